@@ -140,7 +140,7 @@ func startGopher(t *testing.T) *testserver.Gopher {
 func startTelnet(t *testing.T) *testserver.Telnet {
 	t.Helper()
 	s, err := testserver.StartTelnet(t.Context(), "", func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{{Command: "\xff\xfd\x18"}, {Say: "login: ", Hear: "lab"}, {Say: "welcome\r\nlab\r\n"}}
+		s.Dialogue = []testserver.TelnetStep{{Command: "\xff\xfd\x18"}, {Say: "login: ", Hear: "lab"}, {Say: "welcome\r\nlab\r\n", Hear: "bye"}}
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,7 +64,8 @@ func TestGatewayDesktop(t *testing.T) {
 		seen = len(lines)
 	}
 
-	run(program, "gateway", "--install", "--port", port, "--exit-idle", "5")
+	t.Cleanup(func() { endStarted(t, port) })
+	run(program, "gateway", "--install", "--port", port)
 	entry := filepath.Join(home, ".local", "share", "applications", "fetch1738-gateway.desktop")
 	if out := run("desktop-file-validate", entry); out != "" {
 		t.Errorf("desktop-file-validate: %s", out)
@@ -95,10 +98,27 @@ func TestGatewayDesktop(t *testing.T) {
 	if left, err := os.ReadDir(home); err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	for { // until the gateway that xdg-open started has ended
+}
+
+// endStarted ends the gateway that xdg-open has started on a port. It is not a child of this process.
+func endStarted(t *testing.T, port string) {
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range processes {
+		args, _ := os.ReadFile(name) // a process that has ended has none
+		if !strings.Contains(string(args), "\x00gateway\x00--quiet\x00--port\x00"+port+"\x00") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err != nil || syscall.Kill(pid, syscall.SIGTERM) != nil {
+			t.Errorf("%s: the gateway cannot be ended", name)
+		}
+	}
+	for { // until the gateway has ended
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err != nil {
-			break
+			return
 		}
 		conn.Close()
 		<-time.After(50 * time.Millisecond)

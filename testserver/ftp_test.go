@@ -3,12 +3,10 @@ package testserver_test
 import (
 	"bufio"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -559,10 +557,7 @@ func testClose(t *testing.T, inMemory bool) {
 	srv.Close() // a second time
 	srv.Wait()
 	for _, conn := range []net.Conn{c, nc} {
-		conn.SetDeadline(time.Now().Add(5 * time.Second))
-		if _, err := io.ReadAll(conn); errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Error("a connection is still open")
-		}
+		_, _ = io.Copy(io.Discard, conn) // which ends, as the connection is closed
 	}
 	if _, err := srv.Dial(t.Context(), "tcp", srv.Addr); err == nil {
 		t.Error("the server still accepts")

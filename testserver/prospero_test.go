@@ -230,7 +230,6 @@ func TestProsperoOnLoopback(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(5 * time.Second))
 	nc.Write((&ardp.Packet{Header: 9, ID: 7, Seq: 1, Total: 1, Data: []byte("VERSION\n")}).Append(nil))
 	buf := make([]byte, 2000)
 	if n, err := nc.Read(buf); err != nil || !strings.Contains(string(buf[:n]), "VERSION 5") {

@@ -301,8 +301,9 @@ func TestGatewayOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := freePort(t)
+	t.Cleanup(func() { endStarted(t, port) })
 	open := func(u string) (string, error) {
-		cmd := program(t, "gateway", "--port", port, "--exit-idle", "1", "--open", u)
+		cmd := program(t, "gateway", "--port", port, "--open", u)
 		cmd.Env = append(cmd.Env, "PATH="+bin+":/bin:/usr/bin", "XDG_RUNTIME_DIR=/none", "DBUS_SESSION_BUS_ADDRESS=")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -329,6 +330,32 @@ func TestGatewayOpen(t *testing.T) {
 		if out, err := open(u); err == nil || !strings.Contains(out, complaint) {
 			t.Errorf("%s: %v: %s", u, err, out)
 		}
+	}
+}
+
+// endStarted ends the gateway that --open has started on a port. It is not a child of this process.
+func endStarted(t *testing.T, port string) {
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range processes {
+		args, _ := os.ReadFile(name) // a process that has ended has none
+		if !strings.Contains(string(args), "\x00gateway\x00--quiet\x00--port\x00"+port+"\x00") {
+			continue
+		}
+		found++
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := os.FindProcess(pid); err != nil || p.Signal(syscall.SIGTERM) != nil {
+			t.Errorf("the gateway with the process id %d cannot be ended", pid)
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d gateways were started on port %s, want 1", found, port)
 	}
 	for conn := error(nil); conn == nil; { // until the gateway ends, or the test times out
 		var c net.Conn
