@@ -152,6 +152,28 @@ func TestDownloadAnotherPart(t *testing.T) {
 	}
 }
 
+// A part is not completed by a server that ignores REST, if the document begins like the bytes before
+// the rest, so that only the number of bytes shows it.
+func TestDownloadZeros(t *testing.T) {
+	big := random(300_000)
+	clear(big[:200_000])
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	name := filepath.Join(t.TempDir(), "copy")
+	srv.On("RETR", 1, testserver.Truncate(100_000))
+	srv.On("RETR", 2, testserver.Reply("450 busy"))
+	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err == nil {
+		t.Fatal("the first download was not cut")
+	}
+	srv.ResetFaults()
+	srv.On("REST", 1, testserver.FromStart())
+	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
+		t.Errorf("%d bytes, %v; not the document", len(got), err)
+	}
+}
+
 // What cannot be identified is fetched anew, nothing of it is kept after a failure, and directories are
 // no documents.
 func TestDownloadOthers(t *testing.T) {
