@@ -181,31 +181,10 @@ func (f *FileSystem) list(dir string) (*listing, error) {
 	if err != nil {
 		return l, err
 	}
-	req := &fetch.Request{Locator: at.loc, From: at.from}
-	if _, ok := at.loc.(*locator.FTP); ok {
-		req.Options = &ftp.Options{Facts: true}
-	}
-	res, err := f.r.Fetch(f.ctx, req)
-	if err != nil {
-		return l, err
-	}
-	defer res.Close()
-	if res.Items == nil {
-		return l, errNotDir
-	}
-	from := at.from
-	if f.flat && res.Peer.IsValid() {
-		from = res.Origin()
-	}
-	for item, failure := range res.Items {
-		if err = failure; err != nil {
-			break
-		}
-		if e, ok := f.entry(at, item); ok {
-			e.at.from = from
-			l.entries = append(l.entries, e)
-		}
-	}
+	err = f.read(at, func(e *entry) bool {
+		l.entries = append(l.entries, e)
+		return true
+	})
 	l.sort()
 	if f.flat {
 		f.once(l)
@@ -216,6 +195,36 @@ func (f *FileSystem) list(dir string) (*listing, error) {
 		f.keep(l)
 	}
 	return l, err
+}
+
+// read requests the listing at a place, and calls add for each entry until that reports false.
+func (f *FileSystem) read(at place, add func(*entry) bool) error {
+	req := &fetch.Request{Locator: at.loc, From: at.from, Stream: true}
+	if _, ok := at.loc.(*locator.FTP); ok {
+		req.Options = &ftp.Options{Facts: true}
+	}
+	res, err := f.r.Fetch(f.ctx, req)
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	if res.Items == nil {
+		return errNotDir
+	}
+	from := at.from
+	if f.flat && res.Peer.IsValid() {
+		from = res.Origin()
+	}
+	for item, err := range res.Items {
+		if err != nil {
+			return err
+		}
+		e, ok := f.entry(at, item)
+		if e.at.from = from; ok && !add(e) {
+			break
+		}
+	}
+	return nil
 }
 
 // climbs makes a directory that is one of those above it a symbolic link, so that a walk ends. In
@@ -231,8 +240,8 @@ func (f *FileSystem) climbs(l *listing) {
 		up := "."
 		for dir := l.path; ; dir, _ = split(dir) {
 			if f.uniques[dir] == unique {
-				e.mode, e.link, e.item.Kind = fs.ModeSymlink|0o777, up, fetch.KindDocument
-				e.item.Header = append(e.item.Header, fetch.Field{Name: fetch.HeaderLink, Value: up})
+				e.mode, e.link = fs.ModeSymlink|0o777, up
+				climb(&e.item, up)
 				break
 			}
 			if dir == "." {
@@ -242,6 +251,12 @@ func (f *FileSystem) climbs(l *listing) {
 			up = join(up, "..")
 		}
 	}
+}
+
+// climb makes an item a symbolic link.
+func climb(item *fetch.Item, up string) {
+	item.Kind = fetch.KindDocument
+	item.Header = append(item.Header, fetch.Field{Name: fetch.HeaderLink, Value: up})
 }
 
 // once takes menus out that are in a directory already, and notes where the others are.

@@ -2,17 +2,134 @@ package fetch1738_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
+
+// TestWalkItems compares Walk with fs.WalkDir, which holds the listings as FS does: every scheme,
+// directories that cannot be listed or are too deep, names in all encodings, and links upward.
+func TestWalkItems(t *testing.T) {
+	content := tree()
+	content[strings.Repeat("d/", 105)+"deep.txt"] = &fstest.MapFile{Data: []byte("x")}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	list := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content, s.Hide = content, []string{"MLSD", "MLST"} })
+	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = content })
+	news := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+		s.Content = fstest.MapFS{"comp/lang/go/1": {Data: []byte("Message-ID: <1@example.org>\nSubject: one\nFrom: a@example.org\nDate: Tue, 20 Dec 1994 17:04:05 +0230\n\nbody\n")}}
+	})
+	local := t.TempDir()
+	if err := errors.Join(os.CopyFS(local, content), os.Symlink("README.txt", filepath.Join(local, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	strange := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	menu := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	host, port, _ := strings.Cut(menu.Addr, ":")
+	of := func(at string) string { return at + "\t" + host + "\t" + port + "\r\n" }
+	for url, faults := range map[string]func(){
+		ftp.URL: nil, gopher.URL: nil, prospero.URL + "/": nil, news.URL + "/comp.lang.go": nil, "file://" + filepath.ToSlash(local): nil,
+		list.URL + "/": func() { list.On("CWD deep", 0, testserver.Reply("550 Permission denied.")) },
+		strange.URL: func() {
+			strange.On("MLSD", 1, testserver.Data("type=file;size=3;perm=adfrw; a b\r\ntype=file; 100%\r\ntype=file;size=1; caf\xe9\r\ntype=file;size=9; x;type=a\r\n"+
+				"type=file;size=1; twice\r\ntype=dir;unique=1U1; pub\r\ntype=file;size=2; twice\r\ntype=OS.unix=slink:/etc/passwd; link\r\ntype=OS.unix=chr-1/3; null\r\n"+
+				"type=dir; \xff\r\ntype=dir;perm=el; "+strings.Repeat("long", 100)+"\r\n"))
+			strange.On("MLSD", 2, testserver.Data("type=dir;unique=1U1; up\r\ntype=file;size=1;modify=20010203040506.789; fraction\r\n"))
+		},
+		menu.URL: func() {
+			menu.On("REQUEST", 1, testserver.Data(of("0caf\xe9\t/caf\xe9")+of("\xfdstrange\t/\xff\xfe %zz")+of("1self\t")+of("1pub\t/pub")+of("9text\tpub/README.txt")))
+		},
+	} {
+		arm := func() {
+			if faults != nil {
+				faults()
+			}
+		}
+		arm()
+		fsys, err := fetch1738.FS(t.Context(), nil, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		_ = fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+			if path == "." {
+				return err
+			}
+			info, ok := d.(fs.FileInfo) // Info would count the bytes of a gopher document
+			if !ok {
+				t.Fatalf("%s: %T", path, d)
+			}
+			item := *info.Sys().(*fetch.Item)
+			if req, err := fsys.Request(path); err == nil && d.Type().IsRegular() {
+				item.Locator = req.Locator
+			}
+			want = append(want, lineOf(item, path, err))
+			return nil
+		})
+		fsys.Close()
+		arm()
+		for item, err := range fetch1738.Walk(t.Context(), nil, url) {
+			got = append(got, lineOf(item, item.Name, err))
+		}
+		if !slices.Equal(got, want) || len(got) == 0 {
+			t.Errorf("%s:\n%s\nwant\n%s", url, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// lineOf shows all of an item. The Locator of a directory that a listing has does not always end in
+// a slash.
+func lineOf(item fetch.Item, path string, err error) string {
+	at := strings.TrimSuffix(item.Locator.String(), "/")
+	item.Name, item.Locator = "", nil
+	return fmt.Sprintf("%q %s %+v %v", path, at, item, err)
+}
+
+// TestWalkLimit tests that a walk ends as soon as its listings have more entries than the limit.
+func TestWalkLimit(t *testing.T) {
+	content := fstest.MapFS{"a.txt": {}, "sub/b.txt": {}, "sub/c.txt": {}, "z.txt": {}}
+	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	all := []string{"a.txt", "sub", "sub/b.txt", "sub/c.txt", "z.txt"}
+	for _, url := range []string{ftp.URL, gopher.URL} {
+		fsys, err := fetch1738.FS(t.Context(), nil, url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer fsys.Close()
+		for limit, want := range map[int][]string{-1: all, 0: all, 5: all, 6: all, 4: all[:2], 3: all[:2], 2: nil, 1: nil} {
+			var names []string
+			var failure error
+			for item, err := range fsys.Walk(limit) {
+				if failure != nil {
+					t.Errorf("%s, limit %d: %q after %v", url, limit, item.Name, failure)
+				}
+				if failure = err; err == nil {
+					names = append(names, item.Name)
+				}
+			}
+			if tooMany := len(want) < len(all); !slices.Equal(names, want) || errors.Is(failure, fetch.ErrTooLarge) != tooMany || (failure != nil) != tooMany {
+				t.Errorf("%s, limit %d: %q, %v", url, limit, names, failure)
+			}
+		}
+	}
+}
 
 // A walk that fetches the entries of a listing while it ranges over it keeps no connection for each
 // level. Only listings that are too long to be read ahead do.
@@ -100,4 +217,104 @@ type openConnection struct {
 func (c *openConnection) Close() error {
 	c.end()
 	return c.Conn.Close()
+}
+
+// TestWalkLongNames tests that names of any length do not take more memory than the limit allows.
+func TestWalkLongNames(t *testing.T) {
+	const limit = 8000
+	listed := 0
+	f := lister(func(dir locator.Locator, yield func(fetch.Item, error) bool) {
+		for item := (fetch.Item{Locator: &locator.FTP{Server: dir.(*locator.FTP).Server, Name: strings.Repeat("x", 4096), HasPath: true}}); yield(item, nil); {
+			listed++
+		}
+	})
+	fsys, err := fetch1738.FS(t.Context(), f.resolver(), "ftp://h/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range fsys.Walk(limit) {
+	}
+	if !errors.Is(err, fetch.ErrTooLarge) || listed*4096 > limit*256 {
+		t.Errorf("%d entries, %v", listed, err)
+	}
+}
+
+// TestWalkLocators tests Items whose Locators cannot be written as URLs, of a Fetcher of a program.
+func TestWalkLocators(t *testing.T) {
+	var want []locator.Locator
+	for i := range 100 {
+		want = append(want, &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: fmt.Sprintf("%02d", i)}) // its URL has a path
+	}
+	f := lister(func(_ locator.Locator, yield func(fetch.Item, error) bool) {
+		for i, l := range want {
+			if !yield(fetch.Item{Locator: l, Attributes: fetch.Attributes{MediaType: fmt.Sprint("text/", i)}}, nil) {
+				return
+			}
+		}
+	})
+	n := 0
+	for item, err := range fetch1738.Walk(t.Context(), f.resolver(), "gopher://h") {
+		if err != nil || !locator.Equal(item.Locator, want[n]) || item.MediaType != fmt.Sprint("text/", n) {
+			t.Fatalf("%+v, %v; want %#v", item, err, want[n])
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Errorf("%d items", n)
+	}
+}
+
+// A lister is a Fetcher of directories.
+type lister func(dir locator.Locator, yield func(fetch.Item, error) bool)
+
+func (f lister) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	items := func(yield func(fetch.Item, error) bool) { f(req.Locator, yield) }
+	return &fetch.Resource{Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody, Items: items}, nil
+}
+
+func (f lister) resolver() *fetch1738.Resolver {
+	return &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp", "gopher"}, New: func(*fetch.Env) fetch.Fetcher { return f }}}}
+}
+
+// TestWalkMemory limits what a walk holds of a directory: of a million entries, 60 MB.
+func TestWalkMemory(t *testing.T) {
+	const n, limit = 50_000, 60
+	f := lister(func(dir locator.Locator, yield func(fetch.Item, error) bool) {
+		for i := range n {
+			name := fmt.Sprintf("some-package_%07d.tar.gz", i)
+			item := fetch.Item{Name: name, Attributes: fetch.Attributes{Size: int64(i), ModTime: time.Unix(1e9, 0).UTC()}}
+			switch l := dir.(type) {
+			case *locator.FTP:
+				item.Locator = &locator.FTP{Server: l.Server, CWD: []string{"pub"}, Name: name, HasPath: true}
+				item.Header = []fetch.Field{{Name: "perm", Value: "r"}}
+			case *locator.Gopher:
+				item.Locator = &locator.Gopher{HostPort: l.HostPort, Type: '9', Selector: "/pub/" + name, HasPath: true}
+				item.MediaType = "application/octet-stream"
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	})
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // frees what pools held
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, url := range []string{"ftp://h/pub/", "gopher://h/1/pub"} {
+		before, each, items := heap(), int64(0), 0
+		for item, err := range fetch1738.Walk(t.Context(), f.resolver(), url) {
+			if err != nil || item.Name != fmt.Sprintf("some-package_%07d.tar.gz", items) {
+				t.Fatalf("%s: %q, %v", url, item.Name, err)
+			}
+			if items++; items == 1 {
+				each = (heap() - before) / n
+			}
+		}
+		if t.Logf("%s: %d bytes for an entry", url, each); items != n || each > limit {
+			t.Errorf("%s: %d items, %d bytes for each; the limit is %d", url, items, each, limit)
+		}
+	}
 }
