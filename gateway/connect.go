@@ -96,14 +96,9 @@ func (v forwardProxy) relay(conn net.Conn, in *bufio.Reader, l *locator.Gopher) 
 		cancel()
 	}()
 	var message []byte // of a server that has no such document: it too is sent as it came
-	begun := false
-	trace := &fetch.Trace{Received: func(p []byte) {
-		if !begun {
-			message = append(message, p...)
-		}
-	}}
+	trace := &fetch.Trace{Received: func(p []byte) { message = append(message, p...) }}
 	res, err := v.h.resolver().Fetch(fetch.WithTrace(ctx, trace), v.request(&at))
-	if begun = true; err != nil {
+	if err != nil {
 		if fetch.KindOf(err) != fetch.ErrNotFound || len(message) == 0 {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -149,18 +148,18 @@ func tunnel(t *testing.T, addr, target, line string) (int, string, error) {
 	return res.StatusCode, string(body), err
 }
 
-// TestConnect tests that CONNECT serves what a gopher client sends through it, and nothing else.
+// TestConnect tests that CONNECT serves what a gopher client sends through it, and nothing else, and
+// that the log has the bytes of each answer, also of one that says that there is no such document.
 func TestConnect(t *testing.T) {
 	binary := bytes.Repeat([]byte{0, '.', '\r', '\n', 255}, 10000)
 	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("one\n.two\n")}, "x.bin": {Data: binary}}
 	})
-	var mu sync.Mutex
-	var logged []Access
+	logged := make(chan Access, 100)
 	s := start(t, func(h *Handler) {
 		h.Proxy = true
 		h.Resolver.Env.Allow = (&policy.Rules{PublicOnly: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow
-		h.Log = func(a Access) { mu.Lock(); defer mu.Unlock(); logged = append(logged, a) }
+		h.Log = func(a Access) { logged <- a }
 	})
 	addr := s.Listener.Addr().String()
 	direct := func(line string) string {
@@ -178,6 +177,9 @@ func TestConnect(t *testing.T) {
 		if want := direct(line); status != 200 || body != want || err != nil {
 			t.Errorf("%q: %d, %q, %v; want %q", line, status, body, err, want)
 		}
+		if a := <-logged; a.Page != "connect" || a.Status != 200 || a.Bytes != int64(len(body)) || a.Err != nil || strings.HasPrefix(line, "/a.txt") != (a.URL == gopher.URL+"/9/a.txt") {
+			t.Errorf("%q: %d bytes are logged as %+v", line, len(body), a)
+		}
 	}
 	// What is no request of gopher ends in a broken connection, and reaches no server.
 	if err := gopher.WaitIdle(t.Context()); err != nil {
@@ -191,6 +193,9 @@ func TestConnect(t *testing.T) {
 		if _, body, err := tunnel(t, addr, gopher.Addr, line); body != "" || err == nil {
 			t.Errorf("%.30q: %q, %v", line, body, err)
 		}
+		if a := <-logged; a.Bytes != 0 || a.Err == nil {
+			t.Errorf("%.30q is logged as %+v", line, a)
+		}
 	}
 	if err := gopher.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
@@ -203,10 +208,19 @@ func TestConnect(t *testing.T) {
 			t.Errorf("CONNECT %s: %d", target, status)
 		}
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if a := logged[0]; a.Page != "connect" || a.Status != 200 || a.Bytes != int64(len(direct("/a.txt\r\n"))) || a.URL != gopher.URL+"/9/a.txt" {
-		t.Errorf("logged %+v", a)
+}
+
+// TestReadSelector tests the longest line that is read, and what is left for the connection.
+func TestReadSelector(t *testing.T) {
+	for text, want := range map[string]string{
+		"1234567890\n": "1234567890", "123456789\r\n": "123456789", "1234567890\r\n": "", "12345678901\n": "", "\n": "", "a\nb\n": "a", "a\rb\n": "a\rb", "1234567890": "", "12345678901": "",
+	} {
+		in := bufio.NewReader(strings.NewReader(text))
+		line, err := readSelector(in, 10)
+		rest, _ := io.ReadAll(in)
+		if got := err == nil; line != want || got != (want != "" || text == "\n") || got && line != strings.TrimSuffix(text[:len(text)-len(rest)-1], "\r") {
+			t.Errorf("%q: %q, %v, then %q", text, line, err, rest)
+		}
 	}
 }
 
