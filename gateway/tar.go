@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,12 @@ func (v directoryPages) tar() {
 	}
 	req := v.request(v.loc)
 	v.prepare(req)
-	members, stop, err := begun(fetch1738.Walk(v.context(), v.h.resolver(), req.Locator.String()))
+	tree, err := fetch1738.FS(v.context(), v.h.resolver(), req.Locator.String())
+	if err != nil {
+		v.failToFetch(err)
+		return
+	}
+	members, stop, err := begun(tree.Walk(tarMembers))
 	defer stop()
 	if err != nil {
 		v.failToFetch(err)
@@ -54,7 +60,7 @@ func (v directoryPages) tar() {
 		return
 	}
 	out := bufio.NewWriterSize(v.w, 64<<10)
-	a := &archive{v: v.visit, w: tar.NewWriter(out), top: top, names: map[string]string{"": top + "/"}, used: make(map[string]bool)}
+	a := newArchive(v.visit, out, top)
 	err = a.directory(top+"/", &fetch.Item{})
 	for item, failure := range members {
 		if err == nil {
@@ -99,21 +105,24 @@ func topOf(l locator.Locator) string {
 // An archive is a tar archive that is being sent. Its members are below one directory. Their names
 // are safe on every system, as those of files that the command line writes.
 type archive struct {
-	v       *visit
-	w       *tar.Writer
-	top     string
-	names   map[string]string // of the directories in the archive, with a slash, by their path
-	used    map[string]bool   // the names of all members
-	members int
-	notes   []string // about what is not in the archive
-	left    int      // how many are not
+	v     *visit
+	w     *tar.Writer
+	top   string
+	dirs  []archiveDir         // the directory whose entries are being added, and those above it
+	used  map[[8]byte]struct{} // hashes of the names of all members
+	notes []string             // about what is not in the archive
+	left  int                  // how many are not
 }
 
-// add adds an entry of the directory.
+// An archiveDir is a directory in an archive.
+type archiveDir struct{ path, name string } // with a slash; the path of the top is empty
+
+func newArchive(v *visit, out io.Writer, top string) *archive {
+	return &archive{v: v, w: tar.NewWriter(out), top: top, dirs: []archiveDir{{"", top + "/"}}, used: make(map[[8]byte]struct{})}
+}
+
+// add adds an entry of the directory. The entries of a directory come right after it.
 func (a *archive) add(item *fetch.Item) error {
-	if a.members++; a.members > tarMembers {
-		return fetch.Fail(fetch.OpList, a.v.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d files and directories", tarMembers))
-	}
 	for _, field := range item.Header {
 		switch field.Name {
 		case fetch.HeaderLink:
@@ -125,23 +134,31 @@ func (a *archive) add(item *fetch.Item) error {
 	}
 	name := a.name(item.Name)
 	if item.Kind == fetch.KindDirectory || item.Kind == fetch.KindMenu {
-		a.names[item.Name+"/"] = name + "/"
+		a.dirs = append(a.dirs, archiveDir{item.Name + "/", name + "/"})
 		return a.directory(name+"/", item)
 	}
 	return a.file(name, item)
 }
 
-// name is the name of the member for a path. Different paths have different names.
+// name is the name of the member for a path. Different paths have different names. A name whose hash
+// is that of another name gets a number, too.
 func (a *archive) name(of string) string {
 	dir, base := path.Split(of)
-	name := a.names[dir] + filename.Component(base)
+	for a.dirs[len(a.dirs)-1].path != dir {
+		a.dirs = a.dirs[:len(a.dirs)-1]
+	}
+	name := a.dirs[len(a.dirs)-1].name + filename.Component(base)
 	suffix := path.Ext(name)
 	stem := strings.TrimSuffix(name, suffix)
-	for n := 2; a.used[name]; n++ {
+	for n := 2; ; n++ {
+		sum := sha256.Sum256([]byte(name))
+		hash := [8]byte(sum[:])
+		if _, used := a.used[hash]; !used {
+			a.used[hash] = struct{}{}
+			return name
+		}
 		name = stem + "-" + strconv.Itoa(n) + suffix
 	}
-	a.used[name] = true
-	return name
 }
 
 func (a *archive) directory(name string, item *fetch.Item) error {
@@ -197,7 +214,7 @@ func (a *archive) file(name string, item *fetch.Item) error {
 		return err
 	}
 	n, err := io.Copy(a.w, body)
-	if n != size && (err == nil || errors.Is(err, tar.ErrWriteTooLong)) {
+	if n != size && err == nil || errors.Is(err, tar.ErrWriteTooLong) {
 		err = fetch.Fail(fetch.OpRead, item.Locator, fetch.ErrTruncated, errors.New("the length of the file has changed"))
 	}
 	return err

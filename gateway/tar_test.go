@@ -9,16 +9,17 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/filename"
-	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -134,7 +135,7 @@ func TestTarNames(t *testing.T) {
 		fmt.Fprintf(&listing, "type=file;size=0; %s\r\n", name)
 	}
 	srv.On("MLSD", 1, testserver.Data(listing.String()))
-	a := &archive{names: map[string]string{"": "top/"}, used: make(map[string]bool)}
+	a := newArchive(nil, nil, "top")
 	seen := make(map[string]bool)
 	r := &fetch1738.Resolver{Env: fetch.Env{Allow: func(context.Context, fetch.Target) error { return nil }}}
 	defer r.Close()
@@ -167,23 +168,83 @@ func TestTarOfMenus(t *testing.T) {
 	wantTar(t, "gopher", body, err, map[string]string{
 		top + "/": "/", top + "/sub/": "/", top + "/sub/big.bin": string(big), top + "/sub/exact.bin": string(big[:tarHeld]), top + "/text.txt": "one\r\ntwo\r\n", top + "/empty.bin": "",
 	})
-	srv.On("REQUEST /sub/big.bin", 2, testserver.Data(string(big)+"more"))
-	if _, _, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...); err == nil {
-		t.Error("a document that has changed is no error")
+}
+
+// TestTarOfChanged tests archives with a file that is longer or shorter when it is fetched again than
+// its header says: they are broken off, and the log says why.
+func TestTarOfChanged(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", tarHeld/16+1000)
+	for _, again := range []string{big + "m", big + strings.Repeat("more", 20_000), big[:len(big)-1]} {
+		srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"big.bin": {Data: []byte(big)}, "z.bin": {}} })
+		srv.On("REQUEST /big.bin", 2, testserver.Data(again))
+		logged := make(chan Access, 1)
+		s := start(t, func(h *Handler) { h.Log = func(a Access) { logged <- a } })
+		_, body, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...)
+		if members, _ := untar(body); err == nil || len(members) > 2 {
+			t.Errorf("%d bytes instead of %d: %d members, %v", len(again), len(big), len(members), err)
+		}
+		if a := <-logged; !errors.Is(a.Err, fetch.ErrTruncated) || !strings.HasSuffix(a.Err.Error(), "the length of the file has changed") {
+			t.Errorf("%d bytes instead of %d: %v", len(again), len(big), a.Err)
+		}
 	}
 }
 
-// TestTarLimit tests the limit for the number of members.
-func TestTarLimit(t *testing.T) {
-	dir := &locator.FTP{HasPath: true}
-	a := &archive{v: &visit{loc: dir}, w: tar.NewWriter(io.Discard), members: tarMembers - 1, names: map[string]string{"": "top/"}, used: make(map[string]bool)}
-	item := fetch.Item{Kind: fetch.KindDirectory, Locator: dir}
-	var errs []error
-	for _, item.Name = range []string{"a", "b"} {
-		errs = append(errs, a.add(&item))
+// TestTarMemory tests that three clients at once that ask for a folder with too many entries take
+// less than 64 MiB, with their garbage and the program, and get an error instead of an archive.
+func TestTarMemory(t *testing.T) {
+	const clients, limit = 3, 20 << 20
+	before := used().heap
+	var listing, all sync.WaitGroup
+	var measure sync.Once
+	listing.Add(clients)
+	for range clients {
+		listed := sync.OnceFunc(listing.Done)
+		dir := &bigDirectory{files: 2 * (tarMembers - 10), half: func() {
+			listed()
+			listing.Wait()
+			measure.Do(func() {
+				if grown := int64(used().heap - before); grown > limit {
+					t.Errorf("%d bytes for %d clients; the limit is %d", grown, clients, limit)
+				} else {
+					t.Logf("%d bytes", grown)
+				}
+			})
+		}}
+		all.Go(func() {
+			defer listed()
+			s := start(t, func(h *Handler) { h.Resolver = dir.handler().Resolver })
+			res, body, err := ask(t, s, http.MethodGet, "/ftp/host/pub/?tar", program...)
+			if res.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(body, "more than 100000 files and directories") || err != nil {
+				t.Errorf("%s, %d bytes, %v", res.Status, len(body), err)
+			}
+		})
 	}
-	if errs[0] != nil || !errors.Is(errs[1], fetch.ErrTooLarge) || slices.Contains(slices.Collect(maps.Keys(a.used)), "top/b") {
-		t.Errorf("%v", errs)
+	all.Wait()
+}
+
+// TestTarOfMany tests that an archive has as many members as the limit, and bounds the memory for
+// each of them while it is sent.
+func TestTarOfMany(t *testing.T) {
+	const limit = 80
+	req := httptest.NewRequest(http.MethodGet, "/ftp/host/pub/?tar", nil)
+	req.RemoteAddr = "127.0.0.1:1"
+	peak, before := uint64(0), used().heap
+	w := &discarding{header: make(http.Header), each: 5 << 20, note: func() { peak = max(peak, used().heap) }}
+	(&bigDirectory{files: tarMembers}).handler().ServeHTTP(w, req)
+	if each := (peak - before) / tarMembers; w.bytes < tarMembers*512 || each > limit {
+		t.Errorf("%d bytes of an archive; %d for a member, the limit is %d", w.bytes, each, limit)
+	} else {
+		t.Logf("%d bytes for a member", each)
+	}
+}
+
+// TestTarLimit tests that a directory with too many entries below another one breaks the archive off.
+func TestTarLimit(t *testing.T) {
+	srv := startFTP(t, map[string]string{"a": "a", "sub/b": "b"})
+	srv.On("MLSD", 2, testserver.Data(strings.Repeat("type=file; x\r\n", tarMembers-1)))
+	res, body, err := ask(t, start(t, nil), http.MethodGet, at(srv, "/?tar"), program...)
+	if members, _ := untar(body); res.StatusCode != http.StatusOK || err == nil || len(members) != 3 {
+		t.Errorf("%s, %q, %v", res.Status, members, err)
 	}
 }
 
