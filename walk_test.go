@@ -1,6 +1,7 @@
 package fetch1738_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -219,47 +221,120 @@ func (c *openConnection) Close() error {
 	return c.Conn.Close()
 }
 
-// TestWalkLongNames tests that names of any length do not take more memory than the limit allows.
+// TestWalkLongNames tests that names and selectors of any length do not take more memory than the
+// limit allows, in one directory or in several that are above one another.
 func TestWalkLongNames(t *testing.T) {
-	const limit = 8000
+	const limit, long, some = 8000, 4096, 220 // some long names take less than half of the limit
 	listed := 0
-	f := lister(func(dir locator.Locator, yield func(fetch.Item, error) bool) {
-		for item := (fetch.Item{Locator: &locator.FTP{Server: dir.(*locator.FTP).Server, Name: strings.Repeat("x", 4096), HasPath: true}}); yield(item, nil); {
-			listed++
+	file := func(dir locator.Locator) fetch.Item {
+		text := fmt.Sprint(listed, strings.Repeat("x", long))
+		listed++
+		if l, ok := dir.(*locator.Gopher); ok {
+			return fetch.Item{Locator: &locator.Gopher{HostPort: l.HostPort, Type: '0', Selector: text + "/a"}} // its URL has a path
 		}
-	})
-	fsys, err := fetch1738.FS(t.Context(), f.resolver(), "ftp://h/")
-	if err != nil {
-		t.Fatal(err)
+		return fetch.Item{Locator: &locator.FTP{Server: dir.(*locator.FTP).Server, Name: text, HasPath: true}}
 	}
-	for _, err = range fsys.Walk(limit) {
+	endless := func(dir locator.Locator, yield func(fetch.Item, error) bool) {
+		for yield(file(dir), nil) {
+		}
 	}
-	if !errors.Is(err, fetch.ErrTooLarge) || listed*4096 > limit*256 {
-		t.Errorf("%d entries, %v", listed, err)
+	tree := func(descends func(depth int) []string) lister {
+		return func(dir locator.Locator, yield func(fetch.Item, error) bool) {
+			for range some {
+				if !yield(file(dir), nil) {
+					return
+				}
+			}
+			l := dir.(*locator.FTP)
+			for _, name := range descends(len(l.CWD)) {
+				yield(fetch.Item{Kind: fetch.KindDirectory, Locator: &locator.FTP{Server: l.Server, CWD: append(slices.Clip(l.CWD), name), HasPath: true}}, nil)
+			}
+		}
+	}
+	for url, tc := range map[string]struct {
+		f    lister
+		most int
+		fits bool
+	}{
+		"ftp://endless/":   {endless, limit * 256 / long, false},
+		"gopher://endless": {endless, limit * 256 / long, false},
+		"ftp://deep/":      {tree(func(int) []string { return []string{"d"} }), 3 * some, false},
+		"ftp://wide/":      {tree(func(depth int) []string { return strings.Fields("a b c d")[:4-4*depth] }), 5 * some, true},
+	} {
+		listed = 0
+		fsys, err := fetch1738.FS(t.Context(), tc.f.resolver(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, failure := range fsys.Walk(limit) {
+			err = cmp.Or(err, failure)
+		}
+		if (err == nil) != tc.fits || !tc.fits && !errors.Is(err, fetch.ErrTooLarge) || listed > tc.most {
+			t.Errorf("%s: %d entries, %v", url, listed, err)
+		}
 	}
 }
 
 // TestWalkLocators tests Items whose Locators cannot be written as URLs, of a Fetcher of a program.
 func TestWalkLocators(t *testing.T) {
-	var want []locator.Locator
+	var want []fetch.Item
 	for i := range 100 {
-		want = append(want, &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: fmt.Sprintf("%02d", i)}) // its URL has a path
+		l := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: fmt.Sprintf("%02d", i)} // its URL has a path
+		want = append(want, fetch.Item{Name: l.Selector, Locator: l, Attributes: fetch.Attributes{MediaType: fmt.Sprint("text/", i), ModTime: time.Unix(1, int64(i)).UTC()}})
 	}
 	f := lister(func(_ locator.Locator, yield func(fetch.Item, error) bool) {
-		for i, l := range want {
-			if !yield(fetch.Item{Locator: l, Attributes: fetch.Attributes{MediaType: fmt.Sprint("text/", i)}}, nil) {
+		for _, item := range want {
+			if !yield(item, nil) {
 				return
 			}
 		}
 	})
-	n := 0
+	var got []fetch.Item
 	for item, err := range fetch1738.Walk(t.Context(), f.resolver(), "gopher://h") {
-		if err != nil || !locator.Equal(item.Locator, want[n]) || item.MediaType != fmt.Sprint("text/", n) {
-			t.Fatalf("%+v, %v; want %#v", item, err, want[n])
+		if err != nil {
+			t.Fatal(err)
 		}
-		n++
+		got = append(got, item)
 	}
-	if n != len(want) {
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+}
+
+// TestWalkOrigin tests that what a menu leads to is requested as a link from its server.
+func TestWalkOrigin(t *testing.T) {
+	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	from := make(map[string]fetch.Provenance)
+	r := &fetch1738.Resolver{Env: fetch.Env{Allow: func(_ context.Context, to fetch.Target) error {
+		from[to.Locator.String()] = to.From
+		return nil
+	}}}
+	for _, err := range fetch1738.Walk(t.Context(), r, srv.URL) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for url, of := range from {
+		if of.Kind != fetch.OriginRemote && url != srv.URL || of.Kind == fetch.OriginRemote && (of.By == nil || !of.Peer.IsLoopback()) {
+			t.Errorf("%s was requested as of %v", url, of)
+		}
+	}
+	if len(from) != 4 {
+		t.Errorf("%v", from)
+	}
+}
+
+// TestWalkCanceled tests that the end of the context ends the walk, whatever has been listed.
+func TestWalkCanceled(t *testing.T) {
+	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	for range fetch1738.Walk(ctx, nil, srv.URL) {
+		n++
+		cancel()
+	}
+	if n != 1 {
 		t.Errorf("%d items", n)
 	}
 }
