@@ -89,7 +89,7 @@ func (l *packed) appendWord(b []byte, word string) []byte {
 	return binary.AppendUvarint(b, uint64(i+1))
 }
 
-// appendTime appends a number of bytes and a time in so many, or 1 and a whole second in UTC.
+// appendTime appends 1 and a whole second in UTC, or the length of any other time and its bytes, or 0.
 func appendTime(b []byte, t time.Time) []byte {
 	switch {
 	case t.IsZero():
@@ -104,7 +104,7 @@ func appendTime(b []byte, t time.Time) []byte {
 // appendLocator appends the flags of an entry and its Locator.
 func (l *packed) appendLocator(b []byte, flags byte, e *entry) []byte {
 	if locator.Equal(l.child(e.name, e.IsDir()), e.at.loc) {
-		return append(b, flags|packedChild)
+		return append(b, flags) // packedChild is 0
 	}
 	url := e.at.loc.String()
 	if again, err := tolerant.Parse(url); err != nil || !locator.Equal(again.Locator, e.at.loc) {
