@@ -35,7 +35,11 @@ func directMove(c net.Conn, w io.Writer) move {
 		}
 		_ = to.Control(widen)
 		return receiving(tcp, "splice", func(fd, size int) (n int64, err error) {
-			if closed := to.Control(func(pipe uintptr) { n, err = syscall.Splice(fd, nil, int(pipe), nil, size, 0) }); closed != nil {
+			splice := func(pipe uintptr) {
+				moved, failed := syscall.Splice(fd, nil, int(pipe), nil, size, 0)
+				n, err = int64(moved), failed // its type depends on the processor
+			}
+			if closed := to.Control(splice); closed != nil {
 				return 0, closed
 			}
 			return max(n, 0), err
