@@ -145,15 +145,19 @@ func checkLabels(host string) (offset int, msg string) {
 }
 
 // isAmbiguous reports whether some programs would read host as an IPv4 address although it is not one
-// by §3.1: its last label, before a final dot, is a number in decimal, octal or hexadecimal.
+// by §3.1: all its labels, before a final dot, are numbers in decimal, octal or hexadecimal.
 func isAmbiguous(host string) bool {
 	name := strings.TrimSuffix(host, ".")
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	digits := "0123456789"
-	if strings.HasPrefix(last, "0x") || strings.HasPrefix(last, "0X") {
-		last, digits = last[1:], "0123456789abcdefABCDEFxX"
+	for label := range strings.SplitSeq(name, ".") {
+		digits := "0123456789"
+		if strings.HasPrefix(label, "0x") || strings.HasPrefix(label, "0X") {
+			label, digits = label[1:], "0123456789abcdefABCDEFxX"
+		}
+		if strings.Trim(label, digits) != "" {
+			return false
+		}
 	}
-	return last != "" && strings.Trim(last, digits) == "" && !isIPv4(host)
+	return name != "" && !isIPv4(host)
 }
 
 // modernHost returns the length, with brackets, of the host that s starts with by [ModernHosts]; or

@@ -132,7 +132,7 @@ func TestNeverTolerated(t *testing.T) {
 	for _, s := range []string{
 		"", "h", "//h/", "http:", "http://", "http:///x", "ftp:///x", "file:x", "file:", "mailto:", "news:",
 		"http://h:0/", "http://h:99999/", "http://h:x/", "ftp://u:p@h:q/",
-		"http://127.1/", "http://0177.0.0.1/", "http://2130706433/", "http://0x7f000001/", "http://127.0.0.1./", "http://a.1/", "http://a.1./",
+		"http://127.1/", "http://0177.0.0.1/", "http://2130706433/", "http://0x7f000001/", "http://127.0.0.1./", "http://1.2.3.4.5/", "http://0x7f.1./",
 		"http://-h/", "http://h-/", "http://a..b/", "http://h../", "http://./", "http://_-/",
 		"http://h%61/", "http://h%2Fx/", "http://h%00/", "http://h\\x/", "http://u\\@h/", "ftp://u\\@h/", "http://h<x/",
 		"http://[::1/", "http://[127.0.0.1]/", "http://[::1%25eth0]/", "http://[fe80::1%]/", "http://[fe80::1%25]/", "http://[fe80::1%12]/", "http://[fe80::1%eb0]/", "http://[fe80::1%25a%2Fb]/", "http://[fe80::1%25a@b]/", "http://[fe80::1%25a%25b]/", "http://[fe80::1%25é]/", "http://[fe80::1%25eth0/", "http://[::1]x/", "http://[]/", "http://[v1.x]/", "http://::1/",

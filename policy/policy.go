@@ -161,18 +161,23 @@ func onServer(l locator.Locator, host string) bool {
 	return ok && server.Host == host
 }
 
-// ambiguous reports whether a host looks like an address but is not one: its last label is a number, in
+// ambiguous reports whether a host looks like an address but is not one: all its labels are numbers, in
 // any base, or it is an IPv6 address with a zone that is not link-local.
 func ambiguous(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() != "" && !addr.IsLinkLocalUnicast()
 	}
-	last := strings.TrimSuffix(host, ".")
-	last = strings.ToLower(last[strings.LastIndexByte(last, '.')+1:])
-	if hex, ok := strings.CutPrefix(last, "0x"); ok {
-		return strings.Trim(hex, "0123456789abcdef") == ""
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	for label := range strings.SplitSeq(name, ".") {
+		digits := "0123456789"
+		if strings.HasPrefix(label, "0x") {
+			label, digits = label[2:], "0123456789abcdef"
+		}
+		if strings.Trim(label, digits) != "" {
+			return false
+		}
 	}
-	return last != "" && strings.Trim(last, "0123456789") == ""
+	return name != ""
 }
 
 // names reports whether a host is written as the address addr.

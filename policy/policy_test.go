@@ -128,7 +128,7 @@ func TestAmbiguousHosts(t *testing.T) {
 	for host, rule := range map[string]string{
 		"0177.0.0.1": "ambiguous-address", "0x7f.1": "ambiguous-address", "2130706433": "ambiguous-address",
 		"127.1": "ambiguous-address", "017700000001": "ambiguous-address", "0x7F000001": "ambiguous-address",
-		"127.0.0.1.": "ambiguous-address", "a.0x": "ambiguous-address", "1.2.3.4.5": "ambiguous-address",
+		"127.0.0.1.": "ambiguous-address", "0x7f.": "ambiguous-address", "a.0x": "", "a.1": "", "a.1.": "", "1.2.3.4.5": "ambiguous-address",
 		"::1%.example.com": "ambiguous-address", "::1%lo": "ambiguous-address",
 		"": "empty-host", "fe80::1%eth0": "", "localhost.": "", "localhost6": "", "3com.example": "", "0xy": "", "1.a": "",
 	} {
