@@ -86,12 +86,17 @@ func inPassword(text string, i int) bool {
 	return from <= i && i < to
 }
 
-// fragment reads the fragment of text, which starts at offset i.
+// fragment reads the fragment of text, which starts at offset i. It is not sent, so another "#" in it
+// makes no difference to the server.
 func (p *parser) fragment(text string, i int) string {
 	p.s, p.i = text, i
-	fragment := p.encoded(xchar, 0)
+	fragment := []byte(p.encoded(xchar, 0))
+	for p.i < len(p.s) && p.s[p.i] == '#' && p.tolerate(UnsafeOctets) {
+		p.i++
+		fragment = append(append(fragment, "%23"...), p.encoded(xchar, 0)...)
+	}
 	p.end("2.2")
-	return fragment
+	return string(fragment)
 }
 
 // wrapped is a text without its wrapper.

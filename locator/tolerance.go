@@ -12,7 +12,7 @@ type Tolerance uint16
 
 // The departures a Parser can tolerate.
 const (
-	UnsafeOctets   Tolerance = 1 << iota // space { } | \ ^ ~ [ ] ` and octets 80-FF unencoded (§2.2)
+	UnsafeOctets   Tolerance = 1 << iota // space { } | \ ^ ~ [ ] ` and octets 80-FF unencoded, and "#" in a fragment (§2.2)
 	StrayPercent                         // "%" without two hexadecimal digits after it (§2.2)
 	Fragments                            // "#fragment" after the URL (Appendix)
 	WrappedText                          // "<URL:…>" with white space inside, "URL:", and white space around (Appendix)

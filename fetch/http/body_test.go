@@ -284,6 +284,18 @@ func TestLead(t *testing.T) {
 	}
 }
 
+// TestLeadOfUnknownLength: a server without ranges that does not say where the document ends is not
+// waited for, as it may keep the connection open.
+func TestLeadOfUnknownLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t, map[string]server{"a.example:80": says("HTTP/1.0 200 OK\r\n\r\nshort")})
+		req := fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 10, Lead: 10}
+		if _, _, err := do(t.Context(), w.fetcher(), &req); !errors.Is(err, fetch.ErrBadRange) {
+			t.Error(err)
+		}
+	})
+}
+
 // brokenRanger is a ranger whose connection breaks after some bytes, the first times.
 func brokenRanger(content string, times int, after int, fields ...string) server {
 	whole := ranger(content, fields...)

@@ -10,10 +10,13 @@ import (
 )
 
 // Errors that errors.Is finds in a *fetch.Error in addition to its kind. The kind is
-// fetch.ErrProtocol, except for ErrRewind.
+// fetch.ErrProtocol, except for ErrHeader and ErrRewind.
 var (
 	// ErrNotHTTP means that the response does not start like an HTTP/1.0 or HTTP/1.1 response.
 	ErrNotHTTP = errors.New("not an HTTP response")
+	// ErrHeader means that the header of the response exceeds Limits.Line or Limits.Header. The kind
+	// is fetch.ErrTooLarge.
+	ErrHeader = errors.New("response header")
 	// ErrCoding means that a content or transfer coding is unknown, was not requested, or does not
 	// match the data.
 	ErrCoding = errors.New("bad content or transfer coding")
@@ -35,9 +38,11 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 		return e
 	}
 	ex.mu.Lock()
-	received := ex.received
+	received, refusal := ex.received, ex.refusal
 	ex.mu.Unlock()
 	switch {
+	case refusal != nil:
+		return refusal
 	case errors.Is(e, ErrNotHTTP):
 	case len(received) > 0 && !startsAsHTTP(received):
 		e.Err = ex.notHTTP(received)

@@ -30,6 +30,7 @@ type exchange struct {
 	received []byte
 	location []string
 	framing  framing
+	refusal  error // why the response is not read any further
 	loan     *loan // a file for the body; nil for most bodies
 }
 
@@ -84,7 +85,7 @@ func (ex *exchange) current() *conn {
 func (ex *exchange) start(c *conn) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	ex.conn, ex.sending, ex.received, ex.location, ex.framing = c, []byte{}, nil, nil, framing{}
+	ex.conn, ex.sending, ex.received, ex.location, ex.framing, ex.refusal = c, []byte{}, nil, nil, framing{}, nil
 }
 
 // sends records bytes that are about to be sent over c, until the head is complete.
@@ -134,7 +135,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	n, ended, err := ex.framing.head(octets, &ex.call.env.Limits)
 	if err != nil {
-		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
+		return 0, ex.refuse(err)
 	}
 	ex.traceSent() // the response may arrive before Write returns
 	ex.received = append(ex.received, octets[:n]...)
@@ -150,10 +151,16 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	ex.received = nil
 	if ex.framing.interim++; ex.framing.interim > maxInterim {
-		err := &fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many 1xx responses")}
-		return 0, fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, err)
+		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many 1xx responses")})
 	}
 	return n, nil
+}
+
+// refuse records why the response is not read any further. Read returns it too, but the transport may
+// report that the line at which it stopped is malformed.
+func (ex *exchange) refuse(why error) error {
+	ex.refusal = fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, why)
+	return ex.refusal
 }
 
 // receiveBody returns how many bytes belong to the body. It reports a trailer to the Trace.

@@ -31,9 +31,9 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 		f.total++
 		switch {
 		case limits.Line > 0 && f.line > limits.Line:
-			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("a response header line is longer than %d bytes", limits.Line)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("%w: a line is longer than %d bytes", ErrHeader, limits.Line)}
 		case limits.Header > 0 && f.total > limits.Header:
-			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the response header is longer than %d bytes", limits.Header)}
+			return n, false, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("%w: longer than %d bytes", ErrHeader, limits.Header)}
 		case octet != '\n':
 			f.text = f.text || octet != '\r'
 		case !f.text:

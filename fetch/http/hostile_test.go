@@ -33,6 +33,7 @@ func TestHostileAnswers(t *testing.T) {
 		kinds []fetch.ErrorKind
 	}{
 		"endless header":         {endless(ok, "X-A: b\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
+		"cut in a name":          {says(ok + strings.Repeat("X-"+strings.Repeat("a", 1000)+": b\r\n", 300) + "\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"endless line":           {endless(ok, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"endless cookies":        {endless(ok, "Set-Cookie: "+strings.Repeat("a=b; ", 500)+"\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"line":                   {says("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 16<<10) + "\r\nContent-Length: 0\r\n\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},

@@ -103,6 +103,9 @@ func (c *call) whole(a *answer) (err error) {
 	if c.ranged() && c.isTrusted() && c.opt.Header.Get("If-Range") != "" {
 		return c.badRange("the document has changed, or the server does not support ranges")
 	}
+	if c.lead > 0 && a.resp.ContentLength < 0 && len(a.resp.TransferEncoding) == 0 {
+		return c.badRange("the server does not support ranges, and does not say how long the document is")
+	}
 	a.window, err = c.place(a.resp.ContentLength)
 	return err
 }

@@ -52,6 +52,9 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
 			return nil, fault.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
 		}
+		if o.Ask.Resume == plan.ResumeGiven && o.Uploading() {
+			return nil, fault.New(fault.Range, errors.New("cannot resume an HTTP upload"))
+		}
 		options, err := httpOptions(o)
 		if err != nil {
 			return nil, err

@@ -42,7 +42,7 @@ func Options() []Option {
 		{"", "allow-zone", "ZONE", "policy", "Allow addresses of this zone; may be repeated", addZone, Own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *plan.Operation) *bool { return &o.Ask.Append }), "Also for file URLs."},
 		{"", "articles", "RANGE", "news", "Fetch a range of articles, such as 1-500, as one mbox or, with -O, one file each", text(func(o *plan.Operation) *string { return &o.News.Articles }), Own},
-		{"", "basic", "", "http auth", "Use HTTP Basic authentication", always, noEffect},
+		{"", "basic", "", "http auth", "Use HTTP Basic authentication", ignore, noEffect},
 		{"", "cacert", "FILE", "tls", "Trust the authorities in FILE (PEM) instead of the system's", text(func(o *plan.Operation) *string { return &o.TLS.CAFile }), ""},
 		{"", "capath", "DIR", "tls", "Also trust the authorities in the files of DIR", text(func(o *plan.Operation) *string { return &o.TLS.CAPath }), "File names do not matter; c_rehash is not needed."},
 		{"E", "cert", "FILE[:PASSWORD]", "tls auth", "Client certificate; the key is in FILE too, unless --key is given", setCertificate, "PEM and DER only; PKCS #12 and tokens are not supported."},

@@ -177,6 +177,7 @@ func exitRules() []exitRule {
 		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl reads it as HTTP/0.9
 		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: Coding},
 		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: Receive},
+		{scheme: "http", only: caused(fetchhttp.ErrHeader), code: Receive},
 		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: Rewind},
 		{scheme: "http", kinds: kinds(fetch.ErrConnectionFailed), only: unsent, code: Send},
 		{ops: ops(fetch.OpTLS), code: TLS},

@@ -99,6 +99,8 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrConnectionFailed, 0), Unheard: true}, 52},
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrConnectionFailed, 0)}, 56},
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrTruncated, 0)}, 18},
+		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrTooLarge, 0)}, 63},
+		{Failure{Scheme: "http", Err: fetch.Fail("GET", nil, fetch.ErrTooLarge, fetchhttp.ErrHeader)}, 56},
 		{Failure{Scheme: "https", Err: failed("TLS handshake", fetch.ErrUnreachable, 0)}, 35},
 		{Failure{Scheme: "http", Proxy: "http", Err: failed("connect by proxy", fetch.ErrUnreachable, 0)}, 56},
 		{Failure{Scheme: "ftp", Proxy: "socks5", Err: failed("connect by proxy", fetch.ErrUnreachable, 0)}, 97},

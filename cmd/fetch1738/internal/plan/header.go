@@ -8,7 +8,8 @@ import (
 )
 
 // HeaderLine parses "Name: value", "Name:" (do not send this field) or "Name;" (send the field
-// without a value).
+// without a value). White space before the colon is dropped, because servers must refuse it (RFC 9112
+// §5.1).
 func HeaderLine(line string) (name string, values []string, err error) {
 	if name, ok := strings.CutSuffix(line, ";"); ok && !strings.Contains(name, ":") {
 		return name, []string{""}, nil
@@ -18,7 +19,7 @@ func HeaderLine(line string) (name string, values []string, err error) {
 		word, _, _ := strings.Cut(line, " ") // a secret may follow the first word
 		return "", nil, fault.Usagef("-H, --header: %s is not a header line", fetch.Printable(word))
 	}
-	return name, NonEmpty(strings.TrimSpace(value)), nil
+	return strings.TrimRight(name, " \t"), NonEmpty(strings.TrimSpace(value)), nil
 }
 
 // NonEmpty returns a list with value, or an empty list if value is empty.

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -94,7 +93,7 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 // put uploads by HTTP. The response is a document.
 func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	if t.Op.Ask.Resume != plan.ResumeNot {
-		return fault.New(fault.Range, errors.New("cannot resume an HTTP upload"))
+		t.Warn("HTTP cannot resume an upload; uploading the whole file")
 	}
 	body, err := openSource(ctx, t)
 	if err != nil {
