@@ -102,6 +102,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	case c.writeFailed():
 		return c.discard(p)
 	}
+	p = ex.versioned(c, p)
 	ex.sends(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)

@@ -88,6 +88,16 @@ func (ex *exchange) start(c *conn) {
 	ex.conn, ex.sending, ex.received, ex.location, ex.framing, ex.refusal = c, []byte{}, nil, nil, framing{}, nil
 }
 
+// versioned returns the bytes to send over c instead of octets.
+func (ex *exchange) versioned(c *conn, octets []byte) []byte {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.conn != c || ex.sending == nil || len(ex.sending) > 0 {
+		return octets
+	}
+	return ex.call.versioned(octets) // net/http writes the request line at once
+}
+
 // sends records bytes that are about to be sent over c, until the head is complete.
 func (ex *exchange) sends(c *conn, octets []byte) {
 	ex.mu.Lock()

@@ -44,7 +44,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if !complete { // else the error is that of the unsent body
 		return nil, c.fail(err)
 	}
-	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(append(first, "\r\n\r\n"...)))})
+	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(c.versioned(append(first, "\r\n\r\n"...))))})
 	if c.upload != nil {
 		plan.Steps = append(plan.Steps, fetch.Step{Do: "send the body"})
 	}

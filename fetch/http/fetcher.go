@@ -85,6 +85,9 @@ type Options struct {
 	AnyStatus bool
 	// Compressed requests a gzip or deflate coding, and decodes it.
 	Compressed bool
+	// HTTP10 sends requests by HTTP/1.0, each over its own connection. A Body of unknown size is an
+	// error, because HTTP/1.0 has no chunked coding.
+	HTTP10 bool
 	// AutoReferer sends the URL that redirected as the Referer, without its login.
 	AutoReferer bool
 	// KeepPost lists the redirect statuses, such as 301, after which a POST remains a POST.

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -142,7 +143,7 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 	} else if c.opt.Target != "" && len(c.redirects) == 0 {
 		r.URL.Opaque = c.opt.Target
 	}
-	r.Close = strings.EqualFold(c.opt.Header.Get("Connection"), "close")
+	r.Close = c.opt.HTTP10 || strings.EqualFold(c.opt.Header.Get("Connection"), "close")
 	switch hosts := c.opt.Header["Host"]; {
 	case c.isTrusted() && len(hosts) == 1:
 		if ex.forwarded() && r.URL.Opaque == "" { // else the request line would contain the host of the Host field
@@ -171,12 +172,23 @@ func (c *call) putBody(r *http.Request) error {
 		r.ContentLength = -1
 	}
 	switch values, given := c.opt.Header["Expect"]; {
-	case given && len(values) == 0:
+	case c.opt.HTTP10 && r.ContentLength < 0:
+		return fetch.Fail(fetch.Op(r.Method), c.locator, fetch.ErrUnsupported, errors.New("HTTP/1.0 cannot send a body of unknown size"))
+	case given && len(values) == 0 || c.opt.HTTP10:
 		r.Header.Del("Expect")
 	case given && strings.EqualFold(values[0], "100-continue") && r.ContentLength != 0:
 		r.Header.Set("Expect", "100-continue")
 	}
 	return nil
+}
+
+// versioned returns the head of a request with the version of Options.HTTP10. net/http writes requests
+// of HTTP/1.1 only.
+func (c *call) versioned(head []byte) []byte {
+	if !c.opt.HTTP10 {
+		return head
+	}
+	return bytes.Replace(head, []byte(" HTTP/1.1\r\n"), []byte(" HTTP/1.0\r\n"), 1)
 }
 
 // verb returns the method in the request line.

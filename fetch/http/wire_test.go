@@ -294,3 +294,43 @@ func TestChunkLines(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTP10: no chunked coding, no Expect, and a connection for each request.
+func TestHTTP10(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t, map[string]server{"h.example:80": says("HTTP/1.0 200 OK\r\n\r\nx" + cut)})
+		f := w.fetcher()
+		large := strings.NewReader(strings.Repeat("x", largeBody+1))
+		long := "/" + strings.Repeat("a", 4<<10)
+		for _, tc := range []struct {
+			url  string
+			opt  Options
+			want string
+			kind fetch.ErrorKind
+		}{
+			{"http://h.example/a?b", Options{}, "GET /a?b HTTP/1.0\r\nHost: h.example\r\n", fetch.ErrOther},
+			{"http://h.example/", Options{Body: large}, "POST / HTTP/1.0\r\nHost: h.example\r\n", fetch.ErrOther},
+			{"http://h.example/", Options{Body: iotest.HalfReader(strings.NewReader("x"))}, "", fetch.ErrUnsupported},
+			{"http://h.example/", Options{Body: large, Header: map[string][]string{"Transfer-Encoding": {"chunked"}}}, "", fetch.ErrUnsupported},
+			{"http://h.example" + long, Options{}, "GET " + long + " HTTP/1.0\r\nHost: h.example\r\n", fetch.ErrOther},
+		} {
+			before := len(w.heads(""))
+			tc.opt.HTTP10 = true
+			body, _, err := get(t, f, tc.url, &tc.opt)
+			if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.want != "") || err == nil && body != "x" {
+				t.Errorf("%s: %q, %v", tc.url, body, err)
+			}
+			switch heads := w.heads("")[before:]; {
+			case tc.want == "" && len(heads) > 0:
+				t.Errorf("%s: sent %q", tc.url, heads)
+			case tc.want == "":
+			case !strings.HasPrefix(heads[0], tc.want) || strings.Contains(heads[0], "Expect") || strings.Contains(heads[0], "chunked"):
+				t.Errorf("%s: sent %q", tc.url, heads)
+			}
+		}
+		plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://h.example/"), Options: &Options{HTTP10: true}})
+		if err != nil || !strings.HasPrefix(plan.Steps[0].Send, "GET / HTTP/1.0\r\n") {
+			t.Errorf("explained as %+v, %v", plan, err)
+		}
+	})
+}

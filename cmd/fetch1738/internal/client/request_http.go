@@ -14,7 +14,7 @@ import (
 func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
 		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
-		Compressed: o.HTTP.Compressed, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
+		Compressed: o.HTTP.Compressed, HTTP10: o.HTTP.HTTP10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
 	}
 	if !o.HTTP.Compressed {
 		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none

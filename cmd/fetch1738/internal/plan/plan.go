@@ -315,6 +315,7 @@ type HTTP struct {
 	Follow          bool // after a redirect, keep Ask.Method only if the status requires it
 	Get             bool // add Data to the URL
 	Headers         []string
+	HTTP10          bool
 	KeepPost        []int // redirect statuses after which POST remains POST
 	Location        bool  // follow redirects
 	LocationTrusted bool
