@@ -184,6 +184,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	switch {
 	case n == 0:
+		ex.breakOff(c)
 		return 0, c.breakOff(err, ex == nil || ex.answered())
 	case ex == nil:
 		return 0, c.unsolicited(p[:n])

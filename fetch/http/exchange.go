@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
@@ -164,6 +165,18 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many 1xx responses")})
 	}
 	return n, nil
+}
+
+// breakOff is called when nothing more arrives over c. ex may be nil.
+func (ex *exchange) breakOff(c *conn) {
+	if ex == nil {
+		return
+	}
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.conn == c && ex.framing.body == nil && ex.refusal == nil && len(ex.received) > 0 && startsAsHTTP(ex.received) {
+		_ = ex.refuse(&fetch.Error{Kind: fetch.ErrConnectionFailed, Err: io.ErrUnexpectedEOF})
+	}
 }
 
 // refuse records why the response is not read any further. Read returns it too, but the transport may
