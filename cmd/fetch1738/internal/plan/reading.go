@@ -66,13 +66,13 @@ func HasScheme(text string) bool {
 }
 
 // guessScheme guesses the scheme from the host name, as curl does. It does not guess for a text
-// with "@" before its path, which may be a mail address or a password.
+// that may be a mail address or contain a password: an "@" follows a ":", or comes before the path.
 func (r Reading) guessScheme(text string) (string, error) {
 	server := text[:strings.IndexAny(text+"#", "/?#")]
 	switch {
 	case r.DefaultScheme != "":
 		return strings.ToLower(r.DefaultScheme), nil
-	case strings.Contains(server, "@"):
+	case strings.Contains(text, "@") && strings.ContainsAny(server, ":@"):
 		return "", &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
 	case hasPrefixFold(text, "ftp."):
 		return "ftp", nil

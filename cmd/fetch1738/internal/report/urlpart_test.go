@@ -84,6 +84,7 @@ func TestShown(t *testing.T) {
 		"FTPS:/u:p:q@h:990/@c": "FTPS:/u:***@h:990/@c",
 		"http://u@[::1]:80/":   "http://u@[::1]:80/",
 		"h:80/a:b@c":           "h:***@c", // nothing is guessed about an "@"
+		"h/a:b@c":              "h/a:b@c",
 		"u:p@h":                "u:***@h",
 		"News:a@b":             "News:a@b",
 		"ftp://u:p/q@h/":       "ftp://u:***@h/",
