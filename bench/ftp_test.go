@@ -31,7 +31,7 @@ func BenchmarkFTPLarge(b *testing.B) {
 			return run(b, out, program, "-s", "-o", out, url)
 		}
 	}
-	compare(b, fetch(ours), fetch(curl))
+	compare(b, fetch(ours), peer{"curl", fetch(curl)})
 	if sum(b, out, ours, "-s", "-o", out, url) != sum(b, out, curl, "-s", "-o", out, url) {
 		b.Error("the file has the wrong content")
 	}
@@ -51,7 +51,7 @@ func BenchmarkFTPPipe(b *testing.B) {
 			return spent
 		}
 	}
-	compare(b, fetch(ours), fetch(curl))
+	compare(b, fetch(ours), peer{"curl", fetch(curl)})
 	_, us := pipe(b, []string{ours, "-s", url}, sha256sum)
 	if _, them := pipe(b, []string{curl, "-s", url}, sha256sum); us != them {
 		b.Error("the file has the wrong content")
@@ -71,16 +71,25 @@ func BenchmarkFTPNull(b *testing.B) {
 			return spent
 		}
 	}
-	compare(b, fetch(ours), fetch(curl))
+	compare(b, fetch(ours), peer{"curl", fetch(curl)})
 }
 
-// compare reports the cost of ours, run in turn with the other program, as ratios and as absolute
+// A peer is a program that ours is compared with.
+type peer struct {
+	name string
+	run  func() cost
+}
+
+// compare reports the cost of ours, run in turn with other programs, as ratios and as absolute
 // values. MiB is the maximum of resident memory.
-func compare(b *testing.B, ours, curl func() cost) {
+func compare(b *testing.B, ours func() cost, others ...peer) {
 	b.Helper()
-	var us, them []cost
+	var us []cost
+	them := make([][]cost, len(others))
 	for b.Loop() {
-		them = append(them, curl())
+		for i, other := range others {
+			them[i] = append(them[i], other.run())
+		}
 		us = append(us, ours())
 	}
 	of := func(list []cost, value func(cost) float64) float64 {
@@ -93,14 +102,16 @@ func compare(b *testing.B, ours, curl func() cost) {
 	cpu := func(c cost) float64 { return c.cpu.Seconds() * 1000 }
 	wall := func(c cost) float64 { return c.wall.Seconds() * 1000 }
 	memory := func(c cost) float64 { return c.memory }
-	b.ReportMetric(of(us, cpu)/of(them, cpu), "cpu/curl")
-	b.ReportMetric(of(us, wall)/of(them, wall), "wall/curl")
 	b.ReportMetric(of(us, cpu), "cpu-ms")
 	b.ReportMetric(of(us, wall), "wall-ms")
-	b.ReportMetric(of(them, cpu), "curl-cpu-ms")
-	b.ReportMetric(of(them, wall), "curl-wall-ms")
 	b.ReportMetric(of(us, memory), "MiB")
-	b.ReportMetric(of(them, memory), "curl-MiB")
+	for i, other := range others {
+		b.ReportMetric(of(us, cpu)/of(them[i], cpu), "cpu/"+other.name)
+		b.ReportMetric(of(us, wall)/of(them[i], wall), "wall/"+other.name)
+		b.ReportMetric(of(them[i], cpu), other.name+"-cpu-ms")
+		b.ReportMetric(of(them[i], wall), other.name+"-wall-ms")
+		b.ReportMetric(of(them[i], memory), other.name+"-MiB")
+	}
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -308,11 +319,8 @@ func serveVsftpd(b *testing.B, root string, settings ...string) string {
 		b.Skip("vsftpd must be started by root")
 	}
 	dir := b.TempDir()
-	for _, d := range []string{root, dir} {
-		for ; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
-			check(b, os.Chmod(d, 0o755))
-		}
-	}
+	readable(b, root)
+	readable(b, dir)
 	check(b, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
 
 	addr := daemon.FreeAddr(b)
@@ -348,6 +356,14 @@ isolate_network=NO
 	}
 	b.Fatal("vsftpd does not listen")
 	return ""
+}
+
+// readable lets the user of a server read dir, which is below the folder for temporary files.
+func readable(b *testing.B, dir string) {
+	b.Helper()
+	for ; dir != os.TempDir() && len(dir) > 1; dir = filepath.Dir(dir) {
+		check(b, os.Chmod(dir, 0o755))
+	}
 }
 
 func check(b *testing.B, err error) {

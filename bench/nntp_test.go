@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ var newsBody = strings.Repeat("0123456789 0123456789 0123456789 0123456789 01234
 func BenchmarkNews(b *testing.B) {
 	b.Run("clear", func(b *testing.B) { benchmarkNews(b, nil) })
 	b.Run("TLS", func(b *testing.B) {
-		cert, key, trust := newsIdentity(b)
+		cert, key, trust := identity(b)
 		benchmarkNews(b, trust, cert, key)
 	})
 }
@@ -163,11 +164,14 @@ func mboxArticles(b *testing.B, addr string, trust *tls.Config) int64 {
 	})
 }
 
-// newsIdentity returns a certificate with its key, in PEM, and a Config that trusts it.
-func newsIdentity(b *testing.B) (cert, key []byte, trust *tls.Config) {
+// identity returns a certificate with its key, in PEM, and a Config that trusts it.
+func identity(b *testing.B) (cert, key []byte, trust *tls.Config) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(b, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(1, 0, 0), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	check(b, err)
 	cert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})

@@ -46,18 +46,27 @@ func BenchmarkGopherItems(b *testing.B) {
 // compareSmall fetches the files below root/d0, by a URL with a glob, with both programs in turn.
 func compareSmall(b *testing.B, root, url string, options ...string) {
 	b.Helper()
+	fetch := func(program string) func() cost {
+		return fetchSmall(b, root, program, func(dir string) []string {
+			return append([]string{"-s", "-o", dir + "/f#1.bin", url}, options...)
+		})
+	}
+	compare(b, fetch(command(b)), peer{"curl", fetch(tool(b, "curl"))})
+}
+
+// fetchSmall returns a function that fetches the files below root/d0 by a program. args returns its
+// arguments for the directory of the files. The directories stay until the end: ext4 creates files
+// slowly for some seconds after others were removed.
+func fetchSmall(b *testing.B, root, program string, args func(dir string) []string) func() cost {
+	b.Helper()
 	want, err := sums(root)
 	check(b, err)
 	home := b.TempDir()
-	ours, curl := command(b), tool(b, "curl")
-	// The directories stay until the end: ext4 creates files slowly for some seconds after others
-	// were removed.
-	fetch := func(program string) cost {
+	return func() cost {
 		dir, err := os.MkdirTemp(home, "")
 		check(b, err)
 		check(b, os.Mkdir(dir+"/d0", 0o755))
-		args := append([]string{"-s", "-o", dir + "/d0/f#1.bin", url}, options...)
-		spent, code := measure(b, home, program, args...)
+		spent, code := measure(b, home, program, args(dir+"/d0")...)
 		got, err := sums(dir)
 		check(b, err)
 		if code != 0 || !maps.Equal(got, want) {
@@ -65,5 +74,4 @@ func compareSmall(b *testing.B, root, url string, options ...string) {
 		}
 		return spent
 	}
-	compare(b, func() cost { return fetch(ours) }, func() cost { return fetch(curl) })
 }

@@ -1,0 +1,78 @@
+// Bare fetches numbered files by net/http and does nothing else: what it costs is what a program on
+// net/http costs at least.
+//
+//	bare -n 1000 -workers 8 -cacert cert.pem -o 'out/f%d.bin' 'https://127.0.0.1:8443/f%d.bin'
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+func main() {
+	n := flag.Int("n", 1, "the `number` of files; %d is replaced by 0 to number-1")
+	workers := flag.Int("workers", 1, "the `number` of connections")
+	authorities := flag.String("cacert", "", "a `file` with the authorities to trust")
+	out := flag.String("o", "", "the `names` of the files, with a %d")
+	flag.Parse()
+	client, err := newClient(*authorities, *workers)
+	check(err)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range *workers {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < *n; i = int(next.Add(1)) - 1 {
+				check(fetch(client, fmt.Sprintf(flag.Arg(0), i), fmt.Sprintf(*out, i)))
+			}
+		})
+	}
+	group.Wait()
+}
+
+// newClient returns a client for HTTP/1.1, without compression, as fetch1738 and curl use it.
+func newClient(authorities string, workers int) (*http.Client, error) {
+	transport := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true, MaxIdleConnsPerHost: workers}
+	transport.Protocols.SetHTTP1(true)
+	if authorities != "" {
+		pem, err := os.ReadFile(authorities)
+		if err != nil {
+			return nil, err
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+		transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem)
+	}
+	return &http.Client{Transport: transport}, nil
+}
+
+// fetch writes the document at url to a new file.
+func fetch(client *http.Client, url, name string) error {
+	resp, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
+	}
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, resp.Body)
+	return errors.Join(err, file.Close())
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
