@@ -1,7 +1,6 @@
 package http
 
 import (
-	"bytes"
 	"errors"
 	"mime"
 	"net/http"
@@ -110,10 +109,10 @@ func (a *answer) attributes() fetch.Attributes {
 // fields returns the fields of a head, in order. A line that starts with white space continues the
 // line before it (RFC 9112 §5.2).
 func fields(head []byte) []fetch.Field {
-	var list []fetch.Field
-	_, head, _ = bytes.Cut(head, []byte("\n"))
-	for line := range bytes.Lines(head) {
-		text := string(bytes.TrimRight(line, "\r\n"))
+	_, lines, _ := strings.Cut(string(head), "\n")
+	list := make([]fetch.Field, 0, min(strings.Count(lines, "\n"), 32))
+	for line := range strings.Lines(lines) {
+		text := strings.TrimRight(line, "\r\n")
 		if value := strings.TrimLeft(text, " \t"); value != text && len(list) > 0 {
 			list[len(list)-1].Value += " " + value
 			continue

@@ -30,8 +30,8 @@ type body struct {
 	validator string
 	silent    bool // the Trace does not count what is received
 	tries     int
-	idle      *time.Timer
-	err       error // what every further Read returns
+	idle      *time.Timer // nil before the first read, or without a limit
+	err       error       // what every further Read returns
 	closed    atomic.Bool
 }
 
@@ -40,10 +40,6 @@ func newBody(c *call, a *answer) (*body, error) {
 	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
-	}
-	if limit := c.env.Limits.Idle; limit > 0 {
-		b.idle = time.AfterFunc(limit, func() { c.cancel(idleError(limit)) })
-		b.idle.Stop()
 	}
 	buf := make([]byte, max(0, min(b.from-b.at, 32<<10)))
 	for b.at < b.from {
@@ -132,14 +128,18 @@ func (b *body) atEnd() error {
 
 // readRaw reads from the connection, within Limits.Idle.
 func (b *body) readRaw(p []byte) (int, error) {
-	if b.idle != nil {
-		b.idle.Reset(b.call.env.Limits.Idle)
+	if limit := b.call.env.Limits.Idle; limit > 0 {
+		if b.idle == nil {
+			b.idle = time.AfterFunc(limit, func() { b.call.cancel(idleError(limit)) })
+		} else {
+			b.idle.Reset(limit)
+		}
 		defer b.idle.Stop()
 	}
 	n, err := b.raw.Read(p)
 	b.at += int64(n)
 	if n > 0 && !b.silent {
-		b.call.trace.Body(int64(n))
+		b.call.hooks.call(func(t *fetch.Trace) { t.Body(int64(n)) })
 	}
 	return n, err
 }
@@ -157,7 +157,7 @@ func (b *body) resume(cut error) error {
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)
 		b.tries++
-		c.trace.Retry(fetch.Retry{Attempt: b.tries, Err: b.truncated(cut), Wait: wait})
+		c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: b.tries, Err: b.truncated(cut), Wait: wait}) })
 		if err := pause(c.ctx, wait); err != nil {
 			return c.fail(err)
 		}

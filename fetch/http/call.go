@@ -24,7 +24,6 @@ type call struct {
 	ctx    context.Context // ends with the call, too
 	cancel context.CancelCauseFunc
 	hooks  *hooks
-	trace  *fetch.Trace
 
 	req    *fetch.Request // from the first byte of Request.Lead on
 	lead   int64          // bytes of it
@@ -59,9 +58,8 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 		return nil, fetch.Fail(c.method, c.locator, fetch.ErrOther, err)
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
-	c.ctx, c.hooks = serialize(c.ctx)
-	c.trace = fetch.ContextTrace(c.ctx)
-	c.upload = newUpload(c.ctx, body)
+	c.hooks = &hooks{to: fetch.ContextTrace(ctx)}
+	c.upload = newUpload(c.ctx, c.hooks, body)
 	return c, nil
 }
 

@@ -31,11 +31,11 @@ type conn struct {
 	asked    bool      // ex has begun to send its request
 	used     bool      // a request was sent, or data arrived without one
 	refused  error
-	body     *attempt // the request body that ex sends
-	early    []byte   // received, but not yet part of a response
-	mended   []byte   // output of mend that Read returns first
-	writeErr error    // the write error after which nothing more is sent
-	readErr  error    // the first read error
+	body     *attempt     // the request body that ex sends
+	early    bytes.Buffer // received, but not yet part of a response
+	mended   []byte       // output of mend that Read returns first
+	writeErr error        // the write error after which nothing more is sent
+	readErr  error        // the first read error
 	closed   bool
 }
 
@@ -48,13 +48,13 @@ func (c *conn) begin(ex *exchange, reused bool) {
 		refused = c.permit(ex)
 	}
 	c.mu.Lock()
-	if len(c.early) > 0 || len(c.mended) > 0 || c.writeErr != nil {
+	if c.early.Len() > 0 || len(c.mended) > 0 || c.writeErr != nil {
 		refused = errors.New("the connection cannot be used again")
 	}
 	c.ex, c.asked, c.refused, c.body = ex, false, refused, ex.call.upload.latest()
 	c.mu.Unlock()
 	if reused && refused == nil {
-		ex.call.trace.Reused(c.about)
+		ex.call.hooks.call(func(t *fetch.Trace) { t.Reused(c.about) })
 	}
 }
 
@@ -176,7 +176,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	n, ex := c.kept(p)
 	var err error
-	if n == 0 {
+	isNew := n == 0
+	if isNew {
 		if n, err = c.next(p); n < min(len(p), piece) {
 			wire.QuickAck(c.Conn) // the server may wait before it sends the next piece
 		}
@@ -190,7 +191,10 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, c.unsolicited(p[:n])
 	}
 	take, bad := ex.receive(c, p[:n])
-	if take < n {
+	switch {
+	case !isNew:
+		c.taken(take)
+	case take < n:
 		c.keep(p[take:n])
 		err = nil
 	}
@@ -267,20 +271,26 @@ func (c *conn) expecting() *exchange {
 	return c.ex
 }
 
-// kept copies data that arrived early, and returns the exchange that it belongs to.
+// kept copies data that arrived early, and returns the exchange that it belongs to. It stays until
+// it is taken.
 func (c *conn) kept(p []byte) (int, *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := copy(p, c.early)
-	if c.ex == nil || !c.asked {
+	n := copy(p, c.early.Bytes())
+	if !c.asked {
 		return n, nil
 	}
-	c.early = c.early[n:]
 	return n, c.ex
+}
+
+func (c *conn) taken(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.early.Next(n)
 }
 
 func (c *conn) keep(octets []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.early = append(bytes.Clone(octets), c.early...)
+	c.early.Write(octets)
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -20,10 +19,10 @@ import (
 type loan struct {
 	file  *os.File
 	buf   []byte
-	idle  *time.Timer // of the body; may be nil
-	moved int         // bytes of the last read that are in the file; buf has the others, behind them
-	total int64       // bytes of all reads that are in the file
-	err   error       // of the file
+	body  *body
+	moved int   // bytes of the last read that are in the file; buf has the others, behind them
+	total int64 // bytes of all reads that are in the file
+	err   error // of the file
 }
 
 // moveMax is the maximum size of the buffer. The system provides memory for those parts that are
@@ -40,7 +39,7 @@ func (b *body) WriteTo(w io.Writer) (int64, error) {
 	}
 	if size >= wire.MoveMin && wire.CanMove(b.exchange.current().Conn) {
 		if f := wire.RegularFile(w); f != nil {
-			return b.copyTo(&loan{file: f, buf: make([]byte, min(size, moveMax)), idle: b.idle})
+			return b.copyTo(&loan{file: f, buf: make([]byte, min(size, moveMax))})
 		}
 	}
 	return wire.Copy(w, b)
@@ -48,6 +47,7 @@ func (b *body) WriteTo(w io.Writer) (int64, error) {
 
 // copyTo writes b to the file of l.
 func (b *body) copyTo(l *loan) (written int64, err error) {
+	l.body = b
 	defer func() { b.exchange.lend(nil) }()
 	for err == nil {
 		b.exchange.lend(l)
@@ -102,8 +102,8 @@ func (l *loan) read(c net.Conn, p []byte) (int, error) {
 	if n == 0 || err != nil {
 		return 0, err
 	}
-	if l.idle != nil {
-		l.idle.Stop() // the file may take its time
+	if l.body.idle != nil {
+		l.body.idle.Stop() // the file may take its time
 	}
 	moved, err := l.file.ReadFrom(&io.LimitedReader{R: c, N: int64(n)})
 	l.moved = int(moved)

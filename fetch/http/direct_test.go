@@ -136,6 +136,32 @@ func TestToFile(t *testing.T) {
 	}
 }
 
+// TestSmallDocument checks that a document of 4 KiB that arrives with its head is written in one
+// piece.
+func TestSmallDocument(t *testing.T) {
+	w := newNetwork(t, map[string]server{"a.example:80": says(document(big[:4096]))})
+	f := w.fetcher()
+	for range 2 { // the second body comes over the same connection
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pieces pieces
+		if _, err := io.Copy(&pieces, res.Body); err != nil || len(pieces) != 1 || pieces[0] != big[:4096] {
+			t.Errorf("%d pieces, %v", len(pieces), err)
+		}
+		res.Close()
+	}
+}
+
+// pieces are what was written, by Write.
+type pieces []string
+
+func (p *pieces) Write(octets []byte) (int, error) {
+	*p = append(*p, string(octets))
+	return len(octets), nil
+}
+
 // TestMoves checks that net/http lets the connection move the bytes, in the kernel of Linux, to any
 // regular file. If it fails with another version of Go, WriteTo has become slower, not wrong.
 func TestMoves(t *testing.T) {

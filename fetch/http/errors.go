@@ -57,7 +57,7 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 func (ex *exchange) notHTTP(received []byte) error {
 	line, _, _ := bytes.Cut(received, []byte("\n"))
 	line = masked(append(line[:len(line):len(line)], '\n'))
-	ex.call.trace.Received(line)
+	ex.call.hooks.call(func(t *fetch.Trace) { t.Received(line) })
 	return fmt.Errorf("%w; it starts with %q", ErrNotHTTP, bytes.TrimSpace(line[:min(len(line), 40)]))
 }
 
@@ -65,13 +65,13 @@ func (ex *exchange) notHTTP(received []byte) error {
 // response: with a version and a status of three digits.
 func startsAsHTTP(head []byte) bool {
 	const start = "HTTP/1."
-	line, _, complete := strings.Cut(string(head), "\n")
-	if !strings.HasPrefix(line, start[:min(len(start), len(line))]) {
+	line, _, complete := bytes.Cut(head, []byte("\n"))
+	if !bytes.HasPrefix(line, []byte(start[:min(len(start), len(line))])) {
 		return false
 	}
-	words := strings.Fields(line)
-	return !complete || len(words) > 1 && (words[0] == "HTTP/1.0" || words[0] == "HTTP/1.1") &&
-		len(words[1]) == 3 && strings.Trim(words[1], "0123456789") == ""
+	words := bytes.Fields(line)
+	return !complete || len(words) > 1 && (string(words[0]) == "HTTP/1.0" || string(words[0]) == "HTTP/1.1") &&
+		len(words[1]) == 3 && len(bytes.Trim(words[1], "0123456789")) == 0
 }
 
 // hasTransferCoding reports whether a head names a transfer coding other than chunked, the only one

@@ -121,7 +121,7 @@ func (ex *exchange) sent(c *conn, unsent int) {
 // traceSent reports the request's head to the Trace once the head is complete.
 func (ex *exchange) traceSent() {
 	if end := bytes.Index(ex.sending, []byte("\r\n\r\n")); end >= 0 {
-		ex.call.trace.Sent(masked(ex.sending[:end+4]))
+		ex.call.hooks.call(func(t *fetch.Trace) { t.Sent(masked(ex.sending[:end+4])) })
 		ex.sending = nil
 	}
 }
@@ -154,7 +154,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 		return n, nil
 	}
 	if startsAsHTTP(ex.received) { // else notHTTP reports it
-		ex.call.trace.Received(ex.received)
+		ex.call.hooks.call(func(t *fetch.Trace) { t.Received(ex.received) })
 	}
 	if !isInterim(ex.received) {
 		ex.framing.body = new(nothing) // until the transport has read the head
@@ -190,7 +190,7 @@ func (ex *exchange) refuse(why error) error {
 func (ex *exchange) receiveBody(octets []byte) int {
 	n := ex.framing.body.take(octets)
 	if c, ok := ex.framing.body.(*chunks); ok && n > 0 && c.state == chunkDone && len(c.trailer) > 0 {
-		ex.call.trace.Received(c.trailer)
+		ex.call.hooks.call(func(t *fetch.Trace) { t.Received(c.trailer) })
 	}
 	return n
 }

@@ -51,6 +51,7 @@ type Fetcher struct {
 
 	once      sync.Once
 	transport *http.Transport
+	client    *http.Client // on transport
 }
 
 // Options is the type of [fetch.Request.Options] for http and https. A nil *Options means the zero

@@ -61,7 +61,6 @@ func (c *call) checkOptions() error {
 		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("the URL's password is not sent to a proxy"))
 	}
 	canonical := make(http.Header, len(c.opt.Header))
-	c.spelling = make(map[string]string)
 	for name, values := range c.opt.Header {
 		if !httpguts.ValidHeaderFieldName(name) {
 			return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is not a valid header field name", name))
@@ -75,6 +74,9 @@ func (c *call) checkOptions() error {
 		name = http.CanonicalHeaderKey(name)
 		canonical[name] = append(canonical[name], values...)
 		if spelled != name {
+			if c.spelling == nil {
+				c.spelling = make(map[string]string)
+			}
 			c.spelling[name] = spelled
 		}
 	}

@@ -17,11 +17,11 @@ const (
 	longestWait    = 30 * time.Second
 )
 
-// client returns the client for go-retryablehttp. It does not follow redirects: each is a separate
+// newClient returns the client for go-retryablehttp. It does not follow redirects: each is a separate
 // request with its own header (see call.follow).
-func (f *Fetcher) client() *http.Client {
+func newClient(t *http.Transport) *http.Client {
 	return &http.Client{
-		Transport:     direct{f.transport},
+		Transport:     direct{t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -40,15 +40,18 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 // send sends r. If repeat is set, it repeats r if that may help and does no harm. The caller that
 // requests the rest of a body counts its attempts itself.
 func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
+	if !repeat || c.f.retries() == 0 {
+		return c.f.client.Transport.RoundTrip(r) // go-retryablehttp would only pass it on
+	}
 	var last error
 	attempts := 0
 	client := retryablehttp.Client{
-		HTTPClient: c.f.client(),
+		HTTPClient: c.f.client,
 		RetryMax:   c.f.retries(),
 		CheckRetry: func(_ context.Context, resp *http.Response, err error) (bool, error) {
 			attempts++
 			last = err
-			if !repeat || attempts > c.f.retries() || !c.mayRepeat(resp, err) {
+			if attempts > c.f.retries() || !c.mayRepeat(resp, err) {
 				return false, nil
 			}
 			if resp != nil {
@@ -59,7 +62,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 		},
 		Backoff: func(_, _ time.Duration, n int, resp *http.Response) time.Duration {
 			wait := backoff(n, resp)
-			c.trace.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait})
+			c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
 			return wait
 		},
 		PrepareRetry: func(r *http.Request) error { return c.putBody(r) },

@@ -161,7 +161,7 @@ func TestReplyLimit(t *testing.T) {
 func TestClient(t *testing.T) {
 	f := new(Fetcher)
 	f.init()
-	c := f.client()
+	c := f.client
 	if err := c.CheckRedirect(nil, nil); err != http.ErrUseLastResponse {
 		t.Errorf("CheckRedirect: %v", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -20,27 +20,27 @@ type hooks struct {
 	to    *fetch.Trace
 }
 
-// serialize returns ctx with its Trace wrapped in hooks.
-func serialize(ctx context.Context) (context.Context, *hooks) {
-	h := &hooks{to: fetch.ContextTrace(ctx)}
-	return fetch.WithTrace(untraced{ctx}, &fetch.Trace{
-		DialStart: func(network, address string) { h.call(func() { h.to.DialStart(network, address) }) },
-		Connected: func(c fetch.Connection) { h.call(func() { h.to.Connected(c) }) },
-		Reused:    func(c fetch.Connection) { h.call(func() { h.to.Reused(c) }) },
-		Sent:      func(octets []byte) { h.call(func() { h.to.Sent(octets) }) },
-		Received:  func(octets []byte) { h.call(func() { h.to.Received(octets) }) },
-		Body:      func(n int64) { h.call(func() { h.to.Body(n) }) },
-		Retry:     func(r fetch.Retry) { h.call(func() { h.to.Retry(r) }) },
-		Note:      func(text string) { h.call(func() { h.to.Note(text) }) },
-	}), h
-}
-
-func (h *hooks) call(hook func()) {
+func (h *hooks) call(hook func(*fetch.Trace)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.ended {
-		hook()
+		hook(h.to)
 	}
+}
+
+// in returns ctx with h in place of its Trace, for the code that opens a connection. Most requests
+// open none, and do not need these functions.
+func (h *hooks) in(ctx context.Context) context.Context {
+	return fetch.WithTrace(untraced{ctx}, &fetch.Trace{
+		DialStart: func(network, address string) { h.call(func(t *fetch.Trace) { t.DialStart(network, address) }) },
+		Connected: func(c fetch.Connection) { h.call(func(t *fetch.Trace) { t.Connected(c) }) },
+		Reused:    func(c fetch.Connection) { h.call(func(t *fetch.Trace) { t.Reused(c) }) },
+		Sent:      func(octets []byte) { h.call(func(t *fetch.Trace) { t.Sent(octets) }) },
+		Received:  func(octets []byte) { h.call(func(t *fetch.Trace) { t.Received(octets) }) },
+		Body:      func(n int64) { h.call(func(t *fetch.Trace) { t.Body(n) }) },
+		Retry:     func(r fetch.Retry) { h.call(func(t *fetch.Trace) { t.Retry(r) }) },
+		Note:      func(text string) { h.call(func(t *fetch.Trace) { t.Note(text) }) },
+	})
 }
 
 // end waits for a running callback, and prevents further ones.
@@ -64,14 +64,14 @@ func (c untraced) Value(key any) any {
 // masked returns a request head with its secrets replaced.
 func masked(head []byte) []byte {
 	first, rest, _ := bytes.Cut(head, []byte("\n"))
-	out := append(maskedLine(first), '\n')
+	fields := make([]byte, 0, len(head))
 	for line := range bytes.Lines(rest) {
-		if name, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(name), "Referer") {
+		if name, value, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(name, []byte("Referer")) {
 			line = fmt.Appendf(nil, "%s: %s\r\n", name, redacted(bytes.TrimSpace(value)))
 		}
-		out = append(out, wire.Masked(string(line))...)
+		fields = append(fields, line...)
 	}
-	return out
+	return slices.Concat(maskedLine(first), []byte("\n"), []byte(wire.Masked(string(fields))))
 }
 
 // maskedLine returns a request line without the password of an absolute URL in it.
@@ -79,7 +79,7 @@ func maskedLine(line []byte) []byte {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, protocol, found := bytes.Cut(rest, []byte(" "))
 	if !found || len(target) == 0 || target[0] == '/' {
-		return bytes.Clone(line)
+		return line
 	}
 	return fmt.Appendf(nil, "%s %s %s", method, redacted(target), protocol)
 }

@@ -20,6 +20,7 @@ import (
 const (
 	idleTime     = 90 * time.Second
 	continueTime = time.Second
+	readSize     = 16 << 10 // a small document arrives together with its head
 )
 
 // init creates the transport. The function connect opens all connections; net/http keeps them and
@@ -34,6 +35,7 @@ func (f *Fetcher) init() {
 			Protocols:              new(http.Protocols),
 			DisableCompression:     true,
 			MaxResponseHeaderBytes: math.MaxInt64, // see framing
+			ReadBufferSize:         readSize,
 			ResponseHeaderTimeout:  limits.Reply,
 			ExpectContinueTimeout:  max(0, cmp.Or(f.ContinueTimeout, continueTime)),
 			IdleConnTimeout:        idleTime,
@@ -41,6 +43,7 @@ func (f *Fetcher) init() {
 			MaxIdleConnsPerHost:    cmp.Or(f.MaxIdle, 8),
 		}
 		f.transport.Protocols.SetHTTP1(true)
+		f.client = newClient(f.transport)
 	})
 }
 
@@ -68,7 +71,7 @@ func connect(transport context.Context, _, _ string) (net.Conn, error) {
 	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.PurposeProxy, ex.proxy.Host
 	}
-	ctx, cancel := wire.Within(ex.call.ctx, "no connection to "+address(ex.target().Host, ex.target().Port), ex.call.env.Limits.Connect)
+	ctx, cancel := wire.Within(ex.call.hooks.in(ex.call.ctx), "no connection to "+address(ex.target().Host, ex.target().Port), ex.call.env.Limits.Connect)
 	defer cancel()
 	var err error
 	if c.Conn, err = ex.dial(ctx); err != nil {
@@ -119,7 +122,9 @@ func (ex *exchange) secure(ctx context.Context, raw net.Conn) (net.Conn, error) 
 		return nil, fetch.Fail(fetch.OpTLS, ex.hop.locator, kind, err)
 	}
 	state := c.ConnectionState()
-	ex.call.trace.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
+	ex.call.hooks.call(func(t *fetch.Trace) {
+		t.Note(fmt.Sprintf("%s, %s", tls.VersionName(state.Version), tls.CipherSuiteName(state.CipherSuite)))
+	})
 	return c, nil
 }
 

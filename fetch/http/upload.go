@@ -21,6 +21,7 @@ var errAbandoned = errors.New("the request was canceled")
 // attempt read.
 type upload struct {
 	ctx   context.Context
+	hooks *hooks
 	r     io.Reader
 	seek  io.Seeker // if nil, r cannot be rewound
 	start int64
@@ -36,11 +37,11 @@ type upload struct {
 }
 
 // newUpload returns nil for a nil r.
-func newUpload(ctx context.Context, r io.Reader) *upload {
+func newUpload(ctx context.Context, h *hooks, r io.Reader) *upload {
 	if r == nil {
 		return nil
 	}
-	u := &upload{ctx: ctx, r: r, size: -1}
+	u := &upload{ctx: ctx, hooks: h, r: r, size: -1}
 	if s, ok := r.(io.Seeker); ok {
 		if start, err := s.Seek(0, io.SeekCurrent); err == nil {
 			end, err := s.Seek(0, io.SeekEnd)
@@ -203,7 +204,7 @@ func (a *attempt) read(p []byte) (int, error) {
 	}
 	u.mu.Unlock()
 	if more > 0 {
-		fetch.ContextTrace(u.ctx).Body(more)
+		u.hooks.call(func(t *fetch.Trace) { t.Body(more) })
 	}
 	return n, err
 }
