@@ -21,6 +21,7 @@ var ErrBusy = errors.New("another process is writing to it")
 // A File is an open file that this process has locked, until it is closed.
 type File struct {
 	*os.File
+	Info fs.FileInfo // when it was locked
 	stat func() (fs.FileInfo, error)
 }
 
@@ -37,7 +38,7 @@ func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*Fil
 		if err != nil {
 			return nil, err
 		}
-		f := &File{file, stat}
+		f := &File{File: file, stat: stat}
 		if err = f.lock(); err == nil {
 			return f, nil
 		}
@@ -51,15 +52,15 @@ func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*Fil
 	}
 }
 
-func (f *File) lock() error {
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+func (f *File) lock() (err error) {
+	if f.Info, err = f.Stat(); err != nil || !f.Info.Mode().IsRegular() {
 		return err
 	}
 	if !take(f.File) {
 		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
 	}
-	return f.Verify()
+	f.Info, err = f.named()
+	return err
 }
 
 var errMoved = errors.New("the file was renamed or removed while it was open")
@@ -67,15 +68,17 @@ var errMoved = errors.New("the file was renamed or removed while it was open")
 // Verify fails if the name of the file no longer leads to it. A process that does not use this
 // package can cause that at any time.
 func (f *File) Verify() error {
-	opened, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	now, err := f.stat()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(opened, now) {
-		return fmt.Errorf("%s: %w", f.Name(), errMoved)
-	}
+	_, err := f.named()
 	return err
+}
+
+// named returns the FileInfo of the file by its name, which must lead to it.
+func (f *File) named() (fs.FileInfo, error) {
+	now, err := f.stat()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(f.Info, now) {
+		return nil, fmt.Errorf("%s: %w", f.Name(), errMoved)
+	}
+	return now, err
 }
 
 // Flush prepares the file to be renamed or removed. It returns the errors of writing that Close

@@ -86,6 +86,25 @@ func TestRenamedMeanwhile(t *testing.T) {
 	}
 }
 
+// Info is what the file was once it was locked, not when it was opened.
+func TestInfo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	open, stat := opening(path)
+	f, err := Open(open, func() (fs.FileInfo, error) {
+		if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return stat()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if n := f.Info.Size(); n != 7 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
 // A name that always leads elsewhere, and one that a link replaced, are errors.
 func TestNeverTheFile(t *testing.T) {
 	dir := t.TempDir()

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"slices"
+
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -40,6 +42,14 @@ func Rewritten(l locator.Locator, change func(*locator.FTP)) locator.Locator {
 	changed := *path
 	change(&changed)
 	return &changed
+}
+
+// AsFolder returns the call's ftp or ftps URL with a slash at its end.
+func (c *Call) AsFolder() locator.Locator {
+	return Rewritten(c.Locator, func(path *locator.FTP) {
+		path.CWD = append(slices.Clip(path.CWD), path.Name)
+		path.Name, path.Type = "", 0
+	})
 }
 
 // Secures reports whether the conversation for l is encrypted.

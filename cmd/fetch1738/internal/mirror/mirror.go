@@ -130,7 +130,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		return err
 	}
 	m.Options = req.Options
-	ctx = rep.reporter.Watch(t.Account.Watch(t.Context(ctx), false), t)
+	ctx = rep.reporter.Watch(t.Account.Watch(t.Context(ctx), nil, false), t)
 	if t.Op.Limits.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)

@@ -17,7 +17,7 @@ import (
 // openPath opens or creates the Sink's file. It does not empty it.
 func (s *Sink) openPath(flags int) (f *os.File, err error) {
 	if s.Served == "" {
-		return os.OpenFile(s.Path, flags, 0o666)
+		return open(s.Path, flags)
 	}
 	err = s.inFolder(s.mkdirs, func(dir *os.Root, name string) (err error) {
 		f, err = openIn(s, dir, name, flags)

@@ -144,9 +144,7 @@ func (s *Sink) create() error {
 
 // begin empties the file, or seeks to its end.
 func begin(s *Sink, file *filelock.File) (err error) {
-	if s.opened, err = file.Stat(); err != nil {
-		return err
-	}
+	s.opened = file.Info
 	if !s.append {
 		if s.opened.Mode().IsRegular() && s.opened.Size() > 0 {
 			return file.Truncate(0)

@@ -62,8 +62,8 @@ func (a *Account) Facts() Facts {
 	return a.facts
 }
 
-// Watch returns ctx with the Account's hooks.
-func (a *Account) Watch(ctx context.Context, timing bool) context.Context {
+// Watch returns ctx with the hooks of the Account, and of heads if it is not nil.
+func (a *Account) Watch(ctx context.Context, heads *Heads, timing bool) context.Context {
 	if timing {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			DNSDone: func(httptrace.DNSDoneInfo) { a.note(func() { mark(&a.facts.LookedUp) }) },
@@ -77,9 +77,11 @@ func (a *Account) Watch(ctx context.Context, timing bool) context.Context {
 		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
 		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c); a.greets = false }) },
 		Sent: func(octets []byte) {
+			heads.sent(octets)
 			a.note(func() { mark(&a.facts.Asked); a.facts.Sent += int64(len(octets)); a.facts.Answered = false })
 		},
 		Received: func(octets []byte) {
+			heads.received(octets)
 			a.note(func() {
 				a.facts.Heard += int64(len(octets))
 				a.facts.Answered = true

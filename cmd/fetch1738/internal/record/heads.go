@@ -2,13 +2,10 @@ package record
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // Heads records the heads of HTTP responses and the replies of FTP servers in one
@@ -36,12 +33,10 @@ type Heads struct {
 // Dump writes everything to w too. Finish closes file, if it is not nil.
 func (h *Heads) Dump(w io.Writer, file io.Closer) { h.dump, h.file = w, file }
 
-// Watch returns ctx with the hooks of h.
-func (h *Heads) Watch(ctx context.Context) context.Context {
-	return fetch.WithTrace(ctx, &fetch.Trace{Sent: h.sent, Received: h.received})
-}
-
 func (h *Heads) sent(octets []byte) {
+	if h == nil {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.connecting = bytes.HasPrefix(octets, []byte("CONNECT "))
@@ -50,6 +45,9 @@ func (h *Heads) sent(octets []byte) {
 }
 
 func (h *Heads) received(octets []byte) {
+	if h == nil {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	isHead := bytes.HasPrefix(octets, []byte("HTTP/"))

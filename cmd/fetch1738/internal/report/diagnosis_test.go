@@ -51,7 +51,7 @@ func TestSpoken(t *testing.T) {
 			copy(record.RecordHeader[:], tt.greeting)
 			one.Err = fetch.Fail("TLS handshake", l, fetch.ErrConnectionFailed, record)
 		} else {
-			fetch.ContextTrace(one.Account.Watch(t.Context(), false)).Received([]byte(tt.greeting))
+			fetch.ContextTrace(one.Account.Watch(t.Context(), nil, false)).Received([]byte(tt.greeting))
 		}
 		got, want := "", tt.want
 		if spoken(one) != nil {

@@ -3,7 +3,6 @@ package transfer
 import (
 	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -75,12 +74,4 @@ func (r *Result) Gateway() string { return r.Op.Policy.Gateways[r.Locator.Scheme
 // SendsLogin reports whether the login of a Locator is sent to the server.
 func (r *Result) SendsLogin(l locator.Locator) bool {
 	return l.Scheme() != "telnet" || r.Op.Telnet.Login
-}
-
-// AsFolder returns the transfer's ftp or ftps URL with a slash at its end.
-func (r *Result) AsFolder() locator.Locator {
-	return client.Rewritten(r.Locator, func(path *locator.FTP) {
-		path.CWD = append(slices.Clip(path.CWD), path.Name)
-		path.Name, path.Type = "", 0
-	})
 }

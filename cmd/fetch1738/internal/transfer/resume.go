@@ -28,7 +28,11 @@ func (t *Transfer) goesOn() bool { return t.came.Known() && t.Sink.Count > 0 }
 func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Request, *fetch.Resource, error) {
 	fetcher := t.ResolverFor(req.Locator)
 	why, bound := "the rest cannot be requested", false
-	if rest, ok := t.came.Rest(req, t.Sink.Count); t.goesOn() && ok {
+	rest, ok := req, false
+	if t.goesOn() {
+		rest, ok = t.came.Rest(req, t.Sink.Count)
+	}
+	if ok {
 		res, err := resume.Fetch(ctx, fetcher, rest, output.Tail(t.Sink))
 		switch {
 		case err == nil && (!isPart(res) || t.came.Continues(res)):

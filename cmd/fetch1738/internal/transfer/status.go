@@ -16,7 +16,7 @@ import (
 // status arrive as a document.
 func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 	info, ok := res.Info.(*fetchhttp.Info)
-	if !ok {
+	if !ok || info.StatusCode/100 == 2 {
 		return nil
 	}
 	e := &fetch.Error{
@@ -40,7 +40,7 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		if err := writeHead(t, res); err != nil {
 			return err
 		}
-	case status/100 != 2 && resuming:
+	case resuming:
 		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to the existing file")
 	case status/100 == 3 && t.Op.HTTP.Location && t.Op.HTTP.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("--max-redirs 0 forbids redirects")

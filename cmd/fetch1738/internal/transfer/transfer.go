@@ -55,7 +55,9 @@ func (t *Transfer) perform(ctx context.Context) {
 		showHeads(t)
 	}
 	if t.Sink != nil {
-		t.Err = cmp.Or(t.Err, t.Sink.Flush())
+		if o := &t.Op.Output; o.RemoveOnError || o.RemoteTime { // else Close returns the errors of writing
+			t.Err = cmp.Or(t.Err, t.Sink.Flush())
+		}
 		t.Err = cmp.Or(t.Err, finishFile(t), t.Sink.Close())
 	}
 	t.Err = cmp.Or(t.Err, t.Heads.Finish())
@@ -179,12 +181,13 @@ func (t *Transfer) attempts(ctx context.Context) error {
 // watched returns ctx with the hooks that record and show the transfer.
 func (t *Transfer) watched(ctx context.Context) context.Context {
 	t.Account.Uploading = t.Upload
-	ctx = t.Account.Watch(ctx, t.Op.Output.WriteOut != "")
-	if !t.Looks {
-		_, isFTP := t.Locator.(*locator.FTP)
-		t.Heads.Replies, t.Heads.NoTunnels = isFTP || client.IsHTTP(t.Locator), t.Op.Output.NoConnectHeads
-		ctx = t.Heads.Watch(ctx)
+	_, isFTP := t.Locator.(*locator.FTP)
+	heads := &t.Heads
+	heads.Replies, heads.NoTunnels = isFTP || client.IsHTTP(t.Locator), t.Op.Output.NoConnectHeads
+	if t.Looks {
+		heads = nil // those of a listing are not the document's
 	}
+	ctx = t.Account.Watch(ctx, heads, t.Op.Output.WriteOut != "")
 	if t.engine.Events != nil {
 		t.watch = t.engine.Events.Begin(&t.Result)
 	}
