@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -16,9 +18,11 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -136,6 +140,28 @@ func TestEightAtOnce(t *testing.T) {
 	}
 	if len(events.results) != 8 {
 		t.Errorf("%d results", len(events.results))
+	}
+}
+
+// A transfer that has just begun is no reason for a second processor.
+func TestSecondProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	op := plan.New(&plan.Global{Parallel: plan.Parallel{On: true, Max: 1}})
+	op.URLs = []string{"http://a.example/"}
+	e := engineOf(t, io.Discard, nil)
+	next, stop := iter.Pull2(e.allTransfers(t.Context(), []*plan.Operation{op}))
+	defer stop()
+	p := &pool{
+		engine: e, global: op.Global, next: next, output: output.NewOutlet(io.Discard),
+		hosts: make(map[locator.HostPort]*host), files: make(map[string]bool),
+	}
+	if p.start(t.Context()) == nil {
+		t.Fatal("nothing was started")
+	}
+	for _, want := range []int{1, 2} {
+		if p.widen(); runtime.GOMAXPROCS(0) != want {
+			t.Errorf("%d processors, want %d", runtime.GOMAXPROCS(0), want)
+		}
 	}
 }
 

@@ -261,7 +261,7 @@ func (p *pool) start(ctx context.Context) *Transfer {
 	if t.Err == nil {
 		h := p.hosts[t.server]
 		if h == nil {
-			h = new(host)
+			h = &host{ended: true} // a tick may follow at once
 			if !p.global.Parallel.Immediate {
 				h.width = initialPerHost
 			}
