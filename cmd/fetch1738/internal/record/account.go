@@ -24,7 +24,7 @@ type Account struct {
 	facts    Facts
 	dialling bool
 	greeting []byte // the first bytes from the server
-	greets   bool   // the connection is new
+	reused   bool   // the connection was open before
 }
 
 // Facts are a snapshot of an Account. A time is zero if the event has not happened.
@@ -75,7 +75,7 @@ func (a *Account) Watch(ctx context.Context, heads *Heads, timing bool) context.
 	return fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { a.note(func() { a.dialling = true }) },
 		Connected: func(c fetch.Connection) { a.note(func() { a.dialling = false; a.connection(c) }) },
-		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c); a.greets = false }) },
+		Reused:    func(c fetch.Connection) { a.note(func() { a.peer(c); a.reused = true }) },
 		Sent: func(octets []byte) {
 			heads.sent(octets)
 			a.note(func() { mark(&a.facts.Asked); a.facts.Sent += int64(len(octets)); a.facts.Answered = false })
@@ -152,7 +152,7 @@ func (a *Account) peer(c fetch.Connection) {
 	if c.Purpose == fetch.PurposeData {
 		return
 	}
-	a.greeting, a.greets = nil, true // the proxy's
+	a.greeting, a.reused = nil, false // the proxy's
 	if c.Remote.IsValid() {
 		a.facts.Local, a.facts.Remote = c.Local, c.Remote
 	}
@@ -160,7 +160,7 @@ func (a *Account) peer(c fetch.Connection) {
 
 // greeted keeps the first bytes from the server.
 func (a *Account) greeted(octets []byte) {
-	if !a.greets {
+	if a.reused {
 		return
 	}
 	a.greeting = append(a.greeting, octets[:min(len(octets), maxGreeting-len(a.greeting))]...)
