@@ -82,8 +82,8 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 		return goOn(ctx, t, req, body)
 	case can.Replace && !t.Op.Ask.Append:
 		_, err = t.Resolver.Replace(ctx, req, body)
-	case can.Update: // appending, such as to a newsgroup
-		_, err = t.Resolver.Update(ctx, req, body)
+	case can.Update:
+		err = add(ctx, t, req, body)
 	default:
 		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
 	}

@@ -3,7 +3,9 @@ package transfer
 import (
 	"context"
 	"errors"
+	"math"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
@@ -18,7 +20,7 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	if isFTP && (path.Type == 'a' || t.Op.FTP.Session.CRLF) {
 		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
 	}
-	present, err := sizeThere(ctx, t, req)
+	present, err := client.SizeThere(ctx, t.Resolver, req)
 	if err != nil {
 		return err
 	}
@@ -44,34 +46,28 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 		if _, err := t.Resolver.Update(ctx, req, body); err != nil {
 			return err
 		}
-		return grownTo(ctx, t, req, at+t.Account.Moved.Load())
+		return client.HasSize(ctx, t.Resolver, req, at+t.Account.Moved.Load(), present)
 	}
 	req.Offset = at
-	_, err = t.Resolver.Replace(ctx, req, body)
-	return err
+	if _, err = t.Resolver.Replace(ctx, req, body); err != nil || !isFTP || at == 0 {
+		return err
+	}
+	req.Offset = 0 // of the request for the size
+	// The old end of the file may stay.
+	return client.HasSize(ctx, t.Resolver, req, at+t.Account.Moved.Load(), present)
 }
 
-// sizeThere returns the size of the file on the server: 0 if it does not exist, -1 if the
-// server does not report it.
-func sizeThere(ctx context.Context, t *Transfer, req *fetch.Request) (int64, error) {
-	switch found, err := t.Resolver.FindAttributes(ctx, req); {
-	case errors.Is(err, fetch.ErrNotFound):
-		return 0, nil
-	case errors.Is(err, fetch.ErrUnsupported):
-		return -1, nil
-	case err != nil:
-		return 0, err
-	default:
-		return found.Size, nil
+// add appends the source to a file, or sends it where there is no other upload, as to a newsgroup.
+func add(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
+	present := int64(-1)
+	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !t.Op.FTP.Session.CRLF {
+		if n, err := client.SizeThere(ctx, t.Resolver, req); err == nil {
+			present = n
+		}
 	}
-}
-
-// grownTo fails if the file on the server does not have the expected size after the
-// upload: another client may have written to it.
-func grownTo(ctx context.Context, t *Transfer, req *fetch.Request, want int64) error {
-	size, err := sizeThere(ctx, t, req)
-	if err == nil && size >= 0 && size != want {
-		err = fault.Errorf(fault.Partial, "%s has %d bytes instead of %d: it was changed during the upload", req.Locator.Redacted(), size, want)
+	if _, err := t.Resolver.Update(ctx, req, body); err != nil || present < 0 {
+		return err
 	}
-	return err
+	// Other clients may append, too.
+	return client.HasSize(ctx, t.Resolver, req, present+t.Account.Moved.Load(), math.MaxInt64)
 }
