@@ -8,7 +8,7 @@ type known struct {
 	name string
 	// has reports whether a greeting, without its code, is that of the program.
 	has func(greeting string) bool
-	// ahead reports that the program bears EPSV together with the command of a transfer, and that
+	// ahead reports that the program supports EPSV together with the command of a transfer, and that
 	// this saves time. Then a port is requested with each listing but the first of a session, too,
 	// because another is likely to follow. The program closes a port that is not used.
 	ahead bool

@@ -33,7 +33,7 @@ func reports(more bool) func() bool { return func() bool { return more } }
 var documents = map[string]string{"/a/b/c.txt": "line one\nline two\n", "/x.txt": "top\n", "/etc/x": "etc x\n", "/pub/sub/y": "y\n"}
 
 // TestPipelining tests the order of the commands, and which of them are sent together: to a server
-// that its greeting shows, to an unknown one, without pipelining, and to one that bears none.
+// that its greeting shows, to an unknown one, without pipelining, and to one that does not support it.
 func TestPipelining(t *testing.T) {
 	oneByOne := []string{
 		"USER anonymous", "PASS anonymous@", "PWD", "CWD a", "CWD b", "TYPE I", "SIZE c.txt", "EPSV", "RETR c.txt",

@@ -102,7 +102,7 @@ func (s *session) login() (err error) {
 		return err
 	}
 	s.program = programOf(s.ctl.greeting)
-	s.program.single = s.program.single || s.ctl.noLogin // no common server: it may not survive a packet
+	s.program.single = s.program.single || s.ctl.noLogin // such servers are rare, and may handle one command of a packet
 	s.ctl.withPASS = s.withPASS()
 	s.planned = s.ctl.withPASS != nil
 	if s.access.wantsTLS() {

@@ -116,6 +116,21 @@ func checkFile(t *testing.T, path string, want []byte) {
 
 func partPath(t *testing.T) string { return filepath.Join(t.TempDir(), "part") }
 
+// startsOver checks that err is that of a document that has changed, that nothing of it is kept, and
+// that it can be fetched afterwards.
+func startsOver(t *testing.T, path string, w *world, data []byte, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrChanged) || !errors.Is(err, fetch.ErrTruncated) {
+		t.Errorf("%v", err)
+	}
+	checkFile(t, path, nil)
+	w.ResetFaults()
+	if err := run(t.Context(), path, w.job(4)); err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, path, data)
+}
+
 // However many the segments, they make up the document.
 func TestSegments(t *testing.T) {
 	data := content(300_007, 1)
@@ -234,15 +249,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			if tc.name == "another size" {
 				connections = 2 // so that it is known which range the second request is for
 			}
-			if err := run(t.Context(), path, w.job(connections)); !errors.Is(err, ErrChanged) || !errors.Is(err, fetch.ErrTruncated) {
-				t.Errorf("%v", err)
-			}
-			checkFile(t, path, nil)
-			w.ResetFaults()
-			if err := run(t.Context(), path, w.job(4)); err != nil {
-				t.Fatal(err)
-			}
-			checkFile(t, path, data)
+			startsOver(t, path, w, data, run(t.Context(), path, w.job(connections)))
 		})
 	}
 }
@@ -388,15 +395,7 @@ func TestSurplus(t *testing.T) {
 				if wrapped {
 					j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }
 				}
-				if err := fill(t.Context(), path, j); !errors.Is(err, ErrChanged) || !errors.Is(err, fetch.ErrTruncated) {
-					t.Errorf("%v", err)
-				}
-				checkFile(t, path, nil)
-				w.ResetFaults()
-				if err := run(t.Context(), path, w.job(2)); err != nil {
-					t.Fatal(err)
-				}
-				checkFile(t, path, data)
+				startsOver(t, path, w, data, fill(t.Context(), path, j))
 			})
 		}
 	}

@@ -104,12 +104,6 @@ func FTPOptions(o *plan.Operation) *ftp.Options {
 	return options
 }
 
-// RefusesListing reports whether an FTP server does not permit the listing of a directory.
-func RefusesListing(err error) bool {
-	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
-}
-
 // IsHTTP reports whether l is fetched by HTTP.
 func IsHTTP(l locator.Locator) bool {
 	_, ok := l.(*locator.HTTP)

@@ -121,10 +121,11 @@ func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error
 	case fetch.KindAdvice:
 		return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
 	}
-	p := output.Pattern(t.Locator, t.URL)
-	names := t.Op.FTP.ListOnly && p != nil && res.Items != nil
-	if names {
-		res.Items = listing.Matching(res, p)
+	names := false
+	if t.Op.FTP.ListOnly && res.Items != nil {
+		if p := output.Pattern(t.Locator, t.URL); p != nil {
+			names, res.Items = true, listing.Matching(res, p)
+		}
 	}
 	_, isProspero := res.Locator.(*locator.Prospero)
 	if (names || isProspero && res.Items != nil) && !t.Op.Output.List && !t.Op.Output.JSON {
