@@ -295,9 +295,9 @@ func TestFinalReplyLost(t *testing.T) {
 // TestOneCommandInAPacket tests a server that takes a packet for one command, whatever it contains,
 // and greets the next client only when the previous connection has ended.
 func TestOneCommandInAPacket(t *testing.T) {
-	for _, greeting := range []string{"220 (vsFTPd 3.0.3)\r\n", "220 ready\r\n", "220 mute\r\n"} {
+	for _, greeting := range []string{"220 (vsFTPd 3.0.3)\r\n", "220 ready\r\n", "220 mute\r\n", "220 mute and silent\r\n"} {
 		synctest.Test(t, func(t *testing.T) {
-			h := &hostile{greeting: greeting, data: "line\n", packets: true, single: true, mute: strings.Contains(greeting, "mute")}
+			h := &hostile{greeting: greeting, data: "line\n", packets: true, single: true, mute: strings.Contains(greeting, "mute"), silent: strings.Contains(greeting, "silent")}
 			start := time.Now()
 			h.serve(t)
 			f := &Fetcher{QuitTime: -1, Env: h.env()}

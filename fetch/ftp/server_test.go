@@ -25,6 +25,7 @@ type hostile struct {
 	data     string            // data of every download
 	packets  bool              // a packet is one command, whatever it contains
 	mute     bool              // after such a packet it replies to nothing, as that of curl's tests
+	silent   bool              // nor does it reply to the packet
 	single   bool              // the next client is greeted when the previous connection has ended
 
 	net      memnet.Network
@@ -122,7 +123,10 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if more := lines.Buffered(); h.packets && more > 0 {
 			_, _ = lines.Discard(more)
-			if say(c, "", ""); h.mute {
+			if !h.silent {
+				say(c, "", "")
+			}
+			if h.mute {
 				_, _ = io.Copy(io.Discard, lines)
 				return
 			}

@@ -399,6 +399,9 @@ func TestStoredIAC(t *testing.T) {
 		{true, "%FFf",
 			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "RNFR \xff\xfff", "RNTO \xfff"},
 			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xfff"}},
+		{true, "%FFf;type=a", // some servers state a size only in type I
+			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "RNFR \xff\xfff", "RNTO \xfff"},
+			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xfff"}},
 		{false, "d%FF/%FFf",
 			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "CWD d\xff\xff", "STOR \xff\xfff"},
 			[]string{"CWD d\xff\xff", "STOR \xff\xfff"}},
@@ -406,7 +409,7 @@ func TestStoredIAC(t *testing.T) {
 			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "RNFR d\xff\xff", "RNTO d\xff", "CWD d\xff", "STOR \xfff"},
 			[]string{"CWD d\xff\xff", "CWD d\xff", "STOR \xfff"}},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.BareIAC = tc.bare })
+		srv := start(t, func(s *testserver.FTP) { s.BareIAC, s.SizeInASCII = tc.bare, testserver.SizeRefused })
 		for _, want := range [][]string{tc.first, tc.again} {
 			srv.ResetTranscript()
 			f := &Fetcher{}
@@ -419,9 +422,30 @@ func TestStoredIAC(t *testing.T) {
 				t.Errorf("%s: sent %q\nwant %q", tc.path, got, want)
 			}
 		}
-		name, _ := url.PathUnescape(tc.path)
+		name, _ := url.PathUnescape(strings.TrimSuffix(tc.path, ";type=a"))
 		if got := srv.Uploads(); len(got) != 1 || string(got[name]) != "stored\n" {
 			t.Errorf("%+v: stored %q", tc, got)
+		}
+	}
+}
+
+// TestIACNotFound tests the replies after which a name is sent without doubling.
+func TestIACNotFound(t *testing.T) {
+	for reply, want := range map[string][]string{
+		"450 No such file.": {"SIZE a\xff\xff", "SIZE a\xff", "RETR a\xff"},
+		"551 No such file.": {"SIZE a\xff\xff", "SIZE a\xff", "RETR a\xff"},
+		"502 What?":         {"SIZE a\xff\xff", "RETR a\xff\xff", "RETR a\xff"},
+	} {
+		srv := start(t, func(s *testserver.FTP) { s.BareIAC = true })
+		if err := srv.Put("a\xff", []byte("eight bits\n")); err != nil {
+			t.Fatal(err)
+		}
+		srv.On("SIZE", 1, testserver.Reply(reply))
+		f := &Fetcher{}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a%FF")})
+		f.Close()
+		if sent := argued(srv); err != nil || got != "eight bits\n" || !slices.Equal(sent, want) {
+			t.Errorf("%s: %q, %v, sent %q", reply, got, err, sent)
 		}
 	}
 }
