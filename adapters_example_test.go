@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // An http.Client that fetches ftp, gopher and the other schemes too.
@@ -153,7 +153,7 @@ func ExampleReaderAt() {
 	f, _ := w.Create("hello.txt")
 	fmt.Fprint(f, "hello\n")
 	w.Close()
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.zip": {Data: archive.Bytes(), ModTime: time.Unix(787939445, 0)}}
 	})
 	if err != nil {

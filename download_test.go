@@ -22,14 +22,17 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // A download that was truncated is resumed by the same call, and the file appears when it is
 // complete.
 func TestDownload(t *testing.T) {
 	big := random(1<<20 + 5)
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	web := webtest.New(t, func(s *webtest.Server) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
 	for _, srv := range []struct {
 		*testserver.Server
 		stage, rest string
@@ -37,7 +40,7 @@ func TestDownload(t *testing.T) {
 		again       int
 	}{
 		{&ftp.Server, "RETR", "C: REST 395904", testserver.Reply("450 busy"), 1},
-		{&web.Server, "REQUEST", "C: Range: bytes=395904-", testserver.Status(503), 2},
+		{&web.Server, "REQUEST", "C: Range: bytes=395904-", webtest.Status(503), 2},
 	} {
 		name := filepath.Join(t.TempDir(), "copy")
 		if err := os.WriteFile(name, []byte("old"), 0o600); err != nil {
@@ -79,8 +82,8 @@ func TestDownload(t *testing.T) {
 // A part of another version, or of another URL, starts again.
 func TestDownloadChanged(t *testing.T) {
 	old, now := random(200_000), bytes.Repeat([]byte("x"), 300_000)
-	first := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: old, ModTime: written}} })
-	later := testserver.NewFTP(t, func(s *testserver.FTP) {
+	first := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: old, ModTime: written}} })
+	later := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a": {Data: now, ModTime: written.Add(time.Hour)}}
 	})
 	name := filepath.Join(t.TempDir(), "copy")
@@ -113,8 +116,8 @@ func TestDownloadChanged(t *testing.T) {
 func TestDownloadAnotherPart(t *testing.T) {
 	big := random(300_000)
 	files := fstest.MapFS{"big": {Data: big, ModTime: written}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = files })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = files })
+	web := webtest.New(t, func(s *webtest.Server) { s.Content = files })
 	for _, tc := range []struct {
 		*testserver.Server
 		cut, stage string
@@ -123,7 +126,7 @@ func TestDownloadAnotherPart(t *testing.T) {
 		{&ftp.Server, "RETR", "REST", testserver.FromStart()},
 		{&ftp.Server, "RETR", "REST", testserver.Reply("")}, // the beginning that is there is that of another document
 		{&web.Server, "REQUEST", "REQUEST", testserver.FromStart()},
-		{&web.Server, "REQUEST", "REQUEST", testserver.Header("Content-Range", "bytes 0-1/300000")},
+		{&web.Server, "REQUEST", "REQUEST", webtest.Header("Content-Range", "bytes 0-1/300000")},
 	} {
 		name := filepath.Join(t.TempDir(), "copy")
 		other := tc.fault == testserver.Reply("")
@@ -133,7 +136,7 @@ func TestDownloadAnotherPart(t *testing.T) {
 			tc.On(tc.cut, 1, testserver.Truncate(100_000))
 		}
 		for n := 2; n < 5; n++ { // by http the Fetcher tries again
-			tc.On(tc.cut, n, map[bool]testserver.Fault{true: testserver.Reply("450 busy"), false: testserver.Status(503)}[tc.cut == "RETR"])
+			tc.On(tc.cut, n, map[bool]testserver.Fault{true: testserver.Reply("450 busy"), false: webtest.Status(503)}[tc.cut == "RETR"])
 		}
 		if err := fetch1738.Download(t.Context(), nil, tc.URL+"/big", name); err == nil {
 			t.Fatalf("%v: the first download was not cut", tc.fault)
@@ -157,7 +160,7 @@ func TestDownloadAnotherPart(t *testing.T) {
 func TestDownloadZeros(t *testing.T) {
 	big := random(300_000)
 	clear(big[:200_000])
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
 	name := filepath.Join(t.TempDir(), "copy")
 	srv.On("RETR", 1, testserver.Truncate(100_000))
 	srv.On("RETR", 2, testserver.Reply("450 busy"))
@@ -177,7 +180,7 @@ func TestDownloadZeros(t *testing.T) {
 // What cannot be identified is fetched anew, nothing of it is kept after a failure, and directories are
 // no documents.
 func TestDownloadOthers(t *testing.T) {
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
 	defer plain.Close()
 	dir := t.TempDir()
@@ -220,7 +223,7 @@ func TestDownloadOthers(t *testing.T) {
 
 // The incomplete file is not written through a link that was there.
 func TestDownloadLink(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
 	dir := t.TempDir()
 	name, target := filepath.Join(dir, "x"), filepath.Join(dir, "precious")
 	if err := os.WriteFile(target, []byte("precious"), 0o600); err != nil {
@@ -276,7 +279,7 @@ func (c counted) Read(p []byte) (int, error) {
 // A wrapper around a Resolver sees all bytes of a download, also those of one that resumes.
 func TestDownloadRequest(t *testing.T) {
 	big := random(300_000)
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
 	var w watcher
 	defer w.Close()
 	req, err := w.Request(t.Context(), srv.URL+"/big")
@@ -308,7 +311,7 @@ func TestDownloadRequest(t *testing.T) {
 func TestDownloadsAtOnce(t *testing.T) {
 	big := random(30_000)
 	files := fstest.MapFS{"big": {Data: big, ModTime: written}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = files })
 	r := new(fetch1738.Resolver)
 	defer r.Close()
 	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(big) }))
@@ -381,7 +384,7 @@ func (e ending) Close() error {
 
 // A part that is no longer the one that was written is not renamed.
 func TestDownloadReplacedPart(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
 	name := filepath.Join(t.TempDir(), "x")
 	e := ender{end: func() {
 		_ = os.Remove(name + fetch1738.PartSuffix)
@@ -406,8 +409,8 @@ func TestDownloadReplacedPart(t *testing.T) {
 }
 
 func TestWalkFunction(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	want := []string{"README.txt", "pub", "pub/deep", "pub/deep/100%.txt", "pub/deep/er", "pub/deep/er/a.html", "pub/empty.txt", "pub/motd.txt"}
 	for _, url := range []string{ftp.URL, gopher.URL} {
 		r := &fetch1738.Resolver{}

@@ -31,14 +31,17 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // ctx is the context that a program has from its caller.
 var ctx = context.Background()
 
 // archive starts an FTP server with three files.
-func archive() *testserver.FTP {
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+func archive() *ftptest.Server {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/README":     {Data: []byte("This is the archive.\n")},
 			"pub/digits.txt": {Data: []byte("0123456789")},
@@ -52,8 +55,8 @@ func archive() *testserver.FTP {
 }
 
 // menus starts a gopher server with one file.
-func menus() *testserver.Gopher {
-	srv, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+func menus() *gophertest.Server {
+	srv, err := gophertest.Start(ctx, "", func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"README": {Data: []byte("This is the archive.\n")}}
 	})
 	if err != nil {
@@ -359,7 +362,7 @@ func ExampleResolver_Fetch_resume() {
 
 // An HTTP server compares the editions itself, if the request has an If-Range field.
 func ExampleResolver_Fetch_resumeHTTP() {
-	srv, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+	srv, err := webtest.Start(ctx, "", func(s *webtest.Server) {
 		s.Content = fstest.MapFS{"digits.txt": {Data: []byte("0123456789"), ModTime: time.Unix(783993600, 0)}}
 	})
 	if err != nil {
@@ -570,7 +573,7 @@ func ExampleResolver_Explain() {
 
 // The FTP client under test here is fetch1738; any other would do.
 func TestAbortedTransfer(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/a.txt": {Data: []byte("hello\n")}}
 	})
 	srv.On("RETR", 1, testserver.Truncate(2), testserver.Reply("426 aborted"))
@@ -591,7 +594,7 @@ func TestAbortedTransfer(t *testing.T) {
 // In memory, inside a synctest bubble, an hour takes no time.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		srv := gophertest.New(t, func(s *gophertest.Server) {
 			s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
 			s.InMemory = true
 		})
@@ -612,7 +615,7 @@ func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env, Retries: -1} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-			srv := testserver.NewHTTP(tb, func(s *testserver.HTTP) {
+			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true
 				if login != nil {
 					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}

@@ -12,11 +12,13 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // A walk of a directory that cannot be listed is one error.
 func TestWalkMissing(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	for _, url := range []string{srv.URL + "/missing", "file://" + t.TempDir() + "/missing"} {
 		n := 0
 		for item, err := range fetch1738.Walk(t.Context(), nil, url) {
@@ -35,7 +37,7 @@ func TestWalkMissing(t *testing.T) {
 // too.
 func TestFSGrown(t *testing.T) {
 	for _, hide := range [][]string{nil, {"SIZE", "MLST"}} {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree(); s.Hide = hide })
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree(); s.Hide = hide })
 		srv.On("RETR", 1, testserver.Reply("150 Here it comes."))
 		fsys, err := fetch1738.FS(t.Context(), nil, srv.URL)
 		if err != nil {
@@ -65,8 +67,8 @@ func TestFSGrown(t *testing.T) {
 
 // The same file system with other contexts: what one of them ends, the others do.
 func TestFSWithContext(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	for _, url := range []string{srv.URL, gopher.URL} {
 		fsys, err := fetch1738.FS(t.Context(), nil, url)
 		if err != nil {
@@ -100,8 +102,8 @@ func TestFSWithContext(t *testing.T) {
 // A Request is for the same file as the name.
 func TestFSRequest(t *testing.T) {
 	content := fstest.MapFS{"pub/100%.txt": {Data: []byte("0123456789\n"), ModTime: written}}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	for _, url := range []string{srv.URL, gopher.URL} {
 		r := new(fetch1738.Resolver)
 		defer r.Close()
@@ -134,7 +136,7 @@ func TestFSRequest(t *testing.T) {
 
 // Menus that lead to themselves and whose listings fail half way: the walk ends.
 func TestWalkBrokenMenus(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{
 			"gophermap":   {Data: []byte("1a\t/a\n1b\t/b\n0t\t/a/t.txt\n")},
 			"a/gophermap": {Data: []byte("1up\t/\n1b\t/b\n1self\t/a\n0t\t/a/t.txt\n")},
@@ -153,7 +155,7 @@ func TestWalkBrokenMenus(t *testing.T) {
 
 // A server whose machine listing shows symbolic links to directories as directories.
 func TestWalkLinkedDirectories(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
 	srv.On("CWD", 0, testserver.Reply("250 OK"))
 	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1; up\r\ntype=dir;unique=1U1; again\r\ntype=file;size=4;unique=1U2; a.txt\r\n"))
 	var paths []string

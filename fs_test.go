@@ -20,7 +20,10 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // tree is a few directories of files.
@@ -35,10 +38,10 @@ func tree() fstest.MapFS {
 }
 
 func TestFS(t *testing.T) {
-	list := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree(); s.Hide = []string{"MLSD", "MLST"} })
-	mlsd := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
-	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = tree() })
+	list := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree(); s.Hide = []string{"MLSD", "MLST"} })
+	mlsd := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
+	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = tree() })
 	local := t.TempDir()
 	if err := os.CopyFS(local, tree()); err != nil {
 		t.Fatal(err)
@@ -102,7 +105,7 @@ func TestFSWalk(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"MLSD", "LIST"} {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.Content = content
 			if verb == "LIST" {
 				s.Hide = []string{"MLSD", "MLST"}
@@ -150,7 +153,7 @@ func TestFSWalk(t *testing.T) {
 // Menus that lead to one another, to other servers and to searches: each menu is in one
 // directory, and the walk ends.
 func TestFSGopherCycles(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{
 			"gophermap":   {Data: []byte("1a\t/a\n1b\t/b\n1away\t/x\tother.example\t70\n7search\t/s\niinfo\nhweb\tURL:http://example.org/\n")},
 			"a/gophermap": {Data: []byte("1up\t/\n1b\t/b\n0text\t/a/t.txt\n0text of b\t/b/t.txt\n")},
@@ -185,7 +188,7 @@ func TestFSRefuses(t *testing.T) {
 }
 
 func TestFSNews(t *testing.T) {
-	srv := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	srv := nntptest.New(t, func(s *nntptest.Server) {
 		s.Content = fstest.MapFS{"comp/lang/go/1": {Data: []byte("Message-ID: <1@example.org>\nSubject: one\nFrom: a@example.org\nDate: Tue, 20 Dec 1994 17:04:05 GMT\n\nbody\n")}}
 	})
 	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/comp.lang.go")
@@ -206,12 +209,12 @@ func TestFSNews(t *testing.T) {
 func TestFSConcurrent(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	content := tree()
-	srv, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = content })
+	srv, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) { s.Content = content })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	gopher, err := testserver.StartGopher(t.Context(), "", func(s *testserver.Gopher) { s.Content = content })
+	gopher, err := gophertest.Start(t.Context(), "", func(s *gophertest.Server) { s.Content = content })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // slow is a Fetcher whose documents have 1000 bytes and come in pieces of 10, one every 30 ms.
@@ -116,10 +118,10 @@ func TestWithProgress(t *testing.T) {
 // TestProgressOfAll: the last report of each way to transfer has every byte of the document.
 func TestProgressOfAll(t *testing.T) {
 	big := random(1 << 20)
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/big": {Data: big, ModTime: written}}
 	})
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"big.bin": {Data: big}} })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"big.bin": {Data: big}} })
 	var last fetch1738.Progress
 	done := 0
 	ctx := fetch1738.WithProgress(t.Context(), func(p fetch1738.Progress) {

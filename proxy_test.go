@@ -19,7 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // A forwarder is an HTTP proxy that connects by CONNECT, and answers other requests itself.
@@ -88,8 +89,8 @@ func (f *forwarder) last() string {
 // TestResolverProxy: each scheme takes the proxy that Proxy names.
 func TestResolverProxy(t *testing.T) {
 	files := fstest.MapFS{"pub/a.txt": {Data: []byte("direct\n")}, "a.txt": {Data: []byte("direct\n")}}
-	ftpServer := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = files })
+	ftpServer := ftptest.New(t, func(s *ftptest.Server) { s.Content = files })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = files })
 	f := newForwarder(t)
 	p, err := proxy.Parse(strings.Replace(f.URL, "http://", "http://me:you@", 1))
 	if err != nil {
@@ -232,7 +233,7 @@ func newSOCKS(t *testing.T) (address string, made func() int) {
 // TestResolverProxySOCKS: an ftp URL goes through a SOCKS proxy with its data connections, so that
 // listings have Items. Both connections ask for the proxy by the server's name.
 func TestResolverProxySOCKS(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a.txt": {}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a.txt": {}} })
 	address, made := newSOCKS(t)
 	var asked []string
 	r := &fetch1738.Resolver{Proxy: func(scheme, host string) (*proxy.Proxy, error) {

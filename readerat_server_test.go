@@ -24,12 +24,14 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // A WAIS server sends a document by ranges of bytes.
 func TestReaderAtWAIS(t *testing.T) {
 	text := []byte(strings.Repeat("The lighthouse is old. ", 20_000))
-	srv := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = fstest.MapFS{"pub/light.txt": {Data: text, ModTime: written}} })
+	srv := waistest.New(t, func(s *waistest.Server) { s.Content = fstest.MapFS{"pub/light.txt": {Data: text, ModTime: written}} })
 	r := &fetch1738.Resolver{}
 	defer r.Close()
 	found, err := r.Get(t.Context(), srv.URL+"/pub?lighthouse")
@@ -179,7 +181,7 @@ func TestReaderAtLargeZip(t *testing.T) {
 	if archive.size() < 1<<30 {
 		t.Fatalf("the archive has %d bytes", archive.size())
 	}
-	srv, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = archive })
+	srv, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) { s.Content = archive })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +257,7 @@ func TestReaderAtReplaced(t *testing.T) {
 		"shorter and newer": {bytes.Repeat([]byte("n"), 1<<20), written.Add(time.Hour)},
 	} {
 		content := &edition{}
-		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+		ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 		web := httptest.NewServer(http.FileServerFS(content))
 		defer web.Close()
 		for _, root := range []string{ftp.URL, web.URL} {
@@ -294,7 +296,7 @@ func TestReaderAtReplaced(t *testing.T) {
 func TestReaderAtEnds(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	for _, byClose := range []bool{true, false} {
-		srv, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) {
+		srv, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) {
 			s.Content = fstest.MapFS{"a": {Data: random(1 << 20), ModTime: written}}
 		})
 		if err != nil {
@@ -339,7 +341,7 @@ func TestReaderAtEnds(t *testing.T) {
 // A part that fails is fetched again by the next read.
 func TestReaderAtRetries(t *testing.T) {
 	big := random(1 << 20)
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: big, ModTime: written}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: big, ModTime: written}} })
 	d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
 	if err != nil {
 		t.Fatal(err)

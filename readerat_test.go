@@ -24,6 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // random returns n bytes, always the same.
@@ -36,7 +38,7 @@ func random(n int) []byte {
 func TestReaderAt(t *testing.T) {
 	big := random(3<<20 + 123)
 	docs := fstest.MapFS{"big.bin": {Data: big, ModTime: written}, "empty.bin": {Data: []byte{}, ModTime: written}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = docs })
 	web := httptest.NewServer(http.FileServerFS(docs))
 	defer web.Close()
 	local := t.TempDir()
@@ -104,7 +106,7 @@ func TestReaderAt(t *testing.T) {
 func TestReaderAtSessions(t *testing.T) {
 	big := random(8 << 20)
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.InMemory, s.Content = true, fstest.MapFS{"big.bin": {Data: big, ModTime: written}}
 		})
 		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
@@ -137,7 +139,7 @@ func TestReaderAtSessions(t *testing.T) {
 // A Document with a Resolver of its own leaves no connection behind, also while it is fetching.
 func TestReaderAtClose(t *testing.T) {
 	big := random(3 << 20)
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"big.bin": {Data: big, ModTime: written}, "none.bin": {Data: big}}
 	})
 	for _, reads := range []int{0, 1, 2} {
@@ -185,7 +187,7 @@ func TestReaderAtZip(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.zip": {Data: archive.Bytes(), ModTime: written}}
 	})
 	r := &fetch1738.Resolver{}
@@ -219,7 +221,7 @@ func TestReaderAtZip(t *testing.T) {
 // A document that changes is an error, and stays one.
 func TestReaderAtChanged(t *testing.T) {
 	old, now := random(1<<20), bytes.Repeat([]byte("x"), 1<<20)
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: old, ModTime: written}} })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: old, ModTime: written}} })
 	var changed atomic.Bool
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, tag := old, `"old"`
@@ -259,8 +261,8 @@ func TestReaderAtChanged(t *testing.T) {
 // the bytes before them are known, or the end shows it.
 func TestReaderAtAnotherPart(t *testing.T) {
 	data := fstest.MapFS{"a": {Data: random(1 << 20), ModTime: written}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = data })
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = data })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = data })
+	web := webtest.New(t, func(s *webtest.Server) { s.Content = data })
 	for _, srv := range []*testserver.Server{&ftp.Server, &web.Server} {
 		for name, off := range map[string]int64{"behind a block": 64 << 10, "at the end": 1<<20 - 100} {
 			if srv == &web.Server && off > 64<<10 {
@@ -288,9 +290,9 @@ func TestReaderAtAnotherPart(t *testing.T) {
 
 func TestReaderAtRefuses(t *testing.T) {
 	docs := fstest.MapFS{"a": {Data: []byte("0123456789"), ModTime: written}}
-	noTime := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"MDTM"} })
-	noRest := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs; s.Hide = []string{"REST"} })
-	noStart := testserver.NewFTP(t, func(s *testserver.FTP) {
+	noTime := ftptest.New(t, func(s *ftptest.Server) { s.Content = docs; s.Hide = []string{"MDTM"} })
+	noRest := ftptest.New(t, func(s *ftptest.Server) { s.Content = docs; s.Hide = []string{"REST"} })
+	noStart := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a": {Data: random(100_000), ModTime: written}}
 		s.On("REST", 0, testserver.FromStart())
 	})

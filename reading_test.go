@@ -13,7 +13,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // leadingTo returns an Env that connects every dial to one server, and records the addresses.
@@ -26,7 +28,7 @@ func leadingTo(addr string, dialled *[]string) fetch.Env {
 }
 
 // asked returns the request lines and Host fields that a server has received.
-func asked(s *testserver.HTTP) (lines []string) {
+func asked(s *webtest.Server) (lines []string) {
 	for _, line := range s.Transcript() {
 		text := line.String()
 		for _, start := range []string{"C: GET ", "C: Host: "} {
@@ -57,7 +59,7 @@ func TestEverydayURLs(t *testing.T) {
 		{"http://[fe80::1%eth0]:8080/", "/", "[fe80::1]:8080", "[fe80::1%eth0]:8080", locator.ModernHosts},
 		{"http://u:p@h/", "/", "h", "h:80", locator.HTTPLogin},
 	} {
-		s := testserver.NewHTTP(t)
+		s := webtest.New(t)
 		var dialled, notes []string
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
 		strict := Resolver{Parser: new(locator.Parser)}
@@ -116,12 +118,12 @@ func TestLinkLocal(t *testing.T) {
 	if addr == "" {
 		t.Skip("this computer has no link-local IPv6 address")
 	}
-	web, err := testserver.StartHTTP(t.Context(), net.JoinHostPort(addr, "0"))
+	web, err := webtest.Start(t.Context(), net.JoinHostPort(addr, "0"))
 	if err != nil {
 		t.Skipf("cannot listen on %s: %v", addr, err)
 	}
 	defer web.Close()
-	archive, err := testserver.StartFTP(t.Context(), net.JoinHostPort(addr, "0"), func(s *testserver.FTP) {
+	archive, err := ftptest.Start(t.Context(), net.JoinHostPort(addr, "0"), func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a": {Data: []byte("by ftp")}} // and by a data connection
 	})
 	if err != nil {
@@ -157,10 +159,10 @@ func TestLinkLocal(t *testing.T) {
 // itself.
 func TestLinkedZone(t *testing.T) {
 	const away, elsewhere = "http://[fe80::1%25eth0]/", "http://[fe80::1%25eth1]/"
-	s := testserver.NewHTTP(t, func(s *testserver.HTTP) {
-		s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/echo"}, "/away": {Location: elsewhere}}
+	s := webtest.New(t, func(s *webtest.Server) {
+		s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/echo"}, "/away": {Location: elsewhere}}
 	})
-	menu := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	menu := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"gophermap": {Data: []byte("hAway\tURL:" + away + "\tx\t70\n")}}
 	})
 	var dialled []string
@@ -215,7 +217,7 @@ func TestLocalhost(t *testing.T) {
 		t.Error("a name server is queried")
 		return nil, errors.New("no network")
 	}}
-	s := testserver.NewHTTP(t)
+	s := webtest.New(t)
 	_, port, _ := strings.Cut(s.Addr, ":")
 	for _, host := range []string{"localhost", "x.localhost", "a.b.LocalHost", "x.localhost."} {
 		var r Resolver

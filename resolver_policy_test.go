@@ -18,7 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // permissive permits everything.
@@ -243,7 +243,7 @@ func TestPortOfOwnScheme(t *testing.T) {
 // TestRedirectToNews: a web server does not lead to the configured news server, although the policy
 // permits that server to everyone. A link does.
 func TestRedirectToNews(t *testing.T) {
-	news := testserver.NewNNTP(t)
+	news := nntptest.New(t)
 	for _, url := range []string{"news:1@example.org", "news:misc.test", "news:*", "snews:misc.test"} {
 		web := httptest.NewServer(http.RedirectHandler(url, http.StatusFound))
 		defer web.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // fake is a Fetcher that records its requests and calls a function.
@@ -157,8 +157,8 @@ func TestReferrals(t *testing.T) {
 // A referral for a PUT is never followed by a fetch.
 func TestReferralOfUpload(t *testing.T) {
 	ftp := &fake{answer: text("another document")}
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
-		s.Redirects = map[string]testserver.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
+	web := webtest.New(t, func(s *webtest.Server) {
+		s.Redirects = map[string]webtest.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
 	})
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"http": &http.Fetcher{Env: new(fetch.Env)}, "ftp": ftp})}
 	defer r.Close()
@@ -192,8 +192,8 @@ func TestReferralOfUpload(t *testing.T) {
 // A body that can be read again is stored, as a whole, where the redirect leads.
 func TestReplaceFollows(t *testing.T) {
 	ftp := &fake{}
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
-		s.Redirects = map[string]testserver.Redirect{"/x": {Location: "ftp://h/y", Status: 307}}
+	web := webtest.New(t, func(s *webtest.Server) {
+		s.Redirects = map[string]webtest.Redirect{"/x": {Location: "ftp://h/y", Status: 307}}
 	})
 	for hops, stored := range map[int]bool{0: true, -1: false} {
 		r := Resolver{
@@ -235,8 +235,8 @@ func TestAttributesFollow(t *testing.T) {
 // A HEAD that is referred to another scheme becomes FindAttributes there, never Fetch.
 func TestReferralOfHead(t *testing.T) {
 	ftp := &finder{fake{answer: text("a document")}}
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
-		s.Redirects = map[string]testserver.Redirect{"/x": {Location: "ftp://h/y", Status: 302}}
+	web := webtest.New(t, func(s *webtest.Server) {
+		s.Redirects = map[string]webtest.Redirect{"/x": {Location: "ftp://h/y", Status: 302}}
 	})
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp})}
 	defer r.Close()

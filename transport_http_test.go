@@ -19,12 +19,13 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // A Transport answers ranges and conditions as package net/http answers them for a file.
 func TestTransportAsServeContent(t *testing.T) {
 	docs := content()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = docs })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = docs })
 	local := t.TempDir()
 	if err := os.CopyFS(local, docs); err != nil {
 		t.Fatal(err)
@@ -160,8 +161,8 @@ func compare(t *testing.T, what string, got, want *http.Response) {
 
 // In type A the line ends decide how long a document is, so it has no parts and no length.
 func TestTransportASCII(t *testing.T) {
-	for _, size := range []testserver.SizeInASCII{testserver.SizeConverted, testserver.SizeRaw, testserver.SizeRefused} {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	for _, size := range []ftptest.SizeInASCII{ftptest.SizeConverted, ftptest.SizeRaw, ftptest.SizeRefused} {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.SizeInASCII = size
 			s.Content = fstest.MapFS{"a.txt": {Data: []byte("one\ntwo\nthree\n"), ModTime: written}}
 		})
@@ -181,7 +182,7 @@ func TestTransportASCII(t *testing.T) {
 
 // A part of a listing cannot be requested.
 func TestTransportListingRange(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	client := &http.Client{Transport: &fetch1738.Transport{}}
 	defer client.CloseIdleConnections()
 	for _, path := range []string{"/pub/", "/pub;type=d", "/"} {
@@ -202,7 +203,7 @@ func TestTransportListingRange(t *testing.T) {
 // HEAD says that a server sends parts only if it does.
 func TestTransportAcceptRanges(t *testing.T) {
 	for _, hidden := range []bool{false, true} {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.Content = content()
 			if hidden {
 				s.Hide = []string{"REST"}
@@ -225,7 +226,7 @@ func TestTransportAcceptRanges(t *testing.T) {
 func TestTransportLength(t *testing.T) {
 	for announced, want := range map[string]string{"213 4": "0123", "213 12": "", "213 0": "", "213 10": "0123456789"} {
 		for _, toFile := range []bool{false, true} {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 			srv.On("SIZE", 0, testserver.Reply(announced))
 			client := &http.Client{Transport: &fetch1738.Transport{}}
 			res, err := client.Get(srv.URL + "/pub/motd.txt")
@@ -256,7 +257,7 @@ func TestTransportLength(t *testing.T) {
 
 // A part ends where the response says, also if the file has grown since.
 func TestTransportRangeOfGrowingFile(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	for n := 1; n < 8; n += 2 { // SIZE is sent again after each part, as more came
 		srv.On("SIZE", n, testserver.Reply("213 8"))
 	}
@@ -272,7 +273,7 @@ func TestTransportRangeOfGrowingFile(t *testing.T) {
 
 // A part from a server that ignores REST ends in an error, where that shows.
 func TestTransportAnotherPart(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	srv.On("REST", 0, testserver.FromStart())
 	client := &http.Client{Transport: &fetch1738.Transport{}}
 	defer client.CloseIdleConnections()
@@ -360,7 +361,7 @@ func TestTransportHostileAttributes(t *testing.T) {
 
 // A body that is not as long as its request says is not stored as if it were whole.
 func TestTransportStoreLength(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	client := &http.Client{Transport: &fetch1738.Transport{}}
 	defer client.CloseIdleConnections()
 	for declared, ok := range map[int64]bool{0: true, -1: true, 3: true, 2: false, 4: false} {
@@ -378,7 +379,7 @@ func TestTransportStoreLength(t *testing.T) {
 
 // The text of an error has no password in it, whatever the server repeats.
 func TestTransportErrorText(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = content()
 		s.Users = map[string]testserver.User{"lab": {Password: "geheim77"}}
 	})
@@ -399,7 +400,7 @@ func TestTransportErrorText(t *testing.T) {
 // The end of a request's context is an error, also with Statuses: no server has answered.
 func TestTransportStatusesTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory, s.Content = true, content() })
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Content = true, content() })
 		srv.On("USER", 1, testserver.Silence())
 		transport := &fetch1738.Transport{Statuses: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}}
 		client := &http.Client{Transport: transport, Timeout: time.Second}

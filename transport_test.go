@@ -27,6 +27,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // written is when the files of the test servers were written.
@@ -62,7 +67,7 @@ func roundTrip(t *testing.T, client *http.Client, method, url, body string, head
 }
 
 func TestTransportFTP(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	transport := &fetch1738.Transport{}
 	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
@@ -138,7 +143,7 @@ func TestTransportFTP(t *testing.T) {
 
 // Errors are those of package fetch, or statuses where that is asked for.
 func TestTransportErrors(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = content()
 		s.Anonymous = false
 		s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
@@ -199,8 +204,8 @@ func TestTransportErrors(t *testing.T) {
 // Every scheme, by a whole Client.
 func TestTransportSchemes(t *testing.T) {
 	docs := content()
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = docs })
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = docs })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = docs })
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = docs })
 	web := httptest.NewServer(http.FileServerFS(docs))
 	defer web.Close()
 	dir := t.TempDir()
@@ -231,11 +236,11 @@ func TestTransportSchemes(t *testing.T) {
 // A redirect of an http server is judged by the policy, to the same host and to another. It reaches
 // no server but one of ftp, and that only where the policy permits it. It carries nothing along.
 func TestTransportRedirects(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content() })
-	news := testserver.NewNNTP(t)
-	telnet := testserver.NewTelnet(t)
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = content() })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content() })
+	news := nntptest.New(t)
+	telnet := telnettest.New(t)
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = content() })
 	file := filepath.ToSlash(filepath.Join(t.TempDir(), "motd.txt"))
 	if err := os.WriteFile(filepath.FromSlash(file), []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
@@ -331,7 +336,7 @@ func TestTransportRedirects(t *testing.T) {
 // Registered for one scheme, the Transport does not learn which address redirected, so a redirect
 // leads to public addresses only.
 func TestTransportRegistered(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	web := httptest.NewServer(http.RedirectHandler(srv.URL+"/pub/motd.txt", http.StatusFound))
 	defer web.Close()
 	for _, c := range []struct {
@@ -371,7 +376,7 @@ func TestTransportRegistered(t *testing.T) {
 // Through a proxy the client does not know the address of the server that redirects: that of the
 // proxy must not stand for it.
 func TestTransportRedirectThroughProxy(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	proxy := httptest.NewServer(http.RedirectHandler(srv.URL+"/pub/motd.txt", http.StatusFound))
 	defer proxy.Close()
 	at, err := url.Parse(proxy.URL)
@@ -388,7 +393,7 @@ func TestTransportRedirectThroughProxy(t *testing.T) {
 }
 
 func TestTransportTrace(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	client := &http.Client{Transport: &fetch1738.Transport{}}
 	defer client.CloseIdleConnections()
 	for _, reused := range []bool{false, true} {
@@ -424,8 +429,8 @@ func TestTransportTrace(t *testing.T) {
 func TestTransportCancel(t *testing.T) {
 	for stage, method := range map[string]string{"GREETING": "GET", "USER": "GET", "EPSV": "GET", "SIZE": "HEAD", "RETR": "GET", "DATA": "GET", "STOR": "PUT"} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory, s.Content = true, content() })
-			fault := testserver.Silence()
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Content = true, content() })
+			var fault ftptest.Fault = testserver.Silence()
 			if stage == "DATA" {
 				fault = testserver.Drip(4, time.Hour)
 			}
@@ -465,12 +470,12 @@ func TestTransportCancel(t *testing.T) {
 func TestTransportConcurrent(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	docs := content()
-	ftp, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = docs })
+	ftp, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) { s.Content = docs })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ftp.Close()
-	gopher, err := testserver.StartGopher(t.Context(), "", func(s *testserver.Gopher) { s.Content = docs })
+	gopher, err := gophertest.Start(t.Context(), "", func(s *gophertest.Server) { s.Content = docs })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // TestWalkItems compares Walk with fs.WalkDir, which holds the listings as FS does: every scheme,
@@ -30,19 +34,19 @@ import (
 func TestWalkItems(t *testing.T) {
 	content := tree()
 	content[strings.Repeat("d/", 105)+"deep.txt"] = &fstest.MapFile{Data: []byte("x")}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	list := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content, s.Hide = content, []string{"MLSD", "MLST"} })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = content })
-	news := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	list := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Hide = content, []string{"MLSD", "MLST"} })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = content })
+	news := nntptest.New(t, func(s *nntptest.Server) {
 		s.Content = fstest.MapFS{"comp/lang/go/1": {Data: []byte("Message-ID: <1@example.org>\nSubject: one\nFrom: a@example.org\nDate: Tue, 20 Dec 1994 17:04:05 +0230\n\nbody\n")}}
 	})
 	local := t.TempDir()
 	if err := errors.Join(os.CopyFS(local, content), os.Symlink("README.txt", filepath.Join(local, "link"))); err != nil {
 		t.Fatal(err)
 	}
-	strange := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	menu := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	strange := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	menu := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	host, port, _ := strings.Cut(menu.Addr, ":")
 	of := func(at string) string { return at + "\t" + host + "\t" + port + "\r\n" }
 	for url, faults := range map[string]func(){
@@ -106,8 +110,8 @@ func lineOf(item fetch.Item, path string, err error) string {
 // TestWalkLimit tests that a walk ends as soon as its listings have more entries than the limit.
 func TestWalkLimit(t *testing.T) {
 	content := fstest.MapFS{"a.txt": {}, "sub/b.txt": {}, "sub/c.txt": {}, "z.txt": {}}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	all := []string{"a.txt", "sub", "sub/b.txt", "sub/c.txt", "z.txt"}
 	for _, url := range []string{ftp.URL, gopher.URL} {
 		fsys, err := fetch1738.FS(t.Context(), nil, url)
@@ -143,8 +147,8 @@ func TestWalk(t *testing.T) {
 		path += "pub/"
 		tree[path+"a.txt"] = &fstest.MapFile{Data: []byte("text\n")}
 	}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree })
 	for _, root := range []string{ftp.URL + "/", gopher.URL + "/1/"} {
 		var open openConnections
 		r := fetch1738.Resolver{Env: fetch.Env{Dial: open.dial}}
@@ -303,7 +307,7 @@ func TestWalkLocators(t *testing.T) {
 
 // TestWalkOrigin tests that what a menu leads to is requested as a link from its server.
 func TestWalkOrigin(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	from := make(map[string]fetch.Provenance)
 	r := &fetch1738.Resolver{Env: fetch.Env{Allow: func(_ context.Context, to fetch.Target) error {
 		from[to.Locator.String()] = to.From
@@ -326,7 +330,7 @@ func TestWalkOrigin(t *testing.T) {
 
 // TestWalkCanceled tests that the end of the context ends the walk, whatever has been listed.
 func TestWalkCanceled(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0

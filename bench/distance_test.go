@@ -20,7 +20,9 @@ import (
 	"github.com/fetch1738/fetch1738/bench/relay"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // roundTrip is the round-trip time of the line in these benchmarks. They count round trips, which
@@ -199,7 +201,7 @@ func distant(b *testing.B, root string) []far {
 		servers = append(servers, distance(b, s.name, "ftp://"+srv.Addr, relay.Line{FTP: true}))
 	}
 	for _, s := range []struct{ name, greeting string }{{"testserver", ""}, {"unknown", "220 ready"}} {
-		own, err := testserver.StartFTP(b.Context(), "", func(srv *testserver.FTP) { srv.Content, srv.Greeting = os.DirFS(root), s.greeting })
+		own, err := ftptest.Start(b.Context(), "", func(srv *ftptest.Server) { srv.Content, srv.Greeting = os.DirFS(root), s.greeting })
 		check(b, err)
 		b.Cleanup(func() { own.Close() })
 		servers = append(servers, distance(b, s.name, own.URL, relay.Line{FTP: true}))
@@ -408,10 +410,10 @@ func BenchmarkDistanceMissing(b *testing.B) {
 func BenchmarkDistanceAnswers(b *testing.B) {
 	n := few(100)
 	root := files(b, 1, n)
-	gopher, err := testserver.StartGopher(b.Context(), "", func(s *testserver.Gopher) { s.Content = os.DirFS(root) })
+	gopher, err := gophertest.Start(b.Context(), "", func(s *gophertest.Server) { s.Content = os.DirFS(root) })
 	check(b, err)
 	defer gopher.Close()
-	http, err := testserver.StartHTTP(b.Context(), "", func(s *testserver.HTTP) { s.Content = os.DirFS(root) })
+	http, err := webtest.Start(b.Context(), "", func(s *webtest.Server) { s.Content = os.DirFS(root) })
 	check(b, err)
 	defer http.Close()
 	ours, curl := command(b), tool(b, "curl")

@@ -19,7 +19,8 @@ import (
 	"github.com/fetch1738/fetch1738/bench/relay"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // startGateway starts a gateway in this process, which may fetch from the servers of the benchmark.
@@ -117,7 +118,7 @@ func BenchmarkGatewayMenu(b *testing.B) {
 	for i := range 100 {
 		content[fmt.Sprintf("pub/file%d.txt", i)] = &fstest.MapFile{Data: []byte("text")}
 	}
-	srv, err := testserver.StartGopher(b.Context(), "127.0.0.1:0", func(s *testserver.Gopher) { s.Content = content })
+	srv, err := gophertest.Start(b.Context(), "127.0.0.1:0", func(s *gophertest.Server) { s.Content = content })
 	check(b, err)
 	s := startGateway(b)
 	r := &fetch1738.Resolver{}
@@ -150,7 +151,7 @@ func BenchmarkGatewayMenu(b *testing.B) {
 // BenchmarkGatewayClients fetches a file with 64 clients at once.
 func BenchmarkGatewayClients(b *testing.B) {
 	const clients, size = 64, 4 << 20
-	srv, err := testserver.StartFTP(b.Context(), "127.0.0.1:0", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(b.Context(), "127.0.0.1:0", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.bin": {Data: make([]byte, size), ModTime: time.Unix(1e9, 0)}}
 	})
 	check(b, err)
@@ -179,7 +180,7 @@ func BenchmarkGatewayClients(b *testing.B) {
 //
 //	go test -run '^$' -bench GatewayGone -benchtime 20x ./bench
 func BenchmarkGatewayGone(b *testing.B) {
-	srv, err := testserver.StartFTP(b.Context(), "127.0.0.1:0", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(b.Context(), "127.0.0.1:0", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.bin": {Data: make([]byte, 256<<20), ModTime: time.Unix(1e9, 0)}}
 	})
 	check(b, err)

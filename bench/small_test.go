@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // BenchmarkFTPTiny fetches a file of 4 KiB, with a new process each time. The bar for wall/curl is
@@ -37,7 +37,7 @@ func BenchmarkFTPParallel(b *testing.B) {
 func BenchmarkGopherItems(b *testing.B) {
 	n := few(1000)
 	root := files(b, 1, n)
-	server, err := testserver.StartGopher(b.Context(), "", func(s *testserver.Gopher) { s.Content = os.DirFS(root) })
+	server, err := gophertest.Start(b.Context(), "", func(s *gophertest.Server) { s.Content = os.DirFS(root) })
 	check(b, err)
 	defer server.Close()
 	compareSmall(b, root, fmt.Sprintf("%s/9/d0/f[0-%d].bin", server.URL, n-1))

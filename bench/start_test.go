@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // BenchmarkStart fetches a document of a few bytes, with a new process each time: it measures the
@@ -18,11 +19,11 @@ func BenchmarkStart(b *testing.B) {
 	dir := b.TempDir()
 	document := filepath.Join(dir, "document")
 	check(b, os.WriteFile(document, []byte("hello, world\n"), 0o644))
-	ftp, err := testserver.StartFTP(b.Context(), "")
+	ftp, err := ftptest.Start(b.Context(), "")
 	check(b, err)
 	defer ftp.Close()
 	check(b, ftp.Put("document", []byte("hello, world\n")))
-	gopher, err := testserver.StartGopher(b.Context(), "", func(s *testserver.Gopher) { s.Content = os.DirFS(dir) })
+	gopher, err := gophertest.Start(b.Context(), "", func(s *gophertest.Server) { s.Content = os.DirFS(dir) })
 	check(b, err)
 	defer gopher.Close()
 	ours, curl := command(b), tool(b, "curl")

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/bench/relay"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // BenchmarkWalkDir walks a tree of 2,000 files in 100 folders by fs.WalkDir, and has a mirror list
@@ -23,7 +23,7 @@ func BenchmarkWalkDir(b *testing.B) {
 	folders := few(100)
 	root := files(b, folders, 20)
 	vsftpd := serveVsftpd(b, root)
-	own, err := testserver.StartFTP(b.Context(), "", func(s *testserver.FTP) { s.Content = os.DirFS(root) })
+	own, err := ftptest.Start(b.Context(), "", func(s *ftptest.Server) { s.Content = os.DirFS(root) })
 	check(b, err)
 	defer own.Close()
 	for _, server := range []far{

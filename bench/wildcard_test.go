@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // BenchmarkWildcard looks up a wildcard in a directory of a million names and requests the first of
@@ -17,7 +18,7 @@ func BenchmarkWildcard(b *testing.B) {
 	for i := range 1_000_000 {
 		fmt.Fprintf(&listing, "type=file;size=4096;modify=19941201120000;UNIX.mode=0644; document-%07d.txt\r\n", i)
 	}
-	s, err := testserver.StartFTP(b.Context(), "")
+	s, err := ftptest.Start(b.Context(), "")
 	check(b, err)
 	defer s.Close()
 	s.On("MLSD", 0, testserver.Data(listing.String()))

@@ -15,14 +15,15 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 var ctx = context.Background()
 
 // site starts a gopher server with one file.
-func site() *testserver.Gopher {
-	srv, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+func site() *gophertest.Server {
+	srv, err := gophertest.Start(ctx, "", func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"about.txt": {Data: []byte("This is the site.\n")}}
 	})
 	if err != nil {
@@ -32,8 +33,8 @@ func site() *testserver.Gopher {
 }
 
 // web starts an HTTP server with one file.
-func web() *testserver.HTTP {
-	srv, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+func web() *webtest.Server {
+	srv, err := webtest.Start(ctx, "", func(s *webtest.Server) {
 		s.Content = fstest.MapFS{"digits.txt": {Data: []byte("0123456789")}}
 	})
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // exchange sends a request as it is written and returns the response. lines are the request line,
@@ -235,7 +238,7 @@ var origins = []struct{ method, fields, plain, search string }{
 
 // TestOrigin tests what another site can cause. A request that is not served reaches no server.
 func TestOrigin(t *testing.T) {
-	upstream := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"motd.txt": {Data: []byte("hello\n")}} })
+	upstream := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"motd.txt": {Data: []byte("hello\n")}} })
 	s := start(t, nil)
 	for _, tc := range origins {
 		for target, want := range map[string]string{
@@ -430,7 +433,7 @@ func public(addr string) (dial func(ctx context.Context, network, address string
 // TestLedAstray tests that what a server says leads nowhere but to the server.
 func TestLedAstray(t *testing.T) {
 	t.Run("PASV", func(t *testing.T) {
-		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: []byte("a")}} })
+		ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: []byte("a")}} })
 		ftp.On("EPSV", 0, testserver.Reply("500 what"))
 		ftp.On("PASV", 0, testserver.Reply("227 Entering Passive Mode (10,0,0,5,200,10)"))
 		dial, dialled := public(ftp.Addr)
@@ -446,7 +449,7 @@ func TestLedAstray(t *testing.T) {
 		}
 	})
 	t.Run("menu", func(t *testing.T) {
-		gopher := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		gopher := gophertest.New(t, func(s *gophertest.Server) {
 			s.Content = fstest.MapFS{"gophermap": {Data: []byte("0here\t/x\t10.0.0.5\t25\n0there\t/x\t127.0.0.1\t70\nhweb\tURL:file:///etc/passwd\n")}}
 		})
 		dial, dialled := public(gopher.Addr)
@@ -471,28 +474,28 @@ func TestLedAstray(t *testing.T) {
 // a server that leads to a host, and the page to ask for.
 var moves = map[string]func(t *testing.T, host string) (addr, page string){
 	"a Gopher+ item that has moved": func(t *testing.T, host string) (string, string) {
-		srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+		srv := gophertest.New(t, func(s *gophertest.Server) {
 			s.Content = fstest.MapFS{"x": {Data: []byte("x")}}
-			s.Personality = testserver.UMNGopher
+			s.Personality = gophertest.UMNGopher
 		})
-		srv.On("REQUEST", 0, testserver.PlusError(3, "+INFO: 0x\tx\t"+host+"\t7070\t+"))
+		srv.On("REQUEST", 0, gophertest.PlusError(3, "+INFO: 0x\tx\t"+host+"\t7070\t+"))
 		return srv.Addr, "/gopher/8.8.8.8/0/x%09%09+?raw"
 	},
 	"a Prospero object that has moved": func(t *testing.T, host string) (string, string) {
-		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
-			s.Forwarded = map[string]testserver.ProsperoLink{"/x": {Host: host, HSOName: "/x"}}
+		srv := prosperotest.New(t, func(s *prosperotest.Server) {
+			s.Forwarded = map[string]prosperotest.Link{"/x": {Host: host, HSOName: "/x"}}
 		})
 		return srv.Addr, "/prospero/8.8.8.8//x"
 	},
 	"a Prospero server that redirects": func(t *testing.T, host string) (string, string) {
-		srv := testserver.NewProspero(t)
-		srv.On("REQUEST", 0, testserver.SendTo(net.JoinHostPort(host, "1525")))
+		srv := prosperotest.New(t)
+		srv.On("REQUEST", 0, prosperotest.SendTo(net.JoinHostPort(host, "1525")))
 		return srv.Addr, "/prospero/8.8.8.8//x"
 	},
 	"a union link of Prospero": func(t *testing.T, host string) (string, string) {
-		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+		srv := prosperotest.New(t, func(s *prosperotest.Server) {
 			s.Content = fstest.MapFS{"d/x": {Data: []byte("x")}}
-			s.Links = map[string][]testserver.ProsperoLink{"d": {{Kind: "U", Target: "DIRECTORY", Name: "u", Host: host, HSOName: "/x"}}}
+			s.Links = map[string][]prosperotest.Link{"d": {{Kind: "U", Target: "DIRECTORY", Name: "u", Host: host, HSOName: "/x"}}}
 		})
 		return srv.Addr, "/prospero/8.8.8.8//d"
 	},
@@ -503,10 +506,10 @@ var moves = map[string]func(t *testing.T, host string) (addr, page string){
 // access is a Prospero server with a file that is elsewhere.
 func access(method string, args ...string) func(t *testing.T, host string) (string, string) {
 	return func(t *testing.T, host string) (string, string) {
-		srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+		srv := prosperotest.New(t, func(s *prosperotest.Server) {
 			s.Content = fstest.MapFS{"x": {Data: []byte("x")}}
-			s.Methods = func(string) []testserver.ProsperoMethod {
-				return []testserver.ProsperoMethod{{Name: method, Host: host, HSOName: "/x", Args: args}}
+			s.Methods = func(string) []prosperotest.Method {
+				return []prosperotest.Method{{Name: method, Host: host, HSOName: "/x", Args: args}}
 			}
 		})
 		return srv.Addr, "/prospero/8.8.8.8//x"
@@ -654,8 +657,8 @@ func TestSandbox(t *testing.T) {
 	for _, name := range []string{"a.html", "a.svg", "a.xml", "a.xhtml", "a.js", "a.css", "a.pdf", "a.txt", "a.gif", "a.bin", "a.eml", "a"} {
 		content[name] = &fstest.MapFile{Data: []byte("GIF89a<script>alert(1)</script>")}
 	}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	s := start(t, nil)
 	for name := range content {
 		for _, path := range []string{

@@ -26,6 +26,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // browser are the header fields of a navigation that the user has begun.
@@ -47,20 +49,20 @@ func pageAt(t *testing.T, s *httptest.Server, path string, header []string) stri
 }
 
 // startFTP starts an FTP server with some files.
-func startFTP(t *testing.T, files map[string]string, configure ...func(*testserver.FTP)) *testserver.FTP {
+func startFTP(t *testing.T, files map[string]string, configure ...func(*ftptest.Server)) *ftptest.Server {
 	t.Helper()
 	content := fstest.MapFS{}
 	for name, text := range files {
 		content[name] = &fstest.MapFile{Data: []byte(text), ModTime: time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)}
 	}
-	return testserver.NewFTP(t, append([]func(*testserver.FTP){func(s *testserver.FTP) { s.Content = content }}, configure...)...)
+	return ftptest.New(t, append([]func(*ftptest.Server){func(s *ftptest.Server) { s.Content = content }}, configure...)...)
 }
 
 // at is the path of the page of a file or directory.
-func at(srv *testserver.FTP, path string) string { return "/ftp/" + srv.Addr + path }
+func at(srv *ftptest.Server, path string) string { return "/ftp/" + srv.Addr + path }
 
 // commands returns the commands that a server has received.
-func commandsOf(srv *testserver.FTP, verbs ...string) []string {
+func commandsOf(srv *ftptest.Server, verbs ...string) []string {
 	var sent []string
 	for _, line := range srv.Transcript() {
 		verb, _, _ := strings.Cut(strings.TrimRight(line.Octets, "\r\n"), " ")
@@ -119,7 +121,7 @@ func leadsTo(t *testing.T, page, href string) locator.Locator {
 func TestDirectory(t *testing.T) {
 	srv := startFTP(t, map[string]string{
 		"pub/.hidden": "h", "pub/b.txt": strings.Repeat("b", 2048), "pub/a": "", "pub/z/x": "x", "pub/.git/config": "c", "pub/README": "See <b> and ftp://host/x\n",
-	}, func(s *testserver.FTP) { s.Greeting = "220-Hello <script>\n220 ready" })
+	}, func(s *ftptest.Server) { s.Greeting = "220-Hello <script>\n220 ready" })
 	srv.On("CWD pub", 0, testserver.Reply("250-Public\tfiles.\n250 OK."))
 	s := start(t, nil)
 	page := pageAt(t, s, at(srv, "/pub/"), browser)
@@ -158,7 +160,7 @@ func TestDirectory(t *testing.T) {
 
 // TestDirectoryLinks tests links, special files and folders without a usual name for a page.
 func TestDirectoryLinks(t *testing.T) {
-	srv := startFTP(t, map[string]string{"a/b": "b"}, func(s *testserver.FTP) { s.Hide = []string{"MLST", "MLSD"} })
+	srv := startFTP(t, map[string]string{"a/b": "b"}, func(s *ftptest.Server) { s.Hide = []string{"MLST", "MLSD"} })
 	const listing = "lrwxrwxrwx 1 u g 3 Jan  1  2001 link -> a/b\r\ncrw-rw-rw- 1 u g 1, 3 Jan  1  2001 null\r\n-rw-r--r-- 1 u g 3 Jan  1  2001 f\r\n"
 	srv.On("LIST", 0, testserver.Data(listing))
 	s := start(t, nil)
@@ -380,7 +382,7 @@ func TestCutListing(t *testing.T) {
 
 // TestUnreadLines tests that lines which are not entries are shown.
 func TestUnreadLines(t *testing.T) {
-	srv := startFTP(t, nil, func(s *testserver.FTP) { s.Hide = []string{"MLST", "MLSD"} })
+	srv := startFTP(t, nil, func(s *ftptest.Server) { s.Hide = []string{"MLST", "MLSD"} })
 	srv.On("LIST", 1, testserver.Data("-rw-r--r-- 1 u g 12 Jan  1  2001 f\r\nwhat <is> \x1b[1m\xe2\x80\xaethis\r\n"))
 	srv.On("LIST", 2, testserver.Data(strings.Repeat("only <nonsense> here\r\n", 2*unreadLines)))
 	s := start(t, nil)
@@ -398,7 +400,7 @@ func TestUnreadLines(t *testing.T) {
 func TestReadme(t *testing.T) {
 	srv := startFTP(t, map[string]string{
 		"long/readme.txt": strings.Repeat("x", 2*readmeBytes), "latin/README": "caf\xe9\r\n\x1b[31m", "secret/README": "x", "not/readme.exe": "x",
-	}, func(s *testserver.FTP) { s.Forbidden = []string{"secret/README"} })
+	}, func(s *ftptest.Server) { s.Forbidden = []string{"secret/README"} })
 	s := start(t, nil)
 	long := pageAt(t, s, at(srv, "/long/"), browser)
 	if got := strings.Count(long, "x") - strings.Count(long[:strings.Index(long, "xxx")], "x"); got < readmeBytes || got > readmeBytes+20 || !strings.Contains(long, "only the beginning") {
@@ -416,7 +418,7 @@ func TestReadme(t *testing.T) {
 
 // TestFolderWithoutSlash tests that the URL of a file that is a directory leads to the directory.
 func TestFolderWithoutSlash(t *testing.T) {
-	srv := startFTP(t, map[string]string{"a/b c/d": "d", "secret/x": "x"}, func(s *testserver.FTP) { s.Forbidden = []string{"secret"} })
+	srv := startFTP(t, map[string]string{"a/b c/d": "d", "secret/x": "x"}, func(s *ftptest.Server) { s.Forbidden = []string{"secret"} })
 	s := start(t, nil)
 	for path, want := range map[string]string{"/a/b%20c": "/a/b%20c/", "/a": "/a/", "/missing": "", "/secret": "", "/a/b%20c/d/e": ""} {
 		for _, header := range [][]string{browser, program} {
@@ -455,7 +457,7 @@ func TestHeadOfDirectory(t *testing.T) {
 // TestFormats tests what programs get of a listing.
 func TestFormats(t *testing.T) {
 	srv := startFTP(t, map[string]string{"a b": "12", "d/x": "x", "<é>\x01": "1"})
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"file": {Data: []byte("x")}} })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"file": {Data: []byte("x")}} })
 	s := start(t, nil)
 	url := func(path string) string { return `"url":"` + srv.URL + path + `"` }
 	for _, tc := range []struct{ path, accept, contentType, want string }{
@@ -496,7 +498,7 @@ var hostileNames = []string{
 // entry.
 func TestHostileNames(t *testing.T) {
 	for _, facts := range []bool{true, false} {
-		srv := startFTP(t, nil, func(s *testserver.FTP) {
+		srv := startFTP(t, nil, func(s *ftptest.Server) {
 			if !facts {
 				s.Hide = []string{"MLST", "MLSD"}
 			}

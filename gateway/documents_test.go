@@ -17,6 +17,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // mainOf is the main part of a page, with the server of a URL replaced by "server.example".
@@ -51,7 +54,7 @@ var texts = fstest.MapFS{
 
 // TestDocumentPages compares the pages of documents with golden files.
 func TestDocumentPages(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	s := start(t, nil)
 	for _, name := range []string{"README", "latin1.txt", "cp437.txt", "utf8.txt", "page.html", "picture.svg", "empty.txt", "picture.png", "sound.ogg", "video.webm", "latin1.txt?charset=cp437"} {
 		file, query, _ := strings.Cut(name, "?")
@@ -69,7 +72,7 @@ func TestDocumentPages(t *testing.T) {
 
 // TestTextDownload tests that what is not text is a download, also if nothing but its bytes say so.
 func TestTextDownload(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"binary": {Data: []byte("\x7fELF\x00\x01"), ModTime: lastWritten}, "a.txt": {Data: []byte("PK\x00\x00"), ModTime: lastWritten}, "a.zip": {Data: []byte("PK"), ModTime: lastWritten}}
 	})
 	s := start(t, nil)
@@ -85,7 +88,7 @@ func TestTextDownload(t *testing.T) {
 // text or a download with its length and ranges.
 func TestUnknownFile(t *testing.T) {
 	binary := strings.Repeat("\x00\x01", 50_000)
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"core.17": {Data: []byte(binary), ModTime: lastWritten}, "THANKS": {Data: []byte("to all\n")}, "empty": {}}
 	})
 	s := start(t, nil)
@@ -107,7 +110,7 @@ func TestUnknownFile(t *testing.T) {
 
 // TestUnknownCharset tests that a charset that the gateway does not know is an error.
 func TestUnknownCharset(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	res, body := get(t, start(t, nil), pathOf(t, srv.URL+"/README")+"?charset=klingon")
 	if res.StatusCode != 400 || !strings.Contains(body, "klingon") {
 		t.Errorf("%s %s", res.Status, body)
@@ -155,7 +158,7 @@ func TestLongText(t *testing.T) {
 
 // TestTextCut tests that a page of a text that is cut off says so, and is broken off.
 func TestTextCut(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: bytes.Repeat([]byte("line\n"), 20_000), ModTime: lastWritten}}
 	})
 	srv.On("RETR", 0, testserver.Truncate(50_000))
@@ -181,7 +184,7 @@ func TestMediaWithoutAccess(t *testing.T) {
 			t.Errorf("%s: %s %s", url, res.Status, body)
 		}
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	if res, _ := get(t, start(t, nil), pathOf(t, srv.URL+"/no.png")); res.StatusCode != 404 {
 		t.Errorf("%s", res.Status)
 	}
@@ -224,13 +227,13 @@ func TestAdvicePages(t *testing.T) {
 
 // TestErrorPages compares the pages of errors, and tests their status.
 func TestErrorPages(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	ftp.On("PASS", 0, testserver.Reply("530 No anonymous logins here"))
-	open := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = texts })
+	open := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	open.On("RETR latin1.txt", 0, testserver.Reply("450 busy, try later"))
 	open.On("RETR utf8.txt", 0, testserver.Reply("999 nonsense"))
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Personality, s.Content = testserver.UMNGopher, texts })
-	gopher.On("REQUEST /README", 0, testserver.PlusError(1, "Moved away.\nAsk ftp://host.example/ for it."))
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Personality, s.Content = gophertest.UMNGopher, texts })
+	gopher.On("REQUEST /README", 0, gophertest.PlusError(1, "Moved away.\nAsk ftp://host.example/ for it."))
 	for name, c := range map[string]struct {
 		url    string
 		status int
@@ -316,12 +319,12 @@ func TestRefusalLooksUnreachable(t *testing.T) {
 
 // TestWAISPages compares the pages of a database and of searches.
 func TestWAISPages(t *testing.T) {
-	srv := testserver.NewWAIS(t, func(s *testserver.WAIS) {
+	srv := waistest.New(t, func(s *waistest.Server) {
 		s.Content = fstest.MapFS{
 			"sun.txt": {Data: []byte("The sun & the <moon>\nThe sun rises.\n"), ModTime: lastWritten}, "sun.ps": {Data: []byte("%!PS"), ModTime: lastWritten},
 			"sea.txt": {Data: []byte("The sea and the sun\n"), ModTime: lastWritten},
 		}
-		s.Databases = []testserver.Database{{Name: "docs", Files: []string{"sun.txt", "sea.txt"}, Types: []string{"TEXT", "PS"}}}
+		s.Databases = []waistest.Database{{Name: "docs", Files: []string{"sun.txt", "sea.txt"}, Types: []string{"TEXT", "PS"}}}
 	})
 	s := start(t, nil)
 	for name, query := range map[string]string{"database": "", "hits": "?q=sun", "nothing": "?q=zyzzyva"} {

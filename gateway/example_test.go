@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/policy"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // The pages are a part of a site, below a path of their own.
@@ -38,7 +38,7 @@ func ExampleHandler() {
 
 // A Resolver of your own has a policy of its own. This one permits servers on this computer, too.
 func ExampleHandler_resolver() {
-	server, err := testserver.StartFTP(context.Background(), "", func(s *testserver.FTP) {
+	server, err := ftptest.Start(context.Background(), "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/a.txt": {Data: []byte("hello\n")}}
 	})
 	if err != nil {

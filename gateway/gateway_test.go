@@ -11,7 +11,8 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // start starts a gateway that may fetch from the servers of the test.
@@ -79,11 +80,11 @@ func pathOf(t *testing.T, url string) string {
 // TestPages tests that a URL of each kind has a page.
 func TestPages(t *testing.T) {
 	content := fstest.MapFS{"pub/octets.bin": {Data: []byte{0, 1, 2}}, "pub/README": {Data: []byte("Read me.\n")}}
-	ftp, err := testserver.StartFTP(t.Context(), "127.0.0.1:0", func(s *testserver.FTP) { s.Content = content })
+	ftp, err := ftptest.Start(t.Context(), "127.0.0.1:0", func(s *ftptest.Server) { s.Content = content })
 	if err != nil {
 		t.Fatal(err)
 	}
-	gopher, err := testserver.StartGopher(t.Context(), "127.0.0.1:0", func(s *testserver.Gopher) { s.Content = content })
+	gopher, err := gophertest.Start(t.Context(), "127.0.0.1:0", func(s *gophertest.Server) { s.Content = content })
 	if err != nil {
 		t.Fatal(err)
 	}

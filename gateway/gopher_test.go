@@ -15,12 +15,14 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // startGopher starts a gopher server with the answers to some selectors, and a gateway.
-func startGopher(t *testing.T, answers map[string]string, set func(*testserver.Gopher)) (*testserver.Gopher, *httptest.Server) {
+func startGopher(t *testing.T, answers map[string]string, set func(*gophertest.Server)) (*gophertest.Server, *httptest.Server) {
 	t.Helper()
-	srv, err := testserver.StartGopher(t.Context(), "127.0.0.1:0", func(s *testserver.Gopher) {
+	srv, err := gophertest.Start(t.Context(), "127.0.0.1:0", func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{}
 		if set != nil {
 			set(s)
@@ -36,8 +38,8 @@ func startGopher(t *testing.T, answers map[string]string, set func(*testserver.G
 }
 
 // plusContent is a server of Gopher+ with views, attributes and a form.
-func plusContent(s *testserver.Gopher) {
-	s.Personality = testserver.UMNGopher
+func plusContent(s *gophertest.Server) {
+	s.Personality = gophertest.UMNGopher
 	when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
 	s.Content = fstest.MapFS{
 		"salmon":    {Data: []byte("Salmon, English.\n"), ModTime: when},
@@ -45,10 +47,10 @@ func plusContent(s *testserver.Gopher) {
 		"survey":    {Data: []byte("form\n"), ModTime: when},
 		"plain.txt": {Data: []byte("plain\n"), ModTime: when},
 	}
-	s.Plus = map[string]testserver.GopherItem{
+	s.Plus = map[string]gophertest.Item{
 		"salmon": {
 			Admin: "Frodo <f@b.example>", Abstract: "Great\nsalmon.", Blocks: "+KEYWORDS:\r\n fish, <salmon>\r\n",
-			Views: []testserver.GopherView{
+			Views: []gophertest.View{
 				{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: "12b", Name: "salmon.de"},
 			},
 		},
@@ -200,9 +202,9 @@ func TestMenuAs(t *testing.T) {
 }
 
 func TestSearchPage(t *testing.T) {
-	srv, s := startGopher(t, nil, func(s *testserver.Gopher) {
-		s.Search = func(selector, words string) []testserver.MenuLine {
-			return []testserver.MenuLine{{Type: '0', Display: selector + " has " + words, Selector: "/a"}}
+	srv, s := startGopher(t, nil, func(s *gophertest.Server) {
+		s.Search = func(selector, words string) []gophertest.MenuLine {
+			return []gophertest.MenuLine{{Type: '0', Display: selector + " has " + words, Selector: "/a"}}
 		}
 	})
 	for _, tc := range []struct{ path, sent, want string }{
@@ -269,9 +271,9 @@ func postForm(t *testing.T, s *httptest.Server, path string, form url.Values) (*
 }
 
 func TestPhoneBook(t *testing.T) {
-	book, err := testserver.StartCSO(t.Context(), "127.0.0.1:0", func(s *testserver.CSO) {
+	book, err := csotest.Start(t.Context(), "127.0.0.1:0", func(s *csotest.Server) {
 		s.MaxMatches = 2
-		s.Entries = []testserver.CSOEntry{
+		s.Entries = []csotest.Entry{
 			{{Name: "name", Value: "Frodo <Baggins>"}, {Name: "email", Value: "frodo@lab.example"}, {Name: "address", Value: "Bag End\nHobbiton"}},
 			{{Name: "name", Value: "Bilbo Baggins"}, {Name: "email"}}, {{Name: "name", Value: "A Took"}}, {{Name: "name", Value: "B Took"}}, {{Name: "name", Value: "C Took"}},
 		}
@@ -336,12 +338,12 @@ func TestItemPage(t *testing.T) {
 	if res, body := get(t, s, pathOf(t, srv.URL+"/0/none")+"?info"); res.StatusCode != 404 {
 		t.Errorf("a missing item: %s\n%s", res.Status, body)
 	}
-	plain, s := startGopher(t, nil, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("a\n")}} })
+	plain, s := startGopher(t, nil, func(s *gophertest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("a\n")}} })
 	if res, body := get(t, s, pathOf(t, plain.URL+"/0/a.txt")+"?info"); res.StatusCode != 404 || !strings.Contains(body, "no information about this item") {
 		t.Errorf("plain gopher: %s\n%s", res.Status, body)
 	}
-	stub, s := startGopher(t, nil, func(s *testserver.Gopher) {
-		s.Personality, s.Content = testserver.StubGopher, fstest.MapFS{"a.txt": {Data: []byte("a\n")}}
+	stub, s := startGopher(t, nil, func(s *gophertest.Server) {
+		s.Personality, s.Content = gophertest.StubGopher, fstest.MapFS{"a.txt": {Data: []byte("a\n")}}
 	})
 	if _, body := get(t, s, pathOf(t, stub.URL+"/1%09%09+")); !strings.Contains(body, "Served as plain gopher") || !strings.Contains(body, "a.txt") {
 		t.Errorf("a stub:\n%s", body)
@@ -502,9 +504,9 @@ func inputs(t *testing.T, page string) url.Values {
 // TestGopherByProxy tests searches and forms of clients that use the gateway as their proxy: the
 // words come in the URL, and forms are not sent.
 func TestGopherByProxy(t *testing.T) {
-	srv, err := testserver.StartGopher(t.Context(), "127.0.0.1:0", plusContent, func(s *testserver.Gopher) {
-		s.Search = func(selector, words string) []testserver.MenuLine {
-			return []testserver.MenuLine{{Type: '0', Display: selector + " has " + words, Selector: "/a"}}
+	srv, err := gophertest.Start(t.Context(), "127.0.0.1:0", plusContent, func(s *gophertest.Server) {
+		s.Search = func(selector, words string) []gophertest.MenuLine {
+			return []gophertest.MenuLine{{Type: '0', Display: selector + " has " + words, Selector: "/a"}}
 		}
 	})
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // hostile are texts that a server may send to make a page something else than it is.
@@ -132,11 +134,11 @@ func TestHostileMenus(t *testing.T) {
 
 // TestHostileItems tests the same of phone books, attributes, forms, errors and search words.
 func TestHostileItems(t *testing.T) {
-	book, err := testserver.StartCSO(t.Context(), "127.0.0.1:0")
+	book, err := csotest.Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv, s := startGopher(t, nil, func(s *testserver.Gopher) {
+	srv, s := startGopher(t, nil, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a\n")}}
 	})
 	for _, text := range hostile {

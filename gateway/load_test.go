@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 var load = flag.Duration("load", 0, "how long TestMixedLoad makes requests; 0 means three rounds")
@@ -32,10 +35,10 @@ func TestMixedLoad(t *testing.T) {
 		"pub/a.png":     {Data: []byte("\x89PNG"), ModTime: lastWritten},
 		"pub/README":    {Data: []byte("Read me.\n"), ModTime: lastWritten},
 	}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 	ftp.On("RETR cut.ogg", 0, testserver.Truncate(500_000))
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = content })
 	s := start(t, nil)
 	client := s.Client()
 	client.Transport.(*http.Transport).MaxIdleConnsPerHost = 8

@@ -17,6 +17,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 const secret = "s3cret-p\u00e0ss"
@@ -26,9 +28,9 @@ const secret = "s3cret-p\u00e0ss"
 type loginLab struct {
 	*testing.T
 	gateway     *httptest.Server
-	owner       *testserver.FTP
-	other       *testserver.FTP
-	news        *testserver.NNTP
+	owner       *ftptest.Server
+	other       *ftptest.Server
+	news        *nntptest.Server
 	mu          sync.Mutex
 	left        strings.Builder
 	credentials string
@@ -37,12 +39,12 @@ type loginLab struct {
 func newLoginLab(t *testing.T) *loginLab {
 	lab := &loginLab{T: t, credentials: "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("lab:"+secret))}
 	content := fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\n")}, "pub/deep/a.txt": {Data: []byte("deep\n")}}
-	lab.owner = testserver.NewFTP(t, func(s *testserver.FTP) {
+	lab.owner = ftptest.New(t, func(s *ftptest.Server) {
 		s.Anonymous = false
 		s.Content, s.Users = content, map[string]testserver.User{"lab": {Password: secret}}
 	})
-	lab.other = testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	lab.news = testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	lab.other = ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	lab.news = nntptest.New(t, func(s *nntptest.Server) {
 		s.Users = map[string]testserver.User{"lab": {Password: secret}}
 		s.Protected = []string{"local.test"}
 		s.Groups = map[string][]string{"local.test": {"From: a@b\r\nSubject: one\r\nMessage-ID: <1@local>\r\nNewsgroups: local.test\r\n\r\nhello\r\n"}}
@@ -227,7 +229,7 @@ func TestLoginOnNetwork(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		owner := testserver.NewFTP(t, func(s *testserver.FTP) {
+		owner := ftptest.New(t, func(s *ftptest.Server) {
 			s.Anonymous, s.Users = false, map[string]testserver.User{"lab": {Password: secret}}
 		})
 		s := httptest.NewUnstartedServer(nil)

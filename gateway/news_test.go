@@ -19,6 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // letter is an article with a header and a body, in lines that end in LF.
@@ -60,9 +61,9 @@ func newsgroups() map[string][]string {
 }
 
 // startNews starts a news server, and a gateway whose news server it is.
-func startNews(t *testing.T, set func(*testserver.NNTP)) (*testserver.NNTP, *httptest.Server) {
+func startNews(t *testing.T, set func(*nntptest.Server)) (*nntptest.Server, *httptest.Server) {
 	t.Helper()
-	news, err := testserver.StartNNTP(t.Context(), "127.0.0.1:0", func(s *testserver.NNTP) {
+	news, err := nntptest.Start(t.Context(), "127.0.0.1:0", func(s *nntptest.Server) {
 		s.Groups, s.Descriptions = newsgroups(), map[string]string{"local.test": "Tests <b>"}
 		if set != nil {
 			set(s)
@@ -76,7 +77,7 @@ func startNews(t *testing.T, set func(*testserver.NNTP)) (*testserver.NNTP, *htt
 
 // golden compares a page with testdata/NAME, in which the addresses of the servers of the test are
 // NEWS and GATEWAY.
-func goldenNews(t *testing.T, name, got string, news *testserver.NNTP, s *httptest.Server) {
+func goldenNews(t *testing.T, name, got string, news *nntptest.Server, s *httptest.Server) {
 	t.Helper()
 	got = strings.NewReplacer(news.Addr, "NEWS", strings.TrimPrefix(s.URL, "http://"), "GATEWAY").Replace(got)
 	golden(t, name, got)
@@ -186,7 +187,7 @@ func TestMessageIDInGroup(t *testing.T) {
 // TestGroupPages requests no more of a large group than a page shows.
 func TestGroupPages(t *testing.T) {
 	const articles = 2500
-	news, s := startNews(t, func(n *testserver.NNTP) {
+	news, s := startNews(t, func(n *nntptest.Server) {
 		var large []string
 		for i := range articles {
 			large = append(large, letter(fmt.Sprintf("From: a@b\nSubject: number %d\nMessage-ID: <%d@b>\nDate: Tue, 20 Dec 1994 17:38:00 GMT\n", i+1, i+1), "x\n"))
@@ -325,7 +326,7 @@ type readFeed struct {
 
 // TestAtom checks the parts of a feed that RFC 4287 requires.
 func TestAtom(t *testing.T) {
-	_, s := startNews(t, func(n *testserver.NNTP) {
+	_, s := startNews(t, func(n *nntptest.Server) {
 		undated := letter("From: \nSubject:\nMessage-ID: <undated@b>\n", "x\n")
 		n.Groups["local.odd"] = []string{undated, n.Groups["local.test"][0], undated, letter("From: a@b (A)\nSubject: x\x00\x01\nDate: Tue, 20 Dec 1994 17:38:00 GMT\n", "x\n"), undated}
 	})
@@ -365,7 +366,7 @@ func TestAtom(t *testing.T) {
 
 // TestCharset shows a text that names no charset, and one in the charset that the reader chooses.
 func TestCharsets(t *testing.T) {
-	_, s := startNews(t, func(n *testserver.NNTP) {
+	_, s := startNews(t, func(n *nntptest.Server) {
 		n.Groups["local.old"] = []string{
 			letter("From: J\xf6rg\nSubject: Gr\xfc\xdfe\nMessage-ID: <old@b>\n", "K\xf6ln \x93\n"),
 			letter("From: a@b\nSubject: x\nMessage-ID: <wrong@b>\nContent-Type: text/plain; charset=x-unknown\n", "K\xf6ln\n"),
@@ -447,7 +448,7 @@ func TestHostileNews(t *testing.T) {
 			letter("From: a@b\nSubject: s\nContent-Type: text/html\n", value+"\n"),
 			letter("From: a@b\nSubject: s\nContent-Type: multipart/mixed; boundary=b\n", "--b\nContent-Type: image/png; name=\""+line+"\"\n\nx\n--b\nContent-Type: "+line+"\n\n"+value+"\n--b--\n"))
 	}
-	news, s := startNews(t, func(n *testserver.NNTP) {
+	news, s := startNews(t, func(n *nntptest.Server) {
 		n.Groups["local.hostile"], n.Descriptions["local.hostile"] = articles, strings.Join(hostileValues[:30], " ")
 	})
 	group := "/nntp/" + news.Addr + "/local.hostile"
@@ -511,7 +512,7 @@ func FuzzArticle(f *testing.F) {
 // TestGroupPageSize limits the size of a page of 1,000 articles with subjects of usual length, most
 // of them repeated.
 func TestGroupPageSize(t *testing.T) {
-	news, s := startNews(t, func(n *testserver.NNTP) {
+	news, s := startNews(t, func(n *nntptest.Server) {
 		var large []string
 		for i := range groupRows {
 			large = append(large, letter(fmt.Sprintf("From: Some Body <author@example.org>\nSubject: Re: a question about things, number %d\nReferences: <%d@news.example.org>\n"+

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // travelled returns a path as the gateway receives it from a browser, which resolves it against the
@@ -155,7 +155,7 @@ func TestMended(t *testing.T) {
 
 // TestLikeType tests that a file is found whose name ends in what could be a type code.
 func TestLikeType(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"note;type=a": {Data: []byte("a\n")}, "note;type=d": {Data: []byte("d\n")}, "real": {Data: []byte("r\n")}}
 	})
 	s := start(t, nil)

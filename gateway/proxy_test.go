@@ -16,6 +16,10 @@ import (
 
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 func copyBody(w io.Writer, res *http.Response) (int64, error) {
@@ -30,13 +34,13 @@ func TestProxy(t *testing.T) {
 		"a b#c?d%.html": {Data: []byte("<script>x</script>")}, "pub/a.txt": {Data: []byte("hello\r\n")}, "pub/x.bin": {Data: []byte{0, 1, 255}},
 		"pub/a.gif": {Data: []byte("GIF89a")},
 	}
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	news := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	news := nntptest.New(t, func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"local.test": {"From: a@b\r\nSubject: one\r\nMessage-ID: <1@local>\r\nNewsgroups: local.test\r\n\r\nhello\r\n"}}
 	})
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) {
-		s.Content, s.Databases = content, []testserver.Database{{Name: "pub", Files: []string{"pub/a.txt"}}}
+	wais := waistest.New(t, func(s *waistest.Server) {
+		s.Content, s.Databases = content, []waistest.Database{{Name: "pub", Files: []string{"pub/a.txt"}}}
 	})
 	s := start(t, func(h *Handler) {
 		h.Proxy = true
@@ -152,7 +156,7 @@ func tunnel(t *testing.T, addr, target, line string) (int, string, error) {
 // that the log has the bytes of each answer, also of one that says that there is no such document.
 func TestConnect(t *testing.T) {
 	binary := bytes.Repeat([]byte{0, '.', '\r', '\n', 255}, 10000)
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	gopher := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("one\n.two\n")}, "x.bin": {Data: binary}}
 	})
 	logged := make(chan Access, 100)

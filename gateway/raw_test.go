@@ -22,6 +22,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // lastWritten is when the files of the test servers were written.
@@ -35,7 +37,7 @@ func TestRawAsServeContent(t *testing.T) {
 		"pub/empty.txt": {Data: []byte{}, ModTime: lastWritten},
 		"pub/music.ogg": {Data: bytes.Repeat([]byte("OggS"), 20_000), ModTime: lastWritten},
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 	s := start(t, nil)
 	const (
 		same    = "Tue, 20 Dec 1994 17:04:05 GMT"
@@ -98,7 +100,7 @@ func TestRawAsServeContent(t *testing.T) {
 
 // TestValidators tests that a page never has the validators of the octets, and ignores conditions.
 func TestValidators(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("text\n"), ModTime: lastWritten}, "b.png": {Data: []byte("\x89PNG"), ModTime: lastWritten}}
 	})
 	s := start(t, nil)
@@ -137,7 +139,7 @@ func TestTypes(t *testing.T) {
 	for _, r := range rows {
 		content[r.file] = &fstest.MapFile{Data: []byte(r.data), ModTime: lastWritten}
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 	s := start(t, nil)
 	for _, r := range rows {
 		path := pathOf(t, srv.URL+"/"+strings.NewReplacer("\u00fc", "%C3%BC", " ", "%20", `"`, "%22").Replace(r.file))
@@ -150,7 +152,7 @@ func TestTypes(t *testing.T) {
 
 // TestGopherTypes tests the type of gopher items, whose type of item says what they are.
 func TestGopherTypes(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{
 			"picture.bin": {Data: []byte("\x89PNG\r\n\x1a\n....")}, "a.jpg": {Data: []byte("\xff\xd8\xff\xe0")},
 			"page.html": {Data: []byte("<html><script>alert(1)</script></html>")}, "song.bin": {Data: []byte("ID3\x03....")},
@@ -173,18 +175,18 @@ func TestGopherTypes(t *testing.T) {
 func TestCut(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 8<<10)
 	small := []byte("0123456789")
-	ftp := func(stage string, faults ...testserver.Fault) func(t *testing.T) string {
+	ftp := func(stage string, faults ...ftptest.Fault) func(t *testing.T) string {
 		return func(t *testing.T) string {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content = fstest.MapFS{"pub/a.ogg": {Data: data, ModTime: lastWritten}, "pub/small.ogg": {Data: small, ModTime: lastWritten}, "pub/a.txt": {Data: data, ModTime: lastWritten}}
 			})
 			srv.On(stage, 0, faults...)
 			return srv.URL + "/pub/"
 		}
 	}
-	gopher := func(stage string, faults ...testserver.Fault) func(t *testing.T) string {
+	gopher := func(stage string, faults ...gophertest.Fault) func(t *testing.T) string {
 		return func(t *testing.T) string {
-			srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+			srv := gophertest.New(t, func(s *gophertest.Server) {
 				s.Content = fstest.MapFS{"pub/a.ogg": {Data: data}, "pub/small.ogg": {Data: small}, "pub/a.txt": {Data: data}}
 			})
 			srv.On(stage, 0, faults...)
@@ -227,14 +229,14 @@ func TestCut(t *testing.T) {
 
 // TestSilence tests that a server that stops sending ends the response, at each stage.
 func TestSilence(t *testing.T) {
-	stages := map[string]testserver.Fault{"no 226": testserver.NoFinalReply()}
+	stages := map[string]ftptest.Fault{"no 226": ftptest.NoFinalReply()}
 	for _, stage := range []string{"CONNECT", "GREETING", "USER", "PASS", "TYPE", "EPSV", "SIZE", "RETR"} {
 		stages[stage] = testserver.Silence()
 	}
 	for stage, fault := range stages {
 		t.Run(stage, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+				srv := ftptest.New(t, func(s *ftptest.Server) {
 					s.InMemory = true
 					s.Content = fstest.MapFS{"a.ogg": {Data: bytes.Repeat([]byte("x"), 100_000), ModTime: lastWritten}}
 				})
@@ -289,7 +291,7 @@ func inMemory(t *testing.T, srv *testserver.Server, set func(*http.Server, *Hand
 // TestClientGone tests that the transfer from the server ends when the client goes away.
 func TestClientGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.InMemory = true
 			s.Content = fstest.MapFS{"a.ogg": {Data: bytes.Repeat([]byte("x"), 64<<20), ModTime: lastWritten}}
 		})
@@ -329,7 +331,7 @@ func TestClientGone(t *testing.T) {
 // TestAbortIsNoCrash tests that a broken response is not reported as a crash of the gateway, but in
 // its log.
 func TestAbortIsNoCrash(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.ogg": {Data: bytes.Repeat([]byte("x"), 100_000), ModTime: lastWritten}}
 	})
 	srv.On("RETR", 0, testserver.Truncate(50_000))
@@ -358,7 +360,7 @@ func TestAbortIsNoCrash(t *testing.T) {
 // TestHTTP10 tests that a client of HTTP/1.0, for which the end of the connection ends the document,
 // sees a broken transfer as an error too.
 func TestHTTP10(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"a.bin": {Data: bytes.Repeat([]byte("x"), 100_000)}}
 	})
 	srv.On("REQUEST", 0, testserver.Reset(50_000))
@@ -380,7 +382,7 @@ func TestRawLarge(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * i >> 7)
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"large.ogg": {Data: data, ModTime: lastWritten}}
 	})
 	s := start(t, nil)

@@ -21,6 +21,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // untar returns the contents of the files of an archive, the targets of links with "-> " before
@@ -91,13 +94,13 @@ func TestTar(t *testing.T) {
 
 // TestBrokenTar tests that an archive without one of its members does not look complete.
 func TestBrokenTar(t *testing.T) {
-	for name, broken := range map[string]func(*testserver.FTP){
-		"cut file":      func(s *testserver.FTP) { s.On("RETR b", 0, testserver.Truncate(100)) },
-		"refused file":  func(s *testserver.FTP) { s.On("RETR b", 0, testserver.Reply("550 Permission denied.")) },
-		"refused list":  func(s *testserver.FTP) { s.On("CWD sub", 0, testserver.Reply("550 Permission denied.")) },
-		"longer file":   func(s *testserver.FTP) { s.On("SIZE b", 0, testserver.Reply("213 999999")) },
-		"cut listing":   func(s *testserver.FTP) { s.On("MLSD", 2, testserver.Truncate(10)) },
-		"server leaves": func(s *testserver.FTP) { s.On("RETR c", 0, testserver.Close()) },
+	for name, broken := range map[string]func(*ftptest.Server){
+		"cut file":      func(s *ftptest.Server) { s.On("RETR b", 0, testserver.Truncate(100)) },
+		"refused file":  func(s *ftptest.Server) { s.On("RETR b", 0, testserver.Reply("550 Permission denied.")) },
+		"refused list":  func(s *ftptest.Server) { s.On("CWD sub", 0, testserver.Reply("550 Permission denied.")) },
+		"longer file":   func(s *ftptest.Server) { s.On("SIZE b", 0, testserver.Reply("213 999999")) },
+		"cut listing":   func(s *ftptest.Server) { s.On("MLSD", 2, testserver.Truncate(10)) },
+		"server leaves": func(s *ftptest.Server) { s.On("RETR c", 0, testserver.Close()) },
 	} {
 		srv := startFTP(t, map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 200_000), "sub/c": "c", "z": "z"})
 		broken(srv)
@@ -112,7 +115,7 @@ func TestBrokenTar(t *testing.T) {
 
 // TestTarLinks tests which symbolic links are in an archive.
 func TestTarLinks(t *testing.T) {
-	srv := startFTP(t, map[string]string{"x/d/f": "f"}, func(s *testserver.FTP) { s.Hide = []string{"MLST", "MLSD"} })
+	srv := startFTP(t, map[string]string{"x/d/f": "f"}, func(s *ftptest.Server) { s.Hide = []string{"MLST", "MLSD"} })
 	link := func(name, target string) string {
 		return "lrwxrwxrwx 1 u g 3 Jan  1  2001 " + name + " -> " + target + "\r\n"
 	}
@@ -161,7 +164,7 @@ func TestTarNames(t *testing.T) {
 func TestTarOfMenus(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), tarHeld/16+1000)
 	content := fstest.MapFS{"sub/big.bin": {Data: big}, "sub/exact.bin": {Data: big[:tarHeld]}, "text.txt": {Data: []byte("one\ntwo\n")}, "empty.bin": {}}
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	s := start(t, nil)
 	_, body, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...)
 	top := filename.Component(srv.Addr)
@@ -175,7 +178,7 @@ func TestTarOfMenus(t *testing.T) {
 func TestTarOfChanged(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", tarHeld/16+1000)
 	for _, again := range []string{big + "m", big + strings.Repeat("more", 20_000), big[:len(big)-1]} {
-		srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"big.bin": {Data: []byte(big)}, "z.bin": {}} })
+		srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"big.bin": {Data: []byte(big)}, "z.bin": {}} })
 		srv.On("REQUEST /big.bin", 2, testserver.Data(again))
 		logged := make(chan Access, 1)
 		s := start(t, func(h *Handler) { h.Log = func(a Access) { logged <- a } })
@@ -250,7 +253,7 @@ func TestTarLimit(t *testing.T) {
 
 // TestProsperoDirectory tests the page and the archive of a directory of Prospero.
 func TestProsperoDirectory(t *testing.T) {
-	srv := testserver.NewProspero(t, func(s *testserver.Prospero) {
+	srv := prosperotest.New(t, func(s *prosperotest.Server) {
 		s.Content = fstest.MapFS{"pub/a b.txt": {Data: []byte("text\n")}, "pub/sub/c": {Data: []byte("c")}}
 	})
 	s := start(t, nil)

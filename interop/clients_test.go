@@ -17,6 +17,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // requireTool finds a program that the test needs. If it is missing, the test is skipped; in CI it
@@ -173,7 +176,7 @@ func TestCurlFTP(t *testing.T) {
 		{"two files on one connection", "URL/motd.txt URL/pub/a.txt", "hello\nworld\na\n", 0, []string{"RETR motd.txt", "RETR a.txt", "QUIT"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content, s.Forbidden = shelf(), []string{"secret"}
 				s.Users = map[string]testserver.User{"lab": {Password: "s3cret"}, "vms": {Password: "s3cret", Account: "acct"}}
 			})
@@ -217,7 +220,7 @@ func TestCurlResumesAnUpload(t *testing.T) {
 	if err := os.WriteFile(local, []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	srv := testserver.NewFTP(t)
+	srv := ftptest.New(t)
 	srv.On("STOR", 1, testserver.Truncate(4), testserver.Reply("426 aborted"))
 	_, _ = runTool(t, curl, curlArgs("-T LOCAL URL/up", srv.URL, local)...)
 	if got := string(srv.Uploads()["up"]); got != "0123" {
@@ -236,25 +239,25 @@ func TestCurlSeesFaults(t *testing.T) {
 	curl := requireTool(t, "curl")
 	for _, tt := range []struct {
 		stage  string
-		faults []testserver.Fault
+		faults []ftptest.Fault
 		code   int
 	}{
-		{"CONNECT", []testserver.Fault{testserver.Close()}, 56},
-		{"CONNECT", []testserver.Fault{testserver.Reset(25)}, 56},
-		{"GREETING", []testserver.Fault{testserver.Reply("421 full")}, 28},
-		{"GREETING", []testserver.Fault{testserver.Split(1)}, 0},
-		{"USER", []testserver.Fault{testserver.Reply("530 no")}, 67},
-		{"RETR", []testserver.Fault{testserver.Truncate(5)}, 18},
-		{"RETR", []testserver.Fault{testserver.Reset(5)}, 56},
-		{"RETR", []testserver.Fault{testserver.Truncate(5), testserver.Reply("426 aborted")}, 18},
-		{"RETR", []testserver.Fault{testserver.Reply("550 no")}, 78},
-		{"RETR", []testserver.Fault{testserver.Drip(1, 10*time.Millisecond)}, 0},
-		{"EPSV", []testserver.Fault{testserver.Reply("502 no")}, 0},
-		{"PASV", []testserver.Fault{testserver.Reply("227 )(")}, 0}, // curl does not send it
-		{"END", []testserver.Fault{testserver.Reply("451 disk")}, 18},
+		{"CONNECT", []ftptest.Fault{testserver.Close()}, 56},
+		{"CONNECT", []ftptest.Fault{testserver.Reset(25)}, 56},
+		{"GREETING", []ftptest.Fault{testserver.Reply("421 full")}, 28},
+		{"GREETING", []ftptest.Fault{testserver.Split(1)}, 0},
+		{"USER", []ftptest.Fault{testserver.Reply("530 no")}, 67},
+		{"RETR", []ftptest.Fault{testserver.Truncate(5)}, 18},
+		{"RETR", []ftptest.Fault{testserver.Reset(5)}, 56},
+		{"RETR", []ftptest.Fault{testserver.Truncate(5), testserver.Reply("426 aborted")}, 18},
+		{"RETR", []ftptest.Fault{testserver.Reply("550 no")}, 78},
+		{"RETR", []ftptest.Fault{testserver.Drip(1, 10*time.Millisecond)}, 0},
+		{"EPSV", []ftptest.Fault{testserver.Reply("502 no")}, 0},
+		{"PASV", []ftptest.Fault{testserver.Reply("227 )(")}, 0}, // curl does not send it
+		{"END", []ftptest.Fault{testserver.Reply("451 disk")}, 18},
 	} {
 		t.Run(tt.stage+" "+tt.faults[0].String(), func(t *testing.T) {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = shelf() })
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = shelf() })
 			srv.On(tt.stage, 1, tt.faults...)
 			if out, code := runTool(t, curl, curlArgs("URL/motd.txt", srv.URL, "")...); code != tt.code {
 				t.Errorf("exit %d, %q; want %d\n%s", code, out, tt.code, srv.Transcript())
@@ -299,11 +302,11 @@ func TestCurlHTTP(t *testing.T) {
 		{"HTTP/1.0", "-0 URL/pub/a.txt", "a\n", 0, []string{"GET /pub/a.txt HTTP/1.0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+			srv := webtest.New(t, func(s *webtest.Server) {
 				s.Content = shelf()
 				s.Users = map[string]testserver.User{"lab": {Password: "s3cret"}}
 				s.Protected = []string{"/motd"}
-				s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/pub/a.txt"}}
+				s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/pub/a.txt"}}
 			})
 			args := curlArgs(tt.args, srv.URL, local)
 			for i := range args {
@@ -327,23 +330,23 @@ func TestCurlSeesHTTPFaults(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
 	for _, tt := range []struct {
-		fault testserver.Fault
+		fault webtest.Fault
 		want  string
 		code  int
 	}{
 		{testserver.Truncate(5), "hello", 18},
 		{testserver.Reset(5), "hello", 56},
-		{testserver.ContentLength(20), "hello\nworld\n", 18},
-		{testserver.ContentLength(5), "hello", 0},
-		{testserver.ContentLength(-1), "hello\nworld\n", 0},
-		{testserver.Chunked(), "hello\nworld\n", 0},
+		{webtest.ContentLength(20), "hello\nworld\n", 18},
+		{webtest.ContentLength(5), "hello", 0},
+		{webtest.ContentLength(-1), "hello\nworld\n", 0},
+		{webtest.Chunked(), "hello\nworld\n", 0},
 		{testserver.Close(), "", 52},
 		{testserver.Split(1), "hello\nworld\n", 0},
-		{testserver.EndlessHeaders(), "", 56},
+		{webtest.EndlessHeaders(), "", 56},
 		{testserver.Reply("HTTP/1.1 204 No Content\n"), "", 0},
 	} {
 		t.Run(tt.fault.String(), func(t *testing.T) {
-			srv := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = shelf() })
+			srv := webtest.New(t, func(s *webtest.Server) { s.Content = shelf() })
 			srv.On("GET", 1, tt.fault)
 			if out, code := runTool(t, curl, curlArgs("URL/motd.txt", srv.URL, "")...); code != tt.code || out != tt.want {
 				t.Errorf("exit %d, %q; want %d, %q\n%s", code, out, tt.code, tt.want, srv.Transcript())
@@ -355,7 +358,7 @@ func TestCurlSeesHTTPFaults(t *testing.T) {
 func TestCurlGopher(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content, s.Host, s.Port = shelf(), "site", 70 })
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content, s.Host, s.Port = shelf(), "site", 70 })
 	for _, tt := range []struct{ name, path, want, sent string }{
 		{"root", "", "0dots.txt\t/dots.txt\tsite\t70\r\n9every.bin\t/every.bin\tsite\t70\r\n0motd.txt\t/motd.txt\tsite\t70\r\nhpage.html\t/page.html\tsite\t70\r\n1pub\t/pub\tsite\t70\r\n1secret\t/secret\tsite\t70\r\n.\r\n", `"\r\n"`},
 		{"menu", "/1/pub", "0a.txt\t/pub/a.txt\tsite\t70\r\n1with space\t/pub/with space\tsite\t70\r\n.\r\n", `"/pub\r\n"`},
@@ -380,12 +383,12 @@ func TestCurlGopher(t *testing.T) {
 func TestLynx(t *testing.T) {
 	t.Parallel()
 	lynx := requireTool(t, "lynx")
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = shelf() })
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = shelf() })
+	web := webtest.New(t, func(s *webtest.Server) {
 		s.Content = shelf()
-		s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/pub/a.txt"}}
+		s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/pub/a.txt"}}
 	})
-	site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = shelf() })
+	site := gophertest.New(t, func(s *gophertest.Server) { s.Content = shelf() })
 	for _, tt := range []struct {
 		name string
 		mode string

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // The content of the project's own servers for the table, and their faults.
@@ -56,25 +60,25 @@ func labUsers() map[string]testserver.User {
 }
 
 // ftpKinds returns the FTP servers by variable.
-func ftpKinds() map[string]func(*testserver.FTP) {
-	return map[string]func(*testserver.FTP){
-		"FTP": func(*testserver.FTP) {},
-		"FTPOLD": func(s *testserver.FTP) {
+func ftpKinds() map[string]func(*ftptest.Server) {
+	return map[string]func(*ftptest.Server){
+		"FTP": func(*ftptest.Server) {},
+		"FTPOLD": func(s *ftptest.Server) {
 			s.Hide = []string{"FEAT", "EPSV", "EPRT", "SIZE", "MDTM", "REST", "MLSD", "MLST"}
 		},
-		"FTPRO":   func(s *testserver.FTP) { s.ReadOnly = true },
-		"FTPHOME": func(s *testserver.FTP) { s.LoginDir = "/pub" },
-		"FTPFULL": func(s *testserver.FTP) { s.Greeting = "421 Too many users." },
-		"FTPODD":  func(s *testserver.FTP) { s.Greeting = "500 Go away." },
-		"FTPDENY": func(s *testserver.FTP) { s.Anonymous = false },
-		"FTPTLS":  func(s *testserver.FTP) { s.ReuseTLS = true },
-		"FTPS":    func(s *testserver.FTP) { s.ImplicitTLS = true },
+		"FTPRO":   func(s *ftptest.Server) { s.ReadOnly = true },
+		"FTPHOME": func(s *ftptest.Server) { s.LoginDir = "/pub" },
+		"FTPFULL": func(s *ftptest.Server) { s.Greeting = "421 Too many users." },
+		"FTPODD":  func(s *ftptest.Server) { s.Greeting = "500 Go away." },
+		"FTPDENY": func(s *ftptest.Server) { s.Anonymous = false },
+		"FTPTLS":  func(s *ftptest.Server) { s.ReuseTLS = true },
+		"FTPS":    func(s *ftptest.Server) { s.ImplicitTLS = true },
 	}
 }
 
-func startFTP(t *testing.T, secured *tls.Config, configure func(*testserver.FTP)) *testserver.FTP {
+func startFTP(t *testing.T, secured *tls.Config, configure func(*ftptest.Server)) *ftptest.Server {
 	t.Helper()
-	s, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) {
+	s, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) {
 		s.Content, s.Users, s.Forbidden, s.TLS = labContent(), labUsers(), []string{"private"}, secured
 		configure(s)
 	})
@@ -95,11 +99,11 @@ func startFTP(t *testing.T, secured *tls.Config, configure func(*testserver.FTP)
 }
 
 // startHTTP starts a web server; some of its redirects lead to elsewhere.
-func startHTTP(t *testing.T, elsewhere string) *testserver.HTTP {
+func startHTTP(t *testing.T, elsewhere string) *webtest.Server {
 	t.Helper()
-	s, err := testserver.StartHTTP(t.Context(), "", func(s *testserver.HTTP) {
+	s, err := webtest.Start(t.Context(), "", func(s *webtest.Server) {
 		s.Content, s.Users, s.Protected = labContent(), labUsers(), []string{"/private"}
-		s.Redirects = map[string]testserver.Redirect{
+		s.Redirects = map[string]webtest.Redirect{
 			"/old": {Location: "/hello.txt"}, "/moved": {Location: "/hello.txt", Status: 301}, "/see": {Location: "/echo", Status: 303},
 			"/temporary": {Location: "/echo", Status: 307}, "/permanent": {Location: "/echo", Status: 308}, "/found-echo": {Location: "/echo"}, "/moved-echo": {Location: "/echo", Status: 301},
 			"/loop": {Location: "/loop"}, "/twice": {Location: "/old"}, "/relative/x": {Location: "../hello.txt"},
@@ -112,35 +116,35 @@ func startHTTP(t *testing.T, elsewhere string) *testserver.HTTP {
 	}
 	s.On("GET /cut.txt", 0, testserver.Truncate(5))
 	s.On("GET /reset.txt", 0, testserver.Reset(5))
-	s.On("GET /busy.txt", 1, testserver.Status(503))
+	s.On("GET /busy.txt", 1, webtest.Status(503))
 	s.On("GET /slow.txt", 0, testserver.Drip(1, time.Hour))
 	s.On("GET /silent.txt", 0, testserver.Silence())
 	s.On("GET /closed.txt", 0, testserver.Close())
-	s.On("GET /error.txt", 0, testserver.Status(500))
-	s.On("GET /gone.txt", 0, testserver.Status(410))
-	s.On("GET /chunks.txt", 0, testserver.Chunked())
-	s.On("GET /nolength.txt", 0, testserver.ContentLength(-1))
+	s.On("GET /error.txt", 0, webtest.Status(500))
+	s.On("GET /gone.txt", 0, webtest.Status(410))
+	s.On("GET /chunks.txt", 0, webtest.Chunked())
+	s.On("GET /nolength.txt", 0, webtest.ContentLength(-1))
 	s.On("GET /odd", 0, testserver.Reply("who are you?"))
 	s.On("GET /nobody", 0, testserver.Reply("HTTP/1.1 204 No Content\n"))
-	s.On("GET /attached", 0, testserver.Header("Content-Disposition", `attachment; filename="given name.txt"`))
-	s.On("GET /baking.txt", 0, testserver.Header("Set-Cookie", "a=b; path=/"))
-	s.On("GET /zipped", 0, testserver.Header("Content-Encoding", "gzip"))
+	s.On("GET /attached", 0, webtest.Header("Content-Disposition", `attachment; filename="given name.txt"`))
+	s.On("GET /baking.txt", 0, webtest.Header("Set-Cookie", "a=b; path=/"))
+	s.On("GET /zipped", 0, webtest.Header("Content-Encoding", "gzip"))
 	return s
 }
 
-func startGopher(t *testing.T) *testserver.Gopher {
+func startGopher(t *testing.T) *gophertest.Server {
 	t.Helper()
-	s, err := testserver.StartGopher(t.Context(), "", func(s *testserver.Gopher) { s.Content, s.Host, s.Port = labContent(), "hole", 70 })
+	s, err := gophertest.Start(t.Context(), "", func(s *gophertest.Server) { s.Content, s.Host, s.Port = labContent(), "hole", 70 })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func startTelnet(t *testing.T) *testserver.Telnet {
+func startTelnet(t *testing.T) *telnettest.Server {
 	t.Helper()
-	s, err := testserver.StartTelnet(t.Context(), "", func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{{Command: "\xff\xfd\x18"}, {Say: "login: ", Hear: "lab"}, {Say: "welcome\r\nlab\r\n", Hear: "bye"}}
+	s, err := telnettest.Start(t.Context(), "", func(s *telnettest.Server) {
+		s.Dialogue = []telnettest.Step{{Command: "\xff\xfd\x18"}, {Say: "login: ", Hear: "lab"}, {Say: "welcome\r\nlab\r\n", Hear: "bye"}}
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // secureSettings returns settings with which vsftpd requires TLS everywhere and the reuse of its
@@ -175,8 +176,8 @@ func TestCurlFTPSecure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func(implicit, reuse bool) *testserver.FTP {
-		return testserver.NewFTP(t, func(s *testserver.FTP) {
+	start := func(implicit, reuse bool) *ftptest.Server {
+		return ftptest.New(t, func(s *ftptest.Server) {
 			s.Content, s.TLS, s.ImplicitTLS = shelf(), &tls.Config{Certificates: []tls.Certificate{pair}}, implicit
 			s.RequirePRET, s.ReuseTLS = true, reuse
 		})
@@ -189,7 +190,7 @@ func TestCurlFTPSecure(t *testing.T) {
 	writeFile(t, local, "from here\n")
 	want := string(shelf()["every.bin"].Data)
 	for i, tc := range []struct {
-		srv     *testserver.FTP
+		srv     *ftptest.Server
 		options string
 		sent    string
 	}{

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // gatewayPages are the pages of each kind, by the name of their screenshots and dumps.
@@ -246,7 +247,7 @@ func testWithoutScripts(t *testing.T, b *browser, gw string) {
 
 // testSeeking jumps to a place near the end of a video. The browser requests the part of the file
 // there, and so does the gateway.
-func testSeeking(t *testing.T, b *browser, gw string, srv *testserver.FTP) {
+func testSeeking(t *testing.T, b *browser, gw string, srv *ftptest.Server) {
 	p := b.open(t)
 	p.load(gw + "/ftp/ftp.example.org/films/tide.webm")
 	p.do("wait", nil, "expression", "document.querySelector('video').readyState >= HTMLMediaElement.HAVE_METADATA")

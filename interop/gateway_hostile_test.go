@@ -13,6 +13,12 @@ import (
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // run is what the hostile texts try to run. If they succeed, the page has a global variable, shows
@@ -324,8 +330,8 @@ func testHostileDocuments(t *testing.T, b *browser, c *canary) {
 	} {
 		files["evil/"+name] = &fstest.MapFile{Data: []byte(text), ModTime: lighthouseTime}
 	}
-	testserver.NewFTP(t, func(s *testserver.FTP) { s.Network, s.Content, s.ReadOnly = &w.net, files, true })
-	testserver.NewGopher(t, func(s *testserver.Gopher) { s.Network, s.Content = &w.net, files })
+	ftptest.New(t, func(s *ftptest.Server) { s.Network, s.Content, s.ReadOnly = &w.net, files, true })
+	gophertest.New(t, func(s *gophertest.Server) { s.Network, s.Content = &w.net, files })
 	gw := w.gateway(t)
 	p := b.open(t)
 	for name := range files {
@@ -367,7 +373,7 @@ func (a *attack) ftp(t *testing.T) {
 	document := fstest.MapFS{"evil/README": {Data: []byte(a.lines("", func(_ int, text string) string { return text + "\n" }))}}
 	greeting := "220-" + a.lines("\r\n\x00", func(_ int, text string) string { return text[:min(len(text), 200)] + "\n" }) + "220 ready"
 	serve := func(addr, list, data string, hide ...string) {
-		s, err := testserver.StartFTP(t.Context(), addr, func(s *testserver.FTP) {
+		s, err := ftptest.Start(t.Context(), addr, func(s *ftptest.Server) {
 			s.Network, s.Content, s.Hide, s.Greeting = &a.net, document, hide, greeting
 		})
 		if err != nil {
@@ -406,7 +412,7 @@ func (a *attack) ftp(t *testing.T) {
 	a.page("file info", "/ftp/ftp.example.org/evil/README?info", 1)
 	a.page("not found", "/ftp/ftp.example.org/"+url.PathEscape(a.texts[0])+"/"+url.PathEscape(a.texts[1]), 2)
 	a.page("sorted directory", "/ftp/ftp.example.org/evil/?sort=name", 0)
-	s, err := testserver.StartFTP(t.Context(), "127.0.0.1:2122", func(s *testserver.FTP) { s.Network = &a.net })
+	s, err := ftptest.Start(t.Context(), "127.0.0.1:2122", func(s *ftptest.Server) { s.Network = &a.net })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -497,11 +503,11 @@ func (a *attack) gopher(t *testing.T) {
 }
 
 func (a *attack) phoneBook(t *testing.T) {
-	testserver.NewCSO(t, func(s *testserver.CSO) {
+	csotest.New(t, func(s *csotest.Server) {
 		s.Network = &a.net
 		for i, text := range a.texts {
 			if text = strings.Trim(text, "\r\n"); text != "" {
-				s.Entries = append(s.Entries, testserver.CSOEntry{{Name: "name", Value: "evil " + text}, {Name: fmt.Sprint("f", i, strings.Map(word, text[:min(len(text), 60)])), Value: text}})
+				s.Entries = append(s.Entries, csotest.Entry{{Name: "name", Value: "evil " + text}, {Name: fmt.Sprint("f", i, strings.Map(word, text[:min(len(text), 60)])), Value: text}})
 			}
 		}
 	})
@@ -544,7 +550,7 @@ func (a *attack) news(t *testing.T) {
 		articles = append(articles, article)
 		return ""
 	})
-	testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	nntptest.New(t, func(s *nntptest.Server) {
 		s.Network, s.ReadOnly = &a.net, true
 		s.Groups = map[string][]string{"comp.evil": articles}
 		s.Descriptions = map[string]string{"comp.evil": a.texts[0]}
@@ -558,14 +564,14 @@ func (a *attack) news(t *testing.T) {
 }
 
 func (a *attack) wais(t *testing.T) {
-	testserver.NewWAIS(t, func(s *testserver.WAIS) {
+	waistest.New(t, func(s *waistest.Server) {
 		files := fstest.MapFS{}
 		a.lines("\r\n\x00", func(i int, text string) string {
 			files[fmt.Sprintf("%d.txt", i)] = &fstest.MapFile{Data: []byte(strings.TrimSpace(text) + "\nevil\n")}
 			return ""
 		})
 		s.Network, s.Host, s.Port, s.Content = &a.net, "wais.example.org", 210, files
-		s.Databases = []testserver.Database{{Name: "evil", Description: strings.Join(a.texts[:10], "\n")}}
+		s.Databases = []waistest.Database{{Name: "evil", Description: strings.Join(a.texts[:10], "\n")}}
 	})
 	a.page("wais", "/wais/wais.example.org/evil", 10)
 	a.page("wais", "/wais/wais.example.org/evil?q=evil", len(a.texts))
@@ -574,15 +580,15 @@ func (a *attack) wais(t *testing.T) {
 }
 
 func (a *attack) prospero(t *testing.T) {
-	testserver.NewProspero(t, func(s *testserver.Prospero) {
+	prosperotest.New(t, func(s *prosperotest.Server) {
 		s.Network, s.Host = &a.net, "prospero.example.org"
-		var links []testserver.ProsperoLink
+		var links []prosperotest.Link
 		a.lines("\r\n\x00", func(i int, text string) string {
 			text = text[:min(len(text), 500)]
-			links = append(links, testserver.ProsperoLink{Name: text, HSOName: fmt.Sprint("/x", i)}, testserver.ProsperoLink{Name: "name", HSOName: text})
+			links = append(links, prosperotest.Link{Name: text, HSOName: fmt.Sprint("/x", i)}, prosperotest.Link{Name: "name", HSOName: text})
 			return ""
 		})
-		s.Links = map[string][]testserver.ProsperoLink{"pub": links}
+		s.Links = map[string][]prosperotest.Link{"pub": links}
 	})
 	a.page("prospero", "/prospero/prospero.example.org//pub", 2*len(a.texts))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // startGateway starts a gateway that may fetch from the servers of the test, and returns its URL.
@@ -51,7 +52,7 @@ func plantOdd(t *testing.T, root string) map[string]string {
 }
 
 // gatewayServers are the servers with odd names: the path of their page, and what else they have.
-func gatewayServers(t *testing.T, run func(t *testing.T, page string, want map[string]string, srv *testserver.FTP)) {
+func gatewayServers(t *testing.T, run func(t *testing.T, page string, want map[string]string, srv *ftptest.Server)) {
 	t.Run("vsftpd", func(t *testing.T) {
 		t.Parallel()
 		srv := startVsftpd(t, "force_dot_files=YES")
@@ -62,7 +63,7 @@ func gatewayServers(t *testing.T, run func(t *testing.T, page string, want map[s
 		t.Parallel()
 		dir := t.TempDir()
 		want := plantOdd(t, dir)
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
 		run(t, startGateway(t)+"/ftp/"+srv.Addr+"/", want, srv)
 	})
 }
@@ -71,7 +72,7 @@ func gatewayServers(t *testing.T, run func(t *testing.T, page string, want map[s
 func TestGatewayRclone(t *testing.T) {
 	t.Parallel()
 	rclone := requireTool(t, "rclone")
-	gatewayServers(t, func(t *testing.T, page string, want map[string]string, _ *testserver.FTP) {
+	gatewayServers(t, func(t *testing.T, page string, want map[string]string, _ *ftptest.Server) {
 		run := func(args ...string) string {
 			cmd := exec.CommandContext(t.Context(), rclone, append(args, "--config", "/dev/null", "--http-url", page, "--retries", "1", "--low-level-retries", "1")...)
 			var stderr strings.Builder
@@ -120,7 +121,7 @@ func sameFiles(t *testing.T, dir string, want map[string]string) {
 func TestGatewayWget(t *testing.T) {
 	t.Parallel()
 	wget := requireTool(t, "wget")
-	gatewayServers(t, func(t *testing.T, page string, want map[string]string, srv *testserver.FTP) {
+	gatewayServers(t, func(t *testing.T, page string, want map[string]string, srv *ftptest.Server) {
 		dir := t.TempDir()
 		cmd := exec.CommandContext(t.Context(), wget, "-r", "-np", "-l", "inf", "-nH", "--no-config", "--restrict-file-names=nocontrol", "-P", dir, "-nv", page)
 		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "http_proxy=")

@@ -16,7 +16,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/policy"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // A proxyLab is a gateway as a forward proxy, and its log.
@@ -100,12 +101,12 @@ var proxyUsers = []struct {
 func TestGatewayProxy(t *testing.T) {
 	t.Parallel()
 	ftpd, gopherd := startVsftpd(t), startGophernicus(t)
-	news := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	news := nntptest.New(t, func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"local.test": {"From: a@b\r\nSubject: one\r\nDate: Sat, 4 Mar 1995 05:06:07 GMT\r\nMessage-ID: <1@local>\r\nNewsgroups: local.test\r\n\r\nhello\r\n"}}
 	})
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) {
+	wais := waistest.New(t, func(s *waistest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello wais\n")}}
-		s.Databases = []testserver.Database{{Name: "pub", Files: []string{"a.txt"}}}
+		s.Databases = []waistest.Database{{Name: "pub", Files: []string{"a.txt"}}}
 	})
 	lab := startProxy(t, news.Addr)
 	ftpURL, gopherURL := "ftp://"+ftpd.addr, "gopher://"+gopherd.addr

@@ -18,13 +18,19 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // A world is a network in memory in which every host name is that of this computer. Servers in it
 // have the usual ports, so that URLs and dumps are the same in each run.
 type world struct {
 	net testserver.Network
-	ftp *testserver.FTP
+	ftp *ftptest.Server
 }
 
 // dial connects to a server of the world.
@@ -77,7 +83,7 @@ func newWorld(t *testing.T) *world {
 		name, file := at(name, text)
 		files[name] = file
 	}
-	w.ftp = testserver.NewFTP(t, func(s *testserver.FTP) {
+	w.ftp = ftptest.New(t, func(s *ftptest.Server) {
 		s.Network, s.Content, s.ReadOnly = &w.net, files, true
 		s.Greeting = "220-Welcome to the archive of lighthouses.\nMirrors: see the directory mirrors.\n220 ftp.example.org ready"
 	})
@@ -85,19 +91,19 @@ func newWorld(t *testing.T) *world {
 	w.phoneBook(t)
 	w.news(t)
 	w.wais(t)
-	testserver.NewProspero(t, func(s *testserver.Prospero) {
+	prosperotest.New(t, func(s *prosperotest.Server) {
 		s.Network, s.Host, s.Content = &w.net, "prospero.example.org", fstest.MapFS{
 			"pub/motd.txt": {Data: []byte("Hello from Prospero.\n"), ModTime: lighthouseTime},
 			"pub/charts/a": {Data: []byte("chart\n"), ModTime: lighthouseTime},
 		}
-		s.Links = map[string][]testserver.ProsperoLink{"pub": {{Name: "elsewhere", Host: "other.example.org", HSOName: "/pub/x"}}}
+		s.Links = map[string][]prosperotest.Link{"pub": {{Name: "elsewhere", Host: "other.example.org", HSOName: "/pub/x"}}}
 	})
 	return w
 }
 
 func (w *world) gopher(t *testing.T) {
-	testserver.NewGopher(t, func(s *testserver.Gopher) {
-		s.Network, s.Host, s.Port, s.Personality = &w.net, "gopher.example.org", 70, testserver.StandardGopher
+	gophertest.New(t, func(s *gophertest.Server) {
+		s.Network, s.Host, s.Port, s.Personality = &w.net, "gopher.example.org", 70, gophertest.StandardGopher
 		s.Content = fstest.MapFS{
 			"gophermap": {Data: []byte(`              .
              /|\
@@ -133,10 +139,10 @@ hA page in the web	URL:https://www.example.org/
 			"page.html":      {Data: []byte("<html><title>Keeper</title><body><h1>Keeper</h1></body></html>\n"), ModTime: lighthouseTime},
 			"all.tar":        {Data: make([]byte, 1024), ModTime: lighthouseTime},
 		}
-		s.Plus = map[string]testserver.GopherItem{
+		s.Plus = map[string]gophertest.Item{
 			"about.txt": {
 				Admin: "The Keeper <keeper@example.org>", Abstract: "What this site has,\nand who keeps it.",
-				Views: []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: ".2k"}, {Type: "application/postscript", Language: "De_DE", Size: "12k"}},
+				Views: []gophertest.View{{Type: "Text/plain", Language: "En_US", Size: ".2k"}, {Type: "application/postscript", Language: "De_DE", Size: "12k"}},
 			},
 			"order.txt": {Ask: []string{
 				"Note: Charts are sent by mail.", "Ask: Name\tA. Sailor", "AskP: Password", "AskL: Address",
@@ -147,9 +153,9 @@ hA page in the web	URL:https://www.example.org/
 }
 
 func (w *world) phoneBook(t *testing.T) {
-	testserver.NewCSO(t, func(s *testserver.CSO) {
+	csotest.New(t, func(s *csotest.Server) {
 		s.Network = &w.net
-		s.Entries = []testserver.CSOEntry{
+		s.Entries = []csotest.Entry{
 			{{Name: "name", Value: "Grace Darling"}, {Name: "email", Value: "grace@example.org"}, {Name: "address", Value: "Longstone\nFarne Islands"}},
 			{{Name: "name", Value: "William Darling"}, {Name: "email"}},
 		}
@@ -166,7 +172,7 @@ func (w *world) news(t *testing.T) {
 		return text + body
 	}
 	const plain = "\r\n"
-	testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	nntptest.New(t, func(s *nntptest.Server) {
 		s.Network, s.ReadOnly = &w.net, true
 		s.Descriptions = map[string]string{"comp.lighthouses": "Lamps, lenses and keepers.", "comp.empty": "Nothing yet."}
 		s.Groups = map[string][]string{
@@ -186,7 +192,7 @@ func (w *world) news(t *testing.T) {
 }
 
 func (w *world) wais(t *testing.T) {
-	testserver.NewWAIS(t, func(s *testserver.WAIS) {
+	waistest.New(t, func(s *waistest.Server) {
 		s.Network, s.Host, s.Port = &w.net, "wais.example.org", 210
 		s.Content = fstest.MapFS{
 			"stories/keeper.txt": {Data: []byte("The keeper of the lighthouse\n\nThe lamp is lit at dusk.\n"), ModTime: lighthouseTime},

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // startPygopherd runs pygopherd with its own configuration, changed where necessary, and returns
@@ -108,9 +109,9 @@ func TestPygopherd(t *testing.T) {
 }
 
 // plusShelf is the content for clients of Gopher+.
-func plusShelf(t *testing.T) *testserver.Gopher {
-	return testserver.NewGopher(t, func(s *testserver.Gopher) {
-		s.Personality = testserver.UMNGopher
+func plusShelf(t *testing.T) *gophertest.Server {
+	return gophertest.New(t, func(s *gophertest.Server) {
+		s.Personality = gophertest.UMNGopher
 		s.Host = "localhost"
 		s.Content = fstest.MapFS{
 			"a-text":   {Data: []byte("hello from the text\n")},
@@ -118,8 +119,8 @@ func plusShelf(t *testing.T) *testserver.Gopher {
 			"c-survey": {Data: []byte("form\n")},
 			"d-german": {Data: []byte("Lachs auf deutsch\n")},
 		}
-		s.Plus = map[string]testserver.GopherItem{
-			"b-salmon": {Views: []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "d-german"}}},
+		s.Plus = map[string]gophertest.Item{
+			"b-salmon": {Views: []gophertest.View{{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "d-german"}}},
 			"c-survey": {Ask: []string{"Ask: How many volts?\t220", "AskL: Comments", "Choose: Colour\tRed\tGreen"}},
 		}
 	})

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // newsstand starts a test server with some of the letters.
-func newsstand(t *testing.T, configure func(*testserver.NNTP)) *testserver.NNTP {
-	return testserver.NewNNTP(t, func(s *testserver.NNTP) {
+func newsstand(t *testing.T, configure func(*nntptest.Server)) *nntptest.Server {
+	return nntptest.New(t, func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"local.test": nil, "local.empty": nil}
 		s.Descriptions = map[string]string{"local.test": "Tests"}
 		for _, l := range letters()[:12] {
@@ -31,8 +32,8 @@ func newsstand(t *testing.T, configure func(*testserver.NNTP)) *testserver.NNTP 
 func TestLynxNews(t *testing.T) {
 	t.Parallel()
 	lynx := requireTool(t, "lynx")
-	for name, configure := range map[string]func(*testserver.NNTP){
-		"new": nil, "RFC 977": func(s *testserver.NNTP) { s.RFC977 = true }, "reader mode": func(s *testserver.NNTP) { s.Reader = true },
+	for name, configure := range map[string]func(*nntptest.Server){
+		"new": nil, "RFC 977": func(s *nntptest.Server) { s.RFC977 = true }, "reader mode": func(s *nntptest.Server) { s.Reader = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := newsstand(t, configure)
@@ -61,11 +62,11 @@ func TestSlrn(t *testing.T) {
 	slrn := requireTool(t, "slrn")
 	for _, tt := range []struct {
 		name      string
-		configure func(*testserver.NNTP)
+		configure func(*nntptest.Server)
 		sent      string // the command by which it finds the articles
 	}{
 		{"new", nil, "XOVER 1-12"},
-		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, "HEAD 12"},
+		{"RFC 977", func(s *nntptest.Server) { s.RFC977 = true }, "HEAD 12"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := newsstand(t, tt.configure)

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // TestProgress watches five transfers on a terminal that has room for four of them. Each stalls
@@ -32,7 +34,7 @@ func TestProgress(t *testing.T) {
 			var args []string
 			names := []string{"short", "long-name-" + strings.Repeat("x", 200), "漢字漢字漢字漢字漢字漢字漢字漢字.tar.gz", "ctrl\x1b[2J\a\n.txt", "fifth"}
 			dir := t.TempDir()
-			srv := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content })
+			srv := webtest.New(t, func(s *webtest.Server) { s.Content = content })
 			for i, name := range names {
 				path := fmt.Sprintf("%d", i)
 				content[path] = &fstest.MapFile{Data: bytes.Repeat([]byte("x"), 100<<10), ModTime: time.Unix(0, 0)}
@@ -118,7 +120,7 @@ func TestProgressBar(t *testing.T) {
 	} {
 		t.Run(tc.option, func(t *testing.T) {
 			t.Parallel()
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content = fstest.MapFS{"file": {Data: bytes.Repeat([]byte("x"), 100<<10)}}
 			})
 			srv.On("RETR", 0, testserver.Drip(50<<10, time.Hour))

@@ -20,6 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 // startTelnetd starts inetutils-telnetd under tcpsvd, with a shell script instead of a login. It
@@ -184,8 +186,8 @@ func TestTelnetdGone(t *testing.T) {
 func TestDebianTelnet(t *testing.T) {
 	t.Parallel()
 	client := requireTool(t, "telnet")
-	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{
+	srv := telnettest.New(t, func(s *telnettest.Server) {
+		s.Dialogue = []telnettest.Step{
 			{Command: "\xff\xfd\x18\xff\xfd\x1f\xff\xfb\x03\xff\xfb\x01"},
 			{HearCommand: "\xff\xfb\x18"},
 			{Command: "\xff\xfa\x18\x01\xff\xf0"},
@@ -224,8 +226,8 @@ func TestDebianTelnet(t *testing.T) {
 func TestCurlTelnet(t *testing.T) {
 	t.Parallel()
 	curl := requireTool(t, "curl")
-	srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{
+	srv := telnettest.New(t, func(s *telnettest.Server) {
+		s.Dialogue = []telnettest.Step{
 			{Command: "\xff\xfd\x18"}, {HearCommand: "\xff\xfb\x18"}, {Command: "\xff\xfa\x18\x01\xff\xf0"},
 			{HearCommand: "\xff\xfa\x18\x00vt52\xff\xf0"}, {Say: "\xff8-bit\r\n"},
 		}
@@ -245,7 +247,7 @@ func TestCurlSMTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, secure := range []bool{false, true} {
-		srv := testserver.NewSMTP(t, func(s *testserver.SMTP) { s.TLSOnly = secure })
+		srv := smtptest.New(t, func(s *smtptest.Server) { s.TLSOnly = secure })
 		args := []string{"-q", "-s", "-k", "--mail-from", "a@b", "--mail-rcpt", "c@d", "-T", letter, srv.URL}
 		if secure {
 			args = append(args, "--ssl-reqd")

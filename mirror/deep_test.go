@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // A selector of thousands of components is not used as a path: programs could not open the file,
@@ -48,7 +49,7 @@ func TestDeepSelector(t *testing.T) {
 
 // A symbolic link that the listing shows as a folder, and that leads to a folder above it, is skipped.
 func TestFolderInItself(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
 	srv.On("CWD", 0, testserver.Reply("250 OK"))
 	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1; up\r\ntype=dir;unique=1U2; down\r\ntype=file;size=4;unique=1U3; a.txt\r\n"))
 	m := start(t, srv.URL+"/")

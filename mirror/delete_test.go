@@ -16,6 +16,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // some returns n files in a folder.
@@ -68,7 +71,7 @@ func complaints(m *mirror.Mirror, base string) *[]string {
 func TestEmptyListing(t *testing.T) {
 	for name, fault := range map[string]struct {
 		stage string
-		fault testserver.Fault
+		fault ftptest.Fault
 		hide  []string
 	}{
 		"MLSD, no data": {"MLSD", testserver.Data(""), nil},
@@ -292,7 +295,7 @@ func TestMaxDeleteGopher(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, together(some("a", 3), some("b", 2)))
-			srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = os.DirFS(dir) })
+			srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = os.DirFS(dir) })
 			m := start(t, srv.URL+"/")
 			_, err := m.Run(t.Context())
 			if got, again := m.Run(t.Context()); err != nil || again != nil || got.Unchanged != 8 {
@@ -326,7 +329,7 @@ func TestMaxDeleteGopher(t *testing.T) {
 func TestMaxDeleteNews(t *testing.T) {
 	article := "From: a@b.example\r\nNewsgroups: g.test\r\nSubject: s\r\nDate: Wed, 04 Mar 2020 05:06:07 +0000\r\nMessage-ID: <1@x.example>\r\n\r\none\r\n"
 	groups := map[string][]string{"g.test": {article}}
-	srv := testserver.NewNNTP(t, func(s *testserver.NNTP) { s.Groups = groups })
+	srv := nntptest.New(t, func(s *nntptest.Server) { s.Groups = groups })
 	m := start(t, srv.URL+"/g.test")
 	ran(t, m, mirror.Summary{New: 1})
 	srv.On("GROUP", 0, testserver.Reply("211 0 2 1 g.test"))
@@ -340,7 +343,7 @@ func TestMaxDeleteNews(t *testing.T) {
 // whatever MaxDelete permits.
 func TestListingErrorsDeleteNothing(t *testing.T) {
 	const one = "type=file;size=4;modify=20200304050607; 00\r\n"
-	for name, faults := range map[string]map[string][]testserver.Fault{
+	for name, faults := range map[string]map[string][]ftptest.Fault{
 		"refused":              {"MLSD": {testserver.Reply("550 No.")}},
 		"refused for now":      {"MLSD": {testserver.Reply("450 Not now.")}},
 		"no such folder":       {"CWD": {testserver.Reply("550 No such directory.")}},

@@ -12,12 +12,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // The second run fetches nothing, because no file has changed.
 func Example() {
 	ctx := context.Background()
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/README": {Data: []byte("Read me.\n")}, "pub/old/notes": {Data: []byte("Notes.\n")}}
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func Example() {
 // Report receives an event for each file. A file that fails does not stop the others.
 func ExampleMirror_Run() {
 	ctx := context.Background()
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/a": {Data: []byte("A\n")}, "pub/b": {Data: []byte("B\n")}, "pub/c.iso": {Data: []byte("C\n")}}
 	})
 	if err != nil {

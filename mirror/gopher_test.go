@@ -14,6 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // A gopher site has cycles, and links to other servers.
@@ -25,7 +27,7 @@ func TestGopher(t *testing.T) {
 		"b/gophermap": "1A\t/a\n0About\t/about.txt\n",
 		"about.txt":   "About.\n", "a/data.bin": "\x00\x01\x02",
 	})
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = os.DirFS(dir) })
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = os.DirFS(dir) })
 	m := start(t, srv.URL+"/")
 	var skipped []string
 	m.Report = func(e mirror.Event) {
@@ -74,8 +76,8 @@ func TestGopher(t *testing.T) {
 
 // Gopher+ has the modification times of items, so that unchanged items are not fetched.
 func TestGopherPlus(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
-		s.Personality = testserver.UMNGopher
+	srv := gophertest.New(t, func(s *gophertest.Server) {
+		s.Personality = gophertest.UMNGopher
 		s.Content = fstest.MapFS{
 			"salmon": {Data: []byte("Salmon.\n"), ModTime: modified}, "trout": {Data: []byte("Trout.\n"), ModTime: modified},
 		}
@@ -96,7 +98,7 @@ func TestNews(t *testing.T) {
 	article := func(id, body string) string {
 		return "From: a@b.example\r\nNewsgroups: g.test\r\nSubject: s\r\nDate: Wed, 04 Mar 2020 05:06:07 +0000\r\nMessage-ID: <" + id + "@x.example>\r\n\r\n" + body
 	}
-	srv := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	srv := nntptest.New(t, func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"g.test": {article("1", "one\r\n"), article("2", ".two\r\n")}}
 	})
 	m := start(t, srv.URL+"/g.test")
@@ -110,7 +112,7 @@ func TestNews(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 
-	other := testserver.NewNNTP(t, func(s *testserver.NNTP) {
+	other := nntptest.New(t, func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"g.test": {article("9", "nine\r\n"), article("1", "one\r\n"), article("3", "three\r\n")}}
 	})
 	n := start(t, "news:g.test")
@@ -134,26 +136,26 @@ func newsFrom(t *testing.T, addr string) fetch.Fetcher {
 }
 
 // serveNotes serves a site of three texts and a binary, in two menus.
-func serveNotes(t *testing.T, configure ...func(*testserver.Gopher)) (*testserver.Gopher, string) {
+func serveNotes(t *testing.T, configure ...func(*gophertest.Server)) (*gophertest.Server, string) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"one.txt": "The first text.\nIt has two lines.\n", "sub/two.txt": "The second text.\n", "sub/three.txt": "The third text.\n", "data.bin": "\x00\x01\x02",
 	})
-	content := func(s *testserver.Gopher) { s.Content = os.DirFS(dir) }
-	return testserver.NewGopher(t, append([]func(*testserver.Gopher){content}, configure...)...), dir
+	content := func(s *gophertest.Server) { s.Content = os.DirFS(dir) }
+	return gophertest.New(t, append([]func(*gophertest.Server){content}, configure...)...), dir
 }
 
 // A truncated menu or text looks complete except for its missing end mark. It deletes nothing and
 // replaces no copy.
 func TestGopherCut(t *testing.T) {
-	noDot := func(s *testserver.Gopher) { s.NoDot = true }
+	noDot := func(s *gophertest.Server) { s.NoDot = true }
 	for _, server := range []struct {
 		name      string
-		configure func(*testserver.Gopher)
+		configure func(*gophertest.Server)
 		unsure    int // in the first run
 	}{
-		{"marks ends", func(*testserver.Gopher) {}, 1},
+		{"marks ends", func(*gophertest.Server) {}, 1},
 		{"marks none", noDot, 6},
 	} {
 		for _, cut := range []struct {
@@ -237,7 +239,7 @@ func TestGopherMarkMissing(t *testing.T) {
 // A server without end marks can be mirrored: new documents are copied, changed ones are requested
 // twice, and nothing counts as gone.
 func TestGopherWithoutMarks(t *testing.T) {
-	srv, dir := serveNotes(t, func(s *testserver.Gopher) { s.NoDot = true })
+	srv, dir := serveNotes(t, func(s *gophertest.Server) { s.NoDot = true })
 	m := start(t, srv.URL+"/")
 	ran(t, m, mirror.Summary{New: 6, Unsure: 6})
 	ran(t, m, mirror.Summary{Unchanged: 6, Unsure: 2}) // received twice, so only the menus are unsure
@@ -295,8 +297,8 @@ func TestGopherCutFiltered(t *testing.T) {
 // A document that was truncated in the first run is replaced by the next one, even if the server
 // sends dates.
 func TestGopherFirstAnswerCut(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
-		s.Personality = testserver.UMNGopher
+	srv := gophertest.New(t, func(s *gophertest.Server) {
+		s.Personality = gophertest.UMNGopher
 		s.Content = fstest.MapFS{"salmon": {Data: []byte("Salmon.\nTrout.\n"), ModTime: modified}}
 	})
 	srv.On("REQUEST /salmon", 1, testserver.Truncate(9))
@@ -313,7 +315,7 @@ func TestGopherFirstAnswerCut(t *testing.T) {
 // A site whose menus use another name for the server is mirrored with that name as an alias. All
 // requests go to the server of the start URL.
 func TestAliases(t *testing.T) {
-	srv, _ := serveNotes(t, func(s *testserver.Gopher) { s.Host, s.Port = "Notes.example", 70 })
+	srv, _ := serveNotes(t, func(s *gophertest.Server) { s.Host, s.Port = "Notes.example", 70 })
 	for _, aliases := range [][]string{nil, {"other.example:70"}, {"notes.example"}, {"notes.example:71"}} {
 		m := start(t, srv.URL+"/")
 		m.Aliases = aliases

@@ -31,6 +31,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -157,11 +159,11 @@ var someFiles = map[string]string{
 var somePub = map[string]string{"README": "read me\n", "a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"}
 
 // serveFTP serves files from a folder. The server does not support the commands in hide.
-func serveFTP(t *testing.T, files map[string]string, hide ...string) (*testserver.FTP, string) {
+func serveFTP(t *testing.T, files map[string]string, hide ...string) (*ftptest.Server, string) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	return testserver.NewFTP(t, func(s *testserver.FTP) { s.Content, s.Hide = os.DirFS(dir), hide }), dir
+	return ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Hide = os.DirFS(dir), hide }), dir
 }
 
 func TestFTP(t *testing.T) {
@@ -304,7 +306,7 @@ func TestAnotherPart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		old, now string
 		stage    string
-		fault    testserver.Fault
+		fault    ftptest.Fault
 	}{
 		"REST ignored":             {text.String(), text.String(), "REST", testserver.FromStart()},
 		"REST ignored, all zeros":  {strings.Repeat("\x00", 300_000), strings.Repeat("\x00", 300_000), "REST", testserver.FromStart()},
@@ -425,7 +427,7 @@ func TestOneTree(t *testing.T) {
 // not take away what the next one has begun.
 func TestAtOnce(t *testing.T) {
 	text := strings.Repeat("All files of a gopher menu are fetched by every run.\r\n", 500)
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte(text)}, "b.txt": {Data: []byte(text)}}
 	})
 	m := start(t, srv.URL)
@@ -619,7 +621,7 @@ func TestFTPS(t *testing.T) {
 	https := httptest.NewTLSServer(nil) // used for its certificate and authority
 	defer https.Close()
 	trusting := https.Client().Transport.(*http.Transport).TLSClientConfig
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.TLS, s.ImplicitTLS = https.TLS, true
 		s.Content = fstest.MapFS{"pub/a": {Data: []byte("a\n"), ModTime: modified}, "pub/d/b": {Data: []byte("b\n"), ModTime: modified}}
 	})

@@ -1,15 +1,16 @@
-// Package testserver has small servers of the protocols that RFC 1738 names, to be started inside a
-// test or a program.
+// Package testserver has what small servers of the protocols that RFC 1738 names have in common. They
+// are started inside a test or a program. Each is a package below this one:
 //
-//   - [FTP], [HTTP], [Gopher], [NNTP], [WAIS] and [Prospero] serve the files of an [io/fs.FS].
-//   - [CSO] is a phone book, which gopher menus link to.
-//   - [Telnet] goes through a scripted dialogue.
-//   - [SMTP] accepts mail and keeps it.
+//   - ftptest, webtest, gophertest, nntptest, waistest and prosperotest serve the files of an
+//     [io/fs.FS].
+//   - csotest is a phone book, which gopher menus link to.
+//   - telnettest goes through a scripted dialogue.
+//   - smtptest accepts mail and keeps it.
 //
 // They listen on loopback or in memory. They record what goes over their control connections, and
 // they misbehave on demand.
 //
-//	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+//	srv := ftptest.New(t, func(s *ftptest.Server) {
 //		s.Content = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\n")}}
 //		s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
 //		s.Hide = []string{"FEAT", "EPSV"} // 502, as from an old server
@@ -20,10 +21,10 @@
 //
 // # Starting and ending
 //
-// A server started by NewFTP or another New function ends with the test. StartFTP and the other
-// Start functions are for programs; their servers end with a context or by [Server.Close]. The
-// configure functions run before the server starts. From then on its fields are read-only. Ending a
-// server closes its connections at once and leaves no goroutine.
+// A server started by the function New of its package ends with the test. Start is for programs;
+// such a server ends with a context or by [Server.Close]. The configure functions run before the
+// server starts; nil ones are ignored. From then on its fields are read-only. Ending a server closes
+// its connections at once and leaves no goroutine.
 //
 // # In memory
 //
@@ -34,8 +35,9 @@
 //
 // # Faults
 //
-// [Server.On] arms faults for one stage of the protocol and one occurrence of it. A stage is a
-// command ("RETR", "GET"), a command with its argument ("RETR motd.txt", "GET /a.txt"), or one of
+// The method On of a server arms faults for one stage of the protocol and one occurrence of it. A
+// stage is a command ("RETR", "GET"), a command with its argument ("RETR motd.txt", "GET /a.txt"),
+// or one of
 //
 //	CONNECT   a connection; faults that count bytes count all that the server sends on it
 //	GREETING  the greeting of FTP, NNTP and SMTP
@@ -51,13 +53,24 @@
 //	LIST, GET-OBJECT-INFO   such a request of Prospero, also with the object
 //	PACKET, INCOMING        a datagram that the Prospero server sends or receives
 //
+// The letter case of a stage's first word does not matter. The occurrences are counted from 1, over
+// all connections, from the call on; 0 means every occurrence. Faults armed by several calls for the
+// same occurrence add up.
+//
 // Faults are values and can be combined: Delay(time.Second), Drip(1, time.Second) and Truncate(7)
 // together wait a second, send one byte a second and stop after seven. The constructor of each
-// fault documents what it does.
+// fault documents what it does. Those that several servers have are in this package, the others in
+// the package of their server. A fault that a server does not have does not compile.
 //
-// A test fails when it ends if a fault that it armed was never used. It fails at once if the server
-// does not have that fault at the stage. docs/testing.md lists the faults of each server.
-// [Server.PendingFaults] returns the faults not used yet, and [Server.ResetFaults] disarms them. A
-// server started by StartFTP or another Start function has no test to fail: Close returns the
-// error, and On panics.
+// A fault that cannot act at the stage, or a stage that the server never reaches, fails the test when
+// it is armed. A fault that has not acted fails the test when it ends, such as one for a misspelt
+// command. docs/testing.md lists the faults of each server. [Server.PendingFaults] returns the faults
+// that have not acted yet, and [Server.ResetFaults] disarms them. A server started by Start has no
+// test to fail: Close returns the error, and On panics. [Server.Arm] returns an error instead, and
+// takes faults by their names ([Named]).
+//
+// # Changes while the server runs
+//
+// [Server.Put] and [Server.Remove] change what all clients see. A [User] may have content and rights
+// of its own.
 package testserver

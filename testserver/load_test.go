@@ -5,30 +5,35 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // TestManyClients runs clients of all three protocols at once, over loopback.
 func TestManyClients(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content() })
-	web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content() })
-	site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content() })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = testclient.Content() })
+	web := webtest.New(t, func(s *webtest.Server) { s.Content = testclient.Content() })
+	site := gophertest.New(t, func(s *gophertest.Server) { s.Content = testclient.Content() })
 	client := webClient(t, web)
-	want := string(content()["every.bin"].Data)
+	want := string(testclient.Content()["every.bin"].Data)
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {
-			c := loginFTP(t, ftp)
+			c := testclient.LoginFTP(t, ftp)
 			for range 3 {
-				if data, _, last, err := c.get("RETR every.bin"); data != want {
+				if data, _, last, err := c.Get("RETR every.bin"); data != want {
 					t.Errorf("ftp: %d bytes, %q, %v", len(data), last, err)
 				}
 			}
-			if last := c.put(fmt.Sprintf("STOR up%d", i), want); last != "226 Transfer complete." {
+			if last := c.Put(fmt.Sprintf("STOR up%d", i), want); last != "226 Transfer complete." {
 				t.Errorf("ftp upload: %q", last)
 			}
 		})
@@ -44,7 +49,7 @@ func TestManyClients(t *testing.T) {
 			}
 		})
 		wg.Go(func() {
-			if data, err := ask(t, site, site.Addr, "/every.bin\r\n"); data != want {
+			if data, err := testclient.Ask(t, site, site.Addr, "/every.bin\r\n"); data != want {
 				t.Errorf("gopher: %d bytes, %v", len(data), err)
 			}
 		})
@@ -58,27 +63,22 @@ func TestManyClients(t *testing.T) {
 // A document has the same bytes by every protocol, from memory and from disk.
 func TestSameOctetsEverywhere(t *testing.T) {
 	dir := t.TempDir()
-	data := bytes.Repeat(content()["every.bin"].Data, 4096) // 1 MiB
+	data := bytes.Repeat(testclient.Content()["every.bin"].Data, 4096) // 1 MiB
 	if err := os.WriteFile(dir+"/big.bin", data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, inMemory := range map[string]bool{"loopback": false, "memory": true} {
 		t.Run(name, func(t *testing.T) {
 			configure := func(s *testserver.Server) { s.Content, s.InMemory = os.DirFS(dir), inMemory }
-			ftp := testserver.NewFTP(t, func(s *testserver.FTP) { configure(&s.Server) })
-			web := testserver.NewHTTP(t, func(s *testserver.HTTP) { configure(&s.Server) })
-			site := testserver.NewGopher(t, func(s *testserver.Gopher) { configure(&s.Server) })
+			ftp := ftptest.New(t, func(s *ftptest.Server) { configure(&s.Server) })
+			web := webtest.New(t, func(s *webtest.Server) { configure(&s.Server) })
+			site := gophertest.New(t, func(s *gophertest.Server) { configure(&s.Server) })
 
-			wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { configure(&s.Server) })
-			if byWAIS := dialWAIS(t, wais).document(wais.DocumentPath("files", "big.bin"), int64(len(data))); !bytes.Equal(byWAIS, data) {
-				t.Errorf("wais: %d bytes", len(byWAIS))
-			}
-
-			byFTP, _, _, err := loginFTP(t, ftp).get("RETR big.bin")
+			byFTP, _, _, err := testclient.LoginFTP(t, ftp).Get("RETR big.bin")
 			if byFTP != string(data) {
 				t.Errorf("ftp: %d bytes, %v", len(byFTP), err)
 			}
-			byGopher, err := ask(t, site, site.Addr, "/big.bin\r\n")
+			byGopher, err := testclient.Ask(t, site, site.Addr, "/big.bin\r\n")
 			if byGopher != string(data) {
 				t.Errorf("gopher: %d bytes, %v", len(byGopher), err)
 			}
@@ -101,7 +101,7 @@ func BenchmarkFTPRetrieve(b *testing.B) {
 	if err := os.WriteFile(dir+"/big", make([]byte, size), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	srv := testserver.NewFTP(b, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
+	srv := ftptest.New(b, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
 	control, err := net.Dial("tcp", srv.Addr)
 	if err != nil {
 		b.Fatal(err)
@@ -139,4 +139,10 @@ func BenchmarkFTPRetrieve(b *testing.B) {
 			replies += bytes.Count(buf[:n], []byte("\r\n"))
 		}
 	}
+}
+
+func webClient(t *testing.T, srv *webtest.Server) *http.Client {
+	tr := &http.Transport{DialContext: srv.Dial}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr}
 }

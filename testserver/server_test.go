@@ -15,19 +15,25 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 func TestServerEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		srv, err := testserver.StartGopher(ctx, "127.0.0.1:7070", gopherInMemory)
+		srv, err := gophertest.Start(ctx, "127.0.0.1:7070", func(s *gophertest.Server) { s.InMemory, s.Content = true, testclient.Content() })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if srv.URL != "gopher://127.0.0.1:7070" || srv.Addr != "127.0.0.1:7070" {
 			t.Errorf("URL %s, Addr %s", srv.URL, srv.Addr)
 		}
-		nc := dial(t, srv, srv.Addr)
+		nc := testclient.Dial(t, srv, srv.Addr)
 		synctest.Wait() // until it is accepted
 		cancel()
 		srv.Wait()
@@ -42,8 +48,8 @@ func TestServerEndsWithItsContext(t *testing.T) {
 
 func TestStartFails(t *testing.T) {
 	network := new(testserver.Network)
-	start := func() (*testserver.HTTP, error) {
-		return testserver.StartHTTP(t.Context(), "127.0.0.1:8080", func(s *testserver.HTTP) { s.Network = network })
+	start := func() (*webtest.Server, error) {
+		return webtest.Start(t.Context(), "127.0.0.1:8080", func(s *webtest.Server) { s.Network = network })
 	}
 	first, err := start()
 	if err != nil {
@@ -62,17 +68,17 @@ func TestStartFails(t *testing.T) {
 
 func TestServerOverIPv6(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := testserver.StartFTP(t.Context(), "[::1]:21", inMemory)
+		srv, err := ftptest.Start(t.Context(), "[::1]:21", inMemory)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer srv.Close()
-		c := loginFTP(t, srv)
-		c.expect("PASV", "522")
-		c.expect("EPSV 1", "522")
-		c.expect("EPSV 2", "229")
-		c.expect("EPRT |2|::1|6000|", "200")
-		if data, _, last, err := c.get("RETR motd.txt"); data != "hello\nworld\n" {
+		c := testclient.LoginFTP(t, srv)
+		c.Expect("PASV", "522")
+		c.Expect("EPSV 1", "522")
+		c.Expect("EPSV 2", "229")
+		c.Expect("EPRT |2|::1|6000|", "200")
+		if data, _, last, err := c.Get("RETR motd.txt"); data != "hello\nworld\n" {
 			t.Errorf("got %q, %q, %v", data, last, err)
 		}
 	})
@@ -81,10 +87,10 @@ func TestServerOverIPv6(t *testing.T) {
 func TestLogSeesEveryLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
-		srv := testserver.NewFTP(t, inMemory, func(s *testserver.FTP) {
+		srv := ftptest.New(t, inMemory, func(s *ftptest.Server) {
 			s.Log = func(l testserver.Line) { seen = append(seen, l.String()) }
 		})
-		dialFTP(t, srv).expect("NOOP", "200")
+		testclient.DialFTP(t, srv).Expect("NOOP", "200")
 		want := strings.TrimSuffix(srv.Transcript().String(), "\n")
 		if got := strings.Join(seen, "\n"); got != want || len(seen) != 3 {
 			t.Errorf("logged\n%s\nwant\n%s", got, want)
@@ -95,9 +101,9 @@ func TestLogSeesEveryLine(t *testing.T) {
 // A long-running server deletes the oldest lines.
 func TestTranscriptIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, inMemory)
+		srv := ftptest.New(t, inMemory)
 		const commands = 40000
-		nc := dial(t, srv, srv.Addr)
+		nc := testclient.Dial(t, srv, srv.Addr)
 		go func() {
 			for i := range commands {
 				fmt.Fprintf(nc, "NOOP %d\r\n", i)
@@ -127,21 +133,21 @@ func (a awkward) Open(name string) (fs.File, error) {
 }
 
 func TestContentThatCannotSeek(t *testing.T) {
-	fsys := awkward{fstest.MapFS{"a": newFile("0123456789"), "broken": newFile("")}}
+	fsys := awkward{fstest.MapFS{"a": testclient.NewFile("0123456789"), "broken": testclient.NewFile("")}}
 	synctest.Test(t, func(t *testing.T) {
-		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content, s.InMemory = fsys, true })
-		c := loginFTP(t, ftp)
-		c.expect("REST 4", "350")
-		if data, _, _, err := c.get("RETR a"); data != "456789" || err != nil {
+		ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.InMemory = fsys, true })
+		c := testclient.LoginFTP(t, ftp)
+		c.Expect("REST 4", "350")
+		if data, _, _, err := c.Get("RETR a"); data != "456789" || err != nil {
 			t.Errorf("ftp: %q, %v", data, err)
 		}
-		c.expect("REST 99", "350")
-		if data, first, last, err := c.get("RETR a"); data != "" || err != nil {
+		c.Expect("REST 99", "350")
+		if data, first, last, err := c.Get("RETR a"); data != "" || err != nil {
 			t.Errorf("ftp beyond the end: %q, %q, %q, %v", data, first, last, err)
 		}
-		c.expect("RETR broken", "451")
+		c.Expect("RETR broken", "451")
 
-		web := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content, s.InMemory = fsys, true })
+		web := webtest.New(t, func(s *webtest.Server) { s.Content, s.InMemory = fsys, true })
 		req, _ := http.NewRequest("GET", web.URL+"/a", nil)
 		req.Header.Set("Range", "bytes=4-5")
 		res, err := webClient(t, web).Do(req)
@@ -152,7 +158,7 @@ func TestContentThatCannotSeek(t *testing.T) {
 		if data, err := io.ReadAll(res.Body); string(data) != "45" || err != nil {
 			t.Errorf("http: %q, %v", data, err)
 		}
-		if got, err := ask(t, web, web.Addr, "GET /broken HTTP/1.0\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 500 ") {
+		if got, err := testclient.Ask(t, web, web.Addr, "GET /broken HTTP/1.0\r\n\r\n"); !strings.HasPrefix(got, "HTTP/1.1 500 ") {
 			t.Errorf("http: %q, %v", got, err)
 		}
 	})
@@ -172,23 +178,23 @@ func TestContentOnDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
-	c := loginFTP(t, srv)
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
+	c := testclient.LoginFTP(t, srv)
 	want := "-rw-r--r--    1 ftp      ftp                 3 " + recent.UTC().Format("Jan _2 15:04") + " "
-	if data, _, _, err := c.get("LIST"); data != want+"file\r\n"+want+"link\r\n" {
+	if data, _, _, err := c.Get("LIST"); data != want+"file\r\n"+want+"link\r\n" {
 		t.Errorf("listed %q, %v", data, err)
 	}
 	if err := os.WriteFile(dir+"/late", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if data, _, _, err := c.get("NLST"); data != "file\r\nlate\r\nlink\r\n" {
+	if data, _, _, err := c.Get("NLST"); data != "file\r\nlate\r\nlink\r\n" {
 		t.Errorf("names %q, %v", data, err)
 	}
 }
 
 func TestPut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, inMemory)
+		srv := ftptest.New(t, inMemory)
 		for _, name := range []string{"/new/deep/er", "motd.txt", "../x"} {
 			if err := srv.Put(name, []byte(name)); err != nil {
 				t.Errorf("Put(%q): %v", name, err)
@@ -202,15 +208,15 @@ func TestPut(t *testing.T) {
 				t.Errorf("Put(%q) succeeded", name)
 			}
 		}
-		c := loginFTP(t, srv)
-		c.expect("SIZE new/deep/er", "213 12")
-		c.expect("SIZE motd.txt", "213 8")
-		c.expect("SIZE x", "213 4")
-		c.expect("MFMT 20010203040506 x", "213")
-		if data, _, _, err := c.get("NLST odd"); data != "odd/two?lines\r\n" {
+		c := testclient.LoginFTP(t, srv)
+		c.Expect("SIZE new/deep/er", "213 12")
+		c.Expect("SIZE motd.txt", "213 8")
+		c.Expect("SIZE x", "213 4")
+		c.Expect("MFMT 20010203040506 x", "213")
+		if data, _, _, err := c.Get("NLST odd"); data != "odd/two?lines\r\n" {
 			t.Errorf("a name of two lines is listed as %q, %v", data, err)
 		}
-		c.expect("CWD new", "250")
+		c.Expect("CWD new", "250")
 		if got := srv.Uploads(); len(got) > 0 {
 			t.Errorf("uploads %q", got)
 		}
@@ -219,22 +225,22 @@ func TestPut(t *testing.T) {
 
 func TestUploadsFollowARename(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, inMemory)
-		c := loginFTP(t, srv)
-		c.expect("MKD d", "257")
-		c.put("STOR d/a", "one")
-		c.expect("RNFR d", "350")
-		c.expect("RNTO e", "250")
-		c.expect("RNFR motd.txt", "350")
-		c.expect("RNTO e/motd", "250")
-		c.put("APPE e/motd", "more")
+		srv := ftptest.New(t, inMemory)
+		c := testclient.LoginFTP(t, srv)
+		c.Expect("MKD d", "257")
+		c.Put("STOR d/a", "one")
+		c.Expect("RNFR d", "350")
+		c.Expect("RNTO e", "250")
+		c.Expect("RNFR motd.txt", "350")
+		c.Expect("RNTO e/motd", "250")
+		c.Put("APPE e/motd", "more")
 		up := srv.Uploads()
 		if len(up) != 2 || string(up["e/a"]) != "one" || string(up["e/motd"]) != "hello\nworld\nmore" {
 			t.Errorf("uploads %q", up)
 		}
-		c.expect("RNFR e", "350")
-		c.expect("RNTO pub", "550") // a directory must not replace another one
-		c.expect("DELE e/a", "250")
+		c.Expect("RNFR e", "350")
+		c.Expect("RNTO pub", "550") // a directory must not replace another one
+		c.Expect("DELE e/a", "250")
 		if up := srv.Uploads(); len(up) != 1 {
 			t.Errorf("uploads %q", up)
 		}
@@ -243,14 +249,14 @@ func TestUploadsFollowARename(t *testing.T) {
 
 func TestNoContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory = true })
-		c := loginFTP(t, ftp)
-		if data, _, last, err := c.get("NLST"); data != "" || err != nil || !strings.HasPrefix(last, "226") {
+		ftp := ftptest.New(t, func(s *ftptest.Server) { s.InMemory = true })
+		c := testclient.LoginFTP(t, ftp)
+		if data, _, last, err := c.Get("NLST"); data != "" || err != nil || !strings.HasPrefix(last, "226") {
 			t.Errorf("got %q, %q, %v", data, last, err)
 		}
-		c.expect("SIZE x", "550")
-		site := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
-		if got, err := ask(t, site, site.Addr, "\r\n"); got != ".\r\n" || err != nil {
+		c.Expect("SIZE x", "550")
+		site := gophertest.New(t, func(s *gophertest.Server) { s.InMemory = true })
+		if got, err := testclient.Ask(t, site, site.Addr, "\r\n"); got != ".\r\n" || err != nil {
 			t.Errorf("got %q, %v", got, err)
 		}
 	})
@@ -259,9 +265,9 @@ func TestNoContent(t *testing.T) {
 // The transcript has what a client sends before it closes once the server is idle, whether or not
 // the connection was accepted when the client ended.
 func TestWaitIdle(t *testing.T) {
-	srv := testserver.NewTelnet(t)
+	srv := telnettest.New(t)
 	for i := range 50 {
-		nc := dial(t, srv, srv.Addr)
+		nc := testclient.Dial(t, srv, srv.Addr)
 		word := fmt.Sprintf("word%d", i)
 		if _, err := io.WriteString(nc, word+"\r\n"); err != nil {
 			t.Fatal(err)
@@ -278,14 +284,14 @@ func TestWaitIdle(t *testing.T) {
 
 func TestWaitIdleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, inMemory)
-		client := dialFTP(t, srv)
+		srv := ftptest.New(t, inMemory)
+		client := testclient.DialFTP(t, srv)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := srv.WaitIdle(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with a client that stays: %v", err)
 		}
-		client.expect("QUIT", "221")
+		client.Expect("QUIT", "221")
 		if err := srv.WaitIdle(t.Context()); err != nil {
 			t.Errorf("after QUIT: %v", err)
 		}
@@ -293,8 +299,10 @@ func TestWaitIdleEnds(t *testing.T) {
 		if err := srv.WaitIdle(t.Context()); err == nil {
 			t.Error("no error from a server that is closed")
 		}
-		if err := testserver.NewProspero(t, func(s *testserver.Prospero) { s.InMemory = true }).WaitIdle(t.Context()); err != nil {
+		if err := prosperotest.New(t, func(s *prosperotest.Server) { s.InMemory = true }).WaitIdle(t.Context()); err != nil {
 			t.Errorf("a server of datagrams: %v", err)
 		}
 	})
 }
+
+func inMemory(s *ftptest.Server) { s.InMemory, s.Content = true, testclient.Content() }

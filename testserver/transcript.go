@@ -1,26 +1,19 @@
 package testserver
 
 import (
-	"bytes"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// Limits of a transcript.
-const (
-	maxLines      = 1 << 16 // when there are more, the oldest half is deleted
-	maxLineOctets = 4 << 10 // the rest of a longer line is not recorded
-)
+// Side is the side of a connection: FromClient or FromServer.
+type Side = core.Side
 
-// Side is the side that sent a line.
-type Side byte
-
-// The two sides of a connection.
+// The side that sent a line.
 const (
-	FromClient Side = 'C'
-	FromServer Side = 'S'
+	FromClient = core.FromClient
+	FromServer = core.FromServer
 )
 
 // Line is one line of a control connection.
@@ -61,116 +54,4 @@ func (t Transcript) From(side Side) []string {
 // Has reports whether a side sent a line with that Text.
 func (t Transcript) Has(side Side, text string) bool {
 	return slices.Contains(t.From(side), text)
-}
-
-// script collects a transcript.
-type script struct {
-	mu    sync.Mutex
-	all   []Line
-	shows []func(octets string) string // of the lines at the same index
-	log   func(Line)
-}
-
-// add records a line that has its Text.
-func (s *script) add(l Line) { s.record(l, nil) }
-
-// record records a line whose Text is show(Octets). That can cost more than sending the line did,
-// so it is computed when the transcript is read.
-func (s *script) record(l Line, show func(octets string) string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) >= maxLines {
-		s.all = slices.Delete(s.all, 0, maxLines/2)
-		s.shows = slices.Delete(s.shows, 0, maxLines/2)
-	}
-	if s.log != nil && show != nil {
-		l.Text, show = show(l.Octets), nil
-	}
-	s.all, s.shows = append(s.all, l), append(s.shows, show)
-	if s.log != nil {
-		s.log(l)
-	}
-}
-
-func (s *script) lines() Transcript {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, show := range s.shows {
-		if show != nil {
-			s.all[i].Text, s.shows[i] = show(s.all[i].Octets), nil
-		}
-	}
-	return slices.Clone(s.all)
-}
-
-func (s *script) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all, s.shows = nil, nil
-}
-
-// lineText returns a line as [Line.Text] shows it.
-func lineText(octets string) string {
-	text, complete := strings.CutSuffix(octets, "\r\n")
-	if complete && printable(text) {
-		return text
-	}
-	return strconv.Quote(octets)
-}
-
-func printable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// recorder splits one side of one connection into lines and records them.
-type recorder struct {
-	script  *script
-	conn    int
-	from    Side
-	partial []byte
-	skip    bool // discard the rest of a line that is too long
-}
-
-// Write records p; it never fails.
-func (r *recorder) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0; {
-		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		if whole {
-			line = rest[:len(line)+1]
-		}
-		r.append(line)
-		if whole {
-			r.end()
-			r.skip = false
-		}
-		rest = after
-	}
-	return len(p), nil
-}
-
-func (r *recorder) append(part []byte) {
-	if r.skip {
-		return
-	}
-	room := maxLineOctets - len(r.partial)
-	r.partial = append(r.partial, part[:min(room, len(part))]...)
-	if len(part) >= room && !bytes.HasSuffix(part, []byte{'\n'}) {
-		r.end()
-		r.skip = true
-	}
-}
-
-// end records an unfinished line, if there is one.
-func (r *recorder) end() {
-	if len(r.partial) == 0 {
-		return
-	}
-	octets := string(r.partial)
-	r.partial = r.partial[:0]
-	r.script.record(Line{Conn: r.conn, From: r.from, Octets: octets}, lineText)
 }

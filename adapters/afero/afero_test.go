@@ -24,6 +24,9 @@ import (
 	fetchafero "github.com/fetch1738/fetch1738/adapters/afero"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -51,9 +54,9 @@ func open(t *testing.T, url string) *fetchafero.Fs {
 
 // Every scheme with directories has the functions of package afero.
 func TestTrees(t *testing.T) {
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
-	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = tree() })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
+	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = tree() })
 	for _, url := range []string{ftp.URL, gopher.URL, prospero.URL + "/"} {
 		fsys := open(t, url)
 		var paths []string
@@ -86,7 +89,7 @@ func TestTrees(t *testing.T) {
 
 // All spellings of a name are the file, and none leads out of the root.
 func TestNames(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	fsys := open(t, srv.URL+"/pub")
 	for _, name := range []string{"motd.txt", "/motd.txt", "./motd.txt", "//motd.txt", "deep/../motd.txt", "../motd.txt", "/../../pub/../motd.txt", filepath.Join("deep", "..", "motd.txt")} {
 		f, err := fsys.Open(name)
@@ -122,7 +125,7 @@ func must(ok bool, err error) any {
 
 // afero asks os.IsNotExist, which does not look into the errors that errors.Is finds.
 func TestMissing(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	fsys := open(t, srv.URL)
 	for _, name := range []string{"missing", "missing/too", "/pub/missing"} {
 		if got := must(afero.Exists(fsys, name)); got != false {
@@ -149,7 +152,7 @@ func errOf[T any](_ T, err error) error { return err }
 
 // Everything that writes is refused before anything is sent, in the way of afero.ReadOnlyFs.
 func TestReadOnly(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	fsys := open(t, srv.URL)
 	f, err := fsys.OpenFile("/README.txt", os.O_RDONLY, 0)
 	if err != nil {
@@ -193,7 +196,7 @@ func TestReadAt(t *testing.T) {
 	hello, _ := w.Create("dir/hello.txt")
 	io.WriteString(hello, "hello\n")
 	w.Close()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.zip": {Data: archive.Bytes(), ModTime: written}}
 	})
 	fsys := open(t, srv.URL)
@@ -245,7 +248,7 @@ func TestReadAt(t *testing.T) {
 			t.Errorf("%s of a closed file: %v", op, err)
 		}
 	}
-	menu := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	menu := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	g, err := open(t, menu.URL).Open("README.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +261,7 @@ func TestReadAt(t *testing.T) {
 
 // A directory is read in pieces as one of package os is, and is not a file.
 func TestDirectory(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	d, err := open(t, srv.URL).Open("/pub")
 	if err != nil {
 		t.Fatal(err)
@@ -313,7 +316,7 @@ func TestLinks(t *testing.T) {
 
 // What was read once comes from the layer of a CacheOnReadFs.
 func TestCacheOnRead(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	cached := afero.NewCacheOnReadFs(open(t, srv.URL), afero.NewMemMapFs(), 0)
 	for range 2 {
 		if text, err := afero.ReadFile(cached, "/pub/motd.txt"); string(text) != "hello\n" || err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/afero"
 
 	fetchafero "github.com/fetch1738/fetch1738/adapters/afero"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 var ctx = context.Background()
 
 // archive starts an FTP server with a few files.
-func archive() *testserver.FTP {
+func archive() *ftptest.Server {
 	written := time.Unix(787939445, 0)
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/README":    {Data: []byte("This is the archive.\n"), ModTime: written},
 			"pub/old/a.txt": {Data: []byte("old\n"), ModTime: written},

@@ -19,6 +19,9 @@ import (
 	fetchblob "github.com/fetch1738/fetch1738/adapters/blob"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
@@ -41,8 +44,8 @@ func open(t *testing.T, url string, opts *fetchblob.Options) *blob.Bucket {
 	return b
 }
 
-func serve(t *testing.T, content fstest.MapFS, configure ...func(*testserver.FTP)) *testserver.FTP {
-	return testserver.NewFTP(t, func(s *testserver.FTP) {
+func serve(t *testing.T, content fstest.MapFS, configure ...func(*ftptest.Server)) *ftptest.Server {
+	return ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = content
 		for _, c := range configure {
 			c(s)
@@ -67,7 +70,7 @@ func keys(t *testing.T, b *blob.Bucket, opts *blob.ListOptions) (list []string) 
 }
 
 // commands counts the commands that a server received.
-func commands(srv *testserver.FTP) map[string]int {
+func commands(srv *ftptest.Server) map[string]int {
 	count := map[string]int{}
 	for _, line := range srv.Transcript().From(testserver.FromClient) {
 		verb, _, _ := strings.Cut(line, " ")
@@ -312,7 +315,7 @@ func TestRange(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	srv := serve(t, fstest.MapFS{"a.txt": file("text"), "open/c.txt": file("text"), "private/b.txt": file("text")}, func(s *testserver.FTP) { s.Forbidden = []string{"private"} })
+	srv := serve(t, fstest.MapFS{"a.txt": file("text"), "open/c.txt": file("text"), "private/b.txt": file("text")}, func(s *ftptest.Server) { s.Forbidden = []string{"private"} })
 	b := open(t, srv.URL, nil)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -397,7 +400,7 @@ func TestBrokenList(t *testing.T) {
 }
 
 func TestUnlisted(t *testing.T) {
-	srv := serve(t, fstest.MapFS{"a.txt": file(""), "private/b.txt": file(""), "z.txt": file("")}, func(s *testserver.FTP) { s.Forbidden = []string{"private"} })
+	srv := serve(t, fstest.MapFS{"a.txt": file(""), "private/b.txt": file(""), "z.txt": file("")}, func(s *ftptest.Server) { s.Forbidden = []string{"private"} })
 	var skipped []string
 	b := open(t, srv.URL, &fetchblob.Options{Unlisted: func(dir string, err error) error {
 		skipped = append(skipped, dir)
@@ -432,7 +435,7 @@ func TestNames(t *testing.T) {
 			t.Skip("not a name on this system:", err)
 		}
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
 	for _, url := range []string{srv.URL, "file://" + filepath.ToSlash(dir)} {
 		b := open(t, url, nil)
 		list := keys(t, b, nil)
@@ -460,8 +463,8 @@ func TestNames(t *testing.T) {
 
 func TestMux(t *testing.T) {
 	content := fstest.MapFS{"pub/a.txt": file("a\n"), "pub/deep/b.txt": file("b\n")}
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = content })
 	local := t.TempDir()
 	if err := os.CopyFS(local, content); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/blob/drivertest"
@@ -29,10 +29,10 @@ func TestConformance(t *testing.T) {
 		serve func(t *testing.T, dir string) (url string)
 	}{
 		{"MLSD", func(t *testing.T, dir string) string {
-			return testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir) }).URL
+			return ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir) }).URL
 		}},
 		{"LIST", func(t *testing.T, dir string) string {
-			return testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = os.DirFS(dir); s.Hide = []string{"MLSD", "MLST"} }).URL
+			return ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir); s.Hide = []string{"MLSD", "MLST"} }).URL
 		}},
 		{"file", func(t *testing.T, dir string) string { return "file://" + filepath.ToSlash(dir) }},
 	} {

@@ -8,14 +8,14 @@ import (
 	"testing/fstest"
 
 	fetchblob "github.com/fetch1738/fetch1738/adapters/blob"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"gocloud.dev/blob"
 )
 
 var ctx = context.Background()
 
-func archive() *testserver.FTP {
-	srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+func archive() *ftptest.Server {
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/README":     {Data: []byte("This is the archive.\n")},
 			"pub/digits.txt": {Data: []byte("0123456789")},

@@ -12,13 +12,13 @@ import (
 	"github.com/hashicorp/go-getter/v2"
 
 	fetchgetter "github.com/fetch1738/fetch1738/adapters/getter2"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // archive starts an FTP server with a few files.
-func archive() *testserver.FTP {
+func archive() *ftptest.Server {
 	written := time.Unix(787939445, 0)
-	srv, err := testserver.StartFTP(context.Background(), "", func(s *testserver.FTP) {
+	srv, err := ftptest.Start(context.Background(), "", func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/README":    {Data: []byte("This is the archive.\n"), ModTime: written},
 			"pub/old/a.txt": {Data: []byte("old\n"), ModTime: written},

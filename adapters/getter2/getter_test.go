@@ -25,6 +25,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 var written = time.Unix(787939445, 0).UTC()
@@ -38,8 +43,8 @@ func tree() fstest.MapFS {
 	}
 }
 
-func startFTP(t *testing.T, content fstest.MapFS) *testserver.FTP {
-	return testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+func startFTP(t *testing.T, content fstest.MapFS) *ftptest.Server {
+	return ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 }
 
 // get downloads src. It returns the directory, below which the destination is "copy".
@@ -102,10 +107,10 @@ const article = "From: a@example.org\r\nNewsgroups: misc.test\r\nSubject: one\r\
 // ModeAny the server decides.
 func TestSchemes(t *testing.T) {
 	ftp := startFTP(t, tree())
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
-	news := testserver.NewNNTP(t, func(s *testserver.NNTP) { s.Groups = map[string][]string{"misc.test": {article}} })
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = tree() })
-	prospero := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
+	news := nntptest.New(t, func(s *nntptest.Server) { s.Groups = map[string][]string{"misc.test": {article}} })
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = tree() })
+	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = tree() })
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: news.Addr}}
 	defer r.Close()
 	configured := func(c *call) { c.client.Getters = []getter.Getter{&fetchgetter.Getter{Resolver: r}} }
@@ -297,7 +302,7 @@ func TestMaxDelete(t *testing.T) {
 
 // No name from a server leads out of the destination.
 func TestHostileNames(t *testing.T) {
-	ftp, gopher := startFTP(t, tree()), testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = tree() })
+	ftp, gopher := startFTP(t, tree()), gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	ftp.On("MLSD", 1, testserver.Data("type=file;size=6; ../evil\r\ntype=file;size=6; /evil\r\ntype=dir; ..\r\ntype=file;size=6; .profile\r\n"))
 	gopher.On("MENU", 1, testserver.Data(strings.ReplaceAll("0evil\t/../../evil\tHOST\n0evil\t/pub/motd.txt\tHOST\n.\n", "HOST", strings.Replace(gopher.Addr, ":", "\t", 1))))
 	for _, src := range []string{ftp.URL + "/pub/", gopher.URL} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/bench/relay"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 const delay = 10 * time.Millisecond
@@ -20,7 +20,7 @@ const delay = 10 * time.Millisecond
 // line.
 func TestRelay(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"f": &fstest.MapFile{Data: content}}
 	})
 	for _, test := range []struct {

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestAtOnce starts several programs at once that fetch one document to one file. Each of them
@@ -29,7 +29,7 @@ func TestAtOnce(t *testing.T) {
 		document[i] = byte(random.Uint32())
 	}
 	begun := document[:1<<20]
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"file": {Data: document, ModTime: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)}}
 	})
 	for _, tc := range []struct {

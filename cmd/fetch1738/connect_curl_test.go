@@ -16,6 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // behaviour is what shows of a run: to the user and to the proxy.
@@ -48,15 +51,15 @@ func TestConnectsAsCurl(t *testing.T) {
 	places := map[string]string{"$PROXY": p.Addr().String(), "$CLOSED": closedPort}
 	for name, start := range map[string]func() (*testserver.Server, error){
 		"FTP": func() (*testserver.Server, error) {
-			s, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = testContent() })
+			s, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) { s.Content = testContent() })
 			return &s.Server, err
 		},
 		"HTTP": func() (*testserver.Server, error) {
-			s, err := testserver.StartHTTP(t.Context(), "", func(s *testserver.HTTP) { s.Content = testContent() })
+			s, err := webtest.Start(t.Context(), "", func(s *webtest.Server) { s.Content = testContent() })
 			return &s.Server, err
 		},
 		"GOPHER": func() (*testserver.Server, error) {
-			s, err := testserver.StartGopher(t.Context(), "", func(s *testserver.Gopher) { s.Content = testContent() })
+			s, err := gophertest.Start(t.Context(), "", func(s *gophertest.Server) { s.Content = testContent() })
 			return &s.Server, err
 		},
 	} {

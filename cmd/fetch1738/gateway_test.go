@@ -22,6 +22,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // A runningGateway is the verb gateway, which runs until the test ends.
@@ -81,8 +84,8 @@ func (g *runningGateway) get(t *testing.T, path string, change ...func(*http.Req
 }
 
 // gatewayFTP is an FTP server with a public file and a private one.
-func gatewayFTP(t *testing.T) *testserver.FTP {
-	return testserver.NewFTP(t, func(s *testserver.FTP) {
+func gatewayFTP(t *testing.T) *ftptest.Server {
+	return ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"pub/a.txt": {Data: []byte("hello\n")}}
 		s.Users = map[string]testserver.User{"lab": {Password: "s3cretword"}}
 	})
@@ -141,7 +144,7 @@ func TestGatewayPolicy(t *testing.T) {
 // No line shows a password, a token or the words of a search.
 func TestGatewayLogHasNoSecrets(t *testing.T) {
 	ftp := gatewayFTP(t)
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}} })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}} })
 	tokenFile := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(tokenFile, []byte("s3cretword-token-1738\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -168,8 +171,8 @@ func TestGatewayLogHasNoSecrets(t *testing.T) {
 
 // Nor does it show what was searched for, whether the server answers or not.
 func TestGatewayLogHasNoSearchWords(t *testing.T) {
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}} })
-	wais := testserver.NewWAIS(t, func(s *testserver.WAIS) { s.Content = fstest.MapFS{"db/a.txt": {Data: []byte("hello\n")}} })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}} })
+	wais := waistest.New(t, func(s *waistest.Server) { s.Content = fstest.MapFS{"db/a.txt": {Data: []byte("hello\n")}} })
 	closed := freePort(t)
 	g := startGateway(t, "--allow-zone", "loopback")
 	for _, path := range []string{
@@ -247,7 +250,7 @@ func TestGatewaySignal(t *testing.T) {
 	}
 	t.Parallel()
 	const part = 64 << 10
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"big": {Data: make([]byte, 2*part)}}
 	})
 	ftp.On("RETR", 0, testserver.Drip(part, time.Hour))

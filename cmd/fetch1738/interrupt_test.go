@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestSignals tests that a signal ends a transfer at once, that the bytes received are
@@ -30,7 +31,7 @@ func TestSignals(t *testing.T) {
 		{syscall.SIGTERM, "--parallel", 143},
 	} {
 		t.Run(fmt.Sprint(tc.signal, " ", tc.option), func(t *testing.T) {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content = fstest.MapFS{"file": {Data: []byte(strings.Repeat("x", 1000))}}
 			})
 			srv.On("RETR", 0, testserver.Drip(400, time.Hour))
@@ -82,7 +83,7 @@ func TestSignals(t *testing.T) {
 func TestInterruptedSegments(t *testing.T) {
 	t.Parallel()
 	content := []byte(strings.Repeat("0123456789abcdef", 4<<16)) // 4 MiB
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"file": {Data: content, ModTime: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)}}
 	})
 	srv.On("RETR", 0, testserver.Drip(64<<10, time.Hour))
@@ -122,7 +123,7 @@ func TestInterruptedSegments(t *testing.T) {
 // TestInterruptedMirror tests that an interrupted mirror says how to continue.
 func TestInterruptedMirror(t *testing.T) {
 	t.Parallel()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"file": {Data: []byte(strings.Repeat("x", 1000))}}
 	})
 	srv.On("RETR", 0, testserver.Drip(400, time.Hour))

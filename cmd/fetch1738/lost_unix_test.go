@@ -10,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // inShell returns a command of sh in which "$@" is the program with args.
@@ -56,11 +60,11 @@ var outputs = map[string]string{
 func TestOutputLost(t *testing.T) {
 	t.Parallel()
 	content := testContent()
-	ftp := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
-	http := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content })
-	gopher := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = content })
-	nntp := testserver.NewNNTP(t, func(s *testserver.NNTP) { s.Groups = testNews() })
-	archie := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content, s.Site = content, "lab.example" })
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
+	http := webtest.New(t, func(s *webtest.Server) { s.Content = content })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	nntp := nntptest.New(t, func(s *nntptest.Server) { s.Groups = testNews() })
+	archie := prosperotest.New(t, func(s *prosperotest.Server) { s.Content, s.Site = content, "lab.example" })
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("see ftp://host/a\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -93,7 +97,7 @@ func TestOutputLost(t *testing.T) {
 // first transfer would write to it. The copy of a mirror is complete, and its report is missing.
 func TestNoRequestWithoutOutput(t *testing.T) {
 	t.Parallel()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = testContent() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testContent() })
 	for _, line := range []string{
 		"URL/pub/one.txt", "-Z URL/pub/one.txt URL/pub/two.txt", "URL/pub/*.txt", "-Z URL/pub/*.txt", "URL/pub/", "--json URL/pub/", "-I URL/pub/one.txt",
 		"-o file -w %{url} URL/pub/one.txt", "-o file -D - URL/pub/one.txt", "-o file --trace - URL/pub/one.txt", "--segments 4 URL/big.bin",
@@ -124,7 +128,7 @@ func TestNoRequestWithoutOutput(t *testing.T) {
 // them.
 func TestOutputKept(t *testing.T) {
 	t.Parallel()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = testContent() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testContent() })
 	for script, line := range map[string]string{
 		`"$@" >/dev/null`: "URL/hello.txt", `"$@" >/dev/null 2>&1`: "-v URL/hello.txt", `"$@" 1<>/dev/null 2>&1`: "URL/hello.txt",
 		`"$@" >&- `: "-o file URL/hello.txt", `"$@" >&-`: "--out-null URL/hello.txt", `"$@" >&-  `: "-T file URL/new", `"$@" >&-   `: "-Z -O URL/hello.txt -O URL/pub/one.txt",
@@ -155,7 +159,7 @@ func TestLostOutputEndsTheRun(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no /dev/full")
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = testContent() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testContent() })
 	for _, line := range []string{
 		"-o - URL/pub/one.txt -o file URL/pub/two.txt", "URL/pub/one.txt --next -o file URL/pub/two.txt",
 		"-Z --parallel-max 1 -o - URL/pub/one.txt -o file URL/pub/two.txt", "--retry 3 -o - URL/pub/one.txt -o file URL/pub/two.txt",

@@ -21,6 +21,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 func TestMain(m *testing.M) {
@@ -124,8 +133,8 @@ func testNews() map[string][]string {
 }
 
 // gopherPlus is a server of Gopher+ with a text in two languages and a form.
-func gopherPlus(s *testserver.Gopher) {
-	s.Personality = testserver.UMNGopher
+func gopherPlus(s *gophertest.Server) {
+	s.Personality = gophertest.UMNGopher
 	s.Content = fstest.MapFS{
 		"fish/salmon":    {Data: []byte("Salmon.\n"), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)},
 		"german":         {Data: []byte("Lachs.\n")},
@@ -136,10 +145,10 @@ func gopherPlus(s *testserver.Gopher) {
 		"down/gophermap": {Data: []byte("0Salmon\t/fish/salmon\t127.0.0.1\t" + closedPort + "\n+Mirror\t/german\n" +
 			"hPage\tURL:http://127.0.0.1:" + closedPort + "/\n+Mirror\t/german\n")},
 	}
-	s.Plus = map[string]testserver.GopherItem{
+	s.Plus = map[string]gophertest.Item{
 		"fish/salmon": {
 			Abstract: "A fish.",
-			Views:    []testserver.GopherView{{Type: "Text/plain", Language: "En_US", Size: "8b"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "german"}},
+			Views:    []gophertest.View{{Type: "Text/plain", Language: "En_US", Size: "8b"}, {Type: "Text/plain", Language: "De_DE", Size: ".1k", Name: "german"}},
 		},
 		"survey": {Ask: []string{"Note: Please.", "Ask: How many volts?\t220", "AskP: Word", "AskL: Comments", "Select: News:1", "Choose: Colour\tRed\tGreen", "ChooseF: Upload"}},
 	}
@@ -155,8 +164,8 @@ type proxyKey struct{}
 type postKey struct{}
 
 // testDialogue is what the telnet server says, and waits for.
-func testDialogue() []testserver.TelnetStep {
-	return []testserver.TelnetStep{
+func testDialogue() []telnettest.Step {
+	return []telnettest.Step{
 		{Command: "\xff\xfd\x18\xff\xfb\x01", HearCommand: "\xff\xfb\x18"},
 		{Say: "login: ", Hear: "lab"},
 		{Say: "\r\nPassword: ", Hear: "secret"},
@@ -174,22 +183,22 @@ func setup(t *testing.T) func(*testscript.Env) error {
 			return err
 		}
 		users["accounted"] = testserver.User{Password: "secret", Account: "budget"}
-		ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+		ftp, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 			s.Content, s.Users, s.Forbidden, s.TLS = testContent(), users, []string{"private"}, certificate
 		})
 		if err != nil {
 			return err
 		}
-		ftps, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) {
+		ftps, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
 			s.Content, s.Users, s.TLS, s.ImplicitTLS = testContent(), users, certificate, true
 			s.RequireTLS, s.ReuseTLS, s.RequirePRET = true, true, true
 		})
 		if err != nil {
 			return err
 		}
-		http, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+		http, err := webtest.Start(ctx, "", func(s *webtest.Server) {
 			s.Content, s.Users, s.Protected = testContent(), users, []string{"/private"}
-			s.Redirects = map[string]testserver.Redirect{
+			s.Redirects = map[string]webtest.Redirect{
 				"/old":     {Location: "/hello.txt"},
 				"/loop":    {Location: "/loop"},
 				"/to-ftp":  {Location: ftp.URL + "/hello.txt"},
@@ -205,63 +214,63 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
-		gopher, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+		gopher, err := gophertest.Start(ctx, "", func(s *gophertest.Server) {
 			s.Content = testContent()
 		})
 		if err != nil {
 			return err
 		}
-		prospero, err := testserver.StartProspero(ctx, "", func(s *testserver.Prospero) {
+		prospero, err := prosperotest.Start(ctx, "", func(s *prosperotest.Server) {
 			s.Content, s.Forbidden = testContent(), []string{"private"}
 			s.Site = strings.Replace(ftp.Addr, ":", "(", 1) + ")"
-			s.Methods = func(name string) []testserver.ProsperoMethod {
+			s.Methods = func(name string) []prosperotest.Method {
 				if name == "pub/two.txt" {
-					return []testserver.ProsperoMethod{{Name: "LOCAL"}, {Name: "AFTP", Host: s.Site, HSOName: "/" + name, Args: []string{"BINARY"}}}
+					return []prosperotest.Method{{Name: "LOCAL"}, {Name: "AFTP", Host: s.Site, HSOName: "/" + name, Args: []string{"BINARY"}}}
 				}
-				return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}}
+				return []prosperotest.Method{{Name: "PROSPERO-CONTENTS"}}
 			}
-			s.Links = map[string][]testserver.ProsperoLink{"links": {
-				{Target: "EXTERNAL", Name: "trap", Host: "localhost", HSOName: "/etc/hostname", Methods: []testserver.ProsperoMethod{{Name: "LOCAL"}}},
+			s.Links = map[string][]prosperotest.Link{"links": {
+				{Target: "EXTERNAL", Name: "trap", Host: "localhost", HSOName: "/etc/hostname", Methods: []prosperotest.Method{{Name: "LOCAL"}}},
 				{Target: "SYMBOLIC", HostType: "VIRTUAL-SYSTEM", Name: "elsewhere", Host: "#/x", HSOName: "/y"},
 			}}
-			s.Forwarded = map[string]testserver.ProsperoLink{"/old": {HSOName: "/pub/sub"}}
+			s.Forwarded = map[string]prosperotest.Link{"/old": {HSOName: "/pub/sub"}}
 		})
 		if err != nil {
 			return err
 		}
-		nntp, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
+		nntp, err := nntptest.Start(ctx, "", func(s *nntptest.Server) {
 			s.Content, s.Groups, s.Users, s.Protected, s.TLS = testContent(), testNews(), users, []string{"local.private"}, certificate
 			s.Descriptions = map[string]string{"local.test": "Tests, =?utf-8?Q?gr=C3=BCn?="}
 		})
 		if err != nil {
 			return err
 		}
-		wais, err := testserver.StartWAIS(ctx, "", func(s *testserver.WAIS) {
+		wais, err := waistest.Start(ctx, "", func(s *waistest.Server) {
 			s.Content = testContent()
 		})
 		if err != nil {
 			return err
 		}
-		plus, err := testserver.StartGopher(ctx, "", gopherPlus)
+		plus, err := gophertest.Start(ctx, "", gopherPlus)
 		if err != nil {
 			return err
 		}
-		phones, err := testserver.StartCSO(ctx, "", func(s *testserver.CSO) {
-			s.Entries = []testserver.CSOEntry{{{Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}}}
+		phones, err := csotest.Start(ctx, "", func(s *csotest.Server) {
+			s.Entries = []csotest.Entry{{{Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}}}
 		})
 		if err != nil {
 			return err
 		}
 		env.Setenv("CSO", phones.URL)
-		line, err := testserver.StartTelnet(ctx, "", func(s *testserver.Telnet) { s.Dialogue = testDialogue() })
+		line, err := telnettest.Start(ctx, "", func(s *telnettest.Server) { s.Dialogue = testDialogue() })
 		if err != nil {
 			return err
 		}
-		parrot, err := testserver.StartTelnet(ctx, "")
+		parrot, err := telnettest.Start(ctx, "")
 		if err != nil {
 			return err
 		}
-		post, err := testserver.StartSMTP(ctx, "")
+		post, err := smtptest.Start(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -389,57 +398,13 @@ func arm(ts *testscript.TestScript, neg bool, args []string) {
 	nth, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	for _, arg := range args[3:] {
-		name, value, _ := strings.Cut(arg, ":")
-		s.On(args[1], nth, faultNamed(ts, name, value))
+		if lines, ok := strings.CutPrefix(arg, "lines:"); ok { // a "|" ends each
+			arg = "data:" + strings.ReplaceAll(lines, "|", "\r\n")
+		}
+		fault, err := s.ParseFault(strings.ReplaceAll(arg, `\n`, "\n"))
+		ts.Check(err)
+		ts.Check(s.Arm(args[1], nth, fault))
 	}
-}
-
-func faultNamed(ts *testscript.TestScript, name, value string) testserver.Fault {
-	number := func() int64 {
-		n, err := strconv.ParseInt(value, 10, 64)
-		ts.Check(err)
-		return n
-	}
-	switch name {
-	case "reply":
-		return testserver.Reply(strings.ReplaceAll(value, `\n`, "\n"))
-	case "truncate":
-		return testserver.Truncate(number())
-	case "reset":
-		return testserver.Reset(number())
-	case "fromstart":
-		return testserver.FromStart()
-	case "nodot":
-		return testserver.NoDot()
-	case "silence":
-		return testserver.Silence()
-	case "close":
-		return testserver.Close()
-	case "delay":
-		d, err := time.ParseDuration(value)
-		ts.Check(err)
-		return testserver.Delay(d)
-	case "gather":
-		return testserver.Gather(int(number()))
-	case "drip":
-		text, every, _ := strings.Cut(value, "/")
-		n, err := strconv.Atoi(text)
-		ts.Check(err)
-		d, err := time.ParseDuration(every)
-		ts.Check(err)
-		return testserver.Drip(n, d)
-	case "data":
-		return testserver.Data(value)
-	case "lines": // a "|" ends each
-		return testserver.Data(strings.ReplaceAll(value, "|", "\r\n"))
-	case "status":
-		return testserver.Status(int(number()))
-	case "header":
-		name, value, _ := strings.Cut(value, "=")
-		return testserver.Header(name, value)
-	}
-	ts.Fatalf("no fault %q", name)
-	return testserver.Fault{}
 }
 
 func transcript(ts *testscript.TestScript, neg bool, args []string) {
@@ -475,7 +440,7 @@ func askedProxy(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func mailed(ts *testscript.TestScript, neg bool, args []string) {
-	for _, m := range ts.Value(postKey{}).(*testserver.SMTP).Mail() {
+	for _, m := range ts.Value(postKey{}).(*smtptest.Server).Mail() {
 		fmt.Fprintf(ts.Stdout(), "from %s to %s, TLS %v\n%s", m.From, strings.Join(m.To, " "), m.TLS, m.Data)
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // After a mirror was killed, the next run continues: complete files are not fetched again, and the
@@ -21,7 +23,7 @@ func TestMirrorKilled(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGKILL: -1, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		t.Run(signal.String(), func(t *testing.T) {
 			big := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content = fstest.MapFS{
 					"a": {Data: []byte("a\n"), ModTime: time.Unix(1e9, 0)}, "big": {Data: big, ModTime: time.Unix(1e9, 0)}, "c": {Data: []byte("c\n")},
 				}
@@ -96,7 +98,7 @@ func waitForPart(t *testing.T, dir string) {
 
 // For a site whose menus use another name, one warning says why nothing was copied and what to do.
 func TestMirrorOtherName(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Host, s.Port = "notes.example", 70
 		s.Content = fstest.MapFS{"one.txt": {Data: []byte("one\n")}, "two.txt": {Data: []byte("two\n")}, "sub/three.txt": {Data: []byte("three\n")}}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestParallelFewConnections has servers that take three connections, and refuse
@@ -23,19 +24,19 @@ func TestParallelFewConnections(t *testing.T) {
 		content[fmt.Sprint(i)] = &fstest.MapFile{Data: []byte(line)}
 		want[line] = true
 	}
-	for name, arm := range map[string]func(*testserver.FTP){
-		"all are welcome": func(*testserver.FTP) {},
-		"421": func(s *testserver.FTP) {
+	for name, arm := range map[string]func(*ftptest.Server){
+		"all are welcome": func(*ftptest.Server) {},
+		"421": func(s *ftptest.Server) {
 			for n := 3; n < 9; n++ {
 				s.On("GREETING", n, testserver.Reply("421 Too many connections."))
 			}
 		},
-		"530": func(s *testserver.FTP) {
+		"530": func(s *ftptest.Server) {
 			for n := 3; n < 9; n++ {
 				s.On("PASS", n, testserver.Reply("530 Maximum number of clients reached."))
 			}
 		},
-		"closed without a reply": func(s *testserver.FTP) {
+		"closed without a reply": func(s *ftptest.Server) {
 			s.On("CONNECT", 1, testserver.Gather(8))
 			s.On("CONNECT", 2, testserver.Gather(8))
 			for n := 3; n < 9; n++ {
@@ -43,7 +44,7 @@ func TestParallelFewConnections(t *testing.T) {
 			}
 		},
 	} {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content })
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 		arm(srv)
 		var out, complaints bytes.Buffer
 		args := []string{"-q", "-Z", fmt.Sprintf("%s/[0-%d]", srv.URL, files-1)}

@@ -6,12 +6,12 @@ import (
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // No output shows a password, however its URL is spelt.
 func TestPasswordsInNoOutput(t *testing.T) {
-	srv, err := testserver.StartFTP(t.Context(), "", func(s *testserver.FTP) { s.Content = fstest.MapFS{"a": {Data: []byte("x")}} })
+	srv, err := ftptest.Start(t.Context(), "", func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: []byte("x")}} })
 	if err != nil {
 		t.Fatal(err)
 	}

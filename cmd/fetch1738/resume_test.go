@@ -13,6 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // TestResumeEverywhere cuts a document behind every octet, once and then again,
@@ -22,10 +24,10 @@ func TestResumeEverywhere(t *testing.T) {
 	const text = "0123456789"
 	content := fstest.MapFS{"file": {Data: []byte(text), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)}}
 	startFTP := func(t *testing.T) *testserver.Server {
-		return &testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = content }).Server
+		return &ftptest.New(t, func(s *ftptest.Server) { s.Content = content }).Server
 	}
 	startHTTP := func(t *testing.T) *testserver.Server {
-		return &testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = content }).Server
+		return &webtest.New(t, func(s *webtest.Server) { s.Content = content }).Server
 	}
 	for _, tc := range []struct {
 		name    string
@@ -43,10 +45,10 @@ func TestResumeEverywhere(t *testing.T) {
 		{"ftp, REST ignored", startFTP, "RETR", func(s *testserver.Server) { s.On("REST", 0, testserver.FromStart()) }, false},
 		{"http, another part", startHTTP, "REQUEST", func(s *testserver.Server) { s.On("REQUEST", 0, testserver.FromStart()) }, false},
 		{"http, changed", startHTTP, "REQUEST", func(s *testserver.Server) {
-			s.On("REQUEST", 1, testserver.Header("ETag", `"old"`))
+			s.On("REQUEST", 1, webtest.Header("ETag", `"old"`))
 		}, false},
 		{"http without a validator", startHTTP, "REQUEST", func(s *testserver.Server) {
-			s.On("REQUEST", 0, testserver.Header("ETag", `W/"weak"`))
+			s.On("REQUEST", 0, webtest.Header("ETag", `W/"weak"`))
 		}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // This is the whole test of a Fetcher for HTTP. In a test file t is the argument of
@@ -23,7 +24,7 @@ func ExampleRun() {
 			return &http.Fetcher{Env: env, Retries: -1} // retries would take time
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-			srv := testserver.NewHTTP(tb, func(s *testserver.HTTP) {
+			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true
 				if login != nil {
 					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}

@@ -11,7 +11,7 @@
 //		fetchtest.Run(t, fetchtest.Harness{
 //			New: func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env} },
 //			Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-//				srv := testserver.NewFTP(tb, func(s *testserver.FTP) {
+//				srv := ftptest.New(tb, func(s *ftptest.Server) {
 //					s.Content, s.InMemory = content, true
 //					if login != nil {
 //						s.Anonymous = false

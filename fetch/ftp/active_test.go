@@ -16,13 +16,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // actively runs a test with a server and a Fetcher in active mode.
-func actively(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
+func actively(t *testing.T, configure func(*ftptest.Server), test func(*testing.T, *ftptest.Server, *Fetcher)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
 			s.InMemory = true
 			if configure != nil {
 				configure(s)
@@ -38,7 +39,7 @@ func actively(t *testing.T, configure func(*testserver.FTP), test func(*testing.
 }
 
 // verbs returns the verbs of the commands that a server has received.
-func verbs(srv *testserver.FTP) (verbs []string) {
+func verbs(srv *ftptest.Server) (verbs []string) {
 	for _, line := range srv.Transcript() {
 		if line.From == testserver.FromClient {
 			verb, _, _ := strings.Cut(line.Text, " ")
@@ -50,7 +51,7 @@ func verbs(srv *testserver.FTP) (verbs []string) {
 
 // TestActive tests every kind of transfer.
 func TestActive(t *testing.T) {
-	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	actively(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		file := locate(srv, "pub", "a.txt")
 		for _, tc := range []struct {
 			req  *fetch.Request
@@ -90,7 +91,7 @@ func TestActive(t *testing.T) {
 // TestActiveFallback tests that each attempt at a listing opens its own port, and that
 // an unused port is closed.
 func TestActiveFallback(t *testing.T) {
-	actively(t, func(s *testserver.FTP) { s.Hide = []string{"LIST"} }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	actively(t, func(s *ftptest.Server) { s.Hide = []string{"LIST"} }, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		open := 0
 		listen := f.Env.Listen
 		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
@@ -122,16 +123,16 @@ func (c closing) Close() error { *c.open--; return c.Listener.Close() }
 // per session.
 func TestActivePort(t *testing.T) {
 	for name, tc := range map[string]struct {
-		configure func(*testserver.FTP)
+		configure func(*ftptest.Server)
 		disable   bool
 		want      []string
 	}{
-		"refused":  {func(s *testserver.FTP) { s.Hide = []string{"EPRT"} }, false, []string{"EPRT", "PORT", "RETR", "PORT", "RETR"}},
+		"refused":  {func(s *ftptest.Server) { s.Hide = []string{"EPRT"} }, false, []string{"EPRT", "PORT", "RETR", "PORT", "RETR"}},
 		"disabled": {nil, true, []string{"PORT", "RETR", "PORT", "RETR"}},
 		"accepted": {nil, false, []string{"EPRT", "RETR", "EPRT", "RETR"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			actively(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			actively(t, tc.configure, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Active.DisableEPRT = tc.disable
 				for range 2 {
 					if got, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")}); got != "0123456789" || err != nil {
@@ -150,15 +151,15 @@ func TestActivePort(t *testing.T) {
 // TestActiveFailures tests the ways in which active mode fails.
 func TestActiveFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fault func(*testserver.FTP, *Fetcher)
+		fault func(*ftptest.Server, *Fetcher)
 		op    fetch.Op
 		kind  fetch.ErrorKind
 	}{
-		"PORT is refused": {func(srv *testserver.FTP, _ *Fetcher) {
+		"PORT is refused": {func(srv *ftptest.Server, _ *Fetcher) {
 			srv.On("EPRT", 0, testserver.Reply("500 What?"))
 			srv.On("PORT", 0, testserver.Reply("501 No."))
 		}, "PORT", fetch.ErrUnsupported},
-		"it cannot connect": {func(srv *testserver.FTP, f *Fetcher) {
+		"it cannot connect": {func(srv *ftptest.Server, f *Fetcher) {
 			listen := f.Env.Listen
 			f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
 				l, err := listen(ctx, network, address)
@@ -169,14 +170,14 @@ func TestActiveFailures(t *testing.T) {
 			}
 			srv.On("END", 0, testserver.Silence())
 		}, "accept", fetch.ErrTimeout},
-		"no port": {func(_ *testserver.FTP, f *Fetcher) {
+		"no port": {func(_ *ftptest.Server, f *Fetcher) {
 			f.Env.Listen = func(context.Context, string, string) (net.Listener, error) { return nil, errors.New("none") }
 		}, "PORT", fetch.ErrUnreachable},
-		"ports the wrong way round":  {func(_ *testserver.FTP, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.ErrUnsupported},
-		"an address with a line end": {func(_ *testserver.FTP, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.ErrBadURL},
+		"ports the wrong way round":  {func(_ *ftptest.Server, f *Fetcher) { f.Active.Ports = [2]uint16{2, 1} }, "check", fetch.ErrUnsupported},
+		"an address with a line end": {func(_ *ftptest.Server, f *Fetcher) { f.Active.Host = "127.0.0.1\r\nDELE x" }, "check", fetch.ErrBadURL},
 	} {
 		t.Run(name, func(t *testing.T) {
-			actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			actively(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				tc.fault(srv, f)
 				_, err := read(t.Context(), f, &fetch.Request{Locator: locate(srv, "pub", "a.txt")})
 				var e *fetch.Error
@@ -200,7 +201,7 @@ func (d deaf) Close() error              { close(d.closed); return d.Listener.Cl
 // TestActiveIPv6 tests EPRT over IPv6, which PORT does not support.
 func TestActiveIPv6(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := testserver.StartFTP(t.Context(), "[::1]:21", func(s *testserver.FTP) { s.InMemory = true })
+		srv, err := ftptest.Start(t.Context(), "[::1]:21", func(s *ftptest.Server) { s.InMemory = true })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func at6(path string) *locator.FTP {
 // TestActiveStranger tests that a connection from another host (CVE-2002-0714) is closed
 // without exchanging data.
 func TestActiveStranger(t *testing.T) {
-	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	actively(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		var strangers []net.Conn
 		listen := f.Env.Listen
 		f.Env.Listen = func(ctx context.Context, network, address string) (net.Listener, error) {
@@ -274,7 +275,7 @@ func TestActiveStranger(t *testing.T) {
 // TestActiveTooLate tests that a connection is closed if the server connects at the
 // moment of the timeout.
 func TestActiveTooLate(t *testing.T) {
-	actively(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	actively(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		ours, theirs := net.Pipe()
 		defer theirs.Close()
 		listen := f.Env.Listen
@@ -336,7 +337,7 @@ func (stranger) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 
 // TestActiveRefusedMeanwhile tests that a reply on the control connection ends the wait for
 // the server, over a real network.
 func TestActiveRefusedMeanwhile(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Forbidden = nil })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Forbidden = nil })
 	if err := srv.Put("a.txt", []byte("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestEndOfTransfer tests all ways in which a transfer can end. It succeeds only if the
@@ -250,12 +251,12 @@ func TestLimitsOfTime(t *testing.T) {
 		"CONNECT": 7 * time.Second, "GREETING": 7 * time.Second, "USER": 7 * time.Second, "CWD": 7 * time.Second, "TYPE": 7 * time.Second,
 		"EPSV": 7 * time.Second, "RETR": 7 * time.Second, "END": 7 * time.Second, "DATA": 11 * time.Second,
 	} {
-		for _, fault := range []testserver.Fault{testserver.Silence(), testserver.Drip(1, 5*time.Second)} {
+		for _, fault := range []ftptest.Fault{testserver.Silence(), testserver.Drip(1, 5*time.Second)} {
 			if stage == "RETR" && fault != testserver.Silence() {
 				continue // it slows down the data
 			}
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				srv.On(stage, 1, fault)
 				f := &Fetcher{Exact: true, Env: &fetch.Env{Dial: srv.Dial, Limits: fetch.Limits{Reply: 7 * time.Second, Idle: 11 * time.Second}}}
 				began := time.Now()
@@ -277,9 +278,9 @@ func TestLimitsOfTime(t *testing.T) {
 
 // TestCloseEarly tests Close with servers that never reply after an aborted transfer.
 func TestCloseEarly(t *testing.T) {
-	for _, fault := range []testserver.Fault{testserver.Silence(), testserver.NoFinalReply(), testserver.Close(), testserver.Delay(0), testserver.EndlessLine()} {
+	for _, fault := range []ftptest.Fault{testserver.Silence(), ftptest.NoFinalReply(), testserver.Close(), testserver.Delay(0), testserver.EndlessLine()} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +314,7 @@ func TestCloseEarly(t *testing.T) {
 // transfer, as Pure-FTPd does, and has no reply to it.
 func TestCloseAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 		if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
 		}
@@ -340,15 +341,15 @@ func TestCloseAtOnce(t *testing.T) {
 // is reused if the server says that the transfer has ended, and Close waits a second at most.
 func TestCloseRange(t *testing.T) {
 	for _, tc := range []struct {
-		fault  testserver.Fault
+		fault  ftptest.Fault
 		logins int
 	}{
 		{testserver.Delay(0), 1}, {testserver.Reply("226 all sent"), 1}, {testserver.Reply("426 aborted\n226 surprise"), 2},
 		{testserver.ExtraReply("226 surprise"), 2}, {testserver.Reply("150 never ends"), 2}, {testserver.Reply("421 closing"), 2},
-		{testserver.Silence(), 2}, {testserver.NoFinalReply(), 2}, {testserver.Close(), 2}, {testserver.EndlessLine(), 2}, {testserver.Drip(1, 300*time.Millisecond), 2},
+		{testserver.Silence(), 2}, {ftptest.NoFinalReply(), 2}, {testserver.Close(), 2}, {testserver.EndlessLine(), 2}, {testserver.Drip(1, 300*time.Millisecond), 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			if err := srv.Put("big", make([]byte, 1<<20)); err != nil {
 				t.Fatal(err)
 			}
@@ -490,7 +491,7 @@ func TestSpliceFails(t *testing.T) {
 	}
 	f := &Fetcher{}
 	defer f.Close()
-	for _, fault := range []testserver.Fault{testserver.Truncate(5 << 20), testserver.Reset(5 << 20)} {
+	for _, fault := range []ftptest.Fault{testserver.Truncate(5 << 20), testserver.Reset(5 << 20)} {
 		srv.On("DATA", 1, fault)
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/big")})
 		if err != nil {
@@ -523,7 +524,7 @@ func TestSpliceFails(t *testing.T) {
 func TestSpliceTime(t *testing.T) {
 	const idle = 3 * spliceTime
 	for _, tc := range []struct {
-		fault testserver.Fault
+		fault ftptest.Fault
 		from  time.Duration // the minimum time that it takes
 		kind  fetch.ErrorKind
 	}{
@@ -533,7 +534,7 @@ func TestSpliceTime(t *testing.T) {
 		{testserver.Silence(), idle, fetch.ErrTimeout},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			big := strings.Repeat("0123456789abcdef", 8<<16)
 			if err := srv.Put("big", []byte(big)); err != nil {
 				t.Fatal(err)
@@ -562,7 +563,7 @@ func TestSpliceTime(t *testing.T) {
 func TestCloseBesideRead(t *testing.T) {
 	for _, file := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			srv.On("DATA", 1, testserver.Silence())
 			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 			defer f.Close()
@@ -600,7 +601,7 @@ func TestCancel(t *testing.T) {
 	for _, stage := range []string{"GREETING", "PASS", "CWD", "EPSV", "RETR", "DATA", "END"} {
 		for _, file := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				srv.On(stage, 1, testserver.Silence())
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)

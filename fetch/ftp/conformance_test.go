@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -28,7 +29,7 @@ func conformance(t *testing.T, server, client *tls.Config) {
 	h := fetchtest.Harness{Ranges: true}
 	h.New = func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} }
 	h.Serve = func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-		srv := testserver.NewFTP(tb, func(s *testserver.FTP) {
+		srv := ftptest.New(tb, func(s *ftptest.Server) {
 			s.Content, s.InMemory, s.TLS = content, true, server
 			if server != nil {
 				implicitly(s)
@@ -53,7 +54,7 @@ func conformance(t *testing.T, server, client *tls.Config) {
 }
 
 // locate returns the locator of a path on a test server.
-func locate(srv *testserver.FTP, path ...string) *locator.FTP {
+func locate(srv *ftptest.Server, path ...string) *locator.FTP {
 	l, err := locator.Parse(srv.URL + "/")
 	if err != nil {
 		panic(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestFlaws tests for known flaws of other programs, by CVE or another identifier. Flaws of
@@ -90,7 +91,7 @@ func add(ctx context.Context, f *Fetcher, req *fetch.Request) error {
 func passiveHost(t *testing.T) {
 	for _, host := range []string{"10.0.0.5", "169.254.169.254", "0.0.0.0", "127.0.0.2", "224.0.0.1", "192.0.2.1"} {
 		for _, tc := range accesses {
-			srv := start(t, func(s *testserver.FTP) { s.PassiveHost, s.Hide = host, []string{"EPSV"} })
+			srv := start(t, func(s *ftptest.Server) { s.PassiveHost, s.Hide = host, []string{"EPSV"} })
 			var dials []string
 			f := &Fetcher{Exact: true, Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 				dials = append(dials, address)
@@ -383,7 +384,7 @@ func (c *vast) Read(p []byte) (int, error) {
 
 // otherUsersSession tests that each login has its own session.
 func otherUsersSession(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) {
+	srv := start(t, func(s *ftptest.Server) {
 		s.Users = map[string]testserver.User{"lab": {Password: "secret"}, "acct": {Password: "secret", Account: "A"}}
 	})
 	f := &Fetcher{}

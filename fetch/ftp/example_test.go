@@ -18,15 +18,15 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 var ctx = context.Background()
 
 // archive starts an FTP server with some files.
-func archive(configure ...func(*testserver.FTP)) *testserver.FTP {
+func archive(configure ...func(*ftptest.Server)) *ftptest.Server {
 	date := time.Date(1994, time.December, 1, 12, 30, 0, 0, time.UTC)
-	srv, err := testserver.StartFTP(ctx, "", append(configure, func(s *testserver.FTP) {
+	srv, err := ftptest.Start(ctx, "", append(configure, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/README":     {Data: []byte("This is the archive.\n"), ModTime: date},
 			"pub/digits.txt": {Data: []byte("0123456789"), ModTime: date},
@@ -161,7 +161,7 @@ func ExampleFetcher_Replace() {
 func ExampleSecurity() {
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()
-	srv := archive(func(s *testserver.FTP) {
+	srv := archive(func(s *ftptest.Server) {
 		s.TLS, s.RequireTLS = &tls.Config{Certificates: web.TLS.Certificates}, true
 	})
 	defer srv.Close()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // list fetches a directory and returns its entries.
@@ -62,15 +63,15 @@ func TestFactsFallBack(t *testing.T) {
 		name    string
 		f       *Fetcher
 		opt     *Options
-		prepare func(*testserver.FTP)
+		prepare func(*ftptest.Server)
 		want    []string
 	}{
-		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "LIST"}},
-		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "LIST"}},
-		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "LIST"}},
-		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *testserver.FTP) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "MLSD", "LIST"}},
-		{"no option", &Fetcher{}, nil, func(*testserver.FTP) {}, []string{"EPSV", "LIST"}},
-		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*testserver.FTP) {}, []string{"EPSV", "NLST"}},
+		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "LIST"}},
+		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "LIST"}},
+		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "MLSD", "LIST"}},
+		{"no option", &Fetcher{}, nil, func(*ftptest.Server) {}, []string{"EPSV", "LIST"}},
+		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*ftptest.Server) {}, []string{"EPSV", "NLST"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			srv := start(t, tc.prepare)
@@ -165,7 +166,7 @@ func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const a, b = "-rw-r--r-- 1 u g 12 Jan  1  2001 a\r\n", "-rw-r--r-- 1 u g 12 Jan  1  2001 b\r\n"
 		for _, stream := range []bool{true, false} {
-			srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory = true })
 			srv.On("LIST", 1, testserver.Data(a+b), testserver.Drip(len(a), time.Second))
 			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Allow: func(context.Context, fetch.Target) error { return nil }}}
 			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"), Stream: stream})

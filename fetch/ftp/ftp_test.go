@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 var when = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
@@ -30,9 +31,9 @@ func tree() fstest.MapFS {
 	}
 }
 
-func start(t *testing.T, configure ...func(*testserver.FTP)) *testserver.FTP {
+func start(t *testing.T, configure ...func(*ftptest.Server)) *ftptest.Server {
 	t.Helper()
-	srv := testserver.NewFTP(t, append([]func(*testserver.FTP){func(s *testserver.FTP) { s.Content = tree() }}, configure...)...)
+	srv := ftptest.New(t, append([]func(*ftptest.Server){func(s *ftptest.Server) { s.Content = tree() }}, configure...)...)
 	if err := srv.Put("pub/\xff\xfe", []byte("eight bits\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func parse(t testing.TB, url string) *locator.FTP {
 }
 
 // sent returns the commands that the client has sent, without line ends.
-func sent(srv *testserver.FTP) []string {
+func sent(srv *ftptest.Server) []string {
 	var list []string
 	for _, l := range srv.Transcript() {
 		if l.From == testserver.FromClient {
@@ -59,7 +60,7 @@ func sent(srv *testserver.FTP) []string {
 	return list
 }
 
-func wantSent(t *testing.T, srv *testserver.FTP, want ...string) {
+func wantSent(t *testing.T, srv *ftptest.Server, want ...string) {
 	t.Helper()
 	if got := sent(srv); !slices.Equal(got, want) {
 		t.Errorf("sent %q\nwant %q", got, want)
@@ -168,7 +169,7 @@ func TestLogins(t *testing.T) {
 		{"acct:secret@", fetch.Challenge{}, "", &Options{Account: "A42"}, []string{"USER acct", "PASS secret", "ACCT A42"}},
 		{"only:@", fetch.Challenge{}, "", &Options{Account: "A42"}, []string{"USER only", "ACCT A42"}},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.Users = users })
+		srv := start(t, func(s *ftptest.Server) { s.Users = users })
 		f := &Fetcher{Env: ask(t, tc.asked, tc.answer), Exact: true}
 		url := strings.Replace(srv.URL, "ftp://", "ftp://"+tc.login, 1)
 		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, url+"/x.txt"), Options: tc.opt})
@@ -181,7 +182,7 @@ func TestLogins(t *testing.T) {
 
 // TestAnonymousRefused tests a server without an anonymous user, with Env.Credentials.
 func TestAnonymousRefused(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) {
+	srv := start(t, func(s *ftptest.Server) {
 		s.Anonymous, s.Users = false, map[string]testserver.User{"lab": {Password: "secret"}}
 	})
 	f := &Fetcher{Env: &fetch.Env{Credentials: func(context.Context, fetch.Challenge) (locator.Login, error) {
@@ -240,7 +241,7 @@ func TestErrorsOfReplies(t *testing.T) {
 		{"REST", "554 too far", "REST", fetch.ErrBadRange, 554},
 		{"REST", "451 no", "REST", fetch.ErrBadRange, 451},
 	} {
-		srv := start(t, func(s *testserver.FTP) {
+		srv := start(t, func(s *ftptest.Server) {
 			s.Hide = []string{"EPSV"}
 			s.On(tc.verb, 1, testserver.Reply(tc.reply))
 		})
@@ -379,7 +380,7 @@ func TestEmptyDirectory(t *testing.T) {
 }
 
 func TestFallBacks(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV", "LIST", "SIZE", "MDTM"} })
+	srv := start(t, func(s *ftptest.Server) { s.Hide = []string{"EPSV", "LIST", "SIZE", "MDTM"} })
 	f := &Fetcher{}
 	for range 2 {
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/pub/sub/")})
@@ -464,8 +465,8 @@ func TestGuessType(t *testing.T) {
 
 func TestTextToLocal(t *testing.T) {
 	data := "one\ntwo\r\nthree\rfour\r\n\r\r\nend\r"
-	for _, size := range []testserver.SizeInASCII{testserver.SizeConverted, testserver.SizeRaw, testserver.SizeRefused} {
-		srv := start(t, func(s *testserver.FTP) {
+	for _, size := range []ftptest.SizeInASCII{ftptest.SizeConverted, ftptest.SizeRaw, ftptest.SizeRefused} {
+		srv := start(t, func(s *ftptest.Server) {
 			s.SizeInASCII, s.Content = size, fstest.MapFS{"t": {Data: []byte(data)}}
 		})
 		var reported int64
@@ -492,7 +493,7 @@ func TestTextToLocal(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) {
+	srv := start(t, func(s *ftptest.Server) {
 		s.Greeting, s.LoginDir = "220-hello\n220 there", "/home/lab"
 	})
 	f := &Fetcher{}
@@ -511,7 +512,7 @@ func TestInfo(t *testing.T) {
 }
 
 func TestUpload(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) { s.Content = fstest.MapFS{"dir/old": {Data: []byte("0123456789")}} })
+	srv := start(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"dir/old": {Data: []byte("0123456789")}} })
 	f := &Fetcher{}
 	req := func(path string) *fetch.Request { return &fetch.Request{Locator: parse(t, srv.URL+path)} }
 	attr, err := f.Replace(t.Context(), req("/dir/new"), strings.NewReader("fresh"))
@@ -587,7 +588,7 @@ func TestUploadTime(t *testing.T) {
 
 // TestUploadFails tests failures of the source and of the server.
 func TestUploadFails(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) { s.MaxUpload = 1 << 20 })
+	srv := start(t, func(s *ftptest.Server) { s.MaxUpload = 1 << 20 })
 	f := &Fetcher{}
 	defer f.Close()
 	req := &fetch.Request{Locator: parse(t, srv.URL+"/new")}
@@ -618,7 +619,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestAttributes(t *testing.T) {
 	for _, hide := range [][]string{nil, {"SIZE"}, {"MDTM"}, {"SIZE", "MDTM"}} {
-		srv := start(t, func(s *testserver.FTP) { s.Hide = hide })
+		srv := start(t, func(s *ftptest.Server) { s.Hide = hide })
 		f := &Fetcher{}
 		attr, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")})
 		switch {
@@ -670,14 +671,14 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	wantSent(t, srv, "SIZE c.txt", "SIZE c.txt") // at the end of the file no transfer is started
-	hidden := start(t, func(s *testserver.FTP) { s.Hide = []string{"SIZE"} })
+	hidden := start(t, func(s *ftptest.Server) { s.Hide = []string{"SIZE"} })
 	if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, hidden.URL+"/x.txt"), Offset: -1}); !errors.Is(err, fetch.ErrBadRange) {
 		t.Errorf("offset from the end without SIZE: %v", err)
 	}
 }
 
 func TestItems(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) { s.Users = map[string]testserver.User{"lab": {Password: "secret"}} })
+	srv := start(t, func(s *ftptest.Server) { s.Users = map[string]testserver.User{"lab": {Password: "secret"}} })
 	f := &Fetcher{Env: &fetch.Env{}}
 	defer f.Close()
 	url := strings.Replace(srv.URL, "ftp://", "ftp://lab:secret@", 1)

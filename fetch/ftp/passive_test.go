@@ -12,13 +12,14 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // passively runs a test with a server in memory at addr and a Fetcher.
-func passively(t *testing.T, addr string, test func(*testing.T, *testserver.FTP, *Fetcher)) {
+func passively(t *testing.T, addr string, test func(*testing.T, *ftptest.Server, *Fetcher)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv, err := testserver.StartFTP(t.Context(), addr, func(s *testserver.FTP) { s.InMemory, s.Content = true, tree() })
+		srv, err := ftptest.Start(t.Context(), addr, func(s *ftptest.Server) { s.InMemory, s.Content = true, tree() })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestUselessEPSV(t *testing.T) {
 		"229", "229 (", "229 ()", "229 (|||0|)", "229 (|||22|)", "229 (|||99999|)", "229 (|1|10.0.0.5|2222|)",
 		"229 (|||3333|)", // nothing listens there
 	} {
-		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		passively(t, "127.0.0.1:21", func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 			srv.On("EPSV", 0, testserver.Reply(answer))
 			f.MaxIdle = -1 // a new session for each access
 			var notes []string
@@ -60,10 +61,10 @@ func TestUselessEPSV(t *testing.T) {
 
 // TestUselessEPSVOfAnother tests that EPSV is disabled only for the server where it failed.
 func TestUselessEPSVOfAnother(t *testing.T) {
-	bad, good := start(t, func(s *testserver.FTP) { s.Hide = []string{"EPSV"} }), start(t)
+	bad, good := start(t, func(s *ftptest.Server) { s.Hide = []string{"EPSV"} }), start(t)
 	f := &Fetcher{}
 	defer f.Close()
-	for _, srv := range []*testserver.FTP{bad, good} {
+	for _, srv := range []*ftptest.Server{bad, good} {
 		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
 			t.Error(err)
 		}
@@ -96,7 +97,7 @@ func TestEPSVAndPolicy(t *testing.T) {
 			}
 		},
 	} {
-		passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		passively(t, "127.0.0.1:21", func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			spoil(f, cancel)
@@ -112,7 +113,7 @@ func TestEPSVAndPolicy(t *testing.T) {
 
 // TestEPSVOverIPv6 tests that only EPSV is sent over IPv6, which PASV does not support.
 func TestEPSVOverIPv6(t *testing.T) {
-	passively(t, "[::1]:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	passively(t, "[::1]:21", func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		f.DisableEPSV = true
 		for range 2 {
 			if got, err := read(t.Context(), f, &fetch.Request{Locator: at6("/x.txt")}); got != "top\n" || err != nil {
@@ -144,7 +145,7 @@ func TestDataConnectionNotUsed(t *testing.T) {
 		"RETR refused":   {"RETR", fetch.Request{}, true},
 	} {
 		for _, active := range []*Active{nil, {}} {
-			passively(t, "127.0.0.1:21", func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			passively(t, "127.0.0.1:21", func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Active = active
 				open := 0
 				f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -12,11 +12,12 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // several fetches a list of paths in sequence, all but the last with More. Paths that are not
 // in want must fail.
-func several(ctx context.Context, t *testing.T, f *Fetcher, srv *testserver.FTP, want map[string]string, paths []string) {
+func several(ctx context.Context, t *testing.T, f *Fetcher, srv *ftptest.Server, want map[string]string, paths []string) {
 	t.Helper()
 	for i, path := range paths {
 		req := &fetch.Request{Locator: parse(t, srv.URL+path), Options: &Options{More: reports(i < len(paths)-1)}}
@@ -81,7 +82,7 @@ const curlGreeting = `220-        _   _ ____  _
 // pipelining is disabled.
 func testPackets(t *testing.T, greeting string, want []string) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Greeting = true, greeting })
+		srv := start(t, func(s *ftptest.Server) { s.InMemory, s.Greeting = true, greeting })
 		var packets []string
 		f := &Fetcher{DisablePipelining: greeting == "", Env: &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := srv.Dial(ctx, network, address)
@@ -120,11 +121,11 @@ func sequentialNotes(t *testing.T) (ctx context.Context, notes *int) {
 // TestPipeliningFallback tests servers that do not support pipelining. Every access still
 // succeeds, and after the first failure commands are sent one at a time.
 func TestPipeliningFallback(t *testing.T) {
-	for _, ahead := range []testserver.Ahead{testserver.AheadLost, testserver.AheadOutOfTurn, testserver.AheadCloses} {
+	for _, ahead := range []ftptest.Ahead{ftptest.AheadLost, ftptest.AheadOutOfTurn, ftptest.AheadCloses} {
 		for _, inTransfers := range []bool{false, true} {
 			t.Run(fmt.Sprint(ahead, inTransfers), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead, s.AheadInTransfers = true, ahead, inTransfers })
+					srv := start(t, func(s *ftptest.Server) { s.InMemory, s.Ahead, s.AheadInTransfers = true, ahead, inTransfers })
 					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 					defer f.Close()
 					ctx, notes := sequentialNotes(t)
@@ -152,17 +153,17 @@ func TestPipeliningFallback(t *testing.T) {
 // commands succeed. A login that the server has really refused is not repeated.
 func TestRefusedPacket(t *testing.T) {
 	for name, tc := range map[string]struct {
-		ahead  testserver.Ahead
+		ahead  ftptest.Ahead
 		reply  string
 		logins int
 	}{
-		"one command":  {testserver.AheadLost, "500 Unrecognized command", 2},
-		"one password": {testserver.AheadLost, "530 Login incorrect.", 2},
-		"refused":      {testserver.AheadKept, "530 Login incorrect.", 1},
+		"one command":  {ftptest.AheadLost, "500 Unrecognized command", 2},
+		"one password": {ftptest.AheadLost, "530 Login incorrect.", 2},
+		"refused":      {ftptest.AheadKept, "530 Login incorrect.", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Ahead = true, tc.ahead })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory, s.Ahead = true, tc.ahead })
 				srv.On("PASS", 1, testserver.Reply(tc.reply))
 				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 				defer f.Close()
@@ -177,7 +178,7 @@ func TestRefusedPacket(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 		srv.On("PASS", 1, testserver.Reply("530 Login incorrect."))
 		srv.On("PWD", 1, testserver.Close())
 		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
@@ -195,20 +196,20 @@ func TestRepeat(t *testing.T) {
 	for name, tc := range map[string]struct {
 		path   string
 		more   bool
-		faults func(*testserver.FTP)
+		faults func(*ftptest.Server)
 		want   string // "" if the second transfer must not count
 	}{
 		"a file":            {"/a/b/c.txt", true, nil, documents["/a/b/c.txt"]},
 		"text":              {"/a/b/c.txt;type=a", true, nil, documents["/a/b/c.txt"]},
 		"names":             {"/;type=d", true, nil, "a\netc\nhome\npub\nsp ace\nx.txt\n"},
-		"another size":      {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("SIZE", 2, testserver.Reply("213 99")) }, ""},
-		"another content":   {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("DATA", 2, testserver.Data("other one\nline two\n")) }, ""},
-		"gone":              {"/a/b/c.txt", true, func(s *testserver.FTP) { s.On("RETR", 2, testserver.Reply("550 gone")) }, ""},
+		"another size":      {"/a/b/c.txt", true, func(s *ftptest.Server) { s.On("SIZE", 2, testserver.Reply("213 99")) }, ""},
+		"another content":   {"/a/b/c.txt", true, func(s *ftptest.Server) { s.On("DATA", 2, testserver.Data("other one\nline two\n")) }, ""},
+		"gone":              {"/a/b/c.txt", true, func(s *ftptest.Server) { s.On("RETR", 2, testserver.Reply("550 gone")) }, ""},
 		"nothing was early": {"/a/b/c.txt", false, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				srv.On("DATA", 1, testserver.Truncate(cut))
 				srv.On("END", 1, testserver.Close())
 				if tc.faults != nil {
@@ -236,7 +237,7 @@ func TestRepeat(t *testing.T) {
 func TestRepeatListing(t *testing.T) {
 	for _, cut := range []int64{0, 5} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			srv.On("DATA", 2, testserver.Truncate(cut))
 			srv.On("END", 2, testserver.Close())
 			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
@@ -275,10 +276,10 @@ func TestFinalReplyLost(t *testing.T) {
 		"a listing":                {"/pub/", "220 ready", true},
 		"a listing, asked early":   {"/pub/", "220 testserver ready", true},
 	} {
-		for _, reply := range []testserver.Fault{testserver.NoFinalReply(), testserver.Reply("215 UNIX"), testserver.Reply("229 ok (|||4000|)"), testserver.Reply("500 what")} {
+		for _, reply := range []ftptest.Fault{ftptest.NoFinalReply(), testserver.Reply("215 UNIX"), testserver.Reply("229 ok (|||4000|)"), testserver.Reply("500 what")} {
 			t.Run(name+fmt.Sprint(reply), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					srv := start(t, func(s *testserver.FTP) { s.InMemory, s.Greeting = true, tc.greeting })
+					srv := start(t, func(s *ftptest.Server) { s.InMemory, s.Greeting = true, tc.greeting })
 					srv.On("END", 0, reply)
 					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 					defer f.Close()
@@ -346,7 +347,7 @@ func TestRefusedDirectory(t *testing.T) {
 		{"/a/x.txt", "/none/a/b/x.txt", "/a/b/x.txt"}, {"/x.txt", "/none/a/x.txt;type=a", "/x.txt"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			for path, text := range want {
 				if err := srv.Put(strings.TrimPrefix(path, "/"), []byte(text)); err != nil {
 					t.Fatal(err)
@@ -366,7 +367,7 @@ func TestRefusedDirectory(t *testing.T) {
 // goes wrong with the second RETR must not affect the other files.
 func TestTransferAhead(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fault  testserver.Fault
+		fault  ftptest.Fault
 		fails  bool // the second file
 		logins int
 		notes  int // on the end of pipelining
@@ -379,7 +380,7 @@ func TestTransferAhead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				srv.On("RETR", 2, tc.fault)
 				if tc.fails {
 					srv.On("RETR", 3, tc.fault) // with a port of its own

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // certificate returns a server Config with a certificate for 127.0.0.1 and a client Config
@@ -44,15 +45,15 @@ func certificate(tb testing.TB) (server, client *tls.Config) {
 }
 
 // securely runs a test with a TLS server and a Fetcher that trusts it.
-func securely(t *testing.T, configure func(*testserver.FTP), test func(*testing.T, *testserver.FTP, *Fetcher)) {
+func securely(t *testing.T, configure func(*ftptest.Server), test func(*testing.T, *ftptest.Server, *Fetcher)) {
 	t.Helper()
 	server, client := certificate(t)
-	actively(t, func(s *testserver.FTP) {
+	actively(t, func(s *ftptest.Server) {
 		s.TLS = server
 		if configure != nil {
 			configure(s)
 		}
-	}, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	}, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		f.Active, f.Env.TLS = nil, func() (*tls.Config, error) { return client, nil }
 		test(t, srv, f)
 	})
@@ -65,7 +66,7 @@ func settings(f *Fetcher) *tls.Config {
 }
 
 // on returns the locator of a path on the server, with the scheme of its URL.
-func on(srv *testserver.FTP, path string) locator.Locator {
+func on(srv *ftptest.Server, path string) locator.Locator {
 	l, err := locator.Parse(srv.URL + "/" + path)
 	if err != nil {
 		panic(err)
@@ -73,17 +74,17 @@ func on(srv *testserver.FTP, path string) locator.Locator {
 	return l
 }
 
-func implicitly(s *testserver.FTP) { s.ImplicitTLS, s.RequireTLS, s.ReuseTLS = true, true, true }
-func strictly(s *testserver.FTP)   { s.RequireTLS, s.ReuseTLS = true, true }
+func implicitly(s *ftptest.Server) { s.ImplicitTLS, s.RequireTLS, s.ReuseTLS = true, true, true }
+func strictly(s *ftptest.Server)   { s.RequireTLS, s.ReuseTLS = true, true }
 
 // TestSecure tests every kind of transfer, with each version of TLS, in passive and active
 // mode, with a server that requires resumption of TLS sessions.
 func TestSecure(t *testing.T) {
-	for name, configure := range map[string]func(*testserver.FTP){"explicit": strictly, "implicit": implicitly} {
+	for name, configure := range map[string]func(*ftptest.Server){"explicit": strictly, "implicit": implicitly} {
 		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 			for _, active := range []*Active{nil, {}} {
 				t.Run(name, func(t *testing.T) {
-					securely(t, configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+					securely(t, configure, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 						f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 						everyTransfer(t, srv, f)
 					})
@@ -93,7 +94,7 @@ func TestSecure(t *testing.T) {
 	}
 }
 
-func everyTransfer(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+func everyTransfer(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 	for _, tc := range []struct {
 		req  *fetch.Request
 		want string
@@ -127,7 +128,7 @@ func everyTransfer(t *testing.T, srv *testserver.FTP, f *Fetcher) {
 func TestHandshakeFirst(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for _, active := range []*Active{nil, {}} {
-			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				srv.HandshakeFirst = true
 				f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 				everyTransfer(t, srv, f)
@@ -140,7 +141,7 @@ func TestHandshakeFirst(t *testing.T) {
 // error about the certificate has precedence over the server's reply.
 func TestHandshakeFirstFails(t *testing.T) {
 	for _, active := range []*Active{nil, {}} {
-		securely(t, func(s *testserver.FTP) { s.RequireTLS, s.HandshakeFirst = true, true }, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		securely(t, func(s *ftptest.Server) { s.RequireTLS, s.HandshakeFirst = true, true }, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 			f.Security, f.Active = RequireTLS, active
 			connections := 0
 			distrust := errors.New("not this one")
@@ -166,7 +167,7 @@ func TestHandshakeFirstFails(t *testing.T) {
 // tickets, like proftpd with TLS 1.2. The error is ErrNotResumed.
 func TestNotResumed(t *testing.T) {
 	for _, first := range []bool{true, false} {
-		securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 			srv.TLS.SessionTicketsDisabled, srv.HandshakeFirst = true, first
 			f.Security, settings(f).MaxVersion = RequireTLS, tls.VersionTLS12
 			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
@@ -191,7 +192,7 @@ func TestNotResumed(t *testing.T) {
 func TestRefusedBesideHandshake(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for _, active := range []*Active{nil, {}} {
-			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Security, f.Active, settings(f).MaxVersion = RequireTLS, active, version
 				for range 20 {
 					if _, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/none")}); !errors.Is(err, fetch.ErrNotFound) {
@@ -211,23 +212,23 @@ func TestRefusedBesideHandshake(t *testing.T) {
 func TestSecureConversation(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
-		configure func(*testserver.FTP)
+		configure func(*ftptest.Server)
 		security  Security
 		clear     ClearCommands
 		want      string
 	}{
 		{"try", nil, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
-		{"try, refused", func(s *testserver.FTP) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD TYPE SIZE EPSV RETR"},
-		{"try, no data", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
+		{"try, refused", func(s *ftptest.Server) { s.TLS = nil }, TryTLS, KeepTLS, "AUTH USER PASS PWD TYPE SIZE EPSV RETR"},
+		{"try, no data", func(s *ftptest.Server) { s.Hide = []string{"PROT"} }, TryTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
 		{"control", nil, RequireControl, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
 		{"all", strictly, RequireTLS, KeepTLS, "AUTH USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
 		{"ended by the server", strictly, RequireTLS, CCCPassive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
 		{"ended by the client", strictly, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
-		{"not ended", func(s *testserver.FTP) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
+		{"not ended", func(s *ftptest.Server) { s.Hide = []string{"CCC"} }, RequireTLS, CCCActive, "AUTH USER PASS PBSZ PROT CCC PWD TYPE SIZE EPSV RETR"},
 		{"implicit", implicitly, NoTLS, KeepTLS, "USER PASS PBSZ PROT PWD TYPE SIZE EPSV RETR"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			securely(t, tc.configure, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			securely(t, tc.configure, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Security, f.ClearCommands = tc.security, tc.clear
 				if err := srv.Put("a.txt", []byte("x")); err != nil {
 					t.Fatal(err)
@@ -247,19 +248,19 @@ func TestSecureConversation(t *testing.T) {
 func TestSecureFailures(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		server func(*testserver.FTP)
+		server func(*ftptest.Server)
 		client func(*Fetcher)
 		op     fetch.Op
 		kind   fetch.ErrorKind
 		noUser bool // USER must not be sent
 	}{
-		{"AUTH is refused", func(s *testserver.FTP) { s.TLS = nil }, nil, "AUTH", fetch.ErrUnsupported, true},
-		{"PROT is refused", func(s *testserver.FTP) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.ErrUnsupported, false},
+		{"AUTH is refused", func(s *ftptest.Server) { s.TLS = nil }, nil, "AUTH", fetch.ErrUnsupported, true},
+		{"PROT is refused", func(s *ftptest.Server) { s.Hide = []string{"PROT"} }, nil, "PROT", fetch.ErrUnsupported, false},
 		{"the certificate is not trusted", nil, func(f *Fetcher) { f.Env.TLS = nil }, "TLS handshake", fetch.ErrOther, true},
 		{"the certificate is another's", nil, func(f *Fetcher) { settings(f).ServerName = "elsewhere" }, "TLS handshake", fetch.ErrOther, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			securely(t, tc.server, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			securely(t, tc.server, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Security = RequireTLS
 				if tc.client != nil {
 					tc.client(f)
@@ -281,7 +282,7 @@ func TestSecureFailures(t *testing.T) {
 // must not count after it (CVE-2021-22947).
 func TestSecureInjection(t *testing.T) {
 	for _, security := range []Security{TryTLS, RequireTLS} {
-		securely(t, nil, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+		securely(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 			f.Security = security
 			srv.On("AUTH", 1, testserver.ExtraReply("230 Come in."))
 			_, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt")})
@@ -297,9 +298,9 @@ func TestSecureInjection(t *testing.T) {
 
 // TestSecureTruncated tests data that ends without close_notify, after any number of bytes.
 func TestSecureTruncated(t *testing.T) {
-	for name, fault := range map[string]testserver.Fault{"short": testserver.Truncate(4), "whole": testserver.Truncate(10), "reset": testserver.Reset(4)} {
+	for name, fault := range map[string]ftptest.Fault{"short": testserver.Truncate(4), "whole": testserver.Truncate(10), "reset": testserver.Reset(4)} {
 		t.Run(name, func(t *testing.T) {
-			securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+			securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 				f.Security = RequireTLS
 				srv.On("SIZE", 0, testserver.Reply("502 No."))
 				srv.On("RETR", 0, testserver.Reply("150 Here it comes."))
@@ -316,7 +317,7 @@ func TestSecureTruncated(t *testing.T) {
 // TestSecureBrokenUpload tests that the server does not take a partial upload for the whole
 // file if the source fails.
 func TestSecureBrokenUpload(t *testing.T) {
-	securely(t, strictly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		f.Security = RequireTLS
 		broken := errors.New("broken")
 		_, err := f.Replace(t.Context(), &fetch.Request{Locator: on(srv, "new")}, breaking{strings.NewReader("part"), broken})
@@ -350,7 +351,7 @@ func (b breaking) Read(p []byte) (int, error) {
 
 // TestSecureItems tests that the entries of an ftps directory have ftps URLs.
 func TestSecureItems(t *testing.T) {
-	securely(t, implicitly, func(t *testing.T, srv *testserver.FTP, f *Fetcher) {
+	securely(t, implicitly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: on(srv, "pub/")})
 		if err != nil {
 			t.Fatal(err)

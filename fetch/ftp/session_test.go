@@ -18,9 +18,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
-func logins(srv *testserver.FTP) int { return count(sent(srv), "USER anonymous") }
+func logins(srv *ftptest.Server) int { return count(sent(srv), "USER anonymous") }
 
 // TestReuse tests when a session is reused.
 func TestReuse(t *testing.T) {
@@ -75,7 +76,7 @@ func TestReuseAfterRefusal(t *testing.T) {
 
 // TestLoginDirectory tests the return to a login directory that is not the root.
 func TestLoginDirectory(t *testing.T) {
-	srv := start(t, func(s *testserver.FTP) { s.LoginDir = `/home/"lab"` })
+	srv := start(t, func(s *ftptest.Server) { s.LoginDir = `/home/"lab"` })
 	if err := srv.Put(`home/"lab"/mine`, []byte("mine\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -94,20 +95,20 @@ func TestLoginDirectory(t *testing.T) {
 // TestStale tests sessions that fail while they are idle. The next access succeeds with a
 // new session.
 func TestStale(t *testing.T) {
-	for name, die := range map[string]func(*testserver.FTP){
-		"closed":            func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Close()) },
-		"reset":             func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reset(0)) },
-		"421":               func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("421 Timeout.")) },
-		"silence":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Silence()) },
-		"garbage":           func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
-		"an extra reply":    func(s *testserver.FTP) { s.On("END", 1, testserver.ExtraReply("250 what")) },
-		"CWD / is refused":  func(s *testserver.FTP) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
-		"closed at EPSV":    func(s *testserver.FTP) { s.On("EPSV", 2, testserver.Close()) },
-		"closed at RETR":    func(s *testserver.FTP) { s.On("RETR x.txt", 1, testserver.Close()) },
-		"idle for too long": func(*testserver.FTP) {},
+	for name, die := range map[string]func(*ftptest.Server){
+		"closed":            func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Close()) },
+		"reset":             func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Reset(0)) },
+		"421":               func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Reply("421 Timeout.")) },
+		"silence":           func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Silence()) },
+		"garbage":           func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Garbage(100, 1)) },
+		"an extra reply":    func(s *ftptest.Server) { s.On("END", 1, testserver.ExtraReply("250 what")) },
+		"CWD / is refused":  func(s *ftptest.Server) { s.On("CWD /", 1, testserver.Reply("550 No such directory.")) },
+		"closed at EPSV":    func(s *ftptest.Server) { s.On("EPSV", 2, testserver.Close()) },
+		"closed at RETR":    func(s *ftptest.Server) { s.On("RETR x.txt", 1, testserver.Close()) },
+		"idle for too long": func(*ftptest.Server) {},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) {
+			srv := start(t, func(s *ftptest.Server) {
 				s.InMemory = true
 				if name != "idle for too long" {
 					s.IdleTimeout = 24 * time.Hour
@@ -161,7 +162,7 @@ func TestStaleUpload(t *testing.T) {
 // TestIdle tests that idle sessions are closed.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+		srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
 		defer f.Close()
 		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil {
@@ -368,7 +369,7 @@ func TestIAC(t *testing.T) {
 		{true, "none%FF", Options{}, []string{"SIZE none\xff\xff", "SIZE none\xff", "RETR none\xff\xff", "RETR none\xff"}},
 		{true, "%FFnone/x", Options{}, []string{"CWD \xff\xffnone", "CWD \xffnone"}},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.BareIAC = tc.bare })
+		srv := start(t, func(s *ftptest.Server) { s.BareIAC = tc.bare })
 		if err := srv.Put("\xffd/\xfff", []byte("eight bits\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +410,7 @@ func TestStoredIAC(t *testing.T) {
 			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "RNFR d\xff\xff", "RNTO d\xff", "CWD d\xff", "STOR \xfff"},
 			[]string{"CWD d\xff\xff", "CWD d\xff", "STOR \xfff"}},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.BareIAC, s.SizeInASCII = tc.bare, testserver.SizeRefused })
+		srv := start(t, func(s *ftptest.Server) { s.BareIAC, s.SizeInASCII = tc.bare, ftptest.SizeRefused })
 		for _, want := range [][]string{tc.first, tc.again} {
 			srv.ResetTranscript()
 			f := &Fetcher{}
@@ -436,7 +437,7 @@ func TestIACNotFound(t *testing.T) {
 		"551 No such file.": {"SIZE a\xff\xff", "SIZE a\xff", "RETR a\xff"},
 		"502 What?":         {"SIZE a\xff\xff", "RETR a\xff\xff", "RETR a\xff"},
 	} {
-		srv := start(t, func(s *testserver.FTP) { s.BareIAC = true })
+		srv := start(t, func(s *ftptest.Server) { s.BareIAC = true })
 		if err := srv.Put("a\xff", []byte("eight bits\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -463,7 +464,7 @@ func TestStoredIACUnknown(t *testing.T) {
 }
 
 // argued returns the commands with arguments that were sent after the login, without TYPE.
-func argued(srv *testserver.FTP) []string {
+func argued(srv *ftptest.Server) []string {
 	return slices.DeleteFunc(sent(srv), func(line string) bool {
 		verb, arg, _ := strings.Cut(line, " ")
 		return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
@@ -473,11 +474,11 @@ func argued(srv *testserver.FTP) []string {
 // TestSizeInReply tests that SIZE is not sent for a file once the replies to RETR have stated the
 // size that SIZE gave, and is sent again when they do not state it.
 func TestSizeInReply(t *testing.T) {
-	truthful := func(name string, size int) testserver.Fault {
+	truthful := func(name string, size int) ftptest.Fault {
 		return testserver.Reply(fmt.Sprintf("150 Opening BINARY mode data connection for %s (%d bytes).", name, size))
 	}
 	for name, tc := range map[string]struct {
-		replies []testserver.Fault // to RETR, in order
+		replies []ftptest.Fault // to RETR, in order
 		paths   string
 		request fetch.Request
 		limit   int64
@@ -485,15 +486,15 @@ func TestSizeInReply(t *testing.T) {
 	}{
 		"stated":         {nil, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt"},
 		"in text":        {nil, "/x.txt /x.txt;type=a /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, TYPE A, EPSV, RETR x.txt, TYPE I, EPSV, RETR x.txt"},
-		"not stated":     {[]testserver.Fault{testserver.Reply("150 here")}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
-		"another size":   {[]testserver.Fault{truthful("x.txt", 5)}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
-		"no longer":      {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("150 here")}, "/x.txt /x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt, SIZE x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"not stated":     {[]ftptest.Fault{testserver.Reply("150 here")}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"another size":   {[]ftptest.Fault{truthful("x.txt", 5)}, "/x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
+		"no longer":      {[]ftptest.Fault{truthful("x.txt", 4), testserver.Reply("150 here")}, "/x.txt /x.txt /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR x.txt, SIZE x.txt, SIZE x.txt, EPSV, RETR x.txt"},
 		"parenthesis":    {nil, "/x.txt /pub/(9%20bytes)", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, CWD pub, SIZE (9 bytes), EPSV, RETR (9 bytes)"},
 		"part":           {nil, "/x.txt /x.txt", fetch.Request{Offset: 1}, 0, "SIZE x.txt, EPSV, REST 1, RETR x.txt, SIZE x.txt, EPSV, REST 1, RETR x.txt"},
 		"fixed end":      {nil, "/x.txt /x.txt", fetch.Request{Options: &Options{EndAtSize: true}}, 0, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
 		"limit":          {nil, "/x.txt /x.txt", fetch.Request{}, 100, "SIZE x.txt, EPSV, RETR x.txt, SIZE x.txt, EPSV, RETR x.txt"},
-		"refused":        {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("550 none")}, "/x.txt /none /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE x.txt, RETR x.txt"},
-		"refused as 553": {[]testserver.Fault{truthful("x.txt", 4), testserver.Reply("553 bad name")}, "/x.txt /none", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE none"},
+		"refused":        {[]ftptest.Fault{truthful("x.txt", 4), testserver.Reply("550 none")}, "/x.txt /none /x.txt", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE x.txt, RETR x.txt"},
+		"refused as 553": {[]ftptest.Fault{truthful("x.txt", 4), testserver.Reply("553 bad name")}, "/x.txt /none", fetch.Request{}, 0, "SIZE x.txt, EPSV, RETR x.txt, EPSV, RETR none, SIZE none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := start(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // numbered returns n bytes of which no two parts are the same.
@@ -50,7 +51,7 @@ func TestStart(t *testing.T) {
 	} {
 		for _, ignores := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				if err := srv.Put("doc", []byte(whole)); err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +120,7 @@ func TestGrown(t *testing.T) {
 		"grown by much":                     {"4567" + strings.Repeat("x", 2*drainMax), "213 8", "213 9999999", 4, fetch.ErrBadRange},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 			srv.On("SIZE", 1, testserver.Reply(tc.first))
 			srv.On("SIZE", 2, testserver.Reply(tc.then))
 			srv.On("RETR", 1, testserver.Data(tc.data))
@@ -153,7 +154,7 @@ func TestLead(t *testing.T) {
 	} {
 		for _, exact := range []bool{false, true} { // without SIZE
 			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *testserver.FTP) { s.InMemory = true })
+				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
 				if err := srv.Put("doc", []byte(whole)); err != nil {
 					t.Fatal(err)
 				}

@@ -11,23 +11,23 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 func TestConformance(t *testing.T) {
-	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PlainGopher)) })
-	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false, testserver.PlainGopher)) })
-	t.Run("Gopher+", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.StandardGopher)) })
-	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, testserver.PyGopher)) })
+	t.Run("memory", func(t *testing.T) { fetchtest.Run(t, harness(true, gophertest.PlainGopher)) })
+	t.Run("loopback", func(t *testing.T) { fetchtest.Run(t, harness(false, gophertest.PlainGopher)) })
+	t.Run("Gopher+", func(t *testing.T) { fetchtest.Run(t, harness(true, gophertest.StandardGopher)) })
+	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, gophertest.PyGopher)) })
 }
 
 // harness serves Gopher+ unless the personality is the plain one.
-func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
-	plus := as != testserver.PlainGopher
+func harness(inMemory bool, as gophertest.Personality) fetchtest.Harness {
+	plus := as != gophertest.PlainGopher
 	h := fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher {
 			f := &Fetcher{Env: env}
-			if as == testserver.StandardGopher {
+			if as == gophertest.StandardGopher {
 				return f
 			}
 			return struct { // plain servers have no attributes; those of pygopherd have no marked end
@@ -39,7 +39,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 			if login != nil {
 				return nil
 			}
-			srv := testserver.NewGopher(tb, func(s *testserver.Gopher) { s.Content, s.InMemory, s.Personality = content, inMemory, as })
+			srv := gophertest.New(tb, func(s *gophertest.Server) { s.Content, s.InMemory, s.Personality = content, inMemory, as })
 			at := netip.MustParseAddrPort(srv.Addr)
 			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
 				l := &locator.Gopher{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}, Type: typeAt(name), HasPath: true}
@@ -59,7 +59,7 @@ func harness(inMemory bool, as testserver.Personality) fetchtest.Harness {
 		EndsWithClose: true,              // without a Gopher+ header, an answer is plain; see TestPlusCut
 		Forbidden:     fetch.ErrNotFound, // the server sends the same error message for both
 	}
-	if as != testserver.PyGopher {
+	if as != gophertest.PyGopher {
 		h.Want = wanted
 	}
 	return h

@@ -11,21 +11,21 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 var ctx = context.Background()
 
 // serve starts a Gopher+ server with a menu of two texts. One of them has views in two languages.
-func serve() *testserver.Gopher {
-	srv, err := testserver.StartGopher(ctx, "", func(s *testserver.Gopher) {
+func serve() *gophertest.Server {
+	srv, err := gophertest.Start(ctx, "", func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{
 			"pub/about.txt": {Data: []byte("Gopher is old.\n")},
 			"pub/hello.txt": {Data: []byte("hello\n")},
 			"hallo.txt":     {Data: []byte("hallo\n")},
 		}
-		s.Personality = testserver.StandardGopher
-		s.Plus = map[string]testserver.GopherItem{"pub/hello.txt": {Views: []testserver.GopherView{
+		s.Personality = gophertest.StandardGopher
+		s.Plus = map[string]gophertest.Item{"pub/hello.txt": {Views: []gophertest.View{
 			{Type: "text/plain", Language: "En_US", Size: "6b"},
 			{Type: "text/plain", Language: "De_DE", Size: "6b", Name: "hallo.txt"},
 		}}}

@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // noConnection returns an Env that fails the test when something is dialed.
@@ -83,7 +84,7 @@ func TestWithoutConnection(t *testing.T) {
 
 // TestServer fetches a menu, a text, a binary and a search from a server.
 func TestServer(t *testing.T) {
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) {
+	srv := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{
 			"readme.txt":  {Data: []byte("hello\n.dot\n")},
 			"data.bin":    {Data: []byte("a\r\n.\r\n..b\r\n")},
@@ -364,7 +365,7 @@ func TestToFile(t *testing.T) {
 	for i := range data {
 		data[i] = byte(i * 7 / 3)
 	}
-	srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.Content = fstest.MapFS{"data.bin": {Data: data}} })
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"data.bin": {Data: data}} })
 	for _, tc := range []struct {
 		offset, length, limit int64
 		want                  []byte

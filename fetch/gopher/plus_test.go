@@ -24,6 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
 )
 
 // TestPlusAnswers has Gopher+ headers of several servers.
@@ -196,9 +198,9 @@ func TestForeign(t *testing.T) {
 }
 
 // plusSite returns a UMN-like server with a document in three views and a form.
-func plusSite(t testing.TB, configure ...func(*testserver.Gopher)) *testserver.Gopher {
-	return testserver.NewGopher(t, append([]func(*testserver.Gopher){func(s *testserver.Gopher) {
-		s.Personality = testserver.UMNGopher
+func plusSite(t testing.TB, configure ...func(*gophertest.Server)) *gophertest.Server {
+	return gophertest.New(t, append([]func(*gophertest.Server){func(s *gophertest.Server) {
+		s.Personality = gophertest.UMNGopher
 		when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
 		s.Content = fstest.MapFS{
 			"salmon":    {Data: []byte("Salmon, English.\n"), ModTime: when},
@@ -207,10 +209,10 @@ func plusSite(t testing.TB, configure ...func(*testserver.Gopher)) *testserver.G
 			"survey":    {Data: []byte("form\n")},
 			"data.bin":  {Data: []byte("a\r\n.\r\n..b\r\n\x00\xff")},
 		}
-		s.Plus = map[string]testserver.GopherItem{
+		s.Plus = map[string]gophertest.Item{
 			"salmon": {
 				Admin: "Frodo <f@b.example>", Abstract: "Great\nsalmon.", Blocks: "+KEYWORDS:\r\n fish, salmon\r\n",
-				Views: []testserver.GopherView{
+				Views: []gophertest.View{
 					{Type: "Text/plain", Language: "En_US", Size: ".1k"}, {Type: "Text/plain", Language: "De_DE", Size: "12b", Name: "salmon.de"},
 					{Type: "application/postscript", Name: "salmon.ps"},
 				},
@@ -277,11 +279,11 @@ func TestAttributes(t *testing.T) {
 		}
 	}
 	// pygopherd takes names of attributes for a search; then all attributes are requested.
-	py := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PyGopher })
+	py := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.PyGopher })
 	if found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, py.URL+"/0/salmon%09%09!+VIEWS")}); err != nil || len(found.Header) != 9 {
 		t.Errorf("pygopherd: %+v, %v", found, err)
 	}
-	plain := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.PlainGopher })
+	plain := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.PlainGopher })
 	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, plain.URL+"/0/salmon")}); !errors.Is(err, fetch.ErrProtocol) {
 		t.Errorf("a plain server: %v", err)
 	}
@@ -542,7 +544,7 @@ func TestNoFormInMenus(t *testing.T) {
 
 // TestStub checks that a request is repeated without Gopher+ if the server only imitates it.
 func TestStub(t *testing.T) {
-	srv := plusSite(t, func(s *testserver.Gopher) { s.Personality = testserver.StubGopher })
+	srv := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.StubGopher })
 	res, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon%09%09+")})
 	if err != nil || got != "Salmon, English.\r\n" || res.Info.(*Info).Fallback != fallbackStub {
 		t.Errorf("%q, %v", got, err)
@@ -591,9 +593,9 @@ func TestMirrors(t *testing.T) {
 
 // TestPhoneBook queries a phone book.
 func TestPhoneBook(t *testing.T) {
-	srv := testserver.NewCSO(t, func(s *testserver.CSO) {
+	srv := csotest.New(t, func(s *csotest.Server) {
 		s.IgnoreQuit, s.MaxMatches = true, 2
-		s.Entries = []testserver.CSOEntry{
+		s.Entries = []csotest.Entry{
 			{{Name: "email", Value: "frodo@lab.example"}, {Name: "name", Value: "Frodo Baggins"}, {Name: "address", Value: "Bag End\nHobbiton"}},
 			{{Name: "name", Value: "Bilbo Baggins"}, {Name: "email"}},
 			{{Name: "name", Value: "Sam A Gamgee"}}, {{Name: "name", Value: "Ham A Gamgee"}}, {{Name: "name", Value: "Daisy A Gamgee"}},
@@ -652,8 +654,8 @@ func TestPhoneBook(t *testing.T) {
 
 // TestPhoneFields tests the fields that a phone book describes.
 func TestPhoneFields(t *testing.T) {
-	srv := testserver.NewCSO(t, func(s *testserver.CSO) {
-		s.Entries = []testserver.CSOEntry{{{Name: "name", Value: "Jones, Ann"}, {Name: "email", Value: "ann@example.org"}}}
+	srv := csotest.New(t, func(s *csotest.Server) {
+		s.Entries = []csotest.Entry{{{Name: "name", Value: "Jones, Ann"}, {Name: "email", Value: "ann@example.org"}}}
 	})
 	f := &Fetcher{}
 	find := func() ([]PhoneField, error) {
@@ -689,7 +691,7 @@ func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const a, b = "0a\t/a\th\t70\r\n", "0b\t/b\th\t70\r\n"
 		for _, stream := range []bool{true, false} {
-			srv := testserver.NewGopher(t, func(s *testserver.Gopher) { s.InMemory = true })
+			srv := gophertest.New(t, func(s *gophertest.Server) { s.InMemory = true })
 			srv.On("REQUEST", 1, testserver.Data(a+b), testserver.Drip(len(a), time.Second))
 			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial, Allow: func(context.Context, fetch.Target) error { return nil }}}
 			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"), Stream: stream})

@@ -10,13 +10,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, Retries: -1} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
-			srv := testserver.NewHTTP(tb, func(s *testserver.HTTP) {
+			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true
 				if login != nil {
 					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}

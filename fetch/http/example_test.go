@@ -14,16 +14,16 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 var ctx = context.Background()
 
 // serve starts a web server with one document.
-func serve() *testserver.HTTP {
-	srv, err := testserver.StartHTTP(ctx, "", func(s *testserver.HTTP) {
+func serve() *webtest.Server {
+	srv, err := webtest.Start(ctx, "", func(s *webtest.Server) {
 		s.Content = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\nworld\n")}}
-		s.Redirects = map[string]testserver.Redirect{"/old": {Location: "/pub/motd.txt"}}
+		s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/pub/motd.txt"}}
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
 )
 
 var ctx = context.Background()
@@ -41,7 +41,7 @@ func ExampleFetcher_Fetch() {
 
 // Update sends a message. Fields that it lacks are added.
 func ExampleFetcher_Update() {
-	srv, err := testserver.StartSMTP(ctx, "", func(s *testserver.SMTP) {
+	srv, err := smtptest.Start(ctx, "", func(s *smtptest.Server) {
 		s.Hide = []string{"STARTTLS"} // its certificate is not one that the system trusts
 	})
 	if err != nil {

@@ -17,16 +17,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
 )
 
 // post starts a mail server in memory.
-func post(t *testing.T, configure ...func(*testserver.SMTP)) *testserver.SMTP {
+func post(t *testing.T, configure ...func(*smtptest.Server)) *smtptest.Server {
 	t.Helper()
-	return testserver.NewSMTP(t, append(configure, func(s *testserver.SMTP) { s.InMemory = true })...)
+	return smtptest.New(t, append(configure, func(s *smtptest.Server) { s.InMemory = true })...)
 }
 
 // sender returns a Fetcher that trusts srv.
-func sender(srv *testserver.SMTP) *Fetcher {
+func sender(srv *smtptest.Server) *Fetcher {
 	return &Fetcher{
 		Env:  &fetch.Env{Dial: srv.Dial, Email: "me@example.com", Limits: fetch.Limits{Reply: time.Minute}, TLS: with(&tls.Config{RootCAs: srv.Roots()})},
 		SMTP: srv.Addr,
@@ -38,7 +39,7 @@ func with(config *tls.Config) func() (*tls.Config, error) {
 	return func() (*tls.Config, error) { return config, nil }
 }
 
-func plainly(s *testserver.SMTP) { s.Hide = []string{"STARTTLS"} }
+func plainly(s *smtptest.Server) { s.Hide = []string{"STARTTLS"} }
 
 const letter = "From: Joe <joe@example.com>\nTo: list@example.com\nDate: Thu, 1 Dec 1994 12:00:00 +0000\nSubject: dots\n\n.\n..x\n.end\n\n\x80\xff octets\nlast"
 
@@ -74,7 +75,7 @@ func TestSend(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := post(t, func(s *testserver.SMTP) { s.Hide = tt.hide })
+				srv := post(t, func(s *smtptest.Server) { s.Hide = tt.hide })
 				attrs, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, tt.url)}, strings.NewReader(tt.body))
 				if err != nil {
 					t.Fatalf("%v\n%s", err, srv.Transcript())
@@ -110,7 +111,7 @@ func TestSend(t *testing.T) {
 func TestSendFaults(t *testing.T) {
 	commands := []string{"GREETING", "EHLO", "MAIL", "RCPT", "DATA", "END"}
 	type fault struct {
-		fault testserver.Fault
+		fault smtptest.Fault
 		kinds []fetch.ErrorKind
 	}
 	broken := []fetch.ErrorKind{fetch.ErrConnectionFailed, fetch.ErrProtocol}
@@ -146,7 +147,7 @@ func TestSendFaults(t *testing.T) {
 				}
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						srv := post(t, func(s *testserver.SMTP) {
+						srv := post(t, func(s *smtptest.Server) {
 							if !secure {
 								plainly(s)
 							}
@@ -165,7 +166,7 @@ func TestSendFaults(t *testing.T) {
 	}
 }
 
-func checkFault(t *testing.T, srv *testserver.SMTP, err error, kinds []fetch.ErrorKind) {
+func checkFault(t *testing.T, srv *smtptest.Server, err error, kinds []fetch.ErrorKind) {
 	t.Helper()
 	var e *fetch.Error
 	switch {
@@ -314,7 +315,7 @@ func TestSlowHandshake(t *testing.T) {
 // TestAllOrNone: if one recipient is refused, the message is sent to none.
 func TestAllOrNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := post(t, plainly, func(s *testserver.SMTP) { s.Unknown = []string{"c@d"} })
+		srv := post(t, plainly, func(s *smtptest.Server) { s.Unknown = []string{"c@d"} })
 		_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b?cc=c@d")}, strings.NewReader(letter))
 		var e *fetch.Error
 		if !errors.As(err, &e) || e.Kind != fetch.ErrNotFound || e.Op != "RCPT" || e.Code != 550 || len(srv.Mail()) != 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,7 +39,7 @@ func conformance(t *testing.T, secure bool) {
 				return nil // NNTP locators have no login
 			}
 			names, articles := documents(tb, content)
-			srv := testserver.NewNNTP(tb, func(s *testserver.NNTP) {
+			srv := nntptest.New(tb, func(s *nntptest.Server) {
 				s.InMemory, s.TLS, s.ImplicitTLS = true, config, secure
 				s.Groups = map[string][]string{group: articles}
 				s.Forbidden = []string{group + "/" + strconv.Itoa(slices.Index(names, "forbidden")+1)}

@@ -10,15 +10,15 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // newsServer starts a server with one group of two articles.
-func newsServer() *testserver.NNTP {
+func newsServer() *nntptest.Server {
 	article := func(subject string) string {
 		return "From: me@example.com\r\nNewsgroups: misc.test\r\nSubject: " + subject + "\r\n\r\nHello.\r\n"
 	}
-	srv, err := testserver.StartNNTP(context.Background(), "", func(s *testserver.NNTP) {
+	srv, err := nntptest.Start(context.Background(), "", func(s *nntptest.Server) {
 		s.Groups = map[string][]string{"misc.test": {article("first"), article("second")}}
 	})
 	if err != nil {

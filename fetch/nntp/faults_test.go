@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // operation is an operation of the Fetcher with the stages (commands) of its conversation.
@@ -89,7 +90,7 @@ func TestFaults(t *testing.T) {
 	none := kinds{fetch.ErrOther} // no error
 	long := strings.Repeat("x", 100_000)
 	for _, f := range []struct {
-		fault   testserver.Fault
+		fault   nntptest.Fault
 		reply   kinds // the expected kinds for a fault in a reply
 		block   kinds // the same for a reply with a block; nil means as in reply
 		anyhow  kinds // the same for CAPABILITIES, which is optional; nil means as in block or reply
@@ -147,8 +148,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func tryFault(t *testing.T, op operation, stage string, fault testserver.Fault, want []fetch.ErrorKind) {
-	withServer(t, func(s *testserver.NNTP) {
+func tryFault(t *testing.T, op operation, stage string, fault nntptest.Fault, want []fetch.ErrorKind) {
+	withServer(t, func(s *nntptest.Server) {
 		if op.old {
 			s.Hide = []string{"OVER", "XOVER"}
 		}

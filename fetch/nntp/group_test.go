@@ -11,20 +11,21 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // overviews are the ways to get an overview, each with the commands that are sent.
 var overviews = []struct {
 	name      string
-	configure func(*testserver.NNTP)
+	configure func(*nntptest.Server)
 	sent      []string
 	counted   bool // the server reports sizes and lines
 }{
 	{"OVER", nil, []string{"GROUP local.test", "OVER 1-4"}, true},
-	{"XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER"} }, []string{"GROUP local.test", "XOVER 1-4"}, true},
-	{"old XOVER", func(s *testserver.NNTP) { s.Hide = []string{"OVER", "CAPABILITIES"} }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4"}, true},
-	{"HEAD", func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, []string{"GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 4"}, false},
-	{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 3", "HEAD 4"}, false},
+	{"XOVER", func(s *nntptest.Server) { s.Hide = []string{"OVER"} }, []string{"GROUP local.test", "XOVER 1-4"}, true},
+	{"old XOVER", func(s *nntptest.Server) { s.Hide = []string{"OVER", "CAPABILITIES"} }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4"}, true},
+	{"HEAD", func(s *nntptest.Server) { s.Hide = []string{"OVER", "XOVER"} }, []string{"GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 4"}, false},
+	{"RFC 977", func(s *nntptest.Server) { s.RFC977 = true }, []string{"MODE READER", "GROUP local.test", "XOVER 1-4", "OVER 1-4", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 3", "HEAD 4"}, false},
 }
 
 func TestGroup(t *testing.T) {
@@ -172,7 +173,7 @@ func TestGroupWithout(t *testing.T) {
 // TestNewsGroup checks the Items of a news URL. They are news URLs, too, unless the message-id is not
 // valid in a URL.
 func TestNewsGroup(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		s.Groups["local.odd"] = []string{strings.Replace(posting("x", "odd", ""), "<x@lab.example>", "<x y@a_b>", 1), posting("a/b?c%d", "reserved", "")}
 	}, func(w *harness) {
 		items, err := w.items("news:local.odd")
@@ -238,7 +239,7 @@ func TestOverviewFaults(t *testing.T) {
 
 // TestScatteredNumbers checks that a list of article numbers cannot use unlimited memory.
 func TestScatteredNumbers(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) { s.Hide = []string{"OVER", "XOVER"} }, func(w *harness) {
+	withServer(t, func(s *nntptest.Server) { s.Hide = []string{"OVER", "XOVER"} }, func(w *harness) {
 		var all strings.Builder
 		for i := range maxSpans + 1 {
 			fmt.Fprintf(&all, "%d\r\n", 2*i+1)
@@ -255,16 +256,16 @@ func TestScatteredNumbers(t *testing.T) {
 func TestGroups(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		configure func(*testserver.NNTP)
+		configure func(*nntptest.Server)
 		sent      []string
 		described bool
 	}{
 		{"LIST ACTIVE", nil, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, true},
-		{"no descriptions", func(s *testserver.NNTP) { s.Hide = []string{"LIST NEWSGROUPS"} }, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, false},
-		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "LIST NEWSGROUPS"}, false},
+		{"no descriptions", func(s *nntptest.Server) { s.Hide = []string{"LIST NEWSGROUPS"} }, []string{"LIST ACTIVE", "LIST NEWSGROUPS"}, false},
+		{"RFC 977", func(s *nntptest.Server) { s.RFC977 = true }, []string{"MODE READER", "LIST ACTIVE", "LIST", "LIST NEWSGROUPS"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			withServer(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *nntptest.Server) {
 				s.Descriptions = map[string]string{"local.test": "Tests, gr\xfcn", "local.more": "More", "gone": "no longer"}
 				if tt.configure != nil {
 					tt.configure(s)
@@ -301,9 +302,9 @@ func TestGroups(t *testing.T) {
 
 // TestDescriptionsFail checks that the list of groups is complete without descriptions.
 func TestDescriptionsFail(t *testing.T) {
-	for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
+	for _, fault := range []nntptest.Fault{testserver.Close(), testserver.Reset(30), testserver.Truncate(40), testserver.EndlessLine(), testserver.Silence(), testserver.Reply("480 who")} {
 		t.Run(fault.String(), func(t *testing.T) {
-			withServer(t, func(s *testserver.NNTP) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *harness) {
+			withServer(t, func(s *nntptest.Server) { s.Descriptions = map[string]string{"local.test": "Tests"} }, func(w *harness) {
 				w.srv.On("LIST NEWSGROUPS", 0, fault)
 				if items, err := w.items("news:*"); len(items) != 3 || err != nil {
 					w.Errorf("%v, %v", items, err)
@@ -349,7 +350,7 @@ func manyGroups(n int) (active, newsgroups io.WriterTo, described int) {
 func TestManyGroups(t *testing.T) {
 	const n = 100_000
 	active, newsgroups, described := manyGroups(n)
-	data := func(w io.WriterTo) testserver.Fault {
+	data := func(w io.WriterTo) nntptest.Fault {
 		var b strings.Builder
 		w.WriteTo(&b)
 		return testserver.Data(b.String())

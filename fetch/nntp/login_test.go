@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // knows returns an Env.Credentials that always returns the same login.
@@ -21,17 +22,17 @@ func knows(user, password string) func(context.Context, fetch.Challenge) (locato
 	}
 }
 
-func protected(groups ...string) func(*testserver.NNTP) {
-	return func(s *testserver.NNTP) {
+func protected(groups ...string) func(*nntptest.Server) {
+	return func(s *nntptest.Server) {
 		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}, "open": {}}, groups
 	}
 }
 
 func TestLogin(t *testing.T) {
 	const secret = "s3cret"
-	for name, configure := range map[string]func(*testserver.NNTP){"group": protected("local.test"), "server": protected()} {
+	for name, configure := range map[string]func(*nntptest.Server){"group": protected("local.test"), "server": protected()} {
 		t.Run(name, func(t *testing.T) {
-			withServer(t, func(s *testserver.NNTP) {
+			withServer(t, func(s *nntptest.Server) {
 				configure(s)
 				s.Groups["local.test"] = append(s.Groups["local.test"], posting(secret, "secret", ""))
 			}, func(w *harness) {
@@ -85,7 +86,7 @@ func TestLoginOnce(t *testing.T) {
 }
 
 func testLoginOnce(t *testing.T, long bool) {
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		protected()(s)
 		s.Descriptions = map[string]string{"local.test": "All about it"}
 	}, func(w *harness) {
@@ -197,7 +198,7 @@ func TestLoginFails(t *testing.T) {
 // TestLoginOfRequest checks that Options.Login is used, and that a session that it has logged in
 // serves no request of another user or of none.
 func TestLoginOfRequest(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}, "open": {Password: "0pen"}}, []string{"local.test"}
 	}, func(w *harness) {
 		fetchAs := func(login *locator.Login) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // posting returns an article.
@@ -42,17 +43,17 @@ func testArticles() map[string][]string {
 // harness is a server in memory and a Fetcher for it.
 type harness struct {
 	*testing.T
-	srv *testserver.NNTP
+	srv *nntptest.Server
 	env fetch.Env
 	Fetcher
 }
 
 // withServer runs f with a clock of its own.
-func withServer(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
+func withServer(t *testing.T, configure func(*nntptest.Server), f func(*harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &harness{T: t}
-		w.srv = testserver.NewNNTP(t, func(s *testserver.NNTP) {
+		w.srv = nntptest.New(t, func(s *nntptest.Server) {
 			s.InMemory, s.Groups = true, testArticles()
 			if configure != nil {
 				configure(s)
@@ -229,7 +230,7 @@ func TestGreetings(t *testing.T) {
 		"480 login": fetch.ErrUnauthenticated, "500 what": fetch.ErrUnsupported,
 	} {
 		t.Run(greeting, func(t *testing.T) {
-			withServer(t, func(s *testserver.NNTP) { s.Greeting = greeting }, func(w *harness) {
+			withServer(t, func(s *nntptest.Server) { s.Greeting = greeting }, func(w *harness) {
 				_, err := w.get("/local.test/1")
 				w.fails(greeting, err, kind)
 			})
@@ -242,14 +243,14 @@ func TestGreetings(t *testing.T) {
 func TestOpening(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		configure func(*testserver.NNTP)
+		configure func(*nntptest.Server)
 		want      []string
 	}{
 		{"reader", nil, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
-		{"transit", func(s *testserver.NNTP) { s.Reader = true }, []string{"CAPABILITIES", "MODE READER", "CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
-		{"no capabilities", func(s *testserver.NNTP) { s.Hide = []string{"CAPABILITIES"} }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
-		{"RFC 977", func(s *testserver.NNTP) { s.RFC977 = true }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
-		{"no posting", func(s *testserver.NNTP) { s.ReadOnly = true }, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
+		{"transit", func(s *nntptest.Server) { s.Reader = true }, []string{"CAPABILITIES", "MODE READER", "CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
+		{"no capabilities", func(s *nntptest.Server) { s.Hide = []string{"CAPABILITIES"} }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
+		{"RFC 977", func(s *nntptest.Server) { s.RFC977 = true }, []string{"CAPABILITIES", "MODE READER", "GROUP local.test", "ARTICLE 1"}},
+		{"no posting", func(s *nntptest.Server) { s.ReadOnly = true }, []string{"CAPABILITIES", "GROUP local.test", "ARTICLE 1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			withServer(t, tt.configure, func(w *harness) {
@@ -267,7 +268,7 @@ func TestOpening(t *testing.T) {
 func TestReuse(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		w.want("/local.test/1", testArticles()["local.test"][0])
-		for _, fault := range []testserver.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
+		for _, fault := range []nntptest.Fault{testserver.Close(), testserver.Reset(0), testserver.Reply("400 idle"), testserver.Truncate(2)} {
 			w.srv.On("ARTICLE", 1, fault)
 			w.want("/local.test/2", testArticles()["local.test"][1])
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 const letter = "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\nSubject: hello\r\n\r\n"
@@ -175,7 +176,7 @@ func TestPostRefused(t *testing.T) {
 }
 
 func TestPostTwice(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) { s.ReadOnly = true }, func(w *harness) {
+	withServer(t, func(s *nntptest.Server) { s.ReadOnly = true }, func(w *harness) {
 		_, err := w.post("news:local.test", letter)
 		w.fails("a server that takes none", err, fetch.ErrPermission)
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 func articles(spec string) *Options { return &Options{Articles: spec} }
@@ -69,7 +70,7 @@ func TestMbox(t *testing.T) {
 
 // TestMboxOdd checks that the mbox of unusual articles can be split again.
 func TestMboxOdd(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		s.Groups["local.odd"] = []string{
 			"From: \"a b\"@c\r\nSubject: folded\r\n\tFrom far\r\n\r\nFrom x\r\n\r\n",
 			"no header at all\r\n",
@@ -141,7 +142,7 @@ func many(n int) (group []string, left int) {
 func TestPipeline(t *testing.T) {
 	const n = 500
 	group, left := many(n)
-	withServer(t, func(s *testserver.NNTP) { s.Groups["local.many"] = group }, func(w *harness) {
+	withServer(t, func(s *nntptest.Server) { s.Groups["local.many"] = group }, func(w *harness) {
 		dial := w.env.Dial
 		rounds := 0
 		w.env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -240,7 +241,7 @@ func TestArticlesAbandoned(t *testing.T) {
 
 // TestArticlesLogin checks that a server may require the login at GROUP or at the first article.
 func TestArticlesLogin(t *testing.T) {
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "s3cret"}}, []string{"local.test"}
 	}, func(w *harness) {
 		w.env.Credentials = knows("lab", "s3cret")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // certificate returns a certificate for 127.0.0.1 and a pool that trusts it.
@@ -43,10 +44,10 @@ func certificate(tb testing.TB) (*tls.Config, *x509.CertPool) {
 }
 
 // secured is withServer with a server certificate that the Fetcher trusts.
-func secured(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
+func secured(t *testing.T, configure func(*nntptest.Server), f func(*harness)) {
 	t.Helper()
 	config, pool := certificate(t)
-	withServer(t, func(s *testserver.NNTP) {
+	withServer(t, func(s *nntptest.Server) {
 		s.TLS = config
 		if configure != nil {
 			configure(s)
@@ -57,7 +58,7 @@ func secured(t *testing.T, configure func(*testserver.NNTP), f func(*harness)) {
 	})
 }
 
-func implicitly(s *testserver.NNTP) { s.ImplicitTLS = true }
+func implicitly(s *nntptest.Server) { s.ImplicitTLS = true }
 
 func TestNNTPS(t *testing.T) {
 	secured(t, implicitly, func(w *harness) {
@@ -109,7 +110,7 @@ func TestStartTLS(t *testing.T) {
 
 // TestStartTLSForReaders checks a server like INN, which requires MODE READER before STARTTLS.
 func TestStartTLSForReaders(t *testing.T) {
-	secured(t, func(s *testserver.NNTP) { s.Reader = true }, func(w *harness) {
+	secured(t, func(s *nntptest.Server) { s.Reader = true }, func(w *harness) {
 		w.srv.On("STARTTLS", 1, testserver.Reply("401 MODE-READER"))
 		if got, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true})); got != testArticles()["local.test"][0] || err != nil {
 			w.Errorf("%q, %v", got, err)
@@ -168,7 +169,7 @@ func TestStartTLSInjection(t *testing.T) {
 }
 
 func TestUntrusted(t *testing.T) {
-	for _, configure := range []func(*testserver.NNTP){implicitly, nil} {
+	for _, configure := range []func(*nntptest.Server){implicitly, nil} {
 		secured(t, configure, func(w *harness) {
 			w.env.TLS = nil
 			_, err := w.getAs(w.req("/local.test/1", &Options{StartTLS: true}))
@@ -187,7 +188,7 @@ func TestUntrusted(t *testing.T) {
 // TestHandshakeFaults checks servers that send nothing, or no TLS, during the handshake.
 func TestHandshakeFaults(t *testing.T) {
 	for _, tt := range []struct {
-		fault testserver.Fault
+		fault nntptest.Fault
 		kind  fetch.ErrorKind
 	}{
 		{testserver.Silence(), fetch.ErrTimeout}, {testserver.Close(), fetch.ErrConnectionFailed}, {testserver.Reply("200 ready"), fetch.ErrConnectionFailed},

@@ -8,7 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 func TestConformance(t *testing.T) {
@@ -23,7 +23,7 @@ func harness(inMemory bool) fetchtest.Harness {
 			if login != nil {
 				return nil
 			}
-			srv := testserver.NewProspero(tb, func(s *testserver.Prospero) { s.Content, s.InMemory = content, inMemory })
+			srv := prosperotest.New(tb, func(s *prosperotest.Server) { s.Content, s.InMemory = content, inMemory })
 			at := netip.MustParseAddrPort(srv.Addr)
 			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
 				l := &locator.Prospero{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}, HSOName: "/"}

@@ -13,16 +13,16 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/prospero"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // directory starts a server with one file, and one link to a file on an FTP server.
-func directory() *testserver.Prospero {
-	srv, err := testserver.StartProspero(context.Background(), "", func(s *testserver.Prospero) {
+func directory() *prosperotest.Server {
+	srv, err := prosperotest.Start(context.Background(), "", func(s *prosperotest.Server) {
 		s.Content = fstest.MapFS{"pub/motd.txt": {Data: []byte("Hello.\n")}}
-		s.Links = map[string][]testserver.ProsperoLink{"pub": {{
+		s.Links = map[string][]prosperotest.Link{"pub": {{
 			Target: "EXTERNAL", Name: "rfc1738.txt", Host: "ftp.example.org", HSOName: "/rfc/rfc1738.txt",
-			Methods: []testserver.ProsperoMethod{{Name: "AFTP", Args: []string{"TEXT"}}},
+			Methods: []prosperotest.Method{{Name: "AFTP", Args: []string{"TEXT"}}},
 		}}}
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,15 +43,15 @@ func bubble(t *testing.T, name string, f func(t *testing.T)) {
 // fixture is a network with one test server at its usual port.
 type fixture struct {
 	*testing.T
-	srv   *testserver.Prospero
+	srv   *prosperotest.Server
 	env   fetch.Env
 	notes []string
 }
 
-func newFixture(t *testing.T, configure func(*testserver.Prospero)) *fixture {
+func newFixture(t *testing.T, configure func(*prosperotest.Server)) *fixture {
 	t.Helper()
 	w := &fixture{T: t}
-	w.srv = testserver.NewProspero(t, func(s *testserver.Prospero) {
+	w.srv = prosperotest.New(t, func(s *prosperotest.Server) {
 		s.InMemory = true
 		configure(s)
 	})

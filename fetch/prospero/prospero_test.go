@@ -14,13 +14,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // TestRecordedLinks checks the URLs of a recorded directory, which has one link of each kind.
 func TestRecordedLinks(t *testing.T) {
 	for _, trace := range []string{"virtual-links", "virtual-links-expand"} {
 		bubble(t, trace, func(t *testing.T) {
-			w := newFixture(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*prosperotest.Server) {})
 			w.srv.On("LIST", 1, testserver.Reply(recorded(t, trace)))
 			items, err := w.items("/links")
 			if err != nil {
@@ -68,7 +69,7 @@ filtered menu prospero://a.example.org//pub/f
 // TestRecordedAnswers fetches with the recorded answers of the server of 1994.
 func TestRecordedAnswers(t *testing.T) {
 	bubble(t, "attributes", func(t *testing.T) {
-		w := newFixture(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*prosperotest.Server) {})
 		w.srv.On("LIST", 0, testserver.Reply(recorded(t, "dirlist-attributes")))
 		items, err := w.items("AFTP/pub")
 		if err != nil || names(items) != "empty README odd names docs" {
@@ -84,7 +85,7 @@ func TestRecordedAnswers(t *testing.T) {
 	})
 	bubble(t, "contents", func(t *testing.T) {
 		for trace, want := range map[string]string{"contents-text": "Hello from Prospero.\nIt's a test.\n", "contents-empty": ""} {
-			w := newFixture(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*prosperotest.Server) {})
 			w.srv.On("LIST", 0, testserver.Reply("FAILURE NOT-A-DIRECTORY\n"))
 			w.srv.On("GET-OBJECT-INFO", 1, testserver.Reply(recorded(t, "goi-access-method")))
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply(recorded(t, trace)))
@@ -102,7 +103,7 @@ func TestRecordedAnswers(t *testing.T) {
 		for trace, kind := range map[string]fetch.ErrorKind{
 			"notauthorized": fetch.ErrPermission, "archie-v5-toomany": fetch.ErrPermission, "unknown-command": fetch.ErrProtocol, "crlf": fetch.ErrProtocol,
 		} {
-			w := newFixture(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*prosperotest.Server) {})
 			w.srv.On("LIST", 0, testserver.Reply(recorded(t, trace)))
 			_, err := w.fetch("x")
 			wantKind(t, err, kind, "LIST prospero://127.0.0.1/x: ")
@@ -117,19 +118,19 @@ func files() fstest.MapFS {
 	}
 }
 
-func methods(name string) []testserver.ProsperoMethod {
+func methods(name string) []prosperotest.Method {
 	switch name {
 	case "pub/local":
-		return []testserver.ProsperoMethod{{Name: "LOCAL", HSOName: "/etc/passwd"}, {Name: "NFS", Args: []string{"/export"}}, {Name: "RCP"}}
+		return []prosperotest.Method{{Name: "LOCAL", HSOName: "/etc/passwd"}, {Name: "NFS", Args: []string{"/export"}}, {Name: "RCP"}}
 	case "pub/ftp":
-		return []testserver.ProsperoMethod{{Name: "LOCAL"}, {Name: "AFTP", Host: "ftp.example.org(2121)", HSOName: "/pub/ftp", Args: []string{"BINARY"}}, {Name: "PROSPERO-CONTENTS"}}
+		return []prosperotest.Method{{Name: "LOCAL"}, {Name: "AFTP", Host: "ftp.example.org(2121)", HSOName: "/pub/ftp", Args: []string{"BINARY"}}, {Name: "PROSPERO-CONTENTS"}}
 	case "pub/bare":
-		return []testserver.ProsperoMethod{}
+		return []prosperotest.Method{}
 	}
-	return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}}
+	return []prosperotest.Method{{Name: "PROSPERO-CONTENTS"}}
 }
 
-func usual(s *testserver.Prospero) {
+func usual(s *prosperotest.Server) {
 	s.Content, s.Methods, s.Forbidden = files(), methods, []string{"pub/secret"}
 }
 
@@ -205,10 +206,10 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE TAGGED\n":  fetch.ErrProtocol,
 			"ATTRIBUTE OBJECT INTRINSIC CONTENTS SEQUENCE":           fetch.ErrTruncated,
 		} {
-			w := newFixture(t, func(s *testserver.Prospero) {
+			w := newFixture(t, func(s *prosperotest.Server) {
 				s.Content = files()
-				s.Methods = func(string) []testserver.ProsperoMethod {
-					return []testserver.ProsperoMethod{{Name: "PROSPERO-CONTENTS"}, {Name: "AFTP"}}
+				s.Methods = func(string) []prosperotest.Method {
+					return []prosperotest.Method{{Name: "PROSPERO-CONTENTS"}, {Name: "AFTP"}}
 				}
 			})
 			w.srv.On("GET-OBJECT-INFO", 2, testserver.Reply(answer))
@@ -219,11 +220,11 @@ GET-OBJECT-INFO CONTENTS ASCII AFTP'/pub/a b/it''s' 0`
 	})
 	bubble(t, "silence at the contents", func(t *testing.T) {
 		for methods, kind := range map[string]fetch.ErrorKind{"PROSPERO-CONTENTS AFTP": fetch.ErrMoved, "PROSPERO-CONTENTS LOCAL": fetch.ErrTimeout, "PROSPERO-CONTENTS": fetch.ErrTimeout} {
-			w := newFixture(t, func(s *testserver.Prospero) {
+			w := newFixture(t, func(s *prosperotest.Server) {
 				s.Content = files()
-				s.Methods = func(string) (list []testserver.ProsperoMethod) {
+				s.Methods = func(string) (list []prosperotest.Method) {
 					for name := range strings.FieldsSeq(methods) {
-						list = append(list, testserver.ProsperoMethod{Name: name})
+						list = append(list, prosperotest.Method{Name: name})
 					}
 					return list
 				}
@@ -288,14 +289,14 @@ func TestFields(t *testing.T) {
 
 // TestForwarding follows forwards and redirects, within limits.
 func TestForwarding(t *testing.T) {
-	forward := func(s *testserver.Prospero) {
+	forward := func(s *prosperotest.Server) {
 		usual(s)
-		s.Forwarded = map[string]testserver.ProsperoLink{
+		s.Forwarded = map[string]prosperotest.Link{
 			"/old": {HSOName: "/older"}, "/older": {Host: "localhost", HSOName: "/pub"}, "/circle": {HSOName: "/circle2"}, "/circle2": {HSOName: "/circle"},
 			"/nowhere": {Host: "h(0)", HSOName: "/x"}, "/bad": {HSOName: "/x\n"},
 		}
 		for i := range 40 {
-			s.Forwarded[fmt.Sprintf("/chain%d", i)] = testserver.ProsperoLink{HSOName: fmt.Sprintf("/chain%d", i+1)}
+			s.Forwarded[fmt.Sprintf("/chain%d", i)] = prosperotest.Link{HSOName: fmt.Sprintf("/chain%d", i+1)}
 		}
 	}
 	bubble(t, "followed", func(t *testing.T) {
@@ -333,14 +334,14 @@ func TestForwarding(t *testing.T) {
 	})
 	bubble(t, "redirected", func(t *testing.T) {
 		w := newFixture(t, usual)
-		other := testserver.NewProspero(t, func(s *testserver.Prospero) { usual(s); s.Network = w.srv.Network })
-		w.srv.On("LIST", 1, testserver.SendTo(other.Addr))
+		other := prosperotest.New(t, func(s *prosperotest.Server) { usual(s); s.Network = w.srv.Network })
+		w.srv.On("LIST", 1, prosperotest.SendTo(other.Addr))
 		items, err := w.items("/pub")
 		if err != nil || len(items) == 0 || !other.Transcript().Has(testserver.FromClient, "DIRECTORY ASCII '/pub'") {
 			t.Errorf("%v, %v\n%s", items, err, other.Transcript())
 		}
-		w.srv.On("LIST", 0, testserver.SendTo(other.Addr))
-		other.On("LIST", 0, testserver.SendTo(w.srv.Addr))
+		w.srv.On("LIST", 0, prosperotest.SendTo(other.Addr))
+		other.On("LIST", 0, prosperotest.SendTo(w.srv.Addr))
 		_, err = w.fetch("/pub")
 		wantKind(t, err, fetch.ErrTooManyHops, "")
 		w.env.Allow = func(_ context.Context, target fetch.Target) error {
@@ -356,15 +357,15 @@ func TestForwarding(t *testing.T) {
 
 // TestUnions checks that each directory of a union link is merged once.
 func TestUnions(t *testing.T) {
-	union := func(hsoname string) testserver.ProsperoLink {
-		return testserver.ProsperoLink{Kind: "U", Target: "DIRECTORY", Name: "u", HSOName: hsoname}
+	union := func(hsoname string) prosperotest.Link {
+		return prosperotest.Link{Kind: "U", Target: "DIRECTORY", Name: "u", HSOName: hsoname}
 	}
-	file := func(name string) testserver.ProsperoLink {
-		return testserver.ProsperoLink{Name: name, HSOName: "/" + name}
+	file := func(name string) prosperotest.Link {
+		return prosperotest.Link{Name: name, HSOName: "/" + name}
 	}
 	bubble(t, "merged", func(t *testing.T) {
-		w := newFixture(t, func(s *testserver.Prospero) {
-			s.Links = map[string][]testserver.ProsperoLink{
+		w := newFixture(t, func(s *prosperotest.Server) {
+			s.Links = map[string][]prosperotest.Link{
 				"all":  {file("first"), union("/one"), union("/missing"), union("/one"), union("/all"), {Kind: "U", Name: "x", Host: "h(x)"}, {Kind: "I", Name: "hidden", HSOName: "/h"}, file("last")},
 				"one":  {file("in-one"), union("/two")},
 				"two":  {file("in-two"), union("/all")},
@@ -388,12 +389,12 @@ func TestUnions(t *testing.T) {
 		}
 	})
 	bubble(t, "bounded", func(t *testing.T) {
-		w := newFixture(t, func(s *testserver.Prospero) {
-			s.Links = map[string][]testserver.ProsperoLink{}
+		w := newFixture(t, func(s *prosperotest.Server) {
+			s.Links = map[string][]prosperotest.Link{}
 			for i := range 200 {
-				s.Links[fmt.Sprintf("deep%d", i)] = []testserver.ProsperoLink{union(fmt.Sprintf("/deep%d", i+1))}
+				s.Links[fmt.Sprintf("deep%d", i)] = []prosperotest.Link{union(fmt.Sprintf("/deep%d", i+1))}
 				s.Links["wide"] = append(s.Links["wide"], union(fmt.Sprintf("/w%d", i)))
-				s.Links[fmt.Sprintf("w%d", i)] = []testserver.ProsperoLink{file("x")}
+				s.Links[fmt.Sprintf("w%d", i)] = []prosperotest.Link{file("x")}
 			}
 		})
 		items, err := w.items("/wide")
@@ -422,10 +423,10 @@ func TestUnions(t *testing.T) {
 // TestVersion1 uses a server from before 1993.
 func TestVersion1(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		w := newFixture(t, func(s *testserver.Prospero) {
+		w := newFixture(t, func(s *prosperotest.Server) {
 			usual(s)
 			s.OnlyVersion1 = true
-			s.Links = map[string][]testserver.ProsperoLink{"pub": {{Name: "x", Target: "EXTERNAL", Host: "ftp.example.org", HSOName: "/x", Methods: []testserver.ProsperoMethod{{Name: "AFTP", Args: []string{"TEXT"}}}}}}
+			s.Links = map[string][]prosperotest.Link{"pub": {{Name: "x", Target: "EXTERNAL", Host: "ftp.example.org", HSOName: "/x", Methods: []prosperotest.Method{{Name: "AFTP", Args: []string{"TEXT"}}}}}}
 		})
 		res, err := w.fetch("AFTP/pub")
 		if err != nil {
@@ -448,7 +449,7 @@ func TestVersion1(t *testing.T) {
 // TestArchie searches an index by URL.
 func TestArchie(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		w := newFixture(t, func(s *testserver.Prospero) { s.Content, s.Site = files(), "ftp.example.org(2121)" })
+		w := newFixture(t, func(s *prosperotest.Server) { s.Content, s.Site = files(), "ftp.example.org(2121)" })
 		items, err := w.items("ARCHIE/MATCH(20,100,100,0,=)/motd.txt")
 		if err != nil || len(items) != 1 || items[0].Locator.String() != "ftp://ftp.example.org:2121/pub/motd.txt;type=i" || items[0].Size != 6 {
 			t.Errorf("%+v, %v", items, err)
@@ -498,7 +499,7 @@ func TestArchie(t *testing.T) {
 func TestTiming(t *testing.T) {
 	bubble(t, "silence", func(t *testing.T) {
 		w := newFixture(t, usual)
-		w.srv.On("INCOMING", 0, testserver.Lose())
+		w.srv.On("INCOMING", 0, prosperotest.Lose())
 		start := time.Now()
 		var sent []time.Duration
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func([]byte) { sent = append(sent, time.Since(start)) }})
@@ -510,7 +511,7 @@ func TestTiming(t *testing.T) {
 	})
 	bubble(t, "wait", func(t *testing.T) {
 		w := newFixture(t, usual)
-		w.srv.On("LIST", 1, testserver.Wait(150*time.Second, 3), testserver.Delay(110*time.Second))
+		w.srv.On("LIST", 1, prosperotest.Wait(150*time.Second, 3), testserver.Delay(110*time.Second))
 		start := time.Now()
 		items, err := w.items("/pub")
 		if err != nil || len(items) == 0 || time.Since(start) != 110*time.Second {
@@ -524,7 +525,7 @@ func TestTiming(t *testing.T) {
 	})
 	bubble(t, "a wait for ever", func(t *testing.T) {
 		w := newFixture(t, usual)
-		w.srv.On("LIST", 1, testserver.Wait(18*time.Hour, 0), testserver.Silence())
+		w.srv.On("LIST", 1, prosperotest.Wait(18*time.Hour, 0), testserver.Silence())
 		start := time.Now()
 		_, err := w.fetch("/pub")
 		wantKind(t, err, fetch.ErrTimeout, "")
@@ -534,7 +535,7 @@ func TestTiming(t *testing.T) {
 	})
 	bubble(t, "refused", func(t *testing.T) {
 		w := newFixture(t, usual)
-		w.srv.On("LIST", 1, testserver.Refuse())
+		w.srv.On("LIST", 1, prosperotest.Refuse())
 		_, err := w.fetch("/pub")
 		wantKind(t, err, fetch.ErrUnreachable, "refused")
 		w.srv.Close()

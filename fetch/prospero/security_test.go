@@ -23,6 +23,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 
 // TestLargeDirectory lists 10,000 links over many packets, of which one in ten
@@ -33,9 +34,9 @@ func TestLargeDirectory(t *testing.T) {
 		for i := range 10_000 {
 			content[fmt.Sprintf("big/file-%05d.txt", i)] = &fstest.MapFile{}
 		}
-		w := newFixture(t, func(s *testserver.Prospero) { s.Content = content })
-		w.srv.On("PACKET", 0, testserver.Loss(10, 1))
-		w.srv.On("INCOMING", 0, testserver.Loss(10, 2))
+		w := newFixture(t, func(s *prosperotest.Server) { s.Content = content })
+		w.srv.On("PACKET", 0, prosperotest.Loss(10, 1))
+		w.srv.On("INCOMING", 0, prosperotest.Loss(10, 2))
 		start := time.Now()
 		items, err := w.items("/big")
 		if err != nil || len(items) != 10_000 {
@@ -60,8 +61,8 @@ func TestLossTakesLittleTime(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789"), packets*ardp.MaxData/10-20)
 	for seed := range uint64(4) {
 		bubble(t, fmt.Sprint(seed), func(t *testing.T) {
-			w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"big": {Data: big}} })
-			w.srv.On("PACKET", 0, testserver.Loss(10, seed))
+			w := newFixture(t, func(s *prosperotest.Server) { s.Content = fstest.MapFS{"big": {Data: big}} })
+			w.srv.On("PACKET", 0, prosperotest.Loss(10, seed))
 			received := 0
 			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func([]byte) { received++ }})
 			start := time.Now()
@@ -83,11 +84,11 @@ func TestLossTakesLittleTime(t *testing.T) {
 func TestDisorder(t *testing.T) {
 	noise := make([]byte, 200_000)
 	rand.NewChaCha8([32]byte{}).Read(noise)
-	for name, faults := range map[string][]testserver.Fault{
-		"duplicate": {testserver.Duplicate()}, "loss": {testserver.Loss(20, 3)}, "both": {testserver.Duplicate(), testserver.Loss(20, 4)},
+	for name, faults := range map[string][]prosperotest.Fault{
+		"duplicate": {prosperotest.Duplicate()}, "loss": {prosperotest.Loss(20, 3)}, "both": {prosperotest.Duplicate(), prosperotest.Loss(20, 4)},
 	} {
 		bubble(t, name, func(t *testing.T) {
-			w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
+			w := newFixture(t, func(s *prosperotest.Server) { s.Content = fstest.MapFS{"x": {Data: noise}} })
 			w.srv.On("PACKET", 0, faults...)
 			got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 			if err != nil || got != string(noise) {
@@ -96,9 +97,9 @@ func TestDisorder(t *testing.T) {
 		})
 	}
 	bubble(t, "reorder", func(t *testing.T) {
-		w := newFixture(t, func(s *testserver.Prospero) { s.Content = fstest.MapFS{"x": {Data: noise}} })
+		w := newFixture(t, func(s *prosperotest.Server) { s.Content = fstest.MapFS{"x": {Data: noise}} })
 		for n := 1; n < 200; n += 3 {
-			w.srv.On("PACKET", n, testserver.Reorder())
+			w.srv.On("PACKET", n, prosperotest.Reorder())
 		}
 		got, err := read(t.Context(), &w.env, parse(t, "prospero://127.0.0.1//x"))
 		if err != nil || got != string(noise) {
@@ -219,7 +220,7 @@ func TestSpoofedPackets(t *testing.T) {
 		}
 	})
 	t.Run("ports", func(t *testing.T) {
-		srv := testserver.NewProspero(t, func(s *testserver.Prospero) { s.Content = files() })
+		srv := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = files() })
 		ports := make(map[string]bool)
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Connected: func(c fetch.Connection) { ports[c.Local.String()] = true }})
 		for range 10 {
@@ -293,7 +294,7 @@ func TestFloods(t *testing.T) {
 func TestServersDoNotTalk(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
 		w := newFixture(t, usual)
-		other := testserver.NewProspero(t, func(s *testserver.Prospero) { usual(s); s.Network = w.srv.Network })
+		other := prosperotest.New(t, func(s *prosperotest.Server) { usual(s); s.Network = w.srv.Network })
 		for _, first := range []string{"ERROR x\n", "FAILURE NOT-FOUND\n", "VERSION 5 x\nERROR no\n", "NONE-FOUND\n", "BOGUS\n", ""} {
 			// A relay stands for two addresses that were forged into each other.
 			a, err := w.srv.Network.Dial(t.Context(), "udp", w.srv.Addr)
@@ -420,14 +421,14 @@ func TestDatagramSizes(t *testing.T) {
 // TestLocalMethods checks that links to files of this computer are shown and never opened.
 func TestLocalMethods(t *testing.T) {
 	bubble(t, "", func(t *testing.T) {
-		method := func(name, hsoname string) []testserver.ProsperoMethod {
-			return []testserver.ProsperoMethod{{Name: name, HSOName: hsoname}}
+		method := func(name, hsoname string) []prosperotest.Method {
+			return []prosperotest.Method{{Name: name, HSOName: hsoname}}
 		}
-		w := newFixture(t, func(s *testserver.Prospero) {
-			s.Links = map[string][]testserver.ProsperoLink{"trap": {
+		w := newFixture(t, func(s *prosperotest.Server) {
+			s.Links = map[string][]prosperotest.Link{"trap": {
 				{Target: "EXTERNAL", Name: "local", Host: "localhost", HSOName: "x", Methods: method("LOCAL", "/etc/passwd")},
 				{Target: "EXTERNAL", Name: "afs", Host: "localhost", HSOName: "x", Methods: method("AFS", "/../etc/passwd")},
-				{Target: "EXTERNAL", Name: "nfs", Host: "localhost", HSOName: "etc/passwd", Methods: []testserver.ProsperoMethod{{Name: "NFS", Args: []string{"/"}}}},
+				{Target: "EXTERNAL", Name: "nfs", Host: "localhost", HSOName: "etc/passwd", Methods: []prosperotest.Method{{Name: "NFS", Args: []string{"/"}}}},
 				{Target: "EXTERNAL", Name: "relative", Host: "localhost", HSOName: "AFTP/x", Methods: method("LOCAL", "")},
 			}}
 		})
@@ -466,7 +467,7 @@ func TestLocalMethods(t *testing.T) {
 // TestHostileText checks links that cannot be written in a URL, and endless answers.
 func TestHostileText(t *testing.T) {
 	bubble(t, "links", func(t *testing.T) {
-		w := newFixture(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*prosperotest.Server) {})
 		var text strings.Builder
 		for _, host := range []string{"", "a b", "h/../x", "h:25", "h(25", "h(99999)", "u@h", "h\n", "\x00", "127.1", "[::1]", strings.Repeat("h", 300), "h%41"} {
 			fmt.Fprintf(&text, "LINK  L FILE f INTERNET-D '%s' ASCII x 0\nLINK  L EXTERNAL f INTERNET-D '%s' ASCII x 0\nATTRIBUTE CACHED FIELD ACCESS-METHOD AFTP '' '' '' '' BINARY\n", host, host)
@@ -492,7 +493,7 @@ func TestHostileText(t *testing.T) {
 		"many remarks":    strings.Repeat("WARNING MESSAGE x\n", 40_000),
 	} {
 		bubble(t, name, func(t *testing.T) {
-			w := newFixture(t, func(*testserver.Prospero) {})
+			w := newFixture(t, func(*prosperotest.Server) {})
 			w.srv.On("LIST", 0, testserver.Reply(text))
 			res, err := w.fetch("x")
 			if err == nil {
@@ -502,7 +503,7 @@ func TestHostileText(t *testing.T) {
 		})
 	}
 	bubble(t, "attributes of an object", func(t *testing.T) {
-		w := newFixture(t, func(*testserver.Prospero) {})
+		w := newFixture(t, func(*prosperotest.Server) {})
 		w.srv.On("GET-OBJECT-INFO", 0, testserver.Reply(strings.Repeat("ATTRIBUTE OBJECT INTRINSIC X SEQUENCE y\n", 20_000)))
 		_, err := w.fetch("x")
 		wantKind(t, err, fetch.ErrTooLarge, "bytes of attributes")

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 // TestSubnegotiationFlaws sends what has overflowed buffers or disclosed secrets in other telnet
@@ -47,7 +48,7 @@ func TestSubnegotiationFlaws(t *testing.T) {
 	} {
 		t.Run(tt.id, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := serve(t, testserver.TelnetStep{Command: tt.say}, done)
+				srv := serve(t, telnettest.Step{Command: tt.say}, done)
 				s := open(t, srv, fetch.Env{}, tt.opt)
 				_, err := io.ReadAll(s)
 				if tt.kind == fetch.ErrOther && err != nil || tt.kind != fetch.ErrOther && !errors.Is(err, tt.kind) {
@@ -130,7 +131,7 @@ func TestOctetsOfTheUser(t *testing.T) {
 // CVE-2000-0834).
 func TestLoginIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, testserver.TelnetStep{Command: iacDO + "\x27" + iacDO + "\x25"}, testserver.TelnetStep{Say: "login: "}, done, testserver.TelnetStep{Say: "Password: "}, done)
+		srv := serve(t, telnettest.Step{Command: iacDO + "\x27" + iacDO + "\x25"}, telnettest.Step{Say: "login: "}, done, telnettest.Step{Say: "Password: "}, done)
 		l := &locator.Telnet{Server: locator.Server{HostPort: locator.HostPort{Host: "127.0.0.1"}, Login: &locator.Login{User: "canary", Password: "canary", HasPassword: true}}}
 		res, err := (&Fetcher{Env: &fetch.Env{Dial: srv.Dial}}).Fetch(t.Context(), &fetch.Request{Locator: l, Interact: true})
 		if err != nil {

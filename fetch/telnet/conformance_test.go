@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,9 +43,9 @@ func serveDocuments(tb testing.TB, content fs.FS) *fetchtest.Site {
 		if err != nil {
 			return nil
 		}
-		urls[name] = testserver.NewTelnet(tb, func(s *testserver.Telnet) {
+		urls[name] = telnettest.New(tb, func(s *telnettest.Server) {
 			s.Network = network
-			s.Dialogue = []testserver.TelnetStep{
+			s.Dialogue = []telnettest.Step{
 				{Command: "\xff\xfb\x01\xff\xfd\x18"},
 				{Say: nvt(data)},
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 // A telnet URL is advice unless a session is requested. Fetch does not connect.
@@ -32,8 +32,8 @@ func ExampleFetcher_Fetch() {
 
 // Open a session, log in, and send a command.
 func ExampleSession() {
-	srv, err := testserver.StartTelnet(context.Background(), "", func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{
+	srv, err := telnettest.Start(context.Background(), "", func(s *telnettest.Server) {
+		s.Dialogue = []telnettest.Step{
 			{Say: "login: ", Hear: "guest\r\n"},
 			{Say: "$ ", Hear: "uptime\r\n"},
 			{Say: "up 31 years\r\n"},

@@ -18,16 +18,17 @@ import (
 	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 // serve starts a server in memory that runs a dialogue.
-func serve(t testing.TB, steps ...testserver.TelnetStep) *testserver.Telnet {
+func serve(t testing.TB, steps ...telnettest.Step) *telnettest.Server {
 	t.Helper()
-	return testserver.NewTelnet(t, func(s *testserver.Telnet) { s.InMemory, s.Dialogue = true, steps })
+	return telnettest.New(t, func(s *telnettest.Server) { s.InMemory, s.Dialogue = true, steps })
 }
 
 // open opens a session with a server. The session ends with the test.
-func open(t testing.TB, srv *testserver.Telnet, env fetch.Env, opt *Options) *Session {
+func open(t testing.TB, srv *telnettest.Server, env fetch.Env, opt *Options) *Session {
 	t.Helper()
 	env.Dial = srv.Dial
 	s, err := session(t.Context(), srv.URL, &env, opt)
@@ -66,7 +67,7 @@ const (
 )
 
 // done waits until the client has answered everything before it.
-var done = testserver.TelnetStep{Command: ayt, HearCommand: nop}
+var done = telnettest.Step{Command: ayt, HearCommand: nop}
 
 // TestNegotiation checks the client's answers to the server's commands.
 func TestNegotiation(t *testing.T) {
@@ -114,9 +115,9 @@ func TestNegotiation(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var steps []testserver.TelnetStep
+				var steps []telnettest.Step
 				for _, c := range tt.commands {
-					steps = append(steps, testserver.TelnetStep{Command: c})
+					steps = append(steps, telnettest.Step{Command: c})
 				}
 				srv := serve(t, append(steps, done)...)
 				if _, err := io.ReadAll(open(t, srv, fetch.Env{}, tt.opt)); err != nil {
@@ -134,9 +135,9 @@ func TestNegotiation(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, testserver.TelnetStep{Command: iacDO + "\x1f"}, done, testserver.TelnetStep{Say: "go"},
-			testserver.TelnetStep{HearCommand: "\xff\xfa\x1f\x00\x64\x00\x28" + iacSE}, testserver.TelnetStep{Command: iacDONT + "\x1f"}, done,
-			testserver.TelnetStep{Say: "on", Hear: "end"})
+		srv := serve(t, telnettest.Step{Command: iacDO + "\x1f"}, done, telnettest.Step{Say: "go"},
+			telnettest.Step{HearCommand: "\xff\xfa\x1f\x00\x64\x00\x28" + iacSE}, telnettest.Step{Command: iacDONT + "\x1f"}, done,
+			telnettest.Step{Say: "on", Hear: "end"})
 		var w WindowSetter
 		s := open(t, srv, fetch.Env{}, &Options{Columns: 80, Rows: 24})
 		w = s
@@ -165,8 +166,8 @@ func TestResize(t *testing.T) {
 
 func TestEchoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, testserver.TelnetStep{Say: "a", Hear: "x"}, testserver.TelnetStep{Command: iacWILL + "\x01"}, testserver.TelnetStep{Say: "b", Hear: "x"},
-			testserver.TelnetStep{Command: iacWONT + "\x01"}, testserver.TelnetStep{Say: "c"})
+		srv := serve(t, telnettest.Step{Say: "a", Hear: "x"}, telnettest.Step{Command: iacWILL + "\x01"}, telnettest.Step{Say: "b", Hear: "x"},
+			telnettest.Step{Command: iacWONT + "\x01"}, telnettest.Step{Say: "c"})
 		s := open(t, srv, fetch.Env{}, nil)
 		for _, want := range []string{"a", "b", "c"} {
 			if got := make([]byte, 1); true {
@@ -187,9 +188,9 @@ func TestEchoes(t *testing.T) {
 func TestOctets(t *testing.T) {
 	for binary, choice := range map[bool]Binary{false: BinaryRefuse, true: BinaryAccept} {
 		synctest.Test(t, func(t *testing.T) {
-			steps := []testserver.TelnetStep{{Command: iacWILL + "\x03"}, {Echo: true}}
+			steps := []telnettest.Step{{Command: iacWILL + "\x03"}, {Echo: true}}
 			if binary {
-				steps = append([]testserver.TelnetStep{{Command: iacDO + "\x00" + iacWILL + "\x00"}, done}, steps...)
+				steps = append([]telnettest.Step{{Command: iacDO + "\x00" + iacWILL + "\x00"}, done}, steps...)
 			}
 			s := open(t, serve(t, steps...), fetch.Env{}, &Options{Binary: choice, Columns: 1, Rows: 1})
 			want := make([]byte, 300<<10)
@@ -232,7 +233,7 @@ func TestOctets(t *testing.T) {
 // TestDataLimit checks that Limits.Body bounds the data, and that no byte below the limit is lost.
 func TestDataLimit(t *testing.T) {
 	for limit, want := range map[int64]error{4: fetch.ErrTooLarge, 5: nil, 0: nil} {
-		srv := serve(t, testserver.TelnetStep{Say: "hello"})
+		srv := serve(t, telnettest.Step{Say: "hello"})
 		s := open(t, srv, fetch.Env{Limits: fetch.Limits{Body: limit}}, nil)
 		got, err := io.ReadAll(s)
 		if wanted := "hello"[:min(5, cmp.Or(limit, 5))]; string(got) != wanted || !errors.Is(err, want) {
@@ -244,9 +245,9 @@ func TestDataLimit(t *testing.T) {
 // TestBinaryChange checks that the meaning of CR changes exactly at the command that changes it.
 func TestBinaryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, testserver.TelnetStep{Command: iacWILL + "\x03"}, testserver.TelnetStep{Say: "\r\x00"},
-			testserver.TelnetStep{HearCommand: iacWILL + "\x00"}, testserver.TelnetStep{Command: iacDO + "\x00" + iacWILL + "\x00"}, testserver.TelnetStep{Say: "\r\x00"},
-			testserver.TelnetStep{HearCommand: iacWONT + "\x00"}, testserver.TelnetStep{Command: iacDONT + "\x00" + iacWONT + "\x00"}, testserver.TelnetStep{Say: "\r\x00", Hear: "z"})
+		srv := serve(t, telnettest.Step{Command: iacWILL + "\x03"}, telnettest.Step{Say: "\r\x00"},
+			telnettest.Step{HearCommand: iacWILL + "\x00"}, telnettest.Step{Command: iacDO + "\x00" + iacWILL + "\x00"}, telnettest.Step{Say: "\r\x00"},
+			telnettest.Step{HearCommand: iacWONT + "\x00"}, telnettest.Step{Command: iacDONT + "\x00" + iacWONT + "\x00"}, telnettest.Step{Say: "\r\x00", Hear: "z"})
 		s := open(t, srv, fetch.Env{}, nil)
 		read := func(want string) {
 			t.Helper()
@@ -381,9 +382,9 @@ func TestPatience(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := testserver.NewTelnet(t, func(s *testserver.Telnet) {
+				srv := telnettest.New(t, func(s *telnettest.Server) {
 					s.InMemory, s.IdleTimeout = true, 24*time.Hour
-					s.Dialogue = []testserver.TelnetStep{{Say: tt.say}, {Hear: "never"}}
+					s.Dialogue = []telnettest.Step{{Say: tt.say}, {Hear: "never"}}
 				})
 				s := open(t, srv, fetch.Env{Limits: limits}, &Options{Idle: tt.idle})
 				start := time.Now()
@@ -434,7 +435,7 @@ func TestWriteIsBounded(t *testing.T) {
 // TestContext checks that a session ends with its context, also during Read or Write.
 func TestContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := testserver.NewTelnet(t, func(s *testserver.Telnet) { s.InMemory, s.IdleTimeout = true, 24*time.Hour })
+		srv := telnettest.New(t, func(s *telnettest.Server) { s.InMemory, s.IdleTimeout = true, 24*time.Hour })
 		ctx, cancel := context.WithCancel(t.Context())
 		s, err := session(ctx, srv.URL, &fetch.Env{Dial: srv.Dial}, &Options{Idle: -1})
 		if err != nil {
@@ -456,12 +457,12 @@ func TestContext(t *testing.T) {
 // error or with none.
 func TestFaults(t *testing.T) {
 	const fine = fetch.ErrOther
-	dialogue := []testserver.TelnetStep{{Command: iacDO + "\x18", HearCommand: iacWILL + "\x18"}, {Say: "login: ", Hear: "lab\r\n"}, {Say: "welcome\r\n"}}
+	dialogue := []telnettest.Step{{Command: iacDO + "\x18", HearCommand: iacWILL + "\x18"}, {Say: "login: ", Hear: "lab\r\n"}, {Say: "welcome\r\n"}}
 	const whole = "login: welcome\r\n"
 	for _, tt := range []struct {
 		stage string
 		nth   int
-		fault testserver.Fault
+		fault telnettest.Fault
 		data  string
 		kind  fetch.ErrorKind
 	}{
@@ -552,7 +553,7 @@ func readSome(s *Session, enough func(), err *error) string {
 // TestTrace checks that the hooks receive the commands and never the typed text.
 func TestTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, testserver.TelnetStep{Command: iacDO + "\x18"}, testserver.TelnetStep{Say: "password: ", Hear: "canary\r\n"}, testserver.TelnetStep{Say: "hi\r\n"})
+		srv := serve(t, telnettest.Step{Command: iacDO + "\x18"}, telnettest.Step{Say: "password: ", Hear: "canary\r\n"}, telnettest.Step{Say: "hi\r\n"})
 		var sent, received []byte
 		var body int64
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{

@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 func TestConformance(t *testing.T) {
@@ -23,7 +23,7 @@ func harness(inMemory, noInit bool) fetchtest.Harness {
 			if login != nil {
 				return nil
 			}
-			srv := testserver.NewWAIS(tb, func(s *testserver.WAIS) { s.Content, s.InMemory = content, inMemory })
+			srv := waistest.New(tb, func(s *waistest.Server) { s.Content, s.InMemory = content, inMemory })
 			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
 				if name == "." || name == "dir" {
 					return nil // there are no directories

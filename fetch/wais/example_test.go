@@ -11,12 +11,12 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // Search a database and fetch the best document.
 func ExampleFetcher_Fetch() {
-	srv, err := testserver.StartWAIS(context.Background(), "", func(s *testserver.WAIS) {
+	srv, err := waistest.Start(context.Background(), "", func(s *waistest.Server) {
 		s.Content = fstest.MapFS{
 			"stories/whale.txt":  {Data: []byte("A Whale off the Point\n\nIt surfaced near the lighthouse.\n")},
 			"stories/baking.txt": {Data: []byte("Notes on Baking\n\nBread.\n")},

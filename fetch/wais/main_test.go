@@ -11,7 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,7 +30,7 @@ func parse(t testing.TB, url string) *locator.WAIS {
 }
 
 // library starts a test server with the documents and databases of the recordings.
-func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS {
+func library(t testing.TB, configure ...func(*waistest.Server)) *waistest.Server {
 	t.Helper()
 	stories, err := filepath.Glob(recordings + "/docs/*.txt")
 	if err != nil || len(stories) == 0 {
@@ -39,9 +39,9 @@ func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS
 	for i, name := range stories {
 		stories[i] = filepath.Base(name)
 	}
-	return testserver.NewWAIS(t, append([]func(*testserver.WAIS){func(s *testserver.WAIS) {
+	return waistest.New(t, append([]func(*waistest.Server){func(s *waistest.Server) {
 		s.InMemory, s.Content = true, os.DirFS(recordings+"/docs")
-		s.Databases = []testserver.Database{
+		s.Databases = []waistest.Database{
 			{Name: "stories", Files: stories, Description: `Stories, "short" ones`}, {Name: "pictures", Files: []string{"lighthouse-dot.gif", "harbour-dot.gif"}},
 			{Name: "pages", Files: []string{"page1.html", "page2.html"}},
 			{Name: "multi", Files: []string{"words.TEXT"}, Types: []string{"TEXT", "PS"}},
@@ -51,7 +51,7 @@ func library(t testing.TB, configure ...func(*testserver.WAIS)) *testserver.WAIS
 }
 
 // at returns a locator on a test server.
-func at(t testing.TB, srv *testserver.WAIS, path string) *locator.WAIS {
+func at(t testing.TB, srv *waistest.Server, path string) *locator.WAIS {
 	t.Helper()
 	return parse(t, srv.URL+path)
 }
@@ -91,4 +91,4 @@ func list(t testing.TB, f *Fetcher, req *fetch.Request) ([]fetch.Item, *Info) {
 }
 
 // through returns a Fetcher that connects to a server.
-func through(srv *testserver.WAIS) *Fetcher { return &Fetcher{Env: &fetch.Env{Dial: srv.Dial}} }
+func through(srv *waistest.Server) *Fetcher { return &Fetcher{Env: &fetch.Env{Dial: srv.Dial}} }

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // TestHostileAnswers checks wrong lengths, endless nesting and other protocols. Each must fail with a
@@ -106,7 +107,7 @@ func TestManyHits(t *testing.T) {
 // TestTruncatedBody breaks the connection between slices and inside them.
 func TestTruncatedBody(t *testing.T) {
 	almanac := read(t, "almanac.txt")
-	for n, fault := range map[int]testserver.Fault{2: testserver.Close(), 3: testserver.Truncate(5000), 4: testserver.EmptyAnswer()} {
+	for n, fault := range map[int]waistest.Fault{2: testserver.Close(), 3: testserver.Truncate(5000), 4: waistest.EmptyAnswer()} {
 		srv := library(t)
 		srv.On("RETRIEVE", n, fault)
 		_, got, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, srv.DocumentPath("stories", "almanac.txt"))})
@@ -123,8 +124,8 @@ func TestTruncatedBody(t *testing.T) {
 	} {
 		srv := library(t)
 		path := srv.DocumentPath("stories", "almanac.txt")
-		srv.On("RETRIEVE", 1, testserver.Diagnostic(code, "no"))
-		srv.On("RETRIEVE", 3, testserver.Diagnostic(code, "no"))
+		srv.On("RETRIEVE", 1, waistest.Diagnostic(code, "no"))
+		srv.On("RETRIEVE", 3, waistest.Diagnostic(code, "no"))
 		_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, path)})
 		var d *Diagnostic
 		if !errors.Is(err, kind) || !errors.As(err, &d) || d.Code != code {

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // TestSearchAndFetch searches for every document of every database and fetches it.
@@ -127,8 +128,8 @@ func TestMenuLimits(t *testing.T) {
 
 // TestDescribe checks the descriptions of databases.
 func TestDescribe(t *testing.T) {
-	for name, configure := range map[string]func(*testserver.WAIS){
-		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true }, "no Init": func(s *testserver.WAIS) { s.NoInit = true },
+	for name, configure := range map[string]func(*waistest.Server){
+		"plain": func(*waistest.Server) {}, "freeWAIS": func(s *waistest.Server) { s.FreeWAIS = true }, "no Init": func(s *waistest.Server) { s.NoInit = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
@@ -255,7 +256,7 @@ func TestRefused(t *testing.T) {
 
 // TestUnknownLength reads a document of unknown length to its end.
 func TestUnknownLength(t *testing.T) {
-	srv := library(t, func(s *testserver.WAIS) { s.NoLength = true })
+	srv := library(t, func(s *waistest.Server) { s.NoLength = true })
 	almanac := read(t, "almanac.txt")
 	items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?almanac")})
 	if len(items) == 0 || items[0].Size != -1 || !strings.HasPrefix(items[0].Locator.(*locator.WAIS).WPath, "0/1=") {
@@ -287,7 +288,7 @@ func TestUnknownLength(t *testing.T) {
 func TestLarge(t *testing.T) {
 	noise := make([]byte, 10<<20)
 	rand.NewChaCha8([32]byte{1}).Read(noise)
-	srv := testserver.NewWAIS(t, func(s *testserver.WAIS) {
+	srv := waistest.New(t, func(s *waistest.Server) {
 		s.InMemory, s.Content = true, fstest.MapFS{"large.bin": {Data: noise}, "page.bin": {Data: noise[:40<<10]}, "exact.bin": {Data: noise[:20000]}}
 	})
 	for name, size := range map[string]int{"large.bin": 10 << 20, "page.bin": 40 << 10, "exact.bin": 20000} {
@@ -435,8 +436,8 @@ func BenchmarkHits(b *testing.B) {
 // TestRefusedQuery checks queries that a server cannot parse. freeWAIS also sends its catalogue, which
 // must not be taken as a result.
 func TestRefusedQuery(t *testing.T) {
-	for name, configure := range map[string]func(*testserver.WAIS){
-		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
+	for name, configure := range map[string]func(*waistest.Server){
+		"plain": func(*waistest.Server) {}, "freeWAIS": func(s *waistest.Server) { s.FreeWAIS = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
@@ -468,13 +469,13 @@ func TestRefusedQuery(t *testing.T) {
 // error must say that words are required.
 func TestLikeWithoutWords(t *testing.T) {
 	srv := library(t)
-	like := func(srv *testserver.WAIS) *Options {
+	like := func(srv *waistest.Server) *Options {
 		return &Options{Like: []locator.Locator{at(t, srv, srv.DocumentPath("stories", "whale.txt"))}}
 	}
 	if items, _ := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)}); len(items) == 0 {
 		t.Error("no similar documents were found")
 	}
-	srv = library(t, func(s *testserver.WAIS) { s.FreeWAIS = true })
+	srv = library(t, func(s *waistest.Server) { s.FreeWAIS = true })
 	_, _, err := get(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories"), Options: like(srv)})
 	if want := "this server also requires search words, as in wais://127.0.0.1:210/stories?words: S1"; !errors.Is(err, fetch.ErrBadURL) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%v, want %s", err, want)
@@ -488,8 +489,8 @@ func TestLikeWithoutWords(t *testing.T) {
 // TestUnknownDatabase requests the description of a database that does not exist. freeWAIS rejects the
 // query for help before it looks for the database.
 func TestUnknownDatabase(t *testing.T) {
-	for name, configure := range map[string]func(*testserver.WAIS){
-		"plain": func(*testserver.WAIS) {}, "freeWAIS": func(s *testserver.WAIS) { s.FreeWAIS = true },
+	for name, configure := range map[string]func(*waistest.Server){
+		"plain": func(*waistest.Server) {}, "freeWAIS": func(s *waistest.Server) { s.FreeWAIS = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := library(t, configure)
@@ -510,7 +511,7 @@ func TestUnknownDatabase(t *testing.T) {
 // TestFewerHits checks the notes for fewer documents than requested, and for an answer as long as the
 // server's messages may be.
 func TestFewerHits(t *testing.T) {
-	notes := func(srv *testserver.WAIS, max int) (notes []string) {
+	notes := func(srv *waistest.Server, max int) (notes []string) {
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
 		res, err := through(srv).Fetch(ctx, &fetch.Request{Locator: at(t, srv, "/stories?the"), Options: &Options{MaxHits: max}})
 		if err != nil {
@@ -529,7 +530,7 @@ func TestFewerHits(t *testing.T) {
 	if got := notes(srv, 100); len(got) != 1 || !strings.HasSuffix(got[0], " of at most 100 documents") {
 		t.Errorf("notes when fewer documents came than requested: %q", got)
 	}
-	srv = library(t, func(s *testserver.WAIS) { s.MaxMessage = 1000 })
+	srv = library(t, func(s *waistest.Server) { s.MaxMessage = 1000 })
 	if got := notes(srv, 0); len(got) != 1 || !strings.Contains(got[0], "its messages of 1000 bytes") {
 		t.Errorf("notes of an answer of the maximum size: %q", got)
 	}

@@ -22,6 +22,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 var then = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
@@ -47,8 +49,8 @@ type world struct {
 
 func worlds(t *testing.T, data []byte) map[string]*world {
 	files := fstest.MapFS{"big": {Data: data, ModTime: then}}
-	byFTP := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files })
-	byHTTP := testserver.NewHTTP(t, func(s *testserver.HTTP) { s.Content = files })
+	byFTP := ftptest.New(t, func(s *ftptest.Server) { s.Content = files })
+	byHTTP := webtest.New(t, func(s *webtest.Server) { s.Content = files })
 	ftpFetcher, httpFetcher := new(ftp.Fetcher), &fetchhttp.Fetcher{Retries: -1}
 	t.Cleanup(func() {
 		ftpFetcher.Close()
@@ -166,9 +168,9 @@ func TestFaults(t *testing.T) {
 		{"a cut at once", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(0)}},
 		{"a cut", "ftp", "RETR", 2, []testserver.Fault{testserver.Truncate(70_000), testserver.Reply("426 broken off")}},
 		{"a reset of the first", "ftp", "RETR", 1, []testserver.Fault{testserver.Reset(50_000)}},
-		{"429 to the third", "http", "REQUEST", 3, []testserver.Fault{testserver.Status(429)}},
-		{"503 to the second", "http", "REQUEST", 2, []testserver.Fault{testserver.Status(503)}},
-		{"another range", "http", "REQUEST", 2, []testserver.Fault{testserver.Header("Content-Range", "bytes 5-10/300007")}},
+		{"429 to the third", "http", "REQUEST", 3, []testserver.Fault{webtest.Status(429)}},
+		{"503 to the second", "http", "REQUEST", 2, []testserver.Fault{webtest.Status(503)}},
+		{"another range", "http", "REQUEST", 2, []testserver.Fault{webtest.Header("Content-Range", "bytes 5-10/300007")}},
 		{"another part", "http", "REQUEST", 0, []testserver.Fault{testserver.FromStart()}},
 		{"another part once", "http", "REQUEST", 2, []testserver.Fault{testserver.FromStart()}},
 		{"a cut", "http", "REQUEST", 2, []testserver.Fault{testserver.Truncate(70_000)}},
@@ -208,7 +210,7 @@ func TestRemark(t *testing.T) {
 // that does not announce them.
 func TestLyingServer(t *testing.T) {
 	data := content(300_007, 3)
-	srv := testserver.NewHTTP(t, func(s *testserver.HTTP) {
+	srv := webtest.New(t, func(s *webtest.Server) {
 		s.Content, s.NoRanges = fstest.MapFS{"big": {Data: data, ModTime: then}}, true
 	})
 	w := &world{&srv.Server, srv.URL + "/big", "REQUEST", new(fetchhttp.Fetcher), &fetchhttp.Options{Header: http.Header{}, AnyStatus: true}}
@@ -220,7 +222,7 @@ func TestLyingServer(t *testing.T) {
 	if err := run(t.Context(), path, j); err == nil || !strings.Contains(warned, "does not send parts") {
 		t.Errorf("%v, %q", err, warned)
 	}
-	w.On("REQUEST", 0, testserver.Header("Accept-Ranges", "bytes"))
+	w.On("REQUEST", 0, webtest.Header("Accept-Ranges", "bytes"))
 	if err := run(t.Context(), path, j); err != nil {
 		t.Fatal(err)
 	}
@@ -238,8 +240,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		{"another time", "ftp", "MDTM", 3, testserver.Reply("213 20000101000000")},
 		{"another size", "ftp", "SIZE", 2, testserver.Reply("213 400000")},
 		{"another time at the end", "ftp", "MDTM", 5, testserver.Reply("213 20000101000000")},
-		{"another tag", "http", "REQUEST", 3, testserver.Header("ETag", `"other"`)},
-		{"another size", "http", "GET /big", 2, testserver.Header("Content-Range", "bytes 145907-300006/400000")},
+		{"another tag", "http", "REQUEST", 3, webtest.Header("ETag", `"other"`)},
+		{"another size", "http", "GET /big", 2, webtest.Header("Content-Range", "bytes 145907-300006/400000")},
 	} {
 		t.Run(tc.server+" "+tc.name, func(t *testing.T) {
 			w := worlds(t, data)[tc.server]

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filelock"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // A run that was stopped anywhere is resumed by the next one: nothing is lost, and what came
@@ -186,7 +187,7 @@ func TestAnotherDocument(t *testing.T) {
 					if name == "ftp" {
 						w.On("MDTM", 0, testserver.Reply("213 20000101000000"))
 					} else {
-						w.On("REQUEST", 0, testserver.Header("ETag", `"new"`))
+						w.On("REQUEST", 0, webtest.Header("ETag", `"new"`))
 					}
 					w = &world{url: before[name].url, fetcher: redirecting{w.fetcher, w.job(2).Request.Locator}, options: w.options}
 				}

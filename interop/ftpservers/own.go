@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // startOwn runs the server of package testserver, as fetch1738 serve does.
@@ -20,7 +21,7 @@ func startOwn(tb testing.TB, s *Server) {
 	root, err := os.OpenRoot(s.Root)
 	check(tb, err)
 	tb.Cleanup(func() { root.Close() })
-	server, err := testserver.StartFTP(tb.Context(), s.Addr, func(f *testserver.FTP) {
+	server, err := ftptest.Start(tb.Context(), s.Addr, func(f *ftptest.Server) {
 		f.Content, f.Users = root.FS(), map[string]testserver.User{User: {Password: Password}}
 		f.TLS, f.ImplicitTLS, f.ReuseTLS = config, s.TLS == Implicit, s.TLS == Explicit
 	})

@@ -24,6 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 const help = `Usage: fetch1738 demo
@@ -321,8 +323,8 @@ func startTelnet(ctx context.Context, sample fs.FS) (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	srv, err := testserver.StartTelnet(ctx, "", func(s *testserver.Telnet) {
-		s.Dialogue = []testserver.TelnetStep{
+	srv, err := telnettest.Start(ctx, "", func(s *telnettest.Server) {
+		s.Dialogue = []telnettest.Step{
 			{Command: "\xff\xfb\x00", HearCommand: "\xff\xfe\x00"}, // IAC WILL BINARY, IAC DONT BINARY
 			{Say: loneCR(string(document))},
 		}
@@ -372,7 +374,7 @@ func startNews(ctx context.Context, sample fs.FS) (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	srv, err := testserver.StartNNTP(ctx, "", func(s *testserver.NNTP) {
+	srv, err := nntptest.Start(ctx, "", func(s *nntptest.Server) {
 		s.Groups = map[string][]string{demoFolder: articles}
 	})
 	if err != nil {

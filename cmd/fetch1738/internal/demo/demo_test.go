@@ -11,13 +11,14 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // A failed step is reported, and the steps after it still run.
 func TestDemoFails(t *testing.T) {
-	serving := func(content fstest.MapFS, fault ...testserver.Fault) func(context.Context, fs.FS) (string, func(), error) {
+	serving := func(content fstest.MapFS, fault ...ftptest.Fault) func(context.Context, fs.FS) (string, func(), error) {
 		return func(ctx context.Context, _ fs.FS) (string, func(), error) {
-			srv, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = content })
+			srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) { s.Content = content })
 			if err != nil {
 				return "", nil, err
 			}
@@ -61,7 +62,7 @@ func TestDemoFailsLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.resolver.Close()
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{demoDocument: {Data: d.document}}
 	})
 	d.schemes = []demoScheme{{

@@ -12,6 +12,12 @@ import (
 	"path"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // A Server is one of the test servers.
@@ -26,15 +32,15 @@ type Setting = func(*testserver.Server)
 // Servers returns the test servers, one for each scheme that has one.
 func Servers() []Server {
 	return []Server{
-		server("ftp", testserver.StartFTP, func(s *testserver.FTP) *testserver.Server { return &s.Server }),
-		server("gopher", testserver.StartGopher, func(s *testserver.Gopher) *testserver.Server {
-			s.Personality = testserver.StandardGopher // the UMN client requests menus by Gopher+ only
+		server("ftp", ftptest.Start, func(s *ftptest.Server) *testserver.Server { return &s.Server }),
+		server("gopher", gophertest.Start, func(s *gophertest.Server) *testserver.Server {
+			s.Personality = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
 			return &s.Server
 		}),
-		server("http", testserver.StartHTTP, func(s *testserver.HTTP) *testserver.Server { return &s.Server }),
-		server("nntp", testserver.StartNNTP, func(s *testserver.NNTP) *testserver.Server { return &s.Server }),
-		server("wais", testserver.StartWAIS, func(s *testserver.WAIS) *testserver.Server { return &s.Server }),
-		server("prospero", testserver.StartProspero, func(s *testserver.Prospero) *testserver.Server { return &s.Server }),
+		server("http", webtest.Start, func(s *webtest.Server) *testserver.Server { return &s.Server }),
+		server("nntp", nntptest.Start, func(s *nntptest.Server) *testserver.Server { return &s.Server }),
+		server("wais", waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
+		server("prospero", prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
 	}
 }
 
@@ -69,15 +75,15 @@ var sampleFiles embed.FS
 // Prospero starts a Prospero directory server whose objects are on an FTP server. It returns the
 // URL and a function that stops both.
 func Prospero(ctx context.Context, sample fs.FS) (string, func(), error) {
-	ftp, err := testserver.StartFTP(ctx, "", func(s *testserver.FTP) { s.Content = sample })
+	ftp, err := ftptest.Start(ctx, "", func(s *ftptest.Server) { s.Content = sample })
 	if err != nil {
 		return "", nil, err
 	}
 	host, port, _ := net.SplitHostPort(ftp.Addr)
-	srv, err := testserver.StartProspero(ctx, "", func(s *testserver.Prospero) {
+	srv, err := prosperotest.Start(ctx, "", func(s *prosperotest.Server) {
 		s.Content = sample
-		s.Methods = func(name string) []testserver.ProsperoMethod {
-			return []testserver.ProsperoMethod{{Name: "AFTP", Host: fmt.Sprintf("%s(%s)", host, port), HSOName: path.Join("/", name), Args: []string{"BINARY"}}}
+		s.Methods = func(name string) []prosperotest.Method {
+			return []prosperotest.Method{{Name: "AFTP", Host: fmt.Sprintf("%s(%s)", host, port), HSOName: path.Join("/", name), Args: []string{"BINARY"}}}
 		}
 	})
 	if err != nil {

@@ -24,6 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/telnettest"
 )
 
 // engineOf is an Engine without a Console whose documents go to out.
@@ -65,7 +67,7 @@ func files(names ...string) fstest.MapFS {
 // A truncated document is resumed just before the point where it was truncated.
 func TestRetryResumes(t *testing.T) {
 	text := strings.Repeat("this is one\n", 1000)
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"one": {Data: []byte(text), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)}}
 	})
 	srv.On("RETR", 1, testserver.Truncate(5000))
@@ -90,7 +92,7 @@ func TestRetryResumes(t *testing.T) {
 
 // Without tries that are left the failure is the Result's, and what came is kept.
 func TestFailureIsTheResult(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files("one", "two") })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = files("one", "two") })
 	srv.On("RETR", 1, testserver.Truncate(5))
 	events := new(ended)
 	op := plan.New(new(plan.Global))
@@ -120,7 +122,7 @@ func TestEightAtOnce(t *testing.T) {
 	for i := range 8 {
 		names = append(names, fmt.Sprint("file", i))
 	}
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files(names...) })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = files(names...) })
 	for n := range 8 {
 		srv.On("GREETING", n+1, testserver.Gather(8))
 	}
@@ -168,7 +170,7 @@ func TestSecondProcessor(t *testing.T) {
 // Of several failures the one that comes last in the order of the URLs counts,
 // whenever it happened. Who fails early takes others with it.
 func TestFailuresAtOnce(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files("one") })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = files("one") })
 	op := plan.New(&plan.Global{Parallel: plan.Parallel{On: true, Max: 4}})
 	op.URLs = []string{srv.URL + "/missing", srv.URL + "/gone", srv.URL + "/one"}
 	last, err := engineOf(t, io.Discard, nil).AtOnce(t.Context(), []*plan.Operation{op})
@@ -189,7 +191,7 @@ func TestFailuresAtOnce(t *testing.T) {
 
 // Services need a Console.
 func TestWithoutConsole(t *testing.T) {
-	srv := testserver.NewTelnet(t)
+	srv := telnettest.New(t)
 	op := plan.New(new(plan.Global))
 	op.URLs = []string{srv.URL}
 	if r, err := engineOf(t, io.Discard, nil).InTurn(t.Context(), op); err != nil || !errors.Is(r.Err, fetch.ErrUnsupported) {
@@ -199,7 +201,7 @@ func TestWithoutConsole(t *testing.T) {
 
 // An interrupt ends the Operation.
 func TestInterrupted(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) { s.Content = files("one") })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = files("one") })
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	op := plan.New(new(plan.Global))

@@ -1,0 +1,67 @@
+package testserver
+
+import (
+	"context"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// What the packages of the protocols, below this one, are built with.
+
+// Attach gives a server its machine, before it is configured.
+func Attach(s *Server, t *core.Table) *core.Machine {
+	s.m = core.New(t)
+	return s.m
+}
+
+// Start starts a server that has been configured.
+func Start(ctx context.Context, s *Server, how core.Service) error {
+	if s.Network != nil {
+		s.InMemory = true
+	} else if s.InMemory {
+		s.Network = new(Network)
+	}
+	s.m.Config = core.Config{
+		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns,
+		IdleTimeout: s.IdleTimeout, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
+	}
+	if s.InMemory {
+		s.m.Network = s.Network
+	}
+	if s.Log != nil {
+		s.m.Log = func(l core.Line) { s.Log(Line(l)) }
+	}
+	err := s.m.Start(ctx, how)
+	s.URL, s.Addr = s.m.URL, s.m.Addr
+	return err
+}
+
+// New starts a server that ends with the test. The test fails if it armed faults that have not acted.
+func New[S interface{ common() *Server }](tb TB, start func(context.Context, string, ...func(S)) (S, error), configure []func(S)) S {
+	tb.Helper()
+	s, err := start(context.Background(), "", configure...)
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	tb.Cleanup(func() {
+		if err := s.common().Close(); err != nil {
+			tb.Errorf("%v", err)
+		}
+	})
+	s.common().tb = tb
+	return s
+}
+
+func (s *Server) common() *Server { return s }
+
+// On is [Server.On] for the faults of one server.
+func On[F Fault](s *Server, stage string, n int, faults []F) {
+	all := make([]Fault, len(faults))
+	for i, f := range faults {
+		all[i] = f
+	}
+	if s.tb != nil {
+		s.tb.Helper()
+	}
+	s.On(stage, n, all...)
+}

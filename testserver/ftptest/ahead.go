@@ -1,0 +1,112 @@
+package ftptest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Ahead is what an FTP server does with commands that arrive before it has answered the previous
+// one. Servers differ, because RFC 959 does not say.
+type Ahead uint8
+
+const (
+	// AheadKept carries them out in order, as most servers do.
+	AheadKept Ahead = iota
+	// AheadLost discards them, like a server that empties its input before it answers.
+	AheadLost
+	// AheadOutOfTurn answers the next command before the current one, unless the next one is a
+	// transfer. During a transfer it answers each command at once, as proftpd does: with "450 EPSV:
+	// data transfer in progress" if the command would interfere.
+	AheadOutOfTurn
+	// AheadCloses closes the control connection, and the data connection of a transfer, instead of
+	// answering.
+	AheadCloses
+)
+
+// aheadTime is how long a server waits before each answer for commands sent ahead, unless Ahead is
+// AheadKept. Commands that follow in a packet of their own then count too. In a testing/synctest
+// bubble every one is detected.
+const aheadTime = 5 * time.Millisecond
+
+// CameAhead returns the number of commands that arrived before the previous one was answered, on
+// all connections so far. It is 0 with [AheadKept], which does not look for them. ABOR during a
+// transfer does not count.
+func (s *Server) CameAhead() int { return int(s.cameAhead.Load()) }
+
+// checksAhead reports whether the server now treats commands that came ahead in a special way.
+func (f *session) checksAhead() bool {
+	return f.srv.Ahead != AheadKept && !f.outOfTurn && (f.moving || !f.srv.AheadInTransfers)
+}
+
+// answer sends the last reply to a command, after it has dealt with commands that have already
+// arrived.
+func (f *session) answer(p *core.Plan, reply string) error {
+	if f.checksAhead() {
+		if err := f.checkAhead(); err != nil {
+			return err
+		}
+	}
+	return f.Client.Answer(p, reply)
+}
+
+func (f *session) checkAhead() error {
+	wait := time.NewTimer(aheadTime)
+	defer wait.Stop()
+	for len(f.queue) == 0 {
+		select {
+		case <-wait.C:
+			return nil
+		case line, more := <-f.lines:
+			if !more {
+				return nil
+			}
+			if err := f.ahead(line); err != nil {
+				return err
+			}
+			if f.srv.Ahead == AheadOutOfTurn && !f.moving {
+				return nil // one in exchange for another
+			}
+		}
+	}
+	return nil
+}
+
+// ahead deals with a command that arrived before the answer to the current one. An error ends the
+// session.
+func (f *session) ahead(line input) error {
+	verb, _, _ := strings.Cut(strings.ToUpper(line.text), " ")
+	if f.moving && verb == "ABOR" {
+		f.queue = append(f.queue, line)
+		return nil
+	}
+	f.srv.cameAhead.Add(1)
+	if f.srv.Ahead == AheadOutOfTurn && !f.moving && (isTransfer(verb) || turnsTLS(line.text)) {
+		f.queue = append(f.queue, line)
+		return nil
+	}
+	f.hear(line)
+	switch {
+	case f.srv.Ahead == AheadLost:
+		return nil
+	case f.srv.Ahead == AheadCloses:
+		core.EndConn(f.Conn, false)
+		return core.ErrCut
+	case f.moving && interferes(verb):
+		return f.Client.Answer(new(core.Plan), "450 "+verb+": data transfer in progress")
+	}
+	at := f.plan
+	f.outOfTurn = true
+	defer func() { f.plan, f.outOfTurn = at, false }()
+	return f.carryOut(line.text)
+}
+
+// interferes reports whether a command would disturb a transfer that is under way.
+func interferes(verb string) bool {
+	switch verb {
+	case "PASV", "EPSV", "PORT", "EPRT", "RNFR", "RNTO", "REIN", "AUTH", "CCC", "PROT":
+		return true
+	}
+	return isTransfer(verb)
+}

@@ -1,0 +1,199 @@
+package ftptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Data connections: their parameters, and which side connects.
+
+func (f *session) setType(arg string) error {
+	switch strings.ToUpper(arg) {
+	case "A", "A N":
+		f.ascii = true
+		return f.reply("200 Type set to A.")
+	case "I", "L 8", "L8":
+		f.ascii = false
+		return f.reply("200 Type set to I.")
+	}
+	return f.reply("504 Type not implemented.")
+}
+
+func (f *session) setMode(arg string) error {
+	if strings.EqualFold(arg, "S") {
+		return f.reply("200 Mode set to S.")
+	}
+	return f.reply("504 Only stream mode is implemented.")
+}
+
+func (f *session) setStructure(arg string) error {
+	if strings.EqualFold(arg, "F") {
+		return f.reply("200 Structure set to F.")
+	}
+	return f.reply("504 Only file structure is implemented.")
+}
+
+func (f *session) pasv(string) error {
+	if f.epsvAll {
+		return f.reply("503 Only EPSV after EPSV ALL.")
+	}
+	if f.srv.RequirePRET && !f.announced {
+		return f.reply("500 PRET first.")
+	}
+	at, err := f.listenPassive()
+	if err != nil {
+		return f.reply("425 Can't open a passive connection.")
+	}
+	ip := at.Addr().Unmap().String()
+	if f.srv.PassiveHost != "" {
+		ip = f.srv.PassiveHost
+	}
+	if strings.Contains(ip, ":") {
+		f.closePassive()
+		return f.reply("522 Use EPSV, this is IPv6.")
+	}
+	return f.replyf("227 Entering Passive Mode (%s,%d,%d).", strings.ReplaceAll(ip, ".", ","), at.Port()>>8, at.Port()&0xff)
+}
+
+func (f *session) epsv(arg string) error {
+	family := "1"
+	if f.peer().Is6() {
+		family = "2"
+	}
+	switch {
+	case strings.EqualFold(arg, "ALL"):
+		f.epsvAll = true
+		return f.reply("200 EPSV only from now on.")
+	case arg != "" && arg != family:
+		return f.replyf("522 Network protocol not supported, use (%s).", family)
+	case f.srv.RequirePRET && !f.announced:
+		return f.reply("500 PRET first.")
+	}
+	at, err := f.listenPassive()
+	if err != nil {
+		return f.reply("425 Can't open a passive connection.")
+	}
+	return f.replyf("229 Entering Extended Passive Mode (|||%d|)", at.Port())
+}
+
+// peer returns the client's address.
+func (f *session) peer() netip.Addr { return addrOf(f.RemoteAddr()) }
+
+func addrOf(a net.Addr) netip.Addr {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap()
+}
+
+// listenPassive listens on the address at which the control connection came in.
+func (f *session) listenPassive() (netip.AddrPort, error) {
+	f.closePassive()
+	f.active, f.announced = "", false
+	ip := addrOf(f.LocalAddr())
+	first, last := f.srv.PassivePorts[0], max(f.srv.PassivePorts[0], f.srv.PassivePorts[1])
+	for port := int(first); port <= int(last); port++ {
+		at := netip.AddrPortFrom(ip, uint16(port))
+		l, err := f.srv.m.Listen(at.String())
+		if err != nil {
+			continue
+		}
+		if !f.srv.m.Track(l) {
+			_ = l.Close()
+			break
+		}
+		f.passive = l
+		return l.Addr().(*net.TCPAddr).AddrPort(), nil
+	}
+	return netip.AddrPort{}, errors.New("no port")
+}
+
+func (f *session) closePassive() {
+	if f.passive != nil {
+		f.srv.m.Untrack(f.passive)
+		f.passive = nil
+	}
+}
+
+func (f *session) port(arg string) error {
+	var b [6]byte
+	parts := strings.Split(arg, ",")
+	ok := len(parts) == len(b)
+	for i := 0; ok && i < len(b); i++ {
+		n, err := strconv.ParseUint(strings.TrimSpace(parts[i]), 10, 8)
+		b[i], ok = byte(n), err == nil
+	}
+	if !ok {
+		return f.reply("501 PORT h1,h2,h3,h4,p1,p2")
+	}
+	ip := netip.AddrFrom4([4]byte(b[:4]))
+	return f.connectTo(netip.AddrPortFrom(ip, uint16(b[4])<<8|uint16(b[5])))
+}
+
+func (f *session) eprt(arg string) error {
+	if arg == "" {
+		return f.reply("501 EPRT |1|address|port|")
+	}
+	parts := strings.Split(arg, arg[:1])
+	if len(parts) != 5 {
+		return f.reply("501 EPRT |1|address|port|")
+	}
+	ip, err1 := netip.ParseAddr(parts[2])
+	port, err2 := strconv.ParseUint(parts[3], 10, 16)
+	switch {
+	case parts[1] != "1" && parts[1] != "2":
+		return f.reply("522 Network protocol not supported, use (1,2).")
+	case err1 != nil || err2 != nil || ip.Is4() != (parts[1] == "1"):
+		return f.reply("501 EPRT |1|address|port|")
+	}
+	return f.connectTo(netip.AddrPortFrom(ip, uint16(port)))
+}
+
+// connectTo sets the address to connect to. It must be the client's own: otherwise the server could
+// be made to attack other hosts (RFC 2577).
+func (f *session) connectTo(at netip.AddrPort) error {
+	switch {
+	case f.epsvAll:
+		return f.reply("503 Only EPSV after EPSV ALL.")
+	case at.Addr().Unmap() != f.peer() || at.Port() < 1024:
+		return f.reply("504 Only to your own address and a port above 1023.")
+	}
+	f.closePassive()
+	f.active = at.String()
+	return f.replyf("200 Will connect to port %d.", at.Port())
+}
+
+// openData opens the data connection; the caller closes it. It stops when ctx ends.
+func (f *session) openData(ctx context.Context) (net.Conn, error) {
+	if f.active != "" {
+		to := f.active
+		f.active = ""
+		ctx, cancel := context.WithTimeout(ctx, dataTimeout)
+		defer cancel()
+		return f.srv.m.Connect(ctx, to)
+	}
+	l := f.passive
+	defer f.closePassive()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
+		_ = d.SetDeadline(time.Now().Add(dataTimeout))
+	}
+	for range 16 {
+		nc, err := l.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if addrOf(nc.RemoteAddr()) == f.peer() {
+			return nc, nil
+		}
+		_ = nc.Close() // from another host
+	}
+	return nil, fmt.Errorf("no data connection from %v", f.peer())
+}

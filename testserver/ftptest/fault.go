@@ -1,0 +1,46 @@
+package ftptest
+
+import (
+	"slices"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Fault is a fault that an FTP server has.
+type Fault interface {
+	testserver.Fault
+	OfFTP()
+}
+
+// own is a fault that only this server has.
+type own struct {
+	core.Fault
+	core.FTP
+}
+
+// NoFinalReply omits the last reply to a transfer; the session continues.
+func NoFinalReply() Fault { return own{Fault: noFinalReply.With(core.Args{})} }
+
+var noFinalReply = &core.Kind{Name: "NoFinalReply"}
+
+// table has the faults of the server. A fault of bytes that is armed at a transfer acts on its data.
+var table = core.Table{
+	Server: "FTP",
+	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "GREETING"}, {Name: "DATA"}, {Name: "END"}, {Name: "*", Arg: true}},
+	Rows: slices.Concat(
+		core.But(core.But(core.StreamRows(), []string{"DATA"}, core.Gather, core.Reply), uploads, core.Garble),
+		core.Rows([]string{"CONNECT", "DATA"}, core.ExtraReply),
+		[]core.Row{
+			{Kind: noFinalReply, At: slices.Concat([]string{"END"}, downloads, uploads)},
+			{Kind: core.Data, At: slices.Concat([]string{"DATA"}, downloads)},
+			{Kind: core.FromStart, At: []string{"REST"}},
+		},
+	),
+}
+
+// The commands that use a data connection.
+var (
+	downloads = []string{"RETR", "NLST", "LIST", "MLSD"}
+	uploads   = []string{"STOR", "STOU", "APPE"}
+)

@@ -1,0 +1,392 @@
+// Package ftptest has an FTP server for tests. Package testserver has what all servers have in common.
+package ftptest
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
+// extensions of
+//
+//   - RFC 2389 (FEAT, OPTS),
+//   - RFC 2428 (EPSV, EPRT),
+//   - RFC 3659 (SIZE, MDTM, MLST, MLSD, REST),
+//   - RFC 4217 (AUTH TLS, PBSZ, PROT, CCC).
+//
+// The transcript shows what goes over TLS decrypted. Uploads are kept in memory, over Content.
+type Server struct {
+	testserver.Server
+
+	// Anonymous means that "anonymous" and "ftp" may log in with any password. It is true unless a
+	// configure function sets it to false.
+	Anonymous bool
+	// Users are the other accounts. One named "anonymous" replaces Anonymous.
+	Users map[string]testserver.User
+	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
+	// ready".
+	Greeting string
+	// LoginDir is the working directory after login, such as "/home/lab"; "" means "/".
+	LoginDir string
+	// ReadOnly means that uploads and changes are refused with 550.
+	ReadOnly bool
+	// Hide lists commands that are answered with 502 and left out of FEAT.
+	Hide []string
+	// NullCWD is what CWD without an argument does. "" means that it goes to the login directory,
+	// and a path such as "/" that it goes there. Anything else is sent as the reply ("550 No.").
+	NullCWD string
+	// SizeInASCII is the reply to SIZE while the type is A.
+	SizeInASCII SizeInASCII
+	// BareNLST means that NLST of a directory lists names alone, not "directory/name".
+	BareNLST bool
+	// PassiveHost, if not empty, is the host in the reply to PASV, such as "10.0.0.5" for a server
+	// behind NAT. The port is the real one.
+	PassiveHost string
+	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
+	PassivePorts [2]uint16
+	// RequireTLS means that logins and data connections without TLS are refused.
+	RequireTLS bool
+	// ReuseTLS means that a private data connection is refused (522) unless its TLS session resumes
+	// an earlier one, as vsftpd requires.
+	ReuseTLS bool
+	// HandshakeFirst means that the TLS handshake on private data connections comes before the
+	// first reply to a transfer, as with some servers. Others do it after that reply.
+	HandshakeFirst bool
+	// BareIAC means that an IAC byte (FF) in a command is taken literally, as by most servers, and
+	// a doubled one as two.
+	BareIAC bool
+	// RequirePRET means that PASV and EPSV are refused unless PRET has announced the transfer, as
+	// by drftpd.
+	RequirePRET bool
+	// Ahead is what the server does with commands that arrive before it has answered the previous
+	// one. It does not apply to what follows AUTH and CCC.
+	Ahead Ahead
+	// AheadInTransfers limits Ahead to commands that arrive between the first reply to a transfer
+	// and its last. The server handles other pipelined commands correctly.
+	AheadInTransfers bool
+
+	m         *core.Machine
+	cameAhead atomic.Int64
+}
+
+// SizeInASCII is a choice of the server (RFC 3659 §4.2): the reply to SIZE in type A.
+type SizeInASCII uint8
+
+const (
+	// SizeConverted means the number of bytes that a transfer in type A has.
+	SizeConverted SizeInASCII = iota
+	// SizeRaw means the size of the file on disk, although a transfer in type A may have another.
+	SizeRaw
+	// SizeRefused means the reply 550.
+	SizeRefused
+)
+
+// New starts an FTP server that ends with the test.
+func New(tb testserver.TB, configure ...func(*Server)) *Server {
+	tb.Helper()
+	return testserver.New(tb, Start, configure)
+}
+
+// Start starts an FTP server on addr, such as "127.0.0.1:2121"; "" means a free loopback port. The
+// server ends with ctx or by Close.
+func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
+	s := &Server{Anonymous: true}
+	s.m = testserver.Attach(&s.Server, &table)
+	core.Configure(s, configure)
+	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
+// 0 means every occurrence. See package testserver.
+func (s *Server) On(stage string, n int, faults ...Fault) {
+	testserver.On(&s.Server, stage, n, faults)
+}
+
+// session is one control connection.
+type session struct {
+	*core.Client
+	srv   *Server
+	tree  *core.Tree
+	lines chan input    // commands from the client; closed at its end
+	done  chan struct{} // closed when the session has ended
+	busy  atomic.Bool   // carrying out a command: the client need not send anything
+	idle  bool          // lines was closed by the idle timeout
+	quit  bool
+	plan  *core.Plan // faults armed for the current command
+
+	user     string
+	loggedIn bool
+	asked    byte // what USER and PASS still require: 'P'assword, 'A'ccount
+	failures int
+	lynx     bool
+
+	dir      string // working directory, a name in the tree
+	ascii    bool
+	rest     int64
+	renaming string // the argument of RNFR
+	epsvAll  bool
+	passive  net.Listener // after PASV and EPSV
+	active   string       // address to connect to, after PORT and EPRT
+	queue    []input      // commands that came during a transfer
+	moving   bool         // a transfer is under way
+
+	outOfTurn bool                    // the current command arrived before an earlier one was answered
+	carryOut  func(line string) error // command(), for commands that carry out others
+
+	turned    chan struct{} // lets the reader continue after a command that may turn TLS on or off
+	secured   bool
+	sized     bool // PBSZ was given
+	private   bool // data connections are under TLS
+	announced bool // by a PRET
+}
+
+// Limits of the server.
+const (
+	maxLine     = 8 << 10 // bytes of a command
+	maxLogins   = 10      // wrong passwords on a connection
+	dataTimeout = 10 * time.Second
+	settleTime  = 100 * time.Millisecond
+)
+
+func (s *Server) serve(c *core.Client) {
+	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: core.Clean(s.LoginDir),
+		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
+	f.carryOut = f.command
+	defer f.closePassive()
+	defer close(f.done)
+	s.m.Go(f.read)
+
+	f.busy.Store(true)
+	f.plan = s.m.At("GREETING")
+	err := f.Preempt(f.plan)
+	if err == nil {
+		err = f.reply(s.Greeting)
+		f.busy.Store(false)
+	}
+	for err == nil && !f.quit {
+		line, more := f.next()
+		if !more {
+			break
+		}
+		f.busy.Store(true)
+		if err = f.command(line); err == nil {
+			f.busy.Store(false)
+		}
+	}
+	switch {
+	case errors.Is(err, core.ErrSilent): // stay, without an answer, until the client leaves
+		for line := range f.lines {
+			f.hear(line)
+		}
+	case f.idle:
+		_ = f.answer(new(core.Plan), "421 Timeout.")
+	}
+}
+
+// input is a command as received and as read.
+type input struct{ octets, text string }
+
+// next waits for a command. It returns false if the client has left.
+func (f *session) next() (text string, more bool) {
+	var line input
+	if len(f.queue) > 0 {
+		line, f.queue = f.queue[0], f.queue[1:]
+	} else if line, more = <-f.lines; !more {
+		return "", false
+	}
+	return f.hear(line), true
+}
+
+// hear records a command when it is carried out, so that each reply follows its command in the
+// transcript even if several commands came at once.
+func (f *session) hear(line input) string {
+	_, _ = f.Received.Write([]byte(line.octets))
+	return line.text
+}
+
+// read sends the client's lines to the session, also while a transfer runs.
+func (f *session) read() {
+	defer close(f.lines)
+	r := bufio.NewReaderSize(f.Client, maxLine)
+	for {
+		line, err := r.ReadSlice('\n')
+		octets := string(line)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			line, err = []byte{0}, core.SkipLine(r) // not a command, so 500
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			if f.busy.Load() && len(line) == 0 {
+				continue
+			}
+			f.idle = true
+		}
+		if err != nil {
+			if len(line) > 0 { // an incomplete command
+				f.Record(core.FromClient, octets, core.LineText)
+			}
+			return
+		}
+		select {
+		case f.lines <- input{octets, f.text(line)}:
+		case <-f.done:
+			return
+		}
+		if turnsTLS(f.text(line)) {
+			select {
+			case <-f.turned:
+				r.Reset(f.Client) // discard what was sent before TLS changed
+			case <-f.done:
+				return
+			}
+		}
+	}
+}
+
+// text returns a line without its end, with IAC bytes read as BareIAC says.
+func (f *session) text(line []byte) string {
+	if f.srv.BareIAC {
+		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	}
+	return telnetText(line)
+}
+
+// telnetText reads a line of the Telnet stream that a control connection is (RFC 959 §3.3). It
+// removes the line's end and the Telnet commands before an ABOR; a doubled IAC becomes one.
+func telnetText(line []byte) string {
+	const iac, dm, ip = 255, 242, 244
+	s := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	s = strings.ReplaceAll(s, string([]byte{iac, ip}), "")
+	s = strings.ReplaceAll(s, string([]byte{iac, dm}), "")
+	return strings.ReplaceAll(s, string([]byte{iac, iac}), string([]byte{iac}))
+}
+
+// command carries out one line.
+func (f *session) command(line string) error {
+	if turnsTLS(line) {
+		defer func() { f.turned <- struct{}{} }()
+	}
+	verb, arg, _ := strings.Cut(line, " ")
+	verb = strings.ToUpper(verb)
+	f.plan = f.srv.m.At(verb, verb+" "+arg)
+	if err := f.Preempt(f.plan); err != nil {
+		return err
+	}
+	reply, armed := f.plan.Peek(core.Reply)
+	if armed && refuses(reply.Text) && !(f.plan.Shapes() && isTransfer(verb)) {
+		return f.reply("")
+	}
+	do, known := commands[verb]
+	switch {
+	case !known:
+		return f.reply("500 Unknown command.")
+	case core.Names(f.srv.Hide, verb):
+		return f.reply("502 Command not implemented.")
+	case !f.secured && f.srv.RequireTLS && (verb == "USER" || verb == "PASS"):
+		return f.reply("530 AUTH TLS first.")
+	case !f.loggedIn && !slices.Contains(beforeLogin, verb):
+		return f.reply("530 Please login with USER and PASS.")
+	}
+	return do(f, arg)
+}
+
+// refuses reports whether an armed reply means that the command is not carried out.
+func refuses(reply string) bool { return reply == "" || reply[0] < '1' || reply[0] > '3' }
+
+// reply sends the reply to a command, or the armed one if there is one.
+func (f *session) reply(text string) error {
+	if armed, ok := f.plan.Take(core.Reply); ok {
+		text = armed.Text
+	}
+	return f.answer(f.plan, text)
+}
+
+func (f *session) replyf(format string, args ...any) error {
+	return f.reply(fmt.Sprintf(format, args...))
+}
+
+// beforeLogin are the commands that need no login.
+var beforeLogin = []string{"USER", "PASS", "ACCT", "QUIT", "REIN", "NOOP", "HELP", "SYST", "FEAT", "OPTS", "AUTH", "PBSZ", "PROT"}
+
+// commands has all known commands. The X-names are those of RFC 1123 §4.1.3.1.
+var commands = map[string]func(*session, string) error{
+	"USER": (*session).userName,
+	"PASS": (*session).password,
+	"ACCT": (*session).account,
+	"REIN": (*session).reinitialize,
+	"QUIT": (*session).logout,
+
+	"AUTH": (*session).auth,
+	"PBSZ": (*session).bufferSize,
+	"PROT": (*session).protection,
+	"CCC":  (*session).clearCommands,
+
+	"NOOP": (*session).noop,
+	"HELP": (*session).help,
+	"SYST": (*session).system,
+	"FEAT": (*session).features,
+	"OPTS": (*session).options,
+	"ALLO": (*session).allocate,
+
+	"PWD":  (*session).printDir,
+	"XPWD": (*session).printDir,
+	"CWD":  (*session).changeDir,
+	"XCWD": (*session).changeDir,
+	"CDUP": (*session).changeUp,
+	"XCUP": (*session).changeUp,
+
+	"TYPE": (*session).setType,
+	"MODE": (*session).setMode,
+	"STRU": (*session).setStructure,
+	"PASV": (*session).pasv,
+	"EPSV": (*session).epsv,
+	"PORT": (*session).port,
+	"EPRT": (*session).eprt,
+	"PRET": (*session).preTransfer,
+
+	"REST": (*session).restart,
+	"RETR": (*session).retrieve,
+	"STOR": (*session).store,
+	"STOU": (*session).storeUnique,
+	"APPE": (*session).appendTo,
+	"NLST": (*session).nlst,
+	"LIST": (*session).list,
+	"MLSD": (*session).mlsd,
+	"ABOR": (*session).abort,
+
+	"MLST": (*session).mlst,
+	"STAT": (*session).status,
+	"SIZE": (*session).size,
+	"MDTM": (*session).modTime,
+	"MFMT": (*session).setModTime,
+	"DELE": (*session).deleteFile,
+	"MKD":  (*session).makeDir,
+	"XMKD": (*session).makeDir,
+	"RMD":  (*session).removeDir,
+	"XRMD": (*session).removeDir,
+	"RNFR": (*session).renameFrom,
+	"RNTO": (*session).renameTo,
+}
+
+// isTransfer reports whether a command uses a data connection.
+func isTransfer(verb string) bool {
+	return slices.Contains(downloads, verb) || slices.Contains(uploads, verb)
+}

@@ -1,0 +1,133 @@
+package ftptest
+
+import (
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Access control (RFC 959 §4.1.1) and the commands without effect.
+
+func (f *session) userName(name string) error {
+	f.loggedIn, f.asked, f.user = false, 0, name
+	u, known := f.srv.Users[name]
+	switch {
+	case known && u.Password == "" && u.Account == "":
+		return f.login()
+	case known && u.Password == "":
+		return f.askAccount()
+	case f.anonymous():
+		f.asked = 'P'
+		return f.reply("331 Guest login ok, send your e-mail address as password.")
+	default: // also for an unknown user, so as not to disclose which users exist
+		f.asked = 'P'
+		return f.reply("331 Password required.")
+	}
+}
+
+// anonymous reports whether the user is the anonymous one.
+func (f *session) anonymous() bool {
+	_, own := f.srv.Users[f.user]
+	return f.srv.Anonymous && !own && (strings.EqualFold(f.user, "anonymous") || strings.EqualFold(f.user, "ftp"))
+}
+
+func (f *session) password(pass string) error {
+	switch {
+	case f.loggedIn:
+		return f.reply("202 Already logged in.")
+	case f.asked != 'P':
+		return f.reply("503 Login with USER first.")
+	case f.anonymous():
+		f.lynx = strings.HasPrefix(pass, "WWWuser@")
+		return f.login()
+	case !testserver.Allowed(f.srv.Users, f.user, pass):
+		return f.denied()
+	case f.srv.Users[f.user].Account != "":
+		return f.askAccount()
+	}
+	return f.login()
+}
+
+func (f *session) account(name string) error {
+	switch {
+	case f.loggedIn:
+		return f.reply("202 Account not needed.")
+	case f.asked != 'A':
+		return f.reply("503 Login with USER first.")
+	case f.srv.Users[f.user].Account != name:
+		return f.denied()
+	}
+	return f.login()
+}
+
+func (f *session) askAccount() error {
+	f.asked = 'A'
+	return f.reply("332 Need account for login.")
+}
+
+func (f *session) login() error {
+	f.loggedIn, f.asked = true, 0
+	f.dir = core.Clean(f.srv.LoginDir)
+	f.tree = f.srv.m.TreeOf(f.user, f.srv.Users[f.user].Content)
+	return f.reply("230 User logged in, proceed.")
+}
+
+func (f *session) denied() error {
+	f.asked = 0
+	if f.failures++; f.failures >= maxLogins {
+		f.quit = true
+		return f.reply("421 Too many wrong logins.")
+	}
+	return f.reply("530 Login incorrect.")
+}
+
+func (f *session) reinitialize(string) error {
+	f.loggedIn, f.asked, f.user = false, 0, ""
+	f.dir, f.ascii, f.rest, f.epsvAll = core.Clean(f.srv.LoginDir), true, 0, false
+	f.closePassive()
+	return f.reply("220 Ready for a new user.")
+}
+
+func (f *session) logout(string) error {
+	f.quit = true
+	return f.reply("221 Goodbye.")
+}
+
+func (f *session) noop(string) error   { return f.reply("200 Ok.") }
+func (f *session) system(string) error { return f.reply("215 UNIX Type: L8") }
+
+func (f *session) allocate(string) error { return f.reply("202 No storage allocation necessary.") }
+
+func (f *session) help(string) error {
+	return f.reply("214 A test server: RFC 959, 1123, 2389, 2428, 3659, 4217.")
+}
+
+func (f *session) features(string) error {
+	text := "211-Features:"
+	features := []string{"EPRT", "EPSV", "MDTM", "MFMT", "MLST type*;size*;modify*;perm*;", "REST STREAM", "SIZE", "TVFS", "UTF8"}
+	if f.srv.RequirePRET {
+		features = append(features, "PRET")
+	}
+	if f.srv.m.TLS != nil {
+		features = append(features, "AUTH TLS", "CCC", "PBSZ", "PROT")
+	}
+	for _, feature := range features {
+		verb, _, _ := strings.Cut(feature, " ")
+		if !core.Names(f.srv.Hide, verb) {
+			text += "\n " + feature
+		}
+	}
+	return f.reply(text + "\n211 End")
+}
+
+func (f *session) options(arg string) error {
+	name, value, _ := strings.Cut(strings.ToUpper(arg), " ")
+	switch {
+	case name == "UTF8" && (value == "ON" || value == ""):
+		return f.reply("200 Names are octets; UTF-8 is fine.")
+	case name == "MLST":
+		return f.reply("200 MLST OPTS type;size;modify;perm;")
+	}
+	return f.reply("501 Option not understood.")
+}

@@ -1,0 +1,205 @@
+// Package gophertest has a Gopher server for tests, also of Gopher+. Package testserver has what all
+// servers have in common.
+package gophertest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Server is a server of RFC 1436. Directories are menus, built from Content or from a file
+// "gophermap" in them. Files are text or binary by their suffix. The selector of a file is its
+// path, as in "/pub/motd.txt". With a type before it, as in "9/pub/motd.txt", the file is served as
+// that type. The transcript has the requests, quoted, and the number of bytes of each answer.
+type Server struct {
+	testserver.Server
+
+	// Search answers a search request. If nil, the server searches the text files of Content below
+	// the selector for all of the words.
+	Search func(selector, words string) []MenuLine
+	// Host and Port are the host and port of items in menus; the zero values mean those of Addr.
+	Host string
+	Port int
+	// NoDot omits the last line (a dot) of texts and menus, as pygopherd does.
+	NoDot bool
+	// NoStuffing means that a line that begins with a dot is sent unchanged, as by gophernicus.
+	NoStuffing bool
+	// BareLF means that the lines of texts and menus end in LF.
+	BareLF bool
+	// RequestLimit is the number of bytes that are read of a request line. The rest is silently
+	// ignored, as gopherd 3.0 does after 198. Zero means no limit.
+	RequestLimit int
+
+	// Personality is the server whose Gopher+ behavior this one imitates. The zero value means a
+	// server without Gopher+.
+	Personality Personality
+	// Plus has the Gopher+ information about files, by their names in Content such as
+	// "pub/motd.txt". Other files have the information that any file has.
+	Plus map[string]Item
+
+	m *core.Machine
+}
+
+// MenuLine is an item of a menu. An empty Host means the server itself.
+type MenuLine struct {
+	Type     byte
+	Display  string
+	Selector string
+	Host     string
+	Port     int
+	Plus     byte // '+' for an item of Gopher+, '?' for one with a form; else 0
+}
+
+// New starts a Gopher server that ends with the test.
+func New(tb testserver.TB, configure ...func(*Server)) *Server {
+	tb.Helper()
+	return testserver.New(tb, Start, configure)
+}
+
+// Start starts a Gopher server on addr, such as "127.0.0.1:7070"; "" means a free loopback port. The
+// server ends with ctx or by Close.
+func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
+	s := new(Server)
+	s.m = testserver.Attach(&s.Server, &table)
+	core.Configure(s, configure)
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
+// 0 means every occurrence. See package testserver.
+func (s *Server) On(stage string, n int, faults ...Fault) {
+	testserver.On(&s.Server, stage, n, faults)
+}
+
+// maxRequest is the maximum length of a request line.
+const maxRequest = 4 << 10
+
+// request is a request line, split at its tabs.
+type request struct {
+	selector string
+	words    string   // the second field: what to search for
+	more     []string // further fields, of Gopher+
+	form     []string // the lines of a form that was filled in
+}
+
+// serve answers the only request of a connection.
+func (s *Server) serve(c *core.Client) {
+	r := bufio.NewReaderSize(c, maxRequest)
+	line, err := s.readLine(c, r)
+	if err != nil {
+		return
+	}
+	req := parseRequest(line)
+	p, isPlus := s.plusOf(req)
+	if p.data {
+		if req.form, err = s.readForm(c, r); err != nil {
+			return
+		}
+	}
+	var a answer
+	if isPlus {
+		a = s.plus(req, p)
+	} else {
+		a = s.prepare(req)
+	}
+	s.deliver(c, req, a)
+}
+
+// deliver sends an answer, with the faults armed for it.
+func (s *Server) deliver(c *core.Client, req request, a answer) {
+	p := s.m.At("REQUEST", "REQUEST "+req.selector, a.stage)
+	switch err := c.Preempt(p); {
+	case errors.Is(err, core.ErrSilent):
+		c.Wait()
+		return
+	case err != nil:
+		return
+	}
+	c.Count(core.FromServer, s.send(c, a, p))
+}
+
+// readLine reads and records the request line. It accepts a line without an end, because some
+// clients close their side instead.
+func (s *Server) readLine(c *core.Client, r *bufio.Reader) (string, error) {
+	line, err := r.ReadSlice('\n')
+	if len(line) > 0 {
+		c.Quote(line)
+	}
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	request := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	if limit := s.RequestLimit; limit > 0 && len(request) > limit {
+		request = request[:limit]
+	}
+	return request, nil
+}
+
+func parseRequest(line string) request {
+	fields := strings.Split(line, "\t")
+	req := request{selector: fields[0]}
+	if len(fields) > 1 {
+		req.words, req.more = fields[1], fields[2:]
+	}
+	return req
+}
+
+// answer is the answer to a request: a menu, a text or a binary, with the header of Gopher+
+// before it if there is one.
+type answer struct {
+	stage  string
+	header string
+	text   bool
+	body   io.ReadCloser
+}
+
+// prepare finds the answer to a request.
+func (s *Server) prepare(req request) answer {
+	if target, ok := strings.CutPrefix(strings.TrimPrefix(req.selector, "/"), "URL:"); ok {
+		return binary("TEXT", linkPage(target))
+	}
+	as, name := s.resolve(req.selector)
+	if req.words != "" {
+		return s.search(req)
+	}
+	file, e, err := s.m.Tree.Open(name)
+	switch {
+	case errors.Is(err, core.ErrIsDir):
+		return s.directory(name)
+	case errors.Is(err, fs.ErrPermission):
+		return s.failure(req.selector, "is not for you")
+	case err != nil:
+		return s.failure(req.selector, "does not exist")
+	}
+	if as == 0 {
+		as = itemType(e.Name)
+	}
+	if as == '0' {
+		return answer{stage: "TEXT", text: true, body: file}
+	}
+	return answer{stage: "BINARY", body: file}
+}
+
+// resolve removes a type from a selector such as "9/pub/x", unless a file has that name.
+func (s *Server) resolve(selector string) (as byte, name string) {
+	name = core.Clean(selector)
+	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("01579gIhs", selector[0]) >= 0 {
+		if _, err := s.m.Tree.Stat(name); err != nil {
+			return selector[0], core.Clean(selector[1:])
+		}
+	}
+	return 0, name
+}

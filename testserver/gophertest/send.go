@@ -1,0 +1,74 @@
+package gophertest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// send sends the answer with the faults of p and returns the number of bytes sent.
+func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
+	defer a.body.Close()
+	if p.EndsAtOnce(c.Conn) {
+		return 0
+	}
+	out := &core.Counter{W: p.Shape(s.m.Ctx, c.Body(), c.Conn)}
+	err := s.write(out, a, p)
+	if trailers := p.TakeAll(trailer); err == nil {
+		for _, t := range trailers {
+			_, _ = io.WriteString(out, t.Text)
+		}
+	}
+	return out.N
+}
+
+// write writes the answer, or what a fault sends instead.
+func (s *Server) write(out *core.Counter, a answer, p *core.Plan) error {
+	if instead, ok := replacement(a, p); ok {
+		_, err := io.WriteString(out, instead)
+		return err
+	}
+	if header, ok := p.Take(plusHeader); ok {
+		a.header = header.Text
+	}
+	if _, err := io.WriteString(out, a.header); err != nil {
+		return err
+	}
+	if p.Has(noColon) {
+		a.body = withoutColon(a.body, p)
+	}
+	if a.text {
+		return p.DotText(core.DotText{
+			NoDot: s.NoDot, NoStuffing: s.NoStuffing, StuffLone: s.Personality == UMNGopher, BareLF: s.BareLF,
+		}).Send(out, a.body)
+	}
+	direct, err := core.CopyData(out.W, a.body) // bypass the counter, so that the kernel copies
+	out.N += direct
+	return err
+}
+
+// replacement returns what a fault sends in place of the whole answer.
+func replacement(a answer, p *core.Plan) (octets string, ok bool) {
+	if reply, ok := p.Take(core.Reply); ok {
+		return core.ReplyOctets(reply.Text), true
+	}
+	if a.header != "" && p.Has(plusError) {
+		refusal, _ := p.Take(plusError)
+		return fmt.Sprintf("--1\r\n%d %s\r\n%s\r\n.\r\n", refusal.N, defaultAdmin, refusal.Text), true
+	}
+	data, ok := p.Take(core.Data)
+	return data.Text, ok
+}
+
+// withoutColon removes the colon in the first line of attributes.
+func withoutColon(body io.ReadCloser, p *core.Plan) io.ReadCloser {
+	octets, _ := io.ReadAll(body)
+	body.Close()
+	if bytes.Contains(octets, []byte("+INFO:")) {
+		p.Acts(noColon)
+	}
+	return text(strings.Replace(string(octets), "+INFO:", "+INFO", 1))
+}

@@ -1,0 +1,407 @@
+// Package core is what the test servers have in common: connections with their faults, the
+// transcript, and the files that are served. It knows no protocol.
+package core
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Defaults and limits of every server.
+const (
+	defaultMaxUpload = 256 << 20
+	defaultMaxConns  = 4096
+	defaultIdle      = 5 * time.Minute
+	LingerTime       = time.Second // how long a closing connection waits for its peer
+)
+
+// Config has the settings that all servers share. The fields of testserver.Server document them.
+type Config struct {
+	Content     fs.FS
+	Forbidden   []string
+	MaxUpload   int64
+	MaxConns    int
+	IdleTimeout time.Duration
+	Network     Network
+	Log         func(Line)
+	TLS         *tls.Config
+	ImplicitTLS bool
+}
+
+// Machine is the part that all servers have in common.
+type Machine struct {
+	Config
+	Table *Table
+	Tree  Tree            // Content and the changes of clients
+	Ctx   context.Context // ends with the server
+	URL   string
+	Addr  string
+
+	faults   faults
+	script   script
+	listener net.Listener
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
+	ended    chan struct{}
+
+	mu      sync.Mutex
+	conns   map[io.Closer]struct{} // nil once the server is closed
+	count   int                    // connections accepted so far
+	serving int                    // accepted connections that are still served
+	quiet   sync.Cond              // signals, under mu, that serving is 0 again
+	trees   map[string]*Tree       // of users that have one of their own
+
+	probing sync.Mutex
+	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
+
+	identity func() (tls.Certificate, *x509.CertPool, error)
+}
+
+// New returns a machine that has not started.
+func New(t *Table) *Machine { return &Machine{Table: t, identity: onceIdentity()} }
+
+// Configure calls the functions that are not nil.
+func Configure[S any](s S, functions []func(S)) {
+	for _, f := range functions {
+		if f != nil {
+			f(s)
+		}
+	}
+}
+
+// Service is how a server listens.
+type Service struct {
+	Scheme string
+	Port   int // the usual one, which a server in memory has
+	// SecureScheme and SecurePort are those with ImplicitTLS.
+	SecureScheme string
+	SecurePort   int
+	// Addr is the address to listen on; "" means a free loopback port.
+	Addr string
+	// Serve is called for each connection, in a goroutine of its own. It need not close the
+	// connection. If it is nil, ServePackets is called and runs until the socket is closed.
+	Serve        func(*Client)
+	ServePackets func(net.PacketConn)
+}
+
+// Start listens and serves until ctx ends or Close is called.
+func (m *Machine) Start(ctx context.Context, how Service) error {
+	m.MaxUpload = cmp.Or(max(0, m.MaxUpload), defaultMaxUpload)
+	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
+	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
+	m.Tree.base, m.Tree.forbidden = m.Content, m.Forbidden
+	m.script.log = m.Log
+	if m.ImplicitTLS {
+		how.Scheme, how.Port = how.SecureScheme, how.SecurePort
+	}
+	if err := m.prepareTLS(how); err != nil {
+		return fmt.Errorf("testserver: %w", err)
+	}
+	if how.Serve == nil {
+		var socket net.PacketConn
+		return m.listen(ctx, how, func(addr string) (at net.Addr, c io.Closer, err error) {
+			if socket, err = m.network().ListenPacket(ctx, "udp", addr); err != nil {
+				return nil, nil, err
+			}
+			return socket.LocalAddr(), socket, nil
+		}, func() { how.ServePackets(socket) })
+	}
+	return m.listen(ctx, how, func(addr string) (at net.Addr, c io.Closer, err error) {
+		if m.listener, err = m.network().Listen(ctx, "tcp", addr); err != nil {
+			return nil, nil, err
+		}
+		return m.listener.Addr(), m.listener, nil
+	}, func() { m.accept(how.Serve) })
+}
+
+// network returns the network to use.
+func (m *Machine) network() Network {
+	if m.Network == nil {
+		return host{}
+	}
+	return m.Network
+}
+
+// listen chooses the address, opens it, and starts serve.
+func (m *Machine) listen(ctx context.Context, how Service, open func(addr string) (net.Addr, io.Closer, error), serve func()) error {
+	var at net.Addr
+	var listener io.Closer
+	err := errors.New("no address yet")
+	if m.Network != nil && how.Addr == "" {
+		// The port may be taken, perhaps by a server of the same kind.
+		at, listener, err = open(fmt.Sprintf("127.0.0.1:%d", how.Port))
+	}
+	if err != nil {
+		at, listener, err = open(cmp.Or(how.Addr, "127.0.0.1:0"))
+	}
+	if err != nil {
+		return fmt.Errorf("testserver: %w", err)
+	}
+	m.Addr = at.String()
+	m.URL = how.Scheme + "://" + m.Addr
+	m.Ctx, m.cancel = context.WithCancel(ctx)
+	m.conns = make(map[io.Closer]struct{})
+	m.ended = make(chan struct{})
+	m.quiet.L = &m.mu
+	m.Track(listener)
+	m.wg.Go(serve)
+	context.AfterFunc(m.Ctx, m.end)
+	return nil
+}
+
+// accept takes connections until the listener is closed.
+func (m *Machine) accept(serve func(*Client)) {
+	for failures := 0; failures < 100; {
+		nc, err := m.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // perhaps out of descriptors: try again
+			failures++
+			_ = Sleep(m.Ctx, 10*time.Millisecond)
+			continue
+		}
+		failures = 0
+		if m.isProbe(nc) {
+			_ = nc.Close()
+			continue
+		}
+		c, ok := m.admit(nc)
+		if !ok {
+			_ = nc.Close()
+			continue
+		}
+		m.wg.Go(func() {
+			defer m.Untrack(nc)
+			if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
+				serve(c)
+			}
+			m.leave()
+			c.linger()
+		})
+	}
+}
+
+// admit counts a connection and looks up the faults armed for it.
+func (m *Machine) admit(nc net.Conn) (*Client, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count++
+	if m.conns == nil || m.serving >= m.MaxConns {
+		return nil, false
+	}
+	m.serving++
+	m.conns[nc] = struct{}{}
+	return newClient(m, nc, m.count, m.At("CONNECT")), true
+}
+
+// leave records that a connection is no longer served.
+func (m *Machine) leave() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.serving--; m.serving == 0 {
+		m.quiet.Broadcast()
+	}
+}
+
+// isProbe reports whether WaitIdle opened the connection.
+func (m *Machine) isProbe(nc net.Conn) bool {
+	m.probing.Lock()
+	defer m.probing.Unlock()
+	key := nc.RemoteAddr().String()
+	accepted, ok := m.probes[key]
+	if ok {
+		close(accepted)
+		delete(m.probes, key)
+	}
+	return ok
+}
+
+// WaitIdle returns when every connection that was opened before the call has been served to its
+// end, or with an error when ctx ends or the server is closed.
+func (m *Machine) WaitIdle(ctx context.Context) error {
+	if m.listener == nil {
+		return nil
+	}
+	// Connections are accepted in the order in which they were opened.
+	m.probing.Lock()
+	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
+	if err != nil {
+		m.probing.Unlock()
+		return err
+	}
+	defer probe.Close()
+	accepted := make(chan struct{})
+	if m.probes == nil {
+		m.probes = make(map[string]chan<- struct{})
+	}
+	m.probes[probe.LocalAddr().String()] = accepted
+	m.probing.Unlock()
+	select {
+	case <-accepted:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.ended:
+		return net.ErrClosed
+	}
+	defer context.AfterFunc(ctx, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.quiet.Broadcast()
+	})()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.serving > 0 && ctx.Err() == nil {
+		m.quiet.Wait()
+	}
+	return ctx.Err()
+}
+
+// Track registers something to be closed with the server. It returns false if the server is closed
+// already.
+func (m *Machine) Track(c io.Closer) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.conns == nil {
+		return false
+	}
+	m.conns[c] = struct{}{}
+	return true
+}
+
+// Untrack closes what Track registered.
+func (m *Machine) Untrack(c io.Closer) {
+	m.mu.Lock()
+	delete(m.conns, c)
+	m.mu.Unlock()
+	_ = c.Close()
+}
+
+// Go runs f in a goroutine, for whose end Close waits.
+func (m *Machine) Go(f func()) { m.wg.Go(f) }
+
+// Close ends the server. Its error is that of Pending.
+func (m *Machine) Close() error {
+	m.end()
+	return m.Pending()
+}
+
+func (m *Machine) end() {
+	m.mu.Lock()
+	conns := m.conns
+	m.conns = nil
+	m.mu.Unlock()
+	if conns == nil {
+		<-m.ended
+		return
+	}
+	m.cancel()
+	for c := range conns {
+		_ = c.Close()
+	}
+	m.wg.Wait()
+	close(m.ended)
+}
+
+// Wait returns when the server has ended.
+func (m *Machine) Wait() { <-m.ended }
+
+// Shown returns the host and port that a server shows to clients: the given ones, or those it
+// listens on.
+func (m *Machine) Shown(host string, port int) (string, int) {
+	own, service, _ := net.SplitHostPort(m.Addr)
+	if port == 0 {
+		port, _ = strconv.Atoi(service)
+	}
+	return cmp.Or(host, own), port
+}
+
+// Dial connects to address as this server's clients do. It refuses an address that is not on this
+// host.
+func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := checkLoopback(address); err != nil && m.Network == nil {
+		return nil, err
+	}
+	return m.network().Dial(ctx, network, address)
+}
+
+// Listen opens a listener on the network of the server.
+func (m *Machine) Listen(address string) (net.Listener, error) {
+	return m.network().Listen(m.Ctx, "tcp", address)
+}
+
+// Connect connects to a client.
+func (m *Machine) Connect(ctx context.Context, address string) (net.Conn, error) {
+	return m.network().Dial(ctx, "tcp", address)
+}
+
+// Arm arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence.
+func (m *Machine) Arm(stage string, n int, f []Fault) error {
+	return m.faults.arm(m.Table, stage, n, f)
+}
+
+// At returns the faults armed for an event that has all the given stage names.
+func (m *Machine) At(stages ...string) *Plan { return m.faults.at(stages) }
+
+// ResetFaults disarms all faults.
+func (m *Machine) ResetFaults() { m.faults.reset() }
+
+// Pending returns an error that lists the armed faults that have not acted, or nil.
+func (m *Machine) Pending() error {
+	var errs []error
+	for _, message := range m.faults.pending() {
+		errs = append(errs, fmt.Errorf("testserver: %s: %s", m.URL, message))
+	}
+	return errors.Join(errs...)
+}
+
+// Note records a line that has its Text.
+func (m *Machine) Note(l Line) { m.script.record(l, nil) }
+
+// Record records a line whose Text is show(l.Octets).
+func (m *Machine) Record(l Line, show func(octets string) string) { m.script.record(l, show) }
+
+// Lines returns the transcript.
+func (m *Machine) Lines() []Line { return m.script.lines() }
+
+// ResetLines deletes the lines recorded so far.
+func (m *Machine) ResetLines() { m.script.reset() }
+
+// TreeOf returns the files of a user: Tree, or a tree of the user's own if there is content for it.
+func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
+	if content == nil {
+		return &m.Tree
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.trees[user]
+	if t == nil {
+		if m.trees == nil {
+			m.trees = make(map[string]*Tree)
+		}
+		t = &Tree{base: content, forbidden: m.Forbidden}
+		m.trees[user] = t
+	}
+	return t
+}
+
+// UploadsOf returns the uploads of a user that has a tree of its own.
+func (m *Machine) UploadsOf(user string) map[string][]byte {
+	m.mu.Lock()
+	t := m.trees[user]
+	m.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	return t.Uploads()
+}

@@ -1,0 +1,185 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// faults are the armed faults of a server.
+type faults struct {
+	mu    sync.Mutex
+	rules []*rule
+}
+
+// rule is what one call has armed.
+type rule struct {
+	stage string
+	nth   int
+	armed []*armed
+	seen  int // occurrences of the stage since it was armed
+	full  int // the number of occurrences that Gather waits for, or 0
+	come  chan struct{}
+}
+
+// armed is a fault that waits for its occurrence.
+type armed struct {
+	Fault
+	acted atomic.Bool
+}
+
+// arm arms faults for the n-th occurrence of a stage, or for none of them if one cannot act there.
+func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
+	r := &rule{stage: stageKey(stage), nth: n, come: make(chan struct{})}
+	err := t.checkStage(r.stage)
+	if n < 0 {
+		err = errors.New("the occurrence must not be negative")
+	}
+	for i := 0; i < len(wanted) && err == nil; i++ {
+		a := &armed{}
+		if a.Fault, err = t.check(r.stage, wanted[i]); a.Kind == Gather {
+			r.full = int(a.N)
+		}
+		r.armed = append(r.armed, a)
+	}
+	if err != nil {
+		return fmt.Errorf("testserver: On(%q, %d): %w", stage, n, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rules = append(f.rules, r)
+	return nil
+}
+
+func (f *faults) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.rules {
+		if r.seen < r.full {
+			close(r.come)
+		}
+	}
+	f.rules = nil
+}
+
+// at returns the faults armed for an event that has all the given stage names.
+func (f *faults) at(stages []string) *Plan {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := new(Plan)
+	for _, r := range f.rules {
+		if !slices.ContainsFunc(stages, func(s string) bool { return stageKey(s) == r.stage }) {
+			continue
+		}
+		if r.reached(); r.nth == 0 || r.nth == r.seen {
+			p.armed = append(p.armed, r.armed...)
+			if r.full > 0 {
+				p.gather = append(p.gather, r.come)
+			}
+		}
+	}
+	return p
+}
+
+// reached counts an occurrence of the stage.
+func (r *rule) reached() {
+	if r.seen++; r.seen == r.full {
+		close(r.come)
+	}
+}
+
+// pending returns a message for each rule that has faults which have not acted.
+func (f *faults) pending() (messages []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range f.rules {
+		var idle []string
+		for _, a := range r.armed {
+			if !a.acted.Load() || r.seen < r.full {
+				idle = append(idle, a.String())
+			}
+		}
+		if idle == nil {
+			continue
+		}
+		message := fmt.Sprintf("fault never used: On(%q, %d, %s)", r.stage, r.nth, strings.Join(idle, ", "))
+		if r.seen >= max(1, r.nth, r.full) {
+			message += "; the stage was reached, but nothing was sent on which the fault acts"
+		}
+		messages = append(messages, message)
+	}
+	return messages
+}
+
+// stageKey folds the letter case of the command but not that of its argument.
+func stageKey(stage string) string {
+	verb, arg, ok := strings.Cut(stage, " ")
+	if !ok {
+		return strings.ToUpper(verb)
+	}
+	return strings.ToUpper(verb) + " " + arg
+}
+
+// Plan has all faults for one occurrence of a stage. The zero value has none. A fault counts as used
+// when it has acted: Take and what sends octets record that, Peek and Has do not.
+type Plan struct {
+	armed  []*armed
+	gather []<-chan struct{} // closed when the stage has been reached often enough
+}
+
+// last returns the last fault of a kind, or nil.
+func (p *Plan) last(k *Kind) *armed {
+	for _, a := range slices.Backward(p.armed) {
+		if a.Kind == k {
+			return a
+		}
+	}
+	return nil
+}
+
+// Has reports whether there is a fault of a kind.
+func (p *Plan) Has(k *Kind) bool { return p.last(k) != nil }
+
+// Peek returns the last fault of a kind.
+func (p *Plan) Peek(k *Kind) (Args, bool) {
+	if a := p.last(k); a != nil {
+		return a.Args, true
+	}
+	return Args{}, false
+}
+
+// Take returns the last fault of a kind, which acts now.
+func (p *Plan) Take(k *Kind) (Args, bool) {
+	all := p.TakeAll(k)
+	if all == nil {
+		return Args{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// TakeAll returns the faults of a kind, which act now.
+func (p *Plan) TakeAll(k *Kind) (all []Args) {
+	for _, a := range p.armed {
+		if a.Kind == k {
+			a.acted.Store(true)
+			all = append(all, a.Args)
+		}
+	}
+	return all
+}
+
+// Acts reports whether there is a fault of a kind, which then acts now.
+func (p *Plan) Acts(k *Kind) bool {
+	_, ok := p.Take(k)
+	return ok
+}
+
+// end records that nothing else will be sent, so that no other fault can act.
+func (p *Plan) end() {
+	for _, a := range p.armed {
+		a.acted.Store(true)
+	}
+}

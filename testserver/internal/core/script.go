@@ -1,0 +1,141 @@
+package core
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Limits of a transcript.
+const (
+	maxLines      = 1 << 16 // when there are more, the oldest half is deleted
+	MaxLineOctets = 4 << 10 // the rest of a longer line is not recorded
+)
+
+// Side is the side that sent a line.
+type Side byte
+
+// The two sides of a connection.
+const (
+	FromClient Side = 'C'
+	FromServer Side = 'S'
+)
+
+// Line is one line of a control connection.
+type Line struct {
+	Conn   int    // number of the connection, counted from 1
+	From   Side   // the side that sent it
+	Octets string // exactly as sent, with the line end (missing only at the end of a connection)
+	Text   string // for reading: Octets without CR LF; quoted if it has other bytes than printable ASCII
+}
+
+// script collects a transcript.
+type script struct {
+	mu    sync.Mutex
+	all   []Line
+	shows []func(octets string) string // of the lines at the same index
+	log   func(Line)
+}
+
+// record records a line. If show is not nil, its Text is show(Octets). That can cost more than sending
+// the line did, so it is computed when the transcript is read.
+func (s *script) record(l Line, show func(octets string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= maxLines {
+		s.all = slices.Delete(s.all, 0, maxLines/2)
+		s.shows = slices.Delete(s.shows, 0, maxLines/2)
+	}
+	if s.log != nil && show != nil {
+		l.Text, show = show(l.Octets), nil
+	}
+	s.all, s.shows = append(s.all, l), append(s.shows, show)
+	if s.log != nil {
+		s.log(l)
+	}
+}
+
+func (s *script) lines() []Line {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, show := range s.shows {
+		if show != nil {
+			s.all[i].Text, s.shows[i] = show(s.all[i].Octets), nil
+		}
+	}
+	return slices.Clone(s.all)
+}
+
+func (s *script) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all, s.shows = nil, nil
+}
+
+// LineText returns a line as [Line.Text] shows it.
+func LineText(octets string) string {
+	text, complete := strings.CutSuffix(octets, "\r\n")
+	if complete && Printable(text) {
+		return text
+	}
+	return strconv.Quote(octets)
+}
+
+func Printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// Recorder splits one side of one connection into lines and records them.
+type Recorder struct {
+	script  *script
+	conn    int
+	from    Side
+	partial []byte
+	skip    bool // discard the rest of a line that is too long
+}
+
+// Write records p; it never fails.
+func (r *Recorder) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		line, after, whole := bytes.Cut(rest, []byte{'\n'})
+		if whole {
+			line = rest[:len(line)+1]
+		}
+		r.append(line)
+		if whole {
+			r.End()
+			r.skip = false
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+func (r *Recorder) append(part []byte) {
+	if r.skip {
+		return
+	}
+	room := MaxLineOctets - len(r.partial)
+	r.partial = append(r.partial, part[:min(room, len(part))]...)
+	if len(part) >= room && !bytes.HasSuffix(part, []byte{'\n'}) {
+		r.End()
+		r.skip = true
+	}
+}
+
+// End records an unfinished line, if there is one.
+func (r *Recorder) End() {
+	if len(r.partial) == 0 {
+		return
+	}
+	octets := string(r.partial)
+	r.partial = r.partial[:0]
+	r.script.record(Line{Conn: r.conn, From: r.from, Octets: octets}, LineText)
+}

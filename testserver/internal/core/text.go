@@ -1,0 +1,107 @@
+package core
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// OneLine replaces characters that would break a line, as Unix servers do.
+var OneLine = strings.NewReplacer("\r", "?", "\n", "?", "\x00", "?")
+
+// Names reports whether list contains word, in any letter case.
+func Names(list []string, word string) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
+}
+
+// SkipLine discards the rest of a line that was too long, up to a limit.
+func SkipLine(r *bufio.Reader) error {
+	for range 1024 {
+		if _, err := r.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+	return io.ErrShortBuffer
+}
+
+// DotText is how a text that ends in a dot departs from the rules (RFC 1436 §3.1, RFC 3977 §3.1.1).
+type DotText struct {
+	NoDot      bool
+	LoneDot    bool
+	NoStuffing bool
+	StuffLone  bool // only a line that is nothing but a dot is stuffed
+	BareLF     bool
+}
+
+// DotText returns what a server does always, together with the faults of p, which act now.
+func (p *Plan) DotText(always DotText) DotText {
+	always.NoDot = p.Acts(NoDot) || always.NoDot
+	always.LoneDot = p.Acts(LoneDot) || always.LoneDot
+	always.NoStuffing = p.Acts(NoStuffing) || always.NoStuffing
+	always.BareLF = p.Acts(BareLF) || always.BareLF
+	return always
+}
+
+// Send sends lines, ended by a line of one dot.
+func (t DotText) Send(w io.Writer, text io.Reader) error {
+	end := "\r\n"
+	if t.BareLF {
+		end = "\n"
+	}
+	size := bufferSize(text)
+	out := bufio.NewWriterSize(w, min(textSize, 2*size+8)) // stuffing may lengthen each line
+	in := bufio.NewReaderSize(FromNetASCII(text), size)
+	for first := true; ; { // first: at the beginning of a line
+		part, err := in.ReadSlice('\n')
+		line, whole := bytes.CutSuffix(part, []byte{'\n'})
+		if first && !t.NoStuffing && bytes.HasPrefix(line, []byte{'.'}) && (len(line) == 1 || !t.StuffLone) {
+			out.WriteByte('.')
+		}
+		out.Write(line)
+		if whole || err == io.EOF && (len(line) > 0 || !first) {
+			out.WriteString(end)
+		}
+		if whole && t.LoneDot {
+			out.WriteString("." + end)
+			t.LoneDot = false
+		}
+		first = whole
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	if !t.NoDot {
+		out.WriteString("." + end)
+	}
+	return out.Flush()
+}
+
+// Counter counts the bytes that are written to W.
+type Counter struct {
+	W io.Writer
+	N int64
+}
+
+func (c *Counter) Write(p []byte) (int, error) {
+	n, err := c.W.Write(p)
+	c.N += int64(n)
+	return n, err
+}
+
+// CopySize is large enough that copying costs little compared with the system calls.
+const CopySize = 64 << 10
+
+// CopyData copies src to dst. The kernel copies a file to a socket.
+func CopyData(dst io.Writer, src io.Reader) (int64, error) {
+	if file, ok := src.(*os.File); ok {
+		return io.Copy(dst, file)
+	}
+	if w, ok := src.(io.WriterTo); ok { // all in memory
+		return w.WriteTo(dst)
+	}
+	return io.CopyBuffer(struct{ io.Writer }{dst}, src, make([]byte, CopySize))
+}

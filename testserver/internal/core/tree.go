@@ -1,0 +1,494 @@
+package core
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Epoch replaces a missing modification time: it is the month of RFC 1738.
+var Epoch = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
+
+var (
+	ErrTooLarge = errors.New("file too large")
+	ErrIsDir    = errors.New("is a directory")
+	ErrNotDir   = errors.New("not a directory")
+	ErrNotEmpty = errors.New("directory not empty")
+)
+
+// Entry describes a file or directory to the protocols.
+type Entry struct {
+	Name    string // last component
+	Size    int64
+	ModTime time.Time
+	Dir     bool
+	ETag    string
+}
+
+// Tree is Content, overlaid with the changes of clients and Put. Names are separated by slashes,
+// without a slash at either end; "" is the root. Unlike in io/fs they may have bytes that are not
+// UTF-8.
+type Tree struct {
+	base      fs.FS
+	forbidden []string
+
+	mu   sync.RWMutex
+	over map[string]*node
+	seq  int // number of changes; distinguishes versions
+}
+
+// node replaces the file or directory of its name.
+type node struct {
+	gone bool
+	dir  bool
+	base string // if not "", the file in base that was renamed to this
+	data []byte
+	mod  time.Time
+	seq  int
+	put  bool // written by Put, not by a client
+}
+
+// Clean turns any path into a name in the tree; ".." stops at the root.
+func Clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
+
+// parent returns the directory that contains name.
+func parent(name string) string {
+	dir, _ := path.Split(name)
+	return strings.TrimSuffix(dir, "/")
+}
+
+// Stat describes a file or directory, even a forbidden one.
+func (t *Tree) Stat(name string) (Entry, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.find(name)
+}
+
+func (t *Tree) find(name string) (Entry, error) {
+	n := t.over[name]
+	switch {
+	case n == nil:
+		return t.inBase(name, path.Base("/"+name))
+	case n.gone:
+		return Entry{}, fs.ErrNotExist
+	case n.base != "":
+		return t.inBase(n.base, path.Base(name))
+	}
+	e := Entry{Name: path.Base(name), Size: int64(len(n.data)), ModTime: n.mod, Dir: n.dir}
+	e.ETag = fmt.Sprintf(`"%x-%x-%x"`, n.mod.Unix(), e.Size, n.seq)
+	return e, nil
+}
+
+func (t *Tree) inBase(name, as string) (Entry, error) {
+	if name == "" {
+		name = "."
+	}
+	if t.base == nil {
+		if name == "." {
+			return Entry{Name: as, Dir: true, ModTime: Epoch}, nil
+		}
+		return Entry{}, fs.ErrNotExist
+	}
+	if !fs.ValidPath(name) {
+		return Entry{}, fs.ErrNotExist
+	}
+	info, err := fs.Stat(t.base, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	return entryOf(as, info), nil
+}
+
+func entryOf(name string, info fs.FileInfo) Entry {
+	e := Entry{Name: name, Size: info.Size(), ModTime: info.ModTime(), Dir: info.IsDir()}
+	if e.ModTime.IsZero() {
+		e.ModTime = Epoch
+	}
+	if e.Dir {
+		e.Size = 0
+	}
+	e.ETag = fmt.Sprintf(`"%x-%x"`, e.ModTime.UnixNano(), e.Size)
+	return e
+}
+
+// Open opens a file for reading; the caller closes it. For a directory it returns ErrIsDir.
+func (t *Tree) Open(name string) (fs.File, Entry, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, err := t.find(name)
+	if err != nil {
+		return nil, e, err
+	}
+	if t.Refused(name) {
+		return nil, e, fs.ErrPermission
+	}
+	if e.Dir {
+		return nil, e, ErrIsDir
+	}
+	n := t.over[name]
+	if n == nil {
+		n = &node{base: name}
+	}
+	if n.base == "" {
+		return MemFile{Reader: bytes.NewReader(n.data)}, e, nil
+	}
+	f, err := t.base.Open(n.base)
+	return f, e, err
+}
+
+// MemFile is a file of the overlay.
+type MemFile struct{ *bytes.Reader }
+
+func (MemFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+func (MemFile) Close() error               { return nil }
+
+// List returns the entries of a directory, sorted by name.
+func (t *Tree) List(dir string) ([]Entry, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, err := t.find(dir)
+	if err != nil {
+		return nil, err
+	}
+	if t.Refused(dir) {
+		return nil, fs.ErrPermission
+	}
+	if !e.Dir {
+		return nil, ErrNotDir
+	}
+	names, err := t.names(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for name := range names {
+		if e, err := t.find(name); err == nil { // otherwise a broken link, or removed meanwhile
+			list = append(list, e)
+		}
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	return list, nil
+}
+
+// names returns the full names in a directory, including those of the overlay.
+func (t *Tree) names(dir string) (map[string]bool, error) {
+	names := make(map[string]bool)
+	if t.base != nil && t.over[dir] == nil {
+		entries, err := fs.ReadDir(t.base, path.Join(".", dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, d := range entries {
+			names[path.Join(dir, d.Name())] = true
+		}
+	}
+	for name, n := range t.over {
+		if name != "" && parent(name) == dir {
+			names[name] = true
+			if n.gone {
+				delete(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// Refused reports whether name, or a directory above it, is forbidden.
+func (t *Tree) Refused(name string) bool {
+	return slices.ContainsFunc(t.forbidden, func(f string) bool {
+		f = Clean(f)
+		return f == "" || name == f || strings.HasPrefix(name, f+"/")
+	})
+}
+
+// Write stores data at offset in a file. If offset is 0, the file is created or truncated first.
+// Otherwise existing bytes after the data stay, as on a Unix server.
+func (t *Tree) Write(name string, offset int64, data []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.writable(name); err != nil {
+		return err
+	}
+	if e, err := t.find(name); err == nil && e.Dir {
+		return ErrIsDir
+	}
+	if offset > 0 {
+		old, err := t.content(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if offset > int64(len(old)) {
+			return fs.ErrInvalid
+		}
+		whole := slices.Concat(old[:offset], data)
+		if len(whole) < len(old) {
+			whole = append(whole, old[len(whole):]...)
+		}
+		data = whole
+	}
+	t.set(name, &node{data: data, mod: time.Now()})
+	return nil
+}
+
+// Put is Write for the program: missing directories are created.
+func (t *Tree) Put(name string, data []byte) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if name == "" || strings.ContainsRune(name, 0) {
+		return fs.ErrInvalid
+	}
+	for dir := parent(name); dir != ""; dir = parent(dir) {
+		e, err := t.find(dir)
+		if err == nil && !e.Dir {
+			return ErrNotDir
+		}
+		if err != nil {
+			t.set(dir, &node{dir: true, mod: Epoch, put: true})
+		}
+	}
+	t.set(name, &node{data: bytes.Clone(data), mod: Epoch, put: true})
+	return nil
+}
+
+// Delete removes a file or a directory with all that is below it, for the program.
+func (t *Tree) Delete(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.find(name)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return fs.ErrInvalid
+	}
+	return t.delete(name, e)
+}
+
+func (t *Tree) delete(name string, e Entry) error {
+	if e.Dir {
+		names, err := t.names(name)
+		if err != nil {
+			return err
+		}
+		for below := range names {
+			if e, err := t.find(below); err == nil {
+				if err := t.delete(below, e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	t.set(name, &node{gone: true})
+	return nil
+}
+
+// Version returns a number that grows with each change.
+func (t *Tree) Version() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.seq
+}
+
+// content reads a whole file.
+func (t *Tree) content(name string) ([]byte, error) {
+	n := t.over[name]
+	if n == nil {
+		n = &node{base: name}
+	}
+	switch {
+	case n.gone:
+		return nil, fs.ErrNotExist
+	case n.base == "":
+		return n.data, nil
+	case t.base == nil || !fs.ValidPath(n.base):
+		return nil, fs.ErrNotExist
+	}
+	return fs.ReadFile(t.base, n.base)
+}
+
+// writable returns an error if name may not be created or changed.
+func (t *Tree) writable(name string) error {
+	if name == "" || strings.ContainsRune(name, 0) {
+		return fs.ErrInvalid
+	}
+	if t.Refused(name) {
+		return fs.ErrPermission
+	}
+	dir, err := t.find(parent(name))
+	if err != nil {
+		return err
+	}
+	if !dir.Dir {
+		return ErrNotDir
+	}
+	return nil
+}
+
+func (t *Tree) set(name string, n *node) {
+	if t.over == nil {
+		t.over = make(map[string]*node)
+	}
+	t.seq++
+	n.seq = t.seq
+	t.over[name] = n
+}
+
+// Remove deletes a file or, if dir is true, an empty directory.
+func (t *Tree) Remove(name string, dir bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.writable(name); err != nil {
+		return err
+	}
+	e, err := t.find(name)
+	if err != nil {
+		return err
+	}
+	if e.Dir != dir {
+		if e.Dir {
+			return ErrIsDir
+		}
+		return ErrNotDir
+	}
+	if dir {
+		names, err := t.names(name)
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			return ErrNotEmpty
+		}
+	}
+	t.set(name, &node{gone: true})
+	return nil
+}
+
+func (t *Tree) Mkdir(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.writable(name); err != nil {
+		return err
+	}
+	if _, err := t.find(name); err == nil {
+		return fs.ErrExist
+	}
+	t.set(name, &node{dir: true, mod: time.Now()})
+	return nil
+}
+
+// Rename renames a file or a whole directory.
+func (t *Tree) Rename(from, to string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := errors.Join(t.writable(from), t.writable(to)); err != nil {
+		return err
+	}
+	e, err := t.find(from)
+	if err != nil {
+		return err
+	}
+	if to == from || strings.HasPrefix(to, from+"/") {
+		return fs.ErrInvalid
+	}
+	if old, err := t.find(to); err == nil && (old.Dir || e.Dir) {
+		return fs.ErrExist
+	}
+	return t.move(from, to, e)
+}
+
+func (t *Tree) move(from, to string, e Entry) error {
+	if e.Dir {
+		names, err := t.names(from)
+		if err != nil {
+			return err
+		}
+		t.set(to, &node{dir: true, mod: e.ModTime})
+		for name := range names {
+			child, err := t.find(name)
+			if err != nil {
+				continue
+			}
+			if err := t.move(name, to+strings.TrimPrefix(name, from), child); err != nil {
+				return err
+			}
+		}
+	} else if n := t.over[from]; n != nil {
+		moved := *n
+		t.set(to, &moved)
+	} else {
+		t.set(to, &node{base: from})
+	}
+	t.set(from, &node{gone: true})
+	return nil
+}
+
+// Touch sets the modification time of a file.
+func (t *Tree) Touch(name string, mod time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.writable(name); err != nil {
+		return err
+	}
+	if e, err := t.find(name); err != nil {
+		return err
+	} else if e.Dir {
+		return ErrIsDir
+	}
+	data, err := t.content(name)
+	if err != nil {
+		return err
+	}
+	old := t.over[name]
+	t.set(name, &node{data: data, mod: mod, put: old == nil || old.put || old.base != ""})
+	return nil
+}
+
+func (t *Tree) Uploads() map[string][]byte {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	files := make(map[string][]byte)
+	for name, n := range t.over {
+		if !n.gone && !n.dir && !n.put && n.base == "" {
+			files[name] = bytes.Clone(n.data)
+		}
+	}
+	return files
+}
+
+// Seek moves f to offset. A file that cannot Seek is read up to there.
+func Seek(f fs.File, offset int64) error {
+	if offset == 0 {
+		return nil
+	}
+	if s, ok := f.(io.Seeker); ok {
+		_, err := s.Seek(offset, io.SeekStart)
+		return err
+	}
+	_, err := io.CopyN(io.Discard, f, offset)
+	return err
+}
+
+// MayWrite returns the error that Write would return, before an upload begins.
+func (t *Tree) MayWrite(name string, offset int64) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if err := t.writable(name); err != nil {
+		return err
+	}
+	e, err := t.find(name)
+	switch {
+	case err == nil && e.Dir:
+		return ErrIsDir
+	case offset > e.Size:
+		return fs.ErrInvalid
+	}
+	return nil
+}

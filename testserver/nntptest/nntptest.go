@@ -1,0 +1,264 @@
+// Package nntptest has a news server for tests. Package testserver has what all servers have in common.
+package nntptest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Server is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC 4643), STARTTLS
+// (RFC 4642) and the XOVER and XHDR of RFC 2980. Posted articles are kept in memory.
+//
+// Its groups are those of Groups, and one for each directory of Content that has files in it:
+// "local/test" and "local.test" are both the group local.test. A file whose name is a number is the
+// article of that number. Others follow in the order of their names. Content is read when the
+// server starts.
+//
+// A file that does not begin with a header gets one. Lines end in CR LF on the wire, whatever their
+// ends in the file.
+type Server struct {
+	testserver.Server
+
+	// Groups are newsgroups by name, each with its articles in order from number 1: header, an
+	// empty line, body. They are sent unchanged. An empty one means an article that has expired.
+	Groups map[string][]string
+	// Descriptions are the descriptions in LIST NEWSGROUPS, by group.
+	Descriptions map[string]string
+	// Users are the accounts. If there are any, only they can read the groups in Protected.
+	Users map[string]testserver.User
+	// Protected are the groups that require a login if there are Users. If nil, all do, and then no
+	// command works without a login except those that a login requires.
+	Protected []string
+	// ReadOnly means that articles are refused: the greeting is 201, and POST is answered with 440.
+	ReadOnly bool
+	// RFC977 makes the server behave like one of 1986: no CAPABILITIES, MODE READER, OVER,
+	// LISTGROUP or AUTHINFO, and LIST has no argument.
+	RFC977 bool
+	// Hide lists commands that are answered with 500 and left out of CAPABILITIES, such as "XOVER"
+	// or "LIST NEWSGROUPS".
+	Hide []string
+	// Reader means that the server requires MODE READER before it serves readers.
+	Reader bool
+	// Greeting is the first reply; "" means one that says whether posting is allowed.
+	Greeting string
+
+	m    *core.Machine
+	news store
+}
+
+// New starts a news server that ends with the test.
+func New(tb testserver.TB, configure ...func(*Server)) *Server {
+	tb.Helper()
+	return testserver.New(tb, Start, configure)
+}
+
+// Start starts a news server on addr, such as "127.0.0.1:1119"; "" means a free loopback port. The
+// server ends with ctx or by Close.
+func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
+	s := new(Server)
+	s.m = testserver.Attach(&s.Server, &table)
+	s.news.srv, s.news.groups = s, make(map[string]*group)
+	core.Configure(s, configure)
+	err := s.news.open()
+	if err == nil {
+		err = testserver.Start(ctx, &s.Server, core.Service{
+			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve,
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
+// 0 means every occurrence. See package testserver.
+func (s *Server) On(stage string, n int, faults ...Fault) {
+	testserver.On(&s.Server, stage, n, faults)
+}
+
+// Put stores an article while the server runs. Its name is that of a file in Content: "local/test/5"
+// and "local.test/5" are article 5 of the group local.test. With a number that is taken, or a name
+// that is no number, the article gets the next number.
+func (s *Server) Put(name string, data []byte) error {
+	name = core.Clean(name)
+	if err := s.Server.Put(name, data); err != nil {
+		return err
+	}
+	return s.news.put(name)
+}
+
+// Remove removes an article by the name of its file, a directory of articles, or an article of Groups
+// or a posted one as in "local.test/5".
+func (s *Server) Remove(name string) error {
+	name = core.Clean(name)
+	found := s.news.remove(name)
+	if err := s.Server.Remove(name); err != nil && !found {
+		return err
+	}
+	return nil
+}
+
+// Posted returns the articles that clients have posted, in the order of their arrival, unchanged
+// except that doubled dots are single again.
+func (s *Server) Posted() []string { return s.news.posted() }
+
+// session is one connection.
+type session struct {
+	*core.Client
+	srv     *Server
+	r       *bufio.Reader
+	plan    *core.Plan // faults armed for the current command
+	quit    bool
+	secured bool
+	reader  bool
+
+	user     string // argument of AUTHINFO USER, until PASS
+	loggedIn bool
+	group    *group
+	current  int // article number; 0 means no current article
+}
+
+// maxLine is the maximum length of a command.
+const maxLine = 4 << 10
+
+func (s *Server) serve(c *core.Client) {
+	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
+	n.r = bufio.NewReaderSize(c, maxLine)
+	n.plan = s.m.At("GREETING")
+	err := n.Preempt(n.plan)
+	if err == nil {
+		err = n.reply(n.greeting())
+	}
+	for err == nil && !n.quit {
+		var line string
+		if line, err = n.readLine(); err == nil {
+			err = n.command(line)
+		}
+	}
+	switch {
+	case errors.Is(err, core.ErrSilent):
+		c.Wait()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		_ = n.Answer(new(core.Plan), "400 Timeout.")
+	}
+}
+
+func (n *session) greeting() string {
+	switch {
+	case n.srv.Greeting != "":
+		return n.srv.Greeting
+	case n.srv.ReadOnly:
+		return "201 testserver ready, no posting"
+	}
+	return "200 testserver ready, posting allowed"
+}
+
+// readLine reads and records a command.
+func (n *session) readLine() (string, error) {
+	line, err := n.r.ReadSlice('\n')
+	_, _ = n.Received.Write(line)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return "\x00", core.SkipLine(n.r) // not a command, so 500
+	}
+	if err != nil {
+		n.Received.End()
+		return "", err
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+}
+
+// command carries out one line.
+func (n *session) command(line string) error {
+	verb, arg, _ := strings.Cut(line, " ")
+	verb, arg = strings.ToUpper(verb), strings.Trim(arg, " \t")
+	full := verb
+	switch verb {
+	case "LIST", "MODE", "AUTHINFO": // commands of two words
+		word, rest, _ := strings.Cut(arg, " ")
+		if word != "" {
+			full, arg = verb+" "+strings.ToUpper(word), strings.TrimSpace(rest)
+		}
+	}
+	n.plan = n.srv.m.At(verb, line, full)
+	if err := n.Preempt(n.plan); err != nil {
+		return err
+	}
+	if reply, armed := n.plan.Peek(core.Reply); armed && !strings.HasPrefix(reply.Text, "2") && verb != "POST" {
+		return n.reply("")
+	}
+	do := commands[full]
+	switch {
+	case do == nil, core.Names(n.srv.Hide, verb), core.Names(n.srv.Hide, full), n.srv.RFC977 && !slices.Contains(commands977, full):
+		return n.reply(n.unknown(verb))
+	case n.srv.Protected == nil && len(n.srv.Users) > 0 && !n.loggedIn && !slices.Contains(openCommands, full):
+		return n.reply("480 Authentication required.")
+	case !n.reader && !slices.Contains(openCommands, full):
+		return n.reply("401 MODE-READER")
+	}
+	return do(n, arg)
+}
+
+// unknown replies to an unknown command or keyword of LIST.
+func (n *session) unknown(verb string) string {
+	if verb == "LIST" || verb == "MODE" {
+		return "501 Syntax error."
+	}
+	return "500 What?"
+}
+
+// reply sends a single line, or the armed reply if there is one.
+func (n *session) reply(text string) error {
+	if armed, ok := n.plan.Take(core.Reply); ok {
+		text = armed.Text
+	}
+	return n.Answer(n.plan, text)
+}
+
+// openCommands are those that require neither a login nor MODE READER.
+var openCommands = []string{"CAPABILITIES", "MODE READER", "AUTHINFO USER", "AUTHINFO PASS", "STARTTLS", "QUIT", "HELP", "DATE"}
+
+// commands977 are the commands of RFC 977 that this server has.
+var commands977 = []string{"ARTICLE", "HEAD", "BODY", "STAT", "GROUP", "LIST", "NEXT", "LAST", "NEWGROUPS", "NEWNEWS", "POST", "HELP", "QUIT", "SLAVE"}
+
+// commands has all commands of this server.
+var commands = map[string]func(*session, string) error{
+	"CAPABILITIES":  (*session).capabilities,
+	"MODE READER":   (*session).modeReader,
+	"AUTHINFO USER": (*session).authUser,
+	"AUTHINFO PASS": (*session).authPass,
+	"STARTTLS":      (*session).startTLS,
+	"QUIT":          (*session).leave,
+	"HELP":          (*session).help,
+	"DATE":          (*session).date,
+	"SLAVE":         (*session).slave,
+
+	"GROUP":             (*session).selectGroup,
+	"LISTGROUP":         (*session).listGroup,
+	"LIST":              (*session).listActive,
+	"LIST ACTIVE":       (*session).listActive,
+	"LIST NEWSGROUPS":   (*session).listNewsgroups,
+	"LIST OVERVIEW.FMT": (*session).listFormat,
+	"OVER":              (*session).over,
+	"XOVER":             (*session).over,
+	"LIST HEADERS":      (*session).listHeaders,
+	"HDR":               (*session).hdr,
+	"XHDR":              (*session).xhdr,
+	"NEWNEWS":           (*session).newNews,
+	"NEWGROUPS":         (*session).newGroups,
+	"NEXT":              (*session).next,
+	"LAST":              (*session).last,
+
+	"ARTICLE": func(n *session, arg string) error { return n.article(220, arg) },
+	"HEAD":    func(n *session, arg string) error { return n.article(221, arg) },
+	"BODY":    func(n *session, arg string) error { return n.article(222, arg) },
+	"STAT":    func(n *session, arg string) error { return n.article(223, arg) },
+	"POST":    (*session).post,
+}

@@ -1,0 +1,240 @@
+package prosperotest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	proto "github.com/fetch1738/fetch1738/internal/prospero"
+)
+
+// question is a request: its lines, and what decides which faults apply.
+type question struct {
+	lines  [][]string
+	fault  string // an ERROR line, if the text cannot be parsed
+	plain  bool   // protocol 1
+	archie bool   // it is a query of the index
+}
+
+// parseQuestion parses the lines of a request.
+func parseQuestion(text string) *question {
+	q := &question{plain: strings.HasPrefix(text, "VERSION 1 ") || strings.HasPrefix(text, "VERSION 1\n")}
+	if strings.Contains(text, "\n\n") || strings.Contains(text, "\r") {
+		q.fault = malformed("an empty line.")
+		return q
+	}
+	r := proto.NewReader(strings.NewReader(text), 0, q.plain)
+	for {
+		tokens, err := r.ReadLine()
+		if errors.Is(err, proto.ErrCut) && !bytes.ContainsRune(r.Raw(), '\'') {
+			err = io.EOF // the last line may lack its end
+		}
+		if len(tokens) > 0 && (err == nil || err == io.EOF) {
+			q.lines = append(q.lines, tokens)
+			q.archie = q.archie || tokens[0] == "DIRECTORY" && len(tokens) > 2 && strings.HasPrefix(tokens[2], "ARCHIE/")
+		}
+		switch {
+		case err == io.EOF:
+			return q
+		case err != nil:
+			q.fault = malformed("an unterminated quote")
+			return q
+		}
+	}
+}
+
+func malformed(what string) string {
+	return "ERROR Malformed input line: " + proto.Token("Read Prospero message with "+what) + "\n"
+}
+
+// stages returns the names of the request for faults: REQUEST, its commands, and those with the
+// object they are about.
+func (q *question) stages() []string {
+	stages := []string{"REQUEST"}
+	object := ""
+	for _, l := range q.lines {
+		switch {
+		case l[0] == "DIRECTORY" && len(l) > 2:
+			object = l[2]
+		case l[0] == "LIST":
+			stages = append(stages, "LIST", "LIST "+object)
+		case l[0] == "GET-OBJECT-INFO" && len(l) > 3:
+			stages = append(stages, l[0], l[0]+" "+l[3])
+		}
+	}
+	return stages
+}
+
+// answerer builds the answer to one request.
+type answerer struct {
+	*Server
+	strings.Builder
+	plain     bool
+	directory string // chosen by DIRECTORY
+	cut       bool   // something cannot be expressed in protocol 1
+	over      bool   // an error has ended the answer
+}
+
+// answer runs the commands of a request in order, up to the first error.
+func (s *Server) answer(q *question) string {
+	a := &answerer{Server: s, plain: q.plain}
+	for _, l := range q.lines {
+		a.command(l)
+		if a.over {
+			return a.String()
+		}
+	}
+	if q.fault != "" {
+		a.WriteString(q.fault)
+	}
+	if a.cut {
+		a.WriteString("WARNING OUT-OF-DATE Some information you wanted can't be sent. Upgrade to Prospero v5.\n")
+	}
+	return a.String()
+}
+
+func (a *answerer) command(l []string) {
+	switch l[0] {
+	case "VERSION":
+		a.version(l[1:])
+	case "AUTHENTICATE", "AUTHENTICATOR", "SELECT", "FILTER":
+	case "DIRECTORY":
+		if len(l) < 3 || l[1] != "ASCII" {
+			a.fail("ERROR", "Malformed input line: "+l[0])
+			return
+		}
+		a.directory = l[2]
+	case "LIST":
+		a.list(l[1:])
+	case "GET-OBJECT-INFO":
+		if len(l) < 4 || l[2] != "ASCII" {
+			a.fail("ERROR", "Malformed input line: "+l[0])
+			return
+		}
+		a.info(strings.Split(l[1], "+"), l[3])
+	case "PARAMETER":
+		a.WriteString("PARAMETER NOTSET MOTD\n")
+	case "STATUS":
+		fmt.Fprintf(a, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.software(), a.here(), a.seen)
+	case "LIST-ACL", "CREATE-LINK", "DELETE-LINK", "EDIT-LINK-INFO", "CREATE-OBJECT", "EDIT-OBJECT-INFO", "EDIT-ACL", "UPDATE", "ATOMIC":
+		a.fail("FAILURE", "UNIMPLEMENTED")
+	default:
+		if a.over = answerWords[l[0]]; !a.over {
+			a.fail("ERROR", "Unknown message: "+l[0])
+		}
+	}
+}
+
+func (s *Server) software() string { return or(s.Software, "fetch1738-testserver") }
+
+func (a *answerer) version(args []string) {
+	switch {
+	case len(args) == 0 && !a.OnlyVersion1:
+		fmt.Fprintf(a, "VERSION 5 %s\n", a.software())
+	case a.OnlyVersion1 && !a.plain:
+		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-1")
+		a.over = true
+	case args[0] != "5" && !a.plain:
+		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-5") // without a line end, as dirsrv sends it
+		a.over = true
+	}
+}
+
+// fail ends the answer.
+func (a *answerer) fail(word, text string) {
+	a.WriteString(word + " " + text + "\n")
+	a.over = true
+}
+
+// refuse ends the answer with the reply for err.
+func (a *answerer) refuse(err error, otherwise string) {
+	code := otherwise
+	if errors.Is(err, fs.ErrPermission) {
+		code = "NOT-AUTHORIZED"
+	}
+	a.fail("FAILURE", code)
+}
+
+// forwarded answers with the new location of an object, if it has moved.
+func (a *answerer) forwarded(hsoname string) bool {
+	to, ok := a.Forwarded[hsoname]
+	if ok {
+		l := a.link(to)
+		a.WriteString(proto.Forwarded(l.Object))
+		a.over = true
+	}
+	return ok
+}
+
+// info answers GET-OBJECT-INFO.
+func (a *answerer) info(wanted []string, hsoname string) {
+	if a.forwarded(hsoname) {
+		return
+	}
+	name, _ := pathOf(hsoname)
+	e, err := a.m.Tree.Stat(name)
+	if err == nil && !e.Dir {
+		err = a.readable(name)
+	}
+	if err == nil && e.Dir && a.m.Tree.Refused(name) {
+		err = fs.ErrPermission
+	}
+	if err != nil {
+		a.refuse(err, "NOT-FOUND")
+		return
+	}
+	if wanted[0] == "CONTENTS" {
+		a.contents(name)
+		return
+	}
+	all := strings.HasPrefix(wanted[0], "#")
+	if !all && len(wanted) == 1 && wanted[0] == "ACCESS-METHOD" {
+		a.fail("FAILURE", "NOT-FOUND") // as dirsrv of 1994 does
+		return
+	}
+	found := false
+	for _, attr := range a.attributes(name, e) {
+		if all && e.Dir && attr.Name == "ACCESS-METHOD" {
+			continue
+		}
+		for _, w := range wanted {
+			if all || w == attr.Name {
+				a.Write(attr.Append(nil))
+				found = true
+				break
+			}
+		}
+	}
+	if !found {
+		a.WriteString("NONE-FOUND\n")
+	}
+}
+
+// readable returns an error if a file cannot be read.
+func (a *answerer) readable(name string) error {
+	f, _, err := a.m.Tree.Open(name)
+	if err == nil {
+		f.Close()
+	}
+	return err
+}
+
+// contents answers with a whole file.
+func (a *answerer) contents(name string) {
+	f, _, err := a.m.Tree.Open(name)
+	if err != nil {
+		a.refuse(err, "NOT-FOUND")
+		return
+	}
+	defer f.Close()
+	octets, err := io.ReadAll(io.LimitReader(f, a.m.MaxUpload))
+	if err != nil {
+		a.fail("FAILURE", "SERVER-FAILED")
+		return
+	}
+	attr := proto.Attribute{Of: "OBJECT", Nature: "INTRINSIC", Name: "CONTENTS", Type: "SEQUENCE", Value: []string{"DATA", string(octets)}}
+	a.Write(attr.Append(nil))
+}

@@ -1,0 +1,190 @@
+package webtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// response is an [http.ResponseWriter] that writes the bytes itself, so that faults may be anywhere
+// in them. The length of the body must be known.
+type response struct {
+	client      *core.Client
+	req         *http.Request
+	plan        *core.Plan
+	user        testserver.User
+	tree        *core.Tree // what the user sees
+	header      http.Header
+	noRanges    bool
+	wrote       bool      // the head has been sent
+	body        io.Writer // nil when the response has none
+	instead     bool      // the body is that of a Data fault
+	mayContinue bool      // 100 Continue has been sent or was not requested
+	last        bool      // the connection ends after this response
+	err         error
+}
+
+func newResponse(c *core.Client, req *http.Request, p *core.Plan) *response {
+	return &response{client: c, req: req, plan: p, header: make(http.Header),
+		last: req.Close, mayContinue: !strings.EqualFold(req.Header.Get("Expect"), "100-continue")}
+}
+
+func (w *response) Header() http.Header { return w.header }
+
+// WriteHeader sends the head.
+func (w *response) WriteHeader(status int) {
+	if w.wrote {
+		return
+	}
+	w.wrote = true
+	if armed, ok := w.plan.Take(statusFault); ok {
+		status = int(armed.N)
+	}
+	hasBody := w.req.Method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified
+	data, replaced := w.plan.Take(core.Data)
+	if replaced {
+		w.header.Set("Content-Length", strconv.Itoa(len(data.Text)))
+	}
+	w.frame()
+	if hasBody && w.header.Get("Content-Length") == "" && w.header.Get("Transfer-Encoding") == "" {
+		w.last = true // the end of the connection marks the end of the body
+	}
+	if !w.mayContinue {
+		w.last = true // the client may or may not send its body now
+	}
+	if w.last {
+		w.header.Set("Connection", "close")
+	}
+	if w.sendHead(status); w.err != nil || !hasBody {
+		return
+	}
+	w.body = w.plan.Shape(w.req.Context(), w.client.Body(), w.client.Conn)
+	switch {
+	case w.plan.EndsAtOnce(w.client.Conn):
+		w.err = core.ErrCut
+	case replaced:
+		_, w.err = io.WriteString(w.body, data.Text)
+		w.instead = true
+	}
+}
+
+// frame sets the fields that determine where the body ends, and those of faults.
+func (w *response) frame() {
+	if w.noRanges {
+		w.header.Del("Accept-Ranges")
+	}
+	if length, ok := w.plan.Take(contentLength); ok {
+		w.last = true
+		w.header.Del("Content-Length")
+		if length.N >= 0 {
+			w.header.Set("Content-Length", strconv.FormatInt(length.N, 10))
+		}
+	}
+	if w.plan.Acts(chunked) {
+		w.header.Del("Content-Length")
+		w.header.Set("Transfer-Encoding", "chunked")
+	}
+	for _, f := range w.plan.TakeAll(headerField) {
+		if f.Text == "" {
+			w.header.Del(f.Field)
+		} else {
+			w.header.Set(f.Field, f.Text)
+		}
+	}
+}
+
+func (w *response) sendHead(status int) {
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))
+	_ = w.header.Write(&head) // sorted by name
+	w.client.Mute(false)
+	if w.plan.Acts(endlessHeaders) {
+		_, w.err = w.client.Write(head.Bytes())
+		for i := 0; w.err == nil; i++ {
+			_, w.err = fmt.Fprintf(w.client, "X-Endless-%d: and there is more to come\r\n", i)
+		}
+		return
+	}
+	head.WriteString("\r\n")
+	_, w.err = w.client.Write(head.Bytes())
+}
+
+// Write sends a part of the body.
+func (w *response) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	switch {
+	case w.err != nil:
+		return 0, w.err
+	case w.body == nil || w.instead || len(p) == 0:
+		return len(p), nil
+	case w.plan.Has(chunked):
+		return w.chunk(p)
+	}
+	var n int
+	n, w.err = w.body.Write(p)
+	return n, w.err
+}
+
+// chunk writes a chunk. Faults count the bytes of the body, not those of the chunk headers.
+func (w *response) chunk(p []byte) (n int, err error) {
+	raw := w.client.Body()
+	if _, w.err = fmt.Fprintf(raw, "%x\r\n", len(p)); w.err == nil {
+		n, w.err = w.body.Write(p)
+	}
+	if w.err == nil {
+		_, w.err = io.WriteString(raw, "\r\n")
+	}
+	return n, w.err
+}
+
+// ReadFrom lets the kernel copy a file to the connection.
+func (w *response) ReadFrom(src io.Reader) (int64, error) {
+	w.WriteHeader(http.StatusOK)
+	part, limited := src.(*io.LimitedReader)
+	if limited && w.err == nil && w.body == io.Writer(w.client.Conn) && !w.instead && !w.plan.Has(chunked) {
+		if _, ok := part.R.(*os.File); ok {
+			n, err := io.Copy(w.body, src)
+			w.err = err
+			return n, err
+		}
+	}
+	return io.CopyBuffer(struct{ io.Writer }{w}, src, make([]byte, core.CopySize))
+}
+
+// finish ends the response. It returns false if the connection ends too.
+func (w *response) finish() bool {
+	w.WriteHeader(http.StatusOK)
+	if w.err == nil && w.plan.Has(chunked) && w.body != nil && !w.instead {
+		_, w.err = io.WriteString(w.client.Body(), "0\r\n\r\n")
+	}
+	w.client.Mute(false)
+	if w.err != nil || w.last {
+		return false
+	}
+	n, err := io.CopyN(io.Discard, w.req.Body, maxDrain)
+	return err == io.EOF && n < maxDrain
+}
+
+// readBody reads the request's body, for which the client may await a 100 Continue.
+func (w *response) readBody(req *http.Request, limit int64) ([]byte, error) {
+	if !w.mayContinue {
+		w.mayContinue = true
+		if _, err := io.WriteString(w.client, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+			return nil, err
+		}
+	}
+	var body bytes.Buffer
+	n, err := io.Copy(&body, io.LimitReader(req.Body, limit+1))
+	if n > limit {
+		w.last = true
+		return nil, core.ErrTooLarge
+	}
+	return body.Bytes(), err
+}

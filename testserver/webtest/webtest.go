@@ -1,0 +1,233 @@
+// Package webtest has an HTTP server for tests. Package testserver has what all servers have in common.
+package webtest
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file, POST
+// that appends to one. A directory is shown as a page of links. /echo answers with the request as
+// received, unless Content has an "echo". The transcript has the heads of requests and responses.
+// Responses have no Date, so that transcripts can be compared.
+type Server struct {
+	testserver.Server
+
+	// Users, if not empty, are the accounts for Basic authentication, which is then required.
+	Users map[string]testserver.User
+	// Protected lists path prefixes that require a login. If nil, all paths do.
+	Protected []string
+	// Realm is the realm of 401 responses; "" means "testserver".
+	Realm string
+	// Redirects maps paths, such as "/old", to their new locations.
+	Redirects map[string]Redirect
+	// ReadOnly means that PUT and POST are refused with 405.
+	ReadOnly bool
+	// NoRanges means that Range is ignored, as by simple servers.
+	NoRanges bool
+	// MediaTypes maps suffixes such as ".txt" to media types. It has priority over the built-in
+	// types.
+	MediaTypes map[string]string
+
+	m *core.Machine
+}
+
+// Redirect is the response for a path that has moved.
+type Redirect struct {
+	Location string // sent unchanged
+	Status   int    // 0 means 302
+}
+
+// New starts an HTTP server that ends with the test.
+func New(tb testserver.TB, configure ...func(*Server)) *Server {
+	tb.Helper()
+	return testserver.New(tb, Start, configure)
+}
+
+// Start starts an HTTP server on addr, such as "127.0.0.1:8080"; "" means a free loopback port. The
+// server ends with ctx or by Close.
+func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
+	s := new(Server)
+	s.m = testserver.Attach(&s.Server, &table)
+	core.Configure(s, configure)
+	s.Realm = cmp.Or(s.Realm, "testserver")
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
+// 0 means every occurrence. See package testserver.
+func (s *Server) On(stage string, n int, faults ...Fault) {
+	testserver.On(&s.Server, stage, n, faults)
+}
+
+const (
+	maxHead  = 64 << 10 // bytes of a request before its body
+	maxDrain = 1 << 20  // bytes of an unused body that are read to keep the connection
+)
+
+// serve answers the requests of a connection in order.
+func (s *Server) serve(c *core.Client) {
+	r := bufio.NewReaderSize(c, maxHead)
+	for {
+		head, req, err := s.readRequest(c, r)
+		if req == nil {
+			if len(head) > 0 {
+				_ = c.Answer(new(core.Plan), badRequest(err))
+			}
+			return
+		}
+		plan := s.m.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+		err = c.Preempt(plan)
+		switch {
+		case errors.Is(err, core.ErrSilent):
+			c.Wait()
+			return
+		case err != nil:
+			return
+		}
+		if reply, ok := plan.Take(core.Reply); ok {
+			_ = c.Answer(plan, reply.Text)
+			return
+		}
+		w := newResponse(c, req, plan)
+		s.route(w, req, head)
+		if !w.finish() {
+			return
+		}
+	}
+}
+
+// readRequest reads and records a request's head and leaves its body unread. If there is no valid
+// request, it returns an error and the bytes received.
+func (s *Server) readRequest(c *core.Client, r *bufio.Reader) (head []byte, req *http.Request, err error) {
+	head, err = peekHead(r)
+	if len(head) > 0 {
+		_, _ = c.Received.Write(head)
+		c.Received.End()
+		head = bytes.Clone(head)
+	}
+	if err != nil {
+		return head, nil, err
+	}
+	if req, err = http.ReadRequest(r); err != nil {
+		return head, nil, err
+	}
+	return head, req.WithContext(s.m.Ctx), nil
+}
+
+// handshakeRecord is the first byte from a client that starts TLS.
+const handshakeRecord = 0x16
+
+var (
+	errTLS         = errors.New("this port speaks HTTP without TLS")
+	errRequestLine = errors.New("malformed request line")
+)
+
+// peekHead waits until r has buffered a whole head, or a first line that cannot begin one: a client
+// of another protocol may not send more.
+func peekHead(r *bufio.Reader) ([]byte, error) {
+	for seen := 0; ; {
+		have, _ := r.Peek(r.Buffered())
+		if len(have) > 0 && have[0] == handshakeRecord {
+			return have, errTLS
+		}
+		if line, _, whole := bytes.Cut(have, []byte("\n")); whole && bytes.Count(line, []byte(" ")) < 2 && len(bytes.TrimSpace(line)) > 0 {
+			return have, errRequestLine
+		}
+		for _, end := range []string{"\r\n\r\n", "\n\n"} {
+			if i := bytes.Index(have[max(0, seen-3):], []byte(end)); i >= 0 {
+				return have[:max(0, seen-3)+i+len(end)], nil
+			}
+		}
+		seen = len(have)
+		if _, err := r.Peek(seen + 1); err != nil {
+			return have, err
+		}
+	}
+}
+
+func badRequest(err error) string {
+	status := http.StatusBadRequest
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		status = http.StatusRequestHeaderFieldsTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status = http.StatusRequestTimeout
+	}
+	return fmt.Sprintf("HTTP/1.1 %d %s\nContent-Length: 0\nConnection: close\n", status, http.StatusText(status))
+}
+
+// route answers one request.
+func (s *Server) route(w *response, req *http.Request, head []byte) {
+	name := core.Clean(req.URL.Path)
+	if r, ok := s.Redirects[req.URL.Path]; ok {
+		w.redirect(r)
+		return
+	}
+	if s.locked(req) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.Realm+`"`)
+		w.text(http.StatusUnauthorized, "who are you?")
+		return
+	}
+	w.user, w.tree = s.userOf(req)
+	if _, err := w.tree.Stat(name); name == "echo" && errors.Is(err, fs.ErrNotExist) {
+		s.echo(w, req, head)
+		return
+	}
+	switch {
+	case req.Method == http.MethodGet || req.Method == http.MethodHead:
+		s.get(w, req, name)
+	case s.ReadOnly || req.Method != http.MethodPut && req.Method != http.MethodPost:
+		w.Header().Set("Allow", s.allow())
+		w.text(http.StatusMethodNotAllowed, "not allowed")
+	default:
+		s.upload(w, req, name)
+	}
+}
+
+func (s *Server) allow() string {
+	if s.ReadOnly {
+		return "GET, HEAD"
+	}
+	return "GET, HEAD, PUT, POST"
+}
+
+// locked reports whether the request lacks a login that it requires.
+func (s *Server) locked(req *http.Request) bool {
+	if len(s.Users) == 0 {
+		return false
+	}
+	needed := s.Protected == nil
+	for _, prefix := range s.Protected {
+		needed = needed || strings.HasPrefix(req.URL.Path, prefix)
+	}
+	name, pass, _ := req.BasicAuth()
+	return needed && !testserver.Allowed(s.Users, name, pass)
+}
+
+// userOf returns the user whose login the request has, and the files that the user sees.
+func (s *Server) userOf(req *http.Request) (testserver.User, *core.Tree) {
+	name, pass, _ := req.BasicAuth()
+	if !testserver.Allowed(s.Users, name, pass) {
+		return testserver.User{}, &s.m.Tree
+	}
+	u := s.Users[name]
+	return u, s.m.TreeOf(name, u.Content)
+}
