@@ -13,63 +13,35 @@ import (
 	"testing"
 )
 
-// TestAddingAScheme follows every step of "Adding a scheme" in docs/architecture.md, in a copy of the
-// module and without a network.
+// TestAddingAScheme follows every step of "Adding a scheme".
 func TestAddingAScheme(t *testing.T) {
 	onlyInCI(t)
-	page, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, recipe, found := strings.Cut(string(page), "\n## Adding a scheme\n")
-	if !found {
-		t.Fatal("the page has no such section")
-	}
-	dir := copyModule(t)
-	steps := regexp.MustCompile(`(?m)^\d+\. `).FindAllStringIndex(recipe, -1)
-	if len(steps) < 8 {
-		t.Fatalf("found only %d steps", len(steps))
-	}
-	for i, at := range steps {
-		end := len(recipe)
-		if i+1 < len(steps) {
-			end = steps[i+1][0]
-		}
-		followStep(t, dir, recipe[at[1]:end])
-	}
-
-	run := func(name string, args ...string) string {
-		t.Helper()
-		out, err := inCopy(t.Context(), dir, name, args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-		}
-		return string(out)
-	}
-	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(recipe)
+	r := follow(t, "Adding a scheme", 8)
+	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(r.text)
 	if update == nil {
 		t.Fatal("the recipe does not say how to regenerate the pages")
 	}
-	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
+	r.run("go", "test", "-trimpath", "-vet=off", update[1], "-run", update[2], "-update")
 	// All of the tests would follow this recipe again.
-	run("go", "test", "-trimpath", "./fetch/finger")
-	run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage")
-	run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
+	r.run("go", "test", "-trimpath", "./fetch/finger")
+	r.run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage")
+	r.run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
 
-	run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")
+	r.run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")
 
-	fetches(t, dir, run)
+	r.fetches()
 }
 
 // fetches runs the command of the copy.
-func fetches(t *testing.T, dir string, run func(string, ...string) string) {
+func (r *recipe) fetches() {
+	t := r.t
 	bin := filepath.Join(t.TempDir(), "fetch1738.exe")
-	run("go", "build", "-trimpath", "-o", bin, "./cmd/fetch1738")
+	r.run("go", "build", "-trimpath", "-o", bin, "./cmd/fetch1738")
 	content := t.TempDir()
 	if err := os.WriteFile(filepath.Join(content, "lab"), []byte("Login: lab\r\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	server := inCopy(t.Context(), dir, bin, "serve", "--finger", "127.0.0.1:0", "--root", content)
+	server := inCopy(t.Context(), r.dir, bin, "serve", "--finger", "127.0.0.1:0", "--root", content)
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -86,20 +58,62 @@ func fetches(t *testing.T, dir string, run func(string, ...string) string) {
 		t.Fatalf("the server printed no URL: %v", lines.Err())
 	}
 	url := lines.Text() + "lab"
-	if got := run(bin, url); got != "Login: lab\r\n" {
+	if got := r.run(bin, url); got != "Login: lab\r\n" {
 		t.Errorf("%s is %q", url, got)
 	}
-	if got := run(bin, "explain", url, "finger://host.example/lab"); !strings.Contains(got, `"lab\r\n"`) || !strings.Contains(got, "host.example, port 79 (tcp)") || strings.Count(got, "allowed") != 2 {
+	if got := r.run(bin, "explain", url, "finger://host.example/lab"); !strings.Contains(got, `"lab\r\n"`) || !strings.Contains(got, "host.example, port 79 (tcp)") || strings.Count(got, "allowed") != 2 {
 		t.Errorf("explained as\n%s", got)
 	}
-	if got := run(bin, "--version"); !strings.Contains(got, " file finger ftp ") {
+	if got := r.run(bin, "--version"); !strings.Contains(got, " file finger ftp ") {
 		t.Errorf("the version is\n%s", got)
 	}
 }
 
-// followStep performs one step. "`FILE`: [what it is](SOURCE)" creates a file. "`FILE`, below `LINE`:"
+// A recipe is a section of docs/architecture.md whose steps have been performed in a copy of the
+// module.
+type recipe struct {
+	t    *testing.T
+	text string // of the section
+	dir  string // of the copy
+}
+
+// follow performs the steps of a section, which has at least a number of them, without a network.
+func follow(t *testing.T, section string, atLeast int) *recipe {
+	t.Helper()
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
+	if !found {
+		t.Fatalf("the page has no section %q", section)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	steps := regexp.MustCompile(`(?m)^\d+\. `).Split(text, -1)[1:]
+	if len(steps) < atLeast {
+		t.Fatalf("found only %d steps", len(steps))
+	}
+	r := &recipe{t, text, copyModule(t)}
+	for _, step := range steps {
+		r.follow(step)
+	}
+	return r
+}
+
+// run runs a command in the copy, which must succeed, and returns its output.
+func (r *recipe) run(name string, args ...string) string {
+	r.t.Helper()
+	out, err := inCopy(r.t.Context(), r.dir, name, args...).CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// follow performs one step. "`FILE`: [what it is](SOURCE)" creates a file. "`FILE`, below `LINE`:"
 // and a block of code insert the block after the line that starts with LINE.
-func followStep(t *testing.T, dir, step string) {
+func (r *recipe) follow(step string) {
+	t, dir := r.t, r.dir
 	t.Helper()
 	if m := regexp.MustCompile("^`([^`]+)`: \\[[^]]+\\]\\(\\.\\./([^)]+)\\)").FindStringSubmatch(step); m != nil {
 		text, err := os.ReadFile(filepath.FromSlash(m[2]))
@@ -109,7 +123,7 @@ func followStep(t *testing.T, dir, step string) {
 		write(t, filepath.Join(dir, filepath.FromSlash(m[1])), string(text))
 		return
 	}
-	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n +```\\w*\n +(.*)\n +```\n").FindStringSubmatch(step)
+	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n( +)```\\w*\n((?: .*\n)+?) +```\n").FindStringSubmatch(step)
 	if m == nil {
 		t.Fatalf("cannot parse the step: %s", step)
 	}
@@ -124,7 +138,9 @@ func followStep(t *testing.T, dir, step string) {
 		b.WriteString(line)
 		if start := strings.TrimLeft(line, "\t"); strings.HasPrefix(start, m[2]+m[3]) {
 			times++
-			b.WriteString(line[:len(line)-len(start)] + m[4] + "\n")
+			for inserted := range strings.Lines(m[5]) {
+				b.WriteString(line[:len(line)-len(start)] + strings.TrimPrefix(inserted, m[4]))
+			}
 		}
 	}
 	if times != 1 {
