@@ -41,7 +41,9 @@ var imports = []struct {
 	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp", "internal/prospero"}},
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy", "internal/"}},
-	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/"}},
+	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
+	{"gateway/internal/place", []string{"locator", "fetch"}},
+	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
 	{"cmd/", []string{".", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "internal/", "cmd/fetch1738/internal/"}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -13,9 +14,9 @@ import (
 type advicePage struct {
 	What   string // what a person does with it
 	Fields []field
-	Text   []piece // of a message, or of the server
-	Link   link    // for the program that does it
-	Label  string  // of the link
+	Text   []piece    // of a message, or of the server
+	Link   place.Link // for the program that does it
+	Label  string     // of the link
 }
 
 // A field is a label and a value, both safe to show.
@@ -32,7 +33,7 @@ func (v documentPages) advice(res *fetch.Resource) {
 		v.adviseMail(p, l)
 	case *locator.Telnet:
 		name = server(l)
-		p.session(l, "telnet", telnetUser(l))
+		p.session(l, "telnet", place.TelnetUser(l))
 		without, _ := locator.WithLogin(l, nil)
 		p.openBy("a telnet program", without)
 	case *locator.Gopher:
@@ -79,8 +80,7 @@ func sessionServer(l *locator.Gopher) locator.HostPort {
 
 // openBy sets the link for a program. The page shows the URL elsewhere.
 func (p *advicePage) openBy(program string, l locator.Locator) {
-	scheme, rest, _ := strings.Cut(l.String(), ":")
-	p.Link, p.Label = link{Scheme: scheme, Rest: rest}, "Open with "+program
+	p.Link, p.Label = place.URL(l), "Open with "+program
 }
 
 // adviseMail shows the address and the header fields of a mailto URL.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/mime822"
@@ -43,16 +45,23 @@ type articleText struct {
 	Blocks []*block
 }
 
+// A block is a block of text with its links.
+type block struct {
+	*article.Block
+	Lines [][]piece
+	Quote []*block
+}
+
 // An articleFile is a part that can be downloaded.
 type articleFile struct {
 	Name, Type string
 	Size       int64
-	Link       link
+	Link       place.Link
 }
 
 // article shows a news article, or sends one of its parts.
 func (v newsPages) article(res *fetch.Resource) {
-	whole, broken, err := readArticle(res.Body)
+	whole, broken, err := article.Read(res.Body)
 	if err != nil {
 		v.failToFetch(err)
 		return
@@ -67,14 +76,14 @@ func (v newsPages) article(res *fetch.Resource) {
 		return
 	}
 	a, notes := v.articlePage(whole, c)
-	if broken.err == nil {
+	if broken.Err == nil {
 		_, _ = io.Copy(io.Discard, broken) // the article is complete only if this ends well
 	}
-	if broken.err != nil {
-		v.failToFetch(broken.err)
+	if broken.Err != nil {
+		v.failToFetch(broken.Err)
 		return
 	}
-	v.render("article", http.StatusOK, &page{Heading: subject(whole.get("Subject")), Notes: notes, Data: a})
+	v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Data: a})
 }
 
 // shownFields are the fields of the header that a reader sees at once.
@@ -82,21 +91,21 @@ var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To
 
 // articlePage is the content of the page of an article, with remarks about what is not shown.
 // chosen is the charset of its texts; the zero Charset means the one that their header names.
-func (v newsPages) articlePage(whole *part, chosen charset.Charset) (*articlePage, []string) {
-	a := &articlePage{Fields: v.shown(whole.fields), Charset: chosen.Name()}
-	for _, f := range whole.others(shownFields) {
+func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
+	a := &articlePage{Fields: v.shown(whole.Fields), Charset: chosen.Name()}
+	for _, f := range whole.Others(shownFields) {
 		a.Others = append(a.Others, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value))}}})
 	}
 	var notes []string
 	room := int64(maxBody)
-	err := walk(whole, func(p *part) bool {
-		mediaType, params := p.mediaType()
-		isText := strings.HasPrefix(mediaType, "text/") && !p.attached() && (mediaType == "text/plain" || !p.Alternative)
+	err := article.Walk(whole, func(p *article.Part) bool {
+		mediaType, params := p.MediaType()
+		isText := strings.HasPrefix(mediaType, "text/") && !p.Attached() && (mediaType == "text/plain" || !p.Alternative)
 		if !isText {
 			a.Files = append(a.Files, v.file(p, mediaType))
 			return true
 		}
-		text, more := p.text(params["charset"], chosen, room)
+		text, more := p.Text(params["charset"], chosen, room)
 		if !isPlain(strings.NewReplacer("\r", "", "\n", "", "\t", "").Replace(text)) {
 			a.Charsets = v.charsets(chosen)
 		}
@@ -104,15 +113,16 @@ func (v newsPages) articlePage(whole *part, chosen charset.Charset) (*articlePag
 			notes = append(notes, "The text is longer than shown here: see raw.")
 		}
 		t := articleText{}
+		var blocks []*article.Block
 		switch {
 		case mediaType != "text/plain":
-			t.Type, t.Blocks = visible(mediaType), []*block{{Text: strings.ReplaceAll(text, "\r\n", "\n")}}
+			t.Type, blocks = visible(mediaType), []*article.Block{{Text: strings.ReplaceAll(text, "\r\n", "\n")}}
 		case strings.EqualFold(params["format"], "flowed"):
-			t.Blocks = blocksOf(flowedLines(text, strings.EqualFold(params["delsp"], "yes")))
+			blocks = article.Blocks(article.Flowed(text, strings.EqualFold(params["delsp"], "yes")))
 		default:
-			t.Blocks = blocksOf(quotedLines(text))
+			blocks = article.Blocks(article.Quoted(text))
 		}
-		v.link(t.Blocks)
+		t.Blocks = v.link(blocks)
 		a.Texts = append(a.Texts, t)
 		return true
 	})
@@ -123,10 +133,10 @@ func (v newsPages) articlePage(whole *part, chosen charset.Charset) (*articlePag
 }
 
 // shown are the fields that a reader sees at once, with their links.
-func (v newsPages) shown(h fields) []articleField {
+func (v newsPages) shown(h article.Fields) []articleField {
 	var list []articleField
 	for _, name := range shownFields {
-		value := h.get(name)
+		value := h.Get(name)
 		if value == "" {
 			continue
 		}
@@ -142,7 +152,7 @@ func (v newsPages) shown(h fields) []articleField {
 				f.Values = append(f.Values, crumb{Text: visible(group), Link: v.groupLink(group)})
 			}
 		case "References":
-			for _, id := range messageIDs(value) {
+			for _, id := range article.MessageIDs(value) {
 				f.Values = append(f.Values, crumb{Text: visible(id), Link: v.articleLink(id)})
 			}
 		default:
@@ -155,54 +165,38 @@ func (v newsPages) shown(h fields) []articleField {
 	return list
 }
 
-// text is the text of a part as UTF-8, up to max bytes. more reports whether it is longer. Its
-// charset is the chosen one, else the one of that name, else the one that fits.
-func (p *part) text(name string, chosen charset.Charset, max int64) (text string, more bool) {
-	body := p.decoded()
-	if chosen == (charset.Charset{}) {
-		body = mime822.ToUTF8(name, body)
-	}
-	octets, _ := io.ReadAll(io.LimitReader(body, max+1))
-	if int64(len(octets)) > max {
-		octets, more = octets[:max], true
-	}
-	return chosen.Decode(string(octets)), more
-}
-
 // link finds the links in blocks.
-func (v newsPages) link(blocks []*block) {
+func (v newsPages) link(blocks []*article.Block) []*block {
+	var linked []*block
 	for _, b := range blocks {
-		if b.Quote != nil {
-			v.link(b.Quote)
-			continue
-		}
-		b.Lines = pieceLines(v.linked(b.Text))
+		linked = append(linked, &block{b, pieceLines(v.linked(b.Text)), v.link(b.Quote)})
 	}
+	return linked
 }
 
 // file describes a part for downloading.
-func (v newsPages) file(p *part, mediaType string) articleFile {
-	size, _ := io.Copy(io.Discard, p.decoded())
-	name := visible(p.fileName())
+func (v newsPages) file(p *article.Part, mediaType string) articleFile {
+	size, _ := io.Copy(io.Discard, p.Decoded())
+	name := visible(p.FileName())
 	if name == "" {
 		name = "part " + strconv.Itoa(p.Number)
 	}
-	return articleFile{name, visible(mediaType), size, v.linkTo(v.loc).with("part=" + strconv.Itoa(p.Number))}
+	return articleFile{name, visible(mediaType), size, v.linkTo(v.loc).With("part=" + strconv.Itoa(p.Number))}
 }
 
 // part sends one part of an article as a download.
-func (v newsPages) part(whole *part, broken *brokenOff) {
+func (v newsPages) part(whole *article.Part, broken *article.Reader) {
 	v.page = "part"
 	number, _ := strconv.Atoi(v.query.Get("part"))
 	found := false
-	err := walk(whole, func(p *part) bool {
+	err := article.Walk(whole, func(p *article.Part) bool {
 		if p.Number != number {
 			return true
 		}
 		found = true
-		mediaType, _ := p.mediaType()
+		mediaType, _ := p.MediaType()
 		v.secureOctets(mediaType)
-		name, _ := filename.Safe(p.fileName())
+		name, _ := filename.Safe(p.FileName())
 		if name == "" {
 			name = "part" + strconv.Itoa(number)
 		}
@@ -211,7 +205,7 @@ func (v newsPages) part(whole *part, broken *brokenOff) {
 		if v.r.Method == http.MethodHead {
 			return false
 		}
-		if _, err := io.Copy(v.w, p.decoded()); err != nil {
+		if _, err := io.Copy(v.w, p.Decoded()); err != nil {
 			v.err = err
 			panic(http.ErrAbortHandler)
 		}
@@ -222,8 +216,8 @@ func (v newsPages) part(whole *part, broken *brokenOff) {
 	}
 	_, _ = io.Copy(io.Discard, broken)
 	switch {
-	case broken.err != nil:
-		v.failToFetch(broken.err)
+	case broken.Err != nil:
+		v.failToFetch(broken.Err)
 	default:
 		f := &failure{Status: http.StatusNotFound, Text: "The article has no such part."}
 		if err != nil {

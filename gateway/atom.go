@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
 )
 
 // An atomFeed is what pages/group.atom shows: a feed by RFC 4287.
@@ -41,7 +42,7 @@ func escapeXML(text string) (string, error) {
 
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
 // that the client used for the gateway.
-func (v newsPages) atom(res *fetch.Resource, posts []*post) {
+func (v newsPages) atom(res *fetch.Resource, posts []*article.Post) {
 	v.page = "atom"
 	if v.err != nil {
 		v.failToFetch(v.err)
@@ -53,7 +54,7 @@ func (v newsPages) atom(res *fetch.Resource, posts []*post) {
 	}
 	here := v.linkTo(v.loc)
 	feed := atomFeed{
-		ID: v.loc.String(), Title: groupName(v.loc), Self: base + here.with("atom").Path, Page: base + here.Path,
+		ID: v.loc.String(), Title: groupName(v.loc), Self: base + here.With("atom").Path, Page: base + here.Path,
 	}
 	seen := make(map[string]bool)
 	var updated, last time.Time // of the feed; of the article before

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -52,7 +53,7 @@ func connectTarget(authority string) (*locator.Gopher, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := parse("gopher://" + authority + "/")
+	l, err := place.Parse("gopher://" + authority + "/")
 	if err != nil {
 		return nil, err
 	}

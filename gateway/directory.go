@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -90,7 +91,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) {
 	p := &page{Data: d}
 	if !v.native {
 		here := v.linkTo(v.loc)
-		p.Links = []crumb{{"raw", here.with("raw"), true}, {"explain", here.with("explain"), true}, {"download all", here.with("tar"), true}}
+		p.Links = []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}, {"download all", here.With("tar"), true}}
 	}
 	v.render("directory", status, p)
 }
@@ -149,8 +150,8 @@ func (d *directory) choose() {
 // A column is the head of one.
 type column struct {
 	Text  string
-	Link  link   // sorts by the column
-	Order string // the value of aria-sort, or empty
+	Link  place.Link // sorts by the column
+	Order string     // the value of aria-sort, or empty
 }
 
 // Columns are the columns of the table.
@@ -170,7 +171,7 @@ func (d *directory) Columns() []column {
 		case "-" + by:
 			columns[i].Order = "descending"
 		}
-		columns[i].Link = d.v.linkTo(d.v.loc).with("sort=" + to)
+		columns[i].Link = d.v.linkTo(d.v.loc).With("sort=" + to)
 	}
 	return columns
 }
@@ -178,7 +179,7 @@ func (d *directory) Columns() []column {
 // A fileRow is a row of the table. Everything in it is text that is ready to be shown.
 type fileRow struct {
 	Href   string // relative to the page; if empty, Link counts
-	Link   link
+	Link   place.Link
 	Text   string
 	Target string // of a symbolic link
 	Kind   string
@@ -254,27 +255,27 @@ func (d *directory) Total() string { return sizeText(d.Bytes) }
 func (d *directory) Page() int { return d.number }
 
 // Previous is the link to the page before this one.
-func (d *directory) Previous() link {
+func (d *directory) Previous() place.Link {
 	if d.number == 1 {
-		return link{}
+		return place.Link{}
 	}
 	return d.page(d.number - 1)
 }
 
 // Next is the link to the page after this one.
-func (d *directory) Next() link {
+func (d *directory) Next() place.Link {
 	if !d.more {
-		return link{}
+		return place.Link{}
 	}
 	return d.page(d.number + 1)
 }
 
-func (d *directory) page(n int) link {
+func (d *directory) page(n int) place.Link {
 	to := d.v.linkTo(d.v.loc)
 	if d.order != "" {
-		to = to.with("sort=" + d.order)
+		to = to.With("sort=" + d.order)
 	}
-	return to.with("page=" + strconv.Itoa(n))
+	return to.With("page=" + strconv.Itoa(n))
 }
 
 // A readme is a text of the directory about it.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -111,7 +112,7 @@ func leadsTo(t *testing.T, page, href string) locator.Locator {
 	if to.Host != base.Host || to.Scheme != base.Scheme {
 		t.Fatalf("%q leads to %s", href, to)
 	}
-	l, err := locate(to.EscapedPath(), to.Query())
+	l, err := place.Locate(to.EscapedPath(), to.Query())
 	if err != nil {
 		t.Fatalf("%q: %v", href, err)
 	}
@@ -523,7 +524,7 @@ func TestHostileNames(t *testing.T) {
 		if tags := strings.Count(page, "<tr>") - 1; tags != len(rows) {
 			t.Fatalf("%d rows; %d were understood", tags, len(rows))
 		}
-		base, err := parse(srv.URL + "/dir%20one/")
+		base, err := place.Parse(srv.URL + "/dir%20one/")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -28,7 +29,7 @@ const noTime = math.MinInt64
 
 // entryMore is the part of a dirEntry that is empty for most.
 type entryMore struct {
-	link   link            // if the entry has no href
+	link   place.Link      // if the entry has no href
 	target string          // of a symbolic link
 	at     locator.Locator // of a text about the directory
 }
@@ -49,7 +50,7 @@ var kinds = [...]string{"file", "folder", "link", "special", "other"}
 // entries are the items of a listing as entries.
 func (v directoryPages) entries(items iter.Seq2[fetch.Item, error]) iter.Seq2[dirEntry, error] {
 	base, here := "", "./"
-	if at, path := place(v.loc), v.r.URL.EscapedPath(); !v.native && strings.HasSuffix(at, "/") && strings.HasSuffix(path, "/") {
+	if at, path := place.Of(v.loc), v.r.URL.EscapedPath(); !v.native && strings.HasSuffix(at, "/") && strings.HasSuffix(path, "/") {
 		base = v.h.Prefix + at
 		if strings.Contains(path, "/./") { // rclone takes only what is below this path for a file
 			here = strings.ReplaceAll(path, "/./", "/%2E/")
@@ -97,7 +98,7 @@ func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
 	if e.kind != kindSpecial && item.Name != "" {
 		more.link = v.linkTo(item.Locator)
 		if name, below := strings.CutPrefix(more.link.Path, base); below && base != "" && name != "" {
-			e.href, more.link = here+name, link{}
+			e.href, more.link = here+name, place.Link{}
 		}
 	}
 	if (e.kind == kindFile || e.kind == kindLink) && e.size != 0 && isReadme(e.name) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -15,11 +16,11 @@ import (
 // A failure is a page that says what went wrong.
 type failure struct {
 	Status int
-	Text   string // what went wrong, in a sentence
-	Detail string // the error, in one line
-	Do     string // what to do
-	Retry  link   // to try again; empty if that makes no sense
-	Login  link   // to log in; empty if that makes no sense
+	Text   string     // what went wrong, in a sentence
+	Detail string     // the error, in one line
+	Do     string     // what to do
+	Retry  place.Link // to try again; empty if that makes no sense
+	Login  place.Link // to log in; empty if that makes no sense
 
 	Sent   string  // what was sent to the server, as lines; empty if nothing was, or if it is not text
 	Server []piece // what a Gopher+ server said, of one or more lines
@@ -119,7 +120,7 @@ func (v *visit) admin(text string) crumb {
 	c := crumb{Text: visible(text)}
 	if _, address, ok := strings.Cut(text, "<"); ok {
 		address, _, _ = strings.Cut(address, ">")
-		if l, err := parse("mailto:" + address); err == nil && strings.Contains(address, "@") {
+		if l, err := place.Parse("mailto:" + address); err == nil && strings.Contains(address, "@") {
 			if mail, ok := l.(*locator.Mailto); ok && len(mail.Headers) == 0 {
 				c.Link = v.linkTo(l)
 			}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
 )
@@ -57,7 +58,7 @@ func (v directoryPages) formatted(res *fetch.Resource) bool {
 
 func writeJSON(w io.Writer, item *fetch.Item) error {
 	if item.Locator != nil {
-		item.Locator = withoutLogin(item.Locator)
+		item.Locator = place.WithoutLogin(item.Locator)
 	}
 	return entry.WriteJSON(w, item, charset.Charset{})
 }

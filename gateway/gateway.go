@@ -23,6 +23,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -136,14 +137,14 @@ func (h *Handler) serve(v *visit) {
 	case "/favicon.ico":
 		v.w.WriteHeader(http.StatusNoContent)
 	default:
-		loc, err := locate(path, v.r.URL.Query())
+		loc, err := place.Locate(path, v.r.URL.Query())
 		if err != nil {
 			v.fail(failed(err))
 			return
 		}
 		v.loc = loc
-		if strings.Count(path, "/") == 2 && !withoutServer[loc.Scheme()] {
-			v.redirect(place(loc)) // so that the browser sends a login for the server to no other
+		if strings.Count(path, "/") == 2 && place.HasServer(loc.Scheme()) {
+			v.redirect(place.Of(loc)) // so that the browser sends a login for the server to no other
 			return
 		}
 		v.visitURL()

@@ -11,8 +11,8 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/testserver/ftptest"
-	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // start starts a gateway that may fetch from the servers of the test.
@@ -70,11 +70,11 @@ func ask(t *testing.T, s *httptest.Server, method, path string, header ...string
 // pathOf is the path of the page of a URL.
 func pathOf(t *testing.T, url string) string {
 	t.Helper()
-	l, err := parse(url)
+	l, err := place.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return place(l)
+	return place.Of(l)
 }
 
 // TestPages tests that a URL of each kind has a page.

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -42,27 +43,14 @@ func (v newsPages) newsOptions() *nntp.Options {
 	return &nntp.Options{Newest: groupRows, Skip: int64(v.number()-1) * groupRows}
 }
 
-// A post is an article of a group, for the table, threads and the feed.
-type post struct {
-	Number        string
-	Subject, From string // decoded and safe to show; From is a name, or else an address
-	Date          time.Time
-	Lines         string
-	Link          link
-	Text          string   // of Link: Subject, or From
-	Repeated      bool     // the page has other links with this text
-	ID            string   // with its angle brackets; may be empty
-	References    []string // message-ids, likewise
-}
-
 // postOf is the post of an entry of a group.
-func (v newsPages) postOf(item *fetch.Item) *post {
-	h := fields(item.Header)
-	p := &post{
-		Number: visible(item.Name), Subject: subject(h.get("Subject")), From: author(h.get("From")), Date: item.ModTime,
-		Lines: visible(h.get("Lines")), Link: v.linkTo(item.Locator), References: messageIDs(h.get("References")),
+func (v newsPages) postOf(item *fetch.Item) *article.Post {
+	h := article.Fields(item.Header)
+	p := &article.Post{
+		Number: visible(item.Name), Subject: subject(h.Get("Subject")), From: author(h.Get("From")), Date: item.ModTime,
+		Lines: visible(h.Get("Lines")), Link: v.linkTo(item.Locator), References: article.MessageIDs(h.Get("References")),
 	}
-	if ids := messageIDs(h.get("Message-ID")); len(ids) == 1 {
+	if ids := article.MessageIDs(h.Get("Message-ID")); len(ids) == 1 {
 		p.ID = ids[0]
 	}
 	p.Text = p.Subject
@@ -71,8 +59,8 @@ func (v newsPages) postOf(item *fetch.Item) *post {
 
 // posts are the articles of a group, in the order of their arrival. If the listing fails, they are
 // those before; the page shows v.cut and is broken off.
-func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*post {
-	var posts []*post
+func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*article.Post {
+	var posts []*article.Post
 	for item, err := range items {
 		if err != nil {
 			v.err = err
@@ -118,10 +106,10 @@ func plainSubject(s string) string {
 
 // A groupPage is the Data of pages/group.html.
 type groupPage struct {
-	About   string    // how many articles the group has
-	Posts   []*post   // without threads
-	Threads []*thread // or these
-	Views   []crumb   // the other view, the feed, and other pages
+	About   string            // how many articles the group has
+	Posts   []*article.Post   // without threads
+	Threads []*article.Thread // or these
+	Views   []crumb           // the other view, the feed, and other pages
 	Cut     string
 }
 
@@ -138,7 +126,7 @@ func (v newsPages) group(res *fetch.Resource) {
 	}
 	g := &groupPage{About: aboutGroup(res), Cut: v.cut()}
 	if v.wants("threads") {
-		g.Threads = threadsOf(posts)
+		g.Threads = article.Threads(posts)
 		v.label(g.Threads, nil)
 	} else {
 		slices.Reverse(posts)
@@ -151,7 +139,7 @@ func (v newsPages) group(res *fetch.Resource) {
 	if !v.native {
 		g.Views = v.groupViews(res)
 	}
-	v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).with("atom"), Data: g})
+	v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Data: g})
 }
 
 // groupName is the name of the group that a URL names.
@@ -167,7 +155,7 @@ func groupName(l locator.Locator) string {
 
 // aboutGroup says how many articles a group has.
 func aboutGroup(res *fetch.Resource) string {
-	count := fields(res.Header).get("Articles")
+	count := article.Fields(res.Header).Get("Articles")
 	switch count {
 	case "", "0":
 		return "no articles"
@@ -180,7 +168,7 @@ func aboutGroup(res *fetch.Resource) string {
 // groupViews are the links to the other view of a group, to its feed and to other pages.
 func (v newsPages) groupViews(res *fetch.Resource) []crumb {
 	here, threads, page := v.linkTo(v.loc), v.wants("threads"), v.number()
-	at := func(page int, threads bool) link {
+	at := func(page int, threads bool) place.Link {
 		var query []string
 		if threads {
 			query = append(query, "threads")
@@ -191,11 +179,11 @@ func (v newsPages) groupViews(res *fetch.Resource) []crumb {
 		if len(query) == 0 {
 			return here
 		}
-		return here.with(strings.Join(query, "&"))
+		return here.With(strings.Join(query, "&"))
 	}
-	header := fields(res.Header)
-	first, _ := strconv.ParseInt(header.get("First"), 10, 64)
-	last, _ := strconv.ParseInt(header.get("Last"), 10, 64)
+	header := article.Fields(res.Header)
+	first, _ := strconv.ParseInt(header.Get("First"), 10, 64)
+	last, _ := strconv.ParseInt(header.Get("Last"), 10, 64)
 	var views []crumb
 	if page > 1 {
 		views = append(views, crumb{"newer articles", at(page-1, threads), threads})
@@ -207,7 +195,7 @@ func (v newsPages) groupViews(res *fetch.Resource) []crumb {
 	if threads {
 		other = "list"
 	}
-	return append(views, crumb{other, at(page, !threads), !threads}, crumb{"Atom feed", here.with("atom"), true})
+	return append(views, crumb{other, at(page, !threads), !threads}, crumb{"Atom feed", here.With("atom"), true})
 }
 
 // maxPage limits the number of a page.
@@ -224,7 +212,7 @@ func (v newsPages) number() int {
 
 // articleLink is the link to an article by its message-id, in angle brackets. It stays on the
 // server of the page: an nntp URL has no message-ids, so the group is searched for it.
-func (v newsPages) articleLink(id string) link {
+func (v newsPages) articleLink(id string) place.Link {
 	id = strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")
 	to := &locator.News{MessageID: id}
 	switch l := v.loc.(type) {
@@ -234,17 +222,17 @@ func (v newsPages) articleLink(id string) link {
 		if !v.native {
 			group := *l
 			group.Article = ""
-			return v.linkTo(&group).with("id=" + url.QueryEscape(id))
+			return v.linkTo(&group).With("id=" + url.QueryEscape(id))
 		}
 	}
-	if again, err := parse(to.String()); err != nil || !locator.Equal(again, to) {
-		return link{} // not a message-id that a URL can have
+	if again, err := place.Parse(to.String()); err != nil || !locator.Equal(again, to) {
+		return place.Link{} // not a message-id that a URL can have
 	}
 	return v.linkTo(to)
 }
 
 // groupLink is the link to another group on the server of the page.
-func (v newsPages) groupLink(name string) link {
+func (v newsPages) groupLink(name string) place.Link {
 	var to locator.Locator = &locator.News{Group: name}
 	switch l := v.loc.(type) {
 	case *locator.News:
@@ -252,8 +240,8 @@ func (v newsPages) groupLink(name string) link {
 	case *locator.NNTP:
 		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
 	}
-	if again, err := parse(to.String()); err != nil || !locator.Equal(again, to) {
-		return link{}
+	if again, err := place.Parse(to.String()); err != nil || !locator.Equal(again, to) {
+		return place.Link{}
 	}
 	return v.linkTo(to)
 }
@@ -275,8 +263,8 @@ func (v newsPages) findArticle() {
 			v.failToFetch(err)
 			return
 		}
-		if fields(item.Header).get("Message-ID") == id && item.Locator != nil {
-			v.redirect(place(item.Locator))
+		if article.Fields(item.Header).Get("Message-ID") == id && item.Locator != nil {
+			v.redirect(place.Of(item.Locator))
 			return
 		}
 	}
@@ -286,7 +274,7 @@ func (v newsPages) findArticle() {
 
 // label chooses the texts of the links of threads: the subject, or the author of a reply with the
 // same subject. above is the article that the threads reply to; it may be nil.
-func (v newsPages) label(threads []*thread, above *post) {
+func (v newsPages) label(threads []*article.Thread, above *article.Post) {
 	for _, t := range threads {
 		next := above
 		if t.Post == nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
 )
 
 // pageGroups is the number of groups of a page, for a browser.
@@ -58,10 +59,10 @@ func (v newsPages) groups(res *fetch.Resource) {
 		var pages []crumb
 		page, here := v.number(), v.linkTo(v.loc)
 		if first > 0 {
-			pages = append(pages, crumb{Text: "previous groups", Link: here.with("page=" + strconv.Itoa(page-1))})
+			pages = append(pages, crumb{Text: "previous groups", Link: here.With("page=" + strconv.Itoa(page-1))})
 		}
 		if g.more {
-			pages = append(pages, crumb{Text: "next groups", Link: here.with("page=" + strconv.Itoa(page+1))})
+			pages = append(pages, crumb{Text: "next groups", Link: here.With("page=" + strconv.Itoa(page+1))})
 		}
 		return pages
 	}
@@ -69,10 +70,10 @@ func (v newsPages) groups(res *fetch.Resource) {
 }
 
 func groupRowOf(r *row) *groupRow {
-	h := fields(r.Header)
-	g := &groupRow{row: r, About: visible(h.get("Description")), Count: -1, Posting: postings[h.get("Status")]}
-	first, err1 := strconv.ParseInt(h.get("First"), 10, 64)
-	last, err2 := strconv.ParseInt(h.get("Last"), 10, 64)
+	h := article.Fields(r.Header)
+	g := &groupRow{row: r, About: visible(h.Get("Description")), Count: -1, Posting: postings[h.Get("Status")]}
+	first, err1 := strconv.ParseInt(h.Get("First"), 10, 64)
+	last, err2 := strconv.ParseInt(h.Get("Last"), 10, 64)
 	if err1 == nil && err2 == nil && first >= 0 {
 		g.Count = max(0, last-first+1)
 	}

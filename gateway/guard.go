@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -190,7 +191,9 @@ func (v guard) own(name string) bool {
 
 // again is the link to what the client has asked for. It leads to this gateway, also where the path
 // begins with "//".
-func (v *visit) again() link { return link{Path: "/" + strings.TrimLeft(v.r.URL.RequestURI(), "/")} }
+func (v *visit) again() place.Link {
+	return place.Link{Path: "/" + strings.TrimLeft(v.r.URL.RequestURI(), "/")}
+}
 
 // plain reports whether a link of another site may show v.loc at once: it is only read, and asks no
 // server to search, log in or do anything else.

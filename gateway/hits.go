@@ -9,14 +9,15 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/wais"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A hitsPage is the data of the page of a WAIS database, or of what a search of it has found.
 type hitsPage struct {
 	Database    string
-	Form        link   // where the search is sent; empty for a client that cannot send one
-	Words       string // of the search; empty if there was no search
+	Form        place.Link // where the search is sent; empty for a client that cannot send one
+	Words       string     // of the search; empty if there was no search
 	Searched    bool
 	Hits        int
 	List        iter.Seq[*hit] // nil if nothing was found
@@ -36,7 +37,7 @@ func (p *hitsPage) Cut() string { return p.visit.cut() }
 // A hit is a document that a search has found, safe to show.
 type hit struct {
 	Text    string
-	Link    link // to the first format; empty if the gateway cannot show the document
+	Link    place.Link // to the first format; empty if the gateway cannot show the document
 	Facts   []string
 	Time    time.Time // zero if not known
 	Formats []crumb   // more than one, or none
@@ -52,13 +53,13 @@ func (v documentPages) hits(res *fetch.Resource) {
 			p.Searched = false // the formats of one document
 		}
 		if l.Form == locator.WAISSearch && p.Words == "" {
-			p.Words = wordsOf(l)
+			p.Words = place.Words(l)
 		}
 		if !v.native && l.Form != locator.WAISDocument {
 			database := *l
 			database.Form, database.Search = locator.WAISDatabase, ""
 			if p.Form = v.linkTo(&database); strings.Contains(p.Form.Path, "?") {
-				p.Form = link{} // a form would replace the query
+				p.Form = place.Link{} // a form would replace the query
 			}
 		}
 	}

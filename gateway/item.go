@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/locator"
@@ -22,21 +23,21 @@ type itemPage struct {
 	Abstract string
 	Views    []itemView
 	Blocks   []itemBlock
-	Item     link // the item itself
-	Form     link // the form that must be filled in to get it; else empty
+	Item     place.Link // the item itself
+	Form     place.Link // the form that must be filled in to get it; else empty
 }
 
 // An itemFact is something that a server says about an item, in a few words.
 type itemFact struct {
 	Name, Value string
-	Link        link
+	Link        place.Link
 	Time        string // for a machine; empty if the value is no time
 }
 
 // An itemView is one of several representations of an item.
 type itemView struct {
 	Type, Language, Size string
-	Link                 link
+	Link                 place.Link
 }
 
 // An itemBlock is an attribute that the gateway has no better form for.
@@ -122,13 +123,13 @@ func (v gopherPages) item(a *gopher.Attributes) {
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.
-func (v gopherPages) mailTo(admin string) link {
+func (v gopherPages) mailTo(admin string) place.Link {
 	if i := strings.LastIndexByte(admin, '<'); i >= 0 {
 		admin = strings.TrimSuffix(strings.TrimSpace(admin[i+1:]), ">")
 	}
 	name, host, ok := strings.Cut(admin, "@")
 	if !ok || name == "" || host == "" || strings.ContainsFunc(admin, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>?&"`, r) }) {
-		return link{}
+		return place.Link{}
 	}
 	return v.linkTo(&locator.Mailto{Address: admin})
 }
@@ -154,7 +155,7 @@ func (v gopherPages) attributes(res *fetch.Resource) bool {
 
 // A formPage is the data of pages/form.html: a form to be filled in.
 type formPage struct {
-	Action    link
+	Action    place.Link
 	Hidden    []fetch.Field
 	Questions []formQuestion
 	Views     []string // the labels of the views, if there are several to choose from
@@ -213,7 +214,7 @@ type confirmPage struct {
 	Server string
 	Bytes  string // what will be sent, with passwords masked
 	Secret bool
-	Action link
+	Action place.Link
 	Hidden []fetch.Field
 }
 

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // A piece is a part of a text: plain, or a link. The template "linked" writes a list or a sequence
 // of them.
 type piece struct {
-	Text string // safe to show
-	Link link   // empty for plain text
+	Text string     // safe to show
+	Link place.Link // empty for plain text
 }
 
 // linked splits a text, which should be UTF-8, into pieces: the URLs in it that the gateway or the
@@ -23,7 +24,7 @@ type piece struct {
 func (v *visit) linked(text string) []piece {
 	var pieces []piece
 	plain := 0 // the beginning of what is not in pieces yet
-	for ref := range parser.Extract(text) {
+	for ref := range place.Parser.Extract(text) {
 		to := v.linkTo(ref.Locator)
 		// References come in order. At worst an earlier occurrence of the same URL is the link.
 		at := strings.Index(text[plain:], ref.Text)
@@ -48,6 +49,24 @@ func (v *visit) linked(text string) []piece {
 		pieces = append(pieces, piece{Text: visibleText(text[plain:])})
 	}
 	return pieces
+}
+
+// pieceLines splits pieces into lines, without their ends.
+func pieceLines(pieces []piece) [][]piece {
+	lines := make([][]piece, 1)
+	for _, p := range pieces {
+		for text, more := p.Text, true; more; {
+			p.Text, text, more = strings.Cut(text, "\n")
+			if p.Text != "" {
+				last := len(lines) - 1
+				lines[last] = append(lines[last], p)
+			}
+			if more {
+				lines = append(lines, nil)
+			}
+		}
+	}
+	return lines
 }
 
 // partSize is how much of a document linkedFrom holds at a time.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
@@ -94,4 +95,12 @@ func FuzzLinked(f *testing.F) {
 			t.Errorf("%q is shown as %q", text, b.String())
 		}
 	})
+}
+
+func TestPieceLines(t *testing.T) {
+	to := place.Link{Path: "/x"}
+	lines := pieceLines([]piece{{Text: "a\n\nb "}, {"li\nnk", to}, {Text: "\n"}})
+	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {"li", to}}, {{"nk", to}}, nil}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -121,7 +122,7 @@ func (v guard) offerLogin(f *failure) {
 		f.Status = http.StatusForbidden
 		f.Do = "A login for " + where + " may help: the browser asks for it, and it goes to no other server." + plainly
 		if !v.native {
-			f.Login = link{Path: v.h.Prefix + place(v.loc)}.with("login")
+			f.Login = place.Link{Path: v.h.Prefix + place.Of(v.loc)}.With("login")
 		}
 	}
 }

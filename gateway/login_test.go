@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -209,7 +210,7 @@ var allClients = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
 
 func mustParse(t *testing.T, text string) locator.Locator {
 	t.Helper()
-	l, err := parse(text)
+	l, err := place.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

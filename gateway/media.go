@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A mediaPage is the data of the page of a picture, a sound or a video.
 type mediaPage struct {
-	Kind      string // "image", "audio" or "video"
-	Label     string // what it is called, for those who cannot see it
-	Raw       link   // the octets
-	Size      int64  // in bytes; -1 if not known
-	MediaType string // empty if not known
+	Kind      string     // "image", "audio" or "video"
+	Label     string     // what it is called, for those who cannot see it
+	Raw       place.Link // the octets
+	Size      int64      // in bytes; -1 if not known
+	MediaType string     // empty if not known
 }
 
 // showsWithout answers a request for a document whose URL says what it is: a picture, a sound or a
@@ -45,7 +46,7 @@ func (v documentPages) showsWithout() bool {
 		}
 		size = attributes.Size
 	}
-	v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).with("raw"), Size: size, MediaType: mediaType}})
+	v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}})
 	return true
 }
 

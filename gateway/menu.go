@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
@@ -68,10 +69,10 @@ type menuRow struct {
 	Label  string
 	Kind   string // the word for the item's type
 	Text   string
-	Link   link
+	Link   place.Link
 	Search *searchForm
-	About  link   // the Gopher+ attributes of the item
-	Why    string // why the line is not a link, or how to use a service
+	About  place.Link // the Gopher+ attributes of the item
+	Why    string     // why the line is not a link, or how to use a service
 	Size   string
 	Time   *time.Time // in UTC; nil if it is not known
 	Error  bool
@@ -192,10 +193,10 @@ func (m *menuPage) Charsets() []crumb {
 }
 
 // Details is the link to the same menu with sizes and times, if the server supports that.
-func (m *menuPage) Details() link {
+func (m *menuPage) Details() place.Link {
 	l, ok := m.v.loc.(*locator.Gopher)
 	if !ok || !m.plus || m.v.native || l.Type != '1' || l.Plus != "" {
-		return link{}
+		return place.Link{}
 	}
 	return m.v.linkTo(withPlus(l, "$"))
 }
@@ -293,7 +294,7 @@ func (m *menuPage) item(it *fetch.Item) *menuRow {
 		if typ == "i" {
 			r.Kind = "line"
 		}
-		r.Link, r.Why = link{}, "not a link: "+visible(*fault)
+		r.Link, r.Why = place.Link{}, "not a link: "+visible(*fault)
 		return r
 	}
 	switch l := it.Locator.(type) {
@@ -338,7 +339,7 @@ func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
 		r.Kind, r.Link = "form", m.v.linkTo(withPlus(l, "?"))
 	}
 	m.plus = true
-	r.About = m.v.linkTo(l).with("info")
+	r.About = m.v.linkTo(l).With("info")
 }
 
 // session completes the row of a session, for which the gateway only has advice.
@@ -372,9 +373,9 @@ func (v gopherPages) gopherLinks() []crumb {
 		return nil
 	}
 	here := v.linkTo(l)
-	links := []crumb{{"raw", here.with("raw"), true}, {"explain", here.with("explain"), true}}
+	links := []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}}
 	if (l.Type == '1' || l.Type == 0) && l.Search == "" && l.Plus == "" {
-		links = append(links, crumb{"download all", here.with("tar"), true})
+		links = append(links, crumb{"download all", here.With("tar"), true})
 	}
 	if way := v.gopherWay(l); len(way) > 1 {
 		links = append(links, crumb{Text: "up (a guess)", Link: way[len(way)-2].Link})

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
@@ -495,7 +496,7 @@ func FuzzArticle(f *testing.F) {
 	f.Add("Content-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nx\n--a--\n")
 	h := new(Handler)
 	f.Fuzz(func(t *testing.T, article string) {
-		loc, err := parse("news:a@b.example")
+		loc, err := place.Parse("news:a@b.example")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -24,7 +25,7 @@ func (v front) open() {
 		v.fail(&failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()})
 		return
 	}
-	l, err := parse(text)
+	l, err := place.Parse(text)
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
@@ -33,24 +34,24 @@ func (v front) open() {
 			return
 		}
 		v.loc = nil
-		v.redirect(place(l))
+		v.redirect(place.Of(l))
 		return
 	}
 	f := failed(err)
 	f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
 	f.Retry = v.start()
-	if ref, parseErr := parser.Parse(text); parseErr == nil {
+	if ref, parseErr := place.Parser.Parse(text); parseErr == nil {
 		f.Do = "Only URLs of ftp, gopher, news, nntp, wais and prospero have pages here."
 		if _, ok := ref.Locator.(*locator.HTTP); ok {
 			f.Text = "Browsers show this URL themselves."
-			f.Do, f.Retry = "", v.linkTo(withoutLogin(ref.Locator))
+			f.Do, f.Retry = "", v.linkTo(place.WithoutLogin(ref.Locator))
 		}
 	}
 	v.fail(f)
 }
 
 // start is the link to the page "/".
-func (v front) start() link { return link{Path: v.h.Prefix + "/"} }
+func (v front) start() place.Link { return place.Link{Path: v.h.Prefix + "/"} }
 
 // home is the page where a person enters a URL.
 func (v front) home() {
@@ -59,7 +60,7 @@ func (v front) home() {
 	}
 	type example struct {
 		Text string
-		Link link
+		Link place.Link
 		Is   string
 	}
 	var examples []example
@@ -68,7 +69,7 @@ func (v front) home() {
 		{"gopher://gopher.floodgap.com/", "a menu"},
 		{"news:comp.infosystems.gopher", "a newsgroup, from the news server of the gateway"},
 	} {
-		if l, err := parse(e[0]); err == nil {
+		if l, err := place.Parse(e[0]); err == nil {
 			examples = append(examples, example{e[0], v.linkTo(l), e[1]})
 		}
 	}
@@ -76,9 +77,9 @@ func (v front) home() {
 		Heading: "Pages of ftp, gopher, news and wais",
 		Title:   "fetch1738 gateway",
 		Data: struct {
-			Open, Setup link
+			Open, Setup place.Link
 			Examples    []example
-		}{link{Path: v.h.Prefix + "/open"}, link{Path: v.h.Prefix + "/setup"}, examples},
+		}{place.Link{Path: v.h.Prefix + "/open"}, place.Link{Path: v.h.Prefix + "/setup"}, examples},
 	})
 }
 
@@ -134,7 +135,7 @@ func (v front) interstitial() {
 		Heading: "Another site leads here",
 		Data: struct {
 			Action, Words string
-			Link          link
+			Link          place.Link
 		}{action, visible(words), v.again()},
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -41,7 +42,7 @@ type page struct {
 	// Links are those of the footer.
 	Links []crumb
 	// Feed is the Atom feed of the page, or empty.
-	Feed link
+	Feed place.Link
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
 	Data  any // for the template of the kind
@@ -53,8 +54,23 @@ type page struct {
 // A crumb is a link with its text.
 type crumb struct {
 	Text     string
-	Link     link
+	Link     place.Link
 	NoFollow bool // a program that copies pages must not follow it
+}
+
+// linkTo is the link to a Locator, which may be nil. Only the schemes of the gateway, http, https
+// and mailto are links at all.
+func (v *visit) linkTo(l locator.Locator) place.Link {
+	switch l.(type) {
+	case nil, *locator.File, *locator.Opaque:
+		return place.Link{}
+	case *locator.HTTP:
+		return place.URL(l)
+	}
+	if v.native {
+		return place.URL(l)
+	}
+	return place.Link{Path: v.h.Prefix + place.Of(l)}
 }
 
 // render sends a page of a kind, that of pages/KIND.html. The status is 200 unless another one has
@@ -63,7 +79,7 @@ func (v *visit) render(kind string, status int, p *page) {
 	v.page = kind
 	if v.loc != nil {
 		if p.URL == "" {
-			p.URL = visible(withoutLogin(v.loc).Redacted())
+			p.URL = visible(place.WithoutLogin(v.loc).Redacted())
 		}
 		if p.Heading == "" {
 			p.Heading = heading(v.loc)
@@ -72,7 +88,7 @@ func (v *visit) render(kind string, status int, p *page) {
 			p.Crumbs = v.crumbs()
 		}
 		if p.Links == nil && !v.native {
-			p.Links = []crumb{{"raw", v.linkTo(v.loc).with("raw"), true}, {"explain", v.linkTo(v.loc).with("explain"), true}}
+			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
@@ -116,7 +132,7 @@ func (v *visit) render(kind string, status int, p *page) {
 type row struct {
 	*fetch.Item        // valid until the next row
 	Text        string // the name, safe to show
-	Link        link
+	Link        place.Link
 }
 
 // rows are the entries of a listing for a template. What has been shown goes to the client after
@@ -217,7 +233,7 @@ func heading(l locator.Locator) string {
 	case *locator.Prospero:
 		return visible(l.HSOName)
 	}
-	return visible(withoutLogin(l).Redacted())
+	return visible(place.WithoutLogin(l).Redacted())
 }
 
 // server is the host of a URL, with its port if that is not the usual one.
@@ -241,7 +257,7 @@ func server(l locator.Locator) string {
 func (v *visit) crumbs() []crumb {
 	var way []crumb
 	if !v.native {
-		way = append(way, crumb{Text: "gateway", Link: link{Path: v.h.Prefix + "/"}})
+		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
 	}
 	switch l := v.loc.(type) {
 	case *locator.FTP:
@@ -276,7 +292,7 @@ func (v *visit) crumbs() []crumb {
 		way = append(way, crumb{Text: server(l)}, crumb{Text: visible(l.HSOName)})
 	}
 	if n := len(way); n > 0 { // the page itself is not a link
-		way[n-1].Link = link{}
+		way[n-1].Link = place.Link{}
 	}
 	return way
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -21,7 +22,7 @@ type phonePage struct {
 	Form   *searchForm
 	Fields []gopher.PhoneField // of a form without an answer
 	Text   string              // a remark, such as that there are no matches
-	All    link                // the form with every field; empty if it is this page
+	All    place.Link          // the form with every field; empty if it is this page
 	found  int
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -22,10 +23,10 @@ func (v forwardProxy) proxy() {
 		v.connect()
 		return
 	}
-	l, err := parse(v.r.RequestURI)
+	l, err := place.Parse(v.r.RequestURI)
 	if err != nil {
 		f := failed(err)
-		switch ref, _ := parser.Parse(v.r.RequestURI); {
+		switch ref, _ := place.Parser.Parse(v.r.RequestURI); {
 		case ref.Locator == nil:
 		case fetch.KindOf(err) == fetch.ErrUnsupported:
 			f.Status = http.StatusNotImplemented
@@ -49,7 +50,7 @@ func (v forwardProxy) proxy() {
 
 // loginOf is the login in a URL, or nil.
 func loginOf(text string) *locator.Login {
-	ref, err := parser.Parse(text)
+	ref, err := place.Parser.Parse(text)
 	if err != nil {
 		return nil
 	}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A searchForm is a form for search words, shown by the template "searchform" of base.html.
 type searchForm struct {
-	Action      link          // the page of what is searched
+	Action      place.Link    // the page of what is searched
 	Hidden      []fetch.Field // the query of Action, which a form would replace
 	ID          string        // of the input, unique in the page
 	Label       string
@@ -65,7 +66,7 @@ func (v gopherPages) searchAt(l locator.Locator) *searchForm {
 		at = &base
 	case *locator.WAIS:
 		base := *l
-		form.Words = wordsOf(l)
+		form.Words = place.Words(l)
 		base.Form, base.Search, base.WType, base.WPath = locator.WAISDatabase, "", "", ""
 		at = &base
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -111,7 +112,7 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) {
 	}
 	t := &textPage{
 		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
-		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).with("raw"),
+		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"),
 		visit: v.visit, body: body, charset: c,
 	}
 	v.render("text", http.StatusOK, &page{Data: t})
@@ -125,7 +126,7 @@ type textPage struct {
 	Charset   string // the name of the one that is shown
 	How       string // why that one
 	Charsets  []crumb
-	Raw       link
+	Raw       place.Link
 
 	visit   *visit
 	body    *bufio.Reader
@@ -186,7 +187,7 @@ func (v *visit) charsets(current charset.Charset) []crumb {
 	for _, name := range charset.Names() {
 		choice := crumb{Text: name, NoFollow: true}
 		if name != current.Name() {
-			choice.Link = v.linkTo(v.loc).with("charset=" + url.QueryEscape(strings.ToLower(name)))
+			choice.Link = v.linkTo(v.loc).With("charset=" + url.QueryEscape(strings.ToLower(name)))
 		}
 		choices = append(choices, choice)
 	}

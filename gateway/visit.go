@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -202,10 +203,10 @@ func (v *visit) show() {
 // redirectTo sends the client to another URL.
 func (v *visit) redirectTo(l locator.Locator) {
 	if !v.native {
-		v.redirect(place(l))
+		v.redirect(place.Of(l))
 		return
 	}
-	v.seeOther(withoutLogin(l).String())
+	v.seeOther(place.WithoutLogin(l).String())
 }
 
 // redirect sends the client to another path of the gateway.

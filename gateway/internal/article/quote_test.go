@@ -1,13 +1,12 @@
-package gateway
+package article
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
 
 // outlined are blocks as text: a quote in brackets, the signature after a tilde.
-func outlined(blocks []*block) string {
+func outlined(blocks []*Block) string {
 	var parts []string
 	for _, b := range blocks {
 		switch {
@@ -44,17 +43,9 @@ func TestQuotes(t *testing.T) {
 		{"> -- \n> quoted signature\n", "[-- \nquoted signature]"},
 		{"-- \n", "~--"},
 	} {
-		if got := outlined(blocksOf(quotedLines(tc.text))); got != tc.want {
+		if got := outlined(Blocks(Quoted(tc.text))); got != tc.want {
 			t.Errorf("%q: got %q, want %q", tc.text, got, tc.want)
 		}
-	}
-}
-
-func TestPieceLines(t *testing.T) {
-	to := link{Path: "/x"}
-	lines := pieceLines([]piece{{Text: "a\n\nb "}, {"li\nnk", to}, {Text: "\n"}})
-	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {"li", to}}, {{"nk", to}}, nil}); got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
@@ -74,7 +65,7 @@ func TestFlowed(t *testing.T) {
 		{"open end ", false, "open end "},
 		{strings.Repeat(">", 12) + "x\n", false, strings.Repeat("[", 8) + ">>>>x" + strings.Repeat("]", 8)},
 	} {
-		if got := outlined(blocksOf(flowedLines(tc.text, tc.delsp))); got != tc.want {
+		if got := outlined(Blocks(Flowed(tc.text, tc.delsp))); got != tc.want {
 			t.Errorf("%q: got %q, want %q", tc.text, got, tc.want)
 		}
 	}

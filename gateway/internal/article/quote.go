@@ -1,12 +1,11 @@
-package gateway
+package article
 
 import "strings"
 
-// A block is a part of the text of an article: text, a quote of blocks, or the signature.
-type block struct {
+// A Block is a part of the text of an article: text, a quote of blocks, or the signature.
+type Block struct {
 	Text      string
-	Lines     [][]piece // of Text, with its links
-	Quote     []*block
+	Quote     []*Block
 	Signature bool
 	// Mark is what stands before each line of a quote, such as ">> ". Browsers that know style
 	// sheets show a bar instead.
@@ -16,18 +15,18 @@ type block struct {
 // maxQuotes is the number of quotes within each other. In deeper ones the ">" are text.
 const maxQuotes = 8
 
-// quotedLine is a line of an article, without the ">" before it.
-type quotedLine struct {
+// A Line is a line of an article, without the ">" before it.
+type Line struct {
 	depth int // number of these ">"
 	text  string
 }
 
-// blocksOf splits the text of an article into what its author wrote, quotes, and the signature,
+// Blocks splits the text of an article into what its author wrote, quotes, and the signature,
 // which follows the last line "-- ". Quotes are lines that begin with ">".
-func blocksOf(lines []quotedLine) []*block {
+func Blocks(lines []Line) []*Block {
 	sign := len(lines)
 	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i] == (quotedLine{0, "-- "}) {
+		if lines[i] == (Line{0, "-- "}) {
 			sign = i
 			break
 		}
@@ -39,27 +38,27 @@ func blocksOf(lines []quotedLine) []*block {
 		for _, l := range lines[sign+1:] {
 			b.WriteString("\n" + strings.Repeat(">", l.depth) + l.text)
 		}
-		blocks = append(blocks, &block{Text: strings.TrimRight(b.String(), "\n"), Signature: true})
+		blocks = append(blocks, &Block{Text: strings.TrimRight(b.String(), "\n"), Signature: true})
 	}
 	return blocks
 }
 
 // nest makes blocks of lines that are within depth quotes or more.
-func nest(lines []quotedLine, depth int) []*block {
-	var blocks []*block
+func nest(lines []Line, depth int) []*Block {
+	var blocks []*Block
 	for len(lines) > 0 {
 		n := 1
 		for n < len(lines) && (lines[n].depth > depth) == (lines[0].depth > depth) {
 			n++
 		}
 		if lines[0].depth > depth {
-			blocks = append(blocks, &block{Quote: nest(lines[:n], depth+1)})
+			blocks = append(blocks, &Block{Quote: nest(lines[:n], depth+1)})
 		} else if text := joined(lines[:n]); text != "" {
 			mark := ""
 			if depth > 0 {
 				mark = strings.Repeat(">", depth) + " "
 			}
-			blocks = append(blocks, &block{Text: text, Mark: mark})
+			blocks = append(blocks, &Block{Text: text, Mark: mark})
 		}
 		lines = lines[n:]
 	}
@@ -67,7 +66,7 @@ func nest(lines []quotedLine, depth int) []*block {
 }
 
 // joined is the text of lines, without empty ones before and after it.
-func joined(lines []quotedLine) string {
+func joined(lines []Line) string {
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text
@@ -81,29 +80,11 @@ func joined(lines []quotedLine) string {
 	return strings.Join(texts, "\n")
 }
 
-// pieceLines splits pieces into lines, without their ends.
-func pieceLines(pieces []piece) [][]piece {
-	lines := make([][]piece, 1)
-	for _, p := range pieces {
-		for text, more := p.Text, true; more; {
-			p.Text, text, more = strings.Cut(text, "\n")
-			if p.Text != "" {
-				last := len(lines) - 1
-				lines[last] = append(lines[last], p)
-			}
-			if more {
-				lines = append(lines, nil)
-			}
-		}
-	}
-	return lines
-}
-
-// quotedLines splits a text into lines. The ">" of a quote may be separated by a space each.
-func quotedLines(text string) []quotedLine {
-	var lines []quotedLine
+// Quoted splits a text into lines. The ">" of a quote may be separated by a space each.
+func Quoted(text string) []Line {
+	var lines []Line
 	for line := range strings.Lines(text) {
-		l := quotedLine{text: strings.TrimRight(line, "\r\n")}
+		l := Line{text: strings.TrimRight(line, "\r\n")}
 		for l.depth < maxQuotes {
 			rest, quoted := strings.CutPrefix(l.text, ">")
 			if !quoted && l.depth > 0 {
@@ -122,15 +103,15 @@ func quotedLines(text string) []quotedLine {
 	return lines
 }
 
-// flowedLines is quotedLines for a text of format=flowed (RFC 3676), where a line that ends in a
+// Flowed is Quoted for a text of format=flowed (RFC 3676), where a line that ends in a
 // space goes on in the next one. delsp means that this space is not a part of the text.
-func flowedLines(text string, delsp bool) []quotedLine {
-	var lines []quotedLine
+func Flowed(text string, delsp bool) []Line {
+	var lines []Line
 	var open strings.Builder // the text of the last line, if it goes on
 	depth, goesOn := 0, false
 	finish := func() {
 		if goesOn {
-			lines = append(lines, quotedLine{depth, open.String()})
+			lines = append(lines, Line{depth, open.String()})
 		}
 		open.Reset()
 		goesOn = false

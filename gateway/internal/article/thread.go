@@ -1,17 +1,33 @@
-package gateway
+package article
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 )
 
-// A thread is an article with the replies to it.
-type thread struct {
-	Post    *post  // nil for an article that is not listed, but has several replies that are
-	ID      string // of that article, with its angle brackets
-	Missing link   // to that article, which the page sets
-	Replies []*thread
+// A Post is an article of a group, for the table, threads and the feed.
+type Post struct {
+	Number        string
+	Subject, From string // decoded and safe to show; From is a name, or else an address
+	Date          time.Time
+	Lines         string
+	Link          place.Link
+	Text          string   // of Link: Subject, or From
+	Repeated      bool     // the page has other links with this text
+	ID            string   // with its angle brackets; may be empty
+	References    []string // message-ids, likewise
+}
+
+// A Thread is an article with the replies to it.
+type Thread struct {
+	Post    *Post      // nil for an article that is not listed, but has several replies that are
+	ID      string     // of that article, with its angle brackets
+	Missing place.Link // to that article, which the page sets
+	Replies []*Thread
 
 	first, newest int // positions of articles in the thread, by their arrival
 }
@@ -30,16 +46,16 @@ const (
 // node is an article while the threads are being built. It need not be listed.
 type node struct {
 	id       string
-	post     *post
+	post     *Post
 	position int // of the post, from 1
 	parent   *node
 	replies  []*node
 }
 
-// threadsOf sorts posts into threads by their References. The posts must be in the order of their
+// Threads sorts posts into threads by their References. The posts must be in the order of their
 // arrival; the replies to an article keep that order. The thread with the newest article comes
 // first. References that would make a loop are ignored.
-func threadsOf(posts []*post) []*thread {
+func Threads(posts []*Post) []*Thread {
 	byID := make(map[string]*node)
 	var all []*node
 	add := func(id string) *node {
@@ -82,11 +98,11 @@ func threadsOf(posts []*post) []*thread {
 		}
 		n.parent.replies = append(n.parent.replies, n)
 	}
-	var threads []*thread
+	var threads []*Thread
 	for _, n := range root.replies {
 		threads = append(threads, n.threads(true)...)
 	}
-	slices.SortStableFunc(threads, func(a, b *thread) int { return cmp.Compare(b.newest, a.newest) })
+	slices.SortStableFunc(threads, func(a, b *Thread) int { return cmp.Compare(b.newest, a.newest) })
 	return indent(threads, 1)
 }
 
@@ -102,34 +118,34 @@ func (n *node) reaches(target *node) bool {
 
 // threads is the thread that begins with n. Without n, if that is not listed, it is the threads of
 // the replies. Only where that would separate several replies the article stays, as a gap.
-func (n *node) threads(isRoot bool) []*thread {
-	t := &thread{Post: n.post, ID: n.id, first: n.position, newest: n.position}
+func (n *node) threads(isRoot bool) []*Thread {
+	t := &Thread{Post: n.post, ID: n.id, first: n.position, newest: n.position}
 	for _, r := range n.replies {
 		t.Replies = append(t.Replies, r.threads(false)...)
 	}
 	if n.post == nil && !(isRoot && len(t.Replies) > 1) {
 		return t.Replies
 	}
-	slices.SortStableFunc(t.Replies, func(a, b *thread) int { return cmp.Compare(a.first, b.first) })
+	slices.SortStableFunc(t.Replies, func(a, b *Thread) int { return cmp.Compare(a.first, b.first) })
 	for _, r := range t.Replies {
 		if t.newest = max(t.newest, r.newest); t.first == 0 {
 			t.first = r.first
 		}
 	}
-	return []*thread{t}
+	return []*Thread{t}
 }
 
 // indent limits how deep threads are nested.
-func indent(threads []*thread, level int) []*thread {
+func indent(threads []*Thread, level int) []*Thread {
 	if level < maxIndent {
 		for _, t := range threads {
 			t.Replies = indent(t.Replies, level+1)
 		}
 		return threads
 	}
-	var flat []*thread
-	var flatten func([]*thread)
-	flatten = func(threads []*thread) {
+	var flat []*Thread
+	var flatten func([]*Thread)
+	flatten = func(threads []*Thread) {
 		for _, t := range threads {
 			flat = append(flat, t)
 			flatten(t.Replies)
@@ -140,9 +156,9 @@ func indent(threads []*thread, level int) []*thread {
 	return flat
 }
 
-// messageIDs are the message-ids in a field such as References, with their angle brackets: the last
+// MessageIDs are the message-ids in a field such as References, with their angle brackets: the last
 // ones, at most maxReferences.
-func messageIDs(field string) []string {
+func MessageIDs(field string) []string {
 	var ids []string
 	for {
 		start := strings.IndexByte(field, '<')

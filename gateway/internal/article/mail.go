@@ -1,4 +1,5 @@
-package gateway
+// Package article takes news articles apart: parts, quotes and threads.
+package article
 
 import (
 	"bufio"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
@@ -22,11 +24,11 @@ const (
 	maxNested     = 5 // multiparts within each other
 )
 
-// fields is the header of an article or of one of its parts: unfolded, and not decoded.
-type fields []fetch.Field
+// Fields is the header of an article or of one of its parts: unfolded, and not decoded.
+type Fields []fetch.Field
 
-// get is the value of the first field of a name, or "".
-func (h fields) get(name string) string {
+// Get is the value of the first field of a name, or "".
+func (h Fields) Get(name string) string {
 	for _, f := range h {
 		if strings.EqualFold(f.Name, name) {
 			return f.Value
@@ -35,34 +37,34 @@ func (h fields) get(name string) string {
 	return ""
 }
 
-// mediaType is the Content-Type; text/plain if there is no valid one.
-func (h fields) mediaType() (string, map[string]string) {
-	mediaType, params, err := mime.ParseMediaType(h.get("Content-Type"))
+// MediaType is the Content-Type; text/plain if there is no valid one.
+func (h Fields) MediaType() (string, map[string]string) {
+	mediaType, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || !strings.Contains(mediaType, "/") {
 		return "text/plain", nil
 	}
 	return mediaType, params
 }
 
-// fileName is the name that the header gives to a file, or "".
-func (h fields) fileName() string {
-	if _, params, err := mime.ParseMediaType(h.get("Content-Disposition")); err == nil && params["filename"] != "" {
+// FileName is the name that the header gives to a file, or "".
+func (h Fields) FileName() string {
+	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return mime822.Text(params["filename"])
 	}
-	_, params := h.mediaType()
+	_, params := h.MediaType()
 	return mime822.Text(params["name"])
 }
 
-// attached reports whether a part is a file, rather than a text to read with the article.
-func (h fields) attached() bool {
-	disposition, _, _ := strings.Cut(h.get("Content-Disposition"), ";")
+// Attached reports whether a part is a file, rather than a text to read with the article.
+func (h Fields) Attached() bool {
+	disposition, _, _ := strings.Cut(h.Get("Content-Disposition"), ";")
 	return strings.EqualFold(strings.TrimSpace(disposition), "attachment")
 }
 
 // readHeader reads a header and the empty line after it. It skips lines that are not fields. Its
 // error is that of r.
-func readHeader(r *bufio.Reader) (fields, error) {
-	var h fields
+func readHeader(r *bufio.Reader) (Fields, error) {
+	var h Fields
 	var folded []string // the lines of the last field
 	finish := func() {
 		if len(folded) > 0 {
@@ -100,9 +102,9 @@ func readHeader(r *bufio.Reader) (fields, error) {
 	}
 }
 
-// A part is a part of an article that is not a multipart: the article itself, if it has only one.
-type part struct {
-	fields
+// A Part is a part of an article that is not a multipart: the article itself, if it has only one.
+type Part struct {
+	Fields
 	Number int // from 1
 	// Alternative is set if the part has the same content as another one, in another form.
 	Alternative bool
@@ -110,28 +112,42 @@ type part struct {
 	Body io.Reader
 }
 
-// decoded reads the part without its transfer encoding.
-func (p *part) decoded() io.Reader {
-	return mime822.Decode(p.get("Content-Transfer-Encoding"), p.Body)
+// Decoded reads the part without its transfer encoding.
+func (p *Part) Decoded() io.Reader {
+	return mime822.Decode(p.Get("Content-Transfer-Encoding"), p.Body)
+}
+
+// Text is the text of a part as UTF-8, up to max bytes. more reports whether it is longer. Its
+// charset is the chosen one, else the one of that name, else the one that fits.
+func (p *Part) Text(name string, chosen charset.Charset, max int64) (text string, more bool) {
+	body := p.Decoded()
+	if chosen == (charset.Charset{}) {
+		body = mime822.ToUTF8(name, body)
+	}
+	octets, _ := io.ReadAll(io.LimitReader(body, max+1))
+	if int64(len(octets)) > max {
+		octets, more = octets[:max], true
+	}
+	return chosen.Decode(string(octets)), more
 }
 
 var errParts = errors.New("the article has too many parts")
 
-// walk calls f for each part of an article, until f returns false. Its error says that there are
+// Walk calls f for each part of an article, until f returns false. Its error says that there are
 // parts that f has not seen; it can be that of the reader below p.
-func walk(p *part, f func(*part) bool) error {
+func Walk(p *Part, f func(*Part) bool) error {
 	w := walker{f: f}
 	return w.walk(p, 0)
 }
 
 type walker struct {
-	f    func(*part) bool
+	f    func(*Part) bool
 	n    int
 	done bool
 }
 
-func (w *walker) walk(p *part, nested int) error {
-	mediaType, params := p.mediaType()
+func (w *walker) walk(p *Part, nested int) error {
+	mediaType, params := p.MediaType()
 	if !strings.HasPrefix(mediaType, "multipart/") || params["boundary"] == "" || nested == maxNested {
 		if w.n++; w.n > maxParts {
 			return errParts
@@ -148,9 +164,9 @@ func (w *walker) walk(p *part, nested int) error {
 		if err != nil {
 			return err
 		}
-		inner := &part{Body: raw, Alternative: p.Alternative || mediaType == "multipart/alternative"}
+		inner := &Part{Body: raw, Alternative: p.Alternative || mediaType == "multipart/alternative"}
 		for name, values := range raw.Header {
-			inner.fields = append(inner.fields, fetch.Field{Name: name, Value: values[0]})
+			inner.Fields = append(inner.Fields, fetch.Field{Name: name, Value: values[0]})
 		}
 		if err := w.walk(inner, nested+1); err != nil {
 			return err
@@ -159,29 +175,29 @@ func (w *walker) walk(p *part, nested int) error {
 	return nil
 }
 
-// readArticle reads the header of an article, and returns its first part, which has all others in
+// Read reads the header of an article, and returns its first part, which has all others in
 // its Body. The second result keeps the error of r, if it breaks off.
-func readArticle(r io.Reader) (*part, *brokenOff, error) {
-	b := &brokenOff{r: r}
+func Read(r io.Reader) (*Part, *Reader, error) {
+	b := &Reader{r: r}
 	in := bufio.NewReaderSize(b, 16<<10)
 	h, err := readHeader(in)
 	if err == io.EOF {
 		err = nil
 	}
-	return &part{fields: h, Body: in}, b, err
+	return &Part{Fields: h, Body: in}, b, err
 }
 
-// brokenOff reads at most maxMail bytes and remembers the error of its reader.
-type brokenOff struct {
+// A Reader reads at most maxMail bytes and remembers the error of its reader.
+type Reader struct {
 	r    io.Reader
 	size int64
-	err  error // not io.EOF
+	Err  error // not io.EOF
 }
 
-func (b *brokenOff) Read(p []byte) (int, error) {
+func (b *Reader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && err != io.EOF {
-		b.err = err
+		b.Err = err
 	}
 	if b.size += int64(n); b.size > maxMail && err == nil {
 		return n, errLongMail
@@ -191,8 +207,8 @@ func (b *brokenOff) Read(p []byte) (int, error) {
 
 var errLongMail = errors.New("the article is longer than 64 MiB")
 
-// others are the fields of a header that have none of the names.
-func (h fields) others(names []string) fields {
+// Others are the fields of a header that have none of the names.
+func (h Fields) Others(names []string) Fields {
 	return slices.DeleteFunc(slices.Clone(h), func(f fetch.Field) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(f.Name, name) })
 	})

@@ -1,4 +1,4 @@
-package gateway
+package place
 
 import (
 	"net/http"
@@ -6,11 +6,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // travelled returns a path as the gateway receives it from a browser, which resolves it against the
@@ -62,12 +60,12 @@ var places = []struct{ url, place string }{
 // normalized it.
 func TestPlace(t *testing.T) {
 	for _, tc := range places {
-		l, err := parse(tc.url)
+		l, err := Parse(tc.url)
 		if err != nil {
 			t.Errorf("%s: %v", tc.url, err)
 			continue
 		}
-		got := place(l)
+		got := Of(l)
 		if got != tc.place {
 			t.Errorf("%s is at %s, want %s", tc.url, got, tc.place)
 		}
@@ -80,35 +78,35 @@ func checkTravel(t *testing.T, l locator.Locator) {
 	mux := http.NewServeMux()
 	mux.Handle("/", http.NotFoundHandler())
 	rec := httptest.NewRecorder()
-	if mux.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, place(l), nil)); rec.Code != http.StatusNotFound {
-		t.Errorf("a ServeMux redirects %s to %s", place(l), rec.Header().Get("Location"))
+	if mux.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, Of(l), nil)); rec.Code != http.StatusNotFound {
+		t.Errorf("a ServeMux redirects %s to %s", Of(l), rec.Header().Get("Location"))
 	}
-	path, query := travelled(t, place(l))
-	back, err := locate(path, query)
+	path, query := travelled(t, Of(l))
+	back, err := Locate(path, query)
 	if w, ok := l.(*locator.WAIS); ok && w.Form == locator.WAISSearch { // the words are in the query
 		bare := *w
 		bare.Form, bare.Search = locator.WAISDatabase, ""
-		if words := query.Get("q"); words != wordsOf(w) {
+		if words := query.Get("q"); words != Words(w) {
 			t.Errorf("%s: the words are %q", l, words)
 		}
 		l = &bare
 	}
-	if bare, err := parse(l.String() + "/"); err == nil && locator.Equal(bare, back) && !withoutServer[l.Scheme()] {
+	if bare, err := Parse(l.String() + "/"); err == nil && locator.Equal(bare, back) && HasServer(l.Scheme()) {
 		return // a path begins with a slash
 	}
 	if err != nil || !locator.Equal(l, back) {
-		t.Errorf("%s is at %s, which leads to %v, %v", l, place(l), back, err)
+		t.Errorf("%s is at %s, which leads to %v, %v", l, Of(l), back, err)
 	}
 }
 
 // TestPlaceOfLogin tests that no login gets into a path; the user of a telnet URL is not secret.
 func TestPlaceOfLogin(t *testing.T) {
 	for _, url := range []string{"ftp://someone:secret@host/", "telnet://guest:secret@host/"} {
-		ref, err := parser.Parse(url)
+		ref, err := Parser.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := place(ref.Locator); strings.Contains(got, "secret") || strings.Contains(got, "someone") {
+		if got := Of(ref.Locator); strings.Contains(got, "secret") || strings.Contains(got, "someone") {
 			t.Errorf("%s is at %s", url, got)
 		}
 	}
@@ -131,7 +129,7 @@ func TestRefusedPlaces(t *testing.T) {
 		"/ftp/host%2Fa/":                fetch.ErrBadURL,
 	} {
 		path, query := travelled(t, path)
-		if l, err := locate(path, query); fetch.KindOf(err) != want {
+		if l, err := Locate(path, query); fetch.KindOf(err) != want {
 			t.Errorf("%s leads to %v, %v; want %q", path, l, err, want)
 		}
 	}
@@ -147,25 +145,8 @@ func TestMended(t *testing.T) {
 		"/ftp/host/a;b/file;type=a":      "ftp://host/a%3Bb/file;type=a",
 		"/ftp/host/dir%3Btype=a/.hidden": "ftp://host/dir%3Btype=a/.hidden",
 	} {
-		if l, err := locate(path, nil); err != nil || l.String() != want {
+		if l, err := Locate(path, nil); err != nil || l.String() != want {
 			t.Errorf("%s leads to %v, %v; want %s", path, l, err, want)
-		}
-	}
-}
-
-// TestLikeType tests that a file is found whose name ends in what could be a type code.
-func TestLikeType(t *testing.T) {
-	srv := ftptest.New(t, func(s *ftptest.Server) {
-		s.Content = fstest.MapFS{"note;type=a": {Data: []byte("a\n")}, "note;type=d": {Data: []byte("d\n")}, "real": {Data: []byte("r\n")}}
-	})
-	s := start(t, nil)
-	for name, want := range map[string]string{"note;type=a": "note%3Btype=a", "note;type=d": "note%3Btype=d", "real;type=a": "", "none;type=a": "404"} {
-		for _, method := range []string{"GET", "HEAD"} {
-			res, _, err := ask(t, s, method, pathOf(t, srv.URL+"/")+name)
-			location := res.Header.Get("Location")
-			if err != nil || want == "" && res.StatusCode != 200 || want == "404" && res.StatusCode != 404 || len(want) > 3 && location != pathOf(t, srv.URL+"/")+want {
-				t.Errorf("%s %s: %s to %q, %v", method, name, res.Status, location, err)
-			}
 		}
 	}
 }
@@ -175,7 +156,7 @@ func FuzzPlace(f *testing.F) {
 		f.Add(tc.url)
 	}
 	f.Fuzz(func(t *testing.T, url string) {
-		if l, err := parse(url); err == nil {
+		if l, err := Parse(url); err == nil {
 			checkTravel(t, l)
 		}
 	})

@@ -1,4 +1,5 @@
-package gateway
+// Package place maps URLs to the paths of their pages in the gateway, and back.
+package place
 
 import (
 	"errors"
@@ -9,35 +10,35 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// parser reads URLs as a Resolver does.
-var parser = locator.Parser{Tolerate: locator.TolerateUsual}
+// Parser reads URLs as a Resolver does.
+var Parser = locator.Parser{Tolerate: locator.TolerateUsual}
 
-// withoutServer are the schemes whose URLs do not begin with a server.
-var withoutServer = map[string]bool{"news": true, "mailto": true}
+// HasServer reports whether the URLs of a scheme begin with a server.
+func HasServer(scheme string) bool { return scheme != "news" && scheme != "mailto" }
 
-// place is the path of the page of a Locator, below the Prefix, with its query if it needs one. It
+// Of is the path of the page of a Locator, below the Prefix, with its query if it needs one. It
 // contains no login.
 //
 // Browsers remove the components "." and ".." of a path, even if they are encoded, and servers such
 // as http.ServeMux remove empty ones. A URL that has one is a value in the query instead.
-func place(l locator.Locator) string {
-	user := telnetUser(l)
-	l = withoutLogin(l)
+func Of(l locator.Locator) string {
+	user := TelnetUser(l)
+	l = WithoutLogin(l)
 	scheme, rest, _ := strings.Cut(l.String(), ":")
 	words := ""
 	if w, ok := l.(*locator.WAIS); ok {
-		words = wordsOf(w)
+		words = Words(w)
 		rest, _, _ = strings.Cut(rest, "?")
 	}
 	rest, hasServer := strings.CutPrefix(rest, "//")
 	rest = strings.ReplaceAll(rest, "?", "%3F")
-	if !withoutServer[scheme] && !strings.Contains(rest, "/") {
+	if HasServer(scheme) && !strings.Contains(rest, "/") {
 		rest += "/"
 	}
 	path := "/" + scheme + "/" + rest
 	mail, ok := l.(*locator.Mailto)
-	hasFields := ok && len(mail.Headers) > 0                             // which "%3F" would make a part of the address
-	if dotted(path) || hasFields || hasServer == withoutServer[scheme] { // such as snews:group
+	hasFields := ok && len(mail.Headers) > 0                         // which "%3F" would make a part of the address
+	if dotted(path) || hasFields || hasServer != HasServer(scheme) { // such as snews:group
 		return "/url?u=" + url.QueryEscape(l.String())
 	}
 	switch {
@@ -49,16 +50,16 @@ func place(l locator.Locator) string {
 	return path
 }
 
-// locate is the inverse of place.
-func locate(path string, query url.Values) (locator.Locator, error) {
+// Locate is the inverse of Of.
+func Locate(path string, query url.Values) (locator.Locator, error) {
 	if path == "/url" {
-		return parse(query.Get("u"))
+		return Parse(query.Get("u"))
 	}
 	scheme, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !ok {
 		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrNotFound, errors.New("the gateway has no page at "+fetch.Printable(path)))
 	}
-	if !withoutServer[scheme] {
+	if HasServer(scheme) {
 		server, after, _ := strings.Cut(rest, "/")
 		// Browsers encode the brackets of an IPv6 address, and letters that are not ASCII.
 		if plain, err := url.PathUnescape(server); err == nil && !strings.ContainsAny(plain, "/@?#%") {
@@ -69,7 +70,7 @@ func locate(path string, query url.Values) (locator.Locator, error) {
 		}
 		rest = "//" + server + "/" + after
 	}
-	l, err := parse(scheme + ":" + rest)
+	l, err := Parse(scheme + ":" + rest)
 	if t, ok := l.(*locator.Telnet); ok && query.Get("user") != "" {
 		l, _ = locator.WithLogin(t, &locator.Login{User: query.Get("user")})
 		err = fetch.CheckOctets(l)
@@ -88,10 +89,10 @@ func mended(path string) string {
 	return strings.ReplaceAll(path[1:end+1], ";", "%3B") + path[end+1:]
 }
 
-// parse reads a URL of a scheme that the gateway shows. A login in it is dropped: a page may have
+// Parse reads a URL of a scheme that the gateway shows. A login in it is dropped: a page may have
 // put it there. Only the user of a telnet URL is kept: it is shown, and sent nowhere.
-func parse(text string) (locator.Locator, error) {
-	ref, err := parser.Parse(text)
+func Parse(text string) (locator.Locator, error) {
+	ref, err := Parser.Parse(text)
 	if err != nil {
 		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrBadURL, err)
 	}
@@ -106,25 +107,26 @@ func parse(text string) (locator.Locator, error) {
 	if err := fetch.CheckOctets(ref.Locator); err != nil {
 		return nil, err
 	}
-	l := withoutLogin(ref.Locator)
-	if user := telnetUser(ref.Locator); user != "" {
+	l := WithoutLogin(ref.Locator)
+	if user := TelnetUser(ref.Locator); user != "" {
 		l, _ = locator.WithLogin(l, &locator.Login{User: user})
 	}
 	return l, nil
 }
 
-// telnetUser returns the user of a telnet URL, or "".
-func telnetUser(l locator.Locator) string {
+// TelnetUser returns the user of a telnet URL, or "".
+func TelnetUser(l locator.Locator) string {
 	if t, ok := l.(*locator.Telnet); ok && t.Login != nil {
 		return t.Login.User
 	}
 	return ""
 }
 
-// wordsOf returns the search words of a WAIS URL, where "+" means a space.
-func wordsOf(l *locator.WAIS) string { return strings.ReplaceAll(l.Search, "+", " ") }
+// Words returns the search words of a WAIS URL, where "+" means a space.
+func Words(l *locator.WAIS) string { return strings.ReplaceAll(l.Search, "+", " ") }
 
-func withoutLogin(l locator.Locator) locator.Locator {
+// WithoutLogin returns a Locator without its login.
+func WithoutLogin(l locator.Locator) locator.Locator {
 	if without, ok := locator.WithLogin(l, nil); ok {
 		return without
 	}
@@ -148,43 +150,28 @@ func dotted(path string) bool {
 	return false
 }
 
-// A link is where an item of a page leads. The template "link" writes it: a path of the gateway, or
+// A Link is where an item of a page leads. The template "link" writes it: a path of the gateway, or
 // the URL itself, for a client that uses the gateway as its proxy or a scheme that browsers know.
 // It is split, because html/template lets no URL of these schemes into a page in one piece.
-type link struct {
+type Link struct {
 	Path         string // below the host of the gateway; empty if the link is a URL
 	Scheme, Rest string // of the URL
 }
 
 // Empty reports whether there is no link.
-func (l link) Empty() bool { return l.Path == "" && l.Scheme == "" }
+func (l Link) Empty() bool { return l.Path == "" && l.Scheme == "" }
 
-// linkTo is the link to a Locator, which may be nil. Only the schemes of the gateway, http, https
-// and mailto are links at all.
-func (v *visit) linkTo(l locator.Locator) link {
-	switch l.(type) {
-	case nil, *locator.File, *locator.Opaque:
-		return link{}
-	case *locator.HTTP:
-	case *locator.Mailto, *locator.Telnet:
-		if v.native {
-			break
-		}
-		return link{Path: v.h.Prefix + place(l)}
-	default:
-		if !v.native {
-			return link{Path: v.h.Prefix + place(l)}
-		}
-	}
-	scheme, rest, _ := strings.Cut(withoutLogin(l).String(), ":")
-	return link{Scheme: scheme, Rest: rest}
+// URL is the link to a URL itself, without its login.
+func URL(l locator.Locator) Link {
+	scheme, rest, _ := strings.Cut(WithoutLogin(l).String(), ":")
+	return Link{Scheme: scheme, Rest: rest}
 }
 
-// with is the link with a query added, such as "raw". A client that uses the gateway as its proxy
+// With is the link with a query added, such as "raw". A client that uses the gateway as its proxy
 // cannot have such links: the query would be a part of the URL.
-func (l link) with(query string) link {
+func (l Link) With(query string) Link {
 	if l.Path == "" {
-		return link{}
+		return Link{}
 	}
 	separator := "?"
 	if strings.Contains(l.Path, "?") {

@@ -1,4 +1,4 @@
-package gateway
+package article
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // drawn are threads as text: "1(2 3(4))"; an article that is not listed is its message-id.
-func drawn(threads []*thread) string {
+func drawn(threads []*Thread) string {
 	var parts []string
 	for _, t := range threads {
 		name := t.ID
@@ -25,11 +25,11 @@ func drawn(threads []*thread) string {
 }
 
 // posted are articles with the numbers 1, 2, …, from "id: references".
-func posted(lines ...string) []*post {
-	var posts []*post
+func posted(lines ...string) []*Post {
+	var posts []*Post
 	for i, line := range lines {
 		id, references, _ := strings.Cut(line, ":")
-		p := &post{Number: fmt.Sprint(i + 1), ID: "<" + id + ">"}
+		p := &Post{Number: fmt.Sprint(i + 1), ID: "<" + id + ">"}
 		for name := range strings.FieldsSeq(references) {
 			p.References = append(p.References, "<"+name+">")
 		}
@@ -59,14 +59,14 @@ func TestThreads(t *testing.T) {
 		{"no message-id", []string{":", ":", "b: a"}, "3 2 1"},
 		{"an article knows its parent best", []string{"c: a b", "b: x", "x:", "a:"}, "4 3(2(1))"},
 	} {
-		if got := drawn(threadsOf(posted(tc.posts...))); got != tc.want {
+		if got := drawn(Threads(posted(tc.posts...))); got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.about, got, tc.want)
 		}
 	}
 }
 
 // depth is how many lists of a page are within each other.
-func depth(threads []*thread) int {
+func depth(threads []*Thread) int {
 	most := 0
 	for _, t := range threads {
 		most = max(most, depth(t.Replies))
@@ -103,10 +103,10 @@ func TestHostileThreads(t *testing.T) {
 		for i := range 1000 {
 			lines = append(lines, kind(i))
 		}
-		threads := threadsOf(posted(lines...))
+		threads := Threads(posted(lines...))
 		var got []string
-		var walk func([]*thread)
-		walk = func(threads []*thread) {
+		var walk func([]*Thread)
+		walk = func(threads []*Thread) {
 			for _, t := range threads {
 				if t.Post != nil {
 					got = append(got, t.Post.Number)
@@ -136,11 +136,11 @@ func TestMessageIDs(t *testing.T) {
 		"<><a@b>":                         "<a@b>",
 		"<a<b@c>":                         "",
 	} {
-		if got := strings.Join(messageIDs(field), " "); got != want {
+		if got := strings.Join(MessageIDs(field), " "); got != want {
 			t.Errorf("%q: got %q, want %q", field, got, want)
 		}
 	}
-	if ids := messageIDs(many); len(ids) != maxReferences || ids[len(ids)-1] != "<last@y>" {
+	if ids := MessageIDs(many); len(ids) != maxReferences || ids[len(ids)-1] != "<last@y>" {
 		t.Errorf("%d message-ids, the last is %s", len(ids), ids[len(ids)-1])
 	}
 }
