@@ -23,52 +23,49 @@ const (
 	readmeBytes = 64 << 10
 )
 
-// showsDirectory shows a directory of an FTP server. It reports false for everything else.
-func (v directoryPages) showsDirectory() bool {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok || isDocument(v.loc) {
-		return false
-	}
-	req := v.request(v.loc)
+// isFolder reports whether v.loc is a directory of an FTP server.
+func (v *visit) isFolder() bool { return isA[*locator.FTP](v) && !isDocument(v.loc) }
+
+// folder shows a directory of an FTP server.
+func (v directoryPages) folder() error {
+	req, format := v.request(v.loc), v.format()
 	v.prepare(req)
-	if head := v.r.Method == http.MethodHead; head || l.Type == 'd' { // a CWD says whether the directory is there
-		if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
-			v.failToFetch(err)
-			return true
-		}
-		if head {
-			if !v.formatted(nil) {
-				v.render("directory", http.StatusOK, &page{})
-			}
-			return true
+	l, ok := v.loc.(*locator.FTP)
+	if head := v.r.Method == http.MethodHead; head || ok && l.Type == 'd' { // a CWD says whether the directory is there
+		_, err := v.h.resolver().FindAttributes(v.context(), req)
+		switch {
+		case err != nil:
+			return err
+		case head && format != nil:
+			return v.formatted(nil, format)
+		case head:
+			return v.render("directory", http.StatusOK, &page{})
 		}
 	}
 	unread := new(unread)
 	req.Options = &ftp.Options{Facts: true, Unread: unread.add}
 	res, err := v.h.resolver().Fetch(v.context(), req)
 	if err != nil {
-		v.failToFetch(err)
-		return true
+		return err
 	}
 	defer res.Close()
-	if !v.formatted(res) {
-		v.list(res, unread)
+	if format != nil {
+		return v.formatted(res, format)
 	}
-	return true
+	return v.list(res, unread)
 }
 
 // directory shows a directory that is not on an FTP server.
-func (v directoryPages) directory(res *fetch.Resource) { v.list(res, new(unread)) }
+func (v directoryPages) directory(res *fetch.Resource) error { return v.list(res, new(unread)) }
 
 // list shows a directory.
-func (v directoryPages) list(res *fetch.Resource, unread *unread) {
+func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
 	entries, stop, err := begun(v.entries(res.Items))
 	defer stop()
 	status := http.StatusOK
 	if err != nil {
 		if unread.Count == 0 {
-			v.failToFetch(err)
-			return
+			return err
 		}
 		status = http.StatusBadGateway // none of the lines is an entry
 	}
@@ -77,8 +74,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) {
 	if d.order != "" {
 		sorted, err := d.sorted()
 		if err != nil {
-			v.failToFetch(err)
-			return
+			return err
 		}
 		d.entries = sorted
 	} else {
@@ -93,7 +89,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) {
 		here := v.linkTo(v.loc)
 		p.Links = []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}, {"download all", here.With("tar"), true}}
 	}
-	v.render("directory", status, p)
+	return v.render("directory", status, p)
 }
 
 // An unread collects the lines of a listing that are not entries.

@@ -133,22 +133,6 @@ func (e *dirEntry) fill(row *fileRow) {
 	}
 }
 
-// sizeText is a number of bytes for people.
-func sizeText(n int64) string {
-	if n < 1024 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	f, unit := float64(n)/1024, 0
-	for ; f >= 999.5 && unit < 5; unit++ {
-		f /= 1024
-	}
-	decimals := 0
-	if f < 9.95 {
-		decimals = 1
-	}
-	return strconv.FormatFloat(f, 'f', decimals, 64) + " " + "KMGTPE"[unit:unit+1] + "iB"
-}
-
 // rank is the place of the entry among the others: folders, files, and names with a dot.
 func (e *dirEntry) rank() int {
 	switch {

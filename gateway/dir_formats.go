@@ -12,48 +12,50 @@ import (
 	"github.com/fetch1738/fetch1738/internal/entry"
 )
 
-// formatted sends the entries of a listing to a program that asks for JSON Lines or for names, one
-// a line. It reports false if the client gets a page. res may be nil for a HEAD.
-func (v directoryPages) formatted(res *fetch.Resource) bool {
-	var write func(io.Writer, *fetch.Item) error
-	contentType := ""
+// A format is how a program gets the entries of a listing.
+type format struct {
+	mediaType string
+	write     func(io.Writer, *fetch.Item) error
+}
+
+// format is JSON Lines, or names, one a line. It is nil if the client gets a page.
+func (v directoryPages) format() *format {
 	switch {
 	case v.accepts("text/html"):
-		return false
 	case v.accepts("application/json"), v.accepts("application/x-ndjson"):
-		contentType, write = "application/x-ndjson", writeJSON
+		return &format{"application/x-ndjson", writeJSON}
 	case v.accepts("text/plain"):
-		contentType, write = "text/plain; charset=utf-8", writeName
-	default:
-		return false
+		return &format{"text/plain; charset=utf-8", writeName}
 	}
+	return nil
+}
+
+// formatted sends the entries of a listing to a program. res may be nil for a HEAD.
+func (v directoryPages) formatted(res *fetch.Resource, f *format) error {
 	v.page = "listing"
 	items := func(func(fetch.Item, error) bool) {}
 	if res != nil && v.r.Method != http.MethodHead {
 		rest, stop, err := begun(res.Items)
 		defer stop()
 		if err != nil {
-			v.failToFetch(err)
-			return true
+			return err
 		}
 		items = rest
 	}
 	v.secure()
-	v.w.Header().Set("Content-Type", contentType)
+	v.w.Header().Set("Content-Type", f.mediaType)
 	v.w.WriteHeader(http.StatusOK)
 	out := bufio.NewWriterSize(v.w, 16<<10)
 	for item, err := range items {
 		if err == nil {
-			err = write(out, &item)
+			err = f.write(out, &item)
 		}
 		if err != nil {
-			v.breakOff(out, err)
+			_ = out.Flush()
+			return err
 		}
 	}
-	if err := out.Flush(); err != nil {
-		v.breakOff(out, err)
-	}
-	return true
+	return out.Flush()
 }
 
 func writeJSON(w io.Writer, item *fetch.Item) error {
@@ -66,13 +68,6 @@ func writeJSON(w io.Writer, item *fetch.Item) error {
 func writeName(w io.Writer, item *fetch.Item) error {
 	_, err := io.WriteString(w, visible(item.Name)+"\n")
 	return err
-}
-
-// breakOff sends what has been written, and then breaks the response off, so that it does not look
-// complete.
-func (v directoryPages) breakOff(out *bufio.Writer, err error) {
-	_ = out.Flush()
-	v.abort(err)
 }
 
 // begun begins a sequence, to find out whether the first pair is an error. rest is the whole

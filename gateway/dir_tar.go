@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -29,25 +30,22 @@ const (
 
 // tar sends a directory with everything below it as one archive. Nothing of it is kept. If a member
 // fails, the response is broken off, so that no archive without it looks complete.
-func (v directoryPages) tar() {
+func (v directoryPages) tar() error {
 	switch v.loc.(type) {
 	case *locator.FTP, *locator.Gopher, *locator.Prospero:
 	default:
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "This is not a directory."})
-		return
+		return &failure{Status: http.StatusBadRequest, Text: "This is not a directory."}
 	}
 	req := v.request(v.loc)
 	v.prepare(req)
 	tree, err := fetch1738.FS(v.context(), v.h.resolver(), req.Locator.String())
 	if err != nil {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	members, stop, err := begun(tree.Walk(tarMembers))
 	defer stop()
 	if err != nil {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	v.page = "tar"
 	top := filename.Component(topOf(v.loc))
@@ -57,7 +55,7 @@ func (v directoryPages) tar() {
 	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": top + ".tar"}))
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method == http.MethodHead {
-		return
+		return nil
 	}
 	out := bufio.NewWriterSize(v.w, 64<<10)
 	a := newArchive(v.visit, out, top)
@@ -76,12 +74,7 @@ func (v directoryPages) tar() {
 	if err == nil {
 		err = a.end()
 	}
-	if err == nil {
-		err = out.Flush()
-	}
-	if err != nil {
-		v.breakOff(out, err)
-	}
+	return cmp.Or(err, out.Flush())
 }
 
 // topOf is the name of a directory.

@@ -7,78 +7,25 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// visible makes a name from a server safe to show: control characters and those that change the
-// direction of text are shown by their code, and octets that are not UTF-8 as Latin-1.
-func visible(s string) string { return shown(s, "") }
-
-// visibleText is visible for text of several lines: line ends and tabs stay. Each of CR LF, CR, LF
-// and the form feed between pages is the end of a line.
-func visibleText(s string) string { return shown(s, "\n\r\f\t") }
-
-// shown is visible, except for the control characters in layout.
-func shown(s, layout string) string {
-	if isPlain(s) {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			r = rune(s[i])
-		}
-		i += n
-		switch {
-		case r >= ' ' && r <= '~':
-			b.WriteByte(byte(r))
-		case r == '\t' && layout != "":
-			b.WriteByte('\t')
-		case r <= '\r' && strings.ContainsRune(layout, r):
-			if r != '\r' || i == len(s) || s[i] != '\n' {
-				b.WriteByte('\n')
-			}
-		case unicode.IsControl(r), unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp), r == '\ufeff':
-			fmt.Fprintf(&b, "<%02X>", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
 // document shows a document that is not a picture, a sound or a video: text as a page, anything else
 // as a download.
-func (v documentPages) document(res *fetch.Resource) {
+func (v documentPages) document(res *fetch.Resource) error {
 	if v.native || !v.accepts("text/html") {
-		v.octetsOf(res)
-		return
+		return v.octetsOf(res)
 	}
 	body := bufio.NewReaderSize(res.Body, sniffed)
 	start, err := body.Peek(sniffed)
 	if err != nil && err != io.EOF && len(start) == 0 {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	mediaType := mediaTypeOf(res)
 	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || bytes.IndexByte(start, 0) >= 0 {
@@ -87,19 +34,17 @@ func (v documentPages) document(res *fetch.Resource) {
 				io.Reader
 				io.Closer
 			}{body, res.Body}
-			v.octetsOf(res)
-			return
+			return v.octetsOf(res)
 		}
 		_ = res.Close() // raw has what downloads need: the length, ranges and the like
-		v.raw()
-		return
+		return v.raw()
 	}
-	v.text(mediaType, res.Charset, body)
+	return v.text(mediaType, res.Charset, body)
 }
 
 // text shows a text as a page. The server says that it has a media type and a charset; either may be
 // empty.
-func (v documentPages) text(mediaType, named string, body *bufio.Reader) {
+func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 	start, _ := body.Peek(sniffed)
 	if bytes.HasPrefix(start, []byte("\ufeff")) { // it says that the text is UTF-8
 		_, _ = body.Discard(3)
@@ -107,15 +52,14 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) {
 	}
 	c, how, err := v.charset(named, start)
 	if err != nil {
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err})
-		return
+		return &failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err}
 	}
 	t := &textPage{
 		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
 		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"),
 		visit: v.visit, body: body, charset: c,
 	}
-	v.render("text", http.StatusOK, &page{Data: t})
+	return v.render("text", http.StatusOK, &page{Data: t})
 }
 
 // A textPage is the data of the page of a text.
@@ -166,7 +110,7 @@ func (t *textPage) Cut() string { return t.visit.cut() }
 
 // charset is the one that a text is shown in, and why. The server says that it is named, which may be
 // empty.
-func (v *visit) charset(named string, start []byte) (c charset.Charset, how string, err error) {
+func (v documentPages) charset(named string, start []byte) (c charset.Charset, how string, err error) {
 	if name := v.query.Get("charset"); name != "" && !v.native {
 		if c, err = charset.Named(name); err != nil || c.Name() != "" {
 			return c, "chosen", err
@@ -181,30 +125,13 @@ func (v *visit) charset(named string, start []byte) (c charset.Charset, how stri
 	return charset.Guess(start), "detected", nil
 }
 
-// charsets are the links to the text in other charsets; that of the current one has no link.
-func (v *visit) charsets(current charset.Charset) []crumb {
-	var choices []crumb
-	for _, name := range charset.Names() {
-		choice := crumb{Text: name, NoFollow: true}
-		if name != current.Name() {
-			choice.Link = v.linkTo(v.loc).With("charset=" + url.QueryEscape(strings.ToLower(name)))
-		}
-		choices = append(choices, choice)
-	}
-	return choices
-}
-
 // mediaTypeOf is the media type of a document, as far as it is known. FTP servers do not say what
 // they send.
 func mediaTypeOf(res *fetch.Resource) string {
-	file, ok := res.Locator.(*locator.FTP)
-	switch {
-	case res.MediaType != "" || !ok:
-		return res.MediaType
-	case file.Type|0x20 == 'a':
-		return "text/plain"
+	if _, ok := res.Locator.(*locator.FTP); ok && res.MediaType == "" {
+		return typeOfURL(res.Locator)
 	}
-	return fetch1738.MediaType(file.Name)
+	return res.MediaType
 }
 
 // isSource reports whether a browser would run documents of a media type, or load more for them.
@@ -219,22 +146,4 @@ func isText(mediaType string) bool {
 		return true
 	}
 	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+xml") || strings.HasSuffix(mediaType, "+json")
-}
-
-// sniffed is how many bytes of a document of unknown type are looked at.
-const sniffed = 4 << 10
-
-// looksLikeText reports whether the first bytes of a document are those of a text: no NUL, and few
-// control characters.
-func looksLikeText(start []byte) bool {
-	control := 0
-	for _, b := range start {
-		switch {
-		case b == 0:
-			return false
-		case b < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b\x1a", rune(b)), b == 0x7f:
-			control++
-		}
-	}
-	return control*50 <= len(start)
 }

@@ -24,7 +24,7 @@ type field struct{ Name, Text string }
 
 // advice says what a person can do with a URL that is not a document: telnet, mailto. There is no
 // connection. res is nil if nothing was fetched.
-func (v documentPages) advice(res *fetch.Resource) {
+func (v documentPages) advice(res *fetch.Resource) error {
 	p := &advicePage{}
 	name := "" // that of the URL
 	switch l := v.loc.(type) {
@@ -52,7 +52,7 @@ func (v documentPages) advice(res *fetch.Resource) {
 		}
 	}
 	// There are no octets, and nothing would be sent: no link leads there.
-	v.render("advice", http.StatusOK, &page{Heading: name, Data: p, Links: []crumb{}})
+	return v.render("advice", http.StatusOK, &page{Heading: name, Data: p, Links: []crumb{}})
 }
 
 // session describes a session with a program such as telnet.
@@ -121,13 +121,12 @@ type step struct {
 }
 
 // explain shows what would be sent for a URL, without a connection.
-func (v documentPages) explain() {
+func (v documentPages) explain() error {
 	req := v.request(v.loc)
 	v.prepare(req)
 	plan, err := v.h.resolver().Explain(v.context(), req)
 	if plan == nil {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	p := &explainPage{}
 	if plan.Network != "" {
@@ -143,8 +142,8 @@ func (v documentPages) explain() {
 	for _, note := range plan.Notes {
 		p.Notes = append(p.Notes, visible(note))
 	}
-	if err != nil && v.site != crossSite {
+	if err != nil && !v.crossSite {
 		p.Refused = visible(err.Error())
 	}
-	v.render("explain", http.StatusOK, &page{Data: p})
+	return v.render("explain", http.StatusOK, &page{Data: p})
 }

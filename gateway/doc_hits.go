@@ -45,7 +45,7 @@ type hit struct {
 }
 
 // hits shows what a WAIS search has found, or the database and a form to search it.
-func (v documentPages) hits(res *fetch.Resource) {
+func (v documentPages) hits(res *fetch.Resource) error {
 	p := &hitsPage{visit: v.visit, Words: v.query.Get("q"), Searched: res.Kind == fetch.KindMenu}
 	if l, ok := v.loc.(*locator.WAIS); ok {
 		p.Database = visible(l.Database)
@@ -71,7 +71,7 @@ func (v documentPages) hits(res *fetch.Resource) {
 	if res.Items != nil && p.Hits != 0 {
 		p.List = v.found(res.Items)
 	}
-	v.render("hits", http.StatusOK, &page{Data: p})
+	return v.render("hits", http.StatusOK, &page{Data: p})
 }
 
 // describe adds what the server says besides the documents.

@@ -19,35 +19,35 @@ type mediaPage struct {
 	MediaType string     // empty if not known
 }
 
-// showsWithout answers a request for a document whose URL says what it is: a picture, a sound or a
-// video has a page, for which the browser fetches the octets; what browsers do not show is a
-// download, and a file of unknown type may be one. It reports false for everything else.
-func (v documentPages) showsWithout() bool {
+// knowsMedia reports whether the URL of a document says that it is no text: the gateway has a page
+// of a picture, a sound or a video, for which the browser fetches the octets. What browsers do not
+// show is a download, and a file of unknown type may be one.
+func (v *visit) knowsMedia() bool {
 	if v.native || !isDocument(v.loc) || v.query.Has("q") {
 		return false
 	}
 	mediaType := typeOfURL(v.loc)
+	return mediaKind(v.loc, mediaType) != "" || mediaType != "" && !isText(mediaType) || v.showsUnknown()
+}
+
+// media answers a request for a document of which knowsMedia is true.
+func (v documentPages) media() error {
+	mediaType := typeOfURL(v.loc)
 	kind := mediaKind(v.loc, mediaType)
 	if kind == "" {
-		if (mediaType == "" || isText(mediaType)) && !v.showsUnknown() {
-			return false
-		}
-		v.raw()
-		return true
+		return v.raw()
 	}
 	size := int64(-1)
-	if _, ok := v.loc.(*locator.FTP); ok { // the size, and whether it exists
+	if isA[*locator.FTP](v.visit) { // the size, and whether it exists
 		req := v.request(v.loc)
 		v.prepare(req)
 		attributes, err := v.h.resolver().FindAttributes(v.context(), req)
 		if err != nil {
-			v.failToFetch(err)
-			return true
+			return err
 		}
 		size = attributes.Size
 	}
-	v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}})
-	return true
+	return v.render("media", http.StatusOK, &page{Data: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}})
 }
 
 // typeOfURL is the media type of a document as far as its URL says, or empty.
@@ -93,21 +93,6 @@ func mediaKind(l locator.Locator, mediaType string) string {
 		}
 	}
 	return mediaKindOf(mediaType)
-}
-
-// mediaKindOf is the element for a media type, or empty. SVG is text, because it can contain a
-// program; for other types missing here, browsers have no decoder.
-func mediaKindOf(mediaType string) string {
-	switch mediaType {
-	case "image/svg+xml", "image/tiff", "audio/basic", "video/x-msvideo", "video/mpeg":
-		return ""
-	}
-	kind, _, _ := strings.Cut(mediaType, "/")
-	switch kind {
-	case "image", "audio", "video":
-		return kind
-	}
-	return ""
 }
 
 // lastPart is the last component of the path of a URL, or all of it.

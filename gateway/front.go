@@ -18,24 +18,22 @@ type front struct{ *visit }
 
 // open redirects to the page of the URL in the query. It is the address that browsers and desktops
 // open for a link, and that of the form on the page "/".
-func (v front) open() {
+func (v front) open() error {
 	text := strings.Trim(v.r.URL.Query().Get("url"), " \t\r\n<>")
 	text = strings.TrimPrefix(text, "URL:") // as in the appendix of RFC 1738
 	if text == "" {
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()})
-		return
+		return &failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()}
 	}
 	l, err := place.Parse(text)
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
 		if v.loc = l; v.only("Sec-Fetch-Site") == "none" && !v.plain() {
-			v.interstitial()
-			return
+			return v.interstitial()
 		}
 		v.loc = nil
 		v.redirect(place.Of(l))
-		return
+		return nil
 	}
 	f := failed(err)
 	f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
@@ -47,16 +45,16 @@ func (v front) open() {
 			f.Do, f.Retry = "", v.linkTo(place.WithoutLogin(ref.Locator))
 		}
 	}
-	v.fail(f)
+	return f
 }
 
 // start is the link to the page "/".
 func (v front) start() place.Link { return place.Link{Path: v.h.Prefix + "/"} }
 
 // home is the page where a person enters a URL.
-func (v front) home() {
+func (v front) home() error {
 	if guard(v).enter() {
-		return
+		return nil
 	}
 	type example struct {
 		Text string
@@ -73,7 +71,7 @@ func (v front) home() {
 			examples = append(examples, example{e[0], v.linkTo(l), e[1]})
 		}
 	}
-	v.render("home", http.StatusOK, &page{
+	return v.render("home", http.StatusOK, &page{
 		Heading: "Pages of ftp, gopher, news and wais",
 		Title:   "fetch1738 gateway",
 		Data: struct {
@@ -87,9 +85,10 @@ func (v front) home() {
 type handled struct{ Scheme, Is string }
 
 // setup registers the gateway with the browser. It is the only page with a script.
-func (v front) setup() {
-	v.render("setup", http.StatusOK, &page{
-		Heading: "Open links in this gateway",
+func (v front) setup() error {
+	return v.render("setup", http.StatusOK, &page{
+		Heading:  "Open links in this gateway",
+		Security: setupSecurity(),
 		Data: struct {
 			Origin, Open string
 			Schemes      []handled
@@ -102,14 +101,6 @@ func (v front) setup() {
 	})
 }
 
-// origin is the gateway as the client calls it.
-func (v front) origin() string {
-	if v.r.TLS != nil {
-		return "https://" + v.r.Host
-	}
-	return "http://" + v.r.Host
-}
-
 // setupSecurity is pageSecurity with the one script of the page "/setup", by its hash. That script
 // is a constant: no server or query can change it.
 var setupSecurity = sync.OnceValue(func() string {
@@ -120,7 +111,7 @@ var setupSecurity = sync.OnceValue(func() string {
 })
 
 // interstitial asks before something is done that another site has linked to.
-func (v front) interstitial() {
+func (v front) interstitial() error {
 	action := "fetch this URL"
 	switch {
 	case v.query.Has("login") || v.user != nil:
@@ -131,7 +122,7 @@ func (v front) interstitial() {
 		action = "download this folder"
 	}
 	words := v.query.Get("q")
-	v.render("interstitial", http.StatusOK, &page{
+	return v.render("interstitial", http.StatusOK, &page{
 		Heading: "Another site leads here",
 		Data: struct {
 			Action, Words string

@@ -13,18 +13,14 @@
 package gateway
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -106,59 +102,4 @@ func (h *Handler) resolver() *fetch1738.Resolver {
 		return h.Resolver
 	}
 	return &h.own
-}
-
-// serve answers a request: first it is judged, then its path says what is wanted.
-func (h *Handler) serve(v *visit) {
-	if refused := (guard{v}).judge(); refused != nil {
-		v.fail(refused)
-		return
-	}
-	if v.native {
-		forwardProxy{v}.proxy()
-		return
-	}
-	path, ok := strings.CutPrefix(v.r.URL.EscapedPath(), h.Prefix)
-	if !ok || !strings.HasPrefix(path, "/") {
-		v.fail(&failure{Status: http.StatusNotFound, Text: "The gateway has no such page."})
-		return
-	}
-	switch path {
-	case "/":
-		front{v}.home()
-	case "/open":
-		front{v}.open()
-	case "/setup":
-		front{v}.setup()
-	case "/style.css":
-		v.style()
-	case "/robots.txt":
-		v.robots()
-	case "/favicon.ico":
-		v.w.WriteHeader(http.StatusNoContent)
-	default:
-		loc, err := place.Locate(path, v.r.URL.Query())
-		if err != nil {
-			v.fail(failed(err))
-			return
-		}
-		v.loc = loc
-		if strings.Count(path, "/") == 2 && place.HasServer(loc.Scheme()) {
-			v.redirect(place.Of(loc)) // so that the browser sends a login for the server to no other
-			return
-		}
-		v.visitURL()
-	}
-}
-
-// context is the context of an access: that of the request, and the rule that the gateway does not
-// fetch from itself. It records what is sent.
-func (v *visit) context() context.Context {
-	return fetch.WithTrace(fetch.WithAllow(v.r.Context(), guard{v}.notItself), &fetch.Trace{Sent: v.record})
-}
-
-// request is the request for a Locator. Its URL comes from the configuration as far as the policy
-// is concerned: the operator's options count, but a form is never sent without the user's click.
-func (v *visit) request(l locator.Locator) *fetch.Request {
-	return &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.OriginConfig}, Stream: true}
 }

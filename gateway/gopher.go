@@ -82,7 +82,7 @@ type menuRow struct {
 func (r *menuRow) External() bool { return r.Link.Scheme == "http" || r.Link.Scheme == "https" }
 
 // menu shows a gopher menu.
-func (v gopherPages) menu(res *fetch.Resource) {
+func (v gopherPages) menu(res *fetch.Resource) error {
 	m := &menuPage{v: v, res: res}
 	m.charset, _ = charset.Named(v.query.Get("charset"))
 	p := &page{Data: m, Links: v.gopherLinks()}
@@ -96,7 +96,7 @@ func (v gopherPages) menu(res *fetch.Resource) {
 	if info, ok := res.Info.(*gopher.Info); ok && info.Fallback != "" {
 		p.Notes = append(p.Notes, "Served as plain gopher: "+info.Fallback+".")
 	}
-	v.render("menu", http.StatusOK, p)
+	return v.render("menu", http.StatusOK, p)
 }
 
 // Rows are the rows of the menu as they arrive. What has been shown goes to the client after the
@@ -283,7 +283,7 @@ func looksDrawn(lines []string) bool {
 // item is the row of an item, of an error or of a line that is not one.
 func (m *menuPage) item(it *fetch.Item) *menuRow {
 	typ := typeOf(it)
-	r := &menuRow{Kind: typeWord(typ), Text: m.show(it.Name), Link: m.v.linkTo(it.Locator), Size: knownSize(it.Size)}
+	r := &menuRow{Kind: typeWord(typ), Text: m.show(it.Name), Link: m.v.linkTo(it.Locator), Size: sizeText(it.Size)}
 	if !it.ModTime.IsZero() {
 		r.Time = new(it.ModTime.UTC())
 	}
@@ -381,33 +381,4 @@ func (v gopherPages) gopherLinks() []crumb {
 		links = append(links, crumb{Text: "up (a guess)", Link: way[len(way)-2].Link})
 	}
 	return links
-}
-
-// gopherWay is the way from a server's first menu to an item. It is a guess, because selectors need
-// not be paths.
-func (v gopherPages) gopherWay(l *locator.Gopher) []crumb {
-	root := locator.Gopher{HostPort: l.HostPort, Secure: l.Secure, Type: '1', HasPath: true}
-	way := []crumb{{Text: server(l), Link: v.linkTo(&root)}}
-	selector := l.Selector
-	if l.Type == '2' || l.Type == '8' || l.Type == 'T' || strings.HasPrefix(strings.TrimPrefix(selector, "/"), "URL:") || strings.HasPrefix(selector, "GET ") {
-		return way // no path
-	}
-	// Some servers repeat the type before the path: "0/about.txt" is in "1/".
-	begin := ""
-	if len(selector) > 1 && selector[0] == l.Type && selector[1] == '/' {
-		begin, selector = "1", selector[1:]
-	}
-	if strings.HasPrefix(selector, "/") {
-		begin += "/"
-	}
-	parts := strings.Split(strings.Trim(selector, "/"), "/")
-	for i, part := range parts {
-		if part == "" {
-			continue
-		}
-		at := root
-		at.Selector = begin + strings.Join(parts[:i+1], "/")
-		way = append(way, crumb{Text: visible(part), Link: v.linkTo(&at)})
-	}
-	return way
 }

@@ -42,12 +42,12 @@ type phoneValue struct {
 const fieldPrefix = "field."
 
 // phoneBook shows the entries of a CSO phone book.
-func (v gopherPages) phoneBook(res *fetch.Resource) {
-	v.phones(http.StatusOK, &phonePage{items: res.Items})
+func (v gopherPages) phoneBook(res *fetch.Resource) error {
+	return v.phones(http.StatusOK, &phonePage{items: res.Items})
 }
 
 // phones shows a page of a phone book.
-func (v gopherPages) phones(status int, p *phonePage) {
+func (v gopherPages) phones(status int, p *phonePage) error {
 	p.v, p.Form = v, v.searchAt(v.loc)
 	if p.Fields == nil {
 		p.All = p.Form.Action
@@ -57,36 +57,34 @@ func (v gopherPages) phones(status int, p *phonePage) {
 		heading = "Results for " + p.Form.Words
 	}
 	p.Form.Placeholder = "name"
-	v.render("phonebook", status, &page{Heading: heading, Data: p, Links: v.gopherLinks()})
+	return v.render("phonebook", status, &page{Heading: heading, Data: p, Links: v.gopherLinks()})
 }
 
 // phoneForm shows the fields that can be searched for. The phone book is asked for them.
-func (v gopherPages) phoneForm() {
+func (v gopherPages) phoneForm() error {
 	p := &phonePage{}
 	if found, err := v.h.resolver().FindAttributes(v.context(), v.request(v.loc)); err != nil {
 		switch fetch.KindOf(err) {
 		case fetch.ErrRefused, fetch.ErrUnresolved, fetch.ErrUnreachable, fetch.ErrTimeout:
-			v.failToFetch(err)
-			return
+			return err
 		}
 		p.Text = "The phone book does not list its fields."
 	} else {
 		p.Fields = slices.DeleteFunc(gopher.PhoneFieldsOf(found.Header), func(f gopher.PhoneField) bool { return !f.Lookup })
 	}
-	v.phones(http.StatusOK, p)
+	return v.phones(http.StatusOK, p)
 }
 
-// phoneReply shows the error with which a phone book replied to a query, above the form; it reports
-// whether err is such an error.
-func (v gopherPages) phoneReply(err error) bool {
+// phoneReply shows the error with which a phone book replied to a query, above the form. Any
+// other error is returned.
+func (v gopherPages) phoneReply(err error) error {
 	l, ok := v.loc.(*locator.Gopher)
 	var e *fetch.Error
 	if !ok || l.Type != '2' || !errors.As(err, &e) || e.Op != fetch.OpQuery || e.Code < 400 {
-		return false
+		return err
 	}
 	v.err = err
-	v.phones(failed(err).Status, &phonePage{Text: "The phone book replied: " + visible(e.Reply)})
-	return true
+	return v.phones(failed(err).Status, &phonePage{Text: "The phone book replied: " + visible(e.Reply)})
 }
 
 // phoneQuery is the query for the fields that are filled in; empty without any. Quotes are
@@ -116,14 +114,16 @@ func phoneQuery(query url.Values) string {
 	return strings.Join(terms, " ")
 }
 
-// takeFields redirects from the fields of a phone book's form to the page of the query, which is the
-// same for every way to ask it. It reports whether it did.
-func (v gopherPages) takeFields() bool {
+// fillsFields reports whether the query is that of a phone book's form.
+func (v *visit) fillsFields() bool {
 	l, ok := v.loc.(*locator.Gopher)
-	if !ok || l.Type != '2' || v.native || !v.query.Has("fields") {
-		return false
-	}
-	form := v.searchAt(l)
+	return ok && l.Type == '2' && v.wants("fields")
+}
+
+// takeFields redirects from the fields of a phone book's form to the page of the query, which is the
+// same for every way to ask it.
+func (v gopherPages) takeFields() error {
+	form := v.searchAt(v.loc)
 	query := url.Values{}
 	for _, f := range form.Hidden {
 		query.Set(f.Name, f.Value)
@@ -136,7 +136,7 @@ func (v gopherPages) takeFields() bool {
 		to += "?" + query.Encode()
 	}
 	v.redirect(to)
-	return true
+	return nil
 }
 
 // Entries are the entries that were found.

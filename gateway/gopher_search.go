@@ -27,53 +27,39 @@ type searchPage struct {
 	Text string // what can be searched for; may be empty
 }
 
-// search shows the form of a search without words: gopher's type 7, a WAIS database, a phone book
-// or a Gopher+ form.
-func (v gopherPages) search(res *fetch.Resource) {
+// search shows the form of a search without words: gopher's type 7, a phone book or a Gopher+ form.
+func (v gopherPages) search(res *fetch.Resource) error {
 	if info, ok := res.Info.(*gopher.Info); ok && info.Attributes != nil && info.Attributes.Ask != nil {
-		v.form(info.Attributes)
-		return
+		return v.form(info.Attributes)
 	}
 	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '2' {
-		v.phoneForm()
-		return
+		return v.phoneForm()
 	}
 	form := v.searchAt(v.loc)
 	if form == nil {
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway cannot search here."})
-		return
+		return &failure{Status: http.StatusBadRequest, Text: "The gateway cannot search here."}
 	}
-	v.render("search", http.StatusOK, &page{Data: &searchPage{Form: form}, Links: v.gopherLinks()})
+	return v.render("search", http.StatusOK, &page{Data: &searchPage{Form: form}, Links: v.gopherLinks()})
 }
 
 // searchAt is the form for search words at a Locator; nil if nothing can be searched there. The
 // words of the Locator are filled in.
 func (v gopherPages) searchAt(l locator.Locator) *searchForm {
-	form := &searchForm{ID: "q", Label: "Search words"}
-	var at locator.Locator
-	switch l := l.(type) {
-	case *locator.Gopher:
-		base := *l
-		form.Words = l.Search
-		if l.Fields == 0 && l.Search == "" { // people write the words after a "?"
-			base.Selector, form.Words, _ = strings.Cut(l.Selector, "?")
-			form.Words = strings.ReplaceAll(form.Words, "+", " ")
-		}
-		base.Search, base.Plus, base.Fields = "", "", 0
-		if strings.Contains(base.Selector, "?") {
-			base.Fields = 1 // so that the "?" is a part of the selector
-		}
-		at = &base
-	case *locator.WAIS:
-		base := *l
-		form.Words = place.Words(l)
-		base.Form, base.Search, base.WType, base.WPath = locator.WAISDatabase, "", "", ""
-		at = &base
-	default:
+	g, ok := l.(*locator.Gopher)
+	if !ok {
 		return nil
 	}
+	at, form := *g, &searchForm{ID: "q", Label: "Search words", Words: g.Search}
+	if g.Fields == 0 && g.Search == "" { // people write the words after a "?"
+		at.Selector, form.Words, _ = strings.Cut(g.Selector, "?")
+		form.Words = strings.ReplaceAll(form.Words, "+", " ")
+	}
+	at.Search, at.Plus, at.Fields = "", "", 0
+	if strings.Contains(at.Selector, "?") {
+		at.Fields = 1 // so that the "?" is a part of the selector
+	}
 	form.Words = visible(form.Words)
-	form.Action = v.linkTo(at)
+	form.Action = v.linkTo(&at)
 	if path, query, ok := strings.Cut(form.Action.Path, "?"); ok {
 		form.Action.Path = path
 		values, _ := url.ParseQuery(query)

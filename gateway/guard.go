@@ -19,19 +19,12 @@ import (
 // A guard decides who may ask for what, and with which login.
 type guard struct{ *visit }
 
-// A site is where a request comes from.
-type site int
-
-const (
-	sameSite  site = iota // a page of the gateway, the address bar of a browser, or no browser
-	crossSite             // a link of another site, which the user may have followed
-)
-
-// judge decides whether a request may be answered at all. It sets v.native and v.site.
+// judge decides whether a request may be answered at all. It sets v.native and
+// v.crossSite.
 //
 // The order matters: no answer depends on more about a request than what the checks before it have
 // established.
-func (v guard) judge() *failure {
+func (v guard) judge() error {
 	for _, check := range []func() *failure{v.checkLength, v.checkTarget, v.checkLoop, v.checkClient, v.checkToken, v.checkMethod, v.checkSite} {
 		if refused := check(); refused != nil {
 			return refused
@@ -112,17 +105,11 @@ func (v guard) checkLoop() *failure {
 
 // checkClient accepts the clients of this computer and those of AllowClients.
 func (v guard) checkClient() *failure {
-	client := clientOf(v.r).Addr()
+	client := v.client().Addr()
 	if client.IsLoopback() || slices.ContainsFunc(v.h.AllowClients, func(p netip.Prefix) bool { return p.Contains(client) }) {
 		return nil
 	}
 	return &failure{Status: http.StatusForbidden, Text: "The gateway does not serve this client.", Do: "--allow-client permits it."}
-}
-
-// clientOf is the address of the client.
-func clientOf(r *http.Request) netip.AddrPort {
-	addr, _ := netip.ParseAddrPort(r.RemoteAddr)
-	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 }
 
 // checkMethod accepts GET, HEAD, the POST of a form of Gopher+, and CONNECT, which only a proxy
@@ -162,7 +149,7 @@ func (v guard) checkSite() *failure {
 			return refused
 		}
 		if !v.native && !v.own("Referer") {
-			v.site = crossSite
+			v.crossSite = true
 		}
 	case from == "same-origin", from == "none":
 		// Neither has a page of the gateway a frame, an object or a worker, nor does a document from
@@ -173,14 +160,10 @@ func (v guard) checkSite() *failure {
 	case post, v.native, mode != "navigate", dest != "document":
 		return refused
 	default: // "cross-site", and "same-site": another port of this computer
-		v.site = crossSite
+		v.crossSite = true
 	}
 	return nil
 }
-
-// only is the value of a header field that a browser sends once. Several values are one that no
-// browser sends.
-func (v *visit) only(name string) string { return strings.Join(v.r.Header.Values(name), ", ") }
 
 // own reports whether the URL in a header field is one of the gateway. It is true without the field.
 func (v guard) own(name string) bool {
@@ -219,6 +202,12 @@ func (v *visit) plain() bool {
 func filled(l locator.Locator) bool {
 	g, ok := l.(*locator.Gopher)
 	return ok && strings.ContainsAny(g.Plus, "\t\r\n")
+}
+
+// context is the context of an access: that of the request, and the rule that the gateway does not
+// fetch from itself. It records what is sent.
+func (v *visit) context() context.Context {
+	return fetch.WithTrace(fetch.WithAllow(v.r.Context(), guard{v}.notItself), &fetch.Trace{Sent: v.record})
 }
 
 // notItself is the part of the policy that no Resolver can relax: the gateway fetches nothing from

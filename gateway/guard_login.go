@@ -88,14 +88,12 @@ func (v *visit) prepare(req *fetch.Request) {
 	}
 }
 
-// challenge answers a request with the query "login" that has no login yet. It reports whether it
-// did.
-func (v guard) challenge() bool {
+// challenge is the error of a request with the query "login" that has no login yet.
+func (v guard) challenge() error {
 	if !v.wants("login") || v.user != nil || realm(v.loc) == "" {
-		return false
+		return nil
 	}
-	v.failToFetch(fetch.Fail(fetch.OpLogin, v.loc, fetch.ErrUnauthenticated, nil))
-	return true
+	return fetch.Fail(fetch.OpLogin, v.loc, fetch.ErrUnauthenticated, nil)
 }
 
 // offerLogin completes the failure of an access that lacks a login, or the right one.
@@ -115,7 +113,7 @@ func (v guard) offerLogin(f *failure) {
 			f.Status = http.StatusForbidden
 		}
 		f.Do = "The gateway takes logins only at its loopback address, and for URLs that have a path of their own."
-	case f.Status == http.StatusUnauthorized && v.site == sameSite && (v.only("Sec-Fetch-Site") == "" || navigation && v.wants("login")):
+	case f.Status == http.StatusUnauthorized && !v.crossSite && (v.only("Sec-Fetch-Site") == "" || navigation && v.wants("login")):
 		v.w.Header().Set("WWW-Authenticate", `Basic realm="`+strings.Map(printable, where)+`", charset="UTF-8"`)
 		f.Do = "The user name and the password go to " + where + " and to no other server." + plainly
 	default:
@@ -133,12 +131,4 @@ func printable(r rune) rune {
 		return '_'
 	}
 	return r
-}
-
-// maskLogin masks what may be a login in a path that is not that of a URL.
-func maskLogin(path string) string {
-	if _, after, ok := strings.Cut(path, "@"); ok {
-		return "/***@" + after
-	}
-	return path
 }

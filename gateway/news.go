@@ -114,15 +114,13 @@ type groupPage struct {
 }
 
 // group shows the articles of a newsgroup, the newest first, or all groups.
-func (v newsPages) group(res *fetch.Resource) {
+func (v newsPages) group(res *fetch.Resource) error {
 	if l, ok := v.loc.(*locator.News); ok && l.All {
-		v.groups(res)
-		return
+		return v.groups(res)
 	}
 	posts := v.posts(res.Items)
 	if v.wants("atom") {
-		v.atom(res, posts)
-		return
+		return v.atom(posts)
 	}
 	g := &groupPage{About: aboutGroup(res), Cut: v.cut()}
 	if v.wants("threads") {
@@ -139,7 +137,7 @@ func (v newsPages) group(res *fetch.Resource) {
 	if !v.native {
 		g.Views = v.groupViews(res)
 	}
-	v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Data: g})
+	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Data: g})
 }
 
 // groupName is the name of the group that a URL names.
@@ -247,29 +245,26 @@ func (v newsPages) groupLink(name string) place.Link {
 }
 
 // findArticle leads from a message-id to the article of that number, in the group that v.loc names.
-func (v newsPages) findArticle() {
+func (v newsPages) findArticle() error {
 	id := "<" + v.query.Get("id") + ">"
 	req := v.request(v.loc)
 	req.Options = &nntp.Options{Newest: searchRows}
 	v.prepare(req)
 	res, err := v.h.resolver().Fetch(v.context(), req)
 	if err != nil {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	defer res.Close()
 	for item, err := range res.Items {
 		if err != nil {
-			v.failToFetch(err)
-			return
+			return err
 		}
 		if article.Fields(item.Header).Get("Message-ID") == id && item.Locator != nil {
 			v.redirect(place.Of(item.Locator))
-			return
+			return nil
 		}
 	}
-	f := &failure{Status: http.StatusNotFound, Text: "The group does not have this article.", Detail: visible(id)}
-	v.fail(f)
+	return &failure{Status: http.StatusNotFound, Text: "The group does not have this article.", Detail: visible(id)}
 }
 
 // label chooses the texts of the links of threads: the subject, or the author of a reply with the

@@ -60,30 +60,26 @@ type articleFile struct {
 }
 
 // article shows a news article, or sends one of its parts.
-func (v newsPages) article(res *fetch.Resource) {
+func (v newsPages) article(res *fetch.Resource) error {
 	whole, broken, err := article.Read(res.Body)
 	if err != nil {
-		v.failToFetch(err)
-		return
+		return err
 	}
 	if v.wants("part") {
-		v.part(whole, broken)
-		return
+		return v.part(whole, broken)
 	}
 	c, err := charset.Named(v.query.Get("charset"))
 	if err != nil {
-		v.fail(&failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err})
-		return
+		return &failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err}
 	}
 	a, notes := v.articlePage(whole, c)
 	if broken.Err == nil {
 		_, _ = io.Copy(io.Discard, broken) // the article is complete only if this ends well
 	}
 	if broken.Err != nil {
-		v.failToFetch(broken.Err)
-		return
+		return broken.Err
 	}
-	v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Data: a})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Data: a})
 }
 
 // shownFields are the fields of the header that a reader sees at once.
@@ -185,10 +181,11 @@ func (v newsPages) file(p *article.Part, mediaType string) articleFile {
 }
 
 // part sends one part of an article as a download.
-func (v newsPages) part(whole *article.Part, broken *article.Reader) {
+func (v newsPages) part(whole *article.Part, broken *article.Reader) error {
 	v.page = "part"
 	number, _ := strconv.Atoi(v.query.Get("part"))
 	found := false
+	var broke error // while the part was sent
 	err := article.Walk(whole, func(p *article.Part) bool {
 		if p.Number != number {
 			return true
@@ -202,27 +199,20 @@ func (v newsPages) part(whole *article.Part, broken *article.Reader) {
 		}
 		v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 		v.w.WriteHeader(http.StatusOK)
-		if v.r.Method == http.MethodHead {
-			return false
-		}
-		if _, err := io.Copy(v.w, p.Decoded()); err != nil {
-			v.err = err
-			panic(http.ErrAbortHandler)
+		if v.r.Method != http.MethodHead {
+			_, broke = io.Copy(v.w, p.Decoded())
 		}
 		return false
 	})
 	if found {
-		return
+		return broke
 	}
-	_, _ = io.Copy(io.Discard, broken)
-	switch {
-	case broken.Err != nil:
-		v.failToFetch(broken.Err)
-	default:
-		f := &failure{Status: http.StatusNotFound, Text: "The article has no such part."}
-		if err != nil {
-			f.Detail = err.Error()
-		}
-		v.fail(f)
+	if _, _ = io.Copy(io.Discard, broken); broken.Err != nil {
+		return broken.Err
 	}
+	f := &failure{Status: http.StatusNotFound, Text: "The article has no such part."}
+	if err != nil {
+		f.Detail = err.Error()
+	}
+	return f
 }

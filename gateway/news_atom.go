@@ -9,7 +9,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 )
 
@@ -42,17 +41,12 @@ func escapeXML(text string) (string, error) {
 
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
 // that the client used for the gateway.
-func (v newsPages) atom(res *fetch.Resource, posts []*article.Post) {
+func (v newsPages) atom(posts []*article.Post) error {
 	v.page = "atom"
 	if v.err != nil {
-		v.failToFetch(v.err)
-		return
+		return v.err
 	}
-	base := "http://" + v.r.Host
-	if v.r.TLS != nil {
-		base = "https://" + v.r.Host
-	}
-	here := v.linkTo(v.loc)
+	base, here := v.origin(), v.linkTo(v.loc)
 	feed := atomFeed{
 		ID: v.loc.String(), Title: groupName(v.loc), Self: base + here.With("atom").Path, Page: base + here.Path,
 	}
@@ -87,6 +81,7 @@ func (v newsPages) atom(res *fetch.Resource, posts []*article.Post) {
 	if v.r.Method != http.MethodHead {
 		_ = atomTemplate().Execute(v.w, feed) // an error is that of the connection
 	}
+	return nil
 }
 
 // atomTime is a time by RFC 3339. Unknown ones are 1970.

@@ -35,7 +35,7 @@ func (g *groupsPage) Cut() string { return g.v.cut() }
 var postings = map[string]string{"y": "yes", "n": "no", "m": "moderated"}
 
 // groups shows all newsgroups of a server, in its order and as they arrive.
-func (v newsPages) groups(res *fetch.Resource) {
+func (v newsPages) groups(res *fetch.Resource) error {
 	first, size := 0, pageGroups
 	if v.r.Header.Get("Sec-Fetch-Mode") == "" { // not a browser
 		size = 1 << 30
@@ -66,7 +66,7 @@ func (v newsPages) groups(res *fetch.Resource) {
 		}
 		return pages
 	}
-	v.render("groups", http.StatusOK, &page{Data: g})
+	return v.render("groups", http.StatusOK, &page{Data: g})
 }
 
 func groupRowOf(r *row) *groupRow {

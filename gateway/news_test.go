@@ -502,9 +502,9 @@ func FuzzArticle(f *testing.F) {
 		}
 		rec := httptest.NewRecorder()
 		v := &visit{h: h, w: &countingWriter{ResponseWriter: rec}, r: httptest.NewRequest(http.MethodGet, "/news/a@b.example", nil), loc: loc, query: url.Values{}}
-		newsPages{v}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
-		if rec.Code != 200 {
-			t.Fatalf("%d %s", rec.Code, rec.Body)
+		err = newsPages{v}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
+		if rec.Code != 200 || err != nil {
+			t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
 		}
 		checkMarkup(t, "the page", rec.Body.String())
 	})

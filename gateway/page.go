@@ -46,6 +46,8 @@ type page struct {
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
 	Data  any // for the template of the kind
+	// Security are the restrictions of the page, if they are not pageSecurity.
+	Security string
 
 	Prefix string
 	Native bool // no style: the paths of the gateway are not those of the client
@@ -73,9 +75,18 @@ func (v *visit) linkTo(l locator.Locator) place.Link {
 	return place.Link{Path: v.h.Prefix + place.Of(l)}
 }
 
+// origin is the gateway as the client calls it.
+func (v *visit) origin() string {
+	if v.r.TLS != nil {
+		return "https://" + v.r.Host
+	}
+	return "http://" + v.r.Host
+}
+
 // render sends a page of a kind, that of pages/KIND.html. The status is 200 unless another one has
-// been sent. The error is that of the connection, or of an iterator in the data (see rows).
-func (v *visit) render(kind string, status int, p *page) {
+// been sent. The error is that of the connection, or of an iterator in the data (see rows); there
+// is none if the page is about an error.
+func (v *visit) render(kind string, status int, p *page) error {
 	v.page = kind
 	if v.loc != nil {
 		if p.URL == "" {
@@ -101,12 +112,12 @@ func (v *visit) render(kind string, status int, p *page) {
 	header := v.w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
-	if kind == "setup" {
-		header.Set("Content-Security-Policy", setupSecurity())
+	if p.Security != "" {
+		header.Set("Content-Security-Policy", p.Security)
 	}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {
-		return
+		return nil
 	}
 	out := bufio.NewWriterSize(v.w, 16<<10)
 	v.flush = func() {
@@ -123,9 +134,10 @@ func (v *visit) render(kind string, status int, p *page) {
 	if v.err == nil {
 		v.err = err
 	}
-	if v.err != nil && status < 400 {
-		v.abort(v.err)
+	if status >= 400 {
+		return nil
 	}
+	return v.err
 }
 
 // A row is an entry of a listing, for a template.
@@ -185,6 +197,27 @@ func (v *visit) secure() {
 		header.Set("Cache-Control", "no-store") // it is private, or contains the answers to a form
 	}
 	header.Set("Vary", "Accept, Authorization, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
+}
+
+// redirectTo sends the client to another URL.
+func (v *visit) redirectTo(l locator.Locator) {
+	if !v.native {
+		v.redirect(place.Of(l))
+		return
+	}
+	v.seeOther(place.WithoutLogin(l).String())
+}
+
+// redirect sends the client to another path of the gateway.
+func (v *visit) redirect(path string) {
+	v.seeOther(v.h.Prefix + path)
+}
+
+func (v *visit) seeOther(url string) {
+	v.page = "redirect"
+	v.secure()
+	v.w.Header().Set("Location", url)
+	v.w.WriteHeader(http.StatusSeeOther)
 }
 
 // style sends the style sheet.
@@ -273,7 +306,7 @@ func (v *visit) crumbs() []crumb {
 			way = append(way, crumb{Text: visible(l.Name)})
 		}
 	case *locator.Gopher:
-		way = append(way, gopherPages{v}.gopherWay(l)...)
+		way = append(way, v.gopherWay(l)...)
 	case *locator.NNTP:
 		way = append(way, crumb{Text: server(l)})
 		group := *l
@@ -293,6 +326,35 @@ func (v *visit) crumbs() []crumb {
 	}
 	if n := len(way); n > 0 { // the page itself is not a link
 		way[n-1].Link = place.Link{}
+	}
+	return way
+}
+
+// gopherWay is the way from a server's first menu to an item. It is a guess, because selectors need
+// not be paths.
+func (v *visit) gopherWay(l *locator.Gopher) []crumb {
+	root := locator.Gopher{HostPort: l.HostPort, Secure: l.Secure, Type: '1', HasPath: true}
+	way := []crumb{{Text: server(l), Link: v.linkTo(&root)}}
+	selector := l.Selector
+	if l.Type == '2' || l.Type == '8' || l.Type == 'T' || strings.HasPrefix(strings.TrimPrefix(selector, "/"), "URL:") || strings.HasPrefix(selector, "GET ") {
+		return way // no path
+	}
+	// Some servers repeat the type before the path: "0/about.txt" is in "1/".
+	begin := ""
+	if len(selector) > 1 && selector[0] == l.Type && selector[1] == '/' {
+		begin, selector = "1", selector[1:]
+	}
+	if strings.HasPrefix(selector, "/") {
+		begin += "/"
+	}
+	parts := strings.Split(strings.Trim(selector, "/"), "/")
+	for i, part := range parts {
+		if part == "" {
+			continue
+		}
+		at := root
+		at.Selector = begin + strings.Join(parts[:i+1], "/")
+		way = append(way, crumb{Text: visible(part), Link: v.linkTo(&at)})
 	}
 	return way
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// A failure is a page that says what went wrong.
+// A failure is an error with what its page says.
 type failure struct {
 	Status int
 	Text   string     // what went wrong, in a sentence
@@ -28,6 +28,14 @@ type failure struct {
 	Moved  crumb   // where the document is now
 
 	err error
+}
+
+// Error is what a log says about the failure.
+func (f *failure) Error() string {
+	if f.err != nil {
+		return f.err.Error()
+	}
+	return strings.TrimSuffix(f.Text, ".")
 }
 
 // retryAfter is how many seconds a client should wait before it asks a busy server again.
@@ -71,21 +79,11 @@ func failed(err error) *failure {
 	return &f
 }
 
-// failToFetch shows why v.loc could not be fetched. A page of another site does not learn whether
+// failedAccess says why v.loc could not be fetched. A page of another site does not learn whether
 // the policy refused it or nobody answered, and no address from the error.
-func (v *visit) failToFetch(err error) {
-	if refusedAsFile(err) {
-		if dir := v.folder(); dir != nil {
-			v.redirectTo(dir)
-			return
-		}
-	}
-	if file := v.withType(err); file != nil {
-		v.redirectTo(file)
-		return
-	}
+func (v *visit) failedAccess(err error) *failure {
 	f := failed(err)
-	if v.site == crossSite {
+	if v.crossSite {
 		f.Detail = ""
 		switch fetch.KindOf(err) {
 		case fetch.ErrRefused, fetch.ErrUnresolved, fetch.ErrUnreachable, fetch.ErrTimeout:
@@ -95,8 +93,7 @@ func (v *visit) failToFetch(err error) {
 		v.explainFailure(f)
 	}
 	f.Retry = v.linkTo(v.loc)
-	guard{v}.offerLogin(f)
-	v.fail(f)
+	return f
 }
 
 // explainFailure adds what was sent and what the server said about it.
@@ -129,18 +126,17 @@ func (v *visit) admin(text string) crumb {
 	return c
 }
 
-// fail shows a failure: as a page, or as text to a client that does not ask for pages.
-func (v *visit) fail(f *failure) {
+// showFailure shows a failure: as a page, or as text to a client that does not ask for pages.
+func (v *visit) showFailure(f *failure) {
 	v.page = "error"
-	v.err = f.err
-	if v.err == nil {
-		v.err = errors.New(strings.TrimSuffix(f.Text, "."))
+	if v.err = f.err; v.err == nil {
+		v.err = f
 	}
 	if f.Status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", retryAfter)
 	}
 	if v.accepts("text/html") {
-		v.render("error", f.Status, &page{Heading: f.Text, Data: f})
+		_ = v.render("error", f.Status, &page{Heading: f.Text, Data: f})
 		return
 	}
 	v.secure()

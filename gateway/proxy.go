@@ -14,15 +14,11 @@ import (
 // A forwardProxy answers clients that use the gateway as their proxy.
 type forwardProxy struct{ *visit }
 
-// proxy answers a client that uses the gateway as its proxy: "GET ftp://…" or CONNECT.
+// locate sets v.loc and v.user to those of a request such as "GET ftp://…".
 //
 // The URL is what the client has sent, because a [net/url.URL] is not: it has the same value for
 // different URLs of gopher. A login in it is for this request only.
-func (v forwardProxy) proxy() {
-	if v.r.Method == http.MethodConnect {
-		v.connect()
-		return
-	}
+func (v forwardProxy) locate() error {
 	l, err := place.Parse(v.r.RequestURI)
 	if err != nil {
 		f := failed(err)
@@ -33,8 +29,7 @@ func (v forwardProxy) proxy() {
 			f.Text = "This proxy does not serve " + ref.Locator.Scheme() + " URLs."
 			f.Do = "Set it for ftp, gopher, news and wais only, with ftp_proxy, gopher_proxy and so on."
 		}
-		v.fail(f)
-		return
+		return f
 	}
 	if g, ok := l.(*locator.Gopher); ok && strings.HasPrefix(v.r.UserAgent(), "w3m/") {
 		l = v.typed(g)
@@ -42,10 +37,9 @@ func (v forwardProxy) proxy() {
 	v.loc = l
 	if v.user = loginOf(v.r.RequestURI); v.user != nil && !guard(v).takesLogin() {
 		v.user = nil
-		v.fail(&failure{Status: http.StatusForbidden, Text: "The gateway takes logins only at its loopback address."})
-		return
+		return &failure{Status: http.StatusForbidden, Text: "The gateway takes logins only at its loopback address."}
 	}
-	v.visitURL()
+	return nil
 }
 
 // loginOf is the login in a URL, or nil.

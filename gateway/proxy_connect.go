@@ -21,30 +21,28 @@ import (
 // does not lead to the server: the gateway reads the line that is meant for it, and fetches what
 // the line asks for, as any other gopher URL. A port that the policy does not permit for gopher is
 // refused.
-func (v forwardProxy) connect() {
+func (v forwardProxy) connect() error {
 	v.page = "connect"
 	l, err := connectTarget(v.r.RequestURI)
 	if err != nil {
-		v.fail(&failure{Status: http.StatusForbidden, Text: "CONNECT is for ports of gopher.", Detail: err.Error(), err: err})
-		return
+		return &failure{Status: http.StatusForbidden, Text: "CONNECT is for ports of gopher.", Detail: err.Error(), err: err}
 	}
 	v.loc = l
 	if _, err := v.h.resolver().Explain(v.context(), v.request(l)); err != nil {
 		f := failed(err)
 		f.Status, f.Text = http.StatusForbidden, "The gateway's policy refuses this connection."
-		v.fail(f)
-		return
+		return f
 	}
 	conn, buffered, err := http.NewResponseController(v.w).Hijack()
 	if err != nil {
-		v.fail(&failure{Status: http.StatusNotImplemented, Text: "CONNECT requires HTTP/1.", err: err})
-		return
+		return &failure{Status: http.StatusNotImplemented, Text: "CONNECT requires HTTP/1.", err: err}
 	}
 	v.w.status = http.StatusOK
 	if v.err = v.relay(conn, buffered.Reader, l); v.err != nil {
 		reset(conn) // so that what was sent does not look complete
 	}
 	_ = conn.Close()
+	return nil
 }
 
 // connectTarget reads the host and port of CONNECT.
@@ -70,7 +68,7 @@ func connectTarget(authority string) (*locator.Gopher, error) {
 // relay reads a line and sends what the server l answers to it. If the client goes away, the
 // transfer from the server ends.
 func (v forwardProxy) relay(conn net.Conn, in *bufio.Reader, l *locator.Gopher) error {
-	limits := v.h.limits()
+	limits := v.h.resolver().Env.Limits.WithDefaults()
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\nVia: 1.1 "+v.h.pseudonym+"\r\n\r\n"); err != nil {
 		return err
 	}
@@ -128,13 +126,3 @@ func readSelector(in *bufio.Reader, limit int) (string, error) {
 	}
 	return "", errors.New("the selector is too long")
 }
-
-// reset makes the client see a broken connection rather than an end.
-func reset(conn net.Conn) {
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-}
-
-// limits are those of the Resolver.
-func (h *Handler) limits() fetch.Limits { return h.resolver().Env.Limits.WithDefaults() }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -21,11 +21,11 @@ type visit struct {
 	r       *http.Request
 	arrived time.Time
 
-	loc    locator.Locator // what the page shows; nil for a page of the gateway's own
-	native bool            // the client uses the gateway as its proxy
-	site   site            // where the request comes from
-	query  url.Values      // of the request, where loc does not include it
-	user   *locator.Login  // the login of the client for loc, which contains no login; nil without one
+	loc       locator.Locator // what the page shows; nil for a page of the gateway's own
+	native    bool            // the client uses the gateway as its proxy
+	crossSite bool            // a link of another site, which the user may have followed, leads here
+	query     url.Values      // of the request, where loc does not include it
+	user      *locator.Login  // the login of the client for loc, which contains no login; nil without one
 
 	page string // for the log
 	err  error  // for the log; also that of a listing which ended early
@@ -56,6 +56,12 @@ func (v *visit) sent() []byte {
 // wants reports whether the query of the request has a name, such as "raw".
 func (v *visit) wants(name string) bool { return !v.native && v.query.Has(name) }
 
+// isA tests for a type of Locator.
+func isA[L locator.Locator](v *visit) bool { _, ok := v.loc.(L); return ok }
+
+// isNews reports whether a URL is one of news or nntp.
+func isNews(v *visit) bool { return isA[*locator.News](v) || isA[*locator.NNTP](v) }
+
 // accepts reports whether the client asks for a media type by its name. "*/*" is not enough.
 func (v *visit) accepts(mediaType string) bool {
 	for _, field := range v.r.Header.Values("Accept") {
@@ -69,156 +75,20 @@ func (v *visit) accepts(mediaType string) bool {
 	return false
 }
 
-// visitURL answers a request for the page or the octets of a Locator.
-func (v *visit) visitURL() {
-	if !v.native {
-		v.query = v.r.URL.Query()
-	}
-	guard{v}.findLogin()
-	if v.site == crossSite && !v.plain() {
-		front{v}.interstitial()
-		return
-	}
-	if (guard{v}).challenge() {
-		return
-	}
-	gopherPages{v}.takeWords()
-	if (gopherPages{v}).takeFields() || (gopherPages{v}).confirmFilled() {
-		return
-	}
-	switch v.loc.(type) {
-	case *locator.Telnet, *locator.Mailto:
-		documentPages{v}.advice(nil)
-		return
-	}
-	switch {
-	case v.r.Method == http.MethodPost:
-		gopherPages{v}.submit()
-	case v.wants("explain"):
-		documentPages{v}.explain()
-	case v.wants("tar"):
-		directoryPages{v}.tar()
-	case v.wants("info"):
-		gopherPages{v}.info()
-	case v.wants("id"):
-		newsPages{v}.findArticle()
-	case v.wants("raw"):
-		documentPages{v}.raw()
-	case v.octets():
-		documentPages{v}.raw()
-	default:
-		v.show()
-	}
+// only is the value of a header field that a browser sends once. Several values are one that no
+// browser sends.
+func (v *visit) only(name string) string { return strings.Join(v.r.Header.Values(name), ", ") }
+
+// client is the address of the client.
+func (v *visit) client() netip.AddrPort {
+	addr, _ := netip.ParseAddrPort(v.r.RemoteAddr)
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 }
 
-// octets reports whether the client gets a document rather than a page about it.
-func (v *visit) octets() bool {
-	if v.wants("part") {
-		return false
-	}
-	if v.native || !v.accepts("text/html") || v.r.Header.Get("Range") != "" { // a page has no ranges
-		return isDocument(v.loc)
-	}
-	return false
-}
-
-// isDocument reports whether a URL names a document, as far as it says.
-func isDocument(l locator.Locator) bool {
-	switch l := l.(type) {
-	case *locator.FTP:
-		return l.Name != "" && l.Type != 'd'
-	case *locator.Gopher:
-		return !strings.ContainsRune("127", rune(l.Type)) && l.Type != 0 && (l.Plus == "" || l.Plus[0] == '+')
-	case *locator.News:
-		return l.MessageID != ""
-	case *locator.NNTP:
-		return l.Article != ""
-	case *locator.WAIS:
-		return l.Form == locator.WAISDocument
-	}
-	return false
-}
-
-// show fetches what a Locator names, and shows it as a page of the right kind.
-func (v *visit) show() {
-	if (documentPages{v}).showsWithout() || (directoryPages{v}).showsDirectory() {
-		return
-	}
-	req := v.request(v.loc)
-	switch v.loc.(type) {
-	case *locator.News, *locator.NNTP:
-		req.Options = newsPages{v}.newsOptions()
-	}
-	v.prepare(req)
-	res, err := v.h.resolver().Fetch(v.context(), req)
-	if err != nil {
-		if !(gopherPages{v}).phoneReply(err) {
-			v.failToFetch(err)
-		}
-		return
-	}
-	defer res.Close()
-	if res.Items != nil && !v.wants("atom") && (directoryPages{v}).formatted(res) {
-		return
-	}
-	switch res.Kind {
-	case fetch.KindDirectory:
-		switch v.loc.(type) {
-		case *locator.News, *locator.NNTP:
-			newsPages{v}.group(res)
-		case *locator.Gopher:
-			gopherPages{v}.phoneBook(res)
-		default:
-			directoryPages{v}.directory(res)
-		}
-	case fetch.KindMenu:
-		switch v.loc.(type) {
-		case *locator.WAIS:
-			documentPages{v}.hits(res)
-		case *locator.Prospero:
-			directoryPages{v}.directory(res)
-		default:
-			gopherPages{v}.menu(res)
-		}
-	case fetch.KindQuery:
-		if _, ok := v.loc.(*locator.WAIS); ok {
-			documentPages{v}.hits(res)
-			return
-		}
-		gopherPages{v}.search(res)
-	case fetch.KindAdvice, fetch.KindInteractive:
-		documentPages{v}.advice(res)
-	default:
-		switch v.loc.(type) {
-		case *locator.News, *locator.NNTP:
-			newsPages{v}.article(res)
-		default:
-			if !(gopherPages{v}).attributes(res) {
-				documentPages{v}.document(res)
-			}
-		}
-	}
-}
-
-// redirectTo sends the client to another URL.
-func (v *visit) redirectTo(l locator.Locator) {
-	if !v.native {
-		v.redirect(place.Of(l))
-		return
-	}
-	v.seeOther(place.WithoutLogin(l).String())
-}
-
-// redirect sends the client to another path of the gateway.
-func (v *visit) redirect(path string) {
-	v.seeOther(v.h.Prefix + path)
-}
-
-func (v *visit) seeOther(url string) {
-	v.page = "redirect"
-	v.secure()
-	v.w.Header().Set("Location", url)
-	v.w.WriteHeader(http.StatusSeeOther)
+// request is the request for a Locator. Its URL comes from the configuration as far as the policy
+// is concerned: the operator's options count, but a form is never sent without the user's click.
+func (v *visit) request(l locator.Locator) *fetch.Request {
+	return &fetch.Request{Locator: l, From: fetch.Provenance{Kind: fetch.OriginConfig}, Stream: true}
 }
 
 // countingWriter counts the bytes of a response, for the log.
@@ -263,7 +133,7 @@ func (v *visit) log() {
 		return
 	}
 	a := Access{
-		Time: v.arrived, Client: clientOf(v.r), Method: v.r.Method, URL: maskLogin(v.r.URL.Path), Page: v.page,
+		Time: v.arrived, Client: v.client(), Method: v.r.Method, URL: maskLogin(v.r.URL.Path), Page: v.page,
 		Status: v.w.status, Bytes: v.w.bytes, Took: time.Since(v.arrived), Err: v.err,
 	}
 	if v.loc != nil {
@@ -286,4 +156,12 @@ func wordless(l locator.Locator) locator.Locator {
 		return &without
 	}
 	return l
+}
+
+// maskLogin masks what may be a login in a path that is not that of a URL.
+func maskLogin(path string) string {
+	if _, after, ok := strings.Cut(path, "@"); ok {
+		return "/***@" + after
+	}
+	return path
 }

@@ -11,15 +11,20 @@ import (
 // After a URL of FTP has failed, the server is asked whether it has what another spelling names: a
 // directory without its slash, or a file whose name ends like a type code.
 
-// refusedAsFile reports whether a server has refused to send what may be a directory.
-func refusedAsFile(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && e.Op == fetch.OpRETR && e.Code/100 == 5
+// respelt returns the URL that the client should have asked for instead of v.loc, whose access has
+// failed with err; nil if the server has no such thing.
+func (v documentPages) respelt(err error) locator.Locator {
+	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == fetch.OpRETR && e.Code/100 == 5 { // it may be a directory
+		if dir := v.folder(); dir != nil {
+			return dir
+		}
+	}
+	return v.withType(err)
 }
 
 // folder asks the server of v.loc whether the file is a directory. If so, it returns the URL with a
 // slash behind it, otherwise nil.
-func (v *visit) folder() locator.Locator {
+func (v documentPages) folder() locator.Locator {
 	l, ok := v.loc.(*locator.FTP)
 	if !ok || !isDocument(l) {
 		return nil
@@ -31,7 +36,7 @@ func (v *visit) folder() locator.Locator {
 
 // withType returns the URL of the file whose name ends in what was taken for the type code of FTP,
 // such as ";type=a", if there is such a file and err says that there is no other; otherwise nil.
-func (v *visit) withType(err error) locator.Locator {
+func (v documentPages) withType(err error) locator.Locator {
 	l, ok := v.loc.(*locator.FTP)
 	if !ok || l.Type == 0 || v.native || fetch.KindOf(err) != fetch.ErrNotFound {
 		return nil
@@ -42,7 +47,7 @@ func (v *visit) withType(err error) locator.Locator {
 }
 
 // present asks the server whether it has l, and returns l or nil.
-func (v *visit) present(l locator.Locator) locator.Locator {
+func (v documentPages) present(l locator.Locator) locator.Locator {
 	req := v.request(l)
 	v.prepare(req)
 	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {

@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// serve answers a request: first it is judged, then its path says what is wanted.
+func (h *Handler) serve(v *visit) {
+	err := guard{v}.judge()
+	if err == nil {
+		err = v.route()
+	}
+	if err != nil {
+		v.fail(err)
+	}
+}
+
+// route answers a request that the guard has accepted.
+func (v *visit) route() error {
+	if v.native {
+		if v.r.Method == http.MethodConnect {
+			return forwardProxy{v}.connect()
+		}
+		if err := (forwardProxy{v}).locate(); err != nil {
+			return err
+		}
+		return v.visitURL()
+	}
+	path, ok := strings.CutPrefix(v.r.URL.EscapedPath(), v.h.Prefix)
+	if !ok || !strings.HasPrefix(path, "/") {
+		return &failure{Status: http.StatusNotFound, Text: "The gateway has no such page."}
+	}
+	switch path {
+	case "/":
+		return front{v}.home()
+	case "/open":
+		return front{v}.open()
+	case "/setup":
+		return front{v}.setup()
+	case "/style.css":
+		v.style()
+	case "/robots.txt":
+		v.robots()
+	case "/favicon.ico":
+		v.w.WriteHeader(http.StatusNoContent)
+	default:
+		loc, err := place.Locate(path, v.r.URL.Query())
+		if err != nil {
+			return failed(err)
+		}
+		v.loc = loc
+		if strings.Count(path, "/") != 2 || !place.HasServer(loc.Scheme()) {
+			return v.visitURL()
+		}
+		v.redirect(place.Of(loc)) // so that the browser sends a login for the server to no other
+	}
+	return nil
+}
+
+// visitURL answers a request for the page or the octets of a Locator.
+func (v *visit) visitURL() error {
+	if !v.native {
+		v.query = v.r.URL.Query()
+	}
+	guard{v}.findLogin()
+	if v.crossSite && !v.plain() {
+		return front{v}.interstitial()
+	}
+	if err := (guard{v}).challenge(); err != nil {
+		return err
+	}
+	gopherPages{v}.takeWords()
+	return v.asked()
+}
+
+// asked shows the kind of page that a request alone determines.
+func (v *visit) asked() error {
+	switch {
+	case v.fillsFields():
+		return gopherPages{v}.takeFields()
+	case v.fillsForm():
+		return gopherPages{v}.confirmFilled()
+	case isA[*locator.Telnet](v), isA[*locator.Mailto](v):
+		return documentPages{v}.advice(nil)
+	case v.r.Method == http.MethodPost:
+		return gopherPages{v}.submit()
+	case v.wants("explain"):
+		return documentPages{v}.explain()
+	case v.wants("tar"):
+		return directoryPages{v}.tar()
+	case v.wants("info"):
+		return gopherPages{v}.info()
+	case v.wants("id"):
+		return newsPages{v}.findArticle()
+	case v.wants("raw"), v.octets():
+		return documentPages{v}.raw()
+	case v.knowsMedia():
+		return documentPages{v}.media()
+	case v.isFolder():
+		return directoryPages{v}.folder()
+	}
+	return v.fetched()
+}
+
+// fetched fetches what a Locator names, and shows the kind of page that depends on it.
+func (v *visit) fetched() error {
+	req := v.request(v.loc)
+	if isNews(v) {
+		req.Options = newsPages{v}.newsOptions()
+	}
+	v.prepare(req)
+	res, err := v.h.resolver().Fetch(v.context(), req)
+	if err != nil {
+		return gopherPages{v}.phoneReply(err)
+	}
+	defer res.Close()
+	if format := (directoryPages{v}).format(); format != nil && res.Items != nil && !v.wants("atom") {
+		return directoryPages{v}.formatted(res, format)
+	}
+	switch kind := res.Kind; {
+	case kind == fetch.KindDirectory && isNews(v):
+		return newsPages{v}.group(res)
+	case kind == fetch.KindDirectory && isA[*locator.Gopher](v):
+		return gopherPages{v}.phoneBook(res)
+	case kind == fetch.KindDirectory, kind == fetch.KindMenu && isA[*locator.Prospero](v):
+		return directoryPages{v}.directory(res)
+	case kind == fetch.KindMenu && isA[*locator.WAIS](v), kind == fetch.KindQuery && isA[*locator.WAIS](v):
+		return documentPages{v}.hits(res)
+	case kind == fetch.KindMenu:
+		return gopherPages{v}.menu(res)
+	case kind == fetch.KindQuery:
+		return gopherPages{v}.search(res)
+	case kind == fetch.KindAdvice, kind == fetch.KindInteractive:
+		return documentPages{v}.advice(res)
+	case isNews(v):
+		return newsPages{v}.article(res)
+	case isA[*locator.Gopher](v):
+		return gopherPages{v}.document(res)
+	}
+	return documentPages{v}.document(res)
+}
+
+// fail answers a request with an error: that of the access to v.loc, or a *failure. If the response
+// has begun, it is broken off.
+func (v *visit) fail(err error) {
+	if v.w.status != 0 {
+		v.abort(err)
+	}
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		if other := (documentPages{v}).respelt(err); other != nil {
+			v.redirectTo(other)
+			return
+		}
+		f = v.failedAccess(err)
+		guard{v}.offerLogin(f)
+	}
+	v.showFailure(f)
+}
