@@ -69,6 +69,16 @@ func (r *recipe) fetches() {
 	}
 }
 
+// TestAddingAPage follows every step of "Adding a page", which has at most ten lines.
+func TestAddingAPage(t *testing.T) {
+	onlyInCI(t)
+	r := follow(t, "Adding a page", 4)
+	if lines := regexp.MustCompile(`(?m)^.+$`).FindAllString(r.text, -1); len(lines) > 10 {
+		t.Errorf("the recipe has %d lines", len(lines))
+	}
+	r.run("go", "test", "-trimpath", "./gateway", "-run", "TestSize|TestPages")
+}
+
 // A recipe is a section of docs/architecture.md whose steps have been performed in a copy of the
 // module.
 type recipe struct {
@@ -111,7 +121,7 @@ func (r *recipe) run(name string, args ...string) string {
 }
 
 // follow performs one step. "`FILE`: [what it is](SOURCE)" creates a file. "`FILE`, below `LINE`:"
-// and a block of code insert the block after the line that starts with LINE.
+// and a block of code insert the block after the line that starts with LINE, "above" before it.
 func (r *recipe) follow(step string) {
 	t, dir := r.t, r.dir
 	t.Helper()
@@ -123,7 +133,7 @@ func (r *recipe) follow(step string) {
 		write(t, filepath.Join(dir, filepath.FromSlash(m[1])), string(text))
 		return
 	}
-	m := regexp.MustCompile("^`([^`]+)`, below (?:`([^`]+)`|\"([^\"]+)\"):\n\n( +)```\\w*\n((?: .*\n)+?) +```\n").FindStringSubmatch(step)
+	m := regexp.MustCompile("^`([^`]+)`, (above|below) (?:`([^`]+)`|\"([^\"]+)\"):\n+( +)```\\w*\n((?: .*\n)+?) +```\n").FindStringSubmatch(step)
 	if m == nil {
 		t.Fatalf("cannot parse the step: %s", step)
 	}
@@ -135,16 +145,20 @@ func (r *recipe) follow(step string) {
 	var b strings.Builder
 	times := 0
 	for line := range strings.Lines(string(text)) {
-		b.WriteString(line)
-		if start := strings.TrimLeft(line, "\t"); strings.HasPrefix(start, m[2]+m[3]) {
+		block, start := "", strings.TrimLeft(line, "\t")
+		if strings.HasPrefix(start, m[3]+m[4]) {
 			times++
-			for inserted := range strings.Lines(m[5]) {
-				b.WriteString(line[:len(line)-len(start)] + strings.TrimPrefix(inserted, m[4]))
+			for inserted := range strings.Lines(m[6]) {
+				block += line[:len(line)-len(start)] + strings.TrimPrefix(inserted, m[5])
 			}
 		}
+		if m[2] == "above" {
+			block, line = line, block
+		}
+		b.WriteString(line + block)
 	}
 	if times != 1 {
-		t.Fatalf("%s has %d lines that begin with %s", m[1], times, m[2]+m[3])
+		t.Fatalf("%s has %d lines that begin with %s", m[1], times, m[3]+m[4])
 	}
 	write(t, path, b.String())
 }

@@ -19,8 +19,7 @@ import (
 // A guard decides who may ask for what, and with which login.
 type guard struct{ *visit }
 
-// judge decides whether a request may be answered at all. It sets v.native and
-// v.crossSite.
+// judge decides whether a request may be answered at all. It sets v.native and v.crossSite.
 //
 // The order matters: no answer depends on more about a request than what the checks before it have
 // established.

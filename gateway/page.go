@@ -84,8 +84,8 @@ func (v *visit) origin() string {
 }
 
 // render sends a page of a kind, that of pages/KIND.html. The status is 200 unless another one has
-// been sent. The error is that of the connection, or of an iterator in the data (see rows); there
-// is none if the page is about an error.
+// been sent. The error is that of the connection, or of an iterator in the data (see rows). A page
+// about an error returns nil.
 func (v *visit) render(kind string, status int, p *page) error {
 	v.page = kind
 	if v.loc != nil {

@@ -14,13 +14,8 @@ import (
 
 // octets reports whether the client gets a document rather than a page about it.
 func (v *visit) octets() bool {
-	if v.wants("part") {
-		return false
-	}
-	if v.native || !v.accepts("text/html") || v.r.Header.Get("Range") != "" { // a page has no ranges
-		return isDocument(v.loc)
-	}
-	return false
+	page := !v.native && v.accepts("text/html") && v.r.Header.Get("Range") == "" // a page has no ranges
+	return !page && !v.wants("part") && isDocument(v.loc)
 }
 
 // isDocument reports whether a URL names a document, as far as it says.
