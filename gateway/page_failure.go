@@ -42,7 +42,10 @@ func (f *failure) Error() string {
 const retryAfter = "30"
 
 // failures say what went wrong, and what to do, by the kind of an error.
-var failures = map[fetch.ErrorKind]failure{
+var failures = [...]struct {
+	Status   int
+	Text, Do string
+}{
 	fetch.ErrNotFound:        {Status: http.StatusNotFound, Text: "The server has no such document.", Do: "Check the spelling of the URL, or go to a page above it."},
 	fetch.ErrPermission:      {Status: http.StatusForbidden, Text: "The server denies access."},
 	fetch.ErrRefused:         {Status: http.StatusForbidden, Text: "The gateway's policy refuses this URL."},
@@ -67,16 +70,15 @@ var failures = map[fetch.ErrorKind]failure{
 
 // failed is the failure of an access.
 func failed(err error) *failure {
-	f, ok := failures[fetch.KindOf(err)]
-	if !ok {
-		f = failure{Status: http.StatusBadGateway, Text: "The server did not send the document."}
+	f := &failure{Status: http.StatusBadGateway, Text: "The server did not send the document.", Detail: visible(err.Error()), err: err}
+	if kind := int(fetch.KindOf(err)); kind < len(failures) && failures[kind].Text != "" {
+		f.Status, f.Text, f.Do = failures[kind].Status, failures[kind].Text, failures[kind].Do
 	}
-	f.Detail, f.err = visible(err.Error()), err
 	var denied *policy.Denied
 	if errors.As(err, &denied) && denied.Relax != "" {
 		f.Do = "The operator of the gateway can permit it: " + denied.Relax + "."
 	}
-	return &f
+	return f
 }
 
 // failedAccess says why v.loc could not be fetched. A page of another site does not learn whether
