@@ -292,37 +292,42 @@ func (v *visit) crumbs() []crumb {
 	if !v.native {
 		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
 	}
+	add := func(text string, to locator.Locator) {
+		way = append(way, crumb{Text: visible(text), Link: v.linkTo(to)})
+	}
 	switch l := v.loc.(type) {
 	case *locator.FTP:
 		at := *l
 		at.CWD, at.Name, at.Type, at.HasPath = nil, "", 0, true
-		way = append(way, crumb{Text: server(l), Link: v.linkTo(&at)})
+		add(server(l), &at)
 		for i, dir := range l.CWD {
-			at := at
 			at.CWD = l.CWD[:i+1]
-			way = append(way, crumb{Text: visible(dir), Link: v.linkTo(&at)})
+			add(dir, &at)
 		}
 		if l.Name != "" {
-			way = append(way, crumb{Text: visible(l.Name)})
+			add(l.Name, nil)
 		}
 	case *locator.Gopher:
 		way = append(way, v.gopherWay(l)...)
 	case *locator.NNTP:
-		way = append(way, crumb{Text: server(l)})
 		group := *l
 		group.Article = ""
-		way = append(way, crumb{Text: visible(l.Group), Link: v.linkTo(&group)})
+		add(server(l), nil)
+		add(l.Group, &group)
 		if l.Article != "" {
-			way = append(way, crumb{Text: visible(l.Article)})
+			add(l.Article, nil)
 		}
 	case *locator.News:
-		way = append(way, crumb{Text: "news", Link: v.linkTo(&locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure})}, crumb{Text: heading(l)})
+		add("news", &locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure})
+		add(heading(l), nil)
 	case *locator.WAIS:
 		database := *l
 		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
-		way = append(way, crumb{Text: server(l)}, crumb{Text: visible(l.Database), Link: v.linkTo(&database)})
+		add(server(l), nil)
+		add(l.Database, &database)
 	case *locator.Prospero:
-		way = append(way, crumb{Text: server(l)}, crumb{Text: visible(l.HSOName)})
+		add(server(l), nil)
+		add(l.HSOName, nil)
 	}
 	if n := len(way); n > 0 { // the page itself is not a link
 		way[n-1].Link = place.Link{}
