@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -301,6 +302,21 @@ func TestNewsBroken(t *testing.T) {
 		if res, body, err := ask(t, s, http.MethodGet, url, "Accept", browserAccepts); res.StatusCode != status || err != nil {
 			t.Errorf("%s: %s, %v\n%s", url, res.Status, err, body)
 		}
+	}
+}
+
+// TestPartHTTP10 tests that a truncated part does not look complete to a client of HTTP/1.0.
+func TestPartHTTP10(t *testing.T) {
+	news, s := startNews(t, nil)
+	news.On("ARTICLE", 1, testserver.NoDot())
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "GET /nntp/"+news.Addr+"/local.test/1?part=1 HTTP/1.0\r\nHost: "+s.Listener.Addr().String()+"\r\n\r\n")
+	if answer, err := io.ReadAll(conn); err == nil {
+		t.Errorf("%d bytes look complete: %.30q", len(answer), answer)
 	}
 }
 

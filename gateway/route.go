@@ -79,7 +79,8 @@ func (v *visit) visitURL() error {
 	return v.asked()
 }
 
-// asked shows the kind of page that a request alone determines.
+// asked shows the kind of page that a request alone determines. Each kind is a case here or in
+// fetched; docs/architecture.md says how to add one.
 func (v *visit) asked() error {
 	switch {
 	case v.fillsFields():
