@@ -38,13 +38,18 @@ var imports = []struct {
 	{"fetch/", []string{"fetch", "locator", "internal/"}},
 	{"fetch/http", []string{"fetch", "fetch/proxy", "locator", "internal/"}},
 	{"policy", []string{"locator", "fetch"}},
-	{"testserver", []string{"internal/wire", "internal/memnet", "internal/z3950", "internal/ardp", "internal/prospero"}},
+	{"testserver", []string{"internal/memnet", "testserver/internal/core"}},
+	{"testserver/", []string{"testserver", "testserver/internal/core"}},
+	{"testserver/internal/core", nil},
+	{"testserver/internal/testclient", []string{"testserver/"}},
+	{"testserver/waistest", []string{"testserver", "testserver/internal/core", "internal/z3950"}},
+	{"testserver/prosperotest", []string{"testserver", "testserver/internal/core", "internal/ardp", "internal/prospero"}},
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy", "internal/"}},
 	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
 	{"gateway/internal/place", []string{"locator", "fetch"}},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
-	{"cmd/", []string{".", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "internal/", "cmd/fetch1738/internal/"}},
+	{"cmd/", []string{".", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "internal/", "cmd/fetch1738/internal/"}},
 }
 
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
@@ -249,6 +254,9 @@ func TestEveryPackageIsNamed(t *testing.T) {
 	}
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(inModule(p.ImportPath), commandPackages)
+		if server := strings.HasPrefix(name, "testserver/") && strings.HasSuffix(name, "test"); server {
+			continue // docs/testing.md names it, by a test of testserver
+		}
 		if name != "." && !strings.Contains(string(page), "`"+name) {
 			t.Errorf("docs/architecture.md does not name %s", name)
 		}
@@ -258,7 +266,15 @@ func TestEveryPackageIsNamed(t *testing.T) {
 // TestNoTestingInPrograms checks that programs which start a test server do not depend on package
 // testing.
 func TestNoTestingInPrograms(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "./cmd/...", "./testserver").Output()
+	servers, err := filepath.Glob("testserver/*test")
+	if err != nil || len(servers) < 9 {
+		t.Fatal(servers, err)
+	}
+	args := []string{"list", "-deps", "./cmd/..."}
+	for _, dir := range servers {
+		args = append(args, "./"+filepath.ToSlash(dir))
+	}
+	out, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +311,7 @@ func TestMayImport(t *testing.T) {
 		{"locator", "fetch", false}, {"fetch", "locator", true}, {"fetch", "policy", false},
 		{"fetch/ftp", "internal/wire", true}, {"fetch/ftp", "fetch/http", false}, {"fetch/ftp", ".", false},
 		{"fetch/fetchtest", "testserver", true}, {"fetch/fetchtest", "internal/wire", false},
-		{"testserver", "internal/memnet", true}, {"testserver", "locator", false}, {"testserver", "internal/session", false},
+		{"testserver", "internal/memnet", true}, {"testserver/ftptest", "testserver", true}, {"testserver/ftptest", "internal/wire", false}, {"testserver/ftptest", "testserver/gophertest", false}, {"testserver", "locator", false}, {"testserver", "internal/session", false},
 		{".", "fetch/ftp", true}, {".", "testserver", false}, {"cmd/fetch1738", ".", true}, {"cmd/fetch1738", "internal/pace", true},
 		{"somewhere", "locator", false},
 	} {

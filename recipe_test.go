@@ -16,7 +16,7 @@ import (
 // TestAddingAScheme follows every step of "Adding a scheme".
 func TestAddingAScheme(t *testing.T) {
 	onlyInCI(t)
-	r := follow(t, "Adding a scheme", 8)
+	r := follow(t, 14, "Adding a test server", "Adding a scheme")
 	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(r.text)
 	if update == nil {
 		t.Fatal("the recipe does not say how to regenerate the pages")
@@ -72,11 +72,35 @@ func (r *recipe) fetches() {
 // TestAddingAPage follows every step of "Adding a page", which has at most ten lines.
 func TestAddingAPage(t *testing.T) {
 	onlyInCI(t)
-	r := follow(t, "Adding a page", 4)
-	if lines := regexp.MustCompile(`(?m)^.+$`).FindAllString(r.text, -1); len(lines) > 10 {
-		t.Errorf("the recipe has %d lines", len(lines))
-	}
+	r := follow(t, 4, "Adding a page")
+	r.isShort()
 	r.run("go", "test", "-trimpath", "./gateway", "-run", "TestSize|TestPages")
+}
+
+// TestAddingATestServer follows every step of "Adding a test server", which has at most ten lines.
+func TestAddingATestServer(t *testing.T) {
+	onlyInCI(t)
+	r := follow(t, 8, "Adding a test server")
+	r.isShort()
+	r.run("go", "test", "-trimpath", "./testserver", "-run", "Docs|Constructors", "-update")
+	r.run("go", "test", "-trimpath", "./testserver/fingertest")
+}
+
+// TestAddingAFault follows every step of "Adding a fault", which has at most ten lines.
+func TestAddingAFault(t *testing.T) {
+	onlyInCI(t)
+	r := follow(t, 4, "Adding a fault")
+	r.isShort()
+	r.run("go", "test", "-trimpath", "./testserver", "-run", "Docs|Constructors", "-update")
+	r.run("go", "test", "-trimpath", "./testserver/ftptest", "-run", "TestBadSize")
+}
+
+// isShort checks that a recipe has at most ten lines.
+func (r *recipe) isShort() {
+	r.t.Helper()
+	if lines := regexp.MustCompile(`(?m)^.+$`).FindAllString(r.text, -1); len(lines) > 10 {
+		r.t.Errorf("the recipe has %d lines", len(lines))
+	}
 }
 
 // A recipe is a section of docs/architecture.md whose steps have been performed in a copy of the
@@ -87,25 +111,29 @@ type recipe struct {
 	dir  string // of the copy
 }
 
-// follow performs the steps of a section, which has at least a number of them, without a network.
-func follow(t *testing.T, section string, atLeast int) *recipe {
+// follow performs the steps of sections, which have at least a number of them, without a network. The
+// text of the recipe is that of the last section.
+func follow(t *testing.T, atLeast int, sections ...string) *recipe {
 	t.Helper()
 	page, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
-	if !found {
-		t.Fatalf("the page has no section %q", section)
+	r := &recipe{t: t, dir: copyModule(t)}
+	n := 0
+	for _, section := range sections {
+		_, text, found := strings.Cut(string(page), "\n## "+section+"\n")
+		if !found {
+			t.Fatalf("the page has no section %q", section)
+		}
+		r.text, _, _ = strings.Cut(text, "\n## ")
+		for _, step := range regexp.MustCompile(`(?m)^\d+\. `).Split(r.text, -1)[1:] {
+			r.follow(step)
+			n++
+		}
 	}
-	text, _, _ = strings.Cut(text, "\n## ")
-	steps := regexp.MustCompile(`(?m)^\d+\. `).Split(text, -1)[1:]
-	if len(steps) < atLeast {
-		t.Fatalf("found only %d steps", len(steps))
-	}
-	r := &recipe{t, text, copyModule(t)}
-	for _, step := range steps {
-		r.follow(step)
+	if n < atLeast {
+		t.Fatalf("found only %d steps", n)
 	}
 	return r
 }
@@ -121,7 +149,8 @@ func (r *recipe) run(name string, args ...string) string {
 }
 
 // follow performs one step. "`FILE`: [what it is](SOURCE)" creates a file. "`FILE`, below `LINE`:"
-// and a block of code insert the block after the line that starts with LINE, "above" before it.
+// and code, in a block or in the same line, insert the code after the line that starts with LINE, "above"
+// before it.
 func (r *recipe) follow(step string) {
 	t, dir := r.t, r.dir
 	t.Helper()
@@ -133,7 +162,12 @@ func (r *recipe) follow(step string) {
 		write(t, filepath.Join(dir, filepath.FromSlash(m[1])), string(text))
 		return
 	}
-	m := regexp.MustCompile("^`([^`]+)`, (above|below) (?:`([^`]+)`|\"([^\"]+)\"):\n+( +)```\\w*\n((?: .*\n)+?) +```\n").FindStringSubmatch(step)
+	where := "^`([^`]+)`, (above|below) (?:`([^`]+)`|\"([^\"]+)\"):"
+	m := regexp.MustCompile(where + "\n+( +)```\\w*\n((?: *.*\n)+?) +```\n").FindStringSubmatch(step)
+	if inline := regexp.MustCompile(where + "()\\s+`([^`].*)`\n").FindStringSubmatch(step); inline != nil {
+		m = inline
+		m[6] += "\n"
+	}
 	if m == nil {
 		t.Fatalf("cannot parse the step: %s", step)
 	}

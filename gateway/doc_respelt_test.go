@@ -4,12 +4,12 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestLikeType tests that a file is found whose name ends in what could be a type code.
 func TestLikeType(t *testing.T) {
-	srv := testserver.NewFTP(t, func(s *testserver.FTP) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"note;type=a": {Data: []byte("a\n")}, "note;type=d": {Data: []byte("d\n")}, "real": {Data: []byte("r\n")}}
 	})
 	s := start(t, nil)

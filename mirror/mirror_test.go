@@ -599,7 +599,7 @@ func TestCrowded(t *testing.T) {
 	for i := range 40 {
 		files[fmt.Sprint("f", i)] = fmt.Sprint("file ", i)
 	}
-	for name, fault := range map[string]testserver.Fault{
+	for name, fault := range map[string]ftptest.Fault{
 		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
 		"closed":  testserver.Close(),
 	} {

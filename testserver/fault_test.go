@@ -1,11 +1,13 @@
 package testserver_test
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -54,4 +56,138 @@ func TestServersShareANetwork(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWhereFaultsAct tests that a fault which cannot act is refused when it is armed.
+func TestWhereFaultsAct(t *testing.T) {
+	all := servers(t)
+	for _, tt := range []struct{ server, stages, faults string }{
+		{"ftptest", "NOOP GREETING CONNECT REST", "NoFinalReply Data:x"},
+		{"ftptest", "STOR STOU APPE", "Data:x Garble:1,x"},
+		{"ftptest", "DATA", "Reply:226 Gather:2 ExtraReply: NoFinalReply FromStart"},
+		{"ftptest", "RETR", "FromStart NoDot Status:500"},
+		{"webtest", "CONNECT", "Data:x Status:500 Header:a,b ContentLength:1 Chunked EndlessHeaders"},
+		{"webtest", "PUT HEAD CONNECT", "FromStart"},
+		{"webtest", "GET", "ExtraReply: NoDot Status:1 Lose"},
+		{"gophertest", "BINARY", "NoDot LoneDot NoStuffing BareLF NoColon PlusError:1,x"},
+		{"gophertest", "TEXT MENU SEARCH", "NoColon PlusError:1,x"},
+		{"gophertest", "CONNECT", "Data:x Trailer:x PlusHeader:x NoDot"},
+		{"gophertest", "RETR GREETING", "Close"},
+		{"nntptest", "DATE GROUP STAT POST END GREETING", "Data:x NoDot LoneDot NoStuffing BareLF"},
+		{"nntptest", "CONNECT", "ExtraReply:"},
+		{"nntptest", "BODY", "NoFinalReply"},
+		{"waistest", "CONNECT", "Data:x EmptyAnswer Announce:x Diagnostic:a,b"},
+		{"waistest", "SEARCH", "Lose ExtraReply:"},
+		{"waistest", "QUERY", "Close"},
+		{"prosperotest", "PACKET", "Split:1 Wait:1s,1 Reply:x Delay:1s Refuse"},
+		{"prosperotest", "INCOMING", "Data:x Garble:0,x Truncate:1 Duplicate Reorder Close"},
+		{"prosperotest", "LIST", "Lose Data:x SendTo:host:1 Loss:200,1"},
+		{"csotest", "query", "Data:x NoDot"},
+		{"csotest", "CONNECT", "ExtraReply:"},
+		{"telnettest", "HEAR", "Reply:x Truncate:1 Reset:1 Data:x Split:1 Garble:0,x Drip:1,1s"},
+		{"telnettest", "SAY", "ExtraReply:"},
+		{"telnettest", "RETR", "Close"},
+		{"smtptest", "DATA", "BareLF Data:x"},
+		{"smtptest", "NOOP", "Truncate:-1 Drip:0,1s Delay:-1s Gather:0 Reset:-1 Split:0 Garble:-1,x"},
+	} {
+		s := all[tt.server]
+		for stage := range strings.FieldsSeq(tt.stages) {
+			for text := range strings.FieldsSeq(tt.faults) {
+				fault, err := s.ParseFault(text)
+				if err == nil {
+					err = s.Arm(stage, 1, fault)
+				}
+				if err == nil {
+					t.Errorf("%s: %s at %s is accepted", tt.server, text, stage)
+				}
+			}
+		}
+	}
+}
+
+// TestNamedFaults tests that a fault by its name is the one of the constructor.
+func TestNamedFaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, inMemory)
+		var rules []struct {
+			Stage  string             `json:"stage"`
+			N      int                `json:"n"`
+			Faults []testserver.Named `json:"faults"`
+		}
+		err := json.Unmarshal([]byte(`[
+			{"stage":"NOOP","n":1,"faults":[{"fault":"Delay","d":"1h"},{"fault":"Reply","text":"200 fine"}]},
+			{"stage":"NOOP","n":2,"faults":[{"fault":"Garble","n":4,"octets":"AP8="}]}]`), &rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rules {
+			var faults []testserver.Fault
+			for _, f := range r.Faults {
+				faults = append(faults, f)
+			}
+			if err := srv.Arm(r.Stage, r.N, faults...); err != nil {
+				t.Error(err)
+			}
+		}
+		c := testclient.LoginFTP(t, srv)
+		start := time.Now()
+		c.Expect("NOOP", "200 fine")
+		if took := time.Since(start); took != time.Hour {
+			t.Errorf("took %v", took)
+		}
+		c.Expect("NOOP", "200 \x00\xff")
+		for _, wrong := range []testserver.Named{{Name: "Truncate", N: 1, Text: "x"}, {Name: "Nothing"}, {Name: "Silence", D: 1}} {
+			if err := srv.Arm("NOOP", 1, wrong); err == nil {
+				t.Errorf("%v is accepted", wrong)
+			}
+		}
+		if text, err := json.Marshal(testserver.Named{Name: "Drip", N: 1, D: testserver.Duration(time.Second)}); string(text) != `{"fault":"Drip","n":1,"d":"1s"}` || err != nil {
+			t.Errorf("%s, %v", text, err)
+		}
+	})
+}
+
+// TestArmNothing tests that an error leaves nothing armed, and what it says.
+func TestArmNothing(t *testing.T) {
+	srv := gophertest.New(t)
+	err := srv.Arm("BINARY", 1, testserver.Close(), testserver.NoDot())
+	if err == nil || !strings.Contains(err.Error(), `On("BINARY", 1): NoDot cannot act at BINARY of the Gopher server`) {
+		t.Errorf("error %v", err)
+	}
+	if err := srv.PendingFaults(); err != nil {
+		t.Errorf("armed: %v", err)
+	}
+	for stage, want := range map[string]string{"RETR": "no stage RETR; it has CONNECT, REQUEST, MENU", "TEXT /a": `no argument "/a"`} {
+		if err := srv.Arm(stage, 1, testserver.Close()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+// TestOnFailsTheTest tests that On fails a test, and panics outside of one.
+func TestOnFailsTheTest(t *testing.T) {
+	tb := &testclient.Failing{T: t}
+	srv := ftptest.New(tb, inMemory)
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		srv.On("NOOP", 1, ftptest.NoFinalReply())
+		done <- true
+	}()
+	if <-done {
+		t.Error("the test continues after Fatalf")
+	}
+	if tb.End(); !strings.Contains(tb.Errors, "NoFinalReply cannot act at NOOP") {
+		t.Errorf("the test failed with %q", tb.Errors)
+	}
+	outside, err := ftptest.Start(t.Context(), "", inMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if outside.Close(); recover() == nil {
+			t.Error("no panic outside of a test")
+		}
+	}()
+	outside.On("NOOP", 1, ftptest.NoFinalReply())
 }

@@ -129,6 +129,12 @@ func TestFaults(t *testing.T) {
 			for _, stage := range stages {
 				want := f.reply
 				block := slices.Contains(op.blocks, stage) || stage == "CAPABILITIES"
+				switch f.fault.(type) {
+				case testserver.Text, testserver.Document:
+					if !block {
+						continue
+					}
+				}
 				switch {
 				case stage == "CAPABILITIES" && f.anyhow != nil:
 					want = f.anyhow

@@ -8,7 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/fingertest"
 )
 
 func TestConformance(t *testing.T) {
@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 			if login != nil {
 				return nil // the protocol has no passwords
 			}
-			srv := testserver.NewFinger(tb, func(s *testserver.Finger) { s.Content, s.InMemory = content, true })
+			srv := fingertest.New(tb, func(s *fingertest.Server) { s.Content, s.InMemory = content, true })
 			return &fetchtest.Site{Dial: srv.Dial, Locate: func(name string) locator.Locator {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
 					return nil // the protocol has no directories

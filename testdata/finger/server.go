@@ -1,52 +1,83 @@
-package testserver
+// Package fingertest has a finger server for tests. Package testserver has what all servers have in
+// common.
+package fingertest
 
 import (
 	"bufio"
 	"context"
 	"io"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// Finger is a server of RFC 1288. The users are the files of Content. For any other user the
+// Server is a server of RFC 1288. The users are the files of Content. For any other user the
 // response is a text that says so, because the protocol has no errors.
-type Finger struct{ Server }
-
-// NewFinger starts a finger server that ends with the test.
-func NewFinger(tb TB, configure ...func(*Finger)) *Finger {
-	tb.Helper()
-	s, err := StartFinger(context.Background(), "", configure...)
-	if err != nil {
-		tb.Fatalf("%v", err)
-	}
-	s.endWith(tb)
-	return s
+type Server struct {
+	testserver.Server
+	m *core.Machine
 }
 
-// StartFinger starts a finger server on addr; "" means a free loopback port. It runs until ctx is
-// done or Close is called.
-func StartFinger(ctx context.Context, addr string, configure ...func(*Finger)) (*Finger, error) {
-	s := new(Finger)
-	s.faults.server, s.faults.known = "Finger", streaming()
-	for _, f := range configure {
-		f(s)
-	}
-	if err := s.start(ctx, "finger", 79, addr, s.serve); err != nil {
+// New starts a finger server that ends with the test.
+func New(tb testserver.TB, configure ...func(*Server)) *Server {
+	tb.Helper()
+	return testserver.New(tb, Start, configure)
+}
+
+// Start starts a finger server on addr; "" means a free loopback port. The server ends with ctx or
+// by Close.
+func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
+	s := new(Server)
+	s.m = testserver.Attach(&s.Server, &table)
+	core.Configure(s, configure)
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve,
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Finger) serve(c *conn) {
-	line, err := bufio.NewReaderSize(c, maxRequest).ReadSlice('\n')
+// Fault is a fault that a finger server has.
+type Fault interface {
+	testserver.Fault
+	OfFinger()
+}
+
+// table has the faults of the server.
+var table = core.Table{
+	Server: "Finger",
+	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "REQUEST", Arg: true}},
+	Rows:   core.StreamRows(),
+}
+
+// On arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence.
+func (s *Server) On(stage string, n int, faults ...Fault) {
+	testserver.On(&s.Server, stage, n, faults)
+}
+
+func (s *Server) serve(c *core.Client) {
+	line, err := bufio.NewReaderSize(c, 4<<10).ReadSlice('\n')
 	if err != nil {
 		return
 	}
-	c.quote(line)
+	c.Quote(line)
 	user := strings.TrimRight(string(line), "\r\n")
-	if file, _, err := s.tree.open(clean(user)); err == nil {
-		defer file.Close()
-		_, _ = io.Copy(c.body(), file)
+	p := s.m.At("REQUEST", "REQUEST "+user)
+	if c.Preempt(p) != nil || p.EndsAtOnce(c.Conn) {
 		return
 	}
-	_, _ = io.WriteString(c, "Login: "+user+"\r\nno such user\r\n")
+	out := p.Shape(s.m.Ctx, c.Body(), c.Conn)
+	if reply, ok := p.Take(core.Reply); ok {
+		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
+		return
+	}
+	if file, _, err := s.m.Tree.Open(core.Clean(user)); err == nil {
+		defer file.Close()
+		_, _ = io.Copy(out, file)
+		return
+	}
+	_, _ = io.WriteString(out, "Login: "+user+"\r\nno such user\r\n")
 }

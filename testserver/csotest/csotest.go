@@ -102,9 +102,7 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		reply := s.reply(strings.ToLower(verb), args)
-		if armed, ok := p.Take(core.Reply); ok {
-			reply = armed.Text
-		}
+		reply = p.Text(core.Reply, reply)
 		if reply == "" {
 			c.Wait()
 			return

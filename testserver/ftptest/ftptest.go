@@ -313,10 +313,7 @@ func refuses(reply string) bool { return reply == "" || reply[0] < '1' || reply[
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (f *session) reply(text string) error {
-	if armed, ok := f.plan.Take(core.Reply); ok {
-		text = armed.Text
-	}
-	return f.answer(f.plan, text)
+	return f.answer(f.plan, f.plan.Text(core.Reply, text))
 }
 
 func (f *session) replyf(format string, args ...any) error {

@@ -245,9 +245,7 @@ func (f *session) finish(p *core.Plan, last string) error {
 	if omitted := p.Acts(noFinalReply); end.Acts(noFinalReply) || omitted {
 		return nil
 	}
-	if reply, ok := end.Take(core.Reply); ok {
-		last = reply.Text
-	}
+	last = end.Text(core.Reply, last)
 	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
 		if last += "\n"; extra.Text == "" {
 			extra.Text = strings.TrimSuffix(last, "\n")

@@ -31,10 +31,7 @@ func (s *Server) write(out *core.Counter, a answer, p *core.Plan) error {
 		_, err := io.WriteString(out, instead)
 		return err
 	}
-	if header, ok := p.Take(plusHeader); ok {
-		a.header = header.Text
-	}
-	if _, err := io.WriteString(out, a.header); err != nil {
+	if _, err := io.WriteString(out, p.Text(plusHeader, a.header)); err != nil {
 		return err
 	}
 	if p.Has(noColon) {

@@ -216,10 +216,7 @@ func (n *session) unknown(verb string) string {
 
 // reply sends a single line, or the armed reply if there is one.
 func (n *session) reply(text string) error {
-	if armed, ok := n.plan.Take(core.Reply); ok {
-		text = armed.Text
-	}
-	return n.Answer(n.plan, text)
+	return n.Answer(n.plan, n.plan.Text(core.Reply, text))
 }
 
 // openCommands are those that require neither a login nor MODE READER.

@@ -173,9 +173,7 @@ func (m *session) command(line string) error {
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (m *session) reply(text string) error {
-	if armed, ok := m.plan.Take(core.Reply); ok {
-		text = armed.Text
-	}
+	text = m.plan.Text(core.Reply, text)
 	return m.Answer(m.plan, text)
 }
 

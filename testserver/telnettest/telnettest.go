@@ -169,10 +169,7 @@ func (t *session) send(stage, text string) error {
 		t.leave()
 		return core.ErrCut
 	}
-	if data, ok := p.Take(core.Data); ok {
-		text = data.Text
-	}
-	_, err := io.WriteString(out, text)
+	_, err := io.WriteString(out, p.Text(core.Data, text))
 	return err
 }
 

@@ -44,9 +44,7 @@ func (w *response) WriteHeader(status int) {
 		return
 	}
 	w.wrote = true
-	if armed, ok := w.plan.Take(statusFault); ok {
-		status = int(armed.N)
-	}
+	status = int(w.plan.N(statusFault, int64(status)))
 	hasBody := w.req.Method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified
 	data, replaced := w.plan.Take(core.Data)
 	if replaced {

@@ -16,6 +16,7 @@ type (
 
 	// Streams are the servers of connections, All are all.
 	Streams struct {
+		// A new server goes here.
 		FTP
 		Web
 		Gopher

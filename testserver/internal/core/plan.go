@@ -171,6 +171,22 @@ func (p *Plan) TakeAll(k *Kind) (all []Args) {
 	return all
 }
 
+// Text returns the text of the last fault of a kind, which acts now, or otherwise.
+func (p *Plan) Text(k *Kind, otherwise string) string {
+	if a, ok := p.Take(k); ok {
+		return a.Text
+	}
+	return otherwise
+}
+
+// N returns the number of the last fault of a kind, which acts now, or otherwise.
+func (p *Plan) N(k *Kind, otherwise int64) int64 {
+	if a, ok := p.Take(k); ok {
+		return a.N
+	}
+	return otherwise
+}
+
 // Acts reports whether there is a fault of a kind, which then acts now.
 func (p *Plan) Acts(k *Kind) bool {
 	_, ok := p.Take(k)
