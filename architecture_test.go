@@ -28,14 +28,16 @@ var imports = []struct {
 	allowed []string
 }{
 	{"locator", nil},
+	// Below internal/, packages know nothing of fetch, except those that the root package, the gateway
+	// or the mirror share with the command: only here can all of them import these.
 	{"internal/", []string{"internal/"}},
 	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},
-	{"internal/talk", []string{"fetch", "internal/"}},
 	{"fetch", []string{"locator"}},
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
-	{"fetch/", []string{"fetch", "locator", "internal/"}},
+	{"fetch/internal/", []string{"fetch", "internal/"}},
+	{"fetch/", []string{"fetch", "fetch/internal/", "locator", "internal/"}},
 	{"fetch/http", []string{"fetch", "fetch/proxy", "locator", "internal/"}},
 	{"policy", []string{"locator", "fetch"}},
 	{"testserver", []string{"internal/memnet", "testserver/internal/core"}},
@@ -311,7 +313,8 @@ func TestMayImport(t *testing.T) {
 		{"locator", "fetch", false}, {"fetch", "locator", true}, {"fetch", "policy", false},
 		{"fetch/ftp", "internal/wire", true}, {"fetch/ftp", "fetch/http", false}, {"fetch/ftp", ".", false},
 		{"fetch/fetchtest", "testserver", true}, {"fetch/fetchtest", "internal/wire", false},
-		{"testserver", "internal/memnet", true}, {"testserver/ftptest", "testserver", true}, {"testserver/ftptest", "internal/wire", false}, {"testserver/ftptest", "testserver/gophertest", false}, {"testserver", "locator", false}, {"testserver", "internal/session", false},
+		{"testserver", "internal/memnet", true}, {"testserver/ftptest", "testserver", true}, {"testserver/ftptest", "internal/wire", false}, {"testserver/ftptest", "testserver/gophertest", false}, {"testserver", "locator", false}, {"testserver", "fetch/internal/session", false},
+		{"fetch/ftp", "fetch/internal/talk", true}, {"fetch/internal/talk", "fetch", true}, {"internal/wire", "fetch", false},
 		{".", "fetch/ftp", true}, {".", "testserver", false}, {"cmd/fetch1738", ".", true}, {"cmd/fetch1738", "internal/pace", true},
 		{"somewhere", "locator", false},
 	} {

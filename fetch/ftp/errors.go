@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
 // fail wraps err for this access. Kind Other becomes ConnectionFailed.

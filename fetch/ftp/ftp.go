@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	sessions "github.com/fetch1738/fetch1738/internal/session"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 )
 
 // A Fetcher fetches ftp and ftps URLs. The zero value is ready to use. Its fields must not be

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
 // libraryServer is a net.Conn that acts as the server for the library and records each

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ftplist"
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )

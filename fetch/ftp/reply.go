@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
 // minDataPort is the lowest port of a data connection. Lower ports belong to other services of

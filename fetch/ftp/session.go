@@ -14,7 +14,7 @@ import (
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
 // defaultQuitTime is the default timeout for the reply to QUIT.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/cso"
+	"github.com/fetch1738/fetch1738/fetch/internal/cso"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )

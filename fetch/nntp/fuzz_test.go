@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/talk"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	sessions "github.com/fetch1738/fetch1738/internal/session"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
