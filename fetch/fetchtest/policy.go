@@ -17,7 +17,7 @@ var errDenied = stderrors.New("denied by the test")
 // policy tests that Env.Allow is called before anything is done, and for every address.
 func (k *kit) policy(t *testing.T) {
 	k.test(t, "refuse", func(r *rig) {
-		r.env.Allow = func(context.Context, fetch.Target) error { return errDenied }
+		r.deny(func(fetch.Target) bool { return true })
 		for _, op := range r.operations() {
 			r.checkDenied(op(r.ctx(), r.site.any()))
 		}
@@ -26,12 +26,7 @@ func (k *kit) policy(t *testing.T) {
 	k.test(t, "targets", (*rig).targets)
 	k.test(t, "provenance", func(r *rig) {
 		// A link may not fetch everything that the user may, even over an existing connection.
-		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.From.Kind == fetch.OriginRemote {
-				return errDenied
-			}
-			return nil
-		}
+		r.deny(func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote })
 		r.reuseDenied()
 	})
 	k.test(t, "octets", (*rig).badOctets)
@@ -39,12 +34,7 @@ func (k *kit) policy(t *testing.T) {
 		return
 	}
 	k.test(t, "refuse address", func(r *rig) {
-		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.Addr.IsValid() {
-				return errDenied
-			}
-			return nil
-		}
+		r.deny(func(t fetch.Target) bool { return t.Addr.IsValid() })
 		r.checkDenied(r.get(r.ctx(), r.site.any()))
 		for _, w := range r.net.since(0) {
 			if sent := w.sent(); len(sent) > 0 {
@@ -53,29 +43,31 @@ func (k *kit) policy(t *testing.T) {
 		}
 	})
 	k.test(t, "provenance of address", func(r *rig) {
-		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.From.Kind == fetch.OriginRemote && t.Addr.IsValid() {
-				return errDenied
-			}
-			return nil
-		}
+		r.deny(func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote && t.Addr.IsValid() })
 		r.reuseDenied()
 	})
 	k.test(t, "refuse data connections", func(r *rig) {
 		var asked bool
-		r.env.Allow = func(_ context.Context, t fetch.Target) error {
-			if t.Purpose == fetch.PurposeData {
-				asked = true
-				return errDenied
-			}
-			return nil
-		}
+		r.deny(func(t fetch.Target) bool {
+			asked = asked || t.Purpose == fetch.PurposeData
+			return t.Purpose == fetch.PurposeData
+		})
 		if a := r.get(r.ctx(), r.site.any()); asked {
 			r.checkDenied(a)
 		} else if n := r.net.streams(); n > 1 {
 			r.Errorf("%d connections were opened, but Env.Allow was never called with PurposeData", n)
 		}
 	})
+}
+
+// deny sets an Env.Allow that refuses the targets for which denied reports true.
+func (r *rig) deny(denied func(fetch.Target) bool) {
+	r.env.Allow = func(_ context.Context, t fetch.Target) error {
+		if denied(t) {
+			return errDenied
+		}
+		return nil
+	}
 }
 
 // checkDenied checks that the error is the one that Allow returned.

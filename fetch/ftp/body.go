@@ -245,10 +245,10 @@ func (b *body) direct(w io.Writer) move {
 		return nil
 	}
 	if f := wire.RegularFile(w); f != nil {
-		return b.toFile(f)
+		return b.moveTo(f)
 	}
 	if response, ok := w.(httpResponse); ok {
-		return b.toResponse(response)
+		return b.moveTo(response)
 	}
 	return directMove(b.data.raw, w)
 }
@@ -260,14 +260,9 @@ type httpResponse interface {
 	WriteHeader(statusCode int)
 }
 
-// toResponse returns a move to a response.
-func (b *body) toResponse(w httpResponse) move {
+// moveTo returns a move to a regular file or a response.
+func (b *body) moveTo(w io.ReaderFrom) move {
 	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
-}
-
-// toFile returns a move to a regular file.
-func (b *body) toFile(f *os.File) move {
-	return func(size int64) (int64, error) { return f.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
 // The maximum size and time of one call of a move. After each call, progress is reported

@@ -480,7 +480,7 @@ func splice(t *testing.T, b io.Reader) (string, error) {
 
 type spliced struct{ *body }
 
-func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(s.toFile(w.(*os.File)), w) }
+func (s spliced) WriteTo(w io.Writer) (int64, error) { return s.splice(s.moveTo(w.(*os.File)), w) }
 
 // TestSpliceFails tests failures of the connection and of the file.
 func TestSpliceFails(t *testing.T) {

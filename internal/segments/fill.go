@@ -485,11 +485,11 @@ func (f *filling) cut(s *segment, err error) error {
 	return err
 }
 
-func (f *filling) incoming(res *fetch.Resource) io.Reader {
-	if f.Incoming == nil {
+func (j *Job) incoming(res *fetch.Resource) io.Reader {
+	if j.Incoming == nil {
 		return res.Body
 	}
-	return f.Incoming(res.Body)
+	return j.Incoming(res.Body)
 }
 
 func (f *filling) openAt(pos int64) (*os.File, error) {
