@@ -4,13 +4,10 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
-
-var documents = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\nworld\n")}}
 
 // A client may send something last without waiting for the answer. WaitIdle waits until the server
 // has received it.

@@ -3,7 +3,6 @@ package testserver
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"io/fs"
 	"net"
 	"time"
@@ -42,11 +41,10 @@ type Server struct {
 	InMemory bool
 	// Network, if not nil, is the memory network to listen on (InMemory is implied).
 	Network *Network
-	// TLS enables the TLS command of FTP, NNTP and SMTP. If it has no certificate, the server adds one
-	// that [Server.Roots] verifies; so new(tls.Config) is enough. SMTP has STARTTLS also without it.
+	// TLS enables the TLS command of FTP, NNTP and SMTP, such as [NewTLS]. SMTP has that by default.
 	TLS *tls.Config
-	// ImplicitTLS means that every connection uses TLS from its start; TLS may be nil. The Prospero
-	// server, which has datagrams, does not start then.
+	// ImplicitTLS means that every connection uses TLS from its start, as TLS says. A server of
+	// datagrams does not start then.
 	ImplicitTLS bool
 	// Log, if not nil, is called with each line of the transcript as it is recorded, one call at a
 	// time. It must not call methods of the server.
@@ -67,9 +65,6 @@ type Server struct {
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return s.m.Dial(ctx, network, address)
 }
-
-// Roots returns the certificates that verify the server's own, as 127.0.0.1 and localhost.
-func (s *Server) Roots() *x509.CertPool { return s.m.Roots() }
 
 // Put stores a file in addition to Content, or in place of a file of Content. The name may have any
 // bytes except NUL; missing directories are created. The file is not among Uploads.

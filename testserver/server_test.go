@@ -306,3 +306,17 @@ func TestWaitIdleEnds(t *testing.T) {
 }
 
 func inMemory(s *ftptest.Server) { s.InMemory, s.Content = true, testclient.Content() }
+
+// TestImplicitTLS tests what a server that cannot have TLS says.
+func TestImplicitTLS(t *testing.T) {
+	srv, err := prosperotest.Start(t.Context(), "", func(s *prosperotest.Server) { s.TLS, s.ImplicitTLS = testserver.NewTLS(), true })
+	if err == nil {
+		srv.Close()
+		t.Error("datagrams over TLS")
+	}
+	web, err := webtest.Start(t.Context(), "", func(s *webtest.Server) { s.ImplicitTLS = true })
+	if err == nil || !strings.Contains(err.Error(), "NewTLS") {
+		t.Errorf("without a certificate: %v", err)
+		web.Close()
+	}
+}

@@ -38,31 +38,20 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
-	"path"
-	"path/filepath"
-	"slices"
 
 	"github.com/hashicorp/go-getter"
 
 	"github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/adapters/internal/getting"
 )
-
-// schemes are the schemes of a Getter.
-var schemes = []string{"ftp", "ftps", "gopher", "gophers", "news", "nntp", "nntps", "prospero", "snews", "wais"}
 
 // Getters returns a new [Getter] under the name of each of its schemes, for the Getters of a
 // [getter.Client]. See Getter about r.
 func Getters(r *fetch1738.Resolver) map[string]getter.Getter {
 	g := &Getter{Resolver: r}
 	getters := make(map[string]getter.Getter)
-	for _, scheme := range schemes {
+	for _, scheme := range getting.Schemes {
 		getters[scheme] = g
 	}
 	return getters
@@ -103,8 +92,8 @@ func (g *Getter) ClientMode(u *url.URL) (getter.ClientMode, error) {
 	if err != nil {
 		return getter.ClientModeInvalid, err
 	}
-	defer s.close()
-	directory, err := s.isDirectory()
+	defer s.End()
+	directory, err := s.IsDirectory()
 	switch {
 	case err != nil:
 		return getter.ClientModeInvalid, err
@@ -121,8 +110,8 @@ func (g *Getter) GetFile(dst string, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.file(dst)
+	defer s.End()
+	return s.File(dst)
 }
 
 // Get implements [getter.Getter] with a [mirror.Mirror], for ftp, gopher, news and nntp, also over
@@ -138,184 +127,36 @@ func (g *Getter) Get(dst string, u *url.URL) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.tree(dst, g.MaxDelete)
+	defer s.End()
+	return s.Tree(dst, g.MaxDelete)
 }
 
 // start begins the download of u.
-func (g *Getter) start(u *url.URL) (*session, error) {
-	s := &session{ctx: context.Background(), Resolver: g.Resolver, close: func() error { return nil }}
-	insecure := false
+func (g *Getter) start(u *url.URL) (*getting.Session, error) {
+	ctx, set := context.Background(), getting.Settings{}
+	var secure func() (*tls.Config, error)
 	if c := g.client; c != nil {
 		if c.Ctx != nil {
-			s.ctx = c.Ctx
+			ctx = c.Ctx
 		}
-		s.progress, s.umask, s.noLinks, insecure = c.ProgressListener, c.Umask, c.DisableSymlinks, c.Insecure
-	}
-	if s.Resolver == nil {
-		s.Resolver = new(fetch1738.Resolver)
-		s.close = s.Resolver.Close
-		if insecure {
-			s.Resolver.Env.TLS = func() (*tls.Config, error) { return &tls.Config{InsecureSkipVerify: true}, nil }
+		set = settings(c)
+		if c.Insecure && g.Resolver != nil {
+			return nil, errors.New("fetch1738: Insecure has no effect on a Resolver; set Env.TLS of the Resolver instead")
 		}
-	} else if insecure {
-		return nil, errors.New("fetch1738: Insecure has no effect on a Resolver; set Env.TLS of the Resolver instead")
-	}
-	if err := s.locate(u); err != nil {
-		_ = s.close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// A session is one call of a Getter. It is a [fetch1738.Downloader] that shows the progress.
-type session struct {
-	*fetch1738.Resolver
-	ctx      context.Context
-	close    func() error
-	req      *fetch.Request
-	progress getter.ProgressTracker
-	umask    os.FileMode
-	noLinks  bool
-}
-
-// locate sets the request for u.
-func (s *session) locate(u *url.URL) error {
-	if !slices.Contains(schemes, u.Scheme) {
-		return fmt.Errorf("fetch1738: scheme %q is not supported here", u.Scheme)
-	}
-	q := u.Query()
-	q.Del("filename") // which go-getter removes after ClientMode
-	if len(q) > 0 || u.ForceQuery {
-		return fmt.Errorf("fetch1738: %s URLs have no query; write the ? of %q as %%3F", u.Scheme, "?"+q.Encode())
-	}
-	plain := *u
-	plain.RawQuery = ""
-	req, err := s.Request(s.ctx, plain.String())
-	s.req = req
-	return err
-}
-
-// isDirectory reports whether the server has a directory, a menu or a newsgroup at the URL.
-func (s *session) isDirectory() (bool, error) {
-	l, isFTP := s.req.Locator.(*locator.FTP)
-	isFTP = isFTP && l.Type == 0 && l.Name != ""
-	if isFTP {
-		if a, err := s.FindAttributes(s.ctx, s.req); err == nil && a.Size >= 0 {
-			return false, nil
+		if c.Insecure {
+			secure = func() (*tls.Config, error) { return &tls.Config{InsecureSkipVerify: true}, nil }
 		}
 	}
-	directory, err := s.kind(s.req)
-	if isFTP && err != nil {
-		below := *l
-		below.CWD, below.Name = append(slices.Clip(l.CWD), l.Name), ""
-		if directory, belowErr := s.kind(&fetch.Request{Locator: &below}); belowErr == nil {
-			return directory, nil
-		}
-	}
-	return directory, err
+	return getting.Start(ctx, g.Resolver, secure, u, set)
 }
 
-// kind reports whether what req designates is a directory.
-func (s *session) kind(req *fetch.Request) (bool, error) {
-	res, err := s.Resolver.Fetch(s.ctx, req)
-	if err != nil {
-		return false, err
+func settings(c *getter.Client) getting.Settings {
+	set := getting.Settings{Umask: c.Umask}
+	if c.ProgressListener != nil {
+		set.Progress = c.ProgressListener
 	}
-	defer res.Close() // what was not read need not be whole
-	switch res.Kind {
-	case fetch.KindDocument:
-		return false, nil
-	case fetch.KindDirectory, fetch.KindMenu:
-		return true, nil
+	if c.DisableSymlinks {
+		set.LinkError = getter.ErrSymlinkCopy
 	}
-	return false, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document or directory"))
+	return set
 }
-
-// file downloads a file.
-func (s *session) file(dst string) error {
-	part := dst + fetch1738.PartSuffix
-	if s.noLinks && (isLink(dst) || isLink(part)) {
-		return getter.ErrSymlinkCopy
-	}
-	if err := os.MkdirAll(filepath.Dir(dst), 0o755&^s.umask); err != nil {
-		return err
-	}
-	if !isLink(part) { // which Download refuses
-		// Download keeps the permissions.
-		f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, 0o666&^s.umask)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
-	}
-	return fetch1738.DownloadRequest(s.ctx, s, s.req, dst)
-}
-
-// tree makes or updates the copy of a directory.
-func (s *session) tree(dst string, maxDelete int) error {
-	if s.noLinks {
-		if err := eachFile(dst, func(_ string, d fs.DirEntry) error {
-			if d.Type() == fs.ModeSymlink {
-				return getter.ErrSymlinkCopy
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(dst, 0o755&^s.umask); err != nil {
-		return err
-	}
-	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true, MaxDelete: maxDelete}
-	_, err := m.Run(s.ctx)
-	if s.umask == 0 {
-		return err
-	}
-	if real, linkErr := filepath.EvalSymlinks(dst); linkErr == nil {
-		dst = real // which WalkDir enters
-	}
-	return errors.Join(err, eachFile(dst, func(path string, d fs.DirEntry) error {
-		if d.Type()&^fs.ModeDir != 0 {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil || info.Mode().Perm()&s.umask == 0 {
-			return err
-		}
-		return os.Chmod(path, info.Mode().Perm()&^s.umask)
-	}))
-}
-
-// eachFile calls do for dst and everything below. It does nothing if there is no dst.
-func eachFile(dst string, do func(path string, d fs.DirEntry) error) error {
-	if _, err := os.Lstat(dst); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return filepath.WalkDir(dst, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return do(path, d)
-	})
-}
-
-func isLink(name string) bool {
-	info, err := os.Lstat(name)
-	return err == nil && info.Mode().Type() == fs.ModeSymlink
-}
-
-// Fetch is that of the Resolver, with documents that the ProgressListener reads.
-func (s *session) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	res, err := s.Resolver.Fetch(ctx, req)
-	if err != nil || s.progress == nil || res.Kind != fetch.KindDocument {
-		return res, err
-	}
-	name := path.Base(req.Locator.Redacted())
-	res.Body = s.progress.TrackProgress(name, max(0, req.Offset), max(0, res.Size), res.Body)
-	return res, nil
-}
-
-var _ fetch1738.Downloader = (*session)(nil)

@@ -32,24 +32,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-getter/v2"
 
 	"github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/adapters/internal/getting"
 )
-
-// schemes are the schemes of a Getter.
-var schemes = []string{"ftp", "ftps", "gopher", "gophers", "news", "nntp", "nntps", "prospero", "snews", "wais"}
 
 // A Getter is a [getter.Getter] for the schemes above. The zero value is ready to use. It is safe for
 // concurrent use.
@@ -73,11 +64,11 @@ var _ getter.Getter = (*Getter)(nil)
 // ("ftp::") must be one of these schemes too. The error is about a URL of such a scheme that cannot
 // be parsed.
 func (g *Getter) Detect(req *getter.Request) (bool, error) {
-	if req.Forced != "" && !slices.Contains(schemes, req.Forced) {
+	if req.Forced != "" && !slices.Contains(getting.Schemes, req.Forced) {
 		return false, nil
 	}
 	scheme, _, ok := strings.Cut(req.Src, ":")
-	if scheme = strings.ToLower(scheme); !ok || !slices.Contains(schemes, scheme) {
+	if scheme = strings.ToLower(scheme); !ok || !slices.Contains(getting.Schemes, scheme) {
 		return false, nil
 	}
 	_, err := url.Parse(req.Src)
@@ -94,8 +85,8 @@ func (g *Getter) Mode(ctx context.Context, u *url.URL) (getter.Mode, error) {
 	if err != nil {
 		return getter.ModeInvalid, err
 	}
-	defer s.close()
-	directory, err := s.isDirectory()
+	defer s.End()
+	directory, err := s.IsDirectory()
 	switch {
 	case err != nil:
 		return getter.ModeInvalid, err
@@ -112,8 +103,8 @@ func (g *Getter) GetFile(ctx context.Context, req *getter.Request) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.file(req.Dst)
+	defer s.End()
+	return s.File(req.Dst)
 }
 
 // Get implements [getter.Getter] with a [mirror.Mirror], for ftp, gopher, news and nntp, also over
@@ -129,175 +120,18 @@ func (g *Getter) Get(ctx context.Context, req *getter.Request) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.tree(req.Dst, g.MaxDelete)
+	defer s.End()
+	return s.Tree(req.Dst, g.MaxDelete)
 }
 
 // start begins the download of u.
-func (g *Getter) start(ctx context.Context, u *url.URL, req *getter.Request) (*session, error) {
-	s := &session{
-		Resolver: g.Resolver, close: func() error { return nil }, ctx: ctx,
-		progress: req.ProgressListener, umask: req.Umask, noLinks: req.DisableSymlinks,
+func (g *Getter) start(ctx context.Context, u *url.URL, req *getter.Request) (*getting.Session, error) {
+	set := getting.Settings{Umask: req.Umask}
+	if req.ProgressListener != nil {
+		set.Progress = req.ProgressListener
 	}
-	if s.Resolver == nil {
-		s.Resolver = new(fetch1738.Resolver)
-		s.close = s.Resolver.Close
+	if req.DisableSymlinks {
+		set.LinkError = getter.ErrSymlinkCopy
 	}
-	if err := s.locate(u); err != nil {
-		_ = s.close()
-		return nil, err
-	}
-	return s, nil
+	return getting.Start(ctx, g.Resolver, nil, u, set)
 }
-
-// A session is one call of a Getter. It is a [fetch1738.Downloader] that shows the progress.
-type session struct {
-	*fetch1738.Resolver
-	ctx      context.Context
-	close    func() error
-	req      *fetch.Request
-	progress getter.ProgressTracker
-	umask    os.FileMode
-	noLinks  bool
-}
-
-// locate sets the request for u.
-func (s *session) locate(u *url.URL) error {
-	if !slices.Contains(schemes, u.Scheme) {
-		return fmt.Errorf("fetch1738: scheme %q is not supported here", u.Scheme)
-	}
-	q := u.Query()
-	q.Del("filename") // which go-getter removes after ClientMode
-	if len(q) > 0 || u.ForceQuery {
-		return fmt.Errorf("fetch1738: %s URLs have no query; write the ? of %q as %%3F", u.Scheme, "?"+q.Encode())
-	}
-	plain := *u
-	plain.RawQuery = ""
-	req, err := s.Request(s.ctx, plain.String())
-	s.req = req
-	return err
-}
-
-// isDirectory reports whether the server has a directory, a menu or a newsgroup at the URL.
-func (s *session) isDirectory() (bool, error) {
-	l, isFTP := s.req.Locator.(*locator.FTP)
-	isFTP = isFTP && l.Type == 0 && l.Name != ""
-	if isFTP {
-		if a, err := s.FindAttributes(s.ctx, s.req); err == nil && a.Size >= 0 {
-			return false, nil
-		}
-	}
-	directory, err := s.kind(s.req)
-	if isFTP && err != nil {
-		below := *l
-		below.CWD, below.Name = append(slices.Clip(l.CWD), l.Name), ""
-		if directory, belowErr := s.kind(&fetch.Request{Locator: &below}); belowErr == nil {
-			return directory, nil
-		}
-	}
-	return directory, err
-}
-
-// kind reports whether what req designates is a directory.
-func (s *session) kind(req *fetch.Request) (bool, error) {
-	res, err := s.Resolver.Fetch(s.ctx, req)
-	if err != nil {
-		return false, err
-	}
-	defer res.Close() // what was not read need not be whole
-	switch res.Kind {
-	case fetch.KindDocument:
-		return false, nil
-	case fetch.KindDirectory, fetch.KindMenu:
-		return true, nil
-	}
-	return false, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document or directory"))
-}
-
-// file downloads a file.
-func (s *session) file(dst string) error {
-	part := dst + fetch1738.PartSuffix
-	if s.noLinks && (isLink(dst) || isLink(part)) {
-		return getter.ErrSymlinkCopy
-	}
-	if err := os.MkdirAll(filepath.Dir(dst), 0o755&^s.umask); err != nil {
-		return err
-	}
-	if !isLink(part) { // which Download refuses
-		// Download keeps the permissions.
-		f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, 0o666&^s.umask)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
-	}
-	return fetch1738.DownloadRequest(s.ctx, s, s.req, dst)
-}
-
-// tree makes or updates the copy of a directory.
-func (s *session) tree(dst string, maxDelete int) error {
-	if s.noLinks {
-		if err := eachFile(dst, func(_ string, d fs.DirEntry) error {
-			if d.Type() == fs.ModeSymlink {
-				return getter.ErrSymlinkCopy
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(dst, 0o755&^s.umask); err != nil {
-		return err
-	}
-	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true, MaxDelete: maxDelete}
-	_, err := m.Run(s.ctx)
-	if s.umask == 0 {
-		return err
-	}
-	if real, linkErr := filepath.EvalSymlinks(dst); linkErr == nil {
-		dst = real // which WalkDir enters
-	}
-	return errors.Join(err, eachFile(dst, func(path string, d fs.DirEntry) error {
-		if d.Type()&^fs.ModeDir != 0 {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil || info.Mode().Perm()&s.umask == 0 {
-			return err
-		}
-		return os.Chmod(path, info.Mode().Perm()&^s.umask)
-	}))
-}
-
-// eachFile calls do for dst and everything below. It does nothing if there is no dst.
-func eachFile(dst string, do func(path string, d fs.DirEntry) error) error {
-	if _, err := os.Lstat(dst); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return filepath.WalkDir(dst, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return do(path, d)
-	})
-}
-
-func isLink(name string) bool {
-	info, err := os.Lstat(name)
-	return err == nil && info.Mode().Type() == fs.ModeSymlink
-}
-
-// Fetch is that of the Resolver, with documents that the ProgressListener reads.
-func (s *session) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	res, err := s.Resolver.Fetch(ctx, req)
-	if err != nil || s.progress == nil || res.Kind != fetch.KindDocument {
-		return res, err
-	}
-	name := path.Base(req.Locator.Redacted())
-	res.Body = s.progress.TrackProgress(name, max(0, req.Offset), max(0, res.Size), res.Body)
-	return res, nil
-}
-
-var _ fetch1738.Downloader = (*session)(nil)

@@ -30,7 +30,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	err := testserver.Start(ctx, &s.Server, core.Service{
 		Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve,
 	})

@@ -52,7 +52,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	err := testserver.Start(ctx, &s.Server, core.Service{
 		Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Addr: addr, Serve: s.serve,
 	})

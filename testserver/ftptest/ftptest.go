@@ -104,7 +104,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{Anonymous: true}
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
 	err := testserver.Start(ctx, &s.Server, core.Service{
 		Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve,

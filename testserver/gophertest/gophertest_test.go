@@ -196,7 +196,7 @@ func TestGopherRequestLimit(t *testing.T) {
 // TestTLS tests gopher over TLS, with the server's own certificate.
 func TestTLS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := gophertest.New(t, gopherInMemory, func(s *gophertest.Server) { s.ImplicitTLS = true })
+		srv := gophertest.New(t, gopherInMemory, func(s *gophertest.Server) { s.TLS, s.ImplicitTLS = testserver.NewTLS(), true })
 		nc := tls.Client(testclient.Dial(t, srv, srv.Addr), &tls.Config{RootCAs: srv.Roots(), ServerName: "127.0.0.1"})
 		io.WriteString(nc, "/motd.txt\r\n")
 		if got, err := io.ReadAll(nc); string(got) != "hello\r\nworld\r\n.\r\n" || err != nil {

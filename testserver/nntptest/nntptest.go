@@ -65,7 +65,11 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
 	s.news.srv, s.news.groups = s, make(map[string]*group)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	err := s.news.open()
 	if err == nil {
 		err = testserver.Start(ctx, &s.Server, core.Service{

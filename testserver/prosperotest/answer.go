@@ -70,8 +70,8 @@ func (q *question) stages() []string {
 
 // answerer builds the answer to one request.
 type answerer struct {
-	*Server
-	strings.Builder
+	srv       *Server
+	out       strings.Builder
 	plain     bool
 	directory string // chosen by DIRECTORY
 	cut       bool   // something cannot be expressed in protocol 1
@@ -80,20 +80,20 @@ type answerer struct {
 
 // answer runs the commands of a request in order, up to the first error.
 func (s *Server) answer(q *question) string {
-	a := &answerer{Server: s, plain: q.plain}
+	a := &answerer{srv: s, plain: q.plain}
 	for _, l := range q.lines {
 		a.command(l)
 		if a.over {
-			return a.String()
+			return a.out.String()
 		}
 	}
 	if q.fault != "" {
-		a.WriteString(q.fault)
+		a.out.WriteString(q.fault)
 	}
 	if a.cut {
-		a.WriteString("WARNING OUT-OF-DATE Some information you wanted can't be sent. Upgrade to Prospero v5.\n")
+		a.out.WriteString("WARNING OUT-OF-DATE Some information you wanted can't be sent. Upgrade to Prospero v5.\n")
 	}
-	return a.String()
+	return a.out.String()
 }
 
 func (a *answerer) command(l []string) {
@@ -116,9 +116,9 @@ func (a *answerer) command(l []string) {
 		}
 		a.info(strings.Split(l[1], "+"), l[3])
 	case "PARAMETER":
-		a.WriteString("PARAMETER NOTSET MOTD\n")
+		a.out.WriteString("PARAMETER NOTSET MOTD\n")
 	case "STATUS":
-		fmt.Fprintf(a, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.software(), a.here(), a.seen)
+		fmt.Fprintf(&a.out, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.srv.software(), a.srv.here(), a.srv.seen)
 	case "LIST-ACL", "CREATE-LINK", "DELETE-LINK", "EDIT-LINK-INFO", "CREATE-OBJECT", "EDIT-OBJECT-INFO", "EDIT-ACL", "UPDATE", "ATOMIC":
 		a.fail("FAILURE", "UNIMPLEMENTED")
 	default:
@@ -132,20 +132,20 @@ func (s *Server) software() string { return or(s.Software, "fetch1738-testserver
 
 func (a *answerer) version(args []string) {
 	switch {
-	case len(args) == 0 && !a.OnlyVersion1:
-		fmt.Fprintf(a, "VERSION 5 %s\n", a.software())
-	case a.OnlyVersion1 && !a.plain:
-		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-1")
+	case len(args) == 0 && !a.srv.OnlyVersion1:
+		fmt.Fprintf(&a.out, "VERSION 5 %s\n", a.srv.software())
+	case a.srv.OnlyVersion1 && !a.plain:
+		a.out.WriteString("VERSION-NOT-SUPPORTED TRY 1-1")
 		a.over = true
 	case args[0] != "5" && !a.plain:
-		a.WriteString("VERSION-NOT-SUPPORTED TRY 1-5") // without a line end, as dirsrv sends it
+		a.out.WriteString("VERSION-NOT-SUPPORTED TRY 1-5") // without a line end, as dirsrv sends it
 		a.over = true
 	}
 }
 
 // fail ends the answer.
 func (a *answerer) fail(word, text string) {
-	a.WriteString(word + " " + text + "\n")
+	a.out.WriteString(word + " " + text + "\n")
 	a.over = true
 }
 
@@ -160,10 +160,10 @@ func (a *answerer) refuse(err error, otherwise string) {
 
 // forwarded answers with the new location of an object, if it has moved.
 func (a *answerer) forwarded(hsoname string) bool {
-	to, ok := a.Forwarded[hsoname]
+	to, ok := a.srv.Forwarded[hsoname]
 	if ok {
-		l := a.link(to)
-		a.WriteString(proto.Forwarded(l.Object))
+		l := a.srv.link(to)
+		a.out.WriteString(proto.Forwarded(l.Object))
 		a.over = true
 	}
 	return ok
@@ -175,11 +175,11 @@ func (a *answerer) info(wanted []string, hsoname string) {
 		return
 	}
 	name, _ := pathOf(hsoname)
-	e, err := a.m.Tree.Stat(name)
+	e, err := a.srv.m.Tree.Stat(name)
 	if err == nil && !e.Dir {
 		err = a.readable(name)
 	}
-	if err == nil && e.Dir && a.m.Tree.Refused(name) {
+	if err == nil && e.Dir && a.srv.m.Tree.Refused(name) {
 		err = fs.ErrPermission
 	}
 	if err != nil {
@@ -202,20 +202,20 @@ func (a *answerer) info(wanted []string, hsoname string) {
 		}
 		for _, w := range wanted {
 			if all || w == attr.Name {
-				a.Write(attr.Append(nil))
+				a.out.Write(attr.Append(nil))
 				found = true
 				break
 			}
 		}
 	}
 	if !found {
-		a.WriteString("NONE-FOUND\n")
+		a.out.WriteString("NONE-FOUND\n")
 	}
 }
 
 // readable returns an error if a file cannot be read.
 func (a *answerer) readable(name string) error {
-	f, _, err := a.m.Tree.Open(name)
+	f, _, err := a.srv.m.Tree.Open(name)
 	if err == nil {
 		f.Close()
 	}
@@ -224,17 +224,17 @@ func (a *answerer) readable(name string) error {
 
 // contents answers with a whole file.
 func (a *answerer) contents(name string) {
-	f, _, err := a.m.Tree.Open(name)
+	f, _, err := a.srv.m.Tree.Open(name)
 	if err != nil {
 		a.refuse(err, "NOT-FOUND")
 		return
 	}
 	defer f.Close()
-	octets, err := io.ReadAll(io.LimitReader(f, a.m.MaxUpload))
+	octets, err := io.ReadAll(io.LimitReader(f, a.srv.m.MaxUpload))
 	if err != nil {
 		a.fail("FAILURE", "SERVER-FAILED")
 		return
 	}
 	attr := proto.Attribute{Of: "OBJECT", Nature: "INTRINSIC", Name: "CONTENTS", Type: "SEQUENCE", Value: []string{"DATA", string(octets)}}
-	a.Write(attr.Append(nil))
+	a.out.Write(attr.Append(nil))
 }

@@ -48,7 +48,7 @@ var indexQuery = sync.OnceValue(func() *regexp.Regexp {
 func (a *answerer) searchIndex(hsoname string, names []string) {
 	if dir, ok := strings.CutPrefix(hsoname, "ARCHIE/HOST/"); ok {
 		_, dir, _ = strings.Cut(dir, "/")
-		entries, err := a.m.Tree.List(core.Clean(dir))
+		entries, err := a.srv.m.Tree.List(core.Clean(dir))
 		if err != nil {
 			a.refuse(err, "NOT-A-DIRECTORY")
 			return
@@ -79,7 +79,7 @@ func (a *answerer) searchIndex(hsoname string, names []string) {
 	hits := a.find(m[3][0], words)
 	hits = hits[min(offset, len(hits)):]
 	if hits = hits[:min(most, len(hits))]; len(hits) == 0 {
-		a.WriteString("NONE-FOUND\n")
+		a.out.WriteString("NONE-FOUND\n")
 	}
 	for _, h := range hits {
 		a.writeEntry(h, true)
@@ -110,7 +110,7 @@ func (a *answerer) find(kind byte, words string) []listed {
 
 // walk adds the matching entries below dir, directories first.
 func (a *answerer) walk(dir string, fits func(string) bool, hits []listed, depth int) []listed {
-	entries, err := a.m.Tree.List(dir)
+	entries, err := a.srv.m.Tree.List(dir)
 	if err != nil || depth > maxDepth {
 		return hits
 	}
@@ -128,10 +128,10 @@ func (a *answerer) walk(dir string, fits func(string) bool, hits []listed, depth
 
 // hit returns the index entry of a file or directory of the site.
 func (a *answerer) hit(name string, e core.Entry) listed {
-	p := Link{Name: e.Name, Target: proto.TargetExternal, Host: a.Site, HSOName: "/" + name, Methods: []Method{{Name: "AFTP", Args: []string{"BINARY"}}}}
+	p := Link{Name: e.Name, Target: proto.TargetExternal, Host: a.srv.Site, HSOName: "/" + name, Methods: []Method{{Name: "AFTP", Args: []string{"BINARY"}}}}
 	size, modes := e.Size, "-rw-r--r--"
 	if e.Dir {
-		host, _, _ := proto.SplitHost(a.Site)
+		host, _, _ := proto.SplitHost(a.srv.Site)
 		p = Link{Name: e.Name, Target: proto.TargetDirectory, HSOName: "ARCHIE/HOST/" + host + "/" + name}
 		size, modes = 512, "drwxr-xr-x"
 	}

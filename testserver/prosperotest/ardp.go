@@ -377,7 +377,7 @@ func (s *Server) control(call *call, p *ardp.Packet) {
 }
 
 func (s *Server) remark(call *call, from core.Side, text string) {
-	s.m.Note(core.Line{Conn: call.number, From: from, Text: text})
+	s.m.Record(core.Line{Conn: call.number, From: from, Text: text}, nil)
 }
 
 // send sends a datagram with the faults at PACKET.

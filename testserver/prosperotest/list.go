@@ -43,7 +43,7 @@ func (a *answerer) list(args []string) {
 	if a.forwarded(a.directory) {
 		return
 	}
-	if strings.HasPrefix(a.directory, "ARCHIE/") && a.Site != "" {
+	if strings.HasPrefix(a.directory, "ARCHIE/") && a.srv.Site != "" {
 		a.searchIndex(a.directory, names)
 		return
 	}
@@ -55,7 +55,7 @@ func (a *answerer) list(args []string) {
 			return
 		}
 		if options["VERIFY"] {
-			a.WriteString("NONE-FOUND\n")
+			a.out.WriteString("NONE-FOUND\n")
 			return
 		}
 		if len(names) < 2 {
@@ -97,8 +97,8 @@ func (a *answerer) listArgs(args []string) (options map[string]bool, names []str
 
 // entries returns all entries of a directory: those of Content, then Links.
 func (a *answerer) entries(name, base string) ([]listed, error) {
-	files, err := a.m.Tree.List(name)
-	links, virtual := a.Links[name]
+	files, err := a.srv.m.Tree.List(name)
+	links, virtual := a.srv.Links[name]
 	if err != nil && (!virtual || errors.Is(err, fs.ErrPermission)) {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (a *answerer) entries(name, base string) ([]listed, error) {
 
 // native returns the entry of a file or directory of Content.
 func (a *answerer) native(name, hsoname string, e core.Entry) listed {
-	l := listed{Link: a.link(Link{Name: e.Name, HSOName: hsoname}), name: name, native: true}
+	l := listed{Link: a.srv.link(Link{Name: e.Name, HSOName: hsoname}), name: name, native: true}
 	if e.Dir {
 		l.Target = proto.TargetDirectory
 	}
@@ -128,7 +128,7 @@ func (a *answerer) native(name, hsoname string, e core.Entry) listed {
 
 // virtual returns the entry of a link.
 func (a *answerer) virtual(p Link) listed {
-	l := listed{Link: a.link(p), lines: p.Attributes}
+	l := listed{Link: a.srv.link(p), lines: p.Attributes}
 	for _, m := range p.Methods {
 		attr := m.method().Attribute()
 		attr.Of, attr.Nature = "CACHED", "FIELD"
@@ -143,14 +143,14 @@ func (a *answerer) attributes(name string, e core.Entry) []proto.Attribute {
 	if e.Dir {
 		size, modes = 4096, "drwxr-xr-x"
 	}
-	owner := or(a.Owner, "user")
+	owner := or(a.srv.Owner, "user")
 	list := []proto.Attribute{
 		intrinsic("OBJECT", "SIZE", fmt.Sprintf("%d bytes", size)), intrinsic("OBJECT", "NATIVE-OWNER", owner), intrinsic("OBJECT", "NATIVE-GROUP", owner),
 		intrinsic("OBJECT", "LAST-MODIFIED", e.ModTime.UTC().Format(timeFormat)), intrinsic("OBJECT", "UNIX-MODES", modes),
 	}
 	methods := []Method{{Name: "PROSPERO-CONTENTS"}}
-	if a.Methods != nil {
-		methods = a.Methods(name)
+	if a.srv.Methods != nil {
+		methods = a.srv.Methods(name)
 	}
 	for _, m := range methods {
 		attr := m.method().Attribute()
@@ -203,7 +203,7 @@ func (a *answerer) writeEntries(entries []listed, names []string, attributes boo
 		found = append(found, a.unions(entries, found)...)
 	}
 	if len(found) == 0 {
-		a.WriteString("NONE-FOUND\n")
+		a.out.WriteString("NONE-FOUND\n")
 	}
 }
 
@@ -231,14 +231,14 @@ func (a *answerer) unresolved(entries, next []listed, names []string) {
 		a.writeEntry(e, false)
 	}
 	if more := a.unions(entries, next); len(next)+len(more) == 0 {
-		a.WriteString("NONE-FOUND\n")
+		a.out.WriteString("NONE-FOUND\n")
 		return
 	}
 	line := []byte("UNRESOLVED")
 	for _, n := range names[1:] {
 		line = proto.AppendToken(append(line, ' '), n)
 	}
-	a.Write(append(line, '\n'))
+	a.out.Write(append(line, '\n'))
 }
 
 // writeEntry writes the line of an entry and those of its attributes. The access methods of an
@@ -248,14 +248,14 @@ func (a *answerer) writeEntry(e listed, attributes bool) {
 		a.writeOld(e, attributes)
 		return
 	}
-	a.Write(e.Append(nil))
+	a.out.Write(e.Append(nil))
 	for _, attr := range e.attributes {
 		if attributes || attr.Name == "ACCESS-METHOD" && e.Target == proto.TargetExternal {
-			a.Write(attr.Append(nil))
+			a.out.Write(attr.Append(nil))
 		}
 	}
 	for _, line := range e.lines {
-		a.WriteString(line + "\n")
+		a.out.WriteString(line + "\n")
 	}
 }
 
@@ -266,14 +266,14 @@ func (a *answerer) writeOld(e listed, attributes bool) {
 		a.cut = true
 		return
 	}
-	a.WriteString(line)
+	a.out.WriteString(line)
 	for _, attr := range e.attributes {
 		if attr.Of == "OBJECT" {
 			attr.Of = "CACHED"
 		}
 		text, ok := attr.Downgrade()
 		if attributes && ok {
-			a.WriteString(text)
+			a.out.WriteString(text)
 		} else if !ok && attr.Name == "ACCESS-METHOD" && e.Target != proto.TargetExternal && attributes {
 			a.cut = true
 		}

@@ -94,7 +94,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{calls: make(map[string]*call), random: make(map[uint64]*rand.Rand)}
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	err := testserver.Start(ctx, &s.Server, core.Service{
 		Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve,
 	})

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"slices"
@@ -61,10 +60,14 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
 	if s.TLS == nil {
-		s.TLS = new(tls.Config)
+		s.TLS = testserver.NewTLS()
 	}
 	err := testserver.Start(ctx, &s.Server, core.Service{
 		Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve,

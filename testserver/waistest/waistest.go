@@ -86,7 +86,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	core.Configure(s, configure)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
 	s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
 	s.MaxMessage = cmp.Or(s.MaxMessage, maxRequest)
 	err := testserver.Start(ctx, &s.Server, core.Service{
@@ -251,7 +255,7 @@ func encoded(request z3950.Header, answer z3950.PDU) ([]byte, error) {
 // message records a message.
 func (s *Server) message(c *core.Client, from core.Side, octets []byte) {
 	kept := string(octets[:min(len(octets), core.MaxLineOctets)])
-	s.m.Note(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)})
+	s.m.Record(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
 }
 
 // where returns the host and port for document-ids.

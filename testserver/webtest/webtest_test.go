@@ -353,7 +353,7 @@ func TestHTTPLargeFileOverLoopback(t *testing.T) {
 // TestTLS tests HTTP over TLS, with the server's own certificate.
 func TestTLS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := webtest.New(t, webInMemory, func(s *webtest.Server) { s.ImplicitTLS = true })
+		srv := webtest.New(t, webInMemory, func(s *webtest.Server) { s.TLS, s.ImplicitTLS = testserver.NewTLS(), true })
 		if srv.URL != "https://127.0.0.1:443" {
 			t.Errorf("URL %s", srv.URL)
 		}

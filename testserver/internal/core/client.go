@@ -198,7 +198,7 @@ func (c *Client) linger() {
 
 // Record records a line whose Text is show(octets).
 func (c *Client) Record(from Side, octets string, show func(octets string) string) {
-	c.m.script.record(Line{Conn: c.ID, From: from, Octets: octets}, show)
+	c.m.Record(Line{Conn: c.ID, From: from, Octets: octets}, show)
 }
 
 // Quote records a whole request with its line end.
@@ -206,7 +206,7 @@ func (c *Client) Quote(line []byte) { c.Record(FromClient, string(line), strconv
 
 // Count records the length of an answer or of an upload.
 func (c *Client) Count(from Side, n int64) {
-	c.m.Note(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)})
+	c.m.Record(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)}, nil)
 }
 
 // ReplyOctets returns a reply text as it is sent, with CR LF.

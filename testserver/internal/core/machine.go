@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -47,8 +46,8 @@ type Machine struct {
 	URL   string
 	Addr  string
 
-	faults   faults
-	script   script
+	faults
+	script
 	listener net.Listener
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
@@ -64,20 +63,10 @@ type Machine struct {
 	probing sync.Mutex
 	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
 
-	identity func() (tls.Certificate, *x509.CertPool, error)
 }
 
 // New returns a machine that has not started.
-func New(t *Table) *Machine { return &Machine{Table: t, identity: onceIdentity()} }
-
-// Configure calls the functions that are not nil.
-func Configure[S any](s S, functions []func(S)) {
-	for _, f := range functions {
-		if f != nil {
-			f(s)
-		}
-	}
-}
+func New(t *Table) *Machine { return &Machine{Table: t} }
 
 // Service is how a server listens.
 type Service struct {
@@ -104,8 +93,8 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	if m.ImplicitTLS {
 		how.Scheme, how.Port = how.SecureScheme, how.SecurePort
 	}
-	if err := m.prepareTLS(how); err != nil {
-		return fmt.Errorf("testserver: %w", err)
+	if m.ImplicitTLS && (m.TLS == nil || how.Serve == nil) {
+		return errors.New("testserver: ImplicitTLS is for servers of connections, and needs TLS, such as NewTLS()")
 	}
 	if how.Serve == nil {
 		var socket net.PacketConn
@@ -347,35 +336,17 @@ func (m *Machine) Connect(ctx context.Context, address string) (net.Conn, error)
 
 // Arm arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence.
 func (m *Machine) Arm(stage string, n int, f []Fault) error {
-	return m.faults.arm(m.Table, stage, n, f)
+	return m.arm(m.Table, stage, n, f)
 }
-
-// At returns the faults armed for an event that has all the given stage names.
-func (m *Machine) At(stages ...string) *Plan { return m.faults.at(stages) }
-
-// ResetFaults disarms all faults.
-func (m *Machine) ResetFaults() { m.faults.reset() }
 
 // Pending returns an error that lists the armed faults that have not acted, or nil.
 func (m *Machine) Pending() error {
 	var errs []error
-	for _, message := range m.faults.pending() {
+	for _, message := range m.pending() {
 		errs = append(errs, fmt.Errorf("testserver: %s: %s", m.URL, message))
 	}
 	return errors.Join(errs...)
 }
-
-// Note records a line that has its Text.
-func (m *Machine) Note(l Line) { m.script.record(l, nil) }
-
-// Record records a line whose Text is show(l.Octets).
-func (m *Machine) Record(l Line, show func(octets string) string) { m.script.record(l, show) }
-
-// Lines returns the transcript.
-func (m *Machine) Lines() []Line { return m.script.lines() }
-
-// ResetLines deletes the lines recorded so far.
-func (m *Machine) ResetLines() { m.script.reset() }
 
 // TreeOf returns the files of a user: Tree, or a tree of the user's own if there is content for it.
 func (m *Machine) TreeOf(user string, content fs.FS) *Tree {

@@ -54,7 +54,8 @@ func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
 	return nil
 }
 
-func (f *faults) reset() {
+// ResetFaults disarms all faults.
+func (f *faults) ResetFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.rules {
@@ -65,8 +66,8 @@ func (f *faults) reset() {
 	f.rules = nil
 }
 
-// at returns the faults armed for an event that has all the given stage names.
-func (f *faults) at(stages []string) *Plan {
+// At returns the faults armed for an event that has all the given stage names.
+func (f *faults) At(stages ...string) *Plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := new(Plan)

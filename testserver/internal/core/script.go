@@ -39,9 +39,9 @@ type script struct {
 	log   func(Line)
 }
 
-// record records a line. If show is not nil, its Text is show(Octets). That can cost more than sending
+// Record records a line. If show is not nil, its Text is show(Octets). That can cost more than sending
 // the line did, so it is computed when the transcript is read.
-func (s *script) record(l Line, show func(octets string) string) {
+func (s *script) Record(l Line, show func(octets string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxLines {
@@ -57,7 +57,8 @@ func (s *script) record(l Line, show func(octets string) string) {
 	}
 }
 
-func (s *script) lines() []Line {
+// Lines returns the transcript.
+func (s *script) Lines() []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, show := range s.shows {
@@ -68,7 +69,8 @@ func (s *script) lines() []Line {
 	return slices.Clone(s.all)
 }
 
-func (s *script) reset() {
+// ResetLines deletes the lines recorded so far.
+func (s *script) ResetLines() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all, s.shows = nil, nil
@@ -137,5 +139,5 @@ func (r *Recorder) End() {
 	}
 	octets := string(r.partial)
 	r.partial = r.partial[:0]
-	r.script.record(Line{Conn: r.conn, From: r.from, Octets: octets}, LineText)
+	r.script.Record(Line{Conn: r.conn, From: r.from, Octets: octets}, LineText)
 }

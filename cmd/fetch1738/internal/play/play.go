@@ -23,37 +23,53 @@ import (
 // A Server is one of the test servers.
 type Server struct {
 	Scheme string
-	Start  func(ctx context.Context, addr string, set Setting) (*testserver.Server, error)
+	start  func(ctx context.Context, addr string, set Setting) error
 }
 
 // Setting configures the part that all servers have in common.
 type Setting = func(*testserver.Server)
 
-// Servers returns the test servers, one for each scheme that has one.
-func Servers() []Server {
-	return []Server{
-		server("ftp", ftptest.Start, func(s *ftptest.Server) *testserver.Server { return &s.Server }),
-		server("gopher", gophertest.Start, func(s *gophertest.Server) *testserver.Server {
-			s.Personality = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
-			return &s.Server
-		}),
-		server("http", webtest.Start, func(s *webtest.Server) *testserver.Server { return &s.Server }),
-		server("nntp", nntptest.Start, func(s *nntptest.Server) *testserver.Server { return &s.Server }),
-		server("wais", waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
-		server("prospero", prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
-	}
+// Start starts the server on addr.
+func (s Server) Start(ctx context.Context, addr string, set Setting) (srv *testserver.Server, err error) {
+	err = s.start(ctx, addr, func(common *testserver.Server) {
+		srv = common
+		set(srv)
+	})
+	return srv, err
 }
 
-// server returns a Server that is started by start. ready configures it and returns the part that
-// it has in common with the other servers.
-func server[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), ready func(*S) *testserver.Server) Server {
-	return Server{scheme, func(ctx context.Context, addr string, set Setting) (srv *testserver.Server, err error) {
-		_, err = start(ctx, addr, func(s *S) {
-			srv = ready(s)
-			set(srv)
-		})
-		return srv, err
-	}}
+// Servers returns the test servers, one for each scheme that has one. A generic function would be
+// shorter, but then the program has all methods of the servers.
+func Servers() []Server {
+	return []Server{
+		{"ftp", func(ctx context.Context, addr string, set Setting) error {
+			_, err := ftptest.Start(ctx, addr, func(s *ftptest.Server) { set(&s.Server) })
+			return err
+		}},
+		{"gopher", func(ctx context.Context, addr string, set Setting) error {
+			_, err := gophertest.Start(ctx, addr, func(s *gophertest.Server) {
+				s.Personality = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
+				set(&s.Server)
+			})
+			return err
+		}},
+		{"http", func(ctx context.Context, addr string, set Setting) error {
+			_, err := webtest.Start(ctx, addr, func(s *webtest.Server) { set(&s.Server) })
+			return err
+		}},
+		{"nntp", func(ctx context.Context, addr string, set Setting) error {
+			_, err := nntptest.Start(ctx, addr, func(s *nntptest.Server) { set(&s.Server) })
+			return err
+		}},
+		{"wais", func(ctx context.Context, addr string, set Setting) error {
+			_, err := waistest.Start(ctx, addr, func(s *waistest.Server) { set(&s.Server) })
+			return err
+		}},
+		{"prospero", func(ctx context.Context, addr string, set Setting) error {
+			_, err := prosperotest.Start(ctx, addr, func(s *prosperotest.Server) { set(&s.Server) })
+			return err
+		}},
+	}
 }
 
 // Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are
