@@ -53,6 +53,7 @@ var imports = []struct {
 	{"gateway/internal/place", []string{"locator", "fetch"}},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
 	{"adapters/internal/getting", []string{".", "locator", "fetch", "mirror"}},
+	{"adapters/internal/getting/gettingtest", []string{".", "fetch", "mirror", "testserver", "testserver/"}},
 	{"cmd/", []string{".", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "internal/", "cmd/fetch1738/internal/"}},
 }
 

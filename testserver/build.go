@@ -6,7 +6,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// What the packages of the protocols, below this one, are built with.
+// What follows is for the packages of the servers, below this one.
 
 // Attach gives a server its machine, before it is configured.
 func Attach(s *Server, t *core.Table) *core.Machine {
@@ -14,7 +14,7 @@ func Attach(s *Server, t *core.Table) *core.Machine {
 	return s.m
 }
 
-// Start starts a server that has been configured.
+// Start starts a server that has been configured. Programs call Start of its own package.
 func Start(ctx context.Context, s *Server, how core.Service) error {
 	if s.Network != nil {
 		s.InMemory = true
@@ -36,7 +36,8 @@ func Start(ctx context.Context, s *Server, how core.Service) error {
 	return err
 }
 
-// New starts a server that ends with the test. The test fails if it armed faults that have not acted.
+// New starts a server that ends with the test, by Start of its package. The test fails if it armed
+// faults that have not acted. Tests call New of its own package.
 func New[S interface{ common() *Server }](tb TB, start func(context.Context, string, ...func(S)) (S, error), configure []func(S)) S {
 	tb.Helper()
 	s, err := start(context.Background(), "", configure...)

@@ -2,6 +2,7 @@ package ftptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -247,10 +248,7 @@ func (f *session) finish(p *core.Plan, last string) error {
 	}
 	last = end.Text(core.Reply, last)
 	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
-		if last += "\n"; extra.Text == "" {
-			extra.Text = strings.TrimSuffix(last, "\n")
-		}
-		last += extra.Text
+		last += "\n" + cmp.Or(extra.Text, last)
 	}
 	return f.answer(end, last)
 }
