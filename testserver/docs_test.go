@@ -133,6 +133,21 @@ func faultCell(faults []testserver.FaultInfo) string {
 	return strings.Join(cell, "; ")
 }
 
+// TestDocsListStages checks that the package comment lists the stages of all servers.
+func TestDocsListStages(t *testing.T) {
+	page, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range servers(t) {
+		for _, stage := range s.Stages() {
+			if stage != "*" && !regexp.MustCompile(`(?m)^//\t[A-Z, -]*\b`+stage+`\b`).Match(page) {
+				t.Errorf("%s: the package comment does not list %s", name, stage)
+			}
+		}
+	}
+}
+
 // TestConstructors checks that each fault of a table has a constructor of its name and arguments, in
 // the package of the server or in testserver, and that each kind of a package is in its table.
 func TestConstructors(t *testing.T) {

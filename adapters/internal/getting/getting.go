@@ -1,5 +1,6 @@
 // Package getting is what the getters for go-getter v1 and v2 share: everything that needs no type of
-// go-getter.
+// go-getter. A released getter may be built with a later version of this module, so what is exported
+// here must stay compatible.
 package getting
 
 import (
