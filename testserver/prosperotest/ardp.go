@@ -40,7 +40,7 @@ type call struct {
 	heard  bool           // the client has acknowledged something
 	window int
 	resent time.Time
-	active int       // Prospero.moment of the last datagram sent or received
+	active int       // Server.moment of the last datagram sent or received
 	last   time.Time // time of the last datagram received
 }
 

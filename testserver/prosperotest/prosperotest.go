@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strconv"
 	"sync"
 
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
@@ -116,14 +115,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 
 // here returns the server's own host and port, in the form of links.
 func (s *Server) here() string {
-	host, service, _ := net.SplitHostPort(s.Addr)
-	port, _ := strconv.Atoi(service)
-	if s.Host != "" {
-		host = s.Host
-	}
-	if s.Port != 0 {
-		port = s.Port
-	}
+	host, port := s.m.Shown(s.Host, s.Port)
 	if port == 1525 {
 		return host
 	}
