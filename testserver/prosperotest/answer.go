@@ -118,7 +118,10 @@ func (a *answerer) command(l []string) {
 	case "PARAMETER":
 		a.out.WriteString("PARAMETER NOTSET MOTD\n")
 	case "STATUS":
-		fmt.Fprintf(&a.out, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.srv.software(), a.srv.here(), a.srv.seen)
+		a.srv.mu.Lock()
+		seen := a.srv.seen
+		a.srv.mu.Unlock()
+		fmt.Fprintf(&a.out, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.srv.software(), a.srv.here(), seen)
 	case "LIST-ACL", "CREATE-LINK", "DELETE-LINK", "EDIT-LINK-INFO", "CREATE-OBJECT", "EDIT-OBJECT-INFO", "EDIT-ACL", "UPDATE", "ATOMIC":
 		a.fail("FAILURE", "UNIMPLEMENTED")
 	default:

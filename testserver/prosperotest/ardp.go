@@ -277,7 +277,8 @@ func (s *Server) before(call *call, p *core.Plan, q *question) bool {
 	}
 	over := s.turnAway(call, p)
 	s.mu.Unlock()
-	if silence := p.Acts(core.Silence); p.Acts(core.Close) || silence || over {
+	if over || p.Acts(core.Silence) || p.Acts(core.Close) {
+		p.End()
 		return false
 	}
 	return s.m.Delay(s.m.Ctx, p) == nil
@@ -383,14 +384,15 @@ func (s *Server) remark(call *call, from core.Side, text string) {
 // send sends a datagram with the faults at PACKET.
 func (s *Server) send(call *call, p *ardp.Packet) {
 	plan := s.m.At("PACKET")
-	copies, _ := s.copies(plan)
-	datagram := plan.Datagram(p.Append(nil))
-	if plan.Acts(reorder) {
-		s.held, s.heldTo = append(s.held, datagram), call.to
-		return
-	}
-	for range copies {
-		_, _ = s.socket.WriteTo(datagram, call.to)
+	if copies, lost := s.copies(plan); !lost {
+		datagram := plan.Datagram(p.Append(nil))
+		if plan.Acts(reorder) {
+			s.held, s.heldTo = append(s.held, datagram), call.to
+			return
+		}
+		for range copies {
+			_, _ = s.socket.WriteTo(datagram, call.to)
+		}
 	}
 	for _, late := range s.held {
 		_, _ = s.socket.WriteTo(late, s.heldTo)

@@ -115,6 +115,7 @@ func (s *Server) serve(c *core.Client) {
 	for _, step := range s.Dialogue {
 		switch err := t.do(step); {
 		case errors.Is(err, core.ErrSilent):
+			t.echo = false
 			for t.listen() == nil {
 			}
 			return

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
@@ -107,5 +108,22 @@ func FuzzTelnetClient(f *testing.F) {
 				t.Errorf("recorded %q of %q", sent, octets)
 			}
 		})
+	})
+}
+
+// TestSilentEcho tests that a server that was silenced echoes nothing more.
+func TestSilentEcho(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := telnettest.New(t, lineInMemory)
+		srv.On("ECHO", 2, testserver.Silence())
+		nc := testclient.Dial(t, srv, srv.Addr)
+		nc.SetDeadline(time.Now().Add(time.Hour))
+		for _, line := range []string{"one\r\n", "two\r\n", "three\r\n"} {
+			io.WriteString(nc, line)
+			synctest.Wait()
+		}
+		if got, _ := io.ReadAll(nc); string(got) != "one\r\n" {
+			t.Errorf("echoed %q", got)
+		}
 	})
 }

@@ -118,7 +118,7 @@ func (c *Client) Through(w io.Writer) { c.tap.mute, c.tap.to = true, w }
 func (c *Client) Preempt(p *Plan) error {
 	err := c.preempt(p)
 	if err != nil {
-		p.end()
+		p.End()
 	}
 	return err
 }

@@ -194,8 +194,8 @@ func (p *Plan) Acts(k *Kind) bool {
 	return ok
 }
 
-// end records that nothing else will be sent, so that no other fault can act.
-func (p *Plan) end() {
+// End records that nothing else will be sent, so that no other fault can act.
+func (p *Plan) End() {
 	for _, a := range p.armed {
 		a.acted.Store(true)
 	}
