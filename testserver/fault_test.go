@@ -10,10 +10,15 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/csotest"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
 	"github.com/fetch1738/fetch1738/testserver/telnettest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
@@ -190,4 +195,40 @@ func TestOnFailsTheTest(t *testing.T) {
 		}
 	}()
 	outside.On("NOOP", 1, ftptest.NoFinalReply())
+}
+
+// is reports whether a fault may be armed at the servers whose interface Fault F is.
+func is[F testserver.Fault](f testserver.Fault) bool {
+	_, ok := f.(F)
+	return ok
+}
+
+// TestForeignFaults tests that a fault that a server does not have does not compile as one of its faults.
+func TestForeignFaults(t *testing.T) {
+	for name, foreign := range map[string]bool{
+		"no dots in FTP":         is[ftptest.Fault](testserver.NoDot()),
+		"no losses in FTP":       is[ftptest.Fault](prosperotest.Lose()),
+		"no status in Gopher":    is[gophertest.Fault](webtest.Status(500)),
+		"no final reply in news": is[nntptest.Fault](ftptest.NoFinalReply()),
+		"no streams in ARDP":     is[prosperotest.Fault](testserver.Split(1)),
+		"no loss in WAIS":        is[waistest.Fault](prosperotest.Lose()),
+		"no menus by SMTP":       is[smtptest.Fault](testserver.BareLF()),
+		"no replies in telnet":   is[telnettest.Fault](testserver.ExtraReply("")),
+		"no data in CSO":         is[csotest.Fault](testserver.Data("x")),
+		"no REST in Gopher":      is[gophertest.Fault](testserver.FromStart()),
+		"no names at all":        is[webtest.Fault](testserver.Named{Name: "Close"}),
+	} {
+		if foreign {
+			t.Errorf("%s: it compiles", name)
+		}
+	}
+	for name, own := range map[string]bool{
+		"Close": is[prosperotest.Fault](testserver.Close()), "Split": is[smtptest.Fault](testserver.Split(1)), "NoDot": is[nntptest.Fault](testserver.NoDot()),
+		"ExtraReply": is[csotest.Fault](testserver.ExtraReply("")), "Data": is[telnettest.Fault](testserver.Data("")), "FromStart": is[webtest.Fault](testserver.FromStart()),
+		"RedirectTo": is[webtest.Fault](webtest.RedirectTo("/", 0)), "Refuse": is[prosperotest.Fault](prosperotest.Refuse()),
+	} {
+		if !own {
+			t.Errorf("%s does not compile", name)
+		}
+	}
 }
