@@ -44,7 +44,7 @@ var imports = []struct {
 	{"testserver", []string{"internal/memnet", "testserver/internal/core"}},
 	{"testserver/", []string{"testserver", "testserver/internal/core"}},
 	{"testserver/internal/core", nil},
-	{"testserver/internal/testclient", []string{"testserver/"}},
+	{"testserver/internal/testclient", []string{"testserver", "testserver/"}},
 	{"testserver/waistest", []string{"testserver", "testserver/internal/core", "internal/z3950"}},
 	{"testserver/prosperotest", []string{"testserver", "testserver/internal/core", "internal/ardp", "internal/prospero"}},
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/"}},

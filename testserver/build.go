@@ -66,3 +66,9 @@ func On[F Fault](s *Server, stage string, n int, faults []F) {
 	}
 	s.On(stage, n, all...)
 }
+
+// Allowed is the login check of servers: there is a user of that name and password.
+func Allowed(users map[string]User, name, password string) bool {
+	u, ok := users[name]
+	return ok && u.Password == password
+}

@@ -30,9 +30,3 @@ const (
 
 // May reports whether the user has a right.
 func (u User) May(r Rights) bool { return u.Deny&r == 0 }
-
-// Allowed is the login check of HTTP and NNTP servers.
-func Allowed(users map[string]User, name, password string) bool {
-	u, ok := users[name]
-	return ok && u.Password == password
-}

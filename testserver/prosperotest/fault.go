@@ -2,6 +2,7 @@ package prosperotest
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -58,8 +59,13 @@ var (
 	duplicate = &core.Kind{Name: "Duplicate"}
 	reorder   = &core.Kind{Name: "Reorder"}
 	wait      = &core.Kind{Name: "Wait", Params: "d n"}
-	sendTo    = &core.Kind{Name: "SendTo", Params: "text", Check: core.AddressOfIPv4}
-	refuse    = &core.Kind{Name: "Refuse"}
+	sendTo    = &core.Kind{Name: "SendTo", Params: "text", Check: func(a core.Args) error {
+		if at, err := netip.ParseAddrPort(a.Text); err != nil || !at.Addr().Is4() {
+			return errors.New("the text must be an IPv4 address with a port")
+		}
+		return nil
+	}}
+	refuse = &core.Kind{Name: "Refuse"}
 )
 
 // table has the faults of the server.

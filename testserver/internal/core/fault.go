@@ -3,7 +3,6 @@ package core
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,14 +147,6 @@ func positive(a Args) error {
 func notNegative(a Args) error {
 	if a.N < 0 {
 		return errors.New("the number must not be negative")
-	}
-	return nil
-}
-
-// AddressOfIPv4 is a Check: the text is an IPv4 address with a port.
-func AddressOfIPv4(a Args) error {
-	if at, err := netip.ParseAddrPort(a.Text); err != nil || !at.Addr().Is4() {
-		return errors.New("the text must be an IPv4 address with a port")
 	}
 	return nil
 }

@@ -62,7 +62,6 @@ type Machine struct {
 
 	probing sync.Mutex
 	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
-
 }
 
 // New returns a machine that has not started.
@@ -91,10 +90,10 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.Tree.base, m.Tree.forbidden = m.Content, m.Forbidden
 	m.script.log = m.Log
 	if m.ImplicitTLS {
+		if m.TLS == nil || how.Serve == nil {
+			return errors.New("testserver: ImplicitTLS is for servers of connections, and needs TLS, such as NewTLS()")
+		}
 		how.Scheme, how.Port = how.SecureScheme, how.SecurePort
-	}
-	if m.ImplicitTLS && (m.TLS == nil || how.Serve == nil) {
-		return errors.New("testserver: ImplicitTLS is for servers of connections, and needs TLS, such as NewTLS()")
 	}
 	if how.Serve == nil {
 		var socket net.PacketConn

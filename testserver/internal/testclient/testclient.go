@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -188,6 +189,28 @@ func Pending(t *testing.T, srv interface {
 		t.Errorf("pending: %v", err)
 	}
 	srv.ResetFaults()
+}
+
+// Refuses checks that a server refuses faults at stages where they cannot act. The faults, by stages,
+// are in the form of ParseFault; stages are separated by commas, faults by spaces.
+func Refuses(t *testing.T, srv interface {
+	ParseFault(text string) (testserver.Fault, error)
+	Arm(stage string, n int, faults ...testserver.Fault) error
+}, faults map[string]string) {
+	t.Helper()
+	for stages, list := range faults {
+		for stage := range strings.SplitSeq(stages, ",") {
+			for text := range strings.FieldsSeq(list) {
+				fault, err := srv.ParseFault(text)
+				if err == nil {
+					err = srv.Arm(stage, 1, fault)
+				}
+				if err == nil {
+					t.Errorf("%s at %s is accepted", text, stage)
+				}
+			}
+		}
+	}
 }
 
 // Patience is how long clients wait for a reply.
