@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/internal/segments"
 	"github.com/fetch1738/fetch1738/locator"
@@ -33,7 +33,7 @@ const PartSuffix = ".part"
 // starts again.
 //
 // Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
-// another process, and leaves the files alone. On systems without flock, such as Windows, it does not
+// another process, and leaves the files alone. On systems without such locks, as Solaris, it does not
 // fail, and the file can become wrong. A Download fails, too, if its file beside the destination
 // exists and is not a regular file, such as a symbolic link.
 func Download(ctx context.Context, r *Resolver, url, name string) error {
@@ -71,49 +71,50 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 		}
 	}()
 	path := name + PartSuffix
-	file, err := filelock.Open(func() (*os.File, error) { return openPart(path, os.O_RDWR|os.O_CREATE) },
-		func() (fs.FileInfo, error) { return os.Lstat(path) })
+	d := disk.Of(ctx)
+	file, err := disk.Lock(func() (disk.File, error) { return openPart(d, path, os.O_RDWR|os.O_CREATE) },
+		func() (fs.FileInfo, error) { return d.Lstat(path) })
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	part := segments.Open(file, func() (*os.File, error) { return openPart(path, os.O_WRONLY) })
+	part := segments.Open(file, func() (disk.File, error) { return openPart(d, path, os.O_WRONLY) })
 	modified, err := complete(ctx, f, req, part, file.File)
 	if err != nil {
-		removeEmpty(file, path)
+		removeEmpty(d, file, path)
 		return err
 	}
 	if err := part.Settle(); err != nil {
 		return err
 	}
 	if !modified.IsZero() {
-		if err := os.Chtimes(path, time.Time{}, modified); err != nil {
+		if err := d.Chtimes(path, time.Time{}, modified); err != nil {
 			return err
 		}
 	}
-	return os.Rename(path, name)
+	return d.Rename(path, name)
 }
 
 // removeEmpty removes the part if there is nothing to resume.
-func removeEmpty(file *filelock.File, path string) {
+func removeEmpty(d disk.Disk, file *disk.Locked, path string) {
 	info, err := file.Stat()
 	if err == nil && info.Size() == 0 && file.Verify() == nil && file.Flush() == nil {
-		_ = os.Remove(path)
+		_ = d.Remove(path)
 	}
 }
 
 // openPart opens a regular file. It opens none through a symbolic link, which in a directory that
 // others write to could lead to any file of the user.
-func openPart(path string, flag int) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+func openPart(d disk.Disk, path string, flag int) (disk.File, error) {
+	if info, err := d.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
-	return os.OpenFile(path, flag, 0o666)
+	return d.OpenFile(path, flag, 0o666)
 }
 
 // complete fetches what part lacks of the document. It returns the document's modification time, if
 // that is known.
-func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segments.Part, file *os.File) (modified time.Time, err error) {
+func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segments.Part, file disk.File) (modified time.Time, err error) {
 	job := segments.Job{Connections: 1, Request: req, Fetcher: f}
 	if part.Holds(req.Locator) {
 		modified = part.ModTime()

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 const (
@@ -192,11 +192,11 @@ type known struct {
 // may have a million files.
 type manifest struct {
 	mu     sync.Mutex
-	file   *os.File // nil in a dry run without a manifest
-	frozen bool     // nothing is written
-	end    int64    // of the file
-	text   []byte   // buffer of recordAt
-	start  Record   // the line with Start set; URL is empty in a new manifest
+	file   disk.File // nil in a dry run without a manifest
+	frozen bool      // nothing is written
+	end    int64     // of the file
+	text   []byte    // buffer of recordAt
+	start  Record    // the line with Start set; URL is empty in a new manifest
 	urls   map[id]spot
 	begun  map[id]int64 // offset of the line of an incomplete file
 	failed map[id]int64 // offset of the line of a failure in this run
@@ -216,10 +216,12 @@ func (s spot) line() int64 { return int64(s>>1) - 1 }
 var errLocked = errors.New("another mirror is running in this directory")
 
 // openManifest opens, locks and reads the manifest.
-func openManifest(root *os.Root) (*manifest, error) {
-	file, err := filelock.Open(func() (*os.File, error) { return root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
+func openManifest(root disk.Folder) (*manifest, error) {
+	file, err := disk.Lock(func() (disk.File, error) {
+		return root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	},
 		func() (fs.FileInfo, error) { return root.Stat(ManifestFile) })
-	if errors.Is(err, filelock.ErrBusy) {
+	if errors.Is(err, disk.ErrBusy) {
 		return nil, errLocked
 	}
 	if err != nil {
@@ -237,10 +239,10 @@ func openManifest(root *os.Root) (*manifest, error) {
 }
 
 // readManifest reads the manifest for a dry run. It need not exist.
-func readManifest(root *os.Root) (*manifest, error) {
+func readManifest(root disk.Folder) (*manifest, error) {
 	m := &manifest{frozen: true}
 	if root != nil {
-		file, err := root.Open(ManifestFile)
+		file, err := root.OpenFile(ManifestFile, os.O_RDONLY, 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -293,7 +295,7 @@ func (m *manifest) index(l line) {
 }
 
 // endLine terminates an incomplete last line left by a crash.
-func endLine(file *os.File) error {
+func endLine(file disk.File) error {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
 		return err
@@ -302,7 +304,7 @@ func endLine(file *os.File) error {
 	if _, err := file.ReadAt(last, info.Size()-1); err != nil || last[0] == '\n' {
 		return err
 	}
-	_, err = file.WriteString("\n")
+	_, err = file.Write([]byte("\n"))
 	return err
 }
 
@@ -434,7 +436,7 @@ func (m *manifest) recordAt(at int64) Record {
 
 // rewrite replaces the manifest by one that has only the valid lines. The new one is not locked, so
 // the next run may begin.
-func (m *manifest) rewrite(root *os.Root) error {
+func (m *manifest) rewrite(root disk.Folder) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lines := slices.AppendSeq(slices.Collect(maps.Values(m.begun)), maps.Values(m.failed))
@@ -445,7 +447,7 @@ func (m *manifest) rewrite(root *os.Root) error {
 	}
 	slices.Sort(lines)
 	const fresh = ManifestFile + ".new"
-	file, err := root.Create(fresh)
+	file, err := root.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"hash"
 	"os"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the
@@ -16,7 +18,7 @@ type menu struct {
 	sum   hash.Hash
 	size  int64
 	short bytes.Buffer
-	part  *os.File
+	part  disk.File
 }
 
 // maxShort is the maximum number of bytes of a menu in memory.
@@ -50,7 +52,7 @@ func (m *menu) keep() (err error) {
 	if m.part != nil {
 		return nil
 	}
-	if m.part, err = m.r.root.Create(partName(m.url)); err == nil {
+	if m.part, err = m.r.root.OpenFile(partName(m.url), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err == nil {
 		_, err = m.short.WriteTo(m.part)
 	}
 	return err

@@ -149,7 +149,7 @@ func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	if err := r.open(); err != nil {
+	if err := r.open(ctx); err != nil {
 		return Summary{}, err
 	}
 	err = r.do(ctx)

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -24,7 +24,7 @@ type run struct {
 	depth      int
 	maxEntries int64
 
-	root     *os.Root // nil in a dry run without a directory
+	root     disk.Folder // nil in a dry run without a directory
 	manifest *manifest
 
 	listed  bool         // the tree has been listed
@@ -61,13 +61,14 @@ func newRun(m *Mirror) (*run, error) {
 }
 
 // open opens the directory and the manifest.
-func (r *run) open() (err error) {
+func (r *run) open(ctx context.Context) (err error) {
+	d := disk.Of(ctx)
 	if !r.DryRun {
-		if err := os.MkdirAll(r.Dir, 0o777); err != nil {
+		if err := d.MkdirAll(r.Dir, 0o777); err != nil {
 			return err
 		}
 	}
-	r.root, err = os.OpenRoot(r.Dir)
+	r.root, err = d.OpenRoot(r.Dir)
 	switch {
 	case r.DryRun && errors.Is(err, fs.ErrNotExist):
 		r.root = nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -85,7 +86,7 @@ type part struct {
 	name   string
 	size   int64
 	sum    hash.Hash // of the bytes written
-	file   *os.File
+	file   disk.File
 	digest string // the final sum in hexadecimal
 	end    ending
 }
@@ -331,7 +332,7 @@ func (r *run) removeParts() error {
 	for url := range r.manifest.begun {
 		wanted[url.partName()] = true
 	}
-	dir, err := r.root.Open(Folder)
+	dir, err := r.root.OpenFile(Folder, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -355,7 +356,7 @@ func (r *run) setTime(name string, modified time.Time) error {
 
 // sumOf returns the checksum of an existing file.
 func (r *run) sumOf(name string) (string, error) {
-	file, err := r.root.Open(name)
+	file, err := r.root.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return "", err
 	}

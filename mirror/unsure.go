@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
@@ -72,7 +73,7 @@ func (r *run) isBeginning(done Record, size int64, digest string) bool {
 	if size >= done.Size {
 		return false
 	}
-	file, err := r.root.Open(done.File)
+	file, err := r.root.OpenFile(done.File, os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}

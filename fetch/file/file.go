@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -93,7 +94,8 @@ type access struct {
 	loc  *locator.File
 	req  *fetch.Request
 	env  fetch.Env
-	path string // in the notation of the system
+	path string    // in the notation of the system
+	disk disk.Disk // that uploads are stored on
 
 	special bool
 	opt     Options
@@ -124,6 +126,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 	if err := ctx.Err(); err != nil {
 		return nil, a.fail(fetch.OpOpen, err)
 	}
+	a.disk = disk.Of(ctx)
 	return a, f.Env.Permit(ctx, fetch.Target{Locator: a.loc, From: req.From, Host: a.loc.Host})
 }
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory
@@ -60,10 +60,10 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 	case req.Offset < 0, req.Length != 0:
 		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an upload takes no negative offset and no length")})
 	}
-	if target, err := filepath.EvalSymlinks(a.path); err == nil {
+	if target, err := a.disk.EvalSymlinks(a.path); err == nil {
 		a.path = target
 	}
-	info, err := os.Stat(a.path)
+	info, err := a.disk.Stat(a.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return a, nil
@@ -78,11 +78,11 @@ func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, err
 // write writes src to the file in place, without a temporary file. If offset is not -1, the file is
 // truncated to offset first and src is written there.
 func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes, error) {
-	file, err := filelock.Open(func() (*os.File, error) { return os.OpenFile(a.path, flags|nonBlocking, a.opt.mode()) },
-		func() (fs.FileInfo, error) { return os.Stat(a.path) })
+	file, err := disk.Lock(func() (disk.File, error) { return a.disk.OpenFile(a.path, flags|nonBlocking, a.opt.mode()) },
+		func() (fs.FileInfo, error) { return a.disk.Stat(a.path) })
 	switch {
-	case errors.Is(err, filelock.ErrBusy):
-		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrLocalIO, Err: filelock.ErrBusy})
+	case errors.Is(err, disk.ErrBusy):
+		return nil, a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrLocalIO, Err: disk.ErrBusy})
 	case err != nil:
 		return nil, a.createError(err)
 	}
@@ -101,7 +101,7 @@ func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes,
 }
 
 // truncateAt truncates a file to offset bytes and seeks to its end.
-func (a *access) truncateAt(file *os.File, offset int64) error {
+func (a *access) truncateAt(file disk.File, offset int64) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -120,18 +120,18 @@ func (a *access) truncateAt(file *os.File, offset int64) error {
 
 // swap writes src to a new file and renames it over the old one.
 func (a *access) swap(src *source) (*fetch.Attributes, error) {
-	if info, err := os.Stat(a.path); err == nil && !info.Mode().IsRegular() {
+	if info, err := a.disk.Stat(a.path); err == nil && !info.Mode().IsRegular() {
 		return a.write(src, os.O_WRONLY, -1) // write to a device, do not replace it
 	}
 	if err := a.checkWritable(); err != nil {
 		return nil, err
 	}
 	part := fmt.Sprintf(".fetch1738-%016x.part", rand.Uint64())
-	file, err := os.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, a.opt.mode())
+	file, err := a.disk.OpenFile(filepath.Join(filepath.Dir(a.path), part), os.O_WRONLY|os.O_CREATE|os.O_EXCL, a.opt.mode())
 	if err != nil {
 		return nil, a.createError(err)
 	}
-	defer os.Remove(file.Name()) // fails after a successful rename
+	defer a.disk.Remove(file.Name()) // fails after a successful rename
 	err = a.copy(file, src)
 	if err == nil {
 		err = a.copyMode(file)
@@ -140,7 +140,7 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Rename(file.Name(), a.path); err != nil {
+	if err := a.disk.Rename(file.Name(), a.path); err != nil {
 		return nil, a.fail(fetch.OpWrite, err)
 	}
 	return attributes, nil
@@ -149,7 +149,7 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 // checkWritable fails if the file exists and is not writable. A rename over it would not check
 // that.
 func (a *access) checkWritable() error {
-	file, err := os.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
+	file, err := a.disk.OpenFile(a.path, os.O_WRONLY|nonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (a *access) checkWritable() error {
 // so.
 func (a *access) createError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, missing := os.Stat(filepath.Dir(a.path)); missing != nil {
+		if _, missing := a.disk.Stat(filepath.Dir(a.path)); missing != nil {
 			return a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the directory %s does not exist", filepath.Dir(a.path))})
 		}
 	}
@@ -171,8 +171,8 @@ func (a *access) createError(err error) error {
 }
 
 // copyMode sets the permissions of file to those of the file that it replaces, if there is one.
-func (a *access) copyMode(file *os.File) error {
-	info, err := os.Stat(a.path)
+func (a *access) copyMode(file disk.File) error {
+	info, err := a.disk.Stat(a.path)
 	if err != nil {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (a *access) copyMode(file *os.File) error {
 	return nil
 }
 
-func (a *access) copy(file *os.File, src *source) error {
+func (a *access) copy(file disk.File, src *source) error {
 	_, err := io.Copy(file, src)
 	switch {
 	case err == nil:
@@ -196,7 +196,7 @@ func (a *access) copy(file *os.File, src *source) error {
 }
 
 // finish closes the file and returns its attributes.
-func (a *access) finish(file *os.File, err error) (*fetch.Attributes, error) {
+func (a *access) finish(file disk.File, err error) (*fetch.Attributes, error) {
 	info, statErr := file.Stat()
 	if closeErr := file.Close(); err == nil && closeErr != nil {
 		err = a.fail(fetch.OpWrite, closeErr)

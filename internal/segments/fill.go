@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 )
 
@@ -443,7 +443,7 @@ func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
 }
 
 // read copies the rest of a segment.
-func (f *filling) read(s *segment, body io.Reader, file *os.File) error {
+func (f *filling) read(s *segment, body io.Reader, file disk.File) error {
 	buf := make([]byte, min(copySize, s.end-s.at.Load()))
 	for at := s.at.Load(); at < s.end; s.reach(at) {
 		n, err := body.Read(buf[:min(int64(len(buf)), s.end-at)])
@@ -492,7 +492,7 @@ func (j *Job) incoming(res *fetch.Resource) io.Reader {
 	return j.Incoming(res.Body)
 }
 
-func (f *filling) openAt(pos int64) (*os.File, error) {
+func (f *filling) openAt(pos int64) (disk.File, error) {
 	file, err := f.again()
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -75,10 +75,10 @@ func (w *world) job(connections int) Job {
 
 // open opens the file at path.
 func open(path string) (*Part, error) {
-	opening := func(flags int) func() (*os.File, error) {
-		return func() (*os.File, error) { return os.OpenFile(path, flags, 0o600) }
+	opening := func(flags int) func() (disk.File, error) {
+		return func() (disk.File, error) { return os.OpenFile(path, flags, 0o600) }
 	}
-	file, err := filelock.Open(opening(os.O_RDWR|os.O_CREATE), func() (os.FileInfo, error) { return os.Lstat(path) })
+	file, err := disk.Lock(opening(os.O_RDWR|os.O_CREATE), func() (os.FileInfo, error) { return os.Lstat(path) })
 	if err != nil {
 		return nil, err
 	}

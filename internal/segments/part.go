@@ -11,11 +11,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -25,8 +24,8 @@ import (
 // therefore not be confused with a complete document, and a killed program leaves a
 // consistent file. The methods are for one goroutine.
 type Part struct {
-	file   *filelock.File
-	again  func() (*os.File, error)
+	file   *disk.Locked
+	again  func() (disk.File, error)
 	record record
 }
 
@@ -48,7 +47,7 @@ const (
 
 // Open returns the Part of a file, which is empty or from an earlier run. again opens it
 // again, for writing. The Part closes the file.
-func Open(file *filelock.File, again func() (*os.File, error)) *Part {
+func Open(file *disk.Locked, again func() (disk.File, error)) *Part {
 	p := &Part{file: file, again: again}
 	p.load()
 	return p

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
@@ -258,7 +258,7 @@ func TestUnwritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.again = func() (*os.File, error) { return os.Open(path) } // not for writing
+				p.again = func() (disk.File, error) { return os.Open(path) } // not for writing
 				j := w.job(2)
 				if wrapped {
 					j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }
@@ -301,7 +301,7 @@ func TestOneAtATime(t *testing.T) {
 			first.Settle,
 			func() error { return os.Rename(path, path+".done") },
 		} {
-			if _, err := open(path); !errors.Is(err, filelock.ErrBusy) {
+			if _, err := open(path); !errors.Is(err, disk.ErrBusy) {
 				t.Errorf("%s: before step %d: %v", name, i, err)
 			}
 			if err := step(); err != nil {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package output
+package disk
 
 import (
 	"io/fs"
@@ -10,9 +10,9 @@ import (
 
 // open is os.OpenFile without the attempt to use the file in non-blocking mode. That takes five
 // system calls, and always fails with a regular file.
-func open(path string, flags int) (*os.File, error) {
+func open(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	for {
-		fd, err := syscall.Open(path, flags|syscall.O_CLOEXEC, 0o666)
+		fd, err := syscall.Open(path, flag|syscall.O_CLOEXEC, uint32(perm.Perm()))
 		switch err {
 		case nil:
 			return os.NewFile(uintptr(fd), path), nil

@@ -1,12 +1,4 @@
-// Package filelock prevents two processes from writing to one file.
-//
-// A file is locked before anything in it is changed, and it is renamed or removed before the lock
-// ends. So of two processes that open it, the second one either fails or finds that the name leads
-// to another file by then.
-//
-// On systems without flock, such as Windows and Solaris, nothing is locked: two processes that write
-// to one file at once can destroy what the other one has written.
-package filelock
+package disk
 
 import (
 	"errors"
@@ -18,27 +10,32 @@ import (
 // ErrBusy means that another process is writing to the file.
 var ErrBusy = errors.New("another process is writing to it")
 
-// A File is an open file that this process has locked, until it is closed.
-type File struct {
-	*os.File
+// A Locked is an open file that this process has locked, until it is closed. It is locked before
+// anything in it is changed, and it is renamed or removed before the lock ends. So of two processes
+// that open it, the second one either fails or finds that the name leads to another file by then.
+//
+// On systems without flock and LockFileEx, such as Solaris, nothing is locked: two processes that write
+// to one file at once can destroy what the other one has written.
+type Locked struct {
+	File
 	Info fs.FileInfo // when it was locked
 	stat func() (fs.FileInfo, error)
 }
 
-// maxOpens limits how often Open opens a file that others rename or remove meanwhile.
+// maxOpens limits how often Lock opens a file that others rename or remove meanwhile.
 const maxOpens = 100
 
-// Open locks the file that open opens. If another process holds the lock, or another File of this
+// Lock locks the file that open opens. If another process holds the lock, or another Locked of this
 // one, the error wraps [ErrBusy]. open must not change the content: it must not have os.O_TRUNC.
 // It may be called several times. stat returns the FileInfo of the name that open opens. Only
 // regular files are locked.
-func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*File, error) {
+func Lock(open func() (File, error), stat func() (fs.FileInfo, error)) (*Locked, error) {
 	for n := 1; ; n++ {
 		file, err := open()
 		if err != nil {
 			return nil, err
 		}
-		f := &File{File: file, stat: stat}
+		f := &Locked{File: file, stat: stat}
 		if err = f.lock(); err == nil {
 			return f, nil
 		}
@@ -52,7 +49,7 @@ func Open(open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*Fil
 	}
 }
 
-func (f *File) lock() (err error) {
+func (f *Locked) lock() (err error) {
 	if f.Info, err = f.Stat(); err != nil || !f.Info.Mode().IsRegular() {
 		return err
 	}
@@ -67,15 +64,15 @@ var errMoved = errors.New("the file was renamed or removed while it was open")
 
 // Verify fails if the name of the file no longer leads to it. A process that does not use this
 // package can cause that at any time.
-func (f *File) Verify() error {
+func (f *Locked) Verify() error {
 	_, err := f.named()
 	return err
 }
 
 // named returns the FileInfo of the file by its name, which must lead to it.
-func (f *File) named() (fs.FileInfo, error) {
+func (f *Locked) named() (fs.FileInfo, error) {
 	now, err := f.stat()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(f.Info, now) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(f.Info, now) {
 		return nil, fmt.Errorf("%s: %w", f.Name(), errMoved)
 	}
 	return now, err
@@ -84,10 +81,22 @@ func (f *File) named() (fs.FileInfo, error) {
 // Flush prepares the file to be renamed or removed. It returns the errors of writing that Close
 // returns, and keeps the lock. On systems without flock it closes the file, because Windows cannot
 // rename an open one.
-func (f *File) Flush() error { return f.flush() }
+func (f *Locked) Flush() error {
+	if file, ok := f.File.(simulated); ok {
+		return file.Flush()
+	}
+	return flush(f.File.(*os.File))
+}
+
+func take(f File) bool {
+	if file, ok := f.(simulated); ok {
+		return file.Lock()
+	}
+	return lock(f.(*os.File))
+}
 
 // Close closes the file and ends the lock. It may be called again.
-func (f *File) Close() error {
+func (f *Locked) Close() error {
 	if err := f.File.Close(); !errors.Is(err, os.ErrClosed) {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package filelock
+package disk
 
 import (
 	"errors"
@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-func take(file *os.File) bool {
+func lock(file *os.File) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != syscall.EWOULDBLOCK
 }
 
 // flush closes a duplicate of the descriptor: network file systems report errors of writing when a
 // file is closed, and the lock lasts until all duplicates are closed.
-func (f *File) flush() error {
-	conn, err := f.SyscallConn()
+func flush(file *os.File) error {
+	conn, err := file.SyscallConn()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package filelock
+package disk
 
 import (
 	"errors"
@@ -11,21 +11,21 @@ import (
 )
 
 // opening opens the file at path as a program does.
-func opening(path string) (func() (*os.File, error), func() (fs.FileInfo, error)) {
-	return func() (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
+func opening(path string) (func() (File, error), func() (fs.FileInfo, error)) {
+	return func() (File, error) { return System{}.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
 		func() (fs.FileInfo, error) { return os.Lstat(path) }
 }
 
-// A file is for one File at a time, until that is closed.
+// A file is for one Locked at a time, until that is closed.
 func TestOneAtATime(t *testing.T) {
 	open, stat := opening(filepath.Join(t.TempDir(), "file"))
-	first, err := Open(open, stat)
+	first, err := Lock(open, stat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	busy := func(when string) {
 		t.Helper()
-		if _, err := Open(open, stat); !errors.Is(err, ErrBusy) {
+		if _, err := Lock(open, stat); !errors.Is(err, ErrBusy) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -37,7 +37,7 @@ func TestOneAtATime(t *testing.T) {
 	if err := errors.Join(first.Close(), first.Close()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(open, stat)
+	again, err := Lock(open, stat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func TestRenamedMeanwhile(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		open, stat := opening(path)
-		first, err := Open(open, stat)
+		first, err := Lock(open, stat)
 		if err != nil {
 			t.Fatal(err)
 		}
 		opened := 0
-		second, err := Open(func() (*os.File, error) {
+		second, err := Lock(func() (File, error) {
 			file, err := open()
 			if opened++; opened == 1 {
 				if err := errors.Join(first.Verify(), away(path), first.Close()); err != nil {
@@ -90,7 +90,7 @@ func TestRenamedMeanwhile(t *testing.T) {
 func TestInfo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	open, stat := opening(path)
-	f, err := Open(open, func() (fs.FileInfo, error) {
+	f, err := Lock(open, func() (fs.FileInfo, error) {
 		if err := os.WriteFile(path, []byte("content"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -110,11 +110,11 @@ func TestNeverTheFile(t *testing.T) {
 	dir := t.TempDir()
 	open, _ := opening(filepath.Join(dir, "file"))
 	_, stat := opening(dir)
-	if _, err := Open(open, stat); !errors.Is(err, ErrBusy) {
+	if _, err := Lock(open, stat); !errors.Is(err, ErrBusy) {
 		t.Errorf("another file: %v", err)
 	}
 	open, stat = opening(filepath.Join(dir, "missing", "file"))
-	if _, err := Open(open, stat); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Lock(open, stat); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestNeverTheFile(t *testing.T) {
 // What several processes may write to at once is not locked.
 func TestDevice(t *testing.T) {
 	for range 2 {
-		f, err := Open(opening(os.DevNull))
+		f, err := Lock(opening(os.DevNull))
 		if err != nil {
 			t.Fatal(err)
 		}

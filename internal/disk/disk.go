@@ -1,0 +1,143 @@
+// Package disk is the local files that downloads, copies of trees, and the outputs of the command are
+// kept in. What is kept goes through a [Disk], so that a test can put a simulated one in its place.
+package disk
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Folder is where names lead to files. Its methods are those of [os.Root], with the same errors.
+type Folder interface {
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	OpenRoot(name string) (Folder, error)
+	Stat(name string) (fs.FileInfo, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Mkdir(name string, perm fs.FileMode) error
+	MkdirAll(name string, perm fs.FileMode) error
+	Rename(from, to string) error
+	Link(from, to string) error
+	Remove(name string) error
+	Chtimes(name string, accessed, modified time.Time) error
+	Close() error
+}
+
+// A Disk is the Folder of all files of a system. A name may lead anywhere, also through links. Closing
+// it does nothing.
+type Disk interface {
+	Folder
+	// EvalSymlinks is [filepath.EvalSymlinks].
+	EvalSymlinks(path string) (string, error)
+}
+
+// A File is an open file. The ones of the system are *os.File, which the kernel can move bytes into.
+type File interface {
+	io.ReadWriteSeeker
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Name() string
+	Stat() (fs.FileInfo, error)
+	Chmod(mode fs.FileMode) error
+	Truncate(size int64) error
+	Sync() error
+	Readdirnames(n int) ([]string, error)
+}
+
+type key struct{}
+
+// With returns a copy of ctx for which [Of] returns d.
+func With(ctx context.Context, d Disk) context.Context { return context.WithValue(ctx, key{}, d) }
+
+// Of returns the Disk of a context. By default it is [System].
+func Of(ctx context.Context) Disk {
+	if d, ok := ctx.Value(key{}).(Disk); ok {
+		return d
+	}
+	return System{}
+}
+
+// System is the Disk of the operating system.
+type System struct{}
+
+// OpenFile implements Folder.
+func (System) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	return opened(open(name, flag, perm))
+}
+
+// opened returns a nil File for a nil *os.File.
+func opened(f *os.File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// OpenRoot implements Folder.
+func (System) OpenRoot(name string) (Folder, error) { return rooted(os.OpenRoot(name)) }
+
+func rooted(r *os.Root, err error) (Folder, error) {
+	if err != nil {
+		return nil, err
+	}
+	return root{r}, nil
+}
+
+// Stat implements Folder.
+func (System) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// Lstat implements Folder.
+func (System) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+
+// Mkdir implements Folder.
+func (System) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
+
+// MkdirAll implements Folder.
+func (System) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+
+// Rename implements Folder.
+func (System) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Link implements Folder.
+func (System) Link(from, to string) error { return os.Link(from, to) }
+
+// Remove implements Folder.
+func (System) Remove(name string) error { return os.Remove(name) }
+
+// Chtimes implements Folder.
+func (System) Chtimes(name string, accessed, modified time.Time) error {
+	return os.Chtimes(name, accessed, modified)
+}
+
+// EvalSymlinks implements Disk.
+func (System) EvalSymlinks(path string) (string, error) { return filepath.EvalSymlinks(path) }
+
+// Close implements Folder.
+func (System) Close() error { return nil }
+
+// root is a directory of the system that names cannot leave.
+type root struct{ *os.Root }
+
+func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	return opened(r.Root.OpenFile(name, flag, perm))
+}
+
+func (r root) OpenRoot(name string) (Folder, error) { return rooted(r.Root.OpenRoot(name)) }
+
+// A simulated file has these methods, for what the system has no methods of *os.File.
+type simulated interface {
+	Lock() bool   // see take
+	Flush() error // see Locked.Flush
+}
+
+// SameFile is [os.SameFile].
+func SameFile(a, b fs.FileInfo) bool {
+	if a, ok := a.(interface{ Same(fs.FileInfo) bool }); ok {
+		return a.Same(b)
+	}
+	return os.SameFile(a, b)
+}

@@ -1,0 +1,20 @@
+package disk
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lock locks a byte that no file has, because Windows refuses to read and write what is locked.
+func lock(file *os.File) bool {
+	at := &windows.Overlapped{OffsetHigh: 1 << 30}
+	const how = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	err := windows.LockFileEx(windows.Handle(file.Fd()), how, 0, 1, 0, at)
+	return !errors.Is(err, windows.ERROR_LOCK_VIOLATION) && !errors.Is(err, windows.ERROR_IO_PENDING)
+}
+
+// flush closes the file, because Windows does not rename an open one. From then on another process
+// can lock it. If one does before the rename, the rename fails.
+func flush(file *os.File) error { return file.Close() }
