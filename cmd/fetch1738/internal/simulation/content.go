@@ -1,0 +1,100 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+	"testing/fstest"
+	"time"
+)
+
+// A version is the content of a document from a moment on.
+type version struct {
+	data []byte
+	mod  time.Time
+	from time.Time
+	gone bool
+}
+
+// A document has all versions that it ever had, and a site has all documents. No two versions have the
+// same byte at the same place, unless one is the beginning of the other, or both have zeros there. So a
+// file that is a mixture of two is always seen.
+type document struct {
+	name     string
+	zero     bool
+	text     bool
+	serial   int
+	versions []version
+}
+
+func (d *document) last() version { return d.versions[len(d.versions)-1] }
+
+// make returns the first size bytes of the n-th content.
+func (d *document) make(n, size int) []byte {
+	if d.text {
+		return textOf(d.serial, n, size)
+	}
+	data := make([]byte, size)
+	end := size
+	if d.zero {
+		end = size / 2
+	}
+	for i := range end {
+		data[i] = byte(i*131 + i>>8*17 + d.serial*53 + n*37)
+	}
+	return data
+}
+
+// textOf returns an article whose lines say whose they are. Some begin with a dot.
+func textOf(serial, n, size int) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "From: lab@lab.test\r\nSubject: document %d\r\nMessage-ID: <%d.%d@lab.test>\r\n\r\n.%d\r\n", serial, serial, n, n)
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "%d line %d of document %d\r\n", n, i, serial)
+	}
+	return b.Bytes()
+}
+
+// set adds a version.
+func (d *document) set(v version) {
+	v.from = time.Now()
+	d.versions = append(d.versions, v)
+}
+
+// during returns the versions that the document had between two moments.
+func (d *document) during(from, to time.Time) (list []version) {
+	for i, v := range d.versions {
+		ended := i+1 < len(d.versions) && d.versions[i+1].from.Before(from)
+		if !ended && !v.from.After(to) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// has reports whether data is a version that the document had between two moments.
+func (d *document) has(data []byte, from, to time.Time) bool {
+	return slices.ContainsFunc(d.during(from, to), func(v version) bool { return !v.gone && bytes.Equal(v.data, data) })
+}
+
+// begins reports whether data is the beginning of any version.
+func (d *document) begins(data []byte) bool {
+	return slices.ContainsFunc(d.versions, func(v version) bool { return !v.gone && bytes.HasPrefix(v.data, data) })
+}
+
+// live is the file system that a server serves: what the documents are now.
+type live struct{ now atomic.Pointer[fstest.MapFS] }
+
+func (l *live) Open(name string) (fs.File, error) { return l.now.Load().Open(name) }
+
+func (l *live) show(docs []*document) {
+	now := fstest.MapFS{}
+	for _, d := range docs {
+		if v := d.last(); !v.gone {
+			now[d.name] = &fstest.MapFile{Data: v.data, ModTime: v.mod, Mode: 0o644}
+		}
+	}
+	l.now.Store(&now)
+}

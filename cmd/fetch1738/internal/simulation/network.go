@@ -1,0 +1,124 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/memnet"
+)
+
+// allow is the policy of a process. It permits everything, and remembers what it was asked.
+func (p *process) allow(_ context.Context, t fetch.Target) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.allowed[fmt.Sprintf("%s:%d", t.Host, t.Port)] = true
+	return nil
+}
+
+// dial connects to a server of the world.
+func (p *process) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	p.w.step(p, "dial", address)
+	p.mu.Lock()
+	asked := p.allowed[address]
+	p.mu.Unlock()
+	if !asked {
+		p.w.breaks("the policy was not asked about %s", address)
+	}
+	if p.killed() {
+		return nil, syscall.ENETDOWN
+	}
+	if _, refused := p.w.take(func(e Event) bool { return e.Kind == "refuse" }); refused {
+		return nil, os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	}
+	mem, err := p.w.net.Dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: mem, p: p, to: address}
+	c.mem, _ = mem.(*memnet.Conn)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open[address]++
+	if limit := p.w.limit(); p.w.isServer(address) && limit > 0 && p.open[address] > limit {
+		p.w.breaks("%d connections to %s, although the limit is %d", p.open[address], address, limit)
+	}
+	if c.mem == nil {
+		return c, nil
+	}
+	p.conns = append(p.conns, c)
+	return stream{c}, nil
+}
+
+// A conn is a connection or a socket of a process.
+type conn struct {
+	net.Conn
+	p      *process
+	mem    *memnet.Conn // nil for datagrams
+	to     string
+	closed bool
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil {
+		return n, err
+	}
+	c.p.w.step(c.p, "read", c.to)
+	e, ok := c.p.w.take(func(e Event) bool { return e.Kind == "cut" || e.Kind == "stall" || e.Kind == "half" })
+	switch {
+	case !ok || c.mem == nil:
+		return n, nil
+	case e.Kind == "stall":
+		time.Sleep(time.Duration(e.N%600) * time.Second)
+		return n, nil
+	case e.Kind == "half" && n > 1:
+		n = 1 + e.N%(n-1)
+		c.p.w.note2("half")
+	}
+	_ = c.mem.Reset()
+	return n, nil
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	c.p.w.step(c.p, "write", c.to)
+	if _, ok := c.p.w.take(func(e Event) bool { return e.Kind == "lost" }); ok && c.mem != nil {
+		n, _ := c.Conn.Write(b[:len(b)/2])
+		_ = c.mem.Reset()
+		return n, syscall.ECONNRESET
+	}
+	return c.Conn.Write(b)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.p.mu.Lock()
+	if !c.closed {
+		c.p.open[c.to]--
+	}
+	c.closed = true
+	c.p.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (c *conn) isClosed() bool {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	return c.closed
+}
+
+// stream is a conn with the methods of a *net.TCPConn.
+type stream struct{ *conn }
+
+func (s stream) CloseWrite() error       { return s.mem.CloseWrite() }
+func (s stream) SetLinger(sec int) error { return s.mem.SetLinger(sec) }
+func (s stream) Readable() bool          { return s.mem.Readable() }
+
+var _ io.Writer = stream{}

@@ -1,0 +1,387 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// An operation is something that a user does.
+type operation struct {
+	name      string
+	schemes   []string
+	disk      bool // it writes files
+	tree      bool // of several documents, not one
+	twice     bool // two at once are an ordinary thing
+	sites     int  // the most; 0 means one
+	oneScheme bool
+	limit     int // of connections to a server; 0 means none
+	// perform does it once. It returns nil only if all that was wanted has been done. Wrong bytes
+	// are reported by world.breaks, if they are not in files.
+	perform func(o *once) error
+	// keeps says what is true of the files after each time. It may be nil.
+	keeps func(o *once, err error)
+	// wants says what the files are when nothing has gone wrong. It may be nil.
+	wants func(w *world)
+}
+
+// once is an operation that is performed once.
+type once struct {
+	*process
+	op    *operation
+	began time.Time
+	had   map[string]string // the files before
+}
+
+// all are the schemes that have documents.
+var all = []string{"ftp", "ftp", "ftp", "http", "http", "gopher", "nntp", "wais", "prospero"}
+
+// operations are all operations. To add one, see docs/simulation.md.
+var operations = []operation{
+	{name: "Get", schemes: all, perform: get},
+	{name: "Download", schemes: all, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Download", schemes: []string{"ftp", "http"}, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Put", schemes: []string{"ftp"}, disk: true, twice: true, perform: put, keeps: stored},
+	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, perform: readAt},
+	{name: "FS", schemes: []string{"ftp"}, tree: true, perform: walk},
+	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
+	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "Mirror", schemes: []string{"ftp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+}
+
+func operationOf(name string) *operation {
+	for i := range operations {
+		if operations[i].name == name {
+			return &operations[i]
+		}
+	}
+	return nil
+}
+
+// The files.
+const (
+	home     = "/home/lab"
+	out      = home + "/out.bin"
+	copyDir  = home + "/copy"
+	own      = copyDir + "/own.txt" // the user's, in the copy
+	treasure = home + "/treasure"   // links of others lead here
+)
+
+var ownText = []byte("written by the user")
+
+// context returns the context of all that the process does.
+func (p *process) context() context.Context {
+	return fetch.WithAllow(disk.With(p.ctx, p.disk), p.allow)
+}
+
+func (p *process) resolver() *fetch1738.Resolver {
+	return &fetch1738.Resolver{Env: fetch.Env{Dial: p.dial, Allow: p.allow, Limits: fetch.Limits{Body: 1 << 20}}}
+}
+
+// main is the site and the document that the operations for one are about.
+func (w *world) main() (*site, *document) { return w.sites[0], w.sites[0].documents[0] }
+
+func (w *world) url() string {
+	s, d := w.main()
+	return s.url + s.path(d.name)
+}
+
+// says records what a process tells its user.
+func (p *process) says(err error) {
+	if err != nil {
+		fmt.Fprintln(&p.text, err)
+	}
+}
+
+// exact checks data that a process was given with success.
+func (o *once) exact(d *document, data []byte, how string) {
+	s, _ := o.w.main()
+	if !d.has(data, o.began, time.Now()) && !(s.forges(o.w.plan.Events) && d.begins(data)) {
+		o.w.breaks("%s: success, but %d bytes that no version of %s has", how, len(data), d.name)
+	}
+}
+
+func get(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	res, err := r.Get(o.context(), o.w.url())
+	if err != nil {
+		return err
+	}
+	defer res.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	_, d := o.w.main()
+	o.exact(d, data, "Get")
+	return nil
+}
+
+func download(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	return fetch1738.Download(o.context(), r, o.w.url(), out)
+}
+
+// final checks a file that appears when it is complete.
+func final(o *once, err error) {
+	_, d := o.w.main()
+	data, exists := o.w.disk.Get(out)
+	had, existed := o.had[out]
+	switch {
+	case err == nil && exists:
+		o.exact(d, data, "the file")
+	case err == nil:
+		o.w.breaks("success without a file")
+	case existed && exists && string(data) == had, !existed && !exists:
+	case exists && d.has(data, time.Time{}, time.Now()):
+	case existed && !exists:
+		o.w.breaks("the file of before is gone: %v", err)
+	default:
+		o.w.breaks("%d wrong bytes under the final name: %v", len(data), err)
+	}
+}
+
+func wantsFile(w *world) {
+	_, d := w.main()
+	if v := d.last(); !v.gone {
+		if data, _ := w.disk.Get(out); !bytes.Equal(data, v.data) {
+			w.breaks("in the end the file has %d bytes, and not those of the document", len(data))
+		}
+	}
+}
+
+// upload is what Put stores.
+func upload(w *world) []byte {
+	_, d := w.main()
+	return d.versions[0].data
+}
+
+func put(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	_, err := r.Put(o.context(), "file://"+out, bytes.NewReader(upload(o.w)))
+	return err
+}
+
+// stored checks a file that was uploaded to a file URL.
+func stored(o *once, err error) {
+	data, exists := o.w.disk.Get(out)
+	had, existed := o.had[out]
+	switch {
+	case bytes.Equal(data, upload(o.w)) && exists:
+	case err == nil:
+		o.w.breaks("success, but the file has %d bytes of %d", len(data), len(upload(o.w)))
+	case exists != existed || string(data) != had:
+		o.w.breaks("an upload that failed has left %d bytes in the place of %d: %v", len(data), len(had), err)
+	}
+}
+
+func readAt(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	doc, err := fetch1738.ReaderAt(o.context(), r, o.w.url())
+	if err != nil {
+		return err
+	}
+	defer doc.Close()
+	dice := rand.New(rand.NewPCG(o.w.plan.Seed, 4))
+	_, d := o.w.main()
+	possible := d.during(o.began, time.Now())
+	for range 1 + dice.IntN(6) {
+		b := make([]byte, 1+dice.IntN(5000))
+		at := dice.Int64N(max(1, doc.Size()))
+		n, err := doc.ReadAt(b, at)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if possible = versionsWith(possible, b[:n], at); len(possible) == 0 {
+			o.w.breaks("ReaderAt: success, but %d bytes at %d that no version has", n, at)
+		}
+	}
+	return nil
+}
+
+// versionsWith returns those versions that have data at a place.
+func versionsWith(all []version, data []byte, at int64) (list []version) {
+	for _, v := range all {
+		if !v.gone && int64(len(v.data)) >= at && bytes.HasPrefix(v.data[at:], data) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func walk(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	fsys, err := fetch1738.FS(o.context(), r, o.w.sites[0].url+"/")
+	if err != nil {
+		return err
+	}
+	defer fsys.Close()
+	return fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		for _, d := range o.w.sites[0].documents {
+			if d.name == name {
+				o.exact(d, data, "FS")
+			}
+		}
+		return nil
+	})
+}
+
+func roundTrip(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	client := http.Client{Transport: &fetch1738.Transport{Resolver: r}}
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(o.context(), http.MethodGet, o.w.url(), nil)
+	if err != nil {
+		return err
+	}
+	from := int64(o.w.plan.Variant * 7 % 5000)
+	if ranged := o.w.plan.Variant%3 > 0; ranged {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+2000))
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	_, d := o.w.main()
+	switch {
+	case err != nil:
+		return err
+	case res.StatusCode == http.StatusOK:
+		o.exact(d, data, "Transport")
+	case res.StatusCode == http.StatusPartialContent:
+		if len(versionsWith(d.during(o.began, time.Now()), data, from)) == 0 {
+			o.w.breaks("Transport: 206, but %d bytes at %d that no version has", len(data), from)
+		}
+	case res.StatusCode != http.StatusRequestedRangeNotSatisfiable:
+		return errors.New(res.Status)
+	}
+	return nil
+}
+
+// deletes reports whether the copy of a tree deletes what is gone.
+func (p *Plan) deletes() bool { return p.Variant%2 == 0 }
+
+func copyTree(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	s := o.w.sites[0]
+	start := s.url + map[string]string{"ftp": "/pub/", "gopher": "/1/pub", "nntp": "/local.test"}[s.Scheme]
+	loc, err := locator.Parse(start)
+	if err != nil {
+		return err
+	}
+	m := mirror.Mirror{
+		Fetcher: r, Start: loc, Dir: copyDir, Delete: o.w.plan.deletes(),
+		Connections: 1 + o.w.plan.Variant/2%4,
+		Report: func(e mirror.Event) {
+			if e.Err != nil {
+				o.says(e.Err)
+			}
+		},
+	}
+	if o.w.plan.Variant/8%3 == 0 {
+		m.Again = func(ctx context.Context, n int, err error) bool {
+			time.Sleep(time.Second)
+			return n < 2 && ctx.Err() == nil
+		}
+	}
+	_, err = m.Run(o.context())
+	return err
+}
+
+// copyOf returns the path of a document in the copy.
+func copyOf(s *site, d *document) string {
+	switch s.Scheme {
+	case "nntp":
+		return copyDir + d.name[strings.LastIndex(d.name, "/"):]
+	}
+	return copyDir + strings.TrimPrefix(d.name, "pub")
+}
+
+// copied checks a copy of a tree.
+func copied(o *once, err error) {
+	s := o.w.sites[0]
+	forges := s.forges(o.w.plan.Events)
+	if data, _ := o.w.disk.Get(own); !bytes.Equal(data, ownText) {
+		o.w.breaks("the file of the user is changed")
+	}
+	for _, d := range s.documents {
+		path := copyOf(s, d)
+		data, exists := o.w.disk.Get(path)
+		_, existed := o.had[path]
+		seen := d.during(o.began, time.Now())
+		switch {
+		case exists && !d.has(data, time.Time{}, time.Now()) && !(forges && d.begins(data)):
+			o.w.breaks("%s in the copy has %d bytes that no version has: %v", d.name, len(data), err)
+		case existed && !exists && !o.w.plan.deletes():
+			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
+		case existed && !exists && !wasGone(seen):
+			o.w.breaks("%s was deleted, although the server has it", d.name)
+		case err == nil && !exists && !wasGone(seen) && len(seen) == 1 && !o.w.folds(d):
+			o.w.breaks("%s is not in the copy, although the run succeeded", d.name)
+		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges && !o.w.folds(d):
+			o.w.breaks("%s in the copy is old, although the run succeeded", d.name)
+		}
+	}
+}
+
+func wasGone(seen []version) bool {
+	for _, v := range seen {
+		if v.gone {
+			return true
+		}
+	}
+	return false
+}
+
+// folds reports whether another document has the same name on this disk.
+func (w *world) folds(d *document) bool {
+	for _, other := range w.sites[0].documents {
+		if w.plan.Disk.FoldCase && other != d && strings.EqualFold(other.name, d.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func wantsTree(w *world) {
+	s := w.sites[0]
+	for _, d := range s.documents {
+		data, exists := w.disk.Get(copyOf(s, d))
+		v := d.last()
+		switch {
+		case !v.gone && !bytes.Equal(data, v.data) && !w.folds(d):
+			w.breaks("in the end %s in the copy has %d bytes, and not those of the document", d.name, len(data))
+		case v.gone && exists && w.plan.deletes() && len(s.documents) > 2:
+			// A folder that is empty now, or a tree of which most is gone, keeps its files.
+		}
+	}
+}

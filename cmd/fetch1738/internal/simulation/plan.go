@@ -1,0 +1,195 @@
+package simulation
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/fetch1738/fetch1738/internal/simdisk"
+)
+
+// A Plan is a world and what happens in it. A run depends on nothing else, so a Plan is also how a
+// run is repeated: a row of testdata is the JSON of one.
+type Plan struct {
+	Seed      uint64          `json:"seed"` // of the dice in the run, such as those of delays
+	Operation string          `json:"operation"`
+	Variant   int             `json:"variant,omitzero"` // what else the operation draws: its options
+	Twice     bool            `json:"twice,omitzero"`   // two processes at once
+	Slow      bool            `json:"slow,omitzero"`    // steps take up to seconds, not microseconds
+	Disk      simdisk.Options `json:"disk,omitzero"`
+	Sites     []Site          `json:"sites"`
+	Events    []Event         `json:"events,omitempty"`
+}
+
+// A Site is a server and its files.
+type Site struct {
+	Scheme   string `json:"scheme"`
+	Way      string `json:"way,omitzero"`      // of an FTP server: the row of ways
+	MaxConns int    `json:"maxConns,omitzero"` // more are refused
+	Login    bool   `json:"login,omitzero"`    // the URL has a user and a password
+	Files    []File `json:"files"`
+}
+
+// A File is a document as it is before the run.
+type File struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
+	Zero bool   `json:"zero,omitzero"` // its second half is zeros
+}
+
+// An Event is something that happens in a run. Kind is a row of the table kinds, which says what the
+// other fields mean.
+type Event struct {
+	Kind  string `json:"kind"`
+	At    int    `json:"at,omitzero"` // the step from which on it happens
+	Site  int    `json:"site,omitzero"`
+	Name  string `json:"name,omitzero"`
+	N     int    `json:"n,omitzero"`
+	Fault string `json:"fault,omitzero"`
+}
+
+func (p *Plan) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// Draw returns the plan of a seed.
+func Draw(seed uint64) *Plan {
+	r := rand.New(rand.NewPCG(seed, 1738))
+	op := operations[r.IntN(len(operations))]
+	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10), Twice: op.twice && r.IntN(4) == 0, Slow: r.IntN(8) == 0}
+	if op.disk {
+		p.Disk = simdisk.Options{Windows: r.IntN(5) == 0, FoldCase: r.IntN(6) == 0, NoLinks: r.IntN(6) == 0}
+		if r.IntN(10) == 0 {
+			p.Disk.Capacity = int64(1 + r.IntN(40_000))
+		}
+	}
+	sites := 1
+	if op.sites > 1 {
+		sites += r.IntN(op.sites)
+	}
+	for i := range sites {
+		scheme := op.schemes[r.IntN(len(op.schemes))]
+		if i > 0 && op.oneScheme {
+			scheme = p.Sites[0].Scheme
+		}
+		p.Sites = append(p.Sites, drawSite(r, scheme, op.tree))
+	}
+	for range []int{0, 1, 1, 2, 2, 3, 4, 6}[r.IntN(8)] {
+		k := kinds[r.IntN(len(kinds))]
+		if k.disk && !op.disk {
+			continue
+		}
+		e := Event{Kind: k.name, At: drawStep(r), Site: r.IntN(sites), N: r.IntN(1 << 16)}
+		if k.draw != nil && !k.draw(r, p, &e) {
+			continue
+		}
+		p.Events = append(p.Events, e)
+	}
+	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	return p
+}
+
+// drawStep returns the step of an event. Most runs have some hundred steps, and most of what can go
+// wrong happens early or at the end.
+func drawStep(r *rand.Rand) int {
+	switch r.IntN(4) {
+	case 0:
+		return 1 + r.IntN(20)
+	case 1, 2:
+		return 1 + r.IntN(120)
+	}
+	return 1 + r.IntN(600)
+}
+
+func drawSite(r *rand.Rand, scheme string, tree bool) Site {
+	s := Site{Scheme: scheme, Login: r.IntN(3) == 0}
+	if scheme == "ftp" {
+		s.Way = ways[r.IntN(len(ways))].name
+		if r.IntN(6) == 0 {
+			s.MaxConns = 2 + r.IntN(4)
+		}
+	}
+	n := 1
+	if tree {
+		n = 1 + r.IntN(7)
+	}
+	for i := range n {
+		s.Files = append(s.Files, File{Name: fileName(scheme, i), Size: drawSize(r, tree), Zero: r.IntN(8) == 0})
+	}
+	return s
+}
+
+// fileName returns the name of the i-th document. The names have directories, characters that URLs
+// encode, and two that differ in case only.
+func fileName(scheme string, i int) string {
+	if scheme == "nntp" {
+		return fmt.Sprintf("local/test/%d", i+1)
+	}
+	return []string{"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin", "pub/A.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/h.bin"}[i%8]
+}
+
+func drawSize(r *rand.Rand, tree bool) int {
+	switch n := r.IntN(16); {
+	case n == 0:
+		return 0
+	case n == 1:
+		return 1
+	case n == 2 && !tree, n == 3 && !tree:
+		return 60_000 + r.IntN(200_000) // resumed, and in segments
+	case n == 4:
+		return 60_000 + r.IntN(20_000)
+	}
+	return r.IntN(9_000)
+}
+
+// Shrink returns a plan that fails too, with as few events and other peculiarities as possible.
+func Shrink(p *Plan, fails func(*Plan) bool) *Plan {
+	for again := true; again; {
+		again = false
+		for _, simpler := range p.simpler() {
+			if fails(simpler) {
+				p, again = simpler, true
+				break
+			}
+		}
+	}
+	return p
+}
+
+// simpler returns plans that are a little simpler than p.
+func (p *Plan) simpler() (list []*Plan) {
+	change := func(do func(q *Plan)) {
+		q := new(Plan)
+		if err := json.Unmarshal([]byte(p.String()), q); err != nil {
+			panic(err)
+		}
+		if do(q); q.String() != p.String() {
+			list = append(list, q)
+		}
+	}
+	for i := range p.Events {
+		change(func(q *Plan) { q.Events = slices.Delete(q.Events, i, i+1) })
+	}
+	change(func(q *Plan) { q.Twice = false })
+	change(func(q *Plan) { q.Slow = false })
+	change(func(q *Plan) { q.Disk = simdisk.Options{} })
+	for i, s := range p.Sites {
+		change(func(q *Plan) { q.Sites[i].Login = false })
+		change(func(q *Plan) { q.Sites[i].MaxConns = 0 })
+		change(func(q *Plan) { q.Sites[i].Way = "" })
+		for k, f := range s.Files {
+			if len(s.Files) > 1 {
+				change(func(q *Plan) { q.Sites[i].Files = slices.Delete(q.Sites[i].Files, k, k+1) })
+			}
+			change(func(q *Plan) { q.Sites[i].Files[k].Size = f.Size / 2 })
+			change(func(q *Plan) { q.Sites[i].Files[k].Zero = false })
+		}
+	}
+	return list
+}

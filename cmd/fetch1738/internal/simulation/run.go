@@ -1,0 +1,159 @@
+// Package simulation runs what writes files in simulated worlds: servers in memory that misbehave, a
+// disk that fails, a network that breaks, processes that are killed. A number, the seed, decides all of
+// it, so that a run that went wrong can be repeated. docs/simulation.md explains how to use it.
+package simulation
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// An Outcome is what came of a plan.
+type Outcome struct {
+	Broken []string       // what must not happen, and did
+	Acted  map[string]int // the events that had an effect, by kind
+	Sum    uint64         // of all that happened
+	Steps  int
+	Log    []string // of all that happened, if it was asked for
+}
+
+// mostRuns is how often an operation is performed again while there is trouble.
+const mostRuns = 10
+
+// Run runs a plan. With keep, the Outcome has a log.
+func Run(t *testing.T, p *Plan, keep bool) (o *Outcome) {
+	o = new(Outcome)
+	var w *world
+	defer func() {
+		if w != nil {
+			o.Broken, o.Acted, o.Sum, o.Steps, o.Log = w.broken, w.acted, w.sum, w.steps, w.log
+		}
+		if err := recover(); err != nil { // a goroutine that does not end
+			o.Broken = append(o.Broken, fmt.Sprintf("panic: %.300v", err))
+		}
+	}()
+	synctest.Test(t, func(*testing.T) {
+		var err error
+		if w, err = newWorld(p, keep); err != nil {
+			panic(err)
+		}
+		defer w.close()
+		w.op = operationOf(p.Operation)
+		w.run()
+	})
+	return o
+}
+
+// run performs the operation until it has succeeded, first with trouble and then without.
+func (w *world) run() {
+	op := w.op
+	w.disk.Put(treasure, []byte("treasure"), time.Now())
+	if op.tree {
+		w.disk.Put(own, ownText, time.Now())
+	} else if w.plan.Variant%2 == 0 {
+		w.disk.Put(out, []byte("what was there before"), time.Now())
+	}
+	var err error
+	for range mostRuns {
+		if err = w.perform(op); err == nil {
+			break
+		}
+	}
+	w.check(op)
+	w.settle()
+	for range 3 {
+		if err = w.perform(op); err == nil {
+			break
+		}
+	}
+	switch s, d := w.main(); {
+	case !op.disk || op.wants == nil || w.plan.Disk.Capacity > 0:
+	case err != nil && !(d.last().gone || op.tree) && !s.forges(w.plan.Events):
+		w.breaks("it does not succeed when nothing is wrong any more: %v", err)
+	case err == nil && !s.forges(w.plan.Events):
+		op.wants(w)
+	}
+	w.check(op)
+}
+
+// check checks what must be true at any time.
+func (w *world) check(op *operation) {
+	if data, _ := w.disk.Get(treasure); string(data) != "treasure" {
+		w.breaks("a link was followed: %q", data)
+	}
+	if locks := w.disk.Locks(); len(locks) > 0 {
+		w.breaks("locks are left: %v", locks)
+	}
+}
+
+// perform performs an operation once, or twice at the same time, and checks what it has done.
+func (w *world) perform(op *operation) error {
+	n := 1
+	if w.plan.Twice {
+		n = 2
+	}
+	all := make([]*once, n)
+	errs := make([]error, n)
+	had := make(map[string]string)
+	for name, data := range w.disk.Files() {
+		had[name] = string(data)
+	}
+	var running sync.WaitGroup
+	for i := range all {
+		all[i] = &once{process: w.process(), op: op, began: time.Now(), had: had}
+		running.Go(func() {
+			errs[i] = op.perform(all[i])
+			all[i].says(errs[i])
+			all[i].end()
+		})
+	}
+	running.Wait()
+	crashed := w.hasCrashed()
+	var failed error
+	for i, o := range all {
+		if o.killed() && errs[i] == nil {
+			errs[i] = errKilled // it may have succeeded before
+		}
+		if op.keeps != nil && !crashed {
+			op.keeps(o, errs[i])
+		}
+		if errs[i] != nil {
+			failed = errs[i]
+		}
+	}
+	return failed
+}
+
+var errKilled = fmt.Errorf("killed")
+
+// hasCrashed reports whether the power has failed since it was last called.
+func (w *world) hasCrashed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.crashed
+	w.crashed = false
+	return was
+}
+
+// limit returns how many connections to a server a process may have.
+func (w *world) limit() int {
+	if w.op.name == "Mirror" {
+		return 1 + w.plan.Variant/2%4
+	}
+	return w.op.limit
+}
+
+// isServer reports whether an address is that of a server, not of an FTP data connection.
+func (w *world) isServer(address string) bool { return strings.HasPrefix(address, "127.0.0.1:210") }
+
+// Sums adds numbers by name.
+func Sums(into, from map[string]int) {
+	for name, n := range maps.All(from) {
+		into[name] += n
+	}
+}

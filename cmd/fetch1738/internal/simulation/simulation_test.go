@@ -1,0 +1,61 @@
+package simulation
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fixed is how many seeds each run of the tests has.
+const fixed = 2000
+
+// TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000.
+func TestSeeds(t *testing.T) {
+	from, to := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
+	// One goroutine runs at a time, so that the order is always the same.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	acted := make(map[string]int)
+	began := time.Now()
+	for seed := from; seed < to && !t.Failed(); seed++ {
+		p := Draw(seed)
+		o := Run(t, p, false)
+		Sums(acted, o.Acted)
+		if len(o.Broken) > 0 {
+			report(t, seed, p, o)
+		}
+	}
+	t.Logf("%d seeds in %v", to-from, time.Since(began))
+	for _, name := range slices.Sorted(maps.Keys(acted)) {
+		t.Logf("%8d %s", acted[name], name)
+	}
+}
+
+// report shows the shortest plan that goes wrong in the same way.
+func report(t *testing.T, seed uint64, p *Plan, o *Outcome) {
+	t.Errorf("seed %d: %s", seed, strings.Join(o.Broken, "\n"))
+	t.Logf("%s", p)
+	short := Shrink(p, func(q *Plan) bool { return len(Run(t, q, false).Broken) > 0 })
+	o = Run(t, short, true)
+	t.Logf("shrunk: %s\n%s\n%s", strings.Join(o.Broken, "\n"), short, strings.Join(o.Log, "\n"))
+}
+
+func seeds(t *testing.T, text string) (from, to uint64) {
+	first, last, isRange := strings.Cut(text, "-")
+	from, err := strconv.ParseUint(first, 10, 64)
+	if err == nil && isRange {
+		to, err = strconv.ParseUint(last, 10, 64)
+		to++
+	} else if !isRange {
+		from, to = 0, from
+	}
+	if err != nil {
+		t.Fatalf("SIM_SEEDS=%s: %v", text, err)
+	}
+	return from, to
+}

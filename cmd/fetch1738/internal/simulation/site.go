@@ -1,0 +1,250 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
+)
+
+// A site is a server of a world, with all its documents.
+type site struct {
+	Site
+	w         *world
+	number    int
+	server    server
+	documents []*document
+	files     live
+	url       string              // with the login
+	path      func(string) string // of a document, in a URL
+	armed     []Event
+}
+
+// A server has the methods that all test servers have.
+type server interface {
+	Arm(stage string, n int, faults ...testserver.Fault) error
+	ParseFault(text string) (testserver.Fault, error)
+	Faults() []testserver.FaultInfo
+	Stages() []string
+	ResetFaults()
+	PendingFaults() error
+	Close() error
+}
+
+const (
+	user     = "lab"
+	password = "s3cret-of-the-lab"
+)
+
+// ways are what FTP servers do, each like one of the servers that people use.
+var ways = []struct {
+	name string
+	set  func(s *ftptest.Server)
+}{
+	{"", func(*ftptest.Server) {}},
+	{"vsftpd", func(s *ftptest.Server) {
+		s.Greeting, s.Hide = "220 (vsFTPd 3.0.3)", []string{"MLSD", "MLST"}
+	}},
+	{"proftpd", func(s *ftptest.Server) { s.Greeting = "220 ProFTPD Server (Debian) [127.0.0.1]" }},
+	{"pure-ftpd", func(s *ftptest.Server) {
+		s.Greeting, s.Ahead, s.AheadInTransfers = "220---------- Welcome to Pure-FTPd [privsep] [TLS] ----------\n220 You are user 1.", ftptest.AheadLost, true
+	}},
+	{"inetutils", func(s *ftptest.Server) {
+		s.Greeting, s.Hide = "220 lab FTP server (GNU inetutils 2.4) ready.", []string{"MLSD", "MLST", "FEAT"}
+	}},
+	{"pyftpdlib", func(s *ftptest.Server) {
+		s.Greeting, s.Ahead, s.AheadInTransfers = "220 pyftpdlib 1.5.7 ready.", ftptest.AheadCloses, true
+	}},
+	{"ftp-srv", func(s *ftptest.Server) {
+		s.Hide, s.Ahead, s.AheadInTransfers = []string{"MLSD", "MLST"}, ftptest.AheadLost, true
+	}},
+	{"ftpserverlib", func(s *ftptest.Server) { s.Greeting = "220 Welcome" }},
+	{"goftp", func(s *ftptest.Server) {
+		s.Greeting, s.Hide, s.SizeInASCII = "220 Welcome to the Go FTP Server", []string{"MLSD"}, ftptest.SizeRaw
+	}},
+	{"twisted", func(s *ftptest.Server) {
+		s.Greeting, s.Hide = "220 Twisted 22.4.0 FTP Server", []string{"EPSV", "MLSD", "MLST"}
+	}},
+	{"nodeftpd", func(s *ftptest.Server) {
+		s.Greeting, s.Hide, s.Ahead = "220 FTP server (nodeftpd) ready", []string{"MLSD", "MLST"}, ftptest.AheadLost
+	}},
+	{"out of turn", func(s *ftptest.Server) { s.Ahead = ftptest.AheadOutOfTurn }},
+	{"closes", func(s *ftptest.Server) { s.Ahead = ftptest.AheadCloses }},
+	{"old", func(s *ftptest.Server) {
+		s.Hide = []string{"MLSD", "MLST", "SIZE", "MDTM", "EPSV", "FEAT"}
+	}},
+	{"no REST", func(s *ftptest.Server) { s.Hide = []string{"REST"} }},
+}
+
+func newSite(w *world, number int) (*site, error) {
+	s := &site{Site: w.plan.Sites[number], w: w, number: number}
+	for i, f := range s.Files {
+		d := &document{name: f.Name, zero: f.Zero, text: s.Scheme == "nntp" || s.Scheme == "wais", serial: number*16 + i}
+		d.set(version{data: d.make(0, f.Size), mod: time.Date(1994, 12, 1+i, 10, 0, 0, 0, time.UTC)})
+		s.documents = append(s.documents, d)
+	}
+	s.files.show(s.documents)
+	return s, s.start()
+}
+
+// start starts the server. It is always at the same address.
+func (s *site) start() error {
+	addr := fmt.Sprintf("127.0.0.1:%d", 2100+s.number)
+	common := func(c *testserver.Server) {
+		c.Content, c.Network, c.MaxConns = &s.files, &s.w.net, s.MaxConns
+	}
+	users := map[string]testserver.User{}
+	if s.Login {
+		users[user] = testserver.User{Password: password}
+	}
+	ctx := context.Background()
+	plain := func(name string) string { return "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/") }
+	s.path = plain
+	var err error
+	switch s.Scheme {
+	case "ftp":
+		s.server, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
+			common(&f.Server)
+			f.Users = users
+			for _, way := range ways {
+				if way.name == s.Way {
+					way.set(f)
+				}
+			}
+		})
+	case "http":
+		s.server, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
+	case "gopher":
+		s.path = func(name string) string { return "/9" + plain(name) }
+		s.server, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) { common(&g.Server) })
+	case "nntp":
+		s.path = func(name string) string {
+			i := strings.LastIndex(name, "/")
+			return "/" + strings.ReplaceAll(name[:i], "/", ".") + name[i:]
+		}
+		s.server, err = nntptest.Start(ctx, addr, func(n *nntptest.Server) { common(&n.Server) })
+	case "wais":
+		var srv *waistest.Server
+		srv, err = waistest.Start(ctx, addr, func(q *waistest.Server) { common(&q.Server) })
+		s.server, s.path = srv, func(name string) string { return srv.DocumentPath("files", name) }
+	case "prospero":
+		s.server, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(&q.Server) })
+	}
+	s.url = s.Scheme + "://" + netip.MustParseAddrPort(addr).String()
+	if s.Login && (s.Scheme == "ftp" || s.Scheme == "http") {
+		s.url = fmt.Sprintf("%s://%s:%s@%s", s.Scheme, user, password, addr)
+	}
+	return err
+}
+
+// restart ends the server and starts it again, without faults.
+func (s *site) restart() {
+	s.note()
+	_ = s.server.Close()
+	if err := s.start(); err != nil {
+		s.w.breaks("a server does not start again: %v", err)
+	}
+}
+
+// arm arms a fault.
+func (w *world) arm(e Event) {
+	s := w.sites[e.Site]
+	var faults []testserver.Fault
+	for text := range strings.SplitSeq(e.Fault, "|") {
+		f, err := s.server.ParseFault(text)
+		if err != nil {
+			w.breaks("%s: %v", e.Fault, err)
+			return
+		}
+		faults = append(faults, f)
+	}
+	if err := s.server.Arm(e.Name, e.N, faults...); err != nil {
+		return // the fault cannot act there
+	}
+	s.armed = append(s.armed, e)
+}
+
+// note counts which of the armed faults have acted.
+func (s *site) note() {
+	pending := ""
+	if err := s.server.PendingFaults(); err != nil {
+		pending = err.Error()
+	}
+	for _, e := range s.armed {
+		f, err := s.server.ParseFault(strings.Split(e.Fault, "|")[0])
+		if err == nil && !strings.Contains(pending, f.String()) {
+			s.w.acts(e)
+		}
+	}
+	s.armed = nil
+}
+
+// change gives a document another version, or takes it away.
+func (s *site) change(name string, next func(d *document) version) {
+	for _, d := range s.documents {
+		if d.name == name {
+			d.set(next(d))
+		}
+	}
+	s.files.show(s.documents)
+}
+
+// forges reports whether the server may send other bytes in a way that no client can see: by a protocol
+// in which the end of the connection is the end of the document.
+func (s *site) forges(events []Event) bool {
+	if s.Scheme != "gopher" {
+		return false
+	}
+	for _, e := range events {
+		if e.Kind == "server" && e.Site == s.number {
+			return true
+		}
+	}
+	return false
+}
+
+// A table has the faults of a server, and the stages at which they may act.
+type table struct {
+	faults  []testserver.FaultInfo
+	stages  []string
+	without []string // faults that no client of this protocol can see
+}
+
+// tables are those of all servers.
+var tables = sync.OnceValue(func() map[string]table {
+	all := make(map[string]table)
+	for scheme, extra := range map[string][]string{
+		"ftp":    {"RETR", "REST", "SIZE", "MDTM", "CWD", "TYPE", "PASV", "EPSV", "LIST", "MLSD", "USER", "PASS", "PWD", "FEAT"},
+		"http":   {"GET", "HEAD"},
+		"gopher": {}, "wais": {}, "prospero": {},
+		"nntp": {"ARTICLE", "GROUP", "LISTGROUP", "OVER", "MODE", "CAPABILITIES", "HEAD", "STAT"},
+	} {
+		w := &world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}}
+		s, err := newSite(w, 0)
+		if err != nil {
+			panic(err)
+		}
+		t := table{faults: s.server.Faults(), stages: extra}
+		for _, stage := range s.server.Stages() {
+			if stage != "*" {
+				t.stages = append(t.stages, stage)
+			}
+		}
+		_ = s.server.Close()
+		all[scheme] = t
+	}
+	return all
+})
+
+func tableOf(scheme string) table { return tables()[scheme] }

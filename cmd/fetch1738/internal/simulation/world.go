@@ -1,0 +1,248 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// A world is what a plan describes, while it runs.
+//
+// Everything that processes do is a step: a call of the disk, a dial, a read or a write of a
+// connection. A step takes a while, which the dice decide, and events happen at steps. The clock of the
+// bubble only moves when all goroutines wait, so one of them goes on at a time, and the order is always
+// the same.
+type world struct {
+	plan  *Plan
+	op    *operation
+	net   testserver.Network
+	disk  *simdisk.Disk
+	sites []*site
+
+	mu        sync.Mutex
+	dice      *rand.Rand
+	steps     int
+	sum       uint64  // of all steps: two runs with the same sum were the same
+	next      []Event // not yet due
+	due       []Event // for the next call that they fit
+	calm      bool    // no more events
+	acted     map[string]int
+	processes []*process
+	broken    []string // what should not have happened
+	log       []string // only if it is kept
+	keep      bool
+	crashed   bool
+	began     time.Time
+}
+
+func newWorld(p *Plan, keep bool) (*world, error) {
+	w := &world{
+		plan: p, keep: keep, dice: rand.New(rand.NewPCG(p.Seed, 2)), next: slices.Clone(p.Events),
+		disk: simdisk.New(p.Disk), acted: make(map[string]int), began: time.Now(),
+	}
+	for i := range p.Sites {
+		s, err := newSite(w, i)
+		if err != nil {
+			return nil, err
+		}
+		w.sites = append(w.sites, s)
+	}
+	for _, e := range p.Events {
+		if e.Kind == "server" {
+			w.arm(e)
+		}
+	}
+	return w, nil
+}
+
+// close ends the servers.
+func (w *world) close() {
+	for _, s := range w.sites {
+		s.note()
+		_ = s.server.Close() // its error is that of faults which have not acted
+	}
+}
+
+// breaks records something that must not happen.
+func (w *world) breaks(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(w.broken, text) {
+		w.broken = append(w.broken, text)
+	}
+}
+
+// step is a step of a process. what and name say which; they are part of the sum.
+func (w *world) step(p *process, what, name string) {
+	w.mu.Lock()
+	w.steps++
+	w.note(what + " " + name)
+	took := time.Duration(1 + w.dice.IntN(2000))
+	if took *= time.Microsecond; w.plan.Slow {
+		took *= time.Duration(1 + w.dice.IntN(1000))
+	}
+	var now []Event
+	for len(w.next) > 0 && w.next[0].At <= w.steps && !w.calm {
+		now, w.next = append(now, w.next[0]), w.next[1:]
+	}
+	w.mu.Unlock()
+	for _, e := range now {
+		kindOf(e.Kind).happen(w, p, e)
+	}
+	time.Sleep(took)
+}
+
+// note adds a line to the sum and to the log. The caller holds the lock.
+func (w *world) note(line string) {
+	w.sum = w.sum*31 + uint64(time.Since(w.began))
+	for i := range len(line) {
+		w.sum = (w.sum ^ uint64(line[i])) * 1099511628211
+	}
+	if w.keep {
+		w.log = append(w.log, fmt.Sprintf("%5d %12v %s", w.steps, time.Since(w.began), line))
+	}
+}
+
+// acts records that an event has had an effect.
+func (w *world) acts(e Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := e.Kind
+	if e.Kind == "server" {
+		name, _, _ = strings.Cut(e.Fault, ":")
+		name = w.plan.Sites[e.Site].Scheme + " " + name
+	}
+	w.acted[name]++
+	w.note("event " + e.Kind + " " + e.Name)
+}
+
+// wait keeps an event for the next call that fits.
+func (w *world) wait(e Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = append(w.due, e)
+}
+
+// take returns the first event that fits.
+func (w *world) take(fits func(e Event) bool) (Event, bool) {
+	w.mu.Lock()
+	i := slices.IndexFunc(w.due, fits)
+	if i < 0 || w.calm {
+		w.mu.Unlock()
+		return Event{}, false
+	}
+	e := w.due[i]
+	w.due = slices.Delete(w.due, i, i+1)
+	w.mu.Unlock()
+	w.acts(e)
+	return e, true
+}
+
+// settle ends all trouble: the servers are new, and much time has passed.
+func (w *world) settle() {
+	w.mu.Lock()
+	w.calm = true
+	w.mu.Unlock()
+	w.disk.Settle()
+	for _, s := range w.sites {
+		s.restart()
+	}
+	time.Sleep(time.Hour)
+}
+
+// A process is one run of the program.
+type process struct {
+	w      *world
+	disk   *simdisk.Process
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	conns   []*conn
+	allowed map[string]bool // the addresses that the policy was asked about
+	open    map[string]int  // connections by server
+	dead    bool
+	text    strings.Builder // what it said
+}
+
+// patience is how long a user waits for a process.
+const patience = 12 * time.Hour
+
+func (w *world) process() *process {
+	p := &process{w: w, allowed: make(map[string]bool), open: make(map[string]int)}
+	p.disk = w.disk.Process(p.before)
+	p.ctx, p.cancel = context.WithTimeout(context.Background(), patience)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.processes = append(w.processes, p)
+	return p
+}
+
+// kill ends a process at once. Its goroutines find that nothing works any more.
+func (p *process) kill() {
+	p.mu.Lock()
+	p.dead = true
+	conns := p.conns
+	p.mu.Unlock()
+	p.disk.Kill()
+	p.cancel()
+	for _, c := range conns {
+		_ = c.mem.Reset()
+	}
+}
+
+func (p *process) killed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+// end checks what a process leaves.
+func (p *process) end() {
+	late := errors.Is(p.ctx.Err(), context.DeadlineExceeded)
+	p.cancel()
+	time.Sleep(100 * time.Hour) // what ends by itself may do so in the background
+	p.w.mu.Lock()
+	p.w.processes = slices.DeleteFunc(p.w.processes, func(q *process) bool { return q == p })
+	p.w.mu.Unlock()
+	if p.killed() {
+		return
+	}
+	if files := p.disk.Open(); len(files) > 0 {
+		p.w.breaks("files are left open: %v", files)
+	}
+	for _, c := range p.conns {
+		if !c.isClosed() {
+			p.w.breaks("a connection to %s is left open", c.to)
+		}
+	}
+	if late && !p.w.drips() {
+		p.w.breaks("it did not end within %v", patience)
+	}
+	for _, secret := range []string{password} {
+		if strings.Contains(p.text.String(), secret) {
+			p.w.breaks("the password is in its output: %q", p.text.String())
+		}
+	}
+}
+
+// drips reports whether a server may send for ever.
+func (w *world) drips() bool {
+	return slices.ContainsFunc(w.plan.Events, func(e Event) bool {
+		return strings.HasPrefix(e.Fault, "Drip") || strings.HasPrefix(e.Fault, "EndlessLine") || e.Kind == "jump"
+	})
+}
+
+func (w *world) note2(line string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(line)
+}
