@@ -1,0 +1,599 @@
+// Package simdisk is a simulated disk for tests: a [disk.Disk] in memory, with processes that can be
+// killed at any call, and with crashes that lose what was not synced. Its files behave as those of
+// Linux do through package os, for a user that is not root. Everything is deterministic.
+package simdisk
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
+)
+
+// Options are the rules of a Disk.
+type Options struct {
+	Windows  bool  // an open file cannot be renamed, removed or replaced; Flush closes a file
+	FoldCase bool  // names that differ only in case are one name
+	NoLinks  bool  // hard links are not supported
+	Capacity int64 // bytes of all files; 0 means no limit
+}
+
+// ErrDead is the error of all calls of a process that is dead.
+var ErrDead = errors.New("the process is dead")
+
+// ErrSharing is the error of a rename or removal that Windows refuses because the file is open.
+var ErrSharing = errors.New("another process is using the file")
+
+// A Disk is what several processes share. Its methods are those of the test: no hook sees them.
+type Disk struct {
+	Options
+	mu      sync.Mutex
+	root    *inode
+	used    int64 // bytes of all files
+	running []*Process
+	log     []*change // changes of names that a crash may undo
+	logged  int       // changes before log
+	dirty   []*inode  // those with edits that a crash may undo
+}
+
+// New returns an empty Disk.
+func New(o Options) *Disk { return &Disk{Options: o, root: newInode(fs.ModeDir | 0o755)} }
+
+// A Process is one process that uses a Disk. It is a [disk.Disk].
+type Process struct {
+	folder
+	disk   *Disk
+	before func(*Call) error
+	dead   bool
+	opened map[opened]string // the names of what is open
+}
+
+type opened interface{ release() }
+
+var _ disk.Disk = (*Process)(nil)
+
+// A Call is one call of a process, before it takes effect. MkdirAll is a mkdir for each directory.
+type Call struct {
+	Op   string // open, stat, lstat, mkdir, rename, link, remove, chtimes, eval; for files also read, write, truncate, chmod, sync, list, lock, flush, close
+	Name string // absolute path
+	To   string // absolute path of the new name, for rename and link
+	N    int    // number of bytes, for read and write
+}
+
+// Process starts a process. If before is not nil, it is called before each call takes effect, and may
+// do anything: also sleep, use the Disk, or kill the process. If it returns an error, the call fails
+// with that error and has no effect, except for [Short]. A close always closes the file.
+func (d *Disk) Process(before func(c *Call) error) *Process {
+	p := &Process{disk: d, before: before, opened: make(map[opened]string)}
+	p.folder = folder{p: p, dir: d.root}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.running = append(d.running, p)
+	return p
+}
+
+// Short is the error that a hook returns if a write writes its first n bytes and then fails with err.
+func Short(n int, err error) error { return &short{n, err} }
+
+type short struct {
+	n int
+	error
+}
+
+func (s *short) Unwrap() error { return s.error }
+
+// Kill ends the process. All of its further calls fail with [ErrDead]; its files are closed.
+func (p *Process) Kill() {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	p.kill()
+	p.disk.running = slices.DeleteFunc(p.disk.running, func(q *Process) bool { return q == p })
+}
+
+func (p *Process) kill() {
+	for o := range p.opened {
+		o.release()
+	}
+	clear(p.opened)
+	p.dead = true
+}
+
+// Open returns the names of the files and roots that are open, as they were opened, in order.
+func (p *Process) Open() []string {
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	names := make([]string, 0, len(p.opened))
+	for _, name := range p.opened {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// call calls the hook.
+func (p *Process) call(c Call) error {
+	if p.before == nil {
+		return nil
+	}
+	p.disk.mu.Lock()
+	dead := p.dead
+	p.disk.mu.Unlock()
+	if dead {
+		return ErrDead
+	}
+	return p.before(&c)
+}
+
+// do calls the hook, and then effect if the process is still alive.
+func (p *Process) do(c Call, effect func() error) error {
+	if err := p.call(c); err != nil {
+		return err
+	}
+	p.disk.mu.Lock()
+	defer p.disk.mu.Unlock()
+	if p.dead {
+		return ErrDead
+	}
+	return effect()
+}
+
+// Close implements [disk.Folder]. It does nothing.
+func (p *Process) Close() error { return nil }
+
+// EvalSymlinks implements [disk.Disk].
+func (p *Process) EvalSymlinks(name string) (target string, err error) {
+	err = p.folder.do("eval", name, func() error {
+		switch at, err := p.find(name, follow); {
+		case errors.Is(err, syscall.ENOTDIR):
+			return err
+		case errors.Is(err, syscall.ELOOP):
+			return errors.New("EvalSymlinks: too many links")
+		case err != nil:
+			return &fs.PathError{Op: "lstat", Path: name, Err: err}
+		case at.node == nil:
+			return &fs.PathError{Op: "lstat", Path: name, Err: syscall.ENOENT}
+		case at.node.mode.IsDir():
+			target = at.node.path()
+		default:
+			target = path.Join(at.dir.path(), at.name)
+		}
+		return nil
+	})
+	return target, err
+}
+
+// A folder is all files, or with root set what is below dir.
+type folder struct {
+	p      *Process
+	dir    *inode
+	root   bool
+	name   string // that was opened
+	path   string // its absolute path
+	closed bool
+}
+
+// OpenFile implements [disk.Folder].
+func (f *folder) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, error) {
+	h := &file{p: f.p, name: f.join(name), flag: flag}
+	err := f.do("open", name, func() (err error) {
+		if f.root && perm&^0o777 != 0 {
+			return errors.New("unsupported file mode")
+		}
+		if h.node, err = f.open(name, flag, perm); err == nil {
+			h.node.opened++
+			f.p.opened[h] = f.abs(name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, f.fail("open", name, err)
+	}
+	return h, nil
+}
+
+func (f *folder) open(name string, flag int, perm fs.FileMode) (*inode, error) {
+	d, how, create := f.p.disk, follow, flag&os.O_CREATE != 0
+	exclusive := create && flag&os.O_EXCL != 0
+	if exclusive {
+		how = 0
+	}
+	if create && !f.root {
+		how |= raw
+	}
+	need := fs.FileMode(0o400)
+	switch {
+	case flag&os.O_RDWR != 0:
+		need = 0o600
+	case flag&os.O_WRONLY != 0:
+		need = 0o200
+	}
+	if flag&os.O_TRUNC != 0 {
+		need |= 0o200
+	}
+	at, err := f.find(name, how)
+	switch n := at.node; {
+	case err != nil:
+		return nil, err
+	case create && at.slash && !f.root:
+		return nil, syscall.EISDIR
+	case n == nil && !create:
+		return nil, syscall.ENOENT
+	case n == nil:
+		n = newInode(perm & 0o777 &^ umask)
+		return n, d.add(at, n)
+	case exclusive:
+		return nil, syscall.EEXIST
+	case n.mode.IsDir() && (create || need&0o200 != 0):
+		return nil, syscall.EISDIR
+	case n.mode&need != need:
+		return nil, syscall.EACCES
+	case flag&os.O_TRUNC != 0:
+		return n, d.truncate(n, 0)
+	}
+	return at.node, nil
+}
+
+const umask = 0o022
+
+// OpenRoot implements [disk.Folder].
+func (f *folder) OpenRoot(name string) (disk.Folder, error) {
+	r := &folder{p: f.p, root: true, name: f.join(name), path: f.abs(name)}
+	err := f.do("open", name, func() (err error) {
+		if r.dir, err = f.open(name, os.O_RDONLY, 0); err != nil {
+			return err
+		}
+		if !r.dir.mode.IsDir() {
+			return errors.New("not a directory")
+		}
+		r.dir.opened++
+		f.p.opened[r] = r.path
+		return nil
+	})
+	if err != nil {
+		return nil, f.fail("open", name, err)
+	}
+	return r, nil
+}
+
+// Close implements [disk.Folder].
+func (f *folder) Close() error {
+	d := f.p.disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !f.closed {
+		f.release()
+		delete(f.p.opened, f)
+	}
+	return nil
+}
+
+func (f *folder) release() {
+	f.closed = true
+	f.p.disk.released(f.dir)
+}
+
+// Stat implements [disk.Folder].
+func (f *folder) Stat(name string) (fs.FileInfo, error) { return f.stat("stat", name, follow) }
+
+// Lstat implements [disk.Folder].
+func (f *folder) Lstat(name string) (fs.FileInfo, error) { return f.stat("lstat", name, 0) }
+
+func (f *folder) stat(op, name string, how int) (i fs.FileInfo, err error) {
+	err = f.do(op, name, func() error {
+		n, err := f.existing(name, how)
+		if err == nil {
+			i = n.info(name)
+		}
+		return err
+	})
+	if f.root {
+		op = "stat"
+	}
+	return i, f.fail(op, name, err)
+}
+
+// existing returns the inode at a name.
+func (f *folder) existing(name string, how int) (*inode, error) {
+	at, err := f.find(name, how)
+	if err == nil && at.node == nil {
+		err = syscall.ENOENT
+	}
+	return at.node, err
+}
+
+// Chtimes implements [disk.Folder].
+func (f *folder) Chtimes(name string, _, modified time.Time) error {
+	return f.fail("chtimes", name, f.do("chtimes", name, func() error {
+		n, err := f.existing(name, follow)
+		if err == nil && !modified.IsZero() {
+			f.p.disk.touch(n)
+			n.modified = modified.Round(0).Local()
+		}
+		return err
+	}))
+}
+
+// Mkdir implements [disk.Folder].
+func (f *folder) Mkdir(name string, perm fs.FileMode) error {
+	return f.fail("mkdir", name, f.do("mkdir", name, func() error {
+		if f.root && perm&^0o777 != 0 {
+			return errors.New("unsupported file mode")
+		}
+		at, err := f.find(name, raw)
+		if err != nil {
+			return err
+		}
+		return f.p.disk.mkdir(at, perm)
+	}))
+}
+
+func (d *Disk) mkdir(at place, perm fs.FileMode) error {
+	if at.node != nil {
+		return syscall.EEXIST
+	}
+	return d.add(at, newInode(fs.ModeDir|perm&0o777&^umask))
+}
+
+// MkdirAll implements [disk.Folder].
+func (f *folder) MkdirAll(name string, perm fs.FileMode) error {
+	if f.root {
+		return f.mkdirAll(name, perm)
+	}
+	if n, err := f.quietly(name, follow); err == nil && n.mode.IsDir() {
+		return nil
+	} else if err == nil {
+		return f.fail("mkdir", name, syscall.ENOTDIR)
+	}
+	parent := strings.TrimRight(name, "/")
+	parent = parent[:strings.LastIndexByte(parent, '/')+1]
+	if parent = strings.TrimSuffix(parent, "/"); parent != "" {
+		if err := f.MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	err := f.Mkdir(name, perm)
+	if n, failed := f.quietly(name, 0); err != nil && failed == nil && n.mode.IsDir() {
+		return nil
+	}
+	return err
+}
+
+// quietly is existing without the hook.
+func (f *folder) quietly(name string, how int) (*inode, error) {
+	f.p.disk.mu.Lock()
+	defer f.p.disk.mu.Unlock()
+	return f.existing(name, how)
+}
+
+// mkdirAll is MkdirAll of a root, which also creates the directories that links lead to.
+func (f *folder) mkdirAll(name string, perm fs.FileMode) error {
+	for more := true; more; {
+		err := f.do("mkdir", name, func() error {
+			if perm&^0o777 != 0 {
+				return errors.New("unsupported file mode")
+			}
+			at, err := f.find(name, raw|partly)
+			if err != nil {
+				return err
+			}
+			more = at.more
+			err = f.p.disk.mkdir(at, perm)
+			if n := at.node; err != nil && n != nil && n.mode.IsDir() {
+				return nil
+			} else if err == nil || n == nil || n.mode&fs.ModeSymlink == 0 {
+				return err
+			}
+			switch n, failed := f.existing(name, follow); {
+			case failed == nil && n.mode.IsDir():
+				return nil
+			case failed == nil:
+				return syscall.ENOTDIR
+			case !errors.Is(failed, fs.ErrNotExist):
+				return failed
+			}
+			return err
+		})
+		if err != nil {
+			return f.fail("mkdir", name, err)
+		}
+	}
+	return nil
+}
+
+// Remove implements [disk.Folder].
+func (f *folder) Remove(name string) error {
+	return f.fail("remove", name, f.do("remove", name, func() error {
+		how := raw
+		if f.root {
+			how = 0
+		}
+		at, err := f.find(name, how)
+		switch n := at.node; {
+		case err != nil:
+			return err
+		case at.name == ".":
+			return syscall.EINVAL
+		case at.name == "..":
+			return syscall.ENOTEMPTY
+		case at.name == "/":
+			return syscall.EBUSY
+		case n == nil:
+			return syscall.ENOENT
+		case at.slash && !n.mode.IsDir():
+			return syscall.ENOTDIR
+		case !at.dir.writable():
+			return syscall.EACCES
+		case len(n.entries) > 0:
+			return syscall.ENOTEMPTY
+		case f.p.disk.busy(n):
+			return ErrSharing
+		}
+		f.p.disk.change(&change{node: at.node, from: at.slot})
+		return nil
+	}))
+}
+
+// Link implements [disk.Folder].
+func (f *folder) Link(from, to string) error {
+	return f.failLink("link", from, to, func() error {
+		n, err := f.existing(from, 0)
+		if err != nil {
+			return err
+		}
+		how := raw
+		if f.root {
+			how = 0
+		}
+		at, err := f.find(to, how)
+		switch {
+		case err != nil:
+			return err
+		case at.node != nil:
+			return syscall.EEXIST
+		case at.slash:
+			return syscall.ENOENT
+		case !at.dir.writable():
+			return f.p.disk.add(at, n)
+		case n.mode.IsDir() || f.p.disk.NoLinks:
+			return syscall.EPERM
+		case n.links == 0:
+			return syscall.ENOENT
+		}
+		return f.p.disk.add(at, n)
+	})
+}
+
+// Rename implements [disk.Folder].
+func (f *folder) Rename(from, to string) error {
+	return f.failLink("rename", from, to, func() error { return f.rename(from, to) })
+}
+
+func (f *folder) rename(from, to string) error {
+	d, how := f.p.disk, 0
+	if !f.root {
+		how = raw
+		// Package os never replaces a directory.
+		if new, err := f.existing(to, 0); err == nil && new.mode.IsDir() {
+			if old, err := f.existing(from, 0); err != nil {
+				return err
+			} else if from == to || old != new {
+				return syscall.EEXIST
+			}
+		}
+	}
+	old, err := f.find(from, how)
+	if err != nil {
+		return err
+	}
+	new, err := f.find(to, how|creating)
+	if err != nil {
+		return err
+	}
+	n, over := old.node, new.node
+	if n != nil && f.root && new.slash && !n.mode.IsDir() {
+		return syscall.ENOTDIR
+	}
+	if n != nil && f.root && over != nil && over.mode.IsDir() && (old.name == new.name || n != over) {
+		return syscall.EEXIST
+	}
+	switch {
+	case n == nil:
+		return syscall.ENOENT
+	case old.special() || new.special():
+		return syscall.EBUSY
+	case (old.slash || new.slash) && !n.mode.IsDir():
+		return syscall.ENOTDIR
+	case n.holds(new.dir):
+		return syscall.EINVAL
+	case n == over && (old.slot == new.slot || old.dir != new.dir || d.key(old.name) != d.key(new.name)):
+		return nil
+	case new.dir.links == 0:
+		return syscall.ENOENT
+	case !old.dir.writable() || !new.dir.writable():
+		return syscall.EACCES
+	case n.mode.IsDir() && over != nil && !over.mode.IsDir():
+		return syscall.ENOTDIR
+	case n.mode.IsDir() && old.dir != new.dir && !n.writable():
+		return syscall.EACCES
+	case d.busy(n) || d.busy(over):
+		return ErrSharing
+	}
+	if over == n {
+		over = nil // only the case of the name changes
+	}
+	d.change(&change{node: n, from: old.slot, to: new.slot, over: over})
+	return nil
+}
+
+// busy reports whether Windows refuses to rename or remove an inode.
+func (d *Disk) busy(n *inode) bool {
+	if !d.Windows || n == nil {
+		return false
+	}
+	if !n.mode.IsDir() {
+		return n.opened > 0
+	}
+	for _, e := range n.entries {
+		if d.busy(e.node) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *folder) do(op, name string, effect func() error) error {
+	return f.doCall(Call{Op: op, Name: f.abs(name)}, effect)
+}
+
+func (f *folder) doCall(c Call, effect func() error) error {
+	return f.p.do(c, func() error {
+		if f.closed {
+			return fs.ErrClosed
+		}
+		return effect()
+	})
+}
+
+// fail returns the error of an operation, as package os does.
+func (f *folder) fail(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f.root {
+		op += "at"
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+func (f *folder) failLink(op, from, to string, effect func() error) error {
+	err := f.doCall(Call{Op: op, Name: f.abs(from), To: f.abs(to)}, effect)
+	if err == nil {
+		return nil
+	}
+	if f.root {
+		op += "at"
+	}
+	return &os.LinkError{Op: op, Old: from, New: to, Err: err}
+}
+
+// join returns the name of a file that is opened.
+func (f *folder) join(name string) string {
+	if !f.root || strings.HasSuffix(f.name, "/") {
+		return f.name + name
+	}
+	return f.name + "/" + name
+}
+
+// abs returns the absolute path of a name.
+func (f *folder) abs(name string) string { return path.Join("/", f.path, name) }
+
+// coin returns true or false.
+func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }
