@@ -36,6 +36,9 @@ func FuzzRecords(f *testing.F) {
 	if err == nil {
 		err = root.Mkdir(Folder, 0o777)
 	}
+	if err == nil {
+		root, err = root.OpenRoot(Folder)
+	}
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"sync"
@@ -193,10 +194,11 @@ type known struct {
 type manifest struct {
 	mu     sync.Mutex
 	file   disk.File // nil in a dry run without a manifest
-	frozen bool      // nothing is written
-	end    int64     // of the file
-	text   []byte    // buffer of recordAt
-	start  Record    // the line with Start set; URL is empty in a new manifest
+	locked *disk.Locked
+	frozen bool   // nothing is written
+	end    int64  // of the file
+	text   []byte // buffer of recordAt
+	start  Record // the line with Start set; URL is empty in a new manifest
 	urls   map[id]spot
 	begun  map[id]int64 // offset of the line of an incomplete file
 	failed map[id]int64 // offset of the line of a failure in this run
@@ -215,19 +217,18 @@ func (s spot) line() int64 { return int64(s>>1) - 1 }
 
 var errLocked = errors.New("another mirror is running in this directory")
 
-// openManifest opens, locks and reads the manifest.
-func openManifest(root disk.Folder) (*manifest, error) {
-	file, err := disk.Lock(func() (disk.File, error) {
-		return root.OpenFile(ManifestFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
-	},
-		func() (fs.FileInfo, error) { return root.Stat(ManifestFile) })
+// openManifest opens, locks and reads the manifest in inner, which is Folder.
+func openManifest(inner disk.Folder) (*manifest, error) {
+	name := path.Base(ManifestFile)
+	file, err := disk.Lock(func() (disk.File, error) { return inner.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
+		func() (fs.FileInfo, error) { return inner.Stat(name) })
 	if errors.Is(err, disk.ErrBusy) {
 		return nil, errLocked
 	}
 	if err != nil {
 		return nil, err
 	}
-	m := &manifest{file: file.File}
+	m := &manifest{file: file.File, locked: file}
 	if err = endLine(m.file); err == nil {
 		err = m.read()
 	}
@@ -436,7 +437,7 @@ func (m *manifest) recordAt(at int64) Record {
 
 // rewrite replaces the manifest by one that has only the valid lines. The new one is not locked, so
 // the next run may begin.
-func (m *manifest) rewrite(root disk.Folder) error {
+func (m *manifest) rewrite(inner disk.Folder) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lines := slices.AppendSeq(slices.Collect(maps.Values(m.begun)), maps.Values(m.failed))
@@ -446,8 +447,8 @@ func (m *manifest) rewrite(root disk.Folder) error {
 		}
 	}
 	slices.Sort(lines)
-	const fresh = ManifestFile + ".new"
-	file, err := root.OpenFile(fresh, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	name := path.Base(ManifestFile)
+	file, err := inner.OpenFile(name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return err
 	}
@@ -460,7 +461,10 @@ func (m *manifest) rewrite(root disk.Folder) error {
 	if err = errors.Join(err, w.Flush(), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return root.Rename(fresh, ManifestFile)
+	if err := m.locked.Yield(); err != nil {
+		return err
+	}
+	return inner.Rename(name+".new", name)
 }
 
 // copyLines copies the lines at the given offsets, which must be in ascending order.
@@ -487,8 +491,11 @@ func copyLines(w io.Writer, src io.Reader, lines []int64) error {
 }
 
 func (m *manifest) close() error {
-	if m.file == nil {
+	switch {
+	case m.file == nil:
 		return nil
+	case m.locked != nil:
+		return m.locked.Close() // it may be closed
 	}
 	return m.file.Close()
 }

@@ -52,7 +52,7 @@ func (m *menu) keep() (err error) {
 	if m.part != nil {
 		return nil
 	}
-	if m.part, err = m.r.root.OpenFile(partName(m.url), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err == nil {
+	if m.part, err = m.r.inner.OpenFile(partName(m.url), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err == nil {
 		_, err = m.short.WriteTo(m.part)
 	}
 	return err

@@ -25,6 +25,7 @@ type run struct {
 	maxEntries int64
 
 	root     disk.Folder // nil in a dry run without a directory
+	inner    disk.Folder // Folder; nil in a dry run
 	manifest *manifest
 
 	listed  bool         // the tree has been listed
@@ -81,18 +82,30 @@ func (r *run) open(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	if err = r.root.MkdirAll(Folder, 0o777); err == nil {
-		r.manifest, err = openManifest(r.root)
+	if err = r.root.Mkdir(Folder, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
+		r.inner, err = r.root.OpenRoot(Folder)
+	}
+	if err == nil {
+		r.manifest, err = openManifest(r.inner)
+	}
+	if err == nil {
+		err = r.begin()
 	}
 	if err != nil {
-		r.root.Close()
-		return err
-	}
-	if err = r.begin(); err != nil {
-		r.manifest.close()
-		r.root.Close()
+		r.release()
 	}
 	return err
+}
+
+// release closes what open has opened.
+func (r *run) release() (err error) {
+	if r.manifest != nil {
+		err = r.manifest.close()
+	}
+	if r.inner != nil {
+		err = errors.Join(err, r.inner.Close())
+	}
+	return errors.Join(err, r.root.Close())
 }
 
 // begin records the start URL in the manifest, or checks it. Each of two trees in one directory
@@ -122,9 +135,9 @@ func (r *run) close(ctx context.Context) error {
 		if r.whole {
 			r.manifest.tidy()
 		}
-		err = errors.Join(r.removeParts(), r.manifest.rewrite(r.root)) // in this order, see rewrite
+		err = errors.Join(r.removeParts(), r.manifest.rewrite(r.inner)) // in this order, see rewrite
 	}
-	return errors.Join(err, r.manifest.close(), r.root.Close())
+	return errors.Join(err, r.release())
 }
 
 // do performs the run.

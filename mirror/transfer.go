@@ -87,15 +87,16 @@ type part struct {
 	size   int64
 	sum    hash.Hash // of the bytes written
 	file   disk.File
-	digest string // the final sum in hexadecimal
+	info   fs.FileInfo // of the file
+	digest string      // the final sum in hexadecimal
 	end    ending
 }
 
-// partName returns the path of the part of a file. It depends only on the URL, so a later run finds
-// the part.
+// partName returns the name of the part of a file, in Folder. It depends only on the URL, so a later
+// run finds the part.
 func partName(url string) string { return idOf(url).partName() }
 
-func (i id) partName() string { return Folder + "/" + hex.EncodeToString(i[:]) + ".part" }
+func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
 
 // newPart opens a part. If resume is set it keeps the content and continues at its end.
 func (r *run) newPart(e *entry, resume bool) (*part, error) {
@@ -105,7 +106,7 @@ func (r *run) newPart(e *entry, resume bool) (*part, error) {
 		flags |= os.O_TRUNC
 	}
 	var err error
-	if p.file, err = r.root.OpenFile(p.name, flags, 0o666); err != nil {
+	if p.file, err = r.inner.OpenFile(p.name, flags, 0o666); err != nil {
 		return nil, err
 	}
 	if resume {
@@ -144,10 +145,10 @@ func (p *part) restart() error {
 
 // kept returns the part of a menu that was received with the listing, or nil for other entries.
 func (r *run) kept(e *entry) *part {
-	if !e.kept {
+	if e.kept == nil {
 		return nil
 	}
-	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
+	return &part{name: partName(e.url), size: e.size, info: e.kept, digest: e.sum, end: e.end}
 }
 
 // download fetches a file into its part. It resumes the part if the file has not changed on the
@@ -177,7 +178,9 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 // close closes p and sets its digest. It returns err, or the error of closing.
 func (p *part) close(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
-	return p, cmp.Or(err, p.file.Close())
+	info, failed := p.file.Stat()
+	p.info = info
+	return p, cmp.Or(err, failed, p.file.Close())
 }
 
 // sameListing reports whether the listing of a file has the same id and time as when its transfer
@@ -284,10 +287,10 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	switch {
 	case action == Unchanged:
 		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
-		if err := r.root.Remove(p.name); err != nil {
+		if err := r.inner.Remove(p.name); err != nil {
 			return err
 		}
-		if err := r.setTime(e.file, e.modified); err != nil {
+		if err := setTime(r.root, e.file, e.modified); err != nil {
 			return err
 		}
 		if !e.modified.IsZero() {
@@ -313,17 +316,25 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	return nil
 }
 
-// place moves a part to its final path.
+// place moves a part to its final path. It fails if another file has the name of the part by then.
 func (r *run) place(e *entry, p *part) error {
-	if err := r.setTime(p.name, e.modified); err != nil {
+	now, err := r.inner.Lstat(p.name)
+	if err == nil && !disk.SameFile(now, p.info) {
+		err = fmt.Errorf("%s: another program has replaced it", Folder+"/"+p.name)
+	}
+	if err == nil {
+		err = setTime(r.inner, p.name, e.modified)
+	}
+	if err != nil {
 		return err
 	}
-	if dir := path.Dir(e.file); dir != "." {
-		if err := r.root.MkdirAll(dir, 0o777); err != nil {
-			return err
+	err = r.root.Rename(Folder+"/"+p.name, e.file)
+	if dir := path.Dir(e.file); dir != "." && errors.Is(err, fs.ErrNotExist) {
+		if err = r.root.MkdirAll(dir, 0o777); err == nil {
+			err = r.root.Rename(Folder+"/"+p.name, e.file)
 		}
 	}
-	return r.root.Rename(p.name, e.file)
+	return err
 }
 
 // removeParts removes the parts that no later run would resume.
@@ -332,26 +343,26 @@ func (r *run) removeParts() error {
 	for url := range r.manifest.begun {
 		wanted[url.partName()] = true
 	}
-	dir, err := r.root.OpenFile(Folder, os.O_RDONLY, 0)
+	dir, err := r.inner.OpenFile(".", os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	for _, name := range names {
-		if name = Folder + "/" + name; strings.HasSuffix(name, ".part") && !wanted[name] {
-			err = errors.Join(err, r.root.Remove(name))
+		if strings.HasSuffix(name, ".part") && !wanted[name] {
+			err = errors.Join(err, r.inner.Remove(name))
 		}
 	}
 	return err
 }
 
 // setTime sets the modification time of a file, unless it is unknown.
-func (r *run) setTime(name string, modified time.Time) error {
+func setTime(dir disk.Folder, name string, modified time.Time) error {
 	if modified.IsZero() {
 		return nil
 	}
-	return r.root.Chtimes(name, modified, modified)
+	return dir.Chtimes(name, modified, modified)
 }
 
 // sumOf returns the checksum of an existing file.

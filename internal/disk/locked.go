@@ -88,6 +88,15 @@ func (f *Locked) Flush() error {
 	return flush(f.File.(*os.File))
 }
 
+// Yield prepares the file to be replaced by another one. On systems that cannot replace an open file it
+// closes the file, elsewhere it does nothing.
+func (f *Locked) Yield() error {
+	if file, ok := f.File.(simulated); ok {
+		return file.Flush()
+	}
+	return yield(f.File.(*os.File))
+}
+
 func take(f File) bool {
 	if file, ok := f.(simulated); ok {
 		return file.Lock()

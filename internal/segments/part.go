@@ -129,7 +129,10 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 		return err
 	}
 	e := resume.Of(res)
-	p.record = record{digest(j.Request.Locator.Redacted()), e, res.ModTime, [][2]int64{{0, e.Size}}}
+	p.record = record{Source: digest(j.Request.Locator.Redacted()), Edition: e, ModTime: res.ModTime}
+	if e.Size > 0 {
+		p.record.Missing = [][2]int64{{0, e.Size}}
+	}
 	return p.save()
 }
 

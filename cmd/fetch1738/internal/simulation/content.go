@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"sync/atomic"
 	"testing/fstest"
@@ -92,6 +93,9 @@ func (l *live) Open(name string) (fs.File, error) { return l.now.Load().Open(nam
 func (l *live) show(docs []*document) {
 	now := fstest.MapFS{}
 	for _, d := range docs {
+		for dir := path.Dir(d.name); dir != "."; dir = path.Dir(dir) {
+			now[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755} // it stays when its files vanish
+		}
 		if v := d.last(); !v.gone {
 			now[d.name] = &fstest.MapFile{Data: v.data, ModTime: v.mod, Mode: 0o644}
 		}

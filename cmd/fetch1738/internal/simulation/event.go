@@ -15,6 +15,8 @@ import (
 type kind struct {
 	name string
 	disk bool // only for operations that write files
+	// onNet means that it takes time, so that it happens at a step of the network.
+	onNet bool
 	// draw completes an event. It reports false if the event is not possible in this plan. It may be
 	// nil. N has been drawn already.
 	draw func(r *rand.Rand, p *Plan, e *Event) bool
@@ -44,8 +46,8 @@ var kinds = []kind{
 	})},
 
 	// The servers and the network.
-	{name: "restart", happen: func(w *world, _ *process, e Event) { w.acts(e); w.sites[e.Site].restart() }},
-	{name: "jump", happen: func(w *world, _ *process, e Event) {
+	{name: "restart", onNet: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.sites[e.Site].restart() }},
+	{name: "jump", onNet: true, happen: func(w *world, _ *process, e Event) {
 		w.acts(e)
 		time.Sleep(time.Duration(e.N%48) * time.Hour / 2)
 	}},
@@ -112,7 +114,7 @@ func drawError(r *rand.Rand, _ *Plan, e *Event) bool {
 
 // before is called before each call of the disk.
 func (p *process) before(c *simdisk.Call) error {
-	p.w.step(p, c.Op, c.Name)
+	p.w.step(p, c.Op, c.Name, false)
 	w := p.w
 	if e, ok := w.take(func(e Event) bool { return e.Kind == "error" && (e.Name == "" || e.Name == c.Op) }); ok {
 		return errnos[e.Fault]
@@ -123,11 +125,12 @@ func (p *process) before(c *simdisk.Call) error {
 		}
 	}
 	// What others do to the files that are not complete.
-	if (c.Op == "open" || c.Op == "rename" || c.Op == "write") && isWork(c.Name) {
+	if (c.Op == "open" || c.Op == "write") && isWork(c.Name) {
 		if e, ok := w.take(func(e Event) bool { return e.Kind == "link" || e.Kind == "other" || e.Kind == "gone" }); ok {
 			switch w.disk.Delete(c.Name); e.Kind {
 			case "link":
 				w.disk.Symlink(treasure, c.Name)
+				w.links = append(w.links, c.Name)
 			case "other":
 				w.disk.Put(c.Name, []byte("of somebody else"), time.Now())
 			}
@@ -163,40 +166,36 @@ var words = []string{
 	"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "3'it is gone'\terror\terror.host\t1",
 }
 
-// forging are the faults that send other bytes as if they were the right ones: no client can see that.
-// Those of replies are not among them.
-var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer"}
-
-// drawFault draws a fault of the table of a server.
+// drawFault draws a fault of a server, and where it acts.
 func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
-	table := tableOf(scheme)
-	f := table.faults[r.IntN(len(table.faults))]
-	if slices.Contains(forging, f.Name) || slices.Contains(table.without, f.Name) {
-		return false
-	}
-	e.At, e.N = 0, r.IntN(6)
-	e.Name = table.stages[r.IntN(len(table.stages))]
-	if len(f.At) > 0 {
-		e.Name = f.At[r.IntN(len(f.At))]
-	}
-	e.Fault = f.Name
-	for i, param := range strings.Fields(f.Params) {
+	all := tables()[scheme]
+	c := all[r.IntN(len(all))]
+	e.At, e.N, e.Name, e.Fault = 0, []int{1, 1, 1, 2, 3, 5, 0}[r.IntN(7)], c.stage, c.fault
+	for i, param := range strings.Fields(c.params) {
 		sep := ","
 		if i == 0 {
 			sep = ":"
 		}
-		e.Fault += sep + drawArgument(r, scheme, param)
+		e.Fault += sep + drawArgument(r, scheme, c.fault, param)
 	}
-	if f.Name == "Truncate" && scheme == "ftp" && r.IntN(2) == 0 {
-		e.Fault += "|Reply:226 complete" // the server lies
+	if c.fault == "Truncate" && scheme == "ftp" && r.IntN(2) == 0 {
+		e.Also = "Reply:226 complete" // the server lies
 	}
 	return true
 }
 
-func drawArgument(r *rand.Rand, scheme, param string) string {
+// numbers are the arguments of faults whose numbers are no lengths.
+var numbers = map[string][]int{
+	"Loss": {5, 20, 50}, "Status": {404, 403, 416, 500, 503, 429, 304, 206, 301}, "Diagnostic": {1, 2, 13}, "Refuse": {1, 2, 3},
+}
+
+func drawArgument(r *rand.Rand, scheme, fault, param string) string {
 	switch param {
 	case "n":
+		if all := numbers[fault]; all != nil {
+			return fmt.Sprint(all[r.IntN(len(all))])
+		}
 		return fmt.Sprint([]int{1, 1 + r.IntN(10), 1 + r.IntN(100), 1 + r.IntN(9000), 50_000 + r.IntN(100_000)}[r.IntN(5)])
 	case "d":
 		return (time.Duration(1+r.IntN(200_000)) * time.Millisecond).String()

@@ -23,7 +23,7 @@ func (p *process) allow(_ context.Context, t fetch.Target) error {
 
 // dial connects to a server of the world.
 func (p *process) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	p.w.step(p, "dial", address)
+	p.w.step(p, "dial", address, true)
 	p.mu.Lock()
 	asked := p.allowed[address]
 	p.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	c.p.w.step(c.p, "read", c.to)
+	c.p.w.step(c.p, "read", c.to, true)
 	e, ok := c.p.w.take(func(e Event) bool { return e.Kind == "cut" || e.Kind == "stall" || e.Kind == "half" })
 	switch {
 	case !ok || c.mem == nil:
@@ -80,7 +80,6 @@ func (c *conn) Read(b []byte) (int, error) {
 		return n, nil
 	case e.Kind == "half" && n > 1:
 		n = 1 + e.N%(n-1)
-		c.p.w.note2("half")
 	}
 	_ = c.mem.Reset()
 	return n, nil
@@ -88,7 +87,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	c.p.w.step(c.p, "write", c.to)
+	c.p.w.step(c.p, "write", c.to, true)
 	if _, ok := c.p.w.take(func(e Event) bool { return e.Kind == "lost" }); ok && c.mem != nil {
 		n, _ := c.Conn.Write(b[:len(b)/2])
 		_ = c.mem.Reset()

@@ -322,6 +322,8 @@ func copyOf(s *site, d *document) string {
 	switch s.Scheme {
 	case "nntp":
 		return copyDir + d.name[strings.LastIndex(d.name, "/"):]
+	case "gopher":
+		return copyDir + "/" + d.name
 	}
 	return copyDir + strings.TrimPrefix(d.name, "pub")
 }
@@ -339,15 +341,16 @@ func copied(o *once, err error) {
 		_, existed := o.had[path]
 		seen := d.during(o.began, time.Now())
 		switch {
-		case exists && !d.has(data, time.Time{}, time.Now()) && !(forges && d.begins(data)):
+		case exists && !d.has(data, time.Time{}, time.Now()) && !(forges && d.begins(data)) && !o.w.folds(d):
 			o.w.breaks("%s in the copy has %d bytes that no version has: %v", d.name, len(data), err)
+		case o.w.folds(d):
 		case existed && !exists && !o.w.plan.deletes():
 			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
 		case existed && !exists && !wasGone(seen):
 			o.w.breaks("%s was deleted, although the server has it", d.name)
-		case err == nil && !exists && !wasGone(seen) && len(seen) == 1 && !o.w.folds(d):
+		case err == nil && !exists && !wasGone(seen) && len(seen) == 1:
 			o.w.breaks("%s is not in the copy, although the run succeeded", d.name)
-		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges && !o.w.folds(d):
+		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges:
 			o.w.breaks("%s in the copy is old, although the run succeeded", d.name)
 		}
 	}
@@ -362,10 +365,10 @@ func wasGone(seen []version) bool {
 	return false
 }
 
-// folds reports whether another document has the same name on this disk.
+// folds reports whether the name of another document differs in case only. A mirror refuses one of them.
 func (w *world) folds(d *document) bool {
 	for _, other := range w.sites[0].documents {
-		if w.plan.Disk.FoldCase && other != d && strings.EqualFold(other.name, d.name) {
+		if other != d && strings.EqualFold(other.name, d.name) {
 			return true
 		}
 	}

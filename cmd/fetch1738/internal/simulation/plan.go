@@ -48,6 +48,7 @@ type Event struct {
 	Name  string `json:"name,omitzero"`
 	N     int    `json:"n,omitzero"`
 	Fault string `json:"fault,omitzero"`
+	Also  string `json:"also,omitzero"` // another fault at the same place
 }
 
 func (p *Plan) String() string {
@@ -117,7 +118,7 @@ func drawSite(r *rand.Rand, scheme string, tree bool) Site {
 	}
 	n := 1
 	if tree {
-		n = 1 + r.IntN(7)
+		n = 1 + r.IntN(8)
 	}
 	for i := range n {
 		s.Files = append(s.Files, File{Name: fileName(scheme, i), Size: drawSize(r, tree), Zero: r.IntN(8) == 0})
@@ -131,7 +132,7 @@ func fileName(scheme string, i int) string {
 	if scheme == "nntp" {
 		return fmt.Sprintf("local/test/%d", i+1)
 	}
-	return []string{"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin", "pub/A.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/h.bin"}[i%8]
+	return []string{"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin", "pub/h.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/A.bin"}[i%8]
 }
 
 func drawSize(r *rand.Rand, tree bool) int {

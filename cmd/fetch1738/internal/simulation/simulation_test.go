@@ -24,6 +24,9 @@ func TestSeeds(t *testing.T) {
 	began := time.Now()
 	for seed := from; seed < to && !t.Failed(); seed++ {
 		p := Draw(seed)
+		if os.Getenv("SIM_TELL") != "" {
+			_ = os.WriteFile(os.Getenv("SIM_TELL"), []byte(p.String()), 0o666)
+		}
 		o := Run(t, p, false)
 		Sums(acted, o.Acted)
 		if len(o.Broken) > 0 {
@@ -40,7 +43,9 @@ func TestSeeds(t *testing.T) {
 func report(t *testing.T, seed uint64, p *Plan, o *Outcome) {
 	t.Errorf("seed %d: %s", seed, strings.Join(o.Broken, "\n"))
 	t.Logf("%s", p)
-	short := Shrink(p, func(q *Plan) bool { return len(Run(t, q, false).Broken) > 0 })
+	short := Shrink(p, func(q *Plan) bool {
+		return slices.ContainsFunc(Run(t, q, false).Broken, func(text string) bool { return class(text) == class(o.Broken[0]) })
+	})
 	o = Run(t, short, true)
 	t.Logf("shrunk: %s\n%s\n%s", strings.Join(o.Broken, "\n"), short, strings.Join(o.Log, "\n"))
 }
@@ -58,4 +63,15 @@ func seeds(t *testing.T, text string) (from, to uint64) {
 		t.Fatalf("SIM_SEEDS=%s: %v", text, err)
 	}
 	return from, to
+}
+
+// class returns what kind of failure a text is about: without its numbers and reasons.
+func class(text string) string {
+	text, _, _ = strings.Cut(text, ": ")
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return -1
+		}
+		return c
+	}, text)
 }

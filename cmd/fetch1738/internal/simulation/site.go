@@ -3,8 +3,10 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -160,19 +162,26 @@ func (s *site) restart() {
 // arm arms a fault.
 func (w *world) arm(e Event) {
 	s := w.sites[e.Site]
+	if err := s.armFault(e); err != nil {
+		w.breaks("%+v: %v", e, err)
+		return
+	}
+	s.armed = append(s.armed, e)
+}
+
+func (s *site) armFault(e Event) error {
 	var faults []testserver.Fault
-	for text := range strings.SplitSeq(e.Fault, "|") {
+	for _, text := range []string{e.Fault, e.Also} {
+		if text == "" {
+			continue
+		}
 		f, err := s.server.ParseFault(text)
 		if err != nil {
-			w.breaks("%s: %v", e.Fault, err)
-			return
+			return err
 		}
 		faults = append(faults, f)
 	}
-	if err := s.server.Arm(e.Name, e.N, faults...); err != nil {
-		return // the fault cannot act there
-	}
-	s.armed = append(s.armed, e)
+	return s.server.Arm(e.Name, e.N, faults...)
 }
 
 // note counts which of the armed faults have acted.
@@ -182,8 +191,7 @@ func (s *site) note() {
 		pending = err.Error()
 	}
 	for _, e := range s.armed {
-		f, err := s.server.ParseFault(strings.Split(e.Fault, "|")[0])
-		if err == nil && !strings.Contains(pending, f.String()) {
+		if f, err := s.server.ParseFault(e.Fault); err == nil && !strings.Contains(pending, f.String()) {
 			s.w.acts(e)
 		}
 	}
@@ -214,37 +222,38 @@ func (s *site) forges(events []Event) bool {
 	return false
 }
 
-// A table has the faults of a server, and the stages at which they may act.
-type table struct {
-	faults  []testserver.FaultInfo
-	stages  []string
-	without []string // faults that no client of this protocol can see
-}
+// A choice is a fault of a server, and a stage at which it can act.
+type choice struct{ stage, fault, params string }
 
-// tables are those of all servers.
-var tables = sync.OnceValue(func() map[string]table {
-	all := make(map[string]table)
-	for scheme, extra := range map[string][]string{
+// forging are the faults that send other bytes as if they were the right ones, which no client can see.
+var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer"}
+
+// tables has the choices for each scheme.
+var tables = sync.OnceValue(func() map[string][]choice {
+	all := make(map[string][]choice)
+	for scheme, commands := range map[string][]string{
 		"ftp":    {"RETR", "REST", "SIZE", "MDTM", "CWD", "TYPE", "PASV", "EPSV", "LIST", "MLSD", "USER", "PASS", "PWD", "FEAT"},
 		"http":   {"GET", "HEAD"},
 		"gopher": {}, "wais": {}, "prospero": {},
 		"nntp": {"ARTICLE", "GROUP", "LISTGROUP", "OVER", "MODE", "CAPABILITIES", "HEAD", "STAT"},
 	} {
-		w := &world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}}
-		s, err := newSite(w, 0)
+		s, err := newSite(&world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}}, 0)
 		if err != nil {
 			panic(err)
 		}
-		t := table{faults: s.server.Faults(), stages: extra}
-		for _, stage := range s.server.Stages() {
-			if stage != "*" {
-				t.stages = append(t.stages, stage)
+		r := rand.New(rand.NewPCG(0, 0))
+		for _, stage := range slices.Concat(s.server.Stages(), commands) {
+			for _, f := range s.server.Faults() {
+				e := Event{Name: stage, N: 1, Fault: f.Name}
+				for i, param := range strings.Fields(f.Params) {
+					e.Fault += []string{":", ",", ","}[i] + drawArgument(r, scheme, f.Name, param)
+				}
+				if !slices.Contains(forging, f.Name) && s.armFault(e) == nil {
+					all[scheme] = append(all[scheme], choice{stage, f.Name, f.Params})
+				}
 			}
 		}
 		_ = s.server.Close()
-		all[scheme] = t
 	}
 	return all
 })
-
-func tableOf(scheme string) table { return tables()[scheme] }

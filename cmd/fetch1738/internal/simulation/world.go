@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -17,8 +18,8 @@ import (
 // A world is what a plan describes, while it runs.
 //
 // Everything that processes do is a step: a call of the disk, a dial, a read or a write of a
-// connection. A step takes a while, which the dice decide, and events happen at steps. The clock of the
-// bubble only moves when all goroutines wait, so one of them goes on at a time, and the order is always
+// connection. A step of the network takes a while, which the dice decide, and events happen at steps.
+// The clock of the bubble only moves when all goroutines wait, so one of them goes on at a time, and the order is always
 // the same.
 type world struct {
 	plan  *Plan
@@ -40,6 +41,7 @@ type world struct {
 	log       []string // only if it is kept
 	keep      bool
 	crashed   bool
+	links     []string // of somebody else, in the place of files that are not complete
 	began     time.Time
 }
 
@@ -80,24 +82,40 @@ func (w *world) breaks(format string, args ...any) {
 	}
 }
 
-// step is a step of a process. what and name say which; they are part of the sum.
-func (w *world) step(p *process, what, name string) {
+// step is a step of a process. what and name say which; they are part of the sum. One of the network
+// takes time. One of the disk does not: the caller may hold a lock, for which others cannot wait in
+// virtual time.
+func (w *world) step(p *process, what, name string, onNet bool) {
 	w.mu.Lock()
 	w.steps++
 	w.note(what + " " + name)
-	took := time.Duration(1 + w.dice.IntN(2000))
-	if took *= time.Microsecond; w.plan.Slow {
+	took := time.Duration(1+w.dice.IntN(2000)) * time.Microsecond
+	if w.plan.Slow {
 		took *= time.Duration(1 + w.dice.IntN(1000))
 	}
-	var now []Event
-	for len(w.next) > 0 && w.next[0].At <= w.steps && !w.calm {
-		now, w.next = append(now, w.next[0]), w.next[1:]
+	var now, left []Event
+	for i, e := range w.next {
+		if e.At > w.steps || w.calm {
+			left = append(left, w.next[i:]...)
+			break
+		}
+		if onNet || !kindOf(e.Kind).onNet {
+			now = append(now, e)
+		} else {
+			left = append(left, e)
+		}
 	}
+	w.next = left
 	w.mu.Unlock()
 	for _, e := range now {
 		kindOf(e.Kind).happen(w, p, e)
 	}
-	time.Sleep(took)
+	switch {
+	case onNet:
+		time.Sleep(took)
+	case took%4 == 0:
+		runtime.Gosched()
+	}
 }
 
 // note adds a line to the sum and to the log. The caller holds the lock.
@@ -152,6 +170,11 @@ func (w *world) settle() {
 	w.calm = true
 	w.mu.Unlock()
 	w.disk.Settle()
+	for _, name := range w.links { // a user would do that
+		if _, isFile := w.disk.Get(name); !isFile {
+			w.disk.Delete(name)
+		}
+	}
 	for _, s := range w.sites {
 		s.restart()
 	}
@@ -241,8 +264,11 @@ func (w *world) drips() bool {
 	})
 }
 
-func (w *world) note2(line string) {
+// tell adds a line to the log.
+func (w *world) tell(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note(line)
+	if w.keep {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
 }
