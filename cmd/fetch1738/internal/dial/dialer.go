@@ -44,9 +44,7 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	if d.plain() && len(fetch.KnownAddrs(at.Host)) < 2 {
-		system := net.Dialer{ControlContext: fetch.DialControl}
-		d.KeepAlive.control(&system)
-		return system.DialContext(ctx, network, address)
+		return d.connect(ctx, net.Dialer{}, network, address)
 	}
 	addrs, err := d.LookUp(ctx, at.Host, at.Port)
 	if err != nil {
@@ -91,9 +89,7 @@ func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 	}
 	for port := int(d.Ports.First); ; port++ {
 		from = netip.AddrPortFrom(from.Addr(), uint16(port))
-		system := net.Dialer{ControlContext: fetch.DialControl, LocalAddr: endpoint(network, from)}
-		d.KeepAlive.control(&system)
-		conn, err := system.DialContext(ctx, network, to.String())
+		conn, err := d.connect(ctx, net.Dialer{LocalAddr: endpoint(network, from)}, network, to.String())
 		switch {
 		case err == nil, ctx.Err() != nil, !isBind(err):
 			return conn, err
@@ -101,6 +97,26 @@ func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 			return nil, &LocalError{fmt.Errorf("cannot bind to %s: %w", from, err)}
 		}
 	}
+}
+
+type throughKey struct{}
+
+// Through returns a copy of ctx with which a Dialer connects by dial, as in a simulated network.
+func Through(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error)) context.Context {
+	return context.WithValue(ctx, throughKey{}, dial)
+}
+
+// connect connects to an address by the function of Through, or else by system.
+func (d *Dialer) connect(ctx context.Context, system net.Dialer, network, address string) (net.Conn, error) {
+	if dial, ok := ctx.Value(throughKey{}).(func(context.Context, string, string) (net.Conn, error)); ok {
+		if err := fetch.DialControl(ctx, network, address, nil); err != nil {
+			return nil, err
+		}
+		return dial(ctx, network, address)
+	}
+	system.ControlContext = fetch.DialControl
+	d.KeepAlive.control(&system)
+	return system.DialContext(ctx, network, address)
 }
 
 // isBind reports whether err says that the local end is not available.
