@@ -61,6 +61,14 @@ func Of(ctx context.Context) Disk {
 	return System{}
 }
 
+// Or returns d, or [System] if d is nil.
+func Or(d Disk) Disk {
+	if d == nil {
+		return System{}
+	}
+	return d
+}
+
 // System is the Disk of the operating system.
 type System struct{}
 
@@ -84,7 +92,7 @@ func rooted(r *os.Root, err error) (Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return root{r}, nil
+	return (*root)(r), nil
 }
 
 // Stat implements Folder.
@@ -119,14 +127,26 @@ func (System) EvalSymlinks(path string) (string, error) { return filepath.EvalSy
 // Close implements Folder.
 func (System) Close() error { return nil }
 
-// root is a directory of the system that names cannot leave.
-type root struct{ *os.Root }
+// root is a directory of the system that names cannot leave. It does not embed an os.Root, all of
+// whose methods would be linked.
+type root os.Root
 
-func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	return opened(r.Root.OpenFile(name, flag, perm))
+func (r *root) os() *os.Root { return (*os.Root)(r) }
+
+func (r *root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	return opened(r.os().OpenFile(name, flag, perm))
 }
 
-func (r root) OpenRoot(name string) (Folder, error) { return rooted(r.Root.OpenRoot(name)) }
+func (r *root) OpenRoot(name string) (Folder, error)         { return rooted(r.os().OpenRoot(name)) }
+func (r *root) Stat(name string) (fs.FileInfo, error)        { return r.os().Stat(name) }
+func (r *root) Lstat(name string) (fs.FileInfo, error)       { return r.os().Lstat(name) }
+func (r *root) Mkdir(name string, perm fs.FileMode) error    { return r.os().Mkdir(name, perm) }
+func (r *root) MkdirAll(name string, perm fs.FileMode) error { return r.os().MkdirAll(name, perm) }
+func (r *root) Rename(from, to string) error                 { return r.os().Rename(from, to) }
+func (r *root) Link(from, to string) error                   { return r.os().Link(from, to) }
+func (r *root) Remove(name string) error                     { return r.os().Remove(name) }
+func (r *root) Chtimes(name string, a, m time.Time) error    { return r.os().Chtimes(name, a, m) }
+func (r *root) Close() error                                 { return r.os().Close() }
 
 // A simulated file has these methods, for what the system has no methods of *os.File.
 type simulated interface {

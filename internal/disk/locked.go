@@ -79,8 +79,8 @@ func (f *Locked) named() (fs.FileInfo, error) {
 }
 
 // Flush prepares the file to be renamed or removed. It returns the errors of writing that Close
-// returns, and keeps the lock. On systems without flock it closes the file, because Windows cannot
-// rename an open one.
+// returns, and keeps the lock. Where there is no flock it closes the file, because Windows cannot rename
+// an open one.
 func (f *Locked) Flush() error {
 	if file, ok := f.File.(simulated); ok {
 		return file.Flush()

@@ -68,7 +68,7 @@ func (p *Part) load() {
 		return
 	}
 	at := info.Size() - trailerLen - int64(size) // reading at a negative position fails
-	text, err := io.ReadAll(io.NewSectionReader(p.file, at, int64(size)))
+	text, err := io.ReadAll(io.NewSectionReader(p.file.File, at, int64(size)))
 	if err != nil || crc32.ChecksumIEEE(text) != sum {
 		return
 	}

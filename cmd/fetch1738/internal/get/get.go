@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // Verbs are the verbs, for hints and --help.
@@ -29,7 +30,7 @@ type Verbs struct {
 // Run is the program without a verb. It returns the exit code of the last URL, or with -Z
 // that of the last transfer that failed.
 func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int {
-	shown := &report.Reporter{Streams: std, Verbs: verbs.Names}
+	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx), Verbs: verbs.Names}
 	defer shown.Close()
 	c := curl.New(std, curl.Options())
 	err := c.Parse(args)

@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -48,7 +49,7 @@ func Command() cli.Command {
 
 func run(ctx context.Context, args []string, std stdio.Streams) int {
 	s := new(settings)
-	shown := &report.Reporter{Streams: std}
+	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
 	defer shown.Close()
 	c := curl.New(std, s.table())
 	err := c.Parse(args)

@@ -4,6 +4,7 @@ package output
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,16 +14,17 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // sinks returns Sinks for one file, one whose name the user typed and one whose name a
 // server chose.
 func sinks(t *testing.T) map[string]func() *Sink {
 	dir := t.TempDir()
+	inDir := &Place{Op: &plan.Operation{Output: plan.Output{Dir: dir}}}
 	return map[string]func() *Sink{
 		"typed":  func() *Sink { return At(filepath.Join(dir, "typed")) },
-		"served": func() *Sink { return ToFolder(dir, "served", false) },
+		"served": func() *Sink { return inDir.ToFolder("served") },
 	}
 }
 
@@ -50,7 +52,7 @@ func TestOneAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range []func() error{first.Flush, first.Close} {
-			if err := second.Take(strings.NewReader("2")); !errors.Is(err, filelock.ErrBusy) {
+			if err := second.Take(strings.NewReader("2")); !errors.Is(err, disk.ErrBusy) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := errors.Join(second.Flush(), second.Remove(), second.Close(), step()); err != nil {
@@ -104,11 +106,11 @@ func TestSegmentsAtOnce(t *testing.T) {
 			if _, err := openPart(first); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := first.part.file.WriteString("complete"); err != nil {
+			if _, err := io.WriteString(first.part.file, "complete"); err != nil {
 				t.Fatal(err)
 			}
 			part := PartPath(first)
-			if _, err := openPart(second); !errors.Is(err, filelock.ErrBusy) {
+			if _, err := openPart(second); !errors.Is(err, disk.ErrBusy) {
 				t.Errorf("%s: the part: %v", name, err)
 			}
 			if err := second.Remove(); err != nil || PartPath(second) != "" {
@@ -125,7 +127,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 			if _, err := os.Lstat(part); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s: the part is left: %v", name, err)
 			}
-			if _, err := openLocked(At(first.Path), os.O_WRONLY); !errors.Is(err, filelock.ErrBusy) {
+			if _, err := openLocked(At(first.Path), os.O_WRONLY); !errors.Is(err, disk.ErrBusy) {
 				t.Errorf("%s: the file: %v", name, err)
 			}
 			if err := errors.Join(first.Flush(), first.Remove(), first.Close(), os.RemoveAll(path)); err != nil {
@@ -162,7 +164,7 @@ func TestManyAtOnce(t *testing.T) {
 					s := sink()
 					file, err := openLocked(s, os.O_RDWR|os.O_CREATE)
 					if err != nil {
-						if !errors.Is(err, filelock.ErrBusy) {
+						if !errors.Is(err, disk.ErrBusy) {
 							t.Errorf("%s: %v", name, err)
 							return
 						}

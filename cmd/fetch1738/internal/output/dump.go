@@ -1,20 +1,24 @@
 package output
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // Create opens a file for writing. If more is set, it appends. If mkdirs is set, missing
 // directories are created.
-func Create(name string, mkdirs, more bool) (*os.File, error) {
+func (p *Place) Create(name string, mkdirs, more bool) (disk.File, error) {
+	d := disk.Or(p.Disk)
 	if mkdirs {
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		if err := d.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			return nil, err
 		}
 	}
@@ -22,7 +26,27 @@ func Create(name string, mkdirs, more bool) (*os.File, error) {
 	if !more {
 		flags |= os.O_TRUNC
 	}
-	return os.OpenFile(name, flags, 0o666)
+	return d.OpenFile(name, flags, 0o666)
+}
+
+// Save replaces the content of a file.
+func (p *Place) Save(name, text string) error {
+	f, err := p.Create(name, false, false)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	return cmp.Or(err, f.Close())
+}
+
+// Saved returns the content of a file.
+func (p *Place) Saved(name string) ([]byte, error) {
+	f, err := disk.Or(p.Disk).OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return stdio.ReadAll(f, name)
 }
 
 // Dumps opens the files for heads (-D) of Operations.
@@ -33,15 +57,15 @@ type Dumps struct {
 
 // Open opens the file for the heads of a transfer. The first transfer of an Operation truncates it,
 // the others append.
-func (d *Dumps) Open(op *plan.Operation) (*os.File, error) {
+func (d *Dumps) Open(p *Place) (disk.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	more := d.opened[op]
+	more := d.opened[p.Op]
 	if d.opened == nil {
 		d.opened = make(map[*plan.Operation]bool)
 	}
-	d.opened[op] = true
-	return Create(op.Output.DumpHeader, op.Output.CreateDirs, more)
+	d.opened[p.Op] = true
+	return p.Create(p.Op.Output.DumpHeader, p.Op.Output.CreateDirs, more)
 }
 
 // Harmless returns w with a filter for text of a server, if w is a terminal and raw is

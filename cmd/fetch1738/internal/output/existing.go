@@ -10,7 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // maxNumbered is the number of further names that --no-clobber tries, as in curl.
@@ -18,7 +18,7 @@ const maxNumbered = 99
 
 // openFile creates the file, or opens the existing one if that may be overwritten, and
 // locks it. It may change the name of the file.
-func openFile(s *Sink) (file *filelock.File, err error) {
+func openFile(s *Sink) (file *disk.Locked, err error) {
 	err = claim(s, func(exclusive int) (err error) {
 		file, err = openLocked(s, os.O_WRONLY|os.O_CREATE|exclusive)
 		return err
@@ -27,8 +27,8 @@ func openFile(s *Sink) (file *filelock.File, err error) {
 }
 
 // openLocked is openPath for a file that no other process may write to.
-func openLocked(s *Sink, flags int) (*filelock.File, error) {
-	return filelock.Open(func() (*os.File, error) { return s.openPath(flags) }, s.stat)
+func openLocked(s *Sink, flags int) (*disk.Locked, error) {
+	return disk.Lock(func() (disk.File, error) { return s.openPath(flags) }, s.stat)
 }
 
 // claim calls create, which creates the file or opens the existing one. exclusive is
@@ -99,10 +99,7 @@ func (s *Sink) Remove() error {
 	if s.file == nil || !s.regular() {
 		return nil
 	}
-	if s.Served == "" {
-		return os.Remove(s.Path)
-	}
-	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Remove(name) })
+	return s.inFolder(false, disk.Folder.Remove)
 }
 
 // SetTime sets the modification time of the file, if it has been opened and has not been
@@ -111,17 +108,14 @@ func (s *Sink) SetTime(modified time.Time) error {
 	if s.file == nil || !s.regular() {
 		return nil
 	}
-	if s.Served == "" {
-		return os.Chtimes(s.Path, time.Time{}, modified)
-	}
-	return s.inFolder(false, func(dir *os.Root, name string) error { return dir.Chtimes(name, time.Time{}, modified) })
+	return s.inFolder(false, func(dir disk.Folder, name string) error { return dir.Chtimes(name, time.Time{}, modified) })
 }
 
 // regular reports whether the file at the path is still the one that was written, and is
 // a regular file.
 func (s *Sink) regular() bool {
 	info, err := s.stat()
-	return err == nil && info.Mode().IsRegular() && os.SameFile(info, s.opened)
+	return err == nil && info.Mode().IsRegular() && disk.SameFile(info, s.opened)
 }
 
 // Folders resolves the paths of files. It caches the last directory, as successive files
@@ -134,24 +128,25 @@ func (f *Folders) Place(s *Sink) string {
 	if s.Path == "" {
 		return ""
 	}
-	switch info, err := os.Lstat(s.Path); {
+	d := disk.Or(s.disk)
+	switch info, err := d.Lstat(s.Path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return filepath.Join(f.find(filepath.Dir(s.Path)), filepath.Base(s.Path))
+		return filepath.Join(f.find(d, filepath.Dir(s.Path)), filepath.Base(s.Path))
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		info, err = os.Stat(s.Path)
+		info, err = d.Stat(s.Path)
 		if err == nil && !info.Mode().IsRegular() {
 			return ""
 		}
 	case err == nil && !info.Mode().IsRegular():
 		return ""
 	}
-	return placeOfFile(s.Path)
+	return placeOfFile(d, s.Path)
 }
 
 // find returns the canonical path of a directory. It caches that of an existing one.
-func (f *Folders) find(folder string) string {
+func (f *Folders) find(d disk.Disk, folder string) string {
 	if f.place == "" || f.folder != folder {
-		place, err := filepath.EvalSymlinks(folder)
+		place, err := d.EvalSymlinks(folder)
 		if err != nil {
 			return absolute(folder)
 		}
@@ -161,10 +156,10 @@ func (f *Folders) find(folder string) string {
 }
 
 // placeOfFile returns the canonical path of a file.
-func placeOfFile(path string) string {
-	if file, err := filepath.EvalSymlinks(path); err == nil {
+func placeOfFile(d disk.Disk, path string) string {
+	if file, err := d.EvalSymlinks(path); err == nil {
 		path = file
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+	} else if dir, err := d.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(dir, filepath.Base(path))
 	}
 	return absolute(path)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // The part of a Sink's path that a server chose stays below the directory that the user
@@ -15,19 +16,19 @@ import (
 // them. The part that the user typed may lead anywhere.
 
 // openPath opens or creates the Sink's file. It does not empty it.
-func (s *Sink) openPath(flags int) (f *os.File, err error) {
-	if s.Served == "" {
-		return open(s.Path, flags)
-	}
-	err = s.inFolder(s.mkdirs, func(dir *os.Root, name string) (err error) {
+func (s *Sink) openPath(flags int) (f disk.File, err error) {
+	err = s.inFolder(s.mkdirs, func(dir disk.Folder, name string) (err error) {
 		f, err = openIn(s, dir, name, flags)
 		return err
 	})
 	return f, err
 }
 
-// openIn opens or creates a file in dir, which must be a regular one.
-func openIn(s *Sink, dir *os.Root, name string, flags int) (*os.File, error) {
+// openIn opens or creates the Sink's file. If a server chose the name, it must be a regular one.
+func openIn(s *Sink, dir disk.Folder, name string, flags int) (disk.File, error) {
+	if s.Served == "" {
+		return dir.OpenFile(name, flags, 0o666)
+	}
 	before, err := dir.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -55,20 +56,25 @@ func irregular(s *Sink) error {
 // stat returns the FileInfo of the Sink's path. If a server chose the name, a link is not
 // followed.
 func (s *Sink) stat() (info fs.FileInfo, err error) {
-	if s.Served == "" {
-		return os.Stat(s.Path)
-	}
-	err = s.inFolder(false, func(dir *os.Root, name string) (err error) {
-		info, err = dir.Lstat(name)
+	err = s.inFolder(false, func(dir disk.Folder, name string) (err error) {
+		if s.Served == "" {
+			info, err = dir.Stat(name)
+		} else {
+			info, err = dir.Lstat(name)
+		}
 		return err
 	})
 	return info, err
 }
 
 // inFolder calls do with the directory of the Sink's file and the name in it. A directory
-// that a server chose must not be a link.
-func (s *Sink) inFolder(mkdirs bool, do func(dir *os.Root, name string) error) error {
-	dir, err := os.OpenRoot(cmp.Or(strings.TrimSuffix(s.Path, s.Served), "."))
+// that a server chose must not be a link. If the user typed the path, the directory is the Disk.
+func (s *Sink) inFolder(mkdirs bool, do func(dir disk.Folder, name string) error) error {
+	d := disk.Or(s.disk)
+	if s.Served == "" {
+		return do(d, s.Path)
+	}
+	dir, err := d.OpenRoot(cmp.Or(strings.TrimSuffix(s.Path, s.Served), "."))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
@@ -24,7 +24,7 @@ const partSuffix = ".segments"
 func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
 	again, err := openPart(s)
 	switch {
-	case errors.Is(err, filelock.ErrBusy):
+	case errors.Is(err, disk.ErrBusy):
 		return true, err
 	case err != nil:
 		job.Warn("using one connection: %v", err) // which may succeed with the file itself
@@ -62,7 +62,7 @@ func PartPath(s *Sink) string {
 // it again, for writing. If the Sink is not a file, or its path is not a regular file, it
 // opens nothing and returns nil. The file of an earlier run is opened as it is. Its
 // permissions are those of the file that it replaces, which must be writable.
-func openPart(s *Sink) (again func() (*os.File, error), err error) {
+func openPart(s *Sink) (again func() (disk.File, error), err error) {
 	if s.Path == "" {
 		return nil, nil
 	}
@@ -82,9 +82,7 @@ func openPart(s *Sink) (again func() (*os.File, error), err error) {
 	}
 	path, name := s.Path, s.Served
 	if name == "" { // else it is no link
-		if target, err := filepath.EvalSymlinks(path); err == nil {
-			path = target
-		}
+		path = target(s)
 		name = filepath.Base(path)
 	}
 	if s.part != nil {
@@ -92,7 +90,7 @@ func openPart(s *Sink) (again func() (*os.File, error), err error) {
 		s.part = nil
 	}
 	// Treated as chosen by a server, so that links are not followed.
-	part := &Sink{Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
+	part := &Sink{disk: s.disk, Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
 	if part.file, err = openLocked(part, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, err
 	}
@@ -104,7 +102,7 @@ func openPart(s *Sink) (again func() (*os.File, error), err error) {
 		return nil, err
 	}
 	s.part = part
-	return func() (*os.File, error) { return part.openPath(os.O_WRONLY) }, nil
+	return func() (disk.File, error) { return part.openPath(os.O_WRONLY) }, nil
 }
 
 // adopt gives the part the name of the Sink's file. The part stays open and locked.
@@ -121,7 +119,7 @@ func adopt(s *Sink) error {
 // that exists.
 func rename(s *Sink, exclusive bool) error {
 	if exclusive {
-		err := withPart(s, os.Link, (*os.Root).Link)
+		err := withPart(s, disk.Folder.Link)
 		switch {
 		case err == nil:
 			return s.part.Remove()
@@ -135,19 +133,23 @@ func rename(s *Sink, exclusive bool) error {
 		}
 		_ = claimed.Close()
 	}
-	return withPart(s, os.Rename, (*os.Root).Rename)
+	return withPart(s, disk.Folder.Rename)
 }
 
-// withPart calls one of two functions with the names of the part and of the Sink's file.
-func withPart(s *Sink, typed func(part, file string) error, served func(dir *os.Root, part, file string) error) error {
-	if s.Served != "" {
-		return s.inFolder(false, func(dir *os.Root, name string) error {
-			return served(dir, filepath.Base(s.part.Path), name)
-		})
+// withPart calls do with the names of the part and of the Sink's file.
+func withPart(s *Sink, do func(dir disk.Folder, part, file string) error) error {
+	return s.inFolder(false, func(dir disk.Folder, name string) error {
+		if s.Served == "" {
+			return do(dir, s.part.Path, target(s))
+		}
+		return do(dir, filepath.Base(s.part.Path), name)
+	})
+}
+
+// target returns the path that the user typed, without links.
+func target(s *Sink) string {
+	if path, err := disk.Or(s.disk).EvalSymlinks(s.Path); err == nil {
+		return path
 	}
-	path := s.Path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	return typed(s.part.Path, path)
+	return s.Path
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // A Place is the output of the transfers of a URL.
 type Place struct {
+	Disk        disk.Disk // if nil, the system's
 	Op          *plan.Operation
 	Destination plan.Destination
 	Values      []string        // of the sets and ranges in the URL, for #1, #2, …
@@ -26,7 +28,7 @@ type Place struct {
 // have another one.
 func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*Sink, error) {
 	o := &p.Op.Output
-	s := &Sink{Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming(), retried: p.Op.Retry.Times > 0}
+	s := &Sink{disk: p.Disk, Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming(), retried: p.Op.Retry.Times > 0}
 	path := p.Destination.Path
 	if p.Listed != nil {
 		if typed, served := p.listed(*p.Listed); served != "" {
@@ -60,6 +62,13 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 		s.Path = inFolder(o.Dir, path)
 	}
 	return s, nil
+}
+
+// ToFolder returns a Sink for a file in the directory of --output-dir whose name a server chose. It
+// overwrites an existing file.
+func (p *Place) ToFolder(name string) *Sink {
+	o := &p.Op.Output
+	return &Sink{disk: p.Disk, Path: inFolder(o.Dir, name), Served: name, clobber: plan.ClobberAlways, remote: true, named: true, mkdirs: o.CreateDirs}
 }
 
 // Ready returns an error if a transfer would write to out, standard output, and out was closed when

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,7 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/filelock"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -32,7 +31,8 @@ type Sink struct {
 	Count   int64           // bytes written
 	Base    int64           // offset in the file of the first byte written
 
-	remote   bool // Path is a name from the URL
+	disk     disk.Disk // if nil, the system's
+	remote   bool      // Path is a name from the URL
 	mkdirs   bool
 	append   bool // to the existing file
 	retried  bool // --retry: what goes to no file has a Tail, too
@@ -43,10 +43,10 @@ type Sink struct {
 	out      io.Writer
 	portion  *Portion // of out, with parallel transfers
 
-	sized   bool           // Base is the size that the file had when the transfer began
-	file    *filelock.File // nil until it is opened, and for standard output
-	part    *Sink          // the file of --segments, or nil
-	opened  os.FileInfo
+	sized   bool         // Base is the size that the file had when the transfer began
+	file    *disk.Locked // nil until it is opened, and for standard output
+	part    *Sink        // the file of --segments, or nil
+	opened  fs.FileInfo
 	w       io.Writer
 	safe    *term.Writer // nil unless w is a terminal
 	decoder *charset.Decoder
@@ -54,12 +54,6 @@ type Sink struct {
 
 // At returns a Sink for the file at path.
 func At(path string) *Sink { return &Sink{Path: path} }
-
-// ToFolder returns a Sink for a file in the directory dir whose name a server chose. It
-// overwrites an existing file. If mkdirs is set, missing directories are created.
-func ToFolder(dir, name string, mkdirs bool) *Sink {
-	return &Sink{Path: inFolder(dir, name), Served: name, clobber: plan.ClobberAlways, remote: true, named: true, mkdirs: mkdirs}
-}
 
 // File reports whether a file has been opened.
 func (s *Sink) File() bool { return s.file != nil }
@@ -87,7 +81,7 @@ func (s *Sink) Open() error {
 		if err := s.create(); err != nil {
 			return err
 		}
-		s.w, stream = s.file.File, s.file
+		s.w, stream = s.file.File, s.file.File // an *os.File can be a terminal
 	case s.portion != nil:
 		s.w = s.portion
 	default:
@@ -113,7 +107,7 @@ func (s *Sink) terminal(stream io.Writer) bool {
 // --create-dirs.
 func makeDirs(s *Sink) error {
 	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
-		return os.MkdirAll(filepath.Dir(typed), 0o750)
+		return disk.Or(s.disk).MkdirAll(filepath.Dir(typed), 0o750)
 	}
 	return nil
 }
@@ -143,7 +137,7 @@ func (s *Sink) create() error {
 }
 
 // begin empties the file, or seeks to its end.
-func begin(s *Sink, file *filelock.File) (err error) {
+func begin(s *Sink, file *disk.Locked) (err error) {
 	s.opened = file.Info
 	if !s.append {
 		if s.opened.Mode().IsRegular() && s.opened.Size() > 0 {
@@ -209,7 +203,7 @@ func (s *Sink) blame(err error) error {
 
 // Exists reports whether there is a file, of any type, at the path.
 func (s *Sink) Exists() bool {
-	_, err := os.Lstat(s.Path)
+	_, err := disk.Or(s.disk).Lstat(s.Path)
 	return s.Path != "" && err == nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -352,7 +353,7 @@ func lacksDirectory(t *told, _ *fetch.Error) bool {
 	if !errors.Is(t.Err, fs.ErrNotExist) || t.Sink == nil || t.Sink.Path == "" || t.Op.Output.CreateDirs {
 		return false
 	}
-	_, err := os.Stat(filepath.Dir(t.Sink.Path))
+	_, err := disk.Or(t.reporter.Disk).Stat(filepath.Dir(t.Sink.Path))
 	return errors.Is(err, fs.ErrNotExist)
 }
 

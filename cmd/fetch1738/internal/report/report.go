@@ -20,13 +20,15 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // A Reporter shows transfers. It implements transfer.Events. Other output goes to its
 // Streams, which keep the display intact. The caller must close it.
 type Reporter struct {
 	stdio.Streams
-	Verbs []string // for a URL that may be a misspelled verb
+	Disk  disk.Disk // if nil, the system's
+	Verbs []string  // for a URL that may be a misspelled verb
 
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
@@ -45,7 +47,7 @@ func (r *Reporter) Redirect(name string) {
 		r.Err = r.check(stdio.CheckOutput(r.Out))
 		return
 	}
-	f, err := os.Create(name)
+	f, err := r.create(name)
 	if err != nil {
 		r.Warn("--stderr: cannot write to the file: %v", err)
 		return
@@ -59,8 +61,12 @@ func (r *Reporter) check(w *stdio.Checked) *stdio.Checked {
 	return w
 }
 
+func (r *Reporter) create(name string) (disk.File, error) {
+	return disk.Or(r.Disk).OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+}
+
 // checkFile is check for a file that Close closes.
-func (r *Reporter) checkFile(f *os.File) *stdio.Checked {
+func (r *Reporter) checkFile(f disk.File) *stdio.Checked {
 	r.opened = append(r.opened, f)
 	return r.check(stdio.CheckFile(f))
 }
@@ -86,7 +92,7 @@ func (r *Reporter) Open(trace plan.Trace) error {
 	case trace.File == "-":
 		r.trace = r.check(stdio.CheckOutput(r.Out))
 	default:
-		f, err := os.Create(trace.File)
+		f, err := r.create(trace.File)
 		if err != nil {
 			return fault.New(fault.Write, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // writeOut writes the output of -w. It returns the first error.
@@ -37,7 +38,7 @@ func (p *formatter) format() {
 type formatter struct {
 	t         *told
 	to        io.Writer
-	file      *os.File // the file of %output, or nil
+	file      disk.File // the file of %output, or nil
 	variables map[string]any
 	ended     bool
 	err       error // of writing
@@ -103,7 +104,7 @@ func (p *formatter) output(name string) {
 	if behind, ok := strings.CutPrefix(name, ">>"); ok {
 		name, flags = behind, os.O_WRONLY|os.O_CREATE|os.O_APPEND
 	}
-	if file, err := os.OpenFile(name, flags, 0o666); err != nil {
+	if file, err := disk.Or(p.t.reporter.Disk).OpenFile(name, flags, 0o666); err != nil {
 		p.t.Warn("--write-out: %v", err)
 	} else {
 		p.redirect(file)
@@ -112,7 +113,7 @@ func (p *formatter) output(name string) {
 
 // redirect redirects the following text to a file, or, if file is nil, to standard
 // output.
-func (p *formatter) redirect(file *os.File) {
+func (p *formatter) redirect(file disk.File) {
 	if p.file != nil {
 		p.fail(p.file.Close())
 	}

@@ -60,7 +60,7 @@ type Checked struct {
 func CheckOutput(w io.Writer) *Checked { return &Checked{w: w, blame: OutputError} }
 
 // CheckFile returns a Checked on a file of the whole run, the loss of which also ends the run.
-func CheckFile(f *os.File) *Checked {
+func CheckFile(f io.Writer) *Checked {
 	return &Checked{w: f, blame: func(err error) error { return fault.New(fault.Output, err) }}
 }
 

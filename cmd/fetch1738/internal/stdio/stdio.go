@@ -37,13 +37,14 @@ func ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, name)
+	return ReadAll(f, name)
 }
 
 // ReadIn reads all of In, with the limit of [ReadFile].
-func (s Streams) ReadIn() ([]byte, error) { return readAll(s.In, "-") }
+func (s Streams) ReadIn() ([]byte, error) { return ReadAll(s.In, "-") }
 
-func readAll(r io.Reader, name string) ([]byte, error) {
+// ReadAll reads all of r, whose name is for errors, with the limit of [ReadFile].
+func ReadAll(r io.Reader, name string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(b) > maxFile {
 		err = fmt.Errorf("%s: longer than %d bytes", name, maxFile)

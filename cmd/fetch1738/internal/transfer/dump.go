@@ -15,7 +15,7 @@ func openDump(t *Transfer) error {
 		t.Heads.Dump(output.Harmless(t.engine.Err, o.Raw), nil)
 		return nil
 	}
-	file, err := t.engine.dumps.Open(t.Op)
+	file, err := t.engine.dumps.Open(&t.place)
 	if err == nil {
 		t.Heads.Dump(output.Harmless(file, o.Raw), file)
 	}

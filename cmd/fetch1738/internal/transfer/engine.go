@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
@@ -122,7 +123,7 @@ func (e *Engine) wait(ctx context.Context, g *plan.Global) {
 func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		serial := 0
-		for t, next := range withNext(e.asked(access)) {
+		for t, next := range withNext(e.asked(ctx, access)) {
 			again := false
 			for one, other := range withNext(t.expanded(ctx)) {
 				one.again, again = again, true
@@ -139,14 +140,14 @@ func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[
 }
 
 // asked returns the transfers of an Operation before wildcards are expanded.
-func (e *Engine) asked(access *client.Access) iter.Seq[*Transfer] {
+func (e *Engine) asked(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
-		op := access.Op
+		op, d := access.Op, disk.Of(ctx)
 		for i := range op.URLs {
 			urls, sources, malformed := op.Globs(i)
 			for source := range sources.All() {
 				for url, values := range urls.All() {
-					t := e.newTransfer(access, url, output.Place{Op: op, Destination: op.Destination(i), Values: values})
+					t := e.newTransfer(access, url, output.Place{Disk: d, Op: op, Destination: op.Destination(i), Values: values})
 					t.Number, t.Source, t.Upload, t.Malformed = i, source, source != "", malformed
 					if !yield(t) {
 						return

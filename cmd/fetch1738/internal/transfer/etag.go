@@ -6,12 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
@@ -23,7 +21,7 @@ func readETag(t *Transfer) error {
 	if name == "" {
 		return nil
 	}
-	b, err := stdio.ReadFile(name)
+	b, err := t.place.Saved(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		t.Warn("--etag-compare: %v; comparing with an empty ETag", err)
@@ -40,7 +38,7 @@ func readyETag(t *Transfer) error {
 	if name == "" || name == "-" {
 		return nil
 	}
-	f, err := output.Create(name, t.Op.Output.CreateDirs, true)
+	f, err := t.place.Create(name, t.Op.Output.CreateDirs, true)
 	if err != nil {
 		return fault.Errorf(fault.Read, "--etag-save: %w", err) // as curl has it
 	}
@@ -72,7 +70,7 @@ func saveETag(t *Transfer) error {
 		_, err := io.WriteString(output.Harmless(t.Out, t.Op.Output.Raw), etag+"\n")
 		return err
 	}
-	return os.WriteFile(t.Op.HTTP.ETagSave, []byte(etag+"\n"), 0o666)
+	return t.place.Save(t.Op.HTTP.ETagSave, etag+"\n")
 }
 
 // sameETag reports whether the document still has the ETag of --etag-compare.

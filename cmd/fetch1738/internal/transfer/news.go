@@ -23,7 +23,7 @@ func articleFiles(t *Transfer, res *fetch.Resource) error {
 		if err != nil {
 			return err
 		}
-		s := output.ToFolder(t.Op.Output.Dir, name, t.Op.Output.CreateDirs)
+		s := t.place.ToFolder(name)
 		if err := s.Take(t.incoming(article.Body)); err != nil {
 			_ = s.Close()
 			return err

@@ -1,4 +1,4 @@
-package output
+package disk
 
 import (
 	"os"
@@ -11,12 +11,12 @@ func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	for _, path := range []string{dir, filepath.Join(dir, "missing", "file"), "a\x00b", ""} {
-		_, got := open(path, flags)
+		_, got := open(path, flags, 0o666)
 		if _, want := os.OpenFile(path, flags, 0o666); got == nil || got.Error() != want.Error() {
 			t.Errorf("%q: %v, want %v", path, got, want)
 		}
 	}
-	one, err := open(filepath.Join(dir, "one"), flags)
+	one, err := open(filepath.Join(dir, "one"), flags, 0o666)
 	if err != nil {
 		t.Fatal(err)
 	}
