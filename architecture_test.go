@@ -213,7 +213,7 @@ var modules = map[string][]string{
 	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/"},
 	"golang.org/x/text":                     {"cmd/fetch1738/internal/term/", "internal/charset/", "internal/mime822/"},
 	"golang.org/x/term":                     {"cmd/fetch1738/internal/term/"},
-	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/"},
+	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/", "internal/disk/lock_windows.go"},
 	"github.com/spf13/pflag":                {"cmd/"},
 }
 

@@ -22,7 +22,8 @@ import (
 //
 // Of several calls for one file at once with Offset 0, the last one that ends determines its content.
 // A call that writes in place fails if another Fetcher, also of another process, writes to the file
-// in place, and if the file is replaced meanwhile. That needs a system with flock.
+// in place, and if the file is replaced meanwhile. That needs a system with file locks, such as
+// Linux, macOS and Windows.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writing(ctx, req)
 	if err != nil {
