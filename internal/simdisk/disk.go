@@ -4,6 +4,7 @@
 package simdisk
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -45,7 +46,11 @@ type Disk struct {
 }
 
 // New returns an empty Disk.
-func New(o Options) *Disk { return &Disk{Options: o, root: newInode(fs.ModeDir | 0o755)} }
+func New(o Options) *Disk {
+	d := &Disk{Options: o, root: newInode(fs.ModeDir | 0o755)}
+	d.root.links = 1
+	return d
+}
 
 // A Process is one process that uses a Disk. It is a [disk.Disk].
 type Process struct {
@@ -246,17 +251,20 @@ const umask = 0o022
 // OpenRoot implements [disk.Folder].
 func (f *folder) OpenRoot(name string) (disk.Folder, error) {
 	r := &folder{p: f.p, root: true, name: f.join(name), path: f.abs(name)}
+	notDir := false
 	err := f.do("open", name, func() (err error) {
 		if r.dir, err = f.open(name, os.O_RDONLY, 0); err != nil {
 			return err
 		}
-		if !r.dir.mode.IsDir() {
-			return errors.New("not a directory")
+		if notDir = !r.dir.mode.IsDir(); !notDir {
+			r.dir.opened++
+			f.p.opened[r] = r.path
 		}
-		r.dir.opened++
-		f.p.opened[r] = r.path
 		return nil
 	})
+	if notDir {
+		return nil, &fs.PathError{Op: "open", Path: r.name, Err: errors.New("not a directory")}
+	}
 	if err != nil {
 		return nil, f.fail("open", name, err)
 	}
@@ -411,9 +419,9 @@ func (f *folder) mkdirAll(name string, perm fs.FileMode) error {
 // Remove implements [disk.Folder].
 func (f *folder) Remove(name string) error {
 	return f.fail("remove", name, f.do("remove", name, func() error {
-		how := raw
-		if f.root {
-			how = 0
+		how := 0
+		if !f.root {
+			how = raw
 		}
 		at, err := f.find(name, how)
 		switch n := at.node; {
@@ -444,18 +452,20 @@ func (f *folder) Remove(name string) error {
 // Link implements [disk.Folder].
 func (f *folder) Link(from, to string) error {
 	return f.failLink("link", from, to, func() error {
-		n, err := f.existing(from, 0)
-		if err != nil {
-			return err
+		old, err := f.find(from, 0)
+		n, how := old.node, 0
+		if !f.root {
+			how = raw
 		}
-		how := raw
-		if f.root {
-			how = 0
+		if err != nil || n == nil && !f.root {
+			return cmp.Or(err, error(syscall.ENOENT))
 		}
 		at, err := f.find(to, how)
 		switch {
 		case err != nil:
 			return err
+		case n == nil:
+			return syscall.ENOENT
 		case at.node != nil:
 			return syscall.EEXIST
 		case at.slash:

@@ -106,7 +106,7 @@ func (f *file) read(p []byte, off int64) (int, error) {
 // Write implements [disk.File].
 func (f *file) Write(p []byte) (int, error) {
 	return f.write(p, func() *int64 {
-		if f.flag&os.O_APPEND != 0 {
+		if f.flag&os.O_APPEND != 0 && len(p) > 0 {
 			f.pos = int64(len(f.node.data))
 		}
 		return &f.pos
@@ -216,7 +216,7 @@ func (f *file) Readdirnames(n int) (names []string, err error) {
 		switch {
 		case !f.node.mode.IsDir():
 			return syscall.ENOTDIR
-		case f.node.links == 0 && f.node != f.p.disk.root:
+		case f.node.links == 0:
 			return syscall.ENOENT
 		case f.names == nil:
 			f.names = f.node.list()

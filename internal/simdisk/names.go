@@ -116,12 +116,12 @@ func (f *folder) find(name string, how int) (place, error) {
 		}
 		if part == "." || part == ".." {
 			if last {
-				return place{slot: slot{at, part}, node: at}, nil
+				return place{slot: slot{at, part}, node: at, slash: slash && f.root}, nil
 			}
 			rest = rest2
 			continue
 		}
-		if len(part) > 255 {
+		if len(part) > 255 && at.links > 0 {
 			return place{}, syscall.ENAMETOOLONG
 		}
 		n := at.entries[f.p.disk.key(part)].node
@@ -189,7 +189,7 @@ func (n *inode) path() string {
 
 // add gives an inode a name.
 func (d *Disk) add(at place, n *inode) error {
-	if at.dir.links == 0 && at.dir != d.root {
+	if at.dir.links == 0 {
 		return syscall.ENOENT // removed while it was open
 	}
 	if !at.dir.writable() {
