@@ -150,5 +150,5 @@ func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segme
 	if _, err = io.Copy(file, res.Body); err != nil {
 		return modified, errors.Join(err, part.Reset()) // nothing would show what it is the beginning of
 	}
-	return modified, nil
+	return modified, file.Sync()
 }

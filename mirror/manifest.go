@@ -197,6 +197,7 @@ type manifest struct {
 	locked *disk.Locked
 	frozen bool   // nothing is written
 	end    int64  // of the file
+	torn   bool   // the last line is not complete
 	text   []byte // buffer of recordAt
 	start  Record // the line with Start set; URL is empty in a new manifest
 	urls   map[id]spot
@@ -321,8 +322,12 @@ func (m *manifest) add(r Record) error {
 		return err
 	}
 	at := m.end
+	if m.torn {
+		text, at = append([]byte("\n"), text...), at+1
+	}
 	n, err := m.file.Write(text)
 	m.end += int64(n)
+	m.torn = err != nil && (m.torn || n > 0)
 	if err == nil {
 		m.index(line{r, at})
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ type entry struct {
 	modified time.Time
 	id       string
 	sum      string      // SHA256 of a menu, which was received with the listing
-	kept     fs.FileInfo // of the part of the file of a menu, if the menu is in it
+	kept     bool        // the menu is in the part of its file
 	end      ending      // of the menu
 	more     func() bool // reports whether another file follows on the same worker; set when it is fetched
 }
@@ -304,9 +303,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	}
 	r.addDates(ctx, f, l)
 	if !r.DryRun && r.filter.file(e.path) && r.manifest.lookup(e.url).done.SHA256 != e.sum {
-		if err = menu.keep(); err == nil {
-			e.kept, err = menu.part.Stat()
-		}
+		e.kept, err = true, menu.keep()
 	}
 	l.menu, l.files = e, l.files+1
 	return err

@@ -61,13 +61,20 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 					return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
 				})
 			}
+			if err != nil && p != nil {
+				p.close()
+			}
 			return err
 		})
+	} else if err = p.reopen(r.inner); err == nil {
+		if err = r.manifest.add(e.begun(&fetch.Resource{Attributes: fetch.Attributes{Size: p.size}})); err != nil {
+			p.close()
+		}
 	}
 	if err != nil {
 		return err
 	}
-	return r.finish(e, done, p)
+	return cmp.Or(r.finish(e, done, p), p.close())
 }
 
 // expected returns the action that a dry run reports for a file.
@@ -87,8 +94,8 @@ type part struct {
 	size   int64
 	sum    hash.Hash // of the bytes written
 	file   disk.File
-	info   fs.FileInfo // of the file
-	digest string      // the final sum in hexadecimal
+	digest string // the final sum in hexadecimal
+	closed bool
 	end    ending
 }
 
@@ -145,10 +152,10 @@ func (p *part) restart() error {
 
 // kept returns the part of a menu that was received with the listing, or nil for other entries.
 func (r *run) kept(e *entry) *part {
-	if e.kept == nil {
+	if !e.kept {
 		return nil
 	}
-	return &part{name: partName(e.url), size: e.size, info: e.kept, digest: e.sum, end: e.end}
+	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
 }
 
 // download fetches a file into its part. It resumes the part if the file has not changed on the
@@ -166,21 +173,40 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 			err = r.fill(ctx, e, p, &begun)
 		}
 		if !errors.Is(err, errOther) && !errors.Is(err, fetch.ErrBadRange) {
-			return p.close(err)
+			return p.ended(err)
 		}
 		if err := p.restart(); err != nil {
-			return p.close(err)
+			return p.ended(err)
 		}
 	}
-	return p.close(r.fill(ctx, e, p, nil))
+	return p.ended(r.fill(ctx, e, p, nil))
 }
 
-// close closes p and sets its digest. It returns err, or the error of closing.
-func (p *part) close(err error) (*part, error) {
+// ended sets the digest of p. It returns err.
+func (p *part) ended(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
-	info, failed := p.file.Stat()
-	p.info = info
-	return p, cmp.Or(err, failed, p.file.Close())
+	return p, err
+}
+
+// reopen opens the part of a menu, which the survey has written, and checks whether it still is that.
+func (p *part) reopen(inner disk.Folder) (err error) {
+	if p.file, err = inner.OpenFile(p.name, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	if sum, err := sumOf(p.file); err != nil || sum != p.digest {
+		p.close()
+		return cmp.Or(err, fmt.Errorf("%s: another program has changed it", p.name))
+	}
+	return nil
+}
+
+// close closes the file, if it is open.
+func (p *part) close() error {
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	return p.file.Close()
 }
 
 // sameListing reports whether the listing of a file has the same id and time as when its transfer
@@ -207,9 +233,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	case begun != nil && !resume.Edition{Size: begun.Size, ModTime: begun.Exact}.Continues(res):
 		return errOther
 	case begun == nil:
-		err = r.manifest.add(Record{
-			URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now(),
-		})
+		err = r.manifest.add(e.begun(res))
 	}
 	if err != nil {
 		return err
@@ -217,6 +241,12 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	err = r.copy(ctx, p, res.Body)
 	p.end = endOf(res)
 	return err
+}
+
+// begun returns the record of a file that is not complete. It also says that this mirror creates the
+// file, if the program ends before the next record is written.
+func (e *entry) begun(res *fetch.Resource) Record {
+	return Record{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
 }
 
 // copy is io.Copy limited to the Rate.
@@ -287,7 +317,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	switch {
 	case action == Unchanged:
 		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
-		if err := r.inner.Remove(p.name); err != nil {
+		if err := cmp.Or(p.close(), r.inner.Remove(p.name)); err != nil {
 			return err
 		}
 		if err := setTime(r.root, e.file, e.modified); err != nil {
@@ -316,23 +346,18 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	return nil
 }
 
-// place moves a part to its final path. It fails if another file has the name of the part by then.
+// place moves a part to its final path, where nothing would show that it is not complete. So a loss of
+// power must not change it any more. place fails if another file has the name of the part by then.
 func (r *run) place(e *entry, p *part) error {
-	now, err := r.inner.Lstat(p.name)
-	if err == nil && !disk.SameFile(now, p.info) {
-		err = fmt.Errorf("%s: another program has replaced it", Folder+"/"+p.name)
-	}
-	if err == nil {
-		err = setTime(r.inner, p.name, e.modified)
-	}
-	if err != nil {
+	if err := disk.Verify(p.file, r.inner, p.name); err != nil {
 		return err
 	}
-	err = r.root.Rename(Folder+"/"+p.name, e.file)
+	if err := cmp.Or(setTime(r.inner, p.name, e.modified), p.file.Sync(), p.close()); err != nil {
+		return err
+	}
+	err := r.root.Rename(Folder+"/"+p.name, e.file)
 	if dir := path.Dir(e.file); dir != "." && errors.Is(err, fs.ErrNotExist) {
-		if err = r.root.MkdirAll(dir, 0o777); err == nil {
-			err = r.root.Rename(Folder+"/"+p.name, e.file)
-		}
+		err = cmp.Or(r.root.MkdirAll(dir, 0o777), r.root.Rename(Folder+"/"+p.name, e.file))
 	}
 	return err
 }
@@ -372,6 +397,10 @@ func (r *run) sumOf(name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
+	return sumOf(file)
+}
+
+func sumOf(file io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
 		return "", err

@@ -137,6 +137,9 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	if err == nil {
 		err = a.copyMode(file)
 	}
+	if err == nil {
+		err = a.settle(file)
+	}
 	attributes, err := a.finish(file, err)
 	if err != nil {
 		return nil, err
@@ -145,6 +148,19 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 		return nil, a.fail(fetch.OpWrite, err)
 	}
 	return attributes, nil
+}
+
+// settle makes a complete file safe from a loss of power, before it replaces the old one. It
+// fails if another program has replaced the file itself.
+func (a *access) settle(file disk.File) error {
+	err := file.Sync()
+	if err == nil {
+		err = disk.Verify(file, a.disk, file.Name())
+	}
+	if err != nil {
+		return a.fail(fetch.OpWrite, err)
+	}
+	return nil
 }
 
 // checkWritable fails if the file exists and is not writable. A rename over it would not check

@@ -4,6 +4,8 @@ package disk
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -152,6 +154,20 @@ func (r *root) Close() error                                 { return r.os().Clo
 type simulated interface {
 	Lock() bool   // see take
 	Flush() error // see Locked.Flush
+}
+
+// Verify fails unless a name leads to an open file, and not through a link. Another program may have
+// renamed or replaced the file.
+func Verify(f File, in Folder, name string) error {
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	now, err := in.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(now, opened) {
+		return fmt.Errorf("%s: %w", f.Name(), errMoved)
+	}
+	return err
 }
 
 // SameFile is [os.SameFile].

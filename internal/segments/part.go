@@ -96,6 +96,11 @@ func (p *Part) save() error {
 	if err := p.file.Sync(); err != nil {
 		return err
 	}
+	return p.write()
+}
+
+// write writes the record.
+func (p *Part) write() error {
 	text, err := json.Marshal(p.record)
 	if err != nil {
 		return err
@@ -133,7 +138,7 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 	if e.Size > 0 {
 		p.record.Missing = [][2]int64{{0, e.Size}}
 	}
-	return p.save()
+	return p.write()
 }
 
 // Holds reports whether the file has a part of the document at l, which Fill without a first answer
@@ -168,12 +173,13 @@ func (p *Part) Missing() (n int64) {
 	return n
 }
 
-// Finish removes the record of a complete document.
+// Finish removes the record of a complete document, and makes the document safe from a loss of power:
+// under its final name nothing shows that it is not complete.
 func (p *Part) Finish() error {
 	if n := p.Missing(); n > 0 || !p.begun() {
 		return fmt.Errorf("%d bytes are missing: %w", n, io.ErrUnexpectedEOF)
 	}
-	return p.file.Truncate(p.record.Edition.Size)
+	return cmp.Or(p.file.Truncate(p.record.Edition.Size), p.file.Sync())
 }
 
 // Settle prepares the file to be renamed, which must be done before Close: another process

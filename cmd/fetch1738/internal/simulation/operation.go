@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,9 +42,10 @@ type operation struct {
 // once is an operation that is performed once.
 type once struct {
 	*process
-	op    *operation
-	began time.Time
-	had   map[string]string // the files before
+	op      *operation
+	began   time.Time
+	had     map[string]string // the files before
+	crashed bool              // the power has failed
 }
 
 // all are the schemes that have documents.
@@ -149,6 +151,7 @@ func final(o *once, err error) {
 		o.w.breaks("success without a file")
 	case existed && exists && string(data) == had, !existed && !exists:
 	case exists && d.has(data, time.Time{}, time.Now()):
+	case o.crashed && slices.Contains(o.w.was, string(data)): // without the last rename
 	case existed && !exists:
 		o.w.breaks("the file of before is gone: %v", err)
 	default:
@@ -186,6 +189,7 @@ func stored(o *once, err error) {
 	case bytes.Equal(data, upload(o.w)) && exists:
 	case err == nil:
 		o.w.breaks("success, but the file has %d bytes of %d", len(data), len(upload(o.w)))
+	case o.crashed && slices.Contains(o.w.was, string(data)):
 	case exists != existed || string(data) != had:
 		o.w.breaks("an upload that failed has left %d bytes in the place of %d: %v", len(data), len(had), err)
 	}
@@ -344,6 +348,7 @@ func copied(o *once, err error) {
 		case exists && !d.has(data, time.Time{}, time.Now()) && !(forges && d.begins(data)) && !o.w.folds(d):
 			o.w.breaks("%s in the copy has %d bytes that no version has: %v", d.name, len(data), err)
 		case o.w.folds(d):
+		case existed && !exists && o.crashed: // it was not there for long
 		case existed && !exists && !o.w.plan.deletes():
 			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
 		case existed && !exists && !wasGone(seen):

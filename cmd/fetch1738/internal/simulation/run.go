@@ -76,6 +76,8 @@ func (w *world) run() {
 	}
 	switch s, d := w.main(); {
 	case !op.disk || op.wants == nil || w.plan.Disk.Capacity > 0:
+	case err != nil && w.everCrashed && strings.Contains(err.Error(), "did not create it"):
+		// The line of the manifest is lost, and the document has changed since.
 	case err != nil && !(d.last().gone && !op.tree) && !errors.Is(err, mirror.ErrMaxDelete) && !w.folds(d) && !s.forges(w.plan.Events):
 		w.breaks("it does not succeed when nothing is wrong any more: %v", err)
 	case err == nil && !s.forges(w.plan.Events):
@@ -109,6 +111,7 @@ func (w *world) perform(op *operation) error {
 	for name, data := range w.disk.Files() {
 		had[name] = string(data)
 	}
+	w.was = append(w.was, had[out])
 	var running sync.WaitGroup
 	for i := range all {
 		all[i] = &once{process: w.process(), op: op, began: time.Now(), had: had}
@@ -125,7 +128,8 @@ func (w *world) perform(op *operation) error {
 		if o.killed() && errs[i] == nil {
 			errs[i] = errKilled // it may have succeeded before
 		}
-		if op.keeps != nil && !crashed {
+		o.crashed = crashed
+		if op.keeps != nil {
 			op.keeps(o, errs[i])
 		}
 		if errs[i] != nil {
@@ -142,7 +146,7 @@ func (w *world) hasCrashed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	was := w.crashed
-	w.crashed = false
+	w.crashed, w.everCrashed = false, w.everCrashed || was
 	return was
 }
 

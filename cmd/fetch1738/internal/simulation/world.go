@@ -28,21 +28,23 @@ type world struct {
 	disk  *simdisk.Disk
 	sites []*site
 
-	mu        sync.Mutex
-	dice      *rand.Rand
-	steps     int
-	sum       uint64  // of all steps: two runs with the same sum were the same
-	next      []Event // not yet due
-	due       []Event // for the next call that they fit
-	calm      bool    // no more events
-	acted     map[string]int
-	processes []*process
-	broken    []string // what should not have happened
-	log       []string // only if it is kept
-	keep      bool
-	crashed   bool
-	links     []string // of somebody else, in the place of files that are not complete
-	began     time.Time
+	mu          sync.Mutex
+	dice        *rand.Rand
+	steps       int
+	sum         uint64  // of all steps: two runs with the same sum were the same
+	next        []Event // not yet due
+	due         []Event // for the next call that they fit
+	calm        bool    // no more events
+	acted       map[string]int
+	processes   []*process
+	broken      []string // what should not have happened
+	log         []string // only if it is kept
+	keep        bool
+	crashed     bool // since hasCrashed was last called
+	everCrashed bool
+	was         []string // what out.bin had before; "" if there was none
+	links       []string // of somebody else, in the place of files that are not complete
+	began       time.Time
 }
 
 func newWorld(p *Plan, keep bool) (*world, error) {
