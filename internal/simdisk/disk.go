@@ -156,7 +156,7 @@ func (p *Process) Close() error { return nil }
 // EvalSymlinks implements [disk.Disk].
 func (p *Process) EvalSymlinks(name string) (target string, err error) {
 	err = p.folder.do("eval", name, func() error {
-		switch at, err := p.find(name, follow); {
+		switch at, err := p.find(name, follow|eval); {
 		case errors.Is(err, syscall.ENOTDIR):
 			return err
 		case errors.Is(err, syscall.ELOOP):

@@ -73,6 +73,7 @@ const (
 	raw                  // leave a slash at the end to the caller
 	creating             // with a slash there may be nothing
 	partly               // stop at the first directory that is missing
+	eval                 // a dot is not looked up
 )
 
 var errEscapes = errors.New("path escapes from parent")
@@ -91,7 +92,7 @@ func (f *folder) find(name string, how int) (place, error) {
 	case len(name) >= 4096 && !f.root:
 		return place{}, syscall.ENAMETOOLONG
 	}
-	at, rest, links := f.dir, name, 0
+	at, rest, links, lexical := f.dir, name, 0, f.root || how&eval != 0
 	for {
 		if rest = strings.TrimLeft(rest, "/"); rest == "" {
 			return place{slot: slot{at, "/"}, node: at}, nil
@@ -99,6 +100,9 @@ func (f *folder) find(name string, how int) (place, error) {
 		part, rest2, slash := strings.Cut(rest, "/")
 		rest2 = strings.TrimLeft(rest2, "/")
 		last := rest2 == ""
+		if at.mode&0o100 == 0 && !(lexical && (part == ".." || part == "." && (!last || !f.root))) {
+			return place{}, syscall.EACCES
+		}
 		if part == ".." {
 			if at != f.dir {
 				at = at.parent
@@ -110,9 +114,6 @@ func (f *folder) find(name string, how int) (place, error) {
 			} else if last && f.root {
 				part = "."
 			}
-		}
-		if at.mode&0o100 == 0 {
-			return place{}, syscall.EACCES
 		}
 		if part == "." || part == ".." {
 			if last {

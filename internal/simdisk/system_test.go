@@ -55,7 +55,7 @@ func compare(t *testing.T, script []byte) {
 		t.Skip()
 	}
 	top := t.TempDir()
-	dir := top + strings.Repeat("/up", 30) // links and names must not lead out of top
+	dir := top + strings.Repeat("/up", 8) // links and names must not lead out of top
 	c := &comparison{t: t, script: script, dir: dir, disk: New(Options{})}
 	process := c.disk.Process(nil)
 	c.folders[0] = pair[disk.Folder]{disk.System{}, process}
@@ -147,6 +147,15 @@ func (c *comparison) same(real, simulated any, realErr, simulatedErr error) {
 	if a, b := fmt.Sprintf("%v", real), fmt.Sprintf("%v", simulated); a != b {
 		c.t.Errorf("the system returns\n%s, the simulated disk\n%s", a, b)
 	}
+}
+
+// sameOfTwo is same for operations with two names: which of two errors comes first is of no interest.
+func (c *comparison) sameOfTwo(real, simulated error) {
+	c.t.Helper()
+	if real != nil && simulated != nil && (errors.Is(real, fs.ErrPermission) || errors.Is(simulated, fs.ErrPermission)) {
+		return
+	}
+	c.same(nil, nil, real, simulated)
 }
 
 // text describes an error with its types and sentinels.
@@ -252,14 +261,14 @@ func (c *comparison) step() {
 			return
 		}
 		c.log("rename to %q", to)
-		c.same(nil, nil, f.real.Rename(name, to), f.simulated.Rename(name, to))
+		c.sameOfTwo(f.real.Rename(name, to), f.simulated.Rename(name, to))
 	case 9:
 		to := c.path(n)
 		if odd(name + to) {
 			return
 		}
 		c.log("link to %q", to)
-		c.same(nil, nil, f.real.Link(name, to), f.simulated.Link(name, to))
+		c.sameOfTwo(f.real.Link(name, to), f.simulated.Link(name, to))
 	case 10:
 		c.log("remove")
 		c.same(nil, nil, f.real.Remove(name), f.simulated.Remove(name))
@@ -448,51 +457,42 @@ func infoText(i fs.FileInfo) string {
 
 // compareTrees compares what is left on both disks, including which names are one file.
 func (c *comparison) compareTrees(top string) {
-	var names []string
 	var nodes []pair[fs.FileInfo]
-	p := c.folders[0].simulated.(*Process)
+	var real, simulated []string
 	describe := func(name string, i fs.FileInfo, content []byte, target string) string {
 		return fmt.Sprintf("%s: %s %q %q", name, infoText(i), content, target)
 	}
-	var real, simulated []string
-	err := filepath.WalkDir(top, func(name string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			if os.Chmod(name, 0o700) == nil {
-				return fs.SkipDir
-			}
-			return err
-		}
-		info, err := os.Lstat(name)
+	err := filepath.WalkDir(top, func(name string, _ fs.DirEntry, _ error) error {
+		one, err := os.Lstat(name)
 		if err != nil {
 			return err
 		}
 		content, target := []byte(nil), ""
-		switch {
-		case info.Mode().IsRegular():
-			if info.Mode()&0o400 == 0 {
-				err = os.Chmod(name, info.Mode()|0o400)
-			}
-			if err == nil {
-				content, err = os.ReadFile(name)
-			}
-		case info.Mode()&fs.ModeSymlink != 0:
+		switch mode := one.Mode(); {
+		case mode&fs.ModeSymlink != 0:
 			target, err = os.Readlink(name)
+		case mode&0o700 != 0o700:
+			err = os.Chmod(name, 0o700)
 		}
-		real = append(real, describe(name, info, content, target))
-		other, _ := p.Lstat(name)
-		names, nodes = append(names, name), append(nodes, pair[fs.FileInfo]{info, other})
-		return err
+		if err == nil && one.Mode().IsRegular() {
+			content, err = os.ReadFile(name)
+		}
+		if err != nil {
+			return err
+		}
+		other, err := c.folders[0].simulated.Lstat(name)
+		if err != nil {
+			return err
+		}
+		n := other.(*info).node
+		nodes = append(nodes, pair[fs.FileInfo]{one, other})
+		real = append(real, describe(name, one, content, target))
+		simulated = append(simulated, describe(name, other, n.data, n.target))
+		n.mode |= 0o700
+		return nil
 	})
 	if err != nil {
 		c.t.Fatal(err)
-	}
-	for _, name := range names {
-		i, err := p.Lstat(name)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		n := i.(*info).node
-		simulated = append(simulated, describe(name, i, n.data, n.target))
 	}
 	c.same(strings.Join(real, "\n"), strings.Join(simulated, "\n"), nil, nil)
 	for i, a := range nodes {
@@ -506,7 +506,7 @@ func (c *comparison) compareTrees(top string) {
 	for range c.disk.root.tree("") {
 		count++
 	}
-	if os.Getuid() == 0 && count != len(names)+strings.Count(top, "/")-1 {
-		c.t.Errorf("the simulated disk has %d names, the system %d", count, len(names))
+	if above := strings.Count(top, "/") - 1; count != len(nodes)+above {
+		c.t.Errorf("the simulated disk has %d names, the system %d", count-above, len(nodes))
 	}
 }
