@@ -53,13 +53,17 @@ func (d *Disk) Crash(r *rand.Rand) {
 	}
 	d.crashNames(r)
 	d.settle()
+	// What is in a directory that is lost no longer counts.
 	d.used = 0
 	counted := make(map[*inode]bool)
 	for _, n := range d.root.tree("") {
-		if !counted[n] {
-			counted[n] = true
-			d.used += int64(len(n.data))
+		if counted[n] {
+			n.links++
+			continue
 		}
+		counted[n] = true
+		n.links = 1
+		d.used += int64(len(n.data))
 	}
 }
 

@@ -3,6 +3,7 @@ package simdisk
 import (
 	"io/fs"
 	"iter"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -56,16 +57,15 @@ func (d *Disk) Get(name string) ([]byte, bool) {
 func (d *Disk) Files() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		d.mu.Lock()
-		var names []string
-		var contents [][]byte
+		files := make(map[string][]byte)
 		for name, n := range d.root.tree("") {
 			if n.mode.IsRegular() {
-				names, contents = append(names, name), append(contents, n.snapshot())
+				files[name] = n.snapshot()
 			}
 		}
 		d.mu.Unlock()
-		for i, name := range names {
-			if !yield(name, contents[i]) {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if !yield(name, files[name]) {
 				return
 			}
 		}
