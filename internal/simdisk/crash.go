@@ -51,7 +51,7 @@ func (d *Disk) Crash(r *rand.Rand) {
 			n.crash(r)
 		}
 	}
-	d.crashNames(r)
+	d.names.crash(r)
 	d.settle()
 	// What is in a directory that is lost no longer counts.
 	d.used = 0
@@ -122,6 +122,7 @@ func (n *inode) crash(r *rand.Rand) {
 	case 0: // all are kept
 	case 1:
 		n.data, n.mode, n.modified = saved.data, saved.mode, saved.modified
+		n.shared = len(n.data)
 	default:
 		if coin(r) {
 			n.mode = saved.mode
@@ -148,8 +149,8 @@ func (n *inode) crash(r *rand.Rand) {
 	}
 }
 
-// crashNames undoes changes of names: all of them, and then it repeats those that are kept.
-func (d *Disk) crashNames(r *rand.Rand) {
+// crash undoes changes of names: all of them, and then it repeats those that are kept.
+func (d *names) crash(r *rand.Rand) {
 	for _, c := range slices.Backward(d.log) {
 		d.undo(c)
 	}
@@ -177,7 +178,7 @@ func (d *Disk) crashNames(r *rand.Rand) {
 	}
 }
 
-func (d *Disk) apply(c *change) {
+func (d *names) apply(c *change) {
 	if c.from.dir != nil {
 		d.detach(c.from)
 	}
@@ -189,7 +190,7 @@ func (d *Disk) apply(c *change) {
 	}
 }
 
-func (d *Disk) undo(c *change) {
+func (d *names) undo(c *change) {
 	if c.to.dir != nil {
 		d.detach(c.to)
 	}
@@ -202,7 +203,7 @@ func (d *Disk) undo(c *change) {
 }
 
 // at returns what is in a slot.
-func (d *Disk) at(s slot) *inode {
+func (d *names) at(s slot) *inode {
 	if s.dir == nil {
 		return nil
 	}
@@ -210,7 +211,7 @@ func (d *Disk) at(s slot) *inode {
 }
 
 // repeat applies a change if that is still possible.
-func (d *Disk) repeat(c *change) {
+func (d *names) repeat(c *change) {
 	n, over := c.node, d.at(c.to)
 	switch {
 	case c.from.dir != nil && d.at(c.from) != n:
@@ -231,7 +232,7 @@ func (d *Disk) repeat(c *change) {
 }
 
 // force applies a change whatever else was undone.
-func (d *Disk) force(c *change) {
+func (d *names) force(c *change) {
 	if c.from.dir != nil && (d.at(c.from) == c.node || c.to.dir == nil && d.at(c.from) != nil) {
 		d.detach(c.from)
 	}

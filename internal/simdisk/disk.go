@@ -36,18 +36,15 @@ var ErrSharing = errors.New("another process is using the file")
 // A Disk is what several processes share. Its methods are those of the test: no hook sees them.
 type Disk struct {
 	Options
-	mu      sync.Mutex
-	root    *inode
-	used    int64 // bytes of all files
+	mu sync.Mutex
+	names
 	running []*Process
-	log     []*change // changes of names that a crash may undo
-	logged  int       // changes before log
-	dirty   []*inode  // those with edits that a crash may undo
+	dirty   []*inode // those with edits that a crash may undo
 }
 
 // New returns an empty Disk.
 func New(o Options) *Disk {
-	d := &Disk{Options: o, root: newInode(fs.ModeDir | 0o755)}
+	d := &Disk{Options: o, names: names{root: newInode(fs.ModeDir | 0o755), fold: o.FoldCase}}
 	d.root.links = 1
 	return d
 }

@@ -9,6 +9,15 @@ import (
 	"time"
 )
 
+// names is the tree of names, with the changes that a crash may undo.
+type names struct {
+	root   *inode
+	fold   bool      // see Options
+	used   int64     // bytes of all files
+	log    []*change // since the last crash
+	logged int       // changes before log
+}
+
 // An inode is a file, a directory or a symbolic link.
 type inode struct {
 	mode     fs.FileMode
@@ -80,88 +89,97 @@ var errEscapes = errors.New("path escapes from parent")
 
 // find follows a path as Linux does, and that of a root as os.Root does.
 func (f *folder) find(name string, how int) (place, error) {
-	switch {
-	case f.root && name == "":
-		return place{}, errors.New("empty path")
-	case f.root && name[0] == '/':
-		return place{}, errEscapes
-	case strings.IndexByte(name, 0) >= 0:
-		return place{}, syscall.EINVAL
-	case name == "":
-		return place{}, syscall.ENOENT
-	case len(name) >= 4096 && !f.root:
-		return place{}, syscall.ENAMETOOLONG
+	if err := invalid(name, f.root); err != nil {
+		return place{}, err
 	}
 	at, rest, links, lexical := f.dir, name, 0, f.root || how&eval != 0
 	for {
 		if rest = strings.TrimLeft(rest, "/"); rest == "" {
 			return place{slot: slot{at, "/"}, node: at}, nil
 		}
-		part, rest2, slash := strings.Cut(rest, "/")
-		rest2 = strings.TrimLeft(rest2, "/")
-		last := rest2 == ""
+		part, after, slash := strings.Cut(rest, "/")
+		after = strings.TrimLeft(after, "/")
+		last := after == ""
 		if at.mode&0o100 == 0 && !(lexical && (part == ".." || part == "." && (!last || !f.root))) {
 			return place{}, syscall.EACCES
 		}
-		if part == ".." {
-			if at != f.dir {
-				at = at.parent
-			} else if f.root {
-				return place{}, errEscapes
-			}
-			if last && f.root && at != f.dir {
-				return place{slot: slot{at.parent, at.name}, node: at, slash: slash}, nil
-			} else if last && f.root {
-				part = "."
-			}
+		switch {
+		case part == ".." && at != f.dir:
+			at = at.parent
+		case part == ".." && f.root:
+			return place{}, errEscapes
 		}
 		if part == "." || part == ".." {
-			if last {
-				return place{slot: slot{at, part}, node: at, slash: slash && f.root}, nil
+			if !last {
+				rest = after
+				continue
 			}
-			rest = rest2
-			continue
-		}
-		if len(part) > 255 && at.links > 0 {
-			return place{}, syscall.ENAMETOOLONG
+			found := place{slot: slot{at, part}, node: at, slash: slash && f.root}
+			if part == ".." && f.root && at == f.dir {
+				found.name = "."
+			} else if part == ".." && f.root {
+				found.slot = slot{at.parent, at.name}
+			}
+			return found, nil
 		}
 		n := at.entries[f.p.disk.key(part)].node
-		if n != nil && n.mode&fs.ModeSymlink != 0 && (!last || slash && how&raw == 0 || !slash && how&follow != 0) {
-			if links++; links > 40 || f.root && links > 8 {
-				return place{}, syscall.ELOOP
+		if n == nil || n.mode&fs.ModeSymlink == 0 || last && (slash && how&raw != 0 || !slash && how&follow == 0) {
+			found := place{slot{at, part}, n, slash, !last}
+			if err := found.check(how); err != nil || last || n == nil {
+				return found, err
 			}
-			if rest = n.target; slash {
-				rest += "/" + rest2
-			}
-			if n.target[0] == '/' {
-				if f.root {
-					return place{}, errEscapes
-				}
-				at = f.dir
+			if at, rest = n, after; f.root && n.mode&0o400 == 0 {
+				return place{}, syscall.EACCES
 			}
 			continue
 		}
-		switch found := (place{slot{at, part}, n, slash, !last}); {
-		case n == nil && last && (!slash || how&(raw|creating) != 0), n == nil && !last && how&partly != 0:
-			return found, nil
-		case n == nil:
-			return place{}, syscall.ENOENT
-		case last && how&raw != 0:
-			return found, nil
-		case (!last || slash) && !n.mode.IsDir():
-			return place{}, syscall.ENOTDIR
-		case last:
-			return found, nil
-		case f.root && n.mode&0o400 == 0:
-			return place{}, syscall.EACCES
+		if links++; links > 40 || f.root && links > 8 {
+			return place{}, syscall.ELOOP
 		}
-		at, rest = n, rest2
+		if rest = n.target; slash {
+			rest += "/" + after
+		}
+		if n.target[0] == '/' {
+			if at = f.dir; f.root {
+				return place{}, errEscapes
+			}
+		}
 	}
 }
 
+// invalid returns the error of a path that leads nowhere on any disk.
+func invalid(name string, root bool) error {
+	switch {
+	case root && name == "":
+		return errors.New("empty path")
+	case root && name[0] == '/':
+		return errEscapes
+	case strings.IndexByte(name, 0) >= 0:
+		return syscall.EINVAL
+	case name == "":
+		return syscall.ENOENT
+	case len(name) >= 4096 && !root:
+		return syscall.ENAMETOOLONG
+	}
+	return nil
+}
+
+// check fails if the path cannot go on or end here.
+func (p *place) check(how int) error {
+	switch missing := p.node == nil; {
+	case len(p.name) > 255 && p.dir.links > 0:
+		return syscall.ENAMETOOLONG
+	case missing && p.more && how&partly == 0, missing && !p.more && p.slash && how&(raw|creating) == 0:
+		return syscall.ENOENT
+	case !missing && !p.node.mode.IsDir() && (p.more || p.slash && how&raw == 0):
+		return syscall.ENOTDIR
+	}
+	return nil
+}
+
 // key returns what is the same for all names that are one name.
-func (d *Disk) key(name string) string {
-	if d.FoldCase {
+func (d *names) key(name string) string {
+	if d.fold {
 		return strings.ToLower(name)
 	}
 	return name
@@ -204,7 +222,7 @@ func (d *Disk) add(at place, n *inode) error {
 }
 
 // change changes names, and logs that.
-func (d *Disk) change(c *change) {
+func (d *names) change(c *change) {
 	d.log = append(d.log, c)
 	d.apply(c)
 	for _, dir := range []*inode{c.from.dir, c.to.dir} {
@@ -214,7 +232,7 @@ func (d *Disk) change(c *change) {
 	}
 }
 
-func (d *Disk) attach(at slot, n *inode) {
+func (d *names) attach(at slot, n *inode) {
 	if n.links++; n.links == 1 && n.opened == 0 {
 		d.used += int64(len(n.data))
 	}
@@ -224,7 +242,7 @@ func (d *Disk) attach(at slot, n *inode) {
 	at.dir.entries[d.key(at.name)] = entry{at.name, n}
 }
 
-func (d *Disk) detach(at slot) {
+func (d *names) detach(at slot) {
 	n := at.dir.entries[d.key(at.name)].node
 	delete(at.dir.entries, d.key(at.name))
 	n.links--
@@ -232,12 +250,12 @@ func (d *Disk) detach(at slot) {
 }
 
 // released ends one use of an open inode.
-func (d *Disk) released(n *inode) {
+func (d *names) released(n *inode) {
 	n.opened--
 	d.free(n)
 }
 
-func (d *Disk) free(n *inode) {
+func (d *names) free(n *inode) {
 	if n.links == 0 && n.opened == 0 {
 		d.used -= int64(len(n.data))
 	}

@@ -485,17 +485,20 @@ func TestFoldCase(t *testing.T) {
 
 // Contents that a test was given do not change.
 func TestSnapshots(t *testing.T) {
-	d := New(Options{})
-	data := []byte("content")
-	d.Put("/file", data, time.Now())
-	f := open(t, d.Process(nil), "/file", os.O_RDWR)
-	for i := range 3 {
-		before, _ := d.Get("/file")
-		copied := bytes.Clone(before)
-		_, err := f.WriteAt([]byte{byte(i)}, 1)
-		check(t, err, f.Truncate(3), f.Truncate(int64(5+i)), f.Sync())
-		if !bytes.Equal(before, copied) || string(data) != "content" {
-			t.Fatalf("%q became %q", copied, before)
+	for seed := range uint64(10) {
+		d := New(Options{})
+		data := []byte("content")
+		d.Put("/file", data, time.Now())
+		for i := range 5 {
+			f := open(t, d.Process(nil), "/file", os.O_RDWR)
+			before, _ := d.Get("/file")
+			copied := bytes.Clone(before)
+			_, err := f.WriteAt([]byte{byte(i)}, 1)
+			check(t, err, f.Truncate(3), f.Truncate(int64(5+i)))
+			if !bytes.Equal(before, copied) || string(data) != "content" {
+				t.Fatalf("%q became %q", copied, before)
+			}
+			d.Crash(seeded(seed + uint64(i)))
 		}
 	}
 }
