@@ -78,7 +78,7 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 		return err
 	}
 	defer file.Close()
-	part := segments.Open(file, func() (disk.File, error) { return openPart(d, path, os.O_WRONLY) })
+	part := segments.Open(file, func() (disk.File, error) { return openPart(d, path, os.O_RDWR) })
 	modified, err := complete(ctx, f, req, part, file.File)
 	if err != nil {
 		removeEmpty(d, file, path)

@@ -172,7 +172,7 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 		if p.size <= begun.Size {
 			err = r.fill(ctx, e, p, &begun)
 		}
-		if !errors.Is(err, errOther) && !errors.Is(err, fetch.ErrBadRange) {
+		if !errors.Is(err, errOther) && !resume.Refused(err) {
 			return p.ended(err)
 		}
 		if err := p.restart(); err != nil {

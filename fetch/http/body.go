@@ -1,6 +1,8 @@
 package http
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +30,9 @@ type body struct {
 	raw       io.Reader // the body of the current response
 	window              // at is the offset of the next byte in the resource
 	validator string
-	silent    bool // the Trace does not count what is received
+	silent    bool   // the Trace does not count what is received
+	tail      []byte // the last bytes, of a body that can be resumed
+	loan      *loan  // with the bytes before tail, or nil
 	tries     int
 	idle      *time.Timer // nil before the first read, or without a limit
 	err       error       // what every further Read returns
@@ -138,6 +142,7 @@ func (b *body) readRaw(p []byte) (int, error) {
 	}
 	n, err := b.raw.Read(p)
 	b.at += int64(n)
+	b.remember(p[:n])
 	if n > 0 && !b.silent {
 		b.call.hooks.call(func(t *fetch.Trace) { t.Body(int64(n)) })
 	}
@@ -182,12 +187,40 @@ func (b *body) truncated(cause error) error {
 	return &fetch.Error{Op: b.call.method, URL: b.call.locator.Redacted(), Kind: fetch.ErrTruncated, Err: fmt.Errorf("%s: %w", came, cause)}
 }
 
-// reconnect requests the rest. It returns io.EOF if there is no more.
+// overlap is how many bytes before the rest of a body are requested again and compared.
+const overlap = 4 << 10
+
+// remember keeps the last of the bytes that came.
+func (b *body) remember(p []byte) {
+	if b.validator == "" || b.call.f.retries() <= 0 {
+		return
+	}
+	if b.loan != nil { // the bytes of earlier reads are in the file
+		p, b.tail = p[b.loan.moved:], b.tail[:0]
+	}
+	all := append(b.tail, p[max(0, len(p)-overlap):]...)
+	b.tail = append(b.tail[:0], all[max(0, len(all)-overlap):]...)
+}
+
+// before returns the last bytes that came.
+func (b *body) before() ([]byte, error) {
+	if b.loan == nil {
+		return b.tail, nil
+	}
+	stored, err := b.loan.last(overlap - len(b.tail))
+	return append(stored, b.tail...), err
+}
+
+// reconnect requests the rest, and the bytes before it. It returns io.EOF if there is no more.
 func (b *body) reconnect() error {
 	c := b.call
-	want := &rest{offset: b.at, validator: b.validator}
+	before, err := b.before()
+	if err != nil {
+		return err
+	}
+	want := &rest{offset: b.at - int64(len(before)), validator: b.validator}
 	if b.to >= 0 {
-		want.length = b.to - b.at
+		want.length = b.to - want.offset
 	}
 	resp, ex, err := c.exchange(want)
 	if err != nil {
@@ -213,7 +246,7 @@ func (b *body) reconnect() error {
 	}
 	r, err := parseContentRange(resp)
 	if err == nil {
-		err = r.fits(resp, b.at)
+		err = r.fits(resp, want.offset)
 	}
 	switch {
 	case err != nil:
@@ -222,6 +255,10 @@ func (b *body) reconnect() error {
 		return errors.New("the server sent a different part than requested")
 	case validator(resp) != "" && validator(resp) != b.validator:
 		return errors.New("the resource has changed")
+	}
+	again := make([]byte, len(before))
+	if _, err := io.ReadFull(resp.Body, again); err != nil || !bytes.Equal(again, before) {
+		return cmp.Or(err, errors.New("the server sent other bytes than before"))
 	}
 	ok = true
 	b.raw, b.exchange = resp.Body, ex

@@ -17,12 +17,13 @@ import (
 // the head, go to the buffer as usual. So a version of net/http that reads in other ways would only
 // be slower.
 type loan struct {
-	file  *os.File
-	buf   []byte
-	body  *body
-	moved int   // bytes of the last read that are in the file; buf has the others, behind them
-	total int64 // bytes of all reads that are in the file
-	err   error // of the file
+	file   *os.File
+	buf    []byte
+	body   *body
+	moved  int   // bytes of the last read that are in the file; buf has the others, behind them
+	total  int64 // bytes of all reads that were moved
+	stored int64 // bytes of all reads that are in the file
+	err    error // of the file
 }
 
 // moveMax is the maximum size of the buffer. The system provides memory for those parts that are
@@ -47,7 +48,7 @@ func (b *body) WriteTo(w io.Writer) (int64, error) {
 
 // copyTo writes b to the file of l.
 func (b *body) copyTo(l *loan) (written int64, err error) {
-	l.body = b
+	l.body, b.loan = b, l
 	defer func() { b.exchange.lend(nil) }()
 	for err == nil {
 		b.exchange.lend(l)
@@ -63,6 +64,7 @@ func (b *body) copyTo(l *loan) (written int64, err error) {
 		case n > l.moved:
 			n, failed := l.file.Write(l.buf[l.moved:n])
 			written += int64(n)
+			l.stored += int64(n)
 			if failed != nil {
 				return written, failed
 			}
@@ -108,8 +110,20 @@ func (l *loan) read(c net.Conn, p []byte) (int, error) {
 	moved, err := l.file.ReadFrom(&io.LimitedReader{R: c, N: int64(n)})
 	l.moved = int(moved)
 	l.total += moved
+	l.stored += moved
 	if err != nil && !wire.OfConnection(err) {
 		l.err = err
 	}
 	return l.moved, err
+}
+
+// last returns the last bytes of the file, at most n. The file must be readable.
+func (l *loan) last(n int) ([]byte, error) {
+	end, err := l.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	last := make([]byte, min(int64(n), l.stored))
+	_, err = l.file.ReadAt(last, end-int64(len(last)))
+	return last, err
 }

@@ -55,7 +55,10 @@ func TestToFile(t *testing.T) {
 	start := func(n int, fields ...string) string {
 		return strings.TrimSuffix(document(big, fields...), big[n:])
 	}
-	rest := status("206 Partial Content", big[half:], tag, fmt.Sprintf("Content-Range: bytes %d-%d/%d", half, len(big)-1, len(big)))
+	from := half - overlap
+	claims := fmt.Sprintf("Content-Range: bytes %d-%d/%d", from, len(big)-1, len(big))
+	rest := status("206 Partial Content", big[from:], tag, claims)
+	fromStart := status("206 Partial Content", big[:len(big)-from], tag, claims)
 	inTurn := func(answers ...string) server { return func(v *visit) string { return answers[v.n-1] } }
 	silent := func(n int) server {
 		return func(v *visit) string {
@@ -84,6 +87,7 @@ func TestToFile(t *testing.T) {
 		"reset":                 {server: says(start(half) + reset), want: big[:half], kind: fetch.ErrTruncated},
 		"resumed":               {server: inTurn(start(half, tag)+cut, rest), want: big, requests: 2},
 		"resumed, and cut":      {server: inTurn(start(half, tag)+cut, strings.TrimSuffix(rest, big[3*half/2:])+cut, cut, cut), want: big[:3*half/2], kind: fetch.ErrTruncated, requests: 3},
+		"from the start":        {server: inTurn(start(half, tag)+cut, fromStart), want: big[:half], kind: fetch.ErrTruncated, requests: 2},
 		"silent":                {server: silent(half), want: big[:half], kind: fetch.ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

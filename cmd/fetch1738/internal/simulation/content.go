@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing/fstest"
 	"time"
@@ -78,6 +79,19 @@ func (d *document) during(from, to time.Time) (list []version) {
 // has reports whether data is a version that the document had between two moments.
 func (d *document) has(data []byte, from, to time.Time) bool {
 	return slices.ContainsFunc(d.during(from, to), func(v version) bool { return !v.gone && bytes.Equal(v.data, data) })
+}
+
+// differs says where data and each version differ.
+func (d *document) differs(data []byte) string {
+	var b strings.Builder
+	for i, v := range d.versions {
+		at := 0
+		for at < min(len(data), len(v.data)) && data[at] == v.data[at] {
+			at++
+		}
+		fmt.Fprintf(&b, "version %d (%d bytes) from %d on; ", i, len(v.data), at)
+	}
+	return b.String()
 }
 
 // begins reports whether data is the beginning of any version.

@@ -112,7 +112,7 @@ func (p *process) says(err error) {
 func (o *once) exact(d *document, data []byte, how string) {
 	s, _ := o.w.main()
 	if !d.has(data, o.began, time.Now()) && !(s.forges(o.w.plan.Events) && d.begins(data)) {
-		o.w.breaks("%s: success, but %d bytes that no version of %s has", how, len(data), d.name)
+		o.w.breaks("%s: success, but %d bytes that no version of %s has: %s", how, len(data), d.name, d.differs(data))
 	}
 }
 
@@ -353,12 +353,21 @@ func copied(o *once, err error) {
 			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
 		case existed && !exists && !wasGone(seen):
 			o.w.breaks("%s was deleted, although the server has it", d.name)
+		case lies(o.w.plan):
 		case err == nil && !exists && !wasGone(seen) && len(seen) == 1:
 			o.w.breaks("%s is not in the copy, although the run succeeded", d.name)
 		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges:
 			o.w.breaks("%s in the copy is old, although the run succeeded", d.name)
 		}
 	}
+}
+
+// lies reports whether a listing may end early in a way that no client can see: with "226 complete".
+func lies(p *Plan) bool {
+	return slices.ContainsFunc(p.Events, func(e Event) bool {
+		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || strings.HasPrefix(e.Fault, "Reply")
+		return early && slices.Contains([]string{"DATA", "LIST", "MLSD", "END"}, e.Name)
+	})
 }
 
 func wasGone(seen []version) bool {
