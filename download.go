@@ -116,7 +116,7 @@ func openPart(d disk.Disk, path string, flag int) (disk.File, error) {
 // that is known.
 func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segments.Part, file disk.File) (modified time.Time, err error) {
 	job := segments.Job{Connections: 1, Request: req, Fetcher: f}
-	if part.Holds(req.Locator) {
+	if part.Holds(req.Locator) && part.Missing() > 0 { // else nothing shows that it is still the document
 		modified = part.ModTime()
 		if err := part.Fill(ctx, job, nil); err == nil {
 			return modified, part.Finish()

@@ -296,7 +296,7 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 		case <-d.ctx.Done():
 		}
 	}
-	res, err := resume.Fetch(d.ctx, d.r, &req, d.before(from))
+	res, err := resume.Fetch(d.ctx, d.r, &req, func() ([]byte, error) { return d.before(from), nil })
 	if err != nil {
 		if resume.Refused(err) {
 			err = d.changed() // it has no such part any more

@@ -134,9 +134,8 @@ func (p *part) Write(b []byte) (int, error) {
 }
 
 // tail returns the last bytes of a part.
-func (p *part) tail() []byte {
-	tail, _ := io.ReadAll(io.NewSectionReader(p.file, max(0, p.size-resume.Overlap), resume.Overlap))
-	return tail
+func (p *part) tail() ([]byte, error) {
+	return io.ReadAll(io.NewSectionReader(p.file, max(0, p.size-resume.Overlap), resume.Overlap))
 }
 
 // restart discards the content of a part.
@@ -222,7 +221,7 @@ var errOther = errors.New("the file has changed since its transfer began")
 func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
 	ctx, cancel := r.counting(ctx, 0)
 	defer cancel(nil)
-	res, err := resume.Fetch(ctx, r.Fetcher, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)}, p.tail())
+	res, err := resume.Fetch(ctx, r.Fetcher, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)}, p.tail)
 	if err != nil {
 		return err
 	}

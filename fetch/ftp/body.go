@@ -190,10 +190,14 @@ func (b *body) endOfRange() error {
 		return io.EOF
 	}
 	n, err := b.src.Read(make([]byte, 1))
-	if n > 0 {
-		return io.EOF
+	switch stated := b.s.ctl.announced; {
+	case n == 0:
+		return err
+	case b.from == 0 && stated >= 0 && stated != b.expected: // by the reply to RETR
+		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and %d when that began", b.expected, stated)
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
 	}
-	return err
+	return io.EOF // it grows
 }
 
 func (b *body) release() {

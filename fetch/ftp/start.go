@@ -1,7 +1,6 @@
 package ftp
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -89,16 +88,12 @@ func (b *body) endOfPart() error {
 		return io.EOF
 	}
 	err := b.drain(max(0, after) + drainMax)
-	switch {
-	case err == nil:
+	if err == nil {
 		b.s.abandon()
 		if b.s.last != nil {
 			return b.wrongStart()
 		}
 		err = b.checkGrowth()
-	case after > 0 && err != io.EOF && !errors.Is(err, fetch.ErrBadRange): // beyond the range
-		b.noteStart()
-		err = nil
 	}
 	if err == nil {
 		return io.EOF

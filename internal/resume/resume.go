@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -40,17 +42,43 @@ func (e Edition) Known() bool { return e != Edition{} }
 // Overlap is how many bytes before the rest of a document are requested again and compared.
 const Overlap = 4 << 10
 
-// Fetch performs req, whose offset follows the bytes in before. It requests the last of them again,
-// as far as the protocol can do that. The error has the kind ErrBadRange if they differ.
-func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before []byte) (*fetch.Resource, error) {
+// Fetch performs req, whose offset follows the bytes that before returns. It requests the last of them again.
+// The error has the kind ErrBadRange if they differ.
+func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before func() ([]byte, error)) (*fetch.Resource, error) {
+	have, err := before()
+	if err != nil {
+		return nil, err
+	}
 	with := *req
-	with.Lead = min(LeadOf(req), int64(len(before)))
-	res, err := f.Fetch(ctx, &with)
-	if err == nil && !bytes.HasSuffix(before, res.Lead) {
+	with.Lead = min(LeadOf(req), int64(len(have)))
+	fetchWith := f.Fetch
+	if scheme := strings.TrimSuffix(req.Locator.Scheme(), "s"); with.Lead > 0 && scheme != "ftp" && scheme != "http" {
+		fetchWith = func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) { return fetchFrom(ctx, f, *req) }
+	}
+	res, err := fetchWith(ctx, &with)
+	if err == nil && !bytes.HasSuffix(have, res.Lead) {
 		_ = res.Close()
 		return nil, Differs(req)
 	}
 	return res, err
+}
+
+// fetchFrom is for protocols without Request.Lead: it requests the document from there on.
+func fetchFrom(ctx context.Context, f fetch.Fetcher, req fetch.Request) (*fetch.Resource, error) {
+	lead := make([]byte, req.Lead)
+	if req.Offset, req.Lead = req.Offset-req.Lead, 0; req.Length > 0 {
+		req.Length += int64(len(lead))
+	}
+	res, err := f.Fetch(ctx, &req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(res.Body, lead); err != nil {
+		_ = res.Close()
+		return nil, err
+	}
+	res.Lead = lead
+	return res, nil
 }
 
 // LeadOf returns the Request.Lead for the offset of req.

@@ -4,31 +4,33 @@ import (
 	"io"
 	"os"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/internal/resume"
 )
 
 // Tail returns the last bytes of the Sink's file or, with --retry, of what was written elsewhere. A
 // transfer that resumes compares them.
-func Tail(s *Sink) []byte {
+func Tail(s *Sink) ([]byte, error) {
 	switch {
 	case s.Path == "":
-		return s.tail[max(0, int64(len(s.tail))-s.Count):]
+		return s.tail[max(0, int64(len(s.tail))-s.Count):], nil
+	case s.file != nil && !s.opened.Mode().IsRegular():
+		return nil, nil
 	case s.file != nil && !s.regular():
-		return nil
+		return nil, fault.Errorf(fault.Resume, "cannot resume: another process has replaced %s", s.Path)
 	}
 	file, err := s.openPath(os.O_RDONLY)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
-	tail, _ := io.ReadAll(io.NewSectionReader(file, max(0, s.Size()-resume.Overlap), resume.Overlap))
-	return tail
+	return io.ReadAll(io.NewSectionReader(file, max(0, s.Size()-resume.Overlap), resume.Overlap))
 }
 
 // Existing returns the last bytes of the file to which -C appends, if it has offset bytes.
-func Existing(s *Sink, offset int64) []byte {
+func Existing(s *Sink, offset int64) ([]byte, error) {
 	if !s.append || offset <= 0 || offset != s.Size() {
-		return nil
+		return nil, nil
 	}
 	return Tail(s)
 }

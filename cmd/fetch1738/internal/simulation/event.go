@@ -132,7 +132,7 @@ func (p *process) before(c *simdisk.Call) error {
 				w.disk.Symlink(treasure, c.Name)
 				w.links = append(w.links, c.Name)
 			case "other":
-				w.disk.Put(c.Name, []byte("of somebody else"), time.Now())
+				w.disk.Put(c.Name, []byte("of another user"), time.Now())
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 		}
 		e.Fault += sep + drawArgument(r, scheme, c.fault, param)
 	}
-	if c.fault == "Truncate" && scheme == "ftp" && r.IntN(2) == 0 {
+	if c.fault == "Truncate" && slices.Contains([]string{"RETR", "LIST", "MLSD"}, c.stage) && r.IntN(2) == 0 {
 		e.Also = "Reply:226 complete" // the server lies
 	}
 	return true

@@ -26,6 +26,7 @@ type operation struct {
 	schemes   []string
 	disk      bool // it writes files
 	tree      bool // of several documents, not one
+	large     bool // some documents have more than two megabytes
 	twice     bool // two at once are an ordinary thing
 	sites     int  // the most; 0 means one
 	oneScheme bool
@@ -53,7 +54,7 @@ var all = []string{"ftp", "ftp", "ftp", "http", "http", "gopher", "nntp", "wais"
 
 // operations are all operations. To add one, see docs/simulation.md.
 var operations = []operation{
-	{name: "Get", schemes: all, perform: get},
+	{name: "Get", schemes: all, perform: getOnce},
 	{name: "Download", schemes: all, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
 	{name: "Download", schemes: []string{"ftp", "http"}, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
 	{name: "Put", schemes: []string{"ftp"}, disk: true, twice: true, perform: put, keeps: stored},
@@ -62,7 +63,19 @@ var operations = []operation{
 	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
 	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
 	{name: "Mirror", schemes: []string{"ftp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "-o", schemes: files, disk: true, twice: true, perform: command("-o", out), keeps: working, wants: wantsFile},
+	{name: "--retry", schemes: files, disk: true, perform: command("--retry", "3", "-o", out), keeps: working, wants: wantsFile},
+	{name: "-C -", schemes: files, disk: true, twice: true, perform: command("-C", "-", "-o", out), keeps: working},
+	{name: "-C - --retry", schemes: []string{"ftp", "http"}, disk: true, perform: command("-C", "-", "--retry", "4", "-o", out), keeps: working},
+	{name: "-O", schemes: []string{"ftp", "http"}, disk: true, twice: true, perform: command("-O", "-R", "--output-dir", home), keeps: working, wants: wantsFile},
+	{name: "--segments", schemes: []string{"ftp", "http"}, disk: true, large: true, twice: true, limit: 4, perform: command("--segments", "4", "-o", out), keeps: segmented, wants: wantsFile},
+	{name: "--segments --retry", schemes: []string{"ftp", "http"}, disk: true, large: true, limit: 4, perform: command("--segments", "4", "--retry", "3", "-o", out), keeps: segmented, wants: wantsFile},
+	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, tree: true, twice: true, limit: 4, perform: mirrorCommand, keeps: copied, wants: wantsTree},
+	{name: "-Z", schemes: files, disk: true, sites: 4, limit: 4, perform: severalAtOnce, keeps: several},
 }
+
+// files are the schemes whose documents are stored as they are.
+var files = []string{"ftp", "ftp", "ftp", "http", "http", "gopher", "wais", "prospero"}
 
 func operationOf(name string) *operation {
 	for i := range operations {
@@ -76,7 +89,7 @@ func operationOf(name string) *operation {
 // The files.
 const (
 	home     = "/home/lab"
-	out      = home + "/out.bin"
+	out      = home + "/a.bin" // also the name of the document
 	copyDir  = home + "/copy"
 	own      = copyDir + "/own.txt" // the user's, in the copy
 	treasure = home + "/treasure"   // links of others lead here
@@ -90,7 +103,7 @@ func (p *process) context() context.Context {
 }
 
 func (p *process) resolver() *fetch1738.Resolver {
-	return &fetch1738.Resolver{Env: fetch.Env{Dial: p.dial, Allow: p.allow, Limits: fetch.Limits{Body: 1 << 20}}}
+	return &fetch1738.Resolver{Env: fetch.Env{Dial: p.dial, Allow: p.allow, Limits: fetch.Limits{Body: 3 << 20}}}
 }
 
 // main is the site and the document that the operations for one are about.
@@ -116,7 +129,7 @@ func (o *once) exact(d *document, data []byte, how string) {
 	}
 }
 
-func get(o *once) error {
+func getOnce(o *once) error {
 	r := o.resolver()
 	defer r.Close()
 	res, err := r.Get(o.context(), o.w.url())
@@ -205,7 +218,11 @@ func readAt(o *once) error {
 	defer doc.Close()
 	dice := rand.New(rand.NewPCG(o.w.plan.Seed, 4))
 	_, d := o.w.main()
-	possible := d.during(o.began, time.Now())
+	type piece struct {
+		at   int64
+		data []byte
+	}
+	var pieces []piece
 	for range 1 + dice.IntN(6) {
 		b := make([]byte, 1+dice.IntN(5000))
 		at := dice.Int64N(max(1, doc.Size()))
@@ -213,7 +230,12 @@ func readAt(o *once) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if possible = versionsWith(possible, b[:n], at); len(possible) == 0 {
+		pieces = append(pieces, piece{at, b[:n]})
+		possible := d.during(o.began, time.Now())
+		for _, p := range pieces {
+			possible = versionsWith(possible, p.data, p.at)
+		}
+		if len(possible) == 0 {
 			o.w.breaks("ReaderAt: success, but %d bytes at %d that no version has", n, at)
 		}
 	}
@@ -353,7 +375,7 @@ func copied(o *once, err error) {
 			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
 		case existed && !exists && !wasGone(seen):
 			o.w.breaks("%s was deleted, although the server has it", d.name)
-		case lies(o.w.plan):
+		case forges, lies(o.w.plan):
 		case err == nil && !exists && !wasGone(seen) && len(seen) == 1:
 			o.w.breaks("%s is not in the copy, although the run succeeded", d.name)
 		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges:

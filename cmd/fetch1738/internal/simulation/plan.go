@@ -79,7 +79,11 @@ func Draw(seed uint64) *Plan {
 		if i > 0 && op.oneScheme {
 			scheme = p.Sites[0].Scheme
 		}
-		p.Sites = append(p.Sites, drawSite(r, scheme, op.tree))
+		s := drawSite(r, scheme, op.tree)
+		if op.large && r.IntN(3) == 0 {
+			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
+		}
+		p.Sites = append(p.Sites, s)
 	}
 	for range []int{0, 1, 1, 2, 2, 3, 4, 6}[r.IntN(8)] {
 		k := kinds[r.IntN(len(kinds))]

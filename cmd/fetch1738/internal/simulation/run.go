@@ -78,6 +78,7 @@ func (w *world) run() {
 	case !op.disk || op.wants == nil || w.plan.Disk.Capacity > 0:
 	case err != nil && w.everCrashed && strings.Contains(err.Error(), "did not create it"):
 		// The line of the manifest is lost, and the document has changed since.
+	case err != nil && s.Scheme == "gopher" && strings.Contains(err.Error(), "the copy is kept"): // it cannot know
 	case err != nil && !(d.last().gone && !op.tree) && !errors.Is(err, mirror.ErrMaxDelete) && !w.folds(d) && !s.forges(w.plan.Events):
 		w.breaks("it does not succeed when nothing is wrong any more: %v", err)
 	case err == nil && !s.forges(w.plan.Events):
@@ -152,7 +153,7 @@ func (w *world) hasCrashed() bool {
 
 // limit returns how many connections to a server a process may have.
 func (w *world) limit() int {
-	if w.op.name == "Mirror" {
+	if w.op.tree {
 		return 1 + w.plan.Variant/2%4
 	}
 	return w.op.limit

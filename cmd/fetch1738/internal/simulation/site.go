@@ -215,7 +215,7 @@ func (s *site) forges(events []Event) bool {
 		return false
 	}
 	for _, e := range events {
-		if e.Kind == "server" && e.Site == s.number {
+		if (e.Kind == "server" || e.Kind == "restart") && e.Site == s.number {
 			return true
 		}
 	}
@@ -226,7 +226,7 @@ func (s *site) forges(events []Event) bool {
 type choice struct{ stage, fault, params string }
 
 // forging are the faults that send other bytes as if they were the right ones, which no client can see.
-var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer"}
+var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer", "LoneDot", "NoStuffing", "BareLF"}
 
 // tables has the choices for each scheme.
 var tables = sync.OnceValue(func() map[string][]choice {
@@ -248,7 +248,8 @@ var tables = sync.OnceValue(func() map[string][]choice {
 				for i, param := range strings.Fields(f.Params) {
 					e.Fault += []string{":", ",", ","}[i] + drawArgument(r, scheme, f.Name, param)
 				}
-				if !slices.Contains(forging, f.Name) && s.armFault(e) == nil {
+				forges := slices.Contains(forging, f.Name) || scheme == "gopher" && f.Name == "Reply"
+				if !forges && s.armFault(e) == nil {
 					all[scheme] = append(all[scheme], choice{stage, f.Name, f.Params})
 				}
 			}

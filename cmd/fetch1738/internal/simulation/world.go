@@ -42,8 +42,8 @@ type world struct {
 	keep        bool
 	crashed     bool // since hasCrashed was last called
 	everCrashed bool
-	was         []string // what out.bin had before; "" if there was none
-	links       []string // of somebody else, in the place of files that are not complete
+	was         []string // what out.bin had before; "" for none
+	links       []string // of another user, in the place of files that are not complete
 	began       time.Time
 }
 

@@ -33,7 +33,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		rest, ok = t.came.Rest(req, t.Sink.Count)
 	}
 	if ok {
-		res, err := resume.Fetch(ctx, fetcher, rest, output.Tail(t.Sink))
+		res, err := resume.Fetch(ctx, fetcher, rest, func() ([]byte, error) { return output.Tail(t.Sink) })
 		switch {
 		case err == nil && (!isPart(res) || t.came.Continues(res)):
 			return rest, res, nil
@@ -55,7 +55,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		t.Warn("starting over: %s", why)
 	}
 	t.came = resume.Edition{}
-	res, err := resume.Fetch(ctx, fetcher, req, output.Existing(t.Sink, req.Offset))
+	res, err := resume.Fetch(ctx, fetcher, req, func() ([]byte, error) { return output.Existing(t.Sink, req.Offset) })
 	return req, res, err
 }
 

@@ -1,0 +1,113 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// always are the options of each command line: no configuration files, no meter, and status codes and
+// endless documents are failures.
+var always = []string{"-q", "--no-progress-meter", "-f", "--max-filesize", "3M"}
+
+// command returns the operation of the program without a verb, for the URL of the main document.
+func command(args ...string) func(o *once) error {
+	return func(o *once) error { return o.fetch1738(append(args, o.w.url())...) }
+}
+
+func (o *once) fetch1738(args ...string) error {
+	return o.exits(get.Run(o.commandContext(), slices.Concat(always, args), o.streams(), get.Verbs{}))
+}
+
+func (p *process) commandContext() context.Context { return dial.Through(p.context(), p.dial) }
+
+func (p *process) streams() stdio.Streams {
+	return stdio.Streams{In: strings.NewReader(""), Out: &p.text, Err: &p.text}
+}
+
+// exits returns the error of an exit code other than 0, with what the program said last.
+func (p *process) exits(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return fmt.Errorf("exit code %d, %s", code, strings.TrimSpace(p.text.String()))
+}
+
+// working checks a file that the command writes to while it receives: like curl, it leaves what came.
+func working(o *once, err error) {
+	s, d := o.w.main()
+	data, exists := o.w.disk.Get(out)
+	had, existed := o.had[out]
+	switch {
+	case o.w.plan.Twice && d.begins(data): // the other process may have begun again
+	case err == nil && exists:
+		o.exact(d, data, "the file")
+	case err == nil:
+		o.w.breaks("success without a file")
+	case o.crashed, s.forges(o.w.plan.Events): // the program promises nothing
+	case !exists && existed && len(had) > 0:
+		o.w.breaks("the file of before is gone: %v", err)
+	case exists && string(data) != had && !d.begins(data):
+		o.w.breaks("%d wrong bytes in the file: %s; %v", len(data), d.differs(data), err)
+	}
+}
+
+// segmented checks the file of --segments. A document that is too small for them is received like others.
+func segmented(o *once, err error) {
+	_, d := o.w.main()
+	small := slices.ContainsFunc(d.versions, func(v version) bool { return len(v.data) < 2<<20 })
+	if _, begun := o.w.disk.Get(out + ".segments"); begun && !small && !strings.Contains(o.text.String(), "using one connection") {
+		final(o, err)
+	} else {
+		working(o, err)
+	}
+}
+
+// mirrorCommand is the verb mirror.
+func mirrorCommand(o *once) error {
+	p := o.w.plan
+	args := []string{"-q", "-sS", "--connections", strconv.Itoa(1 + p.Variant/2%4)}
+	if p.deletes() {
+		args = append(args, "--delete")
+	}
+	if p.Variant/8%2 == 0 {
+		args = append(args, "--retry", "2")
+	}
+	start := map[string]string{"ftp": "/pub/", "nntp": "/local.test"}[o.w.sites[0].Scheme]
+	return o.exits(mirror.Command().Run(o.commandContext(), append(args, o.w.sites[0].url+start, copyDir), o.streams()))
+}
+
+// severalAtOnce fetches the first document of each site, several at once.
+func severalAtOnce(o *once) error {
+	args := []string{"-Z", "--parallel-max", "4"}
+	for i, s := range o.w.sites {
+		args = append(args, "-o", o.w.outOf(i), s.url+s.path(s.documents[0].name))
+	}
+	return o.fetch1738(args...)
+}
+
+func (w *world) outOf(i int) string { return fmt.Sprintf("%s/out-%d", home, i) }
+
+// several checks the files of severalAtOnce.
+func several(o *once, err error) {
+	for i, s := range o.w.sites {
+		d := s.documents[0]
+		data, exists := o.w.disk.Get(o.w.outOf(i))
+		forges := s.forges(o.w.plan.Events)
+		switch {
+		case err == nil && !d.has(data, o.began, time.Now()) && !(forges && d.begins(data)):
+			o.w.breaks("-Z: success, but %d bytes that no version of %s has: %s", len(data), d.name, d.differs(data))
+		case exists && !o.crashed && !forges && !bytes.Equal(data, []byte(o.had[o.w.outOf(i)])) && !d.begins(data):
+			o.w.breaks("-Z: %d wrong bytes: %v", len(data), err)
+		}
+	}
+}
