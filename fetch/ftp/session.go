@@ -166,8 +166,11 @@ func (s *session) Permit(ctx context.Context, a *access) error {
 // Waiting reports whether unsolicited data has arrived on an idle session.
 func (s *session) Waiting() bool { return !s.ctl.pending() && s.ctl.Waiting() }
 
-// Drop closes the connection without QUIT.
-func (s *session) Drop() { s.ctl.Talk.Close() }
+// Drop closes the connections without QUIT.
+func (s *session) Drop() {
+	s.dropData()
+	s.ctl.Talk.Close()
+}
 
 // Resume assigns an idle session to another access.
 func (s *session) Resume(ctx context.Context, a *access) {

@@ -53,12 +53,19 @@ func working(o *once, err error) {
 		o.exact(d, data, "the file")
 	case err == nil:
 		o.w.breaks("success without a file")
-	case o.crashed, s.forges(o.w.plan.Events): // the program promises nothing
+	case o.crashed, s.spouts(o.w.plan.Events): // the program promises nothing
 	case !exists && existed && len(had) > 0:
 		o.w.breaks("the file of before is gone: %v", err)
 	case exists && string(data) != had && !d.begins(data):
 		o.w.breaks("%d wrong bytes in the file: %s; %v", len(data), d.differs(data), err)
 	}
+}
+
+func inSegments(o *once) error {
+	if o.w.plan.Variant/2%2 == 0 {
+		return o.fetch1738("--segments", "4", "-o", out, o.w.url())
+	}
+	return o.fetch1738("--segments", "3", "--retry", "3", "-o", out, o.w.url())
 }
 
 // segmented checks the file of --segments. A document that is too small for them is received like others.
@@ -106,7 +113,7 @@ func several(o *once, err error) {
 		switch {
 		case err == nil && !d.has(data, o.began, time.Now()) && !(forges && d.begins(data)):
 			o.w.breaks("-Z: success, but %d bytes that no version of %s has: %s", len(data), d.name, d.differs(data))
-		case exists && !o.crashed && !forges && !bytes.Equal(data, []byte(o.had[o.w.outOf(i)])) && !d.begins(data):
+		case exists && !o.crashed && !s.spouts(o.w.plan.Events) && !bytes.Equal(data, []byte(o.had[o.w.outOf(i)])) && !d.begins(data):
 			o.w.breaks("-Z: %d wrong bytes: %v", len(data), err)
 		}
 	}

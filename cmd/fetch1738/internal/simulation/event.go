@@ -49,7 +49,7 @@ var kinds = []kind{
 	{name: "restart", onNet: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.sites[e.Site].restart() }},
 	{name: "jump", onNet: true, happen: func(w *world, _ *process, e Event) {
 		w.acts(e)
-		time.Sleep(time.Duration(e.N%48) * time.Hour / 2)
+		time.Sleep(time.Duration(e.N%100) * time.Minute)
 	}},
 	{name: "refuse", happen: later},
 	{name: "cut", happen: later},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,24 +13,31 @@ import (
 	"time"
 )
 
+// most is after how many different failures TestSeeds ends.
+const most = 5
+
 // fixed is how many seeds each run of the tests has.
 const fixed = 2000
 
 // TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000.
 func TestSeeds(t *testing.T) {
 	from, to := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
-	// One goroutine runs at a time, so that the order is always the same.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	alone(t)
 	acted := make(map[string]int)
 	began := time.Now()
-	for seed := from; seed < to && !t.Failed(); seed++ {
+	failed := make(map[string]bool) // by what went wrong
+	for seed := from; seed < to && len(failed) < most; seed++ {
 		p := Draw(seed)
 		if os.Getenv("SIM_TELL") != "" {
 			_ = os.WriteFile(os.Getenv("SIM_TELL"), []byte(p.String()), 0o666)
 		}
 		o := Run(t, p, false)
+		if seed%64 == 0 {
+			runtime.GC()
+		}
 		Sums(acted, o.Acted)
-		if len(o.Broken) > 0 {
+		if len(o.Broken) > 0 && !failed[class(o.Broken[0])] {
+			failed[class(o.Broken[0])] = true
 			report(t, seed, p, o)
 		}
 	}
@@ -37,6 +45,17 @@ func TestSeeds(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(acted)) {
 		t.Logf("%8d %s", acted[name], name)
 	}
+}
+
+// alone makes the order of what happens the same in each run: one goroutine runs at a time, and memory is
+// collected between worlds only.
+func alone(t *testing.T) {
+	procs, percent, limit := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
+	t.Cleanup(func() {
+		runtime.GOMAXPROCS(procs)
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	})
 }
 
 // report shows the shortest plan that goes wrong in the same way.

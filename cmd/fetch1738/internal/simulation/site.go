@@ -209,17 +209,18 @@ func (s *site) change(name string, next func(d *document) version) {
 }
 
 // forges reports whether the server may send other bytes in a way that no client can see: by a protocol
-// in which the end of the connection is the end of the document.
+// in which the end of the connection is the end of the document, and an error is a text.
 func (s *site) forges(events []Event) bool {
-	if s.Scheme != "gopher" {
-		return false
-	}
-	for _, e := range events {
-		if (e.Kind == "server" || e.Kind == "restart") && e.Site == s.number {
-			return true
-		}
-	}
-	return false
+	return s.Scheme == "gopher" && slices.ContainsFunc(events, func(e Event) bool {
+		return e.Site == s.number && slices.Contains([]string{"server", "restart", "vanish"}, e.Kind)
+	})
+}
+
+// spouts reports whether the server may send bytes that are not of the document before a transfer fails.
+func (s *site) spouts(events []Event) bool {
+	return s.forges(events) || slices.ContainsFunc(events, func(e Event) bool {
+		return e.Site == s.number && strings.HasPrefix(e.Fault, "EndlessLine")
+	})
 }
 
 // A choice is a fault of a server, and a stage at which it can act.
