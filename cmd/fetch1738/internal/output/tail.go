@@ -1,7 +1,9 @@
 package output
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -24,12 +26,23 @@ func Tail(s *Sink) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.NewSectionReader(file, max(0, s.Size()-resume.Overlap), resume.Overlap))
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-resume.Overlap), resume.Overlap))
 }
 
 // Existing returns the last bytes of the file to which -C appends, if it has offset bytes.
 func Existing(s *Sink, offset int64) ([]byte, error) {
-	if !s.append || offset <= 0 || offset != s.Size() {
+	if !s.append || offset <= 0 || s.Path == "" {
+		return nil, nil
+	}
+	info, err := s.stat()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() != offset {
 		return nil, nil
 	}
 	return Tail(s)

@@ -161,7 +161,7 @@ func (w *world) crash() {
 var words = []string{
 	"421 bye", "450 busy", "425 no connection", "426 broken", "451 local error", "500 what", "502 no", "503 order", "530 not logged in", "550 no such file",
 	"552 full", "220 hello", "226 ok", "150 here it comes", "213 0", "213 17", "213 4294967296", "213 19941201100000", "350 go on", "250 ok", "230 in", "331 password",
-	"227 Entering Passive Mode (127,0,0,1,8,52)", "229 Entering Extended Passive Mode (|||2100|)", "211 end", "200 ok", "", "x", "226-more\n226 end",
+	"227 Entering Passive Mode (127,0,0,1,8,200)", "229 Entering Extended Passive Mode (|||2248|)", "211 end", "200 ok", "", "x", "226-more\n226 end",
 	"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 206 Partial\r\nContent-Length: 0\r\n\r\n",
 	"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "3'it is gone'\terror\terror.host\t1",
 }
@@ -187,7 +187,7 @@ func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 
 // numbers are the arguments of faults whose numbers are no lengths.
 var numbers = map[string][]int{
-	"Loss": {5, 20, 50}, "Status": {404, 403, 416, 500, 503, 429, 304, 206, 301}, "Diagnostic": {1, 2, 13}, "Refuse": {1, 2, 3},
+	"Loss": {5, 20, 50}, "Status": {404, 403, 416, 500, 503, 429, 206}, "Diagnostic": {1, 2, 13}, "Refuse": {1, 2, 3},
 }
 
 func drawArgument(r *rand.Rand, scheme, fault, param string) string {

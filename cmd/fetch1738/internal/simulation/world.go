@@ -42,6 +42,7 @@ type world struct {
 	keep        bool
 	crashed     bool // since hasCrashed was last called
 	everCrashed bool
+	fellBack    bool     // --segments has written to the file itself
 	was         []string // what out.bin had before; "" for none
 	links       []string // of another user, in the place of files that are not complete
 	began       time.Time
