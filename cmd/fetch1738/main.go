@@ -65,7 +65,9 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	if c := verbNamed(args); c != nil {
 		return c.Run(ctx, args[1:], std)
 	}
-	return get.Run(ctx, args, std, get.Verbs{Names: cli.Names(commands()), Help: help.Command(commands).Run})
+	verbs := get.Verbs{Names: cli.Names(commands()), Help: help.Command(commands).Run}
+	verbs.Lasting = func() { runtime.GOMAXPROCS(2) } // main has set 1, which costs short transfers less
+	return get.Run(ctx, args, std, verbs)
 }
 
 // verbNamed returns the verb named by the first argument, or nil if it is not a verb.

@@ -86,6 +86,15 @@ func (c *Conn) SetLinger(sec int) error {
 	return nil
 }
 
+// Await waits until Read would return without waiting.
+func (c *Conn) Await() {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	for len(c.in.queue) == 0 && !c.in.ended && !c.in.readClosed && !c.in.readBy.passed {
+		c.in.cond.Wait()
+	}
+}
+
 // Readable reports whether Read would return without waiting.
 func (c *Conn) Readable() bool {
 	c.in.mu.Lock()

@@ -21,10 +21,11 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
-// Verbs are the verbs, for hints and --help.
+// Verbs are the verbs, for hints and --help, and what only the program itself may do.
 type Verbs struct {
-	Names []string
-	Help  func(ctx context.Context, args []string, std stdio.Streams) int // the verb help
+	Names   []string
+	Help    func(ctx context.Context, args []string, std stdio.Streams) int // the verb help
+	Lasting func()                                                          // of [transfer.Engine]
 }
 
 // Run is the program without a verb. It returns the exit code of the last URL, or with -Z
@@ -56,7 +57,7 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	if c.Global.Parallel.On {
 		perform = atOnce
 	}
-	code := perform(ctx, c.Operations, shown)
+	code := perform(ctx, c.Operations, shown, verbs.Lasting)
 	if ctx.Err() != nil {
 		return exit.OfSignal(ctx)
 	}
@@ -64,9 +65,9 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 }
 
 // inTurn performs Operations one after the other.
-func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) int {
+func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, lasting func()) int {
 	shown.Show(ops[0].Global, nil)
-	engine, done := newEngine(shown)
+	engine, done := newEngine(shown, lasting)
 	defer done()
 	code, lost := exit.OK, false
 	for _, op := range ops {
@@ -90,14 +91,14 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 }
 
 // atOnce performs Operations in parallel.
-func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) int {
+func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, lasting func()) int {
 	for _, op := range ops {
 		if err := curl.Check(op); err != nil {
 			return shown.Misused(err)
 		}
 	}
 	shown.ShowAll(ops)
-	engine, done := newEngine(shown)
+	engine, done := newEngine(shown, lasting)
 	defer done()
 	for _, op := range ops {
 		warnOfOutputs(engine.Client, op)
@@ -115,10 +116,10 @@ func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter) 
 }
 
 // newEngine returns an Engine with the events of shown. The caller must call done.
-func newEngine(shown *report.Reporter) (engine *transfer.Engine, done func()) {
+func newEngine(shown *report.Reporter, lasting func()) (engine *transfer.Engine, done func()) {
 	c := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	return &transfer.Engine{
-		Client: c, In: shown.In, Out: shown.Out, Err: shown.Err, Events: shown,
+		Client: c, In: shown.In, Out: shown.Out, Err: shown.Err, Events: shown, Lasting: lasting,
 		Console: &dialogue.Console{Streams: shown.Streams, Pause: shown.Pause},
 	}, c.Close
 }

@@ -72,9 +72,6 @@ func inSegments(o *once) error {
 func segmented(o *once, err error) {
 	_, d := o.w.main()
 	small := slices.ContainsFunc(d.versions, func(v version) bool { return len(v.data) < 2<<20 })
-	if strings.Contains(o.text.String(), "using one connection") {
-		o.w.fellBack = true
-	}
 	if _, begun := o.w.disk.Get(out + ".segments"); begun && !small && !o.w.fellBack {
 		final(o, err)
 	} else {

@@ -114,7 +114,7 @@ func drawError(r *rand.Rand, _ *Plan, e *Event) bool {
 
 // before is called before each call of the disk.
 func (p *process) before(c *simdisk.Call) error {
-	p.w.step(p, c.Op, c.Name, false)
+	p.w.step(p, c.Op, c.Name, "", false)
 	w := p.w
 	if e, ok := w.take(func(e Event) bool { return e.Kind == "error" && (e.Name == "" || e.Name == c.Op) }); ok {
 		return errnos[e.Fault]

@@ -23,11 +23,17 @@ func (p *process) allow(_ context.Context, t fetch.Target) error {
 
 // dial connects to a server of the world.
 func (p *process) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	p.w.step(p, "dial", address, true)
+	t, _ := fetch.ContextTarget(ctx)
+	asked := ""
+	if t.Locator != nil {
+		asked = t.Locator.String()
+	}
+	p.w.tell("asks for %s %s", address, asked)
+	p.w.step(p, "dial", address, asked, true)
 	p.mu.Lock()
-	asked := p.allowed[address]
+	allowed := p.allowed[address]
 	p.mu.Unlock()
-	if !asked {
+	if !allowed {
 		p.w.breaks("the policy was not asked about %s", address)
 	}
 	if p.killed() {
@@ -64,30 +70,33 @@ type conn struct {
 	closed bool
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn. What has arrived is read a little later, when it is certain that nothing else
+// arrives at the same time.
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if err != nil {
+	if c.mem == nil {
+		n, err := c.Conn.Read(b)
+		c.p.w.step(c.p, "read", c.to, c.LocalAddr().String(), true)
 		return n, err
 	}
-	c.p.w.step(c.p, "read", c.to, true)
+	c.mem.Await()
+	c.p.w.step(c.p, "read", c.to, c.LocalAddr().String(), true)
 	e, ok := c.p.w.take(func(e Event) bool { return e.Kind == "cut" || e.Kind == "stall" || e.Kind == "half" })
-	switch {
-	case !ok || c.mem == nil:
-		return n, nil
-	case e.Kind == "stall":
+	if ok && e.Kind == "stall" {
 		time.Sleep(time.Duration(e.N%600) * time.Second)
-		return n, nil
-	case e.Kind == "half" && n > 1:
-		n = 1 + e.N%(n-1)
 	}
-	_ = c.mem.Reset()
-	return n, nil
+	n, err := c.mem.Read(b)
+	if ok && err == nil && e.Kind != "stall" {
+		if e.Kind == "half" && n > 1 {
+			n = 1 + e.N%(n-1)
+		}
+		_ = c.mem.Reset()
+	}
+	return n, err
 }
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	c.p.w.step(c.p, "write", c.to, true)
+	c.p.w.step(c.p, "write", c.to, c.LocalAddr().String(), true)
 	if _, ok := c.p.w.take(func(e Event) bool { return e.Kind == "lost" }); ok && c.mem != nil {
 		n, _ := c.Conn.Write(b[:len(b)/2])
 		_ = c.mem.Reset()

@@ -6,6 +6,8 @@ package simulation
 import (
 	"fmt"
 	"maps"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,7 @@ const mostRuns = 10
 // Run runs a plan. With keep, the Outcome has a log.
 func Run(t *testing.T, p *Plan, keep bool) (o *Outcome) {
 	o = new(Outcome)
+	collect()
 	var w *world
 	defer func() {
 		if w != nil {
@@ -49,6 +52,15 @@ func Run(t *testing.T, p *Plan, keep bool) (o *Outcome) {
 		w.run()
 	})
 	return o
+}
+
+// collect collects memory if there is much of it. While a world runs, that would change the order in which
+// goroutines run.
+func collect() {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(heap); heap[0].Value.Uint64() > 256<<20 {
+		runtime.GC()
+	}
 }
 
 // run performs the operation until it has succeeded, first with trouble and then without.

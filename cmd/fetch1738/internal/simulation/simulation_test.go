@@ -32,9 +32,6 @@ func TestSeeds(t *testing.T) {
 			_ = os.WriteFile(os.Getenv("SIM_TELL"), []byte(p.String()), 0o666)
 		}
 		o := Run(t, p, false)
-		if seed%64 == 0 {
-			runtime.GC()
-		}
 		Sums(acted, o.Acted)
 		if len(o.Broken) > 0 && !failed[class(o.Broken[0])] {
 			failed[class(o.Broken[0])] = true
@@ -48,13 +45,12 @@ func TestSeeds(t *testing.T) {
 }
 
 // alone makes the order of what happens the same in each run: one goroutine runs at a time, and memory is
-// collected between worlds only.
+// not collected meanwhile.
 func alone(t *testing.T) {
-	procs, percent, limit := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
+	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
 	t.Cleanup(func() {
 		runtime.GOMAXPROCS(procs)
 		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
 	})
 }
 
@@ -93,4 +89,26 @@ func class(text string) string {
 		}
 		return c
 	}, text)
+}
+
+// TestReplay runs worlds twice: everything happens again, in the same order and at the same time.
+func TestReplay(t *testing.T) {
+	alone(t)
+	for seed := range uint64(300) {
+		p := Draw(seed)
+		if a, b := Run(t, p, false), Run(t, p, false); a.Sum != b.Sum || a.Steps != b.Steps {
+			t.Errorf("seed %d: %d steps with sum %x, then %d with sum %x", seed, a.Steps, a.Sum, b.Steps, b.Sum)
+			showDifference(t, Run(t, p, true).Log, Run(t, p, true).Log)
+		}
+	}
+}
+
+// showDifference shows where two logs begin to differ.
+func showDifference(t *testing.T, a, b []string) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Logf("...\n%s\nor\n%s", strings.Join(a[max(0, i-5):min(len(a), i+3)], "\n"), strings.Join(b[max(0, i-5):min(len(b), i+3)], "\n"))
+			return
+		}
+	}
 }

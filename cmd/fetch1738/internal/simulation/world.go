@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,12 +32,14 @@ type world struct {
 	mu          sync.Mutex
 	dice        *rand.Rand
 	steps       int
-	sum         uint64  // of all steps: two runs with the same sum were the same
-	next        []Event // not yet due
-	due         []Event // for the next call that they fit
-	calm        bool    // no more events
+	count       map[string]int // of each step
+	sum         uint64         // of all steps: two runs with the same sum were the same
+	next        []Event        // not yet due
+	due         []Event        // for the next call that they fit
+	calm        bool           // no more events
 	acted       map[string]int
 	processes   []*process
+	started     int      // how many processes there were
 	broken      []string // what should not have happened
 	log         []string // only if it is kept
 	keep        bool
@@ -51,7 +54,7 @@ type world struct {
 func newWorld(p *Plan, keep bool) (*world, error) {
 	w := &world{
 		plan: p, keep: keep, dice: rand.New(rand.NewPCG(p.Seed, 2)), next: slices.Clone(p.Events),
-		disk: simdisk.New(p.Disk), acted: make(map[string]int), began: time.Now(),
+		disk: simdisk.New(p.Disk), acted: make(map[string]int), count: make(map[string]int), began: time.Now(),
 	}
 	for i := range p.Sites {
 		s, err := newSite(w, i)
@@ -85,17 +88,21 @@ func (w *world) breaks(format string, args ...any) {
 	}
 }
 
-// step is a step of a process. what and name say which; they are part of the sum. One of the network
-// takes time. One of the disk does not: the caller may hold a lock, for which others cannot wait in
-// virtual time.
-func (w *world) step(p *process, what, name string, onNet bool) {
+// step is a step of a process. what, name and actor say which; they are part of the sum. It takes time,
+// unless the caller may hold a lock: others could not wait for that in virtual time. How long it takes
+// depends on nothing else, and it hardly ever ends together with another one. So what happens at the
+// same time always goes on in the same order.
+func (w *world) step(p *process, what, name, actor string, onNet bool) {
+	name = temporary.ReplaceAllString(name, "*")
+	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") {
+		time.Sleep(w.takes(fmt.Sprint(p.number, what, name, actor)))
+		// No other goroutine can run now. To the runtime, a new slice of time begins; otherwise it would
+		// interrupt a later goroutine after ten milliseconds.
+		runtime.Gosched()
+	}
 	w.mu.Lock()
 	w.steps++
 	w.note(what + " " + name)
-	took := time.Duration(1+w.dice.IntN(2000)) * time.Microsecond
-	if w.plan.Slow {
-		took *= time.Duration(1 + w.dice.IntN(1000))
-	}
 	var now, left []Event
 	for i, e := range w.next {
 		if e.At > w.steps || w.calm {
@@ -113,20 +120,35 @@ func (w *world) step(p *process, what, name string, onNet bool) {
 	for _, e := range now {
 		kindOf(e.Kind).happen(w, p, e)
 	}
-	switch {
-	case onNet:
-		time.Sleep(took)
-	case took%4 == 0:
-		runtime.Gosched()
+}
+
+// temporary matches the names that programs choose at random.
+var temporary = regexp.MustCompile(`\.fetch1738-[0-9a-f]{16}`)
+
+// takes returns how long a step takes.
+func (w *world) takes(step string) time.Duration {
+	w.mu.Lock()
+	w.count[step]++
+	sum := hash(w.plan.Seed+uint64(w.count[step])<<32, step)
+	w.mu.Unlock()
+	took := time.Duration(sum%uint64(2*time.Millisecond)) + 1
+	if w.plan.Slow {
+		took *= time.Duration(1 + sum>>40%1000)
 	}
+	return took
+}
+
+func hash(sum uint64, text string) uint64 {
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * 1099511628211
+	}
+	return sum ^ sum>>29
 }
 
 // note adds a line to the sum and to the log. The caller holds the lock.
 func (w *world) note(line string) {
 	w.sum = w.sum*31 + uint64(time.Since(w.began))
-	for i := range len(line) {
-		w.sum = (w.sum ^ uint64(line[i])) * 1099511628211
-	}
+	w.sum = hash(w.sum, line)
 	if w.keep {
 		w.log = append(w.log, fmt.Sprintf("%5d %12v %s", w.steps, time.Since(w.began), line))
 	}
@@ -187,6 +209,7 @@ func (w *world) settle() {
 // A process is one run of the program.
 type process struct {
 	w      *world
+	number int
 	disk   *simdisk.Process
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -208,6 +231,8 @@ func (w *world) process() *process {
 	p.ctx, p.cancel = context.WithTimeout(context.Background(), patience)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.started++
+	p.number = w.started
 	w.processes = append(w.processes, p)
 	return p
 }
@@ -237,6 +262,7 @@ func (p *process) end() {
 	p.cancel()
 	time.Sleep(100 * time.Hour) // what ends by itself may do so in the background
 	p.w.mu.Lock()
+	p.w.fellBack = p.w.fellBack || strings.Contains(p.text.String(), "using one connection")
 	p.w.processes = slices.DeleteFunc(p.w.processes, func(q *process) bool { return q == p })
 	p.w.mu.Unlock()
 	if p.killed() {

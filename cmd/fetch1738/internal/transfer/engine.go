@@ -31,6 +31,7 @@ type Engine struct {
 	Err     io.Writer // for heads that are dumped to standard error
 	Events  Events
 	Console Console
+	Lasting func() // called while parallel transfers last longer than a moment; may be nil
 
 	once   sync.Once
 	starts *pace.Pace // the rate of --rate

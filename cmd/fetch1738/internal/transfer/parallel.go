@@ -8,7 +8,6 @@ import (
 	"iter"
 	"math"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -184,7 +183,9 @@ func (p *pool) widen() {
 	defer p.mu.Unlock()
 	for _, h := range p.hosts {
 		if !h.ended {
-			runtime.GOMAXPROCS(2) // main has set 1, which costs short transfers less
+			if p.engine.Lasting != nil {
+				p.engine.Lasting()
+			}
 			if int(h.running.Load()) >= h.width {
 				h.width *= 2
 			}
