@@ -69,6 +69,7 @@ var layers = []string{
 	"cli",
 	"help",
 	"get parse explain extract mirror archie gateway serve demo completion manual",
+	"simulation",
 }
 
 const commandPackages = "cmd/fetch1738/internal/"

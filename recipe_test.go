@@ -3,6 +3,7 @@ package fetch1738_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"go/format"
 	"io/fs"
 	"os"
@@ -95,6 +96,20 @@ func TestAddingAFault(t *testing.T) {
 	r.run("go", "test", "-trimpath", "./testserver/ftptest", "-run", "TestBadSize")
 }
 
+// TestAddingToTheSimulation follows every step of "Adding an event" and "Adding an operation". Each has
+// at most ten lines.
+func TestAddingToTheSimulation(t *testing.T) {
+	onlyInCI(t)
+	t.Setenv("SIM_SEEDS", "300")
+	for _, section := range []string{"Adding an event", "Adding an operation"} {
+		r := follow(t, 1, section)
+		if code := strings.Count(r.text, "\n   \t") + strings.Count(r.text, "\n   {") + strings.Count(r.text, "\n   }"); code > 10 {
+			t.Errorf("%s takes %d lines of code", section, code)
+		}
+		r.run("go", "test", "-trimpath", "./cmd/fetch1738/internal/simulation", "-run", "TestSeeds|TestReplay")
+	}
+}
+
 // isShort checks that a recipe has at most ten lines.
 func (r *recipe) isShort() {
 	r.t.Helper()
@@ -103,7 +118,7 @@ func (r *recipe) isShort() {
 	}
 }
 
-// A recipe is a section of docs/architecture.md whose steps have been performed in a copy of the
+// A recipe is a section of docs/architecture.md or docs/simulation.md whose steps have been performed in a copy of the
 // module.
 type recipe struct {
 	t    *testing.T
@@ -116,9 +131,11 @@ type recipe struct {
 func follow(t *testing.T, atLeast int, sections ...string) *recipe {
 	t.Helper()
 	page, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
+	more, failed := os.ReadFile("docs/simulation.md")
+	if err := errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
+	page = append(page, more...)
 	r := &recipe{t: t, dir: copyModule(t)}
 	n := 0
 	for _, section := range sections {

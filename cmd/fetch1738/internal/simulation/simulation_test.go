@@ -1,8 +1,13 @@
 package simulation
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -13,35 +18,59 @@ import (
 	"time"
 )
 
-// most is after how many different failures TestSeeds ends.
-const most = 5
+// fixed is how many seeds each run of the tests has. most is after how many different failures
+// TestSeeds ends.
+const (
+	fixed = 2000
+	most  = 5
+)
 
-// fixed is how many seeds each run of the tests has.
-const fixed = 2000
-
-// TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000.
+// TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000, or
+// "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has chosen.
 func TestSeeds(t *testing.T) {
-	from, to := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
+	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
 	alone(t)
-	acted := make(map[string]int)
-	began := time.Now()
-	failed := make(map[string]bool) // by what went wrong
-	for seed := from; seed < to && len(failed) < most; seed++ {
+	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
+	seed := from
+	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
 		p := Draw(seed)
-		if os.Getenv("SIM_TELL") != "" {
-			_ = os.WriteFile(os.Getenv("SIM_TELL"), []byte(p.String()), 0o666)
-		}
 		o := Run(t, p, false)
-		Sums(acted, o.Acted)
+		for name, n := range o.Acted {
+			acted[name] += n
+		}
 		if len(o.Broken) > 0 && !failed[class(o.Broken[0])] {
 			failed[class(o.Broken[0])] = true
 			report(t, seed, p, o)
 		}
 	}
-	t.Logf("%d seeds in %v", to-from, time.Since(began))
+	t.Logf("seeds %d to %d in %v", from, seed-1, time.Since(began).Round(time.Second))
 	for _, name := range slices.Sorted(maps.Keys(acted)) {
 		t.Logf("%8d %s", acted[name], name)
 	}
+}
+
+// seeds reads SIM_SEEDS.
+func seeds(t *testing.T, text string) (from, to uint64, end time.Duration) {
+	if seconds, fresh := strings.CutPrefix(text, "fresh"); fresh {
+		n, err := strconv.Atoi(seconds)
+		if err != nil {
+			t.Fatalf("SIM_SEEDS=%s: %v", text, err)
+		}
+		from = rand.Uint64N(1 << 40)
+		return from, from + 1<<40, time.Duration(n) * time.Second
+	}
+	first, last, isRange := strings.Cut(text, "-")
+	from, err := strconv.ParseUint(first, 10, 64)
+	if err == nil && isRange {
+		to, err = strconv.ParseUint(last, 10, 64)
+		to++
+	} else if !isRange {
+		from, to = 0, from
+	}
+	if err != nil {
+		t.Fatalf("SIM_SEEDS=%s: %v", text, err)
+	}
+	return from, to, 0
 }
 
 // alone makes the order of what happens the same in each run: one goroutine runs at a time, and memory is
@@ -54,30 +83,29 @@ func alone(t *testing.T) {
 	})
 }
 
-// report shows the shortest plan that goes wrong in the same way.
+// rows is the file of the plans that have failed once. Each line is a plan, behind the reason.
+const rows = "testdata/plans.txt"
+
+var record = flag.Bool("record", false, "add the plans of failures to "+rows)
+
+// report shows the simplest plan that goes wrong in the same way. With -record, it becomes a row.
 func report(t *testing.T, seed uint64, p *Plan, o *Outcome) {
-	t.Errorf("seed %d: %s", seed, strings.Join(o.Broken, "\n"))
-	t.Logf("%s", p)
+	t.Errorf("seed %d: %s\nrepeat it: SIM_SEEDS=%[1]d-%[1]d go test ./cmd/fetch1738/internal/simulation -run TestSeeds -v", seed, strings.Join(o.Broken, "\n"))
 	short := Shrink(p, func(q *Plan) bool {
 		return slices.ContainsFunc(Run(t, q, false).Broken, func(text string) bool { return class(text) == class(o.Broken[0]) })
 	})
-	o = Run(t, short, true)
-	t.Logf("shrunk: %s\n%s\n%s", strings.Join(o.Broken, "\n"), short, strings.Join(o.Log, "\n"))
-}
-
-func seeds(t *testing.T, text string) (from, to uint64) {
-	first, last, isRange := strings.Cut(text, "-")
-	from, err := strconv.ParseUint(first, 10, 64)
-	if err == nil && isRange {
-		to, err = strconv.ParseUint(last, 10, 64)
-		to++
-	} else if !isRange {
-		from, to = 0, from
+	again := Run(t, short, true)
+	t.Logf("%s\nshorter: %s\n%s\n%s", p, strings.Join(again.Broken, "\n"), short, strings.Join(again.Log, "\n"))
+	if *record {
+		f, err := os.OpenFile(rows, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+		if err == nil {
+			_, err = fmt.Fprintf(f, "# %s\n%s\n", class(o.Broken[0]), short)
+			f.Close()
+		}
+		if err != nil {
+			t.Error(err)
+		}
 	}
-	if err != nil {
-		t.Fatalf("SIM_SEEDS=%s: %v", text, err)
-	}
-	return from, to
 }
 
 // class returns what kind of failure a text is about: without its numbers and reasons.
@@ -89,6 +117,36 @@ func class(text string) string {
 		}
 		return c
 	}, text)
+}
+
+// TestRows runs the plans that have failed once.
+func TestRows(t *testing.T) {
+	alone(t)
+	f, err := os.Open(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	why, n := "", 0
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line := lines.Text()
+		if reason, ok := strings.CutPrefix(line, "# "); ok {
+			why = reason
+			continue
+		}
+		n++
+		p := new(Plan)
+		if err := json.Unmarshal([]byte(line), p); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if o := Run(t, p, false); len(o.Broken) > 0 {
+			t.Errorf("%s:\n%s\n%s", why, strings.Join(o.Broken, "\n"), line)
+		}
+	}
+	if err := lines.Err(); err != nil || n == 0 {
+		t.Errorf("%d plans: %v", n, err)
+	}
 }
 
 // TestReplay runs worlds twice: everything happens again, in the same order and at the same time.
@@ -110,5 +168,18 @@ func showDifference(t *testing.T, a, b []string) {
 			t.Logf("...\n%s\nor\n%s", strings.Join(a[max(0, i-5):min(len(a), i+3)], "\n"), strings.Join(b[max(0, i-5):min(len(b), i+3)], "\n"))
 			return
 		}
+	}
+}
+
+// TestShrink finds the one event of many that matters.
+func TestShrink(t *testing.T) {
+	p := Draw(1)
+	p.Twice, p.Slow = true, true
+	p.Events = []Event{{Kind: "jump", At: 1}, {Kind: "cut", At: 2}, {Kind: "kill", At: 3}}
+	short := Shrink(p, func(q *Plan) bool {
+		return slices.ContainsFunc(q.Events, func(e Event) bool { return e.Kind == "cut" })
+	})
+	if len(short.Events) != 1 || short.Twice || short.Slow || len(short.Sites[0].Files) != 1 || short.Sites[0].Files[0].Size != 0 {
+		t.Errorf("shrunk to %s", short)
 	}
 }

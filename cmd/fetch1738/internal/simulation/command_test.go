@@ -48,7 +48,7 @@ func working(o *once, err error) {
 	data, exists := o.w.disk.Get(out)
 	had, existed := o.had[out]
 	switch {
-	case o.w.plan.Twice && d.begins(data): // the other process may have begun again
+	case o.w.plan.Twice && (d.begins(data) || s.spouts(o.w.plan.Events)): // the other process may have begun again
 	case err == nil && exists:
 		o.exact(d, data, "the file")
 	case err == nil:

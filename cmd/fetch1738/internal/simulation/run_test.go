@@ -1,11 +1,7 @@
-// Package simulation runs what writes files in simulated worlds: servers in memory that misbehave, a
-// disk that fails, a network that breaks, processes that are killed. A number, the seed, decides all of
-// it, so that a run that went wrong can be repeated. docs/simulation.md explains how to use it.
 package simulation
 
 import (
 	"fmt"
-	"maps"
 	"runtime"
 	"runtime/metrics"
 	"strings"
@@ -172,10 +168,3 @@ func (w *world) limit() int {
 
 // isServer reports whether an address is that of a server, not of an FTP data connection.
 func (w *world) isServer(address string) bool { return strings.HasPrefix(address, "127.0.0.1:210") }
-
-// Sums adds numbers by name.
-func Sums(into, from map[string]int) {
-	for name, n := range maps.All(from) {
-		into[name] += n
-	}
-}

@@ -116,7 +116,7 @@ func drawError(r *rand.Rand, _ *Plan, e *Event) bool {
 func (p *process) before(c *simdisk.Call) error {
 	p.w.step(p, c.Op, c.Name, "", false)
 	w := p.w
-	if e, ok := w.take(func(e Event) bool { return e.Kind == "error" && (e.Name == "" || e.Name == c.Op) }); ok {
+	if e, ok := w.take(func(e Event) bool { return e.Kind == "error" && (e.Name == c.Op || e.Name == "" && c.Op != "lock") }); ok {
 		return errnos[e.Fault]
 	}
 	if c.Op == "write" {
