@@ -60,22 +60,24 @@ func Of(ctx context.Context) Disk {
 	if d, ok := ctx.Value(key{}).(Disk); ok {
 		return d
 	}
-	return System{}
+	return System()
 }
 
 // Or returns d, or [System] if d is nil.
 func Or(d Disk) Disk {
 	if d == nil {
-		return System{}
+		return System()
 	}
 	return d
 }
 
-// System is the Disk of the operating system.
-type System struct{}
+// System returns the Disk of the operating system.
+func System() Disk { return (*system)(nil) }
+
+type system struct{}
 
 // OpenFile implements Folder.
-func (System) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (*system) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return opened(open(name, flag, perm))
 }
 
@@ -88,7 +90,7 @@ func opened(f *os.File, err error) (File, error) {
 }
 
 // OpenRoot implements Folder.
-func (System) OpenRoot(name string) (Folder, error) { return rooted(os.OpenRoot(name)) }
+func (*system) OpenRoot(name string) (Folder, error) { return rooted(os.OpenRoot(name)) }
 
 func rooted(r *os.Root, err error) (Folder, error) {
 	if err != nil {
@@ -98,36 +100,36 @@ func rooted(r *os.Root, err error) (Folder, error) {
 }
 
 // Stat implements Folder.
-func (System) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+func (*system) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
 // Lstat implements Folder.
-func (System) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
+func (*system) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
 // Mkdir implements Folder.
-func (System) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
+func (*system) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
 
 // MkdirAll implements Folder.
-func (System) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (*system) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
 
 // Rename implements Folder.
-func (System) Rename(from, to string) error { return os.Rename(from, to) }
+func (*system) Rename(from, to string) error { return os.Rename(from, to) }
 
 // Link implements Folder.
-func (System) Link(from, to string) error { return os.Link(from, to) }
+func (*system) Link(from, to string) error { return os.Link(from, to) }
 
 // Remove implements Folder.
-func (System) Remove(name string) error { return os.Remove(name) }
+func (*system) Remove(name string) error { return os.Remove(name) }
 
 // Chtimes implements Folder.
-func (System) Chtimes(name string, accessed, modified time.Time) error {
+func (*system) Chtimes(name string, accessed, modified time.Time) error {
 	return os.Chtimes(name, accessed, modified)
 }
 
 // EvalSymlinks implements Disk.
-func (System) EvalSymlinks(path string) (string, error) { return filepath.EvalSymlinks(path) }
+func (*system) EvalSymlinks(path string) (string, error) { return filepath.EvalSymlinks(path) }
 
 // Close implements Folder.
-func (System) Close() error { return nil }
+func (*system) Close() error { return nil }
 
 // root is a directory of the system that names cannot leave. It does not embed an os.Root, all of
 // whose methods would be linked.

@@ -12,7 +12,7 @@ import (
 
 // opening opens the file at path as a program does.
 func opening(path string) (func() (File, error), func() (fs.FileInfo, error)) {
-	return func() (File, error) { return System{}.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
+	return func() (File, error) { return System().OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) },
 		func() (fs.FileInfo, error) { return os.Lstat(path) }
 }
 

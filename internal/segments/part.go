@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -63,13 +64,15 @@ func (p *Part) load() {
 	if _, err := p.file.ReadAt(end, info.Size()-trailerLen); err != nil {
 		return
 	}
-	var size, sum uint32
-	if _, err := fmt.Fscanf(bytes.NewReader(end), trailer, &size, &sum); err != nil {
+	numbers := string(end[:len(end)-1])
+	size, failed := strconv.ParseUint(numbers[:8], 16, 32)
+	sum, err := strconv.ParseUint(numbers[8:], 16, 32)
+	if failed != nil || err != nil {
 		return
 	}
 	at := info.Size() - trailerLen - int64(size) // reading at a negative position fails
 	text, err := io.ReadAll(io.NewSectionReader(p.file.File, at, int64(size)))
-	if err != nil || crc32.ChecksumIEEE(text) != sum {
+	if err != nil || crc32.ChecksumIEEE(text) != uint32(sum) {
 		return
 	}
 	var r record

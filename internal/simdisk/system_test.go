@@ -58,8 +58,8 @@ func compare(t *testing.T, script []byte) {
 	dir := top + strings.Repeat("/up", 8) // links and names must not lead out of top
 	c := &comparison{t: t, script: script, dir: dir, disk: New(Options{})}
 	process := c.disk.Process(nil)
-	c.folders[0] = pair[disk.Folder]{disk.System{}, process}
-	for _, d := range []disk.Disk{disk.System{}, process} {
+	c.folders[0] = pair[disk.Folder]{disk.System(), process}
+	for _, d := range []disk.Disk{disk.System(), process} {
 		if err := d.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -66,8 +67,8 @@ func (a *answerer) searchIndex(hsoname string, names []string) {
 		return
 	}
 	var most, offset int
-	fmt.Sscan(m[1], &most)
-	fmt.Sscan(m[2], &offset)
+	most, _ = strconv.Atoi(m[1])
+	offset, _ = strconv.Atoi(m[2])
 	if most < 1 || most > 2500 {
 		a.fail("FAILURE", "NOT-AUTHORIZED "+proto.Token("Legal values for max hits are between 1 and 2500 "))
 		return

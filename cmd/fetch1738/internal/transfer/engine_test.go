@@ -9,7 +9,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -145,12 +144,12 @@ func TestEightAtOnce(t *testing.T) {
 	}
 }
 
-// A transfer that has just begun is no reason for a second processor.
-func TestSecondProcessor(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+// A transfer that has just begun is no reason to call Lasting.
+func TestLasting(t *testing.T) {
 	op := plan.New(&plan.Global{Parallel: plan.Parallel{On: true, Max: 1}})
 	op.URLs = []string{"http://a.example/"}
-	e := engineOf(t, io.Discard, nil)
+	e, calls := engineOf(t, io.Discard, nil), 0
+	e.Lasting = func() { calls++ }
 	next, stop := iter.Pull2(e.allTransfers(t.Context(), []*plan.Operation{op}))
 	defer stop()
 	p := &pool{
@@ -160,9 +159,9 @@ func TestSecondProcessor(t *testing.T) {
 	if p.start(t.Context()) == nil {
 		t.Fatal("nothing was started")
 	}
-	for _, want := range []int{1, 2} {
-		if p.widen(); runtime.GOMAXPROCS(0) != want {
-			t.Errorf("%d processors, want %d", runtime.GOMAXPROCS(0), want)
+	for _, want := range []int{0, 1} {
+		if p.widen(); calls != want {
+			t.Errorf("called %d times, want %d", calls, want)
 		}
 	}
 }
