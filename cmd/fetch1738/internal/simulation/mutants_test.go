@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,17 +47,18 @@ func TestMutants(t *testing.T) {
 	}
 	names := regexp.MustCompile(which)
 	rows := table(t)
+	original := build(t, t.TempDir(), "", nil)
 	for _, m := range mutants(t) {
 		if !names.MatchString(m.name) {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
-			seed, found := m.find(t)
-			if seed == "" {
+			seed, found := m.find(t, original)
+			if seed == "–" {
 				t.Error("no seed finds it")
 			}
 			t.Logf("seed %s: %s", seed, found)
-			rows[m.name] = fmt.Sprintf("| %s | %s | %s | %s |", m.name, m.wrong, cmp.Or(seed, "–"), strings.ReplaceAll(found, "|", `\|`))
+			rows[m.name] = fmt.Sprintf("| %s | %s | %s | %s |", m.name, m.wrong, seed, strings.ReplaceAll(found, "|", `\|`))
 		})
 		if *update { // after each one, as all of them take long
 			write(t, rows)
@@ -64,12 +66,35 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// find returns the first seed that finds the mutant, and what it reports.
-func (m mutant) find(t *testing.T) (seed, found string) {
+// find returns the first seed that finds the mutant, and what it reports. A seed that fails without the
+// mutant, too, does not count.
+func (m mutant) find(t *testing.T, original string) (seed, found string) {
 	dir := t.TempDir()
+	program := build(t, dir, m.file, m.apply(t))
+	most, err := strconv.Atoi(cmp.Or(os.Getenv("SIM_SEEDS"), "10000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for next := 0; next < most; {
+		n, text := fails(t, program, dir, next, most-1)
+		if n < 0 {
+			break
+		}
+		if alone, _ := fails(t, original, dir, n, n); alone < 0 {
+			return strconv.Itoa(n), text
+		}
+		t.Logf("seed %d fails without the mutant, too", n)
+		next = n + 1
+	}
+	return "–", "nothing"
+}
+
+// fails runs TestSeeds for the seeds from a number to another one. It returns the first one that fails
+// and what it reports, or -1.
+func fails(t *testing.T, program, dir string, from, to int) (seed int, text string) {
 	tell := filepath.Join(dir, "plan")
-	run := exec.Command(m.build(t, dir), "-test.run=^TestSeeds$", "-test.v", "-test.timeout=0")
-	run.Env = append(os.Environ(), "SIM_SEEDS="+cmp.Or(os.Getenv("SIM_SEEDS"), "10000"), "SIM_TELL="+tell, "GOMEMLIMIT=3GiB")
+	run := exec.Command(program, "-test.run=^TestSeeds$", "-test.v", "-test.timeout=0")
+	run.Env = append(os.Environ(), fmt.Sprintf("SIM_SEEDS=%d-%d", from, to), "SIM_TELL="+tell, "GOMEMLIMIT=3GiB")
 	output, err := run.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +109,8 @@ func (m mutant) find(t *testing.T) (seed, found string) {
 	go func() { hangs <- watch(run, tell, ended) }()
 	lines := bufio.NewScanner(output)
 	lines.Buffer(nil, 16<<20)
-	for seed == "" && lines.Scan() {
-		if seed, found = failure(lines.Text()); seed != "" {
+	for seed = -1; seed < 0 && lines.Scan(); {
+		if seed, text = failure(lines.Text()); seed >= 0 {
 			_ = run.Process.Kill() // it would search for a shorter plan now
 		}
 	}
@@ -94,15 +119,15 @@ func (m mutant) find(t *testing.T) (seed, found string) {
 	hung := <-hangs
 	var last Plan
 	switch plan, _ := os.ReadFile(tell); {
-	case seed != "" || err == nil:
-		return seed, found
+	case seed >= 0 || err == nil:
+		return seed, text
 	case json.Unmarshal(plan, &last) != nil:
 		t.Fatalf("no plan: %v\n%s", err, crash.Bytes())
 	case hung:
-		return fmt.Sprint(last.Seed), "it does not end"
+		return int(last.Seed), "it does not end"
 	}
-	text, _, _ := strings.Cut(crash.String(), "\n")
-	return fmt.Sprint(last.Seed), short("crash: " + text)
+	text, _, _ = strings.Cut(crash.String(), "\n")
+	return int(last.Seed), short("crash: " + text)
 }
 
 // watch kills a run that stays at one seed, and reports whether it has done so.
@@ -120,24 +145,23 @@ func watch(run *exec.Cmd, tell string, ended <-chan struct{}) bool {
 	}
 }
 
-// build builds the test of this package with the mutant.
-func (m mutant) build(t *testing.T, dir string) string {
+// build builds the test of this package, with another text of a file of the module.
+func build(t *testing.T, dir, file string, text []byte) (program string) {
 	changed, overlay, program := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "simulation.test")
-	original, err := filepath.Abs(module + m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{changed: m.apply(t), overlay: text} {
-		if err := os.WriteFile(name, data, 0o666); err != nil {
+	replace := make(map[string]string)
+	if file != "" {
+		path, err := filepath.Abs(module + file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		replace[path] = changed
 	}
-	if text, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err = cmp.Or(err, os.WriteFile(changed, text, 0o666), os.WriteFile(overlay, list, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return program
 }
@@ -156,12 +180,13 @@ func (m mutant) apply(t *testing.T) []byte {
 
 var reported = regexp.MustCompile(`: seed (\d+): (.*)`)
 
-// failure returns the seed and the text of a line with which TestSeeds reports a failure.
-func failure(line string) (seed, text string) {
+// failure returns the seed and the text of a line with which TestSeeds reports a failure, or -1.
+func failure(line string) (seed int, text string) {
 	if found := reported.FindStringSubmatch(line); found != nil {
-		return found[1], short(found[2])
+		seed, _ = strconv.Atoi(found[1])
+		return seed, short(found[2])
 	}
-	return "", ""
+	return -1, ""
 }
 
 // short returns the beginning of a text.
