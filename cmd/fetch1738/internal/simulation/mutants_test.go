@@ -66,8 +66,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// find returns the first seed that finds the mutant, and what it reports. A seed that fails without the
-// mutant, too, does not count.
+// find returns the first seed that finds the mutant, and what it reports. The seed must fail alone,
+// too, and must not fail without the mutant.
 func (m mutant) find(t *testing.T, original string) (seed, found string) {
 	dir := t.TempDir()
 	program := build(t, dir, m.file, m.apply(t))
@@ -80,10 +80,12 @@ func (m mutant) find(t *testing.T, original string) (seed, found string) {
 		if n < 0 {
 			break
 		}
-		if alone, _ := fails(t, original, dir, n, n); alone < 0 {
+		with, _ := fails(t, program, dir, n, n)
+		without, _ := fails(t, original, dir, n, n)
+		if with == n && without < 0 {
 			return strconv.Itoa(n), text
 		}
-		t.Logf("seed %d fails without the mutant, too", n)
+		t.Logf("seed %d does not count: alone it fails with the mutant: %v, without it: %v: %s", n, with == n, without == n, text)
 		next = n + 1
 	}
 	return "–", "nothing"
