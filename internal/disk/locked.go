@@ -83,9 +83,9 @@ func (f *Locked) named() (fs.FileInfo, error) {
 // an open one.
 func (f *Locked) Flush() error {
 	if file, ok := f.File.(simulated); ok {
-		return file.Flush()
+		return unlessClosed(file.Flush())
 	}
-	return flush(f.File.(*os.File))
+	return unlessClosed(flush(f.File.(*os.File)))
 }
 
 // Yield prepares the file to be replaced by another one. On systems that cannot replace an open file it
@@ -106,8 +106,13 @@ func take(f File) bool {
 
 // Close closes the file and ends the lock. It may be called again.
 func (f *Locked) Close() error {
-	if err := f.File.Close(); !errors.Is(err, os.ErrClosed) {
-		return err
+	return unlessClosed(f.File.Close())
+}
+
+// unlessClosed returns nil for the error of a closed file.
+func unlessClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
 	}
-	return nil
+	return err
 }

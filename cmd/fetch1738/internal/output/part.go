@@ -25,6 +25,7 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	again, err := openPart(s)
 	switch {
 	case errors.Is(err, disk.ErrBusy):
+		_ = res.Close()
 		return true, err
 	case err != nil:
 		job.Warn("using one connection: %v", err) // which may succeed with the file itself
@@ -32,6 +33,7 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	case again == nil:
 		return false, nil
 	}
+	defer res.Close()
 	part := segments.Open(s.part.file, again)
 	err = part.Ready(&job, res)
 	missing := part.Missing()

@@ -3,7 +3,10 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +15,13 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
 // always are the options of each command line: no configuration files, no meter, and status codes and
@@ -49,6 +58,7 @@ func working(o *once, err error) {
 	had, existed := o.had[out]
 	switch {
 	case o.w.plan.Twice && (d.begins(data) || s.spouts(o.w.plan.Events)): // the other process may have begun again
+	case o.w.everCrashed && strings.HasPrefix(o.op.name, "-C"): // what is there already may be anything
 	case err == nil && exists:
 		o.exact(d, data, "the file")
 	case err == nil:
@@ -68,10 +78,54 @@ func inSegments(o *once) error {
 	return o.fetch1738("--segments", "3", "--retry", "3", "-o", out, o.w.url())
 }
 
+// leastSegment is more than what is compared before a segment.
+const leastSegment = resume.Overlap + 1
+
+// smallSegments is --segments for documents that are smaller than the command would divide.
+func smallSegments(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	place := &output.Place{Op: plan.New(&plan.Global{}), Destination: plan.Destination{Path: out}, Disk: o.disk}
+	sink, err := place.Sink(io.Discard, nil, "", false)
+	if err != nil {
+		return err
+	}
+	req, err := r.Request(o.context(), o.w.url())
+	if err != nil {
+		return err
+	}
+	req.Options = &fetchhttp.Options{Header: http.Header{}}
+	if o.w.sites[0].Scheme == "ftp" {
+		req.Options = &ftp.Options{ModTime: true}
+	}
+	res, err := r.Fetch(o.context(), req)
+	if err != nil {
+		return err
+	}
+	job := segments.Job{
+		Connections: 3, Least: leastSegment, Request: req, Fetcher: r,
+		Warn: func(format string, args ...any) { fmt.Fprintf(&o.text, format+"\n", args...) },
+	}
+	done := false
+	if job.Worth(res) {
+		done, err = output.TakeSegments(o.context(), sink, job, res)
+	}
+	if !done {
+		fmt.Fprintln(&o.text, "using one connection")
+		err = sink.Take(res.Body)
+		_ = res.Close()
+	}
+	return errors.Join(err, sink.Flush(), sink.Close())
+}
+
 // segmented checks the file of --segments. A document that is too small for them is received like others.
 func segmented(o *once, err error) {
 	_, d := o.w.main()
-	small := slices.ContainsFunc(d.versions, func(v version) bool { return len(v.data) < 2<<20 })
+	least := 2 << 20
+	if o.op.name == "Segments" {
+		least = 2 * leastSegment
+	}
+	small := slices.ContainsFunc(d.versions, func(v version) bool { return len(v.data) < least })
 	if _, begun := o.w.disk.Get(out + ".segments"); begun && !small && !o.w.fellBack {
 		final(o, err)
 	} else {

@@ -26,8 +26,13 @@ type kind struct {
 
 // kinds are all kinds of events. To add one, see docs/simulation.md.
 var kinds = []kind{
-	{name: "server", draw: drawFault, happen: func(*world, *process, Event) {}}, // armed before
-	{name: "server", draw: drawFault, happen: func(*world, *process, Event) {}}, // there are many
+	// The faults of the servers, which are many. They are armed before.
+	{name: "server", draw: drawFault, happen: never},
+	{name: "server", draw: drawFault, happen: never},
+	{name: "server", draw: drawFault, happen: never},
+	{name: "server", draw: drawFault, happen: never},
+	{name: "server", draw: drawFault, happen: never},
+	{name: "server", draw: drawFault, happen: never},
 
 	// The documents change. Their names stay the same.
 	{name: "change", draw: changes, happen: changing(func(d *document, e Event) version {
@@ -74,6 +79,8 @@ var kinds = []kind{
 func kindOf(name string) kind {
 	return kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
 }
+
+func never(*world, *process, Event) {}
 
 func later(w *world, _ *process, e Event) { w.wait(e) }
 
@@ -169,8 +176,9 @@ var words = []string{
 // drawFault draws a fault of a server, and where it acts.
 func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
-	all := tables()[scheme]
-	c := all[r.IntN(len(all))]
+	faults := tables()[scheme]
+	stages := faults[r.IntN(len(faults))]
+	c := stages[r.IntN(len(stages))]
 	e.At, e.N, e.Name, e.Fault = 0, []int{1, 1, 1, 2, 3, 5, 0}[r.IntN(7)], c.stage, c.fault
 	for i, param := range strings.Fields(c.params) {
 		sep := ","

@@ -26,11 +26,13 @@ type operation struct {
 	schemes   []string
 	disk      bool // it writes files
 	tree      bool // of several documents, not one
+	divided   bool // most documents have more than two of leastSegment
 	large     bool // some documents have more than two megabytes
 	twice     bool // two at once are an ordinary thing
 	sites     int  // the most; 0 means one
 	oneScheme bool
-	limit     int // of connections to a server; 0 means none
+	durable   bool // what has its final name survives a loss of power
+	limit     int  // of connections to a server; 0 means none
 	// perform does it once. It returns nil only if all that was wanted has been done. Wrong bytes
 	// are reported by world.breaks, if they are not in files.
 	perform func(o *once) error
@@ -50,31 +52,34 @@ type once struct {
 }
 
 // all are the schemes that have documents.
-var all = []string{"ftp", "ftp", "ftp", "http", "http", "gopher", "nntp", "wais", "prospero"}
+var all = []string{"ftp", "ftp", "http", "gopher", "nntp", "wais", "prospero"}
 
 // operations are all operations. To add one, see docs/simulation.md.
 var operations = []operation{
 	{name: "Get", schemes: all, perform: getOnce},
-	{name: "Download", schemes: all, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
-	{name: "Download", schemes: []string{"ftp", "http"}, disk: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
-	{name: "Put", schemes: []string{"ftp"}, disk: true, twice: true, perform: put, keeps: stored},
+	{name: "Download", schemes: all, disk: true, durable: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Download", schemes: []string{"ftp", "http"}, disk: true, durable: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Download", schemes: []string{"ftp", "http"}, disk: true, durable: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, twice: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
+	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
+	{name: "Put", schemes: []string{"ftp"}, disk: true, durable: true, twice: true, perform: put, keeps: stored},
 	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, perform: readAt},
 	{name: "FS", schemes: []string{"ftp"}, tree: true, perform: walk},
 	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
-	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
-	{name: "Mirror", schemes: []string{"ftp"}, disk: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "Mirror", schemes: []string{"ftp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
 	{name: "-o", schemes: files, disk: true, twice: true, perform: command("-o", out), keeps: working, wants: wantsFile},
 	{name: "--retry", schemes: files, disk: true, perform: command("--retry", "3", "-o", out), keeps: working, wants: wantsFile},
 	{name: "-C -", schemes: files, disk: true, twice: true, perform: command("-C", "-", "-o", out), keeps: working},
 	{name: "-C - --retry", schemes: []string{"ftp", "http"}, disk: true, perform: command("-C", "-", "--retry", "4", "-o", out), keeps: working},
 	{name: "-O", schemes: []string{"ftp", "http"}, disk: true, twice: true, perform: command("-O", "-R", "--output-dir", home), keeps: working, wants: wantsFile},
 	{name: "--segments", schemes: []string{"ftp", "http"}, disk: true, large: true, twice: true, limit: 4, perform: inSegments, keeps: segmented, wants: wantsFile},
-	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, tree: true, twice: true, limit: 4, perform: mirrorCommand, keeps: copied, wants: wantsTree},
+	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: mirrorCommand, keeps: copied, wants: wantsTree},
 	{name: "-Z", schemes: files, disk: true, sites: 3, limit: 4, perform: severalAtOnce, keeps: several},
 }
 
 // files are the schemes whose documents are stored as they are.
-var files = []string{"ftp", "ftp", "ftp", "http", "http", "gopher", "wais", "prospero"}
+var files = []string{"ftp", "ftp", "http", "gopher", "wais", "prospero"}
 
 func operationOf(name string) *operation {
 	for i := range operations {
@@ -295,14 +300,15 @@ func roundTrip(o *once) error {
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	_, d := o.w.main()
+	s, d := o.w.main()
 	switch {
 	case err != nil:
 		return err
+	case res.StatusCode == http.StatusOK && s.spouts(o.w.plan.Events): // Content-Length ends it
 	case res.StatusCode == http.StatusOK:
 		o.exact(d, data, "Transport")
 	case res.StatusCode == http.StatusPartialContent:
-		if s, _ := o.w.main(); len(versionsWith(d.during(o.began, time.Now()), data, from)) == 0 && !s.spouts(o.w.plan.Events) {
+		if len(versionsWith(d.during(o.began, time.Now()), data, from)) == 0 && !s.spouts(o.w.plan.Events) {
 			o.w.breaks("Transport: 206, but %d bytes at %d that no version has", len(data), from)
 		}
 	case res.StatusCode != http.StatusRequestedRangeNotSatisfiable:
@@ -366,7 +372,7 @@ func copied(o *once, err error) {
 		_, existed := o.had[path]
 		seen := d.during(o.began, time.Now())
 		switch {
-		case exists && !d.has(data, time.Time{}, time.Now()) && !(forges && d.begins(data)) && !o.w.folds(d):
+		case exists && !d.has(data, time.Time{}, time.Now()) && !forges && !o.w.folds(d):
 			o.w.breaks("%s in the copy has %d bytes that no version has: %v", d.name, len(data), err)
 		case o.w.folds(d):
 		case existed && !exists && o.crashed: // it was not there for long

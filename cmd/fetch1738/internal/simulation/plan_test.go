@@ -80,8 +80,11 @@ func Draw(seed uint64) *Plan {
 			scheme = p.Sites[0].Scheme
 		}
 		s := drawSite(r, scheme, op.tree)
-		if op.large && r.IntN(3) == 0 {
+		switch {
+		case op.large && r.IntN(4) == 0:
 			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
+		case op.divided && r.IntN(8) > 0:
+			s.Files[0].Size = 2*leastSegment + r.IntN(50_000)
 		}
 		p.Sites = append(p.Sites, s)
 	}
@@ -103,10 +106,10 @@ func Draw(seed uint64) *Plan {
 // drawStep returns the step of an event. Most runs have some hundred steps, and most of what can go
 // wrong happens early or at the end.
 func drawStep(r *rand.Rand) int {
-	switch r.IntN(4) {
-	case 0:
-		return 1 + r.IntN(20)
-	case 1, 2:
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		return 1 + r.IntN(40)
+	case 3, 4, 5, 6:
 		return 1 + r.IntN(120)
 	}
 	return 1 + r.IntN(600)

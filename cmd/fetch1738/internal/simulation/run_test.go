@@ -69,10 +69,13 @@ func (w *world) run() {
 		w.disk.Put(out, []byte("what was there before"), time.Now())
 	}
 	var err error
-	for range mostRuns {
-		if err = w.perform(op); err == nil {
+	for n := range mostRuns {
+		if err = w.perform(op); err == nil && (n >= 3 || !w.more()) {
 			break
 		}
+	}
+	if op.durable && w.plan.Variant/32%4 == 0 {
+		w.outage(op)
 	}
 	w.check(op)
 	w.settle()
@@ -94,6 +97,24 @@ func (w *world) run() {
 	w.check(op)
 	for name, data := range w.disk.Files() {
 		w.tell("file %s has %d bytes", name, len(data))
+	}
+}
+
+// more reports whether there are events still to come.
+func (w *world) more() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.next)+len(w.due) > 0
+}
+
+// outage takes the power away after the last process. What is complete then, stays complete.
+func (w *world) outage(op *operation) {
+	o := &once{process: w.process(), op: op, began: w.began, crashed: true, had: map[string]string{}}
+	w.crash()
+	o.end()
+	w.hasCrashed()
+	if op.keeps != nil {
+		op.keeps(o, errKilled)
 	}
 }
 

@@ -31,9 +31,13 @@ func TestSeeds(t *testing.T) {
 	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
 	alone(t)
 	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
+	tell := os.Getenv("SIM_TELL") // a file for the current plan, in case that the program crashes
 	seed := from
 	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
 		p := Draw(seed)
+		if tell != "" {
+			_ = os.WriteFile(tell, []byte(p.String()), 0o666)
+		}
 		o := Run(t, p, false)
 		for name, n := range o.Acted {
 			acted[name] += n
@@ -74,12 +78,13 @@ func seeds(t *testing.T, text string) (from, to uint64, end time.Duration) {
 }
 
 // alone makes the order of what happens the same in each run: one goroutine runs at a time, and memory is
-// not collected meanwhile.
+// not collected meanwhile, unless a world needs very much.
 func alone(t *testing.T) {
-	procs, percent := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1)
+	procs, percent, limit := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1), debug.SetMemoryLimit(2<<30)
 	t.Cleanup(func() {
 		runtime.GOMAXPROCS(procs)
 		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
 	})
 }
 

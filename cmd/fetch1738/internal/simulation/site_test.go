@@ -216,10 +216,11 @@ func (s *site) forges(events []Event) bool {
 	})
 }
 
-// spouts reports whether the server may send bytes that are not of the document before a transfer fails.
+// spouts reports whether the server may send bytes that are not of the document before a transfer fails, or
+// beside the requested part of it.
 func (s *site) spouts(events []Event) bool {
 	return s.forges(events) || slices.ContainsFunc(events, func(e Event) bool {
-		return e.Site == s.number && strings.HasPrefix(e.Fault, "EndlessLine")
+		return e.Site == s.number && (strings.HasPrefix(e.Fault, "EndlessLine") || e.Fault == "FromStart")
 	})
 }
 
@@ -229,9 +230,9 @@ type choice struct{ stage, fault, params string }
 // forging are the faults that send other bytes as if they were the right ones, which no client can see.
 var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer", "LoneDot", "NoStuffing", "BareLF"}
 
-// tables has the choices for each scheme.
-var tables = sync.OnceValue(func() map[string][]choice {
-	all := make(map[string][]choice)
+// tables has the choices for each scheme, by fault.
+var tables = sync.OnceValue(func() map[string][][]choice {
+	all := make(map[string][][]choice)
 	for scheme, commands := range map[string][]string{
 		"ftp":    {"RETR", "REST", "SIZE", "MDTM", "CWD", "TYPE", "PASV", "EPSV", "LIST", "MLSD", "USER", "PASS", "PWD", "FEAT"},
 		"http":   {"GET", "HEAD"},
@@ -243,16 +244,25 @@ var tables = sync.OnceValue(func() map[string][]choice {
 			panic(err)
 		}
 		r := rand.New(rand.NewPCG(0, 0))
-		for _, stage := range slices.Concat(s.server.Stages(), commands) {
-			for _, f := range s.server.Faults() {
+		for _, f := range s.server.Faults() {
+			if slices.Contains(forging, f.Name) || scheme == "gopher" && f.Name == "Reply" {
+				continue
+			}
+			if scheme == "prospero" && f.Name == "Truncate" {
+				continue // a packet does not say how long it is
+			}
+			var stages []choice
+			for _, stage := range slices.Concat(s.server.Stages(), commands) {
 				e := Event{Name: stage, N: 1, Fault: f.Name}
 				for i, param := range strings.Fields(f.Params) {
 					e.Fault += []string{":", ",", ","}[i] + drawArgument(r, scheme, f.Name, param)
 				}
-				forges := slices.Contains(forging, f.Name) || scheme == "gopher" && f.Name == "Reply"
-				if !forges && s.armFault(e) == nil {
-					all[scheme] = append(all[scheme], choice{stage, f.Name, f.Params})
+				if s.armFault(e) == nil {
+					stages = append(stages, choice{stage, f.Name, f.Params})
 				}
+			}
+			if len(stages) > 0 {
+				all[scheme] = append(all[scheme], stages)
 			}
 		}
 		_ = s.server.Close()
