@@ -258,7 +258,7 @@ func TestMutantsFit(t *testing.T) {
 // The table is between these lines.
 const (
 	page       = module + "docs/testing.md"
-	tableBegin = "<!-- mutants; SIM_MUTANTS=all go test ./cmd/fetch1738/internal/simulation -run TestMutants -timeout 0 -update -->\n"
+	tableBegin = "<!-- mutants: TestMutants -update writes this table -->\n"
 	tableEnd   = "<!-- end of mutants -->\n"
 	tableHead  = "\n| mutant | what is wrong | seed | what is reported |\n| --- | --- | --- | --- |\n"
 )

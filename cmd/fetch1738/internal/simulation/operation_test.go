@@ -221,7 +221,7 @@ func readAt(o *once) error {
 	}
 	defer doc.Close()
 	dice := rand.New(rand.NewPCG(o.w.plan.Seed, 4))
-	_, d := o.w.main()
+	s, d := o.w.main()
 	type piece struct {
 		at   int64
 		data []byte
@@ -239,7 +239,8 @@ func readAt(o *once) error {
 		for _, p := range pieces {
 			possible = versionsWith(possible, p.data, p.at)
 		}
-		if len(possible) == 0 {
+		// The part that an HTTP server sends is compared only with parts that are there already.
+		if len(possible) == 0 && !(s.Scheme == "http" && s.spouts(o.w.plan.Events)) {
 			o.w.breaks("ReaderAt: success, but %d bytes at %d that no version has", n, at)
 		}
 	}
