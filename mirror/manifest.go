@@ -42,6 +42,11 @@ type Record struct {
 	// Exact is the modification time that the server returned for the file itself. An incomplete
 	// file is resumed only if this time has not changed.
 	Exact time.Time `json:"exact,omitzero"`
+	// Came is how many bytes of an incomplete file were in its part when the line was written, and
+	// Begins their checksum. The next run resumes the file there if the part still begins with them:
+	// after a loss of power it may have other bytes.
+	Came   int64  `json:"came,omitzero"`
+	Begins string `json:"begins,omitempty"`
 	// ID is the message-id of an article.
 	ID string `json:"id,omitempty"`
 	// SHA256 is the checksum of the file in hexadecimal. It is empty while the file is incomplete.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -95,9 +96,17 @@ type part struct {
 	sum    hash.Hash // of the bytes written
 	file   disk.File
 	digest string // the final sum in hexadecimal
-	closed bool
 	end    ending
+	closed bool
+
+	mu    sync.Mutex           // protects size and sum while keep is set
+	keep  func(r Record) error // writes a line about an incomplete file; nil if it is not resumed
+	begun Record               // that line
+	later *time.Timer          // until keep is called, or nil
 }
+
+// keepEvery is the interval at which the manifest says how far an incomplete file is.
+const keepEvery = time.Second
 
 // partName returns the name of the part of a file, in Folder. It depends only on the URL, so a later
 // run finds the part.
@@ -105,22 +114,27 @@ func partName(url string) string { return idOf(url).partName() }
 
 func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
 
-// newPart opens a part. If resume is set it keeps the content and continues at its end.
-func (r *run) newPart(e *entry, resume bool) (*part, error) {
+// newPart opens a part. If begun is not nil and the part begins with what that record says, it continues
+// there. Otherwise it is empty.
+func (r *run) newPart(e *entry, begun *Record) (*part, error) {
 	p := &part{name: partName(e.url), sum: sha256.New()}
 	flags := os.O_RDWR | os.O_CREATE
-	if !resume {
+	if begun == nil {
 		flags |= os.O_TRUNC
 	}
 	var err error
-	if p.file, err = r.inner.OpenFile(p.name, flags, 0o666); err != nil {
-		return nil, err
+	if p.file, err = r.inner.OpenFile(p.name, flags, 0o666); err != nil || begun == nil {
+		return p, err
 	}
-	if resume {
-		if p.size, err = io.Copy(p.sum, p.file); err != nil {
-			p.file.Close()
-			return nil, err
-		}
+	n, err := io.CopyN(p.sum, p.file, begun.Came)
+	if p.size = n; err == io.EOF || err == nil && hex.EncodeToString(p.sum.Sum(nil)) != begun.Begins {
+		err = p.restart()
+	} else if err == nil {
+		err = p.file.Truncate(n)
+	}
+	if err != nil {
+		p.file.Close()
+		return nil, err
 	}
 	return p, nil
 }
@@ -128,9 +142,36 @@ func (r *run) newPart(e *entry, resume bool) (*part, error) {
 // Write implements io.Writer.
 func (p *part) Write(b []byte) (int, error) {
 	n, err := p.file.Write(b)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sum.Write(b[:n])
 	p.size += int64(n)
+	if p.keep != nil && p.later == nil {
+		p.later = time.AfterFunc(keepEvery, p.keepNow)
+	}
 	return n, err
+}
+
+// keepNow writes how far the file is.
+func (p *part) keepNow() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.later = nil; p.keep != nil {
+		p.begun.Came, p.begun.Begins, p.begun.Time = p.size, hex.EncodeToString(p.sum.Sum(nil)), now()
+		_ = p.keep(p.begun) // the next line fails too, or this one is not needed
+	}
+}
+
+// stop ends the calls of keep. After a failure the last one is made now.
+func (p *part) stop(failed bool) {
+	if failed {
+		p.keepNow()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.keep = nil; p.later != nil {
+		p.later.Stop()
+	}
 }
 
 // tail returns the last bytes of a part.
@@ -161,8 +202,11 @@ func (r *run) kept(e *entry) *part {
 // server.
 func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	begun := r.manifest.lookup(e.url).begun
-	resumes := begun.URL != "" && !begun.Exact.IsZero() && begun.Size >= 0 && (e.size < 0 || e.size == begun.Size) && sameListing(e, begun)
-	p, err := r.newPart(e, resumes)
+	from := &begun
+	if begun.URL == "" || begun.Exact.IsZero() || begun.Size < 0 || e.size >= 0 && e.size != begun.Size || !sameListing(e, begun) {
+		from = nil
+	}
+	p, err := r.newPart(e, from)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +281,11 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if err != nil {
 		return err
 	}
+	if p.begun = e.begun(res); !res.ModTime.IsZero() && res.Size >= resumable {
+		p.keep = r.manifest.add
+	}
 	err = r.copy(ctx, p, res.Body)
+	p.stop(err != nil)
 	p.end = endOf(res)
 	return err
 }

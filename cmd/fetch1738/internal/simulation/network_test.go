@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -68,6 +69,7 @@ type conn struct {
 	mem    *memnet.Conn // nil for datagrams
 	to     string
 	closed bool
+	left   bool // it no longer counts
 }
 
 // Read implements net.Conn. What has arrived is read a little later, when it is certain that nothing else
@@ -102,15 +104,26 @@ func (c *conn) Write(b []byte) (int, error) {
 		_ = c.mem.Reset()
 		return n, syscall.ECONNRESET
 	}
+	if bytes.HasPrefix(b, []byte("QUIT\r\n")) {
+		c.leave() // it ends while the next one may begin
+	}
 	return c.Conn.Write(b)
+}
+
+// leave ends the counting of a connection.
+func (c *conn) leave() {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if !c.left {
+		c.p.open[c.to]--
+	}
+	c.left = true
 }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
+	c.leave()
 	c.p.mu.Lock()
-	if !c.closed {
-		c.p.open[c.to]--
-	}
 	c.closed = true
 	c.p.mu.Unlock()
 	return c.Conn.Close()

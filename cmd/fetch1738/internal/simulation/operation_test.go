@@ -128,7 +128,7 @@ func (p *process) says(err error) {
 // exact checks data that a process was given with success.
 func (o *once) exact(d *document, data []byte, how string) {
 	s, _ := o.w.main()
-	if !d.has(data, o.began, time.Now()) && !s.forges(o.w.plan.Events) {
+	if !d.has(data, o.began, time.Now()) && !s.floods(o.w.plan.Events) {
 		o.w.breaks("%s: success, but %d bytes that no version of %s has: %s", how, len(data), d.name, d.differs(data))
 	}
 }
@@ -167,7 +167,7 @@ func final(o *once, err error) {
 	case err == nil:
 		o.w.breaks("success without a file")
 	case existed && exists && string(data) == had, !existed && !exists:
-	case exists && d.has(data, time.Time{}, time.Now()), exists && s.forges(o.w.plan.Events):
+	case exists && d.has(data, time.Time{}, time.Now()), exists && s.floods(o.w.plan.Events):
 	case o.crashed && slices.Contains(o.w.was, string(data)): // without the last rename
 	case existed && !exists:
 		o.w.breaks("the file of before is gone: %v", err)

@@ -28,7 +28,11 @@ const (
 // TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000, or
 // "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has chosen.
 func TestSeeds(t *testing.T) {
-	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(fixed)))
+	number := fixed
+	if raced {
+		number /= 5
+	}
+	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(number)))
 	alone(t)
 	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
 	tell := os.Getenv("SIM_TELL") // a file for the current plan, in case that the program crashes
@@ -156,6 +160,9 @@ func TestRows(t *testing.T) {
 
 // TestReplay runs worlds twice: everything happens again, in the same order and at the same time.
 func TestReplay(t *testing.T) {
+	if raced {
+		t.Skip("the race detector changes the order")
+	}
 	alone(t)
 	for seed := range uint64(300) {
 		p := Draw(seed)
