@@ -75,7 +75,8 @@ type listing struct {
 	skipped batch // key, id and size hold the URL, the name and the index of the reason
 	plus    bool  // the server supports Gopher+
 	end     ending
-	unread  int // lines that may be entries, but were not understood
+	unread  int  // lines that may be entries, but were not understood
+	names   bool // without kinds: see ErrNames
 	err     error
 }
 
@@ -208,6 +209,12 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 			s.hide(f)
 			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: fmt.Errorf("%d %w", l.unread, ErrUnread)})
 		}
+		if l.names {
+			s.hide(f)
+			if r.Delete {
+				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: ErrNames})
+			}
+		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: l.files})
 	}
 	for p := range l.skipped.packed() {
@@ -279,7 +286,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, res.Items)
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread = info.Unread
+			l.unread, l.names = info.Unread, info.Names
 		}
 		return err
 	}

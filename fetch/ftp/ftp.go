@@ -96,6 +96,8 @@ type Info struct {
 	// last line without a line end, which may be truncated. Entries may be missing then. It is
 	// complete when the loop over Items has ended.
 	Unread int
+	// Names reports that the entries of a listing are names only, by NLST: each may be a directory.
+	Names bool
 }
 
 // Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in

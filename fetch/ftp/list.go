@@ -20,7 +20,7 @@ import (
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
-	if a.verb == fetch.OpNLST {
+	if info.Names = a.verb == fetch.OpNLST; info.Names {
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
