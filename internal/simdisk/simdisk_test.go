@@ -307,7 +307,7 @@ func TestCrashOfAnything(t *testing.T) {
 		return log.String()
 	}
 	for seed := range uint64(300) {
-		if run(seed) != run(seed) {
+		if first, second := run(seed), run(seed); first != second {
 			t.Errorf("seed %d: different results", seed)
 		}
 	}
