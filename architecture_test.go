@@ -128,7 +128,7 @@ var large = map[string]struct {
 	"fetch/http":      {3500, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
 	"gateway":         {6500, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2800, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":          {3300, "listing, comparing and fetching change one run; the manifest is part of the API"},
+	"mirror":          {3400, "listing, comparing and fetching change one run; the manifest is part of the API"},
 
 	"fetch/fetchtest.rig":          {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":             {35, "a request as FTP commands, for the session and for Explain"},

@@ -314,7 +314,7 @@ func inner(err error) error {
 // symlink creates a link in both.
 func (c *comparison) symlink() {
 	name := c.dir + "/" + []string{"a", "b", "d", "e", "d/a", "d/d"}[c.next(6)]
-	target := []string{"a", "b", "d", "e", "../a", "d/a", "d/", ".", "./e", c.dir + "/d", c.dir + "/a", c.dir + "/", "d/../b", "e/d/e"}[c.next(14)]
+	target := []string{"a", "b", "d", "e", "d/../a", "d/a", "d/", ".", "./e", c.dir + "/d", c.dir + "/a", c.dir + "/", "d/../b", "e/d/e"}[c.next(14)]
 	if info, err := os.Lstat(filepath.Dir(name)); err != nil || !info.IsDir() || os.Symlink(target, name) != nil {
 		return
 	}
