@@ -163,9 +163,8 @@ func several(o *once, err error) {
 	for i, s := range o.w.sites {
 		d := s.documents[0]
 		data, exists := o.w.disk.Get(o.w.outOf(i))
-		forges := s.forges(o.w.plan.Events)
 		switch {
-		case err == nil && !d.has(data, o.began, time.Now()) && !(forges && d.begins(data)):
+		case err == nil && !d.has(data, o.began, time.Now()) && !s.floods(o.w.plan.Events):
 			o.w.breaks("-Z: success, but %d bytes that no version of %s has: %s", len(data), d.name, d.differs(data))
 		case exists && !o.crashed && !s.spouts(o.w.plan.Events) && !bytes.Equal(data, []byte(o.had[o.w.outOf(i)])) && !d.begins(data):
 			o.w.breaks("-Z: %d wrong bytes: %v", len(data), err)
