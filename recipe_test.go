@@ -135,7 +135,7 @@ func follow(t *testing.T, atLeast int, sections ...string) *recipe {
 	if err := errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
-	page = append(page, more...)
+	page = append(append(page, "\n## \n"...), more...)
 	r := &recipe{t: t, dir: copyModule(t)}
 	n := 0
 	for _, section := range sections {

@@ -219,7 +219,7 @@ type process struct {
 	allowed map[string]bool // the addresses that the policy was asked about
 	open    map[string]int  // connections by server
 	dead    bool
-	text    strings.Builder // what it said
+	text    said // what it said
 }
 
 // patience is how long a user waits for a process.
@@ -300,4 +300,22 @@ func (w *world) tell(format string, args ...any) {
 	if w.keep {
 		w.log = append(w.log, fmt.Sprintf(format, args...))
 	}
+}
+
+// said is what a process says, by several goroutines.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
