@@ -32,13 +32,13 @@ type change struct {
 
 const sector = 512
 
-// Crash ends all processes, and undoes what was not synced or not, as r decides. For each file all of
-// the edits are kept, or none, or some of the sectors, and maybe the size. Of the names, a file system
-// with a journal keeps all changes up to some moment, and another one keeps any of them. What is left
-// survives further crashes.
+// Crash ends all processes, and undoes what was not synced or not, as r decides. For each file all
+// of the edits are kept, or none, or some of the sectors, and maybe the size. Of the names, a file
+// system with a journal keeps all changes up to some moment, and another one keeps any of them.
+// What is left survives further crashes.
 //
-// Sync of a file keeps its data, size, mode and time, and perhaps its name. Sync of a directory keeps
-// the names in it.
+// Sync of a file keeps its data, size, mode and time, and perhaps its name. Sync of a directory
+// keeps the names in it.
 func (d *Disk) Crash(r *rand.Rand) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -244,3 +244,6 @@ func (d *names) force(c *change) {
 	}
 	d.attach(c.to, c.node)
 }
+
+// coin returns true or false.
+func coin(r *rand.Rand) bool { return r.IntN(2) == 0 }

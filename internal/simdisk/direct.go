@@ -108,8 +108,8 @@ func (d *Disk) Locks() []string {
 	return names
 }
 
-// slot returns where a name is. If create is set, it creates the directories, and crashes do not undo
-// that. No links are followed: one that is in the way is replaced by a directory.
+// slot returns where a name is. If create is set, it creates the directories, and crashes do not
+// undo that. No links are followed: one that is in the way is replaced by a directory.
 func (d *Disk) slot(name string, create bool) slot {
 	dirs, base := path.Split(path.Clean("/" + name))
 	dir := d.root

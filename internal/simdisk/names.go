@@ -69,14 +69,14 @@ type place struct {
 	slot
 	node  *inode // nil if there is nothing
 	slash bool   // the path ends with a slash
-	more  bool   // of a path that goes on
+	more  bool   // of the path follows
 }
 
 // special reports whether the path ends with a dot, or is "/".
 func (p *place) special() bool { return p.name == "." || p.name == ".." || p.name == "/" }
 
-// How a path is followed. By default a link at its end is not followed, but a slash requires that the
-// path leads to a directory.
+// How a path is followed. By default a link at its end is not followed, but a slash requires that
+// the path leads to a directory.
 const (
 	follow   = 1 << iota // a link at the end
 	raw                  // leave a slash at the end to the caller
@@ -164,7 +164,7 @@ func invalid(name string, root bool) error {
 	return nil
 }
 
-// check fails if the path cannot go on or end here.
+// check fails if the path cannot continue or end here.
 func (p *place) check(how int) error {
 	switch missing := p.node == nil; {
 	case len(p.name) > 255 && p.dir.links > 0:

@@ -149,7 +149,8 @@ func (c *comparison) same(real, simulated any, realErr, simulatedErr error) {
 	}
 }
 
-// sameOfTwo is same for operations with two names: which of two errors comes first is of no interest.
+// sameOfTwo is same for operations with two names: which of two errors comes first is of no
+// interest.
 func (c *comparison) sameOfTwo(real, simulated error) {
 	c.t.Helper()
 	if real != nil && simulated != nil && (errors.Is(real, fs.ErrPermission) || errors.Is(simulated, fs.ErrPermission)) {
@@ -332,23 +333,23 @@ func (c *comparison) stepOfFile() {
 	isDir := info != nil && info.IsDir()
 	n := int64([]int{0, 1, 10, 500, 600, 1500}[c.next(6)])
 	a, b := make([]byte, n), make([]byte, n)
+	both := func(move func(f disk.File, p []byte) (int, error)) {
+		m, aErr := move(f.real, a)
+		k, bErr := move(f.simulated, b)
+		c.same(m, k, aErr, bErr)
+	}
 	c.log("file %d", i)
 	switch op := c.next(12); op {
 	case 0, 1:
 		off := int64(c.next(4)*300 - 100)
-		var m, k int
-		var aErr, bErr error
 		if isDir {
 			op = 1
 		}
 		if c.log("read %d of %d at %d", op, n, off); op == 0 {
-			m, aErr = f.real.Read(a)
-			k, bErr = f.simulated.Read(b)
+			both(disk.File.Read)
 		} else {
-			m, aErr = f.real.ReadAt(a, off)
-			k, bErr = f.simulated.ReadAt(b, off)
+			both(func(f disk.File, p []byte) (int, error) { return f.ReadAt(p, off) })
 		}
-		c.same(m, k, aErr, bErr)
 		if !bytes.Equal(a, b) {
 			c.t.Errorf("read %q and %q", a, b)
 		}
@@ -356,17 +357,13 @@ func (c *comparison) stepOfFile() {
 		for i := range a {
 			a[i] = byte('a' + len(c.steps)%26)
 		}
+		copy(b, a)
 		off := int64(c.next(4)*300 - 100)
-		var m, k int
-		var aErr, bErr error
 		if c.log("write %d of %d at %d", op, n, off); op == 2 {
-			m, aErr = f.real.Write(a)
-			k, bErr = f.simulated.Write(a)
+			both(disk.File.Write)
 		} else {
-			m, aErr = f.real.WriteAt(a, off)
-			k, bErr = f.simulated.WriteAt(a, off)
+			both(func(f disk.File, p []byte) (int, error) { return f.WriteAt(p, off) })
 		}
-		c.same(m, k, aErr, bErr)
 	case 4:
 		whence := []int{io.SeekStart, io.SeekCurrent, io.SeekEnd, 9}[c.next(4)]
 		if off := n - 10; !isDir {
