@@ -1,5 +1,6 @@
-// Package disk is the local files that downloads, copies of trees, and the outputs of the command are
-// kept in. What is kept goes through a [Disk], so that a test can put a simulated one in its place.
+// Package disk is the local files that downloads, copies of trees, and the outputs of the command
+// are kept in. What is kept goes through a [Disk], so that a test can put a simulated one in its
+// place.
 package disk
 
 import (
@@ -28,15 +29,16 @@ type Folder interface {
 	Close() error
 }
 
-// A Disk is the Folder of all files of a system. A name may lead anywhere, also through links. Closing
-// it does nothing.
+// A Disk is the Folder of all files of a system. A name may lead anywhere, also through links.
+// Closing it does nothing.
 type Disk interface {
 	Folder
 	// EvalSymlinks is [filepath.EvalSymlinks].
 	EvalSymlinks(path string) (string, error)
 }
 
-// A File is an open file. The ones of the system are *os.File, which the kernel can move bytes into.
+// A File is an open file. The ones of the system are *os.File, which the kernel can move bytes
+// into.
 type File interface {
 	io.ReadWriteSeeker
 	io.ReaderAt
@@ -152,24 +154,24 @@ func (r *root) Remove(name string) error                     { return r.os().Rem
 func (r *root) Chtimes(name string, a, m time.Time) error    { return r.os().Chtimes(name, a, m) }
 func (r *root) Close() error                                 { return r.os().Close() }
 
-// A simulated file has these methods, for what the system has no methods of *os.File.
-type simulated interface {
-	Lock() bool   // see take
-	Flush() error // see Locked.Flush
-}
-
-// Verify fails unless a name leads to an open file, and not through a link. Another program may have
-// renamed or replaced the file.
+// Verify fails unless a name leads to an open file, and not through a link. Another program may
+// have renamed or replaced the file.
 func Verify(f File, in Folder, name string) error {
 	opened, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	now, err := in.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(now, opened) {
-		return fmt.Errorf("%s: %w", f.Name(), errMoved)
-	}
+	_, err = same(f, opened, func() (fs.FileInfo, error) { return in.Lstat(name) })
 	return err
+}
+
+// same returns the FileInfo of a name, which must be that of the open file f.
+func same(f File, opened fs.FileInfo, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
+	now, err := stat()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(now, opened) {
+		return nil, fmt.Errorf("%s: %w", f.Name(), errMoved)
+	}
+	return now, err
 }
 
 // SameFile is [os.SameFile].

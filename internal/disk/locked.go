@@ -14,8 +14,8 @@ var ErrBusy = errors.New("another process is writing to it")
 // anything in it is changed, and it is renamed or removed before the lock ends. So of two processes
 // that open it, the second one either fails or finds that the name leads to another file by then.
 //
-// On systems without flock and LockFileEx, such as Solaris, nothing is locked: two processes that write
-// to one file at once can destroy what the other one has written.
+// On systems without flock and LockFileEx, such as Solaris, nothing is locked: two processes that
+// write to one file at once can destroy what the other one has written.
 type Locked struct {
 	File
 	Info fs.FileInfo // when it was locked
@@ -56,7 +56,7 @@ func (f *Locked) lock() (err error) {
 	if !take(f.File) {
 		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
 	}
-	f.Info, err = f.named()
+	f.Info, err = same(f.File, f.Info, f.stat)
 	return err
 }
 
@@ -65,22 +65,13 @@ var errMoved = errors.New("the file was renamed or removed while it was open")
 // Verify fails if the name of the file no longer leads to it. A process that does not use this
 // package can cause that at any time.
 func (f *Locked) Verify() error {
-	_, err := f.named()
+	_, err := same(f.File, f.Info, f.stat)
 	return err
 }
 
-// named returns the FileInfo of the file by its name, which must lead to it.
-func (f *Locked) named() (fs.FileInfo, error) {
-	now, err := f.stat()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(f.Info, now) {
-		return nil, fmt.Errorf("%s: %w", f.Name(), errMoved)
-	}
-	return now, err
-}
-
 // Flush prepares the file to be renamed or removed. It returns the errors of writing that Close
-// returns, and keeps the lock. Where there is no flock it closes the file, because Windows cannot rename
-// an open one.
+// returns, and keeps the lock. Where there is no flock it closes the file, because Windows cannot
+// rename an open one. It may be called again.
 func (f *Locked) Flush() error {
 	if file, ok := f.File.(simulated); ok {
 		return unlessClosed(file.Flush())
@@ -88,13 +79,19 @@ func (f *Locked) Flush() error {
 	return unlessClosed(flush(f.File.(*os.File)))
 }
 
-// Yield prepares the file to be replaced by another one. On systems that cannot replace an open file it
-// closes the file, elsewhere it does nothing.
+// Yield prepares the file to be replaced by another one. On systems that cannot replace an open
+// file it closes the file, elsewhere it does nothing.
 func (f *Locked) Yield() error {
 	if file, ok := f.File.(simulated); ok {
 		return file.Flush()
 	}
 	return yield(f.File.(*os.File))
+}
+
+// A simulated file is the one of a test. It does itself what is done to an *os.File here.
+type simulated interface {
+	Lock() bool
+	Flush() error
 }
 
 func take(f File) bool {

@@ -24,8 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/segments"
 )
 
-// always are the options of each command line: no configuration files, no meter, and status codes and
-// endless documents are failures.
+// always are the options of each command line: no configuration files, no meter, and status codes
+// and endless documents are failures.
 var always = []string{"-q", "--no-progress-meter", "-f", "--max-filesize", "3M"}
 
 // command returns the operation of the program without a verb, for the URL of the main document.
@@ -51,7 +51,8 @@ func (p *process) exits(code int) error {
 	return fmt.Errorf("exit code %d, %s", code, strings.TrimSpace(p.text.String()))
 }
 
-// working checks a file that the command writes to while it receives: like curl, it leaves what came.
+// working checks a file that the command writes to while it receives: like curl, it leaves what
+// came.
 func working(o *once, err error) {
 	s, d := o.w.main()
 	data, exists := o.w.disk.Get(out)
@@ -118,7 +119,8 @@ func smallSegments(o *once) error {
 	return errors.Join(err, sink.Flush(), sink.Close())
 }
 
-// segmented checks the file of --segments. A document that is too small for them is received like others.
+// segmented checks the file of --segments. A document that is too small for them is received like
+// others.
 func segmented(o *once, err error) {
 	_, d := o.w.main()
 	least := 2 << 20
@@ -136,15 +138,15 @@ func segmented(o *once, err error) {
 // mirrorCommand is the verb mirror.
 func mirrorCommand(o *once) error {
 	p := o.w.plan
-	args := []string{"-q", "-sS", "--connections", strconv.Itoa(1 + p.Variant/2%4)}
+	args := []string{"-q", "-sS", "--connections", strconv.Itoa(p.connections())}
 	if p.deletes() {
 		args = append(args, "--delete")
 	}
 	if p.Variant/8%2 == 0 {
 		args = append(args, "--retry", "2")
 	}
-	start := map[string]string{"ftp": "/pub/", "nntp": "/local.test"}[o.w.sites[0].Scheme]
-	return o.exits(mirror.Command().Run(o.commandContext(), append(args, o.w.sites[0].url+start, copyDir), o.streams()))
+	args = append(args, o.w.sites[0].tree(), copyDir)
+	return o.exits(mirror.Command().Run(o.commandContext(), args, o.streams()))
 }
 
 // severalAtOnce fetches the first document of each site, several at once.

@@ -20,9 +20,9 @@ type version struct {
 	gone bool
 }
 
-// A document has all versions that it ever had, and a site has all documents. No two versions have the
-// same byte at the same place, unless one is the beginning of the other, or both have zeros there. So a
-// file that is a mixture of two is always seen.
+// A document has all versions that it ever had, and a site has all documents. No two versions have
+// the same byte at the same place, unless one is the beginning of the other, or both have zeros
+// there. So a file that is a mixture of two is always seen.
 type document struct {
 	name     string
 	zero     bool

@@ -17,8 +17,8 @@ type kind struct {
 	disk bool // only for operations that write files
 	// onNet means that it takes time, so that it happens at a step of the network.
 	onNet bool
-	// draw completes an event. It reports false if the event is not possible in this plan. It may be
-	// nil. N has been drawn already.
+	// draw completes an event. It reports false if the event is not possible in this plan. It may
+	// be nil. N has been drawn already.
 	draw func(r *rand.Rand, p *Plan, e *Event) bool
 	// happen is called at the step of the event, which p performs.
 	happen func(w *world, p *process, e Event)
@@ -26,7 +26,7 @@ type kind struct {
 
 // kinds are all kinds of events. To add one, see docs/simulation.md.
 var kinds = []kind{
-	// The faults of the servers, which are many. They are armed before.
+	// The faults of the servers, which are many: these rows are equal. They are armed before.
 	{name: "server", draw: drawFault, happen: never},
 	{name: "server", draw: drawFault, happen: never},
 	{name: "server", draw: drawFault, happen: never},
@@ -84,16 +84,15 @@ func never(*world, *process, Event) {}
 
 func later(w *world, _ *process, e Event) { w.wait(e) }
 
-// changes draws the document, by its index in N. The documents of WAIS and news have names that depend
-// on them, so they stay the same.
+// changes draws the document. Those of the other servers stay the same: the names of WAIS and news
+// depend on the content.
 func changes(r *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
 	e.Name = p.Sites[e.Site].Files[r.IntN(len(p.Sites[e.Site].Files))].Name
 	return scheme == "ftp" || scheme == "http" || scheme == "gopher"
 }
 
-// changing returns the function of an event that changes a document. The clock of a listing may
-// count minutes, so the next version comes in another minute.
+// changing returns the function of an event that changes a document.
 func changing(next func(d *document, e Event) version) func(w *world, p *process, e Event) {
 	return func(w *world, _ *process, e Event) {
 		w.acts(e)
@@ -110,11 +109,16 @@ func (d *document) otherSize(n int) int {
 }
 
 // errnos are what disks answer.
-var errnos = map[string]syscall.Errno{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES, "EROFS": syscall.EROFS, "EMFILE": syscall.EMFILE}
+var errnos = map[string]syscall.Errno{
+	"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES, "EROFS": syscall.EROFS, "EMFILE": syscall.EMFILE,
+}
 
 // drawError draws the call and the error.
 func drawError(r *rand.Rand, _ *Plan, e *Event) bool {
-	calls := []string{"open", "read", "write", "sync", "rename", "link", "remove", "mkdir", "stat", "lstat", "chtimes", "chmod", "truncate", "list", "flush", "close", ""}
+	calls := []string{
+		"open", "read", "write", "sync", "rename", "link", "remove", "mkdir", "stat", "lstat",
+		"chtimes", "chmod", "truncate", "list", "flush", "close", "", // any
+	}
 	e.Name, e.Fault = calls[r.IntN(len(calls))], []string{"EIO", "ENOSPC", "EACCES", "EROFS", "EMFILE"}[r.IntN(5)]
 	return true
 }
@@ -167,7 +171,7 @@ func (w *world) crash() {
 // words are replies and parts of replies that servers send in place of the right ones.
 var words = []string{
 	"421 bye", "450 busy", "425 no connection", "426 broken", "451 local error", "500 what", "502 no", "503 order", "530 not logged in", "550 no such file",
-	"552 full", "220 hello", "226 ok", "150 here it comes", "213 0", "213 17", "213 4294967296", "213 19941201100000", "350 go on", "250 ok", "230 in", "331 password",
+	"552 full", "220 hello", "226 ok", "150 here it comes", "213 0", "213 17", "213 4294967296", "213 19941201100000", "350 send RETR", "250 ok", "230 in", "331 password",
 	"227 Entering Passive Mode (127,0,0,1,8,200)", "229 Entering Extended Passive Mode (|||2248|)", "211 end", "200 ok", "", "x", "226-more\n226 end",
 	"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 206 Partial\r\nContent-Length: 0\r\n\r\n",
 	"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "3'it is gone'\terror\terror.host\t1",

@@ -33,10 +33,10 @@ type mutant struct {
 // module is the directory of the module.
 const module = "../../../../"
 
-// TestMutants builds this package with one mutant after the other and runs TestSeeds until it fails.
-// SIM_MUTANTS is a regular expression of names, or "all"; SIM_SEEDS is another number than 10000.
-// With -update it writes the table in docs/testing.md. It takes an hour, so use -timeout 0; and it is
-// best run under "ulimit -v", as a mutant may use any amount of memory.
+// TestMutants builds this package with one mutant after the other and runs TestSeeds until it
+// fails. SIM_MUTANTS is a regular expression of names, or "all"; SIM_SEEDS is another number than
+// 10000. With -update it writes the table in docs/testing.md. It takes an hour, so use -timeout 0;
+// and it is best run under "ulimit -v", as a mutant may use any amount of memory.
 func TestMutants(t *testing.T) {
 	which := os.Getenv("SIM_MUTANTS")
 	switch which {
@@ -91,8 +91,8 @@ func (m mutant) find(t *testing.T, original string) (seed, found string) {
 	return "–", "nothing"
 }
 
-// fails runs TestSeeds for the seeds from a number to another one. It returns the first one that fails
-// and what it reports, or -1.
+// fails runs TestSeeds for the seeds from a number to another one. It returns the first one that
+// fails and what it reports, or -1.
 func fails(t *testing.T, program, dir string, from, to int) (seed int, text string) {
 	tell := filepath.Join(dir, "plan")
 	run := exec.Command(program, "-test.run=^TestSeeds$", "-test.v", "-test.timeout=0")
@@ -230,8 +230,8 @@ func mutants(t *testing.T) (all []mutant) {
 	return all
 }
 
-// TestMutantsFit checks that each mutant is still a change of its file, and that docs/testing.md has
-// all of them.
+// TestMutantsFit checks that each mutant is still a change of its file, and that docs/testing.md
+// has all of them.
 func TestMutantsFit(t *testing.T) {
 	var names, listed []string
 	for _, m := range mutants(t) {

@@ -72,8 +72,8 @@ type conn struct {
 	left   bool // it no longer counts
 }
 
-// Read implements net.Conn. What has arrived is read a little later, when it is certain that nothing else
-// arrives at the same time.
+// Read implements net.Conn. What has arrived is read a little later, when it is certain that
+// nothing else arrives at the same time.
 func (c *conn) Read(b []byte) (int, error) {
 	if c.mem == nil {
 		n, err := c.Conn.Read(b)

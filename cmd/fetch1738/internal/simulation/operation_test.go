@@ -22,17 +22,16 @@ import (
 
 // An operation is something that a user does.
 type operation struct {
-	name      string
-	schemes   []string
-	disk      bool // it writes files
-	tree      bool // of several documents, not one
-	divided   bool // most documents have more than two of leastSegment
-	large     bool // some documents have more than two megabytes
-	twice     bool // two at once are an ordinary thing
-	sites     int  // the most; 0 means one
-	oneScheme bool
-	durable   bool // what has its final name survives a loss of power
-	limit     int  // of connections to a server; 0 means none
+	name    string
+	schemes []string
+	disk    bool // it writes files
+	tree    bool // of several documents, not one
+	divided bool // most documents have more than two of leastSegment
+	large   bool // some documents have more than two megabytes
+	twice   bool // two at once are an ordinary thing
+	sites   int  // the most; 0 means one
+	durable bool // what has its final name survives a loss of power
+	limit   int  // of connections to a server; 0 means none. For a tree, see Plan.connections
 	// perform does it once. It returns nil only if all that was wanted has been done. Wrong bytes
 	// are reported by world.breaks, if they are not in files.
 	perform func(o *once) error
@@ -66,15 +65,15 @@ var operations = []operation{
 	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, perform: readAt},
 	{name: "FS", schemes: []string{"ftp"}, tree: true, perform: walk},
 	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
-	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
-	{name: "Mirror", schemes: []string{"ftp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: copyTree, keeps: copied, wants: wantsTree},
+	{name: "Mirror", schemes: []string{"ftp"}, disk: true, durable: true, tree: true, twice: true, perform: copyTree, keeps: copied, wants: wantsTree},
 	{name: "-o", schemes: files, disk: true, twice: true, perform: command("-o", out), keeps: working, wants: wantsFile},
 	{name: "--retry", schemes: files, disk: true, perform: command("--retry", "3", "-o", out), keeps: working, wants: wantsFile},
 	{name: "-C -", schemes: files, disk: true, twice: true, perform: command("-C", "-", "-o", out), keeps: working},
 	{name: "-C - --retry", schemes: []string{"ftp", "http"}, disk: true, perform: command("-C", "-", "--retry", "4", "-o", out), keeps: working},
 	{name: "-O", schemes: []string{"ftp", "http"}, disk: true, twice: true, perform: command("-O", "-R", "--output-dir", home), keeps: working, wants: wantsFile},
 	{name: "--segments", schemes: []string{"ftp", "http"}, disk: true, large: true, twice: true, limit: 4, perform: inSegments, keeps: segmented, wants: wantsFile},
-	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, durable: true, tree: true, twice: true, limit: 4, perform: mirrorCommand, keeps: copied, wants: wantsTree},
+	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: mirrorCommand, keeps: copied, wants: wantsTree},
 	{name: "-Z", schemes: files, disk: true, sites: 4, limit: 4, perform: severalAtOnce, keeps: several},
 }
 
@@ -318,21 +317,16 @@ func roundTrip(o *once) error {
 	return nil
 }
 
-// deletes reports whether the copy of a tree deletes what is gone.
-func (p *Plan) deletes() bool { return p.Variant%2 == 0 }
-
 func copyTree(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	s := o.w.sites[0]
-	start := s.url + map[string]string{"ftp": "/pub/", "gopher": "/1/pub", "nntp": "/local.test"}[s.Scheme]
-	loc, err := locator.Parse(start)
+	loc, err := locator.Parse(o.w.sites[0].tree())
 	if err != nil {
 		return err
 	}
 	m := mirror.Mirror{
 		Fetcher: r, Start: loc, Dir: copyDir, Delete: o.w.plan.deletes(),
-		Connections: 1 + o.w.plan.Variant/2%4,
+		Connections: o.w.plan.connections(),
 		Report: func(e mirror.Event) {
 			if e.Err != nil {
 				o.says(e.Err)
@@ -390,7 +384,8 @@ func copied(o *once, err error) {
 	}
 }
 
-// lies reports whether a listing may end early in a way that no client can see: with "226 complete".
+// lies reports whether a listing may end early in a way that no client can see: with "226
+// complete".
 func lies(p *Plan) bool {
 	return slices.ContainsFunc(p.Events, func(e Event) bool {
 		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || strings.HasPrefix(e.Fault, "Reply")
@@ -407,7 +402,8 @@ func wasGone(seen []version) bool {
 	return false
 }
 
-// folds reports whether the name of another document differs in case only. A mirror refuses one of them.
+// folds reports whether the name of another document differs in case only. A mirror refuses one of
+// them.
 func (w *world) folds(d *document) bool {
 	for _, other := range w.sites[0].documents {
 		if other != d && strings.EqualFold(other.name, d.name) {
@@ -420,13 +416,11 @@ func (w *world) folds(d *document) bool {
 func wantsTree(w *world) {
 	s := w.sites[0]
 	for _, d := range s.documents {
-		data, exists := w.disk.Get(copyOf(s, d))
-		v := d.last()
-		switch {
-		case !v.gone && !bytes.Equal(data, v.data) && !w.folds(d):
+		data, _ := w.disk.Get(copyOf(s, d))
+		// What is gone may still be there: a folder that is empty now, or a tree of which most is
+		// gone, keeps its files.
+		if v := d.last(); !v.gone && !bytes.Equal(data, v.data) && !w.folds(d) {
 			w.breaks("in the end %s in the copy has %d bytes, and not those of the document", d.name, len(data))
-		case v.gone && exists && w.plan.deletes() && len(s.documents) > 2:
-			// A folder that is empty now, or a tree of which most is gone, keeps its files.
 		}
 	}
 }

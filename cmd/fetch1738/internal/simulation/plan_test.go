@@ -13,7 +13,7 @@ import (
 // A Plan is a world and what happens in it. A run depends on nothing else, so a Plan is also how a
 // run is repeated: a row of testdata is the JSON of one.
 type Plan struct {
-	Seed      uint64          `json:"seed"` // of the dice in the run, such as those of delays
+	Seed      uint64          `json:"seed"` // decides what else is left to chance, such as delays
 	Operation string          `json:"operation"`
 	Variant   int             `json:"variant,omitzero"` // what else the operation draws: its options
 	Twice     bool            `json:"twice,omitzero"`   // two processes at once
@@ -39,8 +39,8 @@ type File struct {
 	Zero bool   `json:"zero,omitzero"` // its second half is zeros
 }
 
-// An Event is something that happens in a run. Kind is a row of the table kinds, which says what the
-// other fields mean.
+// An Event is something that happens in a run. Kind is a row of the table kinds, which says what
+// the other fields mean.
 type Event struct {
 	Kind  string `json:"kind"`
 	At    int    `json:"at,omitzero"` // the step from which on it happens
@@ -63,7 +63,8 @@ func (p *Plan) String() string {
 func Draw(seed uint64) *Plan {
 	r := rand.New(rand.NewPCG(seed, 1738))
 	op := operations[r.IntN(len(operations))]
-	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10), Twice: op.twice && r.IntN(4) == 0, Slow: r.IntN(8) == 0}
+	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10)}
+	p.Twice, p.Slow = op.twice && r.IntN(4) == 0, r.IntN(8) == 0
 	if op.disk {
 		p.Disk = simdisk.Options{Windows: r.IntN(5) == 0, FoldCase: r.IntN(6) == 0, NoLinks: r.IntN(6) == 0}
 		if r.IntN(10) == 0 {
@@ -74,12 +75,8 @@ func Draw(seed uint64) *Plan {
 	if op.sites > 1 {
 		sites += r.IntN(op.sites)
 	}
-	for i := range sites {
-		scheme := op.schemes[r.IntN(len(op.schemes))]
-		if i > 0 && op.oneScheme {
-			scheme = p.Sites[0].Scheme
-		}
-		s := drawSite(r, scheme, op.tree)
+	for range sites {
+		s := drawSite(r, op.schemes[r.IntN(len(op.schemes))], op.tree)
 		switch {
 		case op.large && r.IntN(4) == 0:
 			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
@@ -139,7 +136,10 @@ func fileName(scheme string, i int) string {
 	if scheme == "nntp" {
 		return fmt.Sprintf("local/test/%d", i+1)
 	}
-	return []string{"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin", "pub/h.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/A.bin"}[i%8]
+	return []string{
+		"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin",
+		"pub/h.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/A.bin",
+	}[i%8]
 }
 
 func drawSize(r *rand.Rand, tree bool) int {
@@ -155,6 +155,12 @@ func drawSize(r *rand.Rand, tree bool) int {
 	}
 	return r.IntN(9_000)
 }
+
+// deletes reports whether the copy of a tree deletes what is gone.
+func (p *Plan) deletes() bool { return p.Variant%2 == 0 }
+
+// connections returns how many connections the copy of a tree has.
+func (p *Plan) connections() int { return 1 + p.Variant/2%4 }
 
 // Shrink returns a plan that fails too, with as few events and other peculiarities as possible.
 func Shrink(p *Plan, fails func(*Plan) bool) *Plan {

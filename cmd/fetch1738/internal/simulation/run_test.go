@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -50,8 +51,8 @@ func Run(t *testing.T, p *Plan, keep bool) (o *Outcome) {
 	return o
 }
 
-// collect collects memory if there is much of it. While a world runs, that would change the order in which
-// goroutines run.
+// collect collects memory if there is much of it. While a world runs, that would change the order
+// in which goroutines run.
 func collect() {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(heap); heap[0].Value.Uint64() > 256<<20 {
@@ -77,7 +78,7 @@ func (w *world) run() {
 	if op.durable && w.plan.Variant/32%4 == 0 {
 		w.outage(op)
 	}
-	w.check(op)
+	w.check()
 	w.settle()
 	for range 3 {
 		if err = w.perform(op); err == nil {
@@ -94,7 +95,7 @@ func (w *world) run() {
 	case err == nil && !s.forges(w.plan.Events):
 		op.wants(w)
 	}
-	w.check(op)
+	w.check()
 	for name, data := range w.disk.Files() {
 		w.tell("file %s has %d bytes", name, len(data))
 	}
@@ -119,7 +120,7 @@ func (w *world) outage(op *operation) {
 }
 
 // check checks what must be true at any time.
-func (w *world) check(op *operation) {
+func (w *world) check() {
 	if data, _ := w.disk.Get(treasure); string(data) != "treasure" {
 		w.breaks("a link was followed: %q", data)
 	}
@@ -168,7 +169,7 @@ func (w *world) perform(op *operation) error {
 	return failed
 }
 
-var errKilled = fmt.Errorf("killed")
+var errKilled = errors.New("killed")
 
 // hasCrashed reports whether the power has failed since it was last called.
 func (w *world) hasCrashed() bool {
@@ -182,7 +183,7 @@ func (w *world) hasCrashed() bool {
 // limit returns how many connections to a server a process may have.
 func (w *world) limit() int {
 	if w.op.tree {
-		return 1 + w.plan.Variant/2%4
+		return w.plan.connections()
 	}
 	return w.op.limit
 }

@@ -26,7 +26,8 @@ const (
 )
 
 // TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000, or
-// "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has chosen.
+// "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has
+// chosen.
 func TestSeeds(t *testing.T) {
 	number := fixed
 	if raced {
@@ -81,8 +82,8 @@ func seeds(t *testing.T, text string) (from, to uint64, end time.Duration) {
 	return from, to, 0
 }
 
-// alone makes the order of what happens the same in each run: one goroutine runs at a time, and memory is
-// not collected meanwhile, unless a world needs very much.
+// alone makes the order of what happens the same in each run: one goroutine runs at a time, and
+// memory is not collected meanwhile, unless a world needs very much.
 func alone(t *testing.T) {
 	procs, percent, limit := runtime.GOMAXPROCS(1), debug.SetGCPercent(-1), debug.SetMemoryLimit(2<<30)
 	t.Cleanup(func() {

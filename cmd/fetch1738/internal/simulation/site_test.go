@@ -39,7 +39,6 @@ type server interface {
 	ParseFault(text string) (testserver.Fault, error)
 	Faults() []testserver.FaultInfo
 	Stages() []string
-	ResetFaults()
 	PendingFaults() error
 	Close() error
 }
@@ -150,6 +149,11 @@ func (s *site) start() error {
 	return err
 }
 
+// tree returns the URL of all documents.
+func (s *site) tree() string {
+	return s.url + map[string]string{"ftp": "/pub/", "gopher": "/1/pub", "nntp": "/local.test"}[s.Scheme]
+}
+
 // restart ends the server and starts it again, without faults.
 func (s *site) restart() {
 	s.note()
@@ -208,16 +212,16 @@ func (s *site) change(name string, next func(d *document) version) {
 	s.files.show(s.documents)
 }
 
-// forges reports whether the server may send other bytes in a way that no client can see: by a protocol
-// in which the end of the connection is the end of the document, and an error is a text.
+// forges reports whether the server may send other bytes in a way that no client can see: by a
+// protocol in which the end of the connection is the end of the document, and an error is a text.
 func (s *site) forges(events []Event) bool {
 	return s.Scheme == "gopher" && slices.ContainsFunc(events, func(e Event) bool {
 		return e.Site == s.number && slices.Contains([]string{"server", "restart", "vanish"}, e.Kind)
 	})
 }
 
-// spouts reports whether the server may send bytes that are not of the document before a transfer fails, or
-// beside the requested part of it.
+// spouts reports whether the server may send bytes that are not of the document before a transfer
+// fails, or beside the requested part of it.
 func (s *site) spouts(events []Event) bool {
 	return s.floods(events) || slices.ContainsFunc(events, func(e Event) bool { return e.Site == s.number && e.Fault == "FromStart" })
 }
@@ -232,7 +236,8 @@ func (s *site) floods(events []Event) bool {
 // A choice is a fault of a server, and a stage at which it can act.
 type choice struct{ stage, fault, params string }
 
-// forging are the faults that send other bytes as if they were the right ones, which no client can see.
+// forging are the faults that send other bytes as if they were the right ones, which no client can
+// see.
 var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer", "LoneDot", "NoStuffing", "BareLF"}
 
 // tables has the choices for each scheme, by fault.

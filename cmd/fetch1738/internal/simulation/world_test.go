@@ -19,9 +19,9 @@ import (
 // A world is what a plan describes, while it runs.
 //
 // Everything that processes do is a step: a call of the disk, a dial, a read or a write of a
-// connection. A step of the network takes a while, which the dice decide, and events happen at steps.
-// The clock of the bubble only moves when all goroutines wait, so one of them goes on at a time, and the order is always
-// the same.
+// connection. A step takes a while, see takes, and events happen at steps. The clock of the bubble
+// only moves when all goroutines wait. So one of them runs at a time, and the order is always the
+// same.
 type world struct {
 	plan  *Plan
 	op    *operation
@@ -30,7 +30,7 @@ type world struct {
 	sites []*site
 
 	mu          sync.Mutex
-	dice        *rand.Rand
+	dice        *rand.Rand // of crashes
 	steps       int
 	count       map[string]int // of each step
 	sum         uint64         // of all steps: two runs with the same sum were the same
@@ -46,7 +46,7 @@ type world struct {
 	crashed     bool // since hasCrashed was last called
 	everCrashed bool
 	fellBack    bool     // --segments has written to the file itself
-	was         []string // what out.bin had before; "" for none
+	was         []string // what a.bin had before each time; "" for none
 	links       []string // of another user, in the place of files that are not complete
 	began       time.Time
 }
@@ -88,16 +88,14 @@ func (w *world) breaks(format string, args ...any) {
 	}
 }
 
-// step is a step of a process. what, name and actor say which; they are part of the sum. It takes time,
-// unless the caller may hold a lock: others could not wait for that in virtual time. How long it takes
-// depends on nothing else, and it hardly ever ends together with another one. So what happens at the
-// same time always goes on in the same order.
+// step is a step of a process. what, name and actor say which; what and name are part of the sum.
+// It takes time, unless the caller may hold a lock: others could not wait for that in virtual time.
 func (w *world) step(p *process, what, name, actor string, onNet bool) {
 	name = temporary.ReplaceAllString(name, "*")
 	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") {
 		time.Sleep(w.takes(fmt.Sprint(p.number, what, name, actor)))
-		// No other goroutine can run now. To the runtime, a new slice of time begins; otherwise it would
-		// interrupt a later goroutine after ten milliseconds.
+		// No other goroutine can run now. To the runtime, a new slice of time begins; otherwise it
+		// would interrupt a later goroutine after ten milliseconds.
 		runtime.Gosched()
 	}
 	w.mu.Lock()
@@ -125,7 +123,9 @@ func (w *world) step(p *process, what, name, actor string, onNet bool) {
 // temporary matches the names that programs choose at random.
 var temporary = regexp.MustCompile(`\.fetch1738-[0-9a-f]{16}`)
 
-// takes returns how long a step takes.
+// takes returns how long a step takes. That depends on nothing but the step and how often it has
+// been made before, and two steps hardly ever end at the same moment. So their order is always the
+// same.
 func (w *world) takes(step string) time.Duration {
 	w.mu.Lock()
 	w.count[step]++
@@ -279,10 +279,8 @@ func (p *process) end() {
 	if late && !p.w.drips() {
 		p.w.breaks("it did not end within %v", patience)
 	}
-	for _, secret := range []string{password} {
-		if strings.Contains(p.text.String(), secret) {
-			p.w.breaks("the password is in its output: %q", p.text.String())
-		}
+	if strings.Contains(p.text.String(), password) {
+		p.w.breaks("the password is in its output: %q", p.text.String())
 	}
 }
 
