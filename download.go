@@ -33,9 +33,9 @@ const PartSuffix = ".part"
 // starts again.
 //
 // Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
-// another process, and leaves the files alone. On systems without file locks, such as Solaris, it does
-// not fail, and the file can become wrong. A Download fails, too, if its file beside the destination
-// exists and is not a regular file, such as a symbolic link.
+// another process, and leaves the files alone. On systems without file locks, such as Solaris, it
+// does not fail, and the file can become wrong. A Download fails, too, if its file beside the
+// destination exists and is not a regular file, such as a symbolic link.
 func Download(ctx context.Context, r *Resolver, url, name string) error {
 	if r == nil {
 		r = new(Resolver)

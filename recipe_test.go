@@ -96,8 +96,8 @@ func TestAddingAFault(t *testing.T) {
 	r.run("go", "test", "-trimpath", "./testserver/ftptest", "-run", "TestBadSize")
 }
 
-// TestAddingToTheSimulation follows every step of "Adding an event" and "Adding an operation". Each has
-// at most ten lines.
+// TestAddingToTheSimulation follows every step of "Adding an event" and "Adding an operation". Each
+// has at most ten lines.
 func TestAddingToTheSimulation(t *testing.T) {
 	onlyInCI(t)
 	t.Setenv("SIM_SEEDS", "300")
@@ -118,8 +118,8 @@ func (r *recipe) isShort() {
 	}
 }
 
-// A recipe is a section of docs/architecture.md or docs/simulation.md whose steps have been performed in a copy of the
-// module.
+// A recipe is a section of docs/architecture.md or docs/simulation.md whose steps have been
+// performed in a copy of the module.
 type recipe struct {
 	t    *testing.T
 	text string // of the section

@@ -222,8 +222,8 @@ func TestTransportAcceptRanges(t *testing.T) {
 	}
 }
 
-// The body has as many bytes as Content-Length says, or ends in an error. It may be the beginning of a
-// document that grows, unless the reply to RETR shows that it is another one.
+// The body has as many bytes as Content-Length says, or ends in an error. It may be the beginning
+// of a document that grows, unless the reply to RETR shows that it is another one.
 func TestTransportLength(t *testing.T) {
 	for announced, want := range map[string]string{"213 4": "0123", "213 12": "", "213 0": "", "213 10": "0123456789"} {
 		for n := range 4 {

@@ -19,9 +19,9 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
-// TestSystemCalls counts the system calls for the files that the command keeps. The table has those of
-// the program before package disk (d4044a8). A change may need other ones, but not one more. Reads and writes are not counted, because they depend on how the
-// data arrive.
+// TestSystemCalls counts the system calls for the files that the command keeps. The table has those
+// of the program before package disk (d4044a8). A change may need other ones, but not one more.
+// Reads and writes are not counted, because they depend on how the data arrive.
 func TestSystemCalls(t *testing.T) {
 	t.Parallel()
 	strace, program := requireTool(t, "strace"), buildCommand(t)

@@ -43,8 +43,8 @@ type Record struct {
 	// file is resumed only if this time has not changed.
 	Exact time.Time `json:"exact,omitzero"`
 	// Came is how many bytes of an incomplete file were in its part when the line was written, and
-	// Begins their checksum. The next run resumes the file there if the part still begins with them:
-	// after a loss of power it may have other bytes.
+	// Begins their checksum. The next run resumes the file there if the part still begins with
+	// them: after a loss of power it may have other bytes.
 	Came   int64  `json:"came,omitzero"`
 	Begins string `json:"begins,omitempty"`
 	// ID is the message-id of an article.

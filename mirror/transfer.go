@@ -108,14 +108,14 @@ type part struct {
 // keepEvery is the interval at which the manifest says how far an incomplete file is.
 const keepEvery = time.Second
 
-// partName returns the name of the part of a file, in Folder. It depends only on the URL, so a later
-// run finds the part.
+// partName returns the name of the part of a file, in Folder. It depends only on the URL, so a
+// later run finds the part.
 func partName(url string) string { return idOf(url).partName() }
 
 func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
 
-// newPart opens a part. If begun is not nil and the part begins with what that record says, it continues
-// there. Otherwise it is empty.
+// newPart opens a part. If begun is not nil and the part begins with what that record says, it
+// continues there. Otherwise it is empty.
 func (r *run) newPart(e *entry, begun *Record) (*part, error) {
 	p := &part{name: partName(e.url), sum: sha256.New()}
 	flags := os.O_RDWR | os.O_CREATE
@@ -231,7 +231,8 @@ func (p *part) ended(err error) (*part, error) {
 	return p, err
 }
 
-// reopen opens the part of a menu, which the survey has written, and checks whether it still is that.
+// reopen opens the part of a menu, which the survey has written, and checks whether it still is
+// that.
 func (p *part) reopen(inner disk.Folder) (err error) {
 	if p.file, err = inner.OpenFile(p.name, os.O_RDWR, 0); err != nil {
 		return err
@@ -290,8 +291,8 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	return err
 }
 
-// begun returns the record of a file that is not complete. It also says that this mirror creates the
-// file, if the program ends before the next record is written.
+// begun returns the record of a file that is not complete. It also says that this mirror creates
+// the file, if the program ends before the next record is written.
 func (e *entry) begun(res *fetch.Resource) Record {
 	return Record{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
 }
@@ -393,8 +394,9 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	return nil
 }
 
-// place moves a part to its final path, where nothing would show that it is not complete. So a loss of
-// power must not change it any more. place fails if another file has the name of the part by then.
+// place moves a part to its final path, where nothing would show that it is not complete. So a loss
+// of power must not change it any more. place fails if another file has the name of the part by
+// then.
 func (r *run) place(e *entry, p *part) error {
 	if err := disk.Verify(p.file, r.inner, p.name); err != nil {
 		return err

@@ -39,8 +39,8 @@ var ErrServer = errors.New("on another server or of another scheme")
 // whose last line is cut. Files may be missing in its listing, so nothing in it counts as gone.
 var ErrUnread = errors.New("lines of the listing are not understood; nothing in this directory is deleted")
 
-// ErrNames is the reason of a Skipped event for a directory of which the server lists only names (NLST).
-// Each of them may be a directory, so nothing below it counts as gone.
+// ErrNames is the reason of a Skipped event for a directory of which the server lists only names
+// (NLST). Each of them may be a directory, so nothing below it counts as gone.
 var ErrNames = errors.New("the server lists names only; nothing in this directory is deleted")
 
 // Reasons of Skipped events.

@@ -42,8 +42,8 @@ func (e Edition) Known() bool { return e != Edition{} }
 // Overlap is how many bytes before the rest of a document are requested again and compared.
 const Overlap = 4 << 10
 
-// Fetch performs req, whose offset follows the bytes that before returns. It requests the last of them again.
-// The error has the kind ErrBadRange if they differ.
+// Fetch performs req, whose offset follows the bytes that before returns. It requests the last of
+// them again. The error has the kind ErrBadRange if they differ.
 func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before func() ([]byte, error)) (*fetch.Resource, error) {
 	have, err := before()
 	if err != nil {

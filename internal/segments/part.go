@@ -176,8 +176,8 @@ func (p *Part) Missing() (n int64) {
 	return n
 }
 
-// Finish removes the record of a complete document, and makes the document safe from a loss of power:
-// under its final name nothing shows that it is not complete.
+// Finish removes the record of a complete document, and makes the document safe from a loss of
+// power: under its final name nothing shows that it is not complete.
 func (p *Part) Finish() error {
 	if n := p.Missing(); n > 0 || !p.begun() {
 		return fmt.Errorf("%d bytes are missing: %w", n, io.ErrUnexpectedEOF)

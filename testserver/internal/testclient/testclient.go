@@ -191,8 +191,8 @@ func Pending(t *testing.T, srv interface {
 	srv.ResetFaults()
 }
 
-// Refuses checks that a server refuses faults at stages where they cannot act. The faults, by stages,
-// are in the form of ParseFault; stages are separated by commas, faults by spaces.
+// Refuses checks that a server refuses faults at stages where they cannot act. The faults, by
+// stages, are in the form of ParseFault; stages are separated by commas, faults by spaces.
 func Refuses(t *testing.T, srv interface {
 	ParseFault(text string) (testserver.Fault, error)
 	Arm(stage string, n int, faults ...testserver.Fault) error
