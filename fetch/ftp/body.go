@@ -189,8 +189,9 @@ func (b *body) endOfRange() error {
 	if b.expected < 0 || b.received != b.expected {
 		return io.EOF
 	}
+	stated := b.s.ctl.announced // before the end of the data, which releases the session
 	n, err := b.src.Read(make([]byte, 1))
-	switch stated := b.s.ctl.announced; {
+	switch {
 	case n == 0:
 		return err
 	case b.from == 0 && stated >= 0 && stated != b.expected: // by the reply to RETR
