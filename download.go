@@ -72,13 +72,13 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 	}()
 	path := name + PartSuffix
 	d := disk.Of(ctx)
-	file, err := disk.Lock(func() (disk.File, error) { return openPart(d, path, os.O_RDWR|os.O_CREATE) },
+	file, err := disk.Lock(func() (disk.File, error) { return openPart(d, path, true) },
 		func() (fs.FileInfo, error) { return d.Lstat(path) })
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	part := segments.Open(file, func() (disk.File, error) { return openPart(d, path, os.O_RDWR) })
+	part := segments.Open(file, func() (disk.File, error) { return openPart(d, path, false) })
 	modified, err := complete(ctx, f, req, part, file.File)
 	if err != nil {
 		removeEmpty(d, file, path)
@@ -103,13 +103,25 @@ func removeEmpty(d disk.Disk, file *disk.Locked, path string) {
 	}
 }
 
-// openPart opens a regular file. It opens none through a symbolic link, which in a directory that
-// others write to could lead to any file of the user.
-func openPart(d disk.Disk, path string, flag int) (disk.File, error) {
-	if info, err := d.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+// openPart opens a regular file, or creates it. It does neither through a symbolic link, which in a
+// directory that others write to could lead to any file of the user, or to none yet.
+func openPart(d disk.Disk, path string, create bool) (file disk.File, err error) {
+	for range 10 { // others may remove it at any time
+		if create {
+			file, err = d.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+			if !errors.Is(err, fs.ErrExist) {
+				return file, err
+			}
+		}
+		if info, err := d.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+		}
+		file, err = d.OpenFile(path, os.O_RDWR, 0)
+		if !create || !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
 	}
-	return d.OpenFile(path, flag, 0o666)
+	return file, err
 }
 
 // complete fetches what part lacks of the document. It returns the document's modification time, if

@@ -21,6 +21,8 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -247,6 +249,26 @@ func TestDownloadLink(t *testing.T) {
 	}
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the target of the link: %v", err)
+	}
+}
+
+// TestDownloadLinkMeanwhile tests a link to nothing that appears when the incomplete file is created.
+func TestDownloadLinkMeanwhile(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
+	d := simdisk.New(simdisk.Options{})
+	d.Put("/lab/x", []byte("old"), written)
+	process := d.Process(func(c *simdisk.Call) error {
+		if c.Op == "open" {
+			d.Symlink("/lab/nothing", c.Name)
+		}
+		return nil
+	})
+	err := fetch1738.Download(disk.With(t.Context(), process), nil, srv.URL+"/x", "/lab/x")
+	if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a link: %v", err)
+	}
+	if data, created := d.Get("/lab/nothing"); created {
+		t.Errorf("the link was followed: %q", data)
 	}
 }
 
