@@ -394,6 +394,32 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
+// TestChangedCopy tests that a file of the copy which is no longer what the manifest says is fetched
+// again, and replaced also if the server has what the manifest says. Without times, only the bytes
+// show that.
+func TestChangedCopy(t *testing.T) {
+	files := map[string]string{"a.txt": "from the server\r\n"}
+	ftp, _ := serveFTP(t, files)
+	gopher := gophertest.New(t, func(s *gophertest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte(files["a.txt"])}, "gophermap": {Data: []byte("0A\t/a.txt\n")}}
+	})
+	for name, m := range map[string]*mirror.Mirror{"ftp": start(t, ftp.URL+"/"), "gopher": start(t, gopher.URL+"/")} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := m.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(m.Dir, "a.txt")
+			if err := os.WriteFile(path, []byte("from the user..\r\n"), 0o644); err != nil { // of the same size
+				t.Fatal(err)
+			}
+			got, err := m.Run(t.Context())
+			if text := read(t, m.Dir)["a.txt"]; text != files["a.txt"] || got.Changed != 1 || err != nil {
+				t.Errorf("%q, %+v, %v", text, got, err)
+			}
+		})
+	}
+}
+
 // A directory is the copy of one tree, and only one run at a time may use it.
 func TestOneTree(t *testing.T) {
 	srv, _ := serveFTP(t, someFiles)

@@ -359,7 +359,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	switch {
 	case info == nil:
 		action = Added
-	case done.SHA256 == rec.SHA256 && info != nil && info.Mode().IsRegular() && info.Size() == done.Size:
+	case done.SHA256 == rec.SHA256 && r.holds(done, info):
 		action = Unchanged
 	}
 	switch {
@@ -392,6 +392,16 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
 	}
 	return nil
+}
+
+// holds reports whether a file is still what its record says: the user may have changed it, or the
+// power failed before it had its name. Without a time, only its bytes show that.
+func (r *run) holds(done Record, info fs.FileInfo) bool {
+	if !isUnmodified(done, info) || !done.Modified.IsZero() {
+		return isUnmodified(done, info)
+	}
+	sum, err := r.sumOf(done.File)
+	return err == nil && sum == done.SHA256
 }
 
 // place moves a part to its final path, where nothing would show that it is not complete. So a loss
