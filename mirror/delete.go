@@ -45,14 +45,15 @@ func (r *run) remove(ctx context.Context, s *survey) {
 
 func (r *run) removeFile(rec Record) {
 	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
-	info := r.stat(rec.File)
-	if r.Delete && (info == nil || isUnmodified(rec, info)) {
+	info, err := r.stat(rec.File)
+	if r.Delete && err == nil && (info == nil || isUnmodified(rec, info)) {
 		e.Action = Deleted
-		if err := r.unlink(rec.File); err != nil {
-			e.Action, e.Err = Failed, err
-		} else {
+		if err = r.unlink(rec.File); err == nil {
 			r.manifest.forget(rec.URL)
 		}
+	}
+	if err != nil {
+		e.Action, e.Err = Failed, err
 	}
 	if e.Action == Gone && !r.DryRun {
 		rec.Gone, rec.Time = true, now()
@@ -133,8 +134,8 @@ func (s *survey) contents(t tree) map[id]contents {
 
 // deletes reports whether Delete would remove the file of a record from the disk.
 func (r *run) deletes(rec Record) bool {
-	info := r.stat(rec.File)
-	return r.Delete && info != nil && isUnmodified(rec, info)
+	info, err := r.stat(rec.File)
+	return r.Delete && err == nil && info != nil && isUnmodified(rec, info)
 }
 
 // folderOf returns the folder whose listing should have the file: its own, or if that is not in the

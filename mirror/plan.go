@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -228,7 +229,11 @@ const (
 
 // compare decides whether a file must be fetched.
 func (r *run) compare(e *entry, known known) verdict {
-	info := r.stat(e.file)
+	info, err := r.stat(e.file)
+	if err != nil {
+		r.failFile(e, err)
+		return refused
+	}
 	if known.done.SHA256 == "" {
 		if info == nil || known.begun.File == e.file {
 			return toFetch
@@ -272,16 +277,17 @@ func sameTime(listed, before time.Time) bool {
 	return listed.Equal(before) || midnight && listed.Equal(before.Truncate(24*time.Hour))
 }
 
-// stat returns the information about a local file, or nil if it does not exist.
-func (r *run) stat(file string) fs.FileInfo {
+// stat returns the information about a local file, or nil if it does not exist. An error means that
+// this is not known.
+func (r *run) stat(file string) (fs.FileInfo, error) {
 	if r.root == nil {
-		return nil
+		return nil, nil
 	}
 	info, err := r.root.Lstat(file)
-	if err != nil {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return info
+	return info, err
 }
 
 // isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems

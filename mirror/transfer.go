@@ -80,8 +80,8 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 
 // expected returns the action that a dry run reports for a file.
 func (r *run) expected(e *entry) Action {
-	switch {
-	case r.stat(e.file) == nil:
+	switch info, err := r.stat(e.file); {
+	case err == nil && info == nil:
 		return Added
 	case e.modified.IsZero() && e.id == "":
 		return Checked
@@ -354,7 +354,10 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
-	info := r.stat(e.file)
+	info, err := r.stat(e.file)
+	if err != nil {
+		return err
+	}
 	action := Replaced
 	switch {
 	case info == nil:
