@@ -64,9 +64,10 @@ type block struct {
 // how long it is, or if nothing tells the document from a later one in its place: by HTTP that is a
 // strong ETag or a Last-Modified, by FTP the size and time (SIZE and MDTM).
 //
-// A document that changes while it is read is an error, which stays: bytes of two documents are
-// never mixed. So is a part that does not fit to the bytes before it, if those are kept. The caller
-// must close the Document.
+// A document that changes while it is read is an error, which stays: bytes of two documents are not
+// mixed. By FTP, size and time are asked for before each request, so a document that is replaced
+// between that and the transfer is an error of the request after it. So is a part that does not fit
+// to the bytes before it, if those are kept. The caller must close the Document.
 func ReaderAt(ctx context.Context, r *Resolver, url string) (*Document, error) {
 	own := r == nil
 	if own {

@@ -72,6 +72,27 @@ func working(o *once, err error) {
 	}
 }
 
+// unclobbered checks that a file that was there before stays as it was, and files with other names.
+func unclobbered(o *once, err error) {
+	data, exists := o.w.disk.Get(out)
+	if had, existed := o.had[out]; existed && !o.w.plan.Twice && !(exists && string(data) == had) && !o.crashed {
+		o.w.breaks("the file of before has %d bytes, although it should be kept", len(data))
+	}
+	if s, d := o.w.main(); err == nil && !o.w.plan.Twice && !s.floods(o.w.plan.Events) && !o.hasNew(d) {
+		o.w.breaks("success, but no file has a version of %s", d.name)
+	}
+}
+
+// hasNew reports whether there is a new file that has a version of a document.
+func (o *once) hasNew(d *document) bool {
+	for name, data := range o.w.disk.Files() {
+		if had, existed := o.had[name]; !(existed && had == string(data)) && d.has(data, o.began, time.Now()) {
+			return true
+		}
+	}
+	return false
+}
+
 func inSegments(o *once) error {
 	if o.w.plan.Variant/2%2 == 0 {
 		return o.fetch1738("--segments", "4", "-o", out, o.w.url())
@@ -104,7 +125,7 @@ func smallSegments(o *once) error {
 		return err
 	}
 	job := segments.Job{
-		Connections: 3, Least: leastSegment, Request: req, Fetcher: r,
+		Connections: 3, Least: leastSegment, Request: req, Fetcher: careless{r, o.w},
 		Warn: func(format string, args ...any) { fmt.Fprintf(&o.text, format+"\n", args...) },
 	}
 	done := false
@@ -146,6 +167,11 @@ func mirrorCommand(o *once) error {
 		args = append(args, "--retry", "2")
 	}
 	args = append(args, o.w.sites[0].tree(), copyDir)
+	if p.tries() {
+		if err := o.exits(mirror.Command().Run(o.commandContext(), append([]string{"--dry-run"}, args...), o.streams())); err != nil {
+			return err
+		}
+	}
 	return o.exits(mirror.Command().Run(o.commandContext(), args, o.streams()))
 }
 

@@ -59,6 +59,14 @@ func textOf(serial, n, size int) []byte {
 	return b.Bytes()
 }
 
+// patched returns a version with other bytes at the beginning and at the end of the last one. Its
+// middle is the same, so if size or time stay too, what is requested again from there shows nothing.
+func (d *document) patched(size int, mod time.Time) version {
+	old := d.last()
+	fresh, ends := d.make(len(d.versions), size), len(old.data)/4
+	return version{data: slices.Concat(fresh[:ends], old.data[ends:len(old.data)-ends], fresh[len(old.data)-ends:]), mod: mod}
+}
+
 // set adds a version.
 func (d *document) set(v version) {
 	v.from = time.Now()

@@ -1,9 +1,12 @@
 package simulation
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,13 +29,15 @@ type kind struct {
 
 // kinds are all kinds of events. To add one, see docs/simulation.md.
 var kinds = []kind{
-	// The faults of the servers, which are many: these rows are equal. They are armed before.
-	{name: "server", draw: drawFault, happen: never},
-	{name: "server", draw: drawFault, happen: never},
-	{name: "server", draw: drawFault, happen: never},
-	{name: "server", draw: drawFault, happen: never},
-	{name: "server", draw: drawFault, happen: never},
-	{name: "server", draw: drawFault, happen: never},
+	// The faults of the servers, which are many: these rows are equal.
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", draw: drawFault, happen: arm},
 
 	// The documents change. Their names stay the same.
 	{name: "change", draw: changes, happen: changing(func(d *document, e Event) version {
@@ -40,15 +45,30 @@ var kinds = []kind{
 	})},
 	{name: "grow", draw: changes, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		if v.gone {
-			return v
-		}
 		return version{data: append(slices.Clip(v.data), d.make(len(d.versions), len(v.data)+1+e.N%5000)[len(v.data):]...), mod: time.Now()}
 	})},
-	{name: "vanish", draw: changes, happen: changing(func(*document, Event) version { return version{gone: true} })},
-	{name: "return", draw: changes, happen: changing(func(d *document, e Event) version {
-		return d.versions[0]
+	{name: "patch", draw: identified, happen: changing(func(d *document, e Event) version {
+		v := d.last()
+		return d.patched(len(v.data), v.mod.AddDate(0, 0, 2))
 	})},
+	{name: "extend", draw: identified, happen: changing(func(d *document, e Event) version {
+		v := d.last()
+		return d.patched(len(v.data)+1+e.N%5000, v.mod)
+	})},
+	{name: "vanish", draw: changes, happen: changing(func(*document, Event) version { return version{gone: true} })},
+	// All documents, or all but every fifth.
+	{name: "exodus", draw: ofTree, happen: func(w *world, _ *process, e Event) {
+		w.acts(e)
+		for i, d := range w.sites[e.Site].documents {
+			if e.N%5 == 0 || i%5 != e.N%5 {
+				w.sites[e.Site].change(d.name, func(*document) version { return version{gone: true} })
+			}
+		}
+	}},
+	{name: "return", draw: changes, happen: func(w *world, _ *process, e Event) {
+		w.acts(e)
+		w.sites[e.Site].change(e.Name, func(d *document) version { return d.versions[0] })
+	}},
 
 	// The servers and the network.
 	{name: "restart", onNet: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.sites[e.Site].restart() }},
@@ -61,6 +81,7 @@ var kinds = []kind{
 	{name: "half", happen: later},
 	{name: "lost", happen: later},
 	{name: "stall", happen: later},
+	{name: "early end", draw: ofFetcher, happen: later},
 
 	// The disk.
 	{name: "error", disk: true, draw: drawError, happen: later},
@@ -68,19 +89,23 @@ var kinds = []kind{
 	{name: "link", disk: true, happen: later},
 	{name: "other", disk: true, happen: later},
 	{name: "gone", disk: true, happen: later},
+	{name: "damage", disk: true, happen: later},
+	{name: "edit", draw: ofTree, happen: edit},
+	{name: "edit", draw: ofTree, happen: edit},
 
 	// The processes.
 	{name: "kill", disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.kill() }},
 	{name: "kill", disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.kill() }},
 	{name: "crash", disk: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.crash() }},
-	{name: "interrupt", disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.cancel() }},
+	{name: "crash after", disk: true, draw: drawCall, happen: later},
+	{name: "interrupt", happen: func(w *world, p *process, e Event) { w.acts(e); p.cancel() }},
 }
 
 func kindOf(name string) kind {
 	return kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
 }
 
-func never(*world, *process, Event) {}
+func arm(w *world, _ *process, e Event) { w.arm(e) }
 
 func later(w *world, _ *process, e Event) { w.wait(e) }
 
@@ -92,11 +117,59 @@ func changes(r *rand.Rand, p *Plan, e *Event) bool {
 	return scheme == "ftp" || scheme == "http" || scheme == "gopher"
 }
 
+// identified is changes for versions that only the server's word tells from the last one: the size,
+// the time, or the validator. A client that continues with the file of an earlier process does not
+// know the word that was given then.
+func identified(r *rand.Rand, p *Plan, e *Event) bool {
+	return changes(r, p, e) && p.Sites[e.Site].Scheme != "gopher" && p.Sites[e.Site].Way != "old" && !strings.HasPrefix(p.Operation, "-C")
+}
+
+// hides reports whether nobody could see the event e because of the event o: the server does not give
+// its word about the version, or gives it for another moment. A mirror does not see a document that
+// is back with size and time when it looks at the list again.
+func hides(o, e Event, op operation) bool {
+	if e.Kind != "patch" && e.Kind != "extend" {
+		return false
+	}
+	fault, _, _ := strings.Cut(o.Fault, ":")
+	return slices.Contains([]string{"Header", "Reply", "ExtraReply", "Status"}, fault) || o.Also != "" || op.tree && o.Kind == "return"
+}
+
+// ofTree is for copies of trees.
+func ofTree(r *rand.Rand, p *Plan, e *Event) bool {
+	return changes(r, p, e) && strings.EqualFold(p.Operation, "mirror")
+}
+
+// edit changes a file of the copy, as its user would.
+func edit(w *world, _ *process, e Event) {
+	for _, d := range w.sites[0].documents {
+		name := copyOf(w.sites[0], d)
+		if _, exists := w.disk.Get(name); exists && d.name == e.Name && name != w.foreign() {
+			w.acts(e)
+			w.disk.Put(name, edited, time.Now())
+		}
+	}
+}
+
+// isOfOthers reports whether an event is something that others do to the files that are not complete.
+func isOfOthers(e Event) bool { return e.Kind == "link" || e.Kind == "other" || e.Kind == "gone" }
+
+// ofFetcher is for operations that use any Fetcher, of documents whose size is known.
+func ofFetcher(_ *rand.Rand, p *Plan, e *Event) bool {
+	scheme := p.Sites[e.Site].Scheme
+	return slices.Contains([]string{"Download", "Segments"}, p.Operation) && (scheme == "ftp" && p.Sites[e.Site].Way != "old" || scheme == "http")
+}
+
 // changing returns the function of an event that changes a document.
 func changing(next func(d *document, e Event) version) func(w *world, p *process, e Event) {
 	return func(w *world, _ *process, e Event) {
 		w.acts(e)
-		w.sites[e.Site].change(e.Name, func(d *document) version { return next(d, e) })
+		w.sites[e.Site].change(e.Name, func(d *document) version {
+			if d.last().gone && e.Kind != "change" {
+				return d.last()
+			}
+			return next(d, e)
+		})
 	}
 }
 
@@ -123,10 +196,22 @@ func drawError(r *rand.Rand, _ *Plan, e *Event) bool {
 	return true
 }
 
+// drawCall draws one of the calls after which it matters whether the power fails.
+func drawCall(r *rand.Rand, _ *Plan, e *Event) bool {
+	e.Name = []string{"write", "sync", "rename", "link", "truncate", "remove", "open"}[r.IntN(7)]
+	return true
+}
+
 // before is called before each call of the disk.
 func (p *process) before(c *simdisk.Call) error {
 	p.w.step(p, c.Op, c.Name, "", false)
 	w := p.w
+	if _, ok := w.take(func(e Event) bool { return e.Kind == "crash after" && e.Name == p.called(c.Op) }); ok {
+		w.crash()
+	}
+	if c.Op == "open" && isWork(c.Name) {
+		w.damage(c.Name)
+	}
 	if e, ok := w.take(func(e Event) bool { return e.Kind == "error" && (e.Name == c.Op || e.Name == "" && c.Op != "lock") }); ok {
 		return errnos[e.Fault]
 	}
@@ -137,10 +222,10 @@ func (p *process) before(c *simdisk.Call) error {
 	}
 	// What others do to the files that are not complete.
 	if (c.Op == "open" || c.Op == "write") && isWork(c.Name) {
-		if e, ok := w.take(func(e Event) bool { return e.Kind == "link" || e.Kind == "other" || e.Kind == "gone" }); ok {
+		if e, ok := w.take(isOfOthers); ok {
 			switch w.disk.Delete(c.Name); e.Kind {
 			case "link":
-				w.disk.Symlink(treasure, c.Name)
+				w.disk.Symlink([]string{treasure, nothing}[e.N%2], c.Name)
 				w.links = append(w.links, c.Name)
 			case "other":
 				w.disk.Put(c.Name, []byte("of another user"), time.Now())
@@ -148,6 +233,36 @@ func (p *process) before(c *simdisk.Call) error {
 		}
 	}
 	return nil
+}
+
+// damage changes a file that is not complete, if an event wants that: a digit of what is missing in
+// the record at its end, the end of the record, or a byte behind the last range that is missing.
+func (w *world) damage(name string) {
+	data, _ := w.disk.Get(name)
+	at := bytes.LastIndex(data, []byte(`{"Source"`))
+	missing := bytes.LastIndex(data, []byte(`"Missing":[`))
+	if at <= 0 || missing < at {
+		return
+	}
+	e, ok := w.take(func(e Event) bool { return e.Kind == "damage" })
+	if !ok {
+		return
+	}
+	data = bytes.Clone(data)
+	numbers := regexp.MustCompile("[0-9]+").FindAllIndex(data[missing:bytes.LastIndexByte(data, '}')], -1)
+	switch {
+	case len(numbers) < 2 || e.N%3 == 1:
+		data = data[:len(data)-1-e.N%40]
+	case e.N%3 == 0:
+		number := numbers[e.N/3%len(numbers)]
+		data[missing+number[0]+e.N/30%(number[1]-number[0])] ^= 1
+	default:
+		last := numbers[len(numbers)-1]
+		end, _ := strconv.Atoi(string(data[missing+last[0] : missing+last[1]]))
+		end = min(end, at-1)
+		data = slices.Delete(data, end, end+1)
+	}
+	w.disk.Put(name, data, time.Now())
 }
 
 // isWork reports whether a file is one of those that downloads are in until they are complete.
@@ -180,10 +295,15 @@ var words = []string{
 // drawFault draws a fault of a server, and where it acts.
 func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
-	faults := tables()[scheme]
-	stages := faults[r.IntN(len(faults))]
-	c := stages[r.IntN(len(stages))]
-	e.At, e.N, e.Name, e.Fault = 0, []int{1, 1, 1, 2, 3, 5, 0}[r.IntN(7)], c.stage, c.fault
+	var c choice
+	for faults := tables()[scheme]; c.stage == "" || !p.reaches(p.Sites[e.Site], c.stage); {
+		choices := faults[r.IntN(len(faults))]
+		c = choices[r.IntN(len(choices))]
+	}
+	e.N, e.Name, e.Fault = []int{1, 1, 1, 2, 3, 5, 0}[r.IntN(7)], c.stage, c.fault
+	if r.IntN(3) > 0 {
+		e.At = 0
+	}
 	for i, param := range strings.Fields(c.params) {
 		sep := ","
 		if i == 0 {
@@ -199,7 +319,7 @@ func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 
 // numbers are the arguments of faults whose numbers are no lengths.
 var numbers = map[string][]int{
-	"Loss": {5, 20, 50}, "Status": {404, 403, 416, 500, 503, 429, 206}, "Diagnostic": {1, 2, 13}, "Refuse": {1, 2, 3},
+	"Gather": {1, 2, 3}, "Drip": {1, 100, 1000, 5000}, "Loss": {5, 20, 50}, "Status": {404, 403, 416, 500, 503, 429, 206}, "Diagnostic": {1, 2, 13}, "Refuse": {1, 2, 3},
 }
 
 func drawArgument(r *rand.Rand, scheme, fault, param string) string {
@@ -210,6 +330,9 @@ func drawArgument(r *rand.Rand, scheme, fault, param string) string {
 		}
 		return fmt.Sprint([]int{1, 1 + r.IntN(10), 1 + r.IntN(100), 1 + r.IntN(9000), 50_000 + r.IntN(100_000)}[r.IntN(5)])
 	case "d":
+		if fault == "Drip" { // many of them
+			return (time.Duration(1+r.IntN(5_000)) * time.Millisecond).String()
+		}
 		return (time.Duration(1+r.IntN(200_000)) * time.Millisecond).String()
 	case "field":
 		return []string{"ETag", "Last-Modified", "Content-Range", "Accept-Ranges", "Content-Type"}[r.IntN(5)]

@@ -10,14 +10,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
+	"sync"
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // An operation is something that a user does.
@@ -28,6 +26,7 @@ type operation struct {
 	tree    bool // of several documents, not one
 	divided bool // most documents have more than two of leastSegment
 	large   bool // some documents have more than two megabytes
+	blocks  bool // many documents have several blocks of a ReaderAt
 	twice   bool // two at once are an ordinary thing
 	sites   int  // the most; 0 means one
 	durable bool // what has its final name survives a loss of power
@@ -51,7 +50,7 @@ type once struct {
 }
 
 // all are the schemes that have documents.
-var all = []string{"ftp", "ftp", "http", "gopher", "nntp", "wais", "prospero"}
+var all = []string{"ftp", "ftp", "http", "gopher", "gopher", "nntp", "nntp", "wais", "prospero"}
 
 // operations are all operations. To add one, see docs/simulation.md.
 var operations = []operation{
@@ -62,7 +61,10 @@ var operations = []operation{
 	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, twice: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
 	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
 	{name: "Put", schemes: []string{"ftp"}, disk: true, durable: true, twice: true, perform: put, keeps: stored},
-	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, perform: readAt},
+	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, blocks: true, perform: readAt},
+	{name: "Attributes", schemes: []string{"gopher"}, perform: attributes},
+	{name: "Attributes", schemes: []string{"gopher"}, perform: attributes},
+	{name: "Gets", schemes: all, perform: getSeveral},
 	{name: "FS", schemes: []string{"ftp"}, tree: true, perform: walk},
 	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
 	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: copyTree, keeps: copied, wants: wantsTree},
@@ -71,6 +73,7 @@ var operations = []operation{
 	{name: "--retry", schemes: files, disk: true, perform: command("--retry", "3", "-o", out), keeps: working, wants: wantsFile},
 	{name: "-C -", schemes: files, disk: true, twice: true, perform: command("-C", "-", "-o", out), keeps: working},
 	{name: "-C - --retry", schemes: []string{"ftp", "http"}, disk: true, perform: command("-C", "-", "--retry", "4", "-o", out), keeps: working},
+	{name: "-O --no-clobber", schemes: []string{"ftp", "http"}, disk: true, twice: true, perform: command("-O", "--no-clobber", "--output-dir", home), keeps: unclobbered},
 	{name: "-O", schemes: []string{"ftp", "http"}, disk: true, twice: true, perform: command("-O", "-R", "--output-dir", home), keeps: working, wants: wantsFile},
 	{name: "--segments", schemes: []string{"ftp", "http"}, disk: true, large: true, twice: true, limit: 4, perform: inSegments, keeps: segmented, wants: wantsFile},
 	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: mirrorCommand, keeps: copied, wants: wantsTree},
@@ -78,7 +81,7 @@ var operations = []operation{
 }
 
 // files are the schemes whose documents are stored as they are.
-var files = []string{"ftp", "ftp", "http", "gopher", "wais", "prospero"}
+var files = []string{"ftp", "ftp", "http", "gopher", "gopher", "wais", "prospero"}
 
 func operationOf(name string) *operation {
 	for i := range operations {
@@ -96,6 +99,7 @@ const (
 	copyDir  = home + "/copy"
 	own      = copyDir + "/own.txt" // the user's, in the copy
 	treasure = home + "/treasure"   // links of others lead here
+	nothing  = home + "/nothing"    // or here
 )
 
 var ownText = []byte("written by the user")
@@ -135,7 +139,11 @@ func (o *once) exact(d *document, data []byte, how string) {
 func getOnce(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	res, err := r.Get(o.context(), o.w.url())
+	return getFrom(o.context(), r, o)
+}
+
+func getFrom(ctx context.Context, r *fetch1738.Resolver, o *once) error {
+	res, err := r.Get(ctx, o.w.url())
 	if err != nil {
 		return err
 	}
@@ -149,10 +157,74 @@ func getOnce(o *once) error {
 	return nil
 }
 
+// attributes asks for the attributes of the document, in which a gopher server says what it sends.
+func attributes(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	found, err := r.Attributes(o.context(), o.w.url())
+	if s, d := o.w.main(); err == nil && found.Size >= 0 && !s.forges(o.w.plan.Events) &&
+		!slices.ContainsFunc(d.versions, func(v version) bool { return int64(len(v.data)) == found.Size }) {
+		o.w.breaks("Attributes: %d bytes, which no version has", found.Size)
+	}
+	return err
+}
+
+// getSeveral gets the document for several users at once, of which some do not wait for the others.
+// They leave the next one the place that they have or wait for.
+func getSeveral(o *once) error {
+	r := o.resolver()
+	defer r.Close()
+	r.MaxTransfers, r.MaxTransfersPerHost = 1+o.w.plan.Variant%2, o.w.plan.Variant/2%3
+	get := func(wait time.Duration) error {
+		ctx, cancel := context.WithTimeout(o.context(), wait)
+		defer cancel()
+		return getFrom(ctx, r, o)
+	}
+	var users sync.WaitGroup
+	for i := range 2 + o.w.plan.Variant/8%4 {
+		users.Go(func() {
+			time.Sleep(time.Duration(i) * 777 * time.Microsecond) // in the same order each time
+			o.says(get(time.Duration(1+o.w.plan.Variant/32*i*i) * time.Millisecond))
+		})
+	}
+	users.Wait()
+	return get(patience)
+}
+
 func download(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	return fetch1738.Download(o.context(), r, o.w.url(), out)
+	req, err := r.Request(o.context(), o.w.url())
+	if err != nil {
+		return err
+	}
+	return fetch1738.DownloadRequest(o.context(), careless{r, o.w}, req, out)
+}
+
+// A careless Fetcher returns documents that may end early without an error.
+type careless struct {
+	*fetch1738.Resolver
+	w *world
+}
+
+func (c careless) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	res, err := c.Resolver.Fetch(ctx, req)
+	if err == nil {
+		res.Body = carelessBody{res.Body, c.w}
+	}
+	return res, err
+}
+
+type carelessBody struct {
+	io.ReadCloser
+	w *world
+}
+
+func (b carelessBody) Read(p []byte) (int, error) {
+	if _, ok := b.w.take(func(e Event) bool { return e.Kind == "early end" }); ok {
+		return 0, io.EOF
+	}
+	return b.ReadCloser.Read(p)
 }
 
 // final checks a file that appears when it is complete.
@@ -165,6 +237,8 @@ func final(o *once, err error) {
 		o.exact(d, data, "the file")
 	case err == nil:
 		o.w.breaks("success without a file")
+	case o.keepsUnknown(s, err):
+		o.w.breaks("a part is left that nothing identifies: %v", err)
 	case existed && exists && string(data) == had, !existed && !exists:
 	case exists && d.has(data, time.Time{}, time.Now()), exists && s.floods(o.w.plan.Events):
 	case o.crashed && slices.Contains(o.w.was, string(data)): // without the last rename
@@ -173,6 +247,14 @@ func final(o *once, err error) {
 	default:
 		o.w.breaks("%d wrong bytes under the final name: %v", len(data), err)
 	}
+}
+
+// keepsUnknown reports whether a failed Download has left a part of a document for which there is no
+// sign by which the next one could know it again.
+func (o *once) keepsUnknown(s *site, err error) bool {
+	part, _ := o.w.disk.Get(out + fetch1738.PartSuffix)
+	unknown := (s.Scheme == "gopher" || s.Scheme == "nntp") && o.had[out+fetch1738.PartSuffix] == "" && string(part) != "of another user"
+	return unknown && len(part) > 0 && !o.killed() && !o.crashed && !o.w.plan.Twice && !o.w.failsDisk()
 }
 
 func wantsFile(w *world) {
@@ -206,9 +288,30 @@ func stored(o *once, err error) {
 	case err == nil:
 		o.w.breaks("success, but the file has %d bytes of %d", len(data), len(upload(o.w)))
 	case o.crashed && slices.Contains(o.w.was, string(data)):
+	case o.leftover() != "":
+		o.w.breaks("an upload that failed has left %s: %v", o.leftover(), err)
 	case exists != existed || string(data) != had:
 		o.w.breaks("an upload that failed has left %d bytes in the place of %d: %v", len(data), len(had), err)
 	}
+}
+
+// failsDisk reports whether calls of the disk fail that a program needs to clear up.
+func (w *world) failsDisk() bool {
+	return slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Kind == "error" || e.Kind == "damage" })
+}
+
+// leftover returns the name of a file that an upload has left, although it was not killed and the
+// disk did not refuse to remove it.
+func (o *once) leftover() string {
+	troubled := o.killed() || o.crashed || o.w.everCrashed || o.w.plan.Twice || o.w.failsDisk() || slices.ContainsFunc(o.w.plan.Events, func(e Event) bool {
+		return e.Kind == "kill" || e.Kind == "link" || e.Kind == "other"
+	})
+	for name := range o.w.disk.Files() {
+		if !troubled && temporary.MatchString(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func readAt(o *once) error {
@@ -226,9 +329,9 @@ func readAt(o *once) error {
 		data []byte
 	}
 	var pieces []piece
-	for range 1 + dice.IntN(6) {
-		b := make([]byte, 1+dice.IntN(5000))
-		at := dice.Int64N(max(1, doc.Size()))
+	for range 1 + dice.IntN(8) {
+		b := make([]byte, 1+dice.IntN([]int{5000, 300_000}[dice.IntN(2)]))
+		at, start := dice.Int64N(max(1, doc.Size())), time.Now()
 		n, err := doc.ReadAt(b, at)
 		if err != nil && err != io.EOF {
 			return err
@@ -238,8 +341,13 @@ func readAt(o *once) error {
 		for _, p := range pieces {
 			possible = versionsWith(possible, p.data, p.at)
 		}
-		// The part that an HTTP server sends is compared only with parts that are there already.
-		if len(possible) == 0 && !s.floods(o.w.plan.Events) && !(s.Scheme == "http" && s.spouts(o.w.plan.Events)) {
+		switch {
+		case len(possible) > 0:
+		case s.Scheme == "ftp" && d.last().from.After(start):
+			return nil // it changed between MDTM and RETR, which the next request would find out
+		case !s.spouts(o.w.plan.Events):
+			// The part that a server sends is compared only with parts that are there already. That it
+			// obeys an offset is tried out only once.
 			o.w.breaks("ReaderAt: success, but %d bytes at %d that no version has", n, at)
 		}
 	}
@@ -315,112 +423,4 @@ func roundTrip(o *once) error {
 		return errors.New(res.Status)
 	}
 	return nil
-}
-
-func copyTree(o *once) error {
-	r := o.resolver()
-	defer r.Close()
-	loc, err := locator.Parse(o.w.sites[0].tree())
-	if err != nil {
-		return err
-	}
-	m := mirror.Mirror{
-		Fetcher: r, Start: loc, Dir: copyDir, Delete: o.w.plan.deletes(),
-		Connections: o.w.plan.connections(),
-		Report: func(e mirror.Event) {
-			if e.Err != nil {
-				o.says(e.Err)
-			}
-		},
-	}
-	if o.w.plan.Variant/8%3 == 0 {
-		m.Again = func(ctx context.Context, n int, err error) bool {
-			time.Sleep(time.Second)
-			return n < 2 && ctx.Err() == nil
-		}
-	}
-	_, err = m.Run(o.context())
-	return err
-}
-
-// copyOf returns the path of a document in the copy.
-func copyOf(s *site, d *document) string {
-	switch s.Scheme {
-	case "nntp":
-		return copyDir + d.name[strings.LastIndex(d.name, "/"):]
-	case "gopher":
-		return copyDir + "/" + d.name
-	}
-	return copyDir + strings.TrimPrefix(d.name, "pub")
-}
-
-// copied checks a copy of a tree.
-func copied(o *once, err error) {
-	s := o.w.sites[0]
-	forges := s.forges(o.w.plan.Events)
-	if data, _ := o.w.disk.Get(own); !bytes.Equal(data, ownText) {
-		o.w.breaks("the file of the user is changed")
-	}
-	for _, d := range s.documents {
-		path := copyOf(s, d)
-		data, exists := o.w.disk.Get(path)
-		_, existed := o.had[path]
-		seen := d.during(o.began, time.Now())
-		switch {
-		case exists && !d.has(data, time.Time{}, time.Now()) && !forges && !o.w.folds(d):
-			o.w.breaks("%s in the copy has %d bytes that no version has: %v", d.name, len(data), err)
-		case o.w.folds(d):
-		case existed && !exists && o.crashed: // it was not there for long
-		case existed && !exists && !o.w.plan.deletes():
-			o.w.breaks("%s was deleted, although nothing was to be deleted", d.name)
-		case existed && !exists && !wasGone(seen):
-			o.w.breaks("%s was deleted, although the server has it", d.name)
-		case forges, lies(o.w.plan):
-		case err == nil && !exists && !wasGone(seen) && len(seen) == 1:
-			o.w.breaks("%s is not in the copy, although the run succeeded", d.name)
-		case err == nil && exists && len(seen) == 1 && !seen[0].gone && !bytes.Equal(data, seen[0].data) && !forges:
-			o.w.breaks("%s in the copy is old, although the run succeeded", d.name)
-		}
-	}
-}
-
-// lies reports whether a listing may end early in a way that no client can see: with "226
-// complete".
-func lies(p *Plan) bool {
-	return slices.ContainsFunc(p.Events, func(e Event) bool {
-		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || strings.HasPrefix(e.Fault, "Reply")
-		return early && slices.Contains([]string{"DATA", "LIST", "MLSD", "END"}, e.Name)
-	})
-}
-
-func wasGone(seen []version) bool {
-	for _, v := range seen {
-		if v.gone {
-			return true
-		}
-	}
-	return false
-}
-
-// folds reports whether the name of another document differs in case only. A mirror refuses one of
-// them.
-func (w *world) folds(d *document) bool {
-	for _, other := range w.sites[0].documents {
-		if other != d && strings.EqualFold(other.name, d.name) {
-			return true
-		}
-	}
-	return false
-}
-
-func wantsTree(w *world) {
-	s := w.sites[0]
-	for _, d := range s.documents {
-		data, _ := w.disk.Get(copyOf(s, d))
-		// What is gone may still be there: a folder that is empty now, or a tree of which most is
-		// gone, keeps its files.
-		if v := d.last(); !v.gone && !bytes.Equal(data, v.data) && !w.folds(d) {
-			w.breaks("in the end %s in the copy has %d bytes, and not those of the document", d.name, len(data))
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/simdisk"
 )
@@ -21,6 +22,8 @@ type Plan struct {
 	Disk      simdisk.Options `json:"disk,omitzero"`
 	Sites     []Site          `json:"sites"`
 	Events    []Event         `json:"events,omitempty"`
+
+	tree bool // the operation is for one; only while the plan is drawn
 }
 
 // A Site is a server and its files.
@@ -29,6 +32,7 @@ type Site struct {
 	Way      string `json:"way,omitzero"`      // of an FTP server: the row of ways
 	MaxConns int    `json:"maxConns,omitzero"` // more are refused
 	Login    bool   `json:"login,omitzero"`    // the URL has a user and a password
+	Plus     bool   `json:"plus,omitzero"`     // the URL is one of Gopher+
 	Files    []File `json:"files"`
 }
 
@@ -63,7 +67,7 @@ func (p *Plan) String() string {
 func Draw(seed uint64) *Plan {
 	r := rand.New(rand.NewPCG(seed, 1738))
 	op := operations[r.IntN(len(operations))]
-	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10)}
+	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10), tree: op.tree}
 	p.Twice, p.Slow = op.twice && r.IntN(4) == 0, r.IntN(8) == 0
 	if op.disk {
 		p.Disk = simdisk.Options{Windows: r.IntN(5) == 0, FoldCase: r.IntN(6) == 0, NoLinks: r.IntN(6) == 0}
@@ -80,6 +84,8 @@ func Draw(seed uint64) *Plan {
 		switch {
 		case op.large && r.IntN(4) == 0:
 			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
+		case op.blocks && s.Scheme != "wais" && r.IntN(2) == 0:
+			s.Files[0].Size = 150_000 + r.IntN(400_000)
 		case op.divided && r.IntN(8) > 0:
 			s.Files[0].Size = 2*leastSegment + r.IntN(50_000)
 		}
@@ -91,13 +97,56 @@ func Draw(seed uint64) *Plan {
 			continue
 		}
 		e := Event{Kind: k.name, At: drawStep(r), Site: r.IntN(sites), N: r.IntN(1 << 16)}
+		if op.tree && r.IntN(2) == 0 {
+			e.At += 50 + r.IntN(600) // when there is a copy already
+		}
 		if k.draw != nil && !k.draw(r, p, &e) {
 			continue
 		}
 		p.Events = append(p.Events, e)
 	}
+	if p.Sites[0].Scheme == "nntp" { // few operations are for it
+		e := Event{Kind: "server", At: drawStep(r)}
+		drawFault(r, p, &e)
+		p.Events = append(p.Events, e)
+	}
+	if op.disk && r.IntN(3) == 0 {
+		p.Events = append(p.Events, drawStory(r, p)...)
+	}
+	p.Events = slices.DeleteFunc(p.Events, func(e Event) bool {
+		return slices.ContainsFunc(p.Events, func(o Event) bool { return o.Site == e.Site && hides(o, e, op) })
+	})
 	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	return p
+}
+
+// drawStory returns events that belong together: something ends a process in the middle of a document,
+// which then changes, or what is kept of it does. That often ends again, and the document returns.
+func drawStory(r *rand.Rand, p *Plan) (story []Event) {
+	at := drawStep(r)
+	if p.tree && r.IntN(3) == 0 {
+		at += r.IntN(300)
+	}
+	for _, names := range [][]string{
+		{"interrupt", "kill", "cut", "half", "error", "crash", "crash after"},
+		{"patch", "patch", "extend", "change", "grow", "damage", "crash", "crash after", ""},
+		{"interrupt", "kill", "cut", ""},
+		{"return", "patch", "crash after", "", ""},
+	} {
+		name := names[r.IntN(len(names))]
+		if name == "" {
+			continue
+		}
+		e := Event{Kind: name, At: at, N: r.IntN(1 << 16)}
+		if k := kindOf(name); k.draw == nil || k.draw(r, p, &e) {
+			story = append(story, e)
+		}
+		at += 1 + r.IntN(30)*r.IntN(2)
+	}
+	if f := p.Sites[0].Files; p.Sites[0].Scheme != "wais" && r.IntN(2) == 0 { // its words take long
+		f[0].Size = max(f[0].Size, 50_000+r.IntN(100_000))
+	}
+	return story
 }
 
 // drawStep returns the step of an event. Most runs have some hundred steps, and most of what can go
@@ -113,7 +162,7 @@ func drawStep(r *rand.Rand) int {
 }
 
 func drawSite(r *rand.Rand, scheme string, tree bool) Site {
-	s := Site{Scheme: scheme, Login: r.IntN(3) == 0}
+	s := Site{Scheme: scheme, Login: r.IntN(3) == 0, Plus: scheme == "gopher" && !tree && r.IntN(2) == 0}
 	if scheme == "ftp" {
 		s.Way = ways[r.IntN(len(ways))].name
 		if r.IntN(6) == 0 {
@@ -123,23 +172,37 @@ func drawSite(r *rand.Rand, scheme string, tree bool) Site {
 	n := 1
 	if tree {
 		n = 1 + r.IntN(8)
+		if r.IntN(8) == 0 {
+			n = 11 + r.IntN(4)
+		}
 	}
 	for i := range n {
-		s.Files = append(s.Files, File{Name: fileName(scheme, i), Size: drawSize(r, tree), Zero: r.IntN(8) == 0})
+		name := fileName(scheme, i)
+		if scheme == "gopher" && r.IntN(2) == 0 {
+			name = strings.TrimSuffix(name, ".bin") + ".txt"
+		}
+		size := drawSize(r, tree)
+		if n > 10 {
+			size %= 200
+		}
+		s.Files = append(s.Files, File{Name: name, Size: size, Zero: r.IntN(8) == 0})
 	}
 	return s
 }
 
-// fileName returns the name of the i-th document. The names have directories, characters that URLs
-// encode, and two that differ in case only.
+// fileName returns the name of the i-th document. The names have directories, some with a file of the
+// same name, characters that URLs encode, and two that differ in case only.
 func fileName(scheme string, i int) string {
 	if scheme == "nntp" {
 		return fmt.Sprintf("local/test/%d", i+1)
 	}
+	if i > 7 {
+		return fmt.Sprintf("pub/many/%d.bin", i)
+	}
 	return []string{
-		"pub/a.bin", "pub/b b.bin", "pub/sub/c.bin", "pub/sub/d%e.bin",
-		"pub/h.bin", "pub/other/f.bin", "pub/sub/deep/g.bin", "pub/A.bin",
-	}[i%8]
+		"pub/a.bin", "pub/b b.bin", "pub/sub/a.bin", "pub/sub/d%e.bin",
+		"pub/h.bin", "pub/other/a.bin", "pub/sub/deep/h.bin", "pub/A.bin",
+	}[i]
 }
 
 func drawSize(r *rand.Rand, tree bool) int {
@@ -158,6 +221,9 @@ func drawSize(r *rand.Rand, tree bool) int {
 
 // deletes reports whether the copy of a tree deletes what is gone.
 func (p *Plan) deletes() bool { return p.Variant%2 == 0 }
+
+// tries reports whether a dry run comes before the copy of a tree.
+func (p *Plan) tries() bool { return p.Variant/16%4 == 0 }
 
 // connections returns how many connections the copy of a tree has.
 func (p *Plan) connections() int { return 1 + p.Variant/2%4 }
@@ -197,6 +263,7 @@ func (p *Plan) simpler() (list []*Plan) {
 		change(func(q *Plan) { q.Sites[i].Login = false })
 		change(func(q *Plan) { q.Sites[i].MaxConns = 0 })
 		change(func(q *Plan) { q.Sites[i].Way = "" })
+		change(func(q *Plan) { q.Sites[i].Plus = false })
 		for k, f := range s.Files {
 			if len(s.Files) > 1 {
 				change(func(q *Plan) { q.Sites[i].Files = slices.Delete(q.Sites[i].Files, k, k+1) })

@@ -66,6 +66,9 @@ func (w *world) run() {
 	w.disk.Put(treasure, []byte("treasure"), time.Now())
 	if op.tree {
 		w.disk.Put(own, ownText, time.Now())
+		if name := w.foreign(); name != "" {
+			w.disk.Put(name, ownText, time.Now())
+		}
 	} else if w.plan.Variant%2 == 0 {
 		w.disk.Put(out, []byte("what was there before"), time.Now())
 	}
@@ -90,6 +93,7 @@ func (w *world) run() {
 	case err != nil && w.everCrashed && strings.Contains(err.Error(), "did not create it"):
 		// The line of the manifest is lost, and the document has changed since.
 	case err != nil && s.Scheme == "gopher" && strings.Contains(err.Error(), "the copy is kept"): // it cannot know
+	case err != nil && w.foreign() != "": // another file is where a document would be
 	case err != nil && !(d.last().gone && !op.tree) && !strings.Contains(err.Error(), mirror.ErrMaxDelete.Error()) && !w.folds(d) && !s.forges(w.plan.Events):
 		w.breaks("it does not succeed when nothing is wrong any more: %v", err)
 	case err == nil && !s.forges(w.plan.Events):
@@ -124,6 +128,9 @@ func (w *world) check() {
 	if data, _ := w.disk.Get(treasure); string(data) != "treasure" {
 		w.breaks("a link was followed: %q", data)
 	}
+	if data, created := w.disk.Get(nothing); created {
+		w.breaks("a link to nothing was followed: %q", data)
+	}
 	if locks := w.disk.Locks(); len(locks) > 0 {
 		w.breaks("locks are left: %v", locks)
 	}
@@ -146,6 +153,9 @@ func (w *world) perform(op *operation) error {
 	for i := range all {
 		all[i] = &once{process: w.process(), op: op, began: time.Now(), had: had}
 		running.Go(func() {
+			if i > 0 {
+				time.Sleep([]time.Duration{0, 3 * time.Millisecond, 100 * time.Millisecond, time.Second}[w.plan.Variant/64%4])
+			}
 			errs[i] = op.perform(all[i])
 			all[i].says(errs[i])
 			all[i].end()

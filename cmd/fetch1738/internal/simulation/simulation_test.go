@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -27,7 +28,7 @@ const (
 
 // TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000, or
 // "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has
-// chosen.
+// chosen. SIM_OPERATIONS is a regular expression: other operations are left out.
 func TestSeeds(t *testing.T) {
 	number := fixed
 	if raced {
@@ -36,10 +37,14 @@ func TestSeeds(t *testing.T) {
 	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(number)))
 	alone(t)
 	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
+	operations := regexp.MustCompile(os.Getenv("SIM_OPERATIONS"))
 	tell := os.Getenv("SIM_TELL") // a file for the current plan, in case that the program crashes
 	seed := from
 	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
 		p := Draw(seed)
+		if !operations.MatchString(p.Operation) {
+			continue
+		}
 		if tell != "" {
 			_ = os.WriteFile(tell, []byte(p.String()), 0o666)
 		}

@@ -91,7 +91,7 @@ var ways = []struct {
 func newSite(w *world, number int) (*site, error) {
 	s := &site{Site: w.plan.Sites[number], w: w, number: number}
 	for i, f := range s.Files {
-		d := &document{name: f.Name, zero: f.Zero, text: s.Scheme == "nntp" || s.Scheme == "wais", serial: number*16 + i}
+		d := &document{name: f.Name, zero: f.Zero, text: s.Scheme == "nntp" || s.Scheme == "wais" || strings.HasSuffix(f.Name, ".txt"), serial: number*16 + i}
 		d.set(version{data: d.make(0, f.Size), mod: time.Date(1994, 12, 1+i, 10, 0, 0, 0, time.UTC)})
 		s.documents = append(s.documents, d)
 	}
@@ -127,8 +127,22 @@ func (s *site) start() error {
 	case "http":
 		s.server, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
 	case "gopher":
-		s.path = func(name string) string { return "/9" + plain(name) }
-		s.server, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) { common(&g.Server) })
+		s.path = func(name string) string {
+			item := "/9"
+			if strings.HasSuffix(name, ".txt") {
+				item = "/0"
+			}
+			if s.Plus {
+				return item + plain(name) + "%09%09+"
+			}
+			return item + plain(name)
+		}
+		s.server, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) {
+			common(&g.Server)
+			if s.Plus {
+				g.Personality = gophertest.StandardGopher
+			}
+		})
 	case "nntp":
 		s.path = func(name string) string {
 			i := strings.LastIndex(name, "/")
@@ -220,6 +234,14 @@ func (s *site) forges(events []Event) bool {
 	})
 }
 
+// unmarks reports whether a document has an end mark, unless the server only begins to send it. What
+// was received with the mark is not replaced by anything without.
+func (s *site) unmarks(d *document) bool {
+	return s.Scheme == "gopher" && d.text && !slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
+		return e.Kind == "server" && !strings.HasPrefix(e.Fault, "Truncate")
+	})
+}
+
 // spouts reports whether the server may send bytes that are not of the document before a transfer
 // fails, or beside the requested part of it.
 func (s *site) spouts(events []Event) bool {
@@ -240,15 +262,36 @@ type choice struct{ stage, fault, params string }
 // see.
 var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", "PlusHeader", "Announce", "EmptyAnswer", "LoneDot", "NoStuffing", "BareLF"}
 
+// stages are those that the operations reach, by scheme.
+var stages = map[string][]string{
+	"ftp": {
+		"CONNECT", "GREETING", "USER", "PASS", "PWD", "FEAT", "TYPE", "CWD", "SIZE", "MDTM", "PASV", "EPSV", "REST", "RETR",
+		"LIST", "MLSD", "DATA", "END",
+	},
+	"http":     {"CONNECT", "REQUEST", "GET"},
+	"gopher":   {"CONNECT", "REQUEST", "MENU", "TEXT", "BINARY", "PLUS"},
+	"nntp":     {"CONNECT", "GREETING", "CAPABILITIES", "GROUP", "OVER", "ARTICLE"},
+	"wais":     {"CONNECT", "INIT", "REQUEST", "RETRIEVE"},
+	"prospero": {"INCOMING", "PACKET", "REQUEST", "LIST", "GET-OBJECT-INFO"},
+}
+
+// reaches reports whether the requests of the plan to a site reach a stage.
+func (p *Plan) reaches(s Site, stage string) bool {
+	switch stage {
+	case "LIST", "MLSD", "MENU", "OVER":
+		return s.Scheme == "prospero" || p.tree
+	case "TEXT", "BINARY":
+		return !s.Plus
+	case "PLUS":
+		return s.Plus
+	}
+	return true
+}
+
 // tables has the choices for each scheme, by fault.
 var tables = sync.OnceValue(func() map[string][][]choice {
 	all := make(map[string][][]choice)
-	for scheme, commands := range map[string][]string{
-		"ftp":    {"RETR", "REST", "SIZE", "MDTM", "CWD", "TYPE", "PASV", "EPSV", "LIST", "MLSD", "USER", "PASS", "PWD", "FEAT"},
-		"http":   {"GET", "HEAD"},
-		"gopher": {}, "wais": {}, "prospero": {},
-		"nntp": {"ARTICLE", "GROUP", "LISTGROUP", "OVER", "MODE", "CAPABILITIES", "HEAD", "STAT"},
-	} {
+	for scheme, reached := range stages {
 		s, err := newSite(&world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}}, 0)
 		if err != nil {
 			panic(err)
@@ -261,18 +304,18 @@ var tables = sync.OnceValue(func() map[string][][]choice {
 			if scheme == "prospero" && f.Name == "Truncate" {
 				continue // a packet does not say how long it is
 			}
-			var stages []choice
-			for _, stage := range slices.Concat(s.server.Stages(), commands) {
+			var choices []choice
+			for _, stage := range reached {
 				e := Event{Name: stage, N: 1, Fault: f.Name}
 				for i, param := range strings.Fields(f.Params) {
 					e.Fault += []string{":", ",", ","}[i] + drawArgument(r, scheme, f.Name, param)
 				}
 				if s.armFault(e) == nil {
-					stages = append(stages, choice{stage, f.Name, f.Params})
+					choices = append(choices, choice{stage, f.Name, f.Params})
 				}
 			}
-			if len(stages) > 0 {
-				all[scheme] = append(all[scheme], stages)
+			if len(choices) > 0 {
+				all[scheme] = append(all[scheme], choices)
 			}
 		}
 		_ = s.server.Close()

@@ -63,11 +63,6 @@ func newWorld(p *Plan, keep bool) (*world, error) {
 		}
 		w.sites = append(w.sites, s)
 	}
-	for _, e := range p.Events {
-		if e.Kind == "server" {
-			w.arm(e)
-		}
-	}
 	return w, nil
 }
 
@@ -219,7 +214,8 @@ type process struct {
 	allowed map[string]bool // the addresses that the policy was asked about
 	open    map[string]int  // connections by server
 	dead    bool
-	text    said // what it said
+	last    string // its last call of the disk
+	text    said   // what it said
 }
 
 // patience is how long a user waits for a process.
@@ -248,6 +244,14 @@ func (p *process) kill() {
 	for _, c := range conns {
 		_ = c.mem.Reset()
 	}
+}
+
+// called notes a call of the disk, and returns the one before.
+func (p *process) called(op string) (before string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.last = p.last, op
+	return before
 }
 
 func (p *process) killed() bool {
