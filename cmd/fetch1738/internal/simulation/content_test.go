@@ -112,13 +112,14 @@ type live struct{ now atomic.Pointer[fstest.MapFS] }
 
 func (l *live) Open(name string) (fs.File, error) { return l.now.Load().Open(name) }
 
-func (l *live) show(docs []*document) {
+// show shows the last versions of some documents, and the directories of all.
+func (l *live) show(all, docs []*document) {
 	now := fstest.MapFS{}
-	for _, d := range docs {
+	for _, d := range all {
 		for dir := path.Dir(d.name); dir != "."; dir = path.Dir(dir) {
 			now[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755} // it stays when its files vanish
 		}
-		if v := d.last(); !v.gone {
+		if v := d.last(); !v.gone && slices.Contains(docs, d) {
 			now[d.name] = &fstest.MapFile{Data: v.data, ModTime: v.mod, Mode: 0o644}
 		}
 	}

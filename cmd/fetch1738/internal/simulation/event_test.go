@@ -56,15 +56,7 @@ var kinds = []kind{
 		return d.patched(len(v.data)+1+e.N%5000, v.mod)
 	})},
 	{name: "vanish", draw: changes, happen: changing(func(*document, Event) version { return version{gone: true} })},
-	// All documents, or all but every fifth.
-	{name: "exodus", draw: ofTree, happen: func(w *world, _ *process, e Event) {
-		w.acts(e)
-		for i, d := range w.sites[e.Site].documents {
-			if e.N%5 == 0 || i%5 != e.N%5 {
-				w.sites[e.Site].change(d.name, func(*document) version { return version{gone: true} })
-			}
-		}
-	}},
+	{name: "exodus", draw: ofTree, happen: exodus},
 	{name: "return", draw: changes, happen: func(w *world, _ *process, e Event) {
 		w.acts(e)
 		w.sites[e.Site].change(e.Name, func(d *document) version { return d.versions[0] })
@@ -140,11 +132,33 @@ func ofTree(r *rand.Rand, p *Plan, e *Event) bool {
 	return changes(r, p, e) && strings.EqualFold(p.Operation, "mirror")
 }
 
-// edit changes a file of the copy, as its user would.
+// exodus takes away all documents, or all but every fifth; or only their lines in the listings: the
+// next change brings them back.
+func exodus(w *world, _ *process, e Event) {
+	w.acts(e)
+	s := w.sites[e.Site]
+	var left []*document
+	for i, d := range s.documents {
+		switch {
+		case e.N%5 > 0 && i%5 == e.N%5:
+			left = append(left, d)
+		case !hushes(e):
+			s.change(d.name, func(*document) version { return version{gone: true} })
+		}
+	}
+	if hushes(e) {
+		s.files.show(s.documents, left)
+	}
+}
+
+// hushes reports whether a server no longer lists what it has.
+func hushes(e Event) bool { return e.Kind == "exodus" && e.N/5%2 == 0 }
+
+// edit changes every other file of the copy, as its user would.
 func edit(w *world, _ *process, e Event) {
-	for _, d := range w.sites[0].documents {
+	for i, d := range w.sites[0].documents {
 		name := copyOf(w.sites[0], d)
-		if _, exists := w.disk.Get(name); exists && d.name == e.Name && name != w.foreign() {
+		if _, exists := w.disk.Get(name); exists && i%2 == e.N%2 && name != w.foreign() {
 			w.acts(e)
 			w.disk.Put(name, edited, time.Now())
 		}

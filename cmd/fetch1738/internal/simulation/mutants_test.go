@@ -72,6 +72,7 @@ func (m mutant) operations() string {
 	return map[string]string{
 		"segments": "^Download|egments", "download": "^Download", "readerat": "^ReaderAt", "slots": "^Gets",
 		"mirror": "(?i)^mirror", "file": "^Put", "command": "^-",
+		"ftp": " ftp", "http": " http", "nntp": " nntp", "gopher": " gopher", "wais": " wais", "prospero": " prospero",
 	}[group]
 }
 

@@ -64,7 +64,7 @@ var operations = []operation{
 	{name: "ReaderAt", schemes: []string{"ftp", "ftp", "http", "wais"}, blocks: true, perform: readAt},
 	{name: "Attributes", schemes: []string{"gopher"}, perform: attributes},
 	{name: "Attributes", schemes: []string{"gopher"}, perform: attributes},
-	{name: "Gets", schemes: all, perform: getSeveral},
+	{name: "Gets", schemes: all, sites: 2, perform: getSeveral},
 	{name: "FS", schemes: []string{"ftp"}, tree: true, perform: walk},
 	{name: "Transport", schemes: []string{"ftp", "ftp", "nntp", "wais"}, perform: roundTrip},
 	{name: "Mirror", schemes: []string{"ftp", "ftp", "ftp", "gopher", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: copyTree, keeps: copied, wants: wantsTree},
@@ -181,13 +181,25 @@ func getSeveral(o *once) error {
 		return getFrom(ctx, r, o)
 	}
 	var users sync.WaitGroup
-	for i := range 2 + o.w.plan.Variant/8%4 {
-		users.Go(func() {
-			time.Sleep(time.Duration(i) * 777 * time.Microsecond) // in the same order each time
-			o.says(get(time.Duration(1+o.w.plan.Variant/32*i*i) * time.Millisecond))
-		})
+	for range 3 {
+		var other io.Closer = io.NopCloser(nil)
+		if len(o.w.sites) > 1 { // it has a place, but none of the first host
+			s := o.w.sites[1]
+			res, err := r.Get(o.context(), s.url+s.path(s.documents[0].name))
+			if err != nil {
+				return err
+			}
+			other = res
+		}
+		for i := range 2 + o.w.plan.Variant/8%4 {
+			users.Go(func() {
+				time.Sleep(time.Duration(i) * 777 * time.Microsecond) // in the same order each time
+				o.says(get(time.Duration(1+o.w.plan.Variant*(i*i+3)%60) * time.Millisecond))
+			})
+		}
+		users.Wait()
+		_ = other.Close()
 	}
-	users.Wait()
 	return get(patience)
 }
 

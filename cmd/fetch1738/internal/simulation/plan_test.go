@@ -55,6 +55,15 @@ type Event struct {
 	Also  string `json:"also,omitzero"` // another fault at the same place
 }
 
+// about returns the operation and the schemes.
+func (p *Plan) about() string {
+	text := p.Operation
+	for _, s := range p.Sites {
+		text += " " + s.Scheme
+	}
+	return text
+}
+
 func (p *Plan) String() string {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -172,7 +181,7 @@ func drawSite(r *rand.Rand, scheme string, tree bool) Site {
 	n := 1
 	if tree {
 		n = 1 + r.IntN(8)
-		if r.IntN(8) == 0 {
+		if r.IntN(4) == 0 {
 			n = 11 + r.IntN(4)
 		}
 	}

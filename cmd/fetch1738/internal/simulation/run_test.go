@@ -199,4 +199,4 @@ func (w *world) limit() int {
 }
 
 // isServer reports whether an address is that of a server, not of an FTP data connection.
-func (w *world) isServer(address string) bool { return strings.HasPrefix(address, "127.0.0.1:210") }
+func (w *world) isServer(address string) bool { return strings.Contains(address, ":210") }

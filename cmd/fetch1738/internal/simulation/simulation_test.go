@@ -28,7 +28,8 @@ const (
 
 // TestSeeds runs many worlds. SIM_SEEDS is another number of them, or a range such as 5000-6000, or
 // "fresh" and a number of seconds, as in fresh60: as many as fit, from a seed that nobody has
-// chosen. SIM_OPERATIONS is a regular expression: other operations are left out.
+// chosen. SIM_OPERATIONS is a regular expression for
+// operations with their schemes, as in "Download ftp": others are left out.
 func TestSeeds(t *testing.T) {
 	number := fixed
 	if raced {
@@ -42,7 +43,7 @@ func TestSeeds(t *testing.T) {
 	seed := from
 	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
 		p := Draw(seed)
-		if !operations.MatchString(p.Operation) {
+		if !operations.MatchString(p.about()) {
 			continue
 		}
 		if tell != "" {

@@ -95,13 +95,13 @@ func newSite(w *world, number int) (*site, error) {
 		d.set(version{data: d.make(0, f.Size), mod: time.Date(1994, 12, 1+i, 10, 0, 0, 0, time.UTC)})
 		s.documents = append(s.documents, d)
 	}
-	s.files.show(s.documents)
+	s.files.show(s.documents, s.documents)
 	return s, s.start()
 }
 
 // start starts the server. It is always at the same address.
 func (s *site) start() error {
-	addr := fmt.Sprintf("127.0.0.1:%d", 2100+s.number)
+	addr := fmt.Sprintf("127.0.0.%d:%d", 1+s.number, 2100+s.number)
 	common := func(c *testserver.Server) {
 		c.Content, c.Network, c.MaxConns = &s.files, &s.w.net, s.MaxConns
 	}
@@ -171,6 +171,7 @@ func (s *site) tree() string {
 // restart ends the server and starts it again, without faults.
 func (s *site) restart() {
 	s.note()
+	s.files.show(s.documents, s.documents)
 	_ = s.server.Close()
 	if err := s.start(); err != nil {
 		s.w.breaks("a server does not start again: %v", err)
@@ -223,7 +224,7 @@ func (s *site) change(name string, next func(d *document) version) {
 			d.set(next(d))
 		}
 	}
-	s.files.show(s.documents)
+	s.files.show(s.documents, s.documents)
 }
 
 // forges reports whether the server may send other bytes in a way that no client can see: by a

@@ -156,10 +156,13 @@ func (o *once) spares(s *site) {
 	}
 }
 
-// lies reports whether a listing may end early in a way that no client can see: with "226
+// lies reports whether a listing may lack lines in a way that no client can see: it ends with "226
 // complete".
 func lies(p *Plan) bool {
 	return slices.ContainsFunc(p.Events, func(e Event) bool {
+		if hushes(e) {
+			return true
+		}
 		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || strings.HasPrefix(e.Fault, "Reply")
 		return early && slices.Contains([]string{"DATA", "LIST", "MLSD", "END"}, e.Name)
 	})
