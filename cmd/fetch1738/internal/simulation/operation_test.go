@@ -341,9 +341,12 @@ func readAt(o *once) error {
 		data []byte
 	}
 	var pieces []piece
+	var before time.Time // when the last read began
+	start := time.Now()
 	for range 1 + dice.IntN(8) {
 		b := make([]byte, 1+dice.IntN([]int{5000, 300_000}[dice.IntN(2)]))
-		at, start := dice.Int64N(max(1, doc.Size())), time.Now()
+		at := dice.Int64N(max(1, doc.Size()))
+		before, start = start, time.Now()
 		n, err := doc.ReadAt(b, at)
 		if err != nil && err != io.EOF {
 			return err
@@ -355,8 +358,10 @@ func readAt(o *once) error {
 		}
 		switch {
 		case len(possible) > 0:
-		case s.Scheme == "ftp" && d.last().from.After(start):
-			return nil // it changed between MDTM and RETR, which the next request would find out
+		case s.Scheme == "ftp" && d.last().from.After(before):
+			// It changed between MDTM and RETR, perhaps of what the last read fetched ahead. The next
+			// request would find that out.
+			return nil
 		case !s.spouts(o.w.plan.Events):
 			// The part that a server sends is compared only with parts that are there already. That it
 			// obeys an offset is tried out only once.
