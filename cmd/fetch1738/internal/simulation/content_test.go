@@ -102,6 +102,17 @@ func (d *document) differs(data []byte) string {
 	return b.String()
 }
 
+// cameBack reports whether the document became another one and then an earlier one again, the last
+// change after a moment. By FTP nobody can see that: a transfer has no word about its version.
+func (d *document) cameBack(after time.Time) bool {
+	for k, v := range d.versions {
+		if v.from.After(after) && k > 1 && !v.gone && !d.versions[k-1].gone && slices.ContainsFunc(d.versions[:k-1], func(u version) bool { return bytes.Equal(u.data, v.data) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // begins reports whether data is the beginning of any version.
 func (d *document) begins(data []byte) bool {
 	return slices.ContainsFunc(d.versions, func(v version) bool { return !v.gone && bytes.HasPrefix(v.data, data) })

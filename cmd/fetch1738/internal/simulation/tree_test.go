@@ -149,9 +149,9 @@ func (o *once) spares(s *site) {
 	}
 	switch {
 	case wrongly == 0 || o.crashed || o.w.plan.Twice:
-	case top > 0 && kept == 0:
+	case top > 0 && kept == 0 && o.w.foreign() == "":
 		o.w.breaks("all files were deleted, although the server has %d of them", wrongly)
-	case files > 10 && 2*deleted > files:
+	case s.Scheme != "gopher" && files > 10 && 2*deleted > files: // of gopher, menus are files, too
 		o.w.breaks("%d of %d files were deleted, although the server has %d of them", deleted, files, wrongly)
 	}
 }
