@@ -106,8 +106,13 @@ func (d *document) differs(data []byte) string {
 // change after a moment. By FTP nobody can see that: a transfer has no word about its version.
 func (d *document) cameBack(after time.Time) bool {
 	for k, v := range d.versions {
-		if v.from.After(after) && k > 1 && !v.gone && !d.versions[k-1].gone && slices.ContainsFunc(d.versions[:k-1], func(u version) bool { return bytes.Equal(u.data, v.data) }) {
-			return true
+		differs := false // a version before it
+		for _, u := range slices.Backward(d.versions[:k]) {
+			if same := bytes.Equal(u.data, v.data); same && differs && !v.gone && v.from.After(after) {
+				return true
+			} else if !same && !u.gone {
+				differs = true
+			}
 		}
 	}
 	return false
