@@ -400,8 +400,11 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 // holds reports whether a file is still what its record says: the user may have changed it, or the
 // power failed before it had its name. Without a time, only its bytes show that.
 func (r *run) holds(done Record, info fs.FileInfo) bool {
-	if !isUnmodified(done, info) || !done.Modified.IsZero() {
-		return isUnmodified(done, info)
+	if !isUnmodified(done, info) {
+		return false
+	}
+	if !done.Modified.IsZero() {
+		return true
 	}
 	sum, err := r.sumOf(done.File)
 	return err == nil && sum == done.SHA256

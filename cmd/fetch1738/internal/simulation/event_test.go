@@ -16,8 +16,9 @@ import (
 
 // A kind is a kind of event.
 type kind struct {
-	name string
-	disk bool // only for operations that write files
+	name  string
+	often int  // how many rows this one stands for; 0 means one
+	disk  bool // only for operations that write files
 	// onNet means that it takes time, so that it happens at a step of the network.
 	onNet bool
 	// draw completes an event. It reports false if the event is not possible in this plan. It may
@@ -29,15 +30,7 @@ type kind struct {
 
 // kinds are all kinds of events. To add one, see docs/simulation.md.
 var kinds = []kind{
-	// The faults of the servers, which are many: these rows are equal.
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
-	{name: "server", draw: drawFault, happen: arm},
+	{name: "server", often: 8, draw: drawFault, happen: arm}, // its faults are many
 
 	// The documents change. Their names stay the same.
 	{name: "change", draw: changes, happen: changing(func(d *document, e Event) version {
@@ -82,12 +75,10 @@ var kinds = []kind{
 	{name: "other", disk: true, happen: later},
 	{name: "gone", disk: true, happen: later},
 	{name: "damage", disk: true, happen: later},
-	{name: "edit", draw: ofTree, happen: edit},
-	{name: "edit", draw: ofTree, happen: edit},
+	{name: "edit", often: 2, draw: ofTree, happen: edit},
 
 	// The processes.
-	{name: "kill", disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.kill() }},
-	{name: "kill", disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.kill() }},
+	{name: "kill", often: 2, disk: true, happen: func(w *world, p *process, e Event) { w.acts(e); p.kill() }},
 	{name: "crash", disk: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.crash() }},
 	{name: "crash after", disk: true, draw: drawCall, happen: later},
 	{name: "interrupt", happen: func(w *world, p *process, e Event) { w.acts(e); p.cancel() }},

@@ -75,7 +75,7 @@ func (p *Plan) String() string {
 // Draw returns the plan of a seed.
 func Draw(seed uint64) *Plan {
 	r := rand.New(rand.NewPCG(seed, 1738))
-	op := operations[r.IntN(len(operations))]
+	op := pick(r, operations, func(o operation) int { return o.often })
 	p := &Plan{Seed: seed, Operation: op.name, Variant: r.IntN(1 << 10), tree: op.tree}
 	p.Twice, p.Slow = op.twice && r.IntN(4) == 0, r.IntN(8) == 0
 	if op.disk {
@@ -101,7 +101,7 @@ func Draw(seed uint64) *Plan {
 		p.Sites = append(p.Sites, s)
 	}
 	for range []int{0, 1, 1, 2, 2, 3, 4, 6}[r.IntN(8)] {
-		k := kinds[r.IntN(len(kinds))]
+		k := pick(r, kinds, func(k kind) int { return k.often })
 		if k.disk && !op.disk {
 			continue
 		}
@@ -122,11 +122,23 @@ func Draw(seed uint64) *Plan {
 	if op.disk && r.IntN(3) == 0 {
 		p.Events = append(p.Events, drawStory(r, p)...)
 	}
+	all := slices.Clone(p.Events)
 	p.Events = slices.DeleteFunc(p.Events, func(e Event) bool {
-		return slices.ContainsFunc(p.Events, func(o Event) bool { return o.Site == e.Site && hides(o, e, op) })
+		return slices.ContainsFunc(all, func(o Event) bool { return o.Site == e.Site && hides(o, e, op) })
 	})
 	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	return p
+}
+
+// pick draws one of the rows of a table, of which some stand for several.
+func pick[T any](r *rand.Rand, rows []T, often func(T) int) T {
+	var all []T
+	for _, row := range rows {
+		for range max(1, often(row)) {
+			all = append(all, row)
+		}
+	}
+	return all[r.IntN(len(all))]
 }
 
 // drawStory returns events that belong together: something ends a process in the middle of a document,

@@ -147,11 +147,11 @@ func (o *once) spares(s *site) {
 			}
 		}
 	}
+	// What the directory still lists may not be in the copy.
+	listed := o.w.foreign() != "" || slices.ContainsFunc(o.w.plan.Events, func(e Event) bool { return hushes(e) && e.N%5 > 0 })
 	switch {
 	case wrongly == 0 || o.crashed || o.w.plan.Twice:
-	case top > 0 && kept == 0 && o.w.foreign() == "" && !slices.ContainsFunc(o.w.plan.Events, func(e Event) bool {
-		return hushes(e) && e.N%5 > 0 // what is still listed may not be in the copy
-	}):
+	case top > 0 && kept == 0 && !listed:
 		o.w.breaks("all files were deleted, although the server has %d of them", wrongly)
 	case s.Scheme != "gopher" && files > 10 && 2*deleted > files: // of gopher, menus are files, too
 		o.w.breaks("%d of %d files were deleted, although the server has %d of them", deleted, files, wrongly)
