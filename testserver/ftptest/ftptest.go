@@ -28,13 +28,13 @@ import (
 //
 // The transcript shows what goes over TLS decrypted. Uploads are kept in memory, over Content.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Anonymous means that "anonymous" and "ftp" may log in with any password. It is true unless a
 	// configure function sets it to false.
 	Anonymous bool
 	// Users are the other accounts. One named "anonymous" replaces Anonymous.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
 	// ready".
 	Greeting string

@@ -19,11 +19,11 @@ import (
 // path, as in "/pub/motd.txt". With a type before it, as in "9/pub/motd.txt", the file is served as
 // that type. The transcript has the requests, quoted, and the number of bytes of each answer.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Search answers a search request. If nil, the server searches the text files of Content below
 	// the selector for all of the words.
-	Search func(selector, words string) []MenuLine
+	Search func(selector, words string) []MenuLine `json:"-"`
 	// Host and Port are the host and port of items in menus; the zero values mean those of Addr.
 	Host string
 	Port int

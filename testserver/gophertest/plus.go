@@ -48,7 +48,7 @@ type Item struct {
 	Ask []string
 	// Answer returns the document for the lines of a form that was filled in. If nil, the document
 	// lists the lines.
-	Answer func(lines []string) string
+	Answer func(lines []string) string `json:"-"`
 	// Blocks are further attributes, such as "+KEYWORDS:\r\n fish\r\n".
 	Blocks string
 }

@@ -24,7 +24,7 @@ import (
 // A file that does not begin with a header gets one. Lines end in CR LF on the wire, whatever their
 // ends in the file.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Groups are newsgroups by name, each with its articles in order from number 1: header, an
 	// empty line, body. They are sent unchanged. An empty one means an article that has expired.
@@ -32,7 +32,7 @@ type Server struct {
 	// Descriptions are the descriptions in LIST NEWSGROUPS, by group.
 	Descriptions map[string]string
 	// Users are the accounts. If there are any, only they can read the groups in Protected.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Protected are the groups that require a login if there are Users. If nil, all do, and then no
 	// command works without a login except those that a login requires.
 	Protected []string
@@ -64,18 +64,15 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	s.news.srv, s.news.groups = s, make(map[string]*group)
+	s.news.srv = s
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
-	err := s.news.open()
-	if err == nil {
-		err = testserver.Start(ctx, &s.Server, core.Service{
-			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve,
-		})
-	}
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
+	})
 	if err != nil {
 		return nil, err
 	}

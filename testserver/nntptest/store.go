@@ -45,10 +45,13 @@ type article struct {
 	posted time.Time // zero if it was there from the start
 }
 
-// open reads the content.
+// open reads the content. It forgets what clients have posted.
 func (r *store) open() error {
 	s := r.srv
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.opened = time.Now()
+	r.groups, r.byID, r.posts = make(map[string]*group), nil, nil
 	for name, texts := range s.Groups {
 		g := r.group(name)
 		for _, text := range texts {
@@ -58,11 +61,8 @@ func (r *store) open() error {
 			}
 		}
 	}
-	if s.Content == nil {
-		return nil
-	}
 	files := make(map[string][]string)
-	err := fs.WalkDir(s.Content, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(s.Files(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() { // what cannot be read is not served
 			return nil
 		}

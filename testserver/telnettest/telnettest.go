@@ -18,7 +18,7 @@ import (
 // transcript has a line for each command ("IAC DO TERMINAL-TYPE") and for each line of data. Its
 // Octets are the bytes on the wire.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Dialogue has the steps, carried out in order; then the server closes. If it is empty, the
 	// server echoes.

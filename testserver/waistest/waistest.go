@@ -29,7 +29,7 @@ import (
 //	C: Search "files" for "lighthouse", at most 200
 //	S: SearchResponse: 3 headers
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Databases are the databases that can be searched. If nil, there is a database "files" of all
 	// Content, and one for each top-level directory, with the name of the directory.

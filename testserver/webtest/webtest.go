@@ -22,10 +22,10 @@ import (
 // received, unless Content has an "echo". The transcript has the heads of requests and responses.
 // Responses have no Date, so that transcripts can be compared.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Protected lists path prefixes that require a login. If nil, all paths do.
 	Protected []string
 	// Realm is the realm of 401 responses; "" means "testserver".

@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -53,12 +55,14 @@ type Machine struct {
 	wg       sync.WaitGroup
 	ended    chan struct{}
 
+	fresh func() error
+
 	mu      sync.Mutex
-	conns   map[io.Closer]struct{} // nil once the server is closed
-	count   int                    // connections accepted so far
-	serving int                    // accepted connections that are still served
-	quiet   sync.Cond              // signals, under mu, that serving is 0 again
-	trees   map[string]*Tree       // of users that have one of their own
+	conns   map[io.Closer]bool // nil once the server is closed; true means that Reset closes it
+	count   int                // connections accepted so far
+	serving int                // accepted connections that are still served
+	quiet   sync.Cond          // signals, under mu, that serving is 0 again
+	trees   map[string]*Tree   // of users that have one of their own
 
 	probing sync.Mutex
 	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
@@ -80,6 +84,9 @@ type Service struct {
 	// connection. If it is nil, ServePackets is called and runs until the socket is closed.
 	Serve        func(*Client)
 	ServePackets func(net.PacketConn)
+	// Fresh, if not nil, sets what the server keeps besides the Tree to what it is at the start. It is
+	// called when the server starts, and by Reset.
+	Fresh func() error
 }
 
 // Start listens and serves until ctx ends or Close is called.
@@ -89,6 +96,11 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
 	m.Tree.base, m.Tree.forbidden = m.Content, m.Forbidden
 	m.script.log = m.Log
+	if m.fresh = how.Fresh; m.fresh != nil {
+		if err := m.fresh(); err != nil {
+			return err
+		}
+	}
 	if m.ImplicitTLS {
 		if m.TLS == nil || how.Serve == nil {
 			return errors.New("testserver: ImplicitTLS is for servers of connections, and needs TLS, such as NewTLS()")
@@ -138,10 +150,10 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 	m.Addr = at.String()
 	m.URL = how.Scheme + "://" + m.Addr
 	m.Ctx, m.cancel = context.WithCancel(ctx)
-	m.conns = make(map[io.Closer]struct{})
+	m.conns = make(map[io.Closer]bool)
 	m.ended = make(chan struct{})
 	m.quiet.L = &m.mu
-	m.Track(listener)
+	m.Keep(listener)
 	m.wg.Go(serve)
 	context.AfterFunc(m.Ctx, m.end)
 	return nil
@@ -189,7 +201,7 @@ func (m *Machine) admit(nc net.Conn) (*Client, bool) {
 		return nil, false
 	}
 	m.serving++
-	m.conns[nc] = struct{}{}
+	m.conns[nc] = true
 	return newClient(m, nc, m.count, m.At("CONNECT")), true
 }
 
@@ -255,16 +267,48 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Track registers something to be closed with the server. It returns false if the server is closed
-// already.
-func (m *Machine) Track(c io.Closer) bool {
+// Track registers something to be closed with the server, and by Reset. It returns false if the
+// server is closed already.
+func (m *Machine) Track(c io.Closer) bool { return m.track(c, true) }
+
+// Keep is Track of something that Reset does not close.
+func (m *Machine) Keep(c io.Closer) bool { return m.track(c, false) }
+
+func (m *Machine) track(c io.Closer, reset bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.conns == nil {
 		return false
 	}
-	m.conns[c] = struct{}{}
+	m.conns[c] = reset
 	return true
+}
+
+// Reset closes all connections and waits until they are no longer served. Then it disarms all
+// faults, and deletes the transcript and what clients have changed.
+func (m *Machine) Reset() error {
+	m.mu.Lock()
+	for c, reset := range m.conns {
+		if reset {
+			delete(m.conns, c)
+			_ = c.Close()
+		}
+	}
+	for m.serving > 0 {
+		m.quiet.Wait()
+	}
+	trees := slices.Collect(maps.Values(m.trees))
+	m.mu.Unlock()
+	m.ResetFaults()
+	m.ResetLines()
+	m.Tree.reset()
+	for _, t := range trees {
+		t.reset()
+	}
+	if m.fresh == nil {
+		return nil
+	}
+	return m.fresh()
 }
 
 // Untrack closes what Track registered.

@@ -33,16 +33,17 @@ type Entry struct {
 	ETag    string
 }
 
-// Tree is Content, overlaid with the changes of clients and Put. Names are separated by slashes,
-// without a slash at either end; "" is the root. Unlike in io/fs they may have bytes that are not
-// UTF-8.
+// Tree is Content, overlaid with what Put and Delete have changed, and that with the changes of
+// clients. Names are separated by slashes, without a slash at either end; "" is the root. Unlike in
+// io/fs they may have bytes that are not UTF-8.
 type Tree struct {
 	base      fs.FS
 	forbidden []string
 
 	mu   sync.RWMutex
-	over map[string]*node
-	seq  int // number of changes; distinguishes versions
+	own  map[string]*node // changed by the program
+	over map[string]*node // changed by clients since
+	seq  int              // number of changes; distinguishes versions
 }
 
 // node replaces the file or directory of its name.
@@ -53,7 +54,23 @@ type node struct {
 	data []byte
 	mod  time.Time
 	seq  int
-	put  bool // written by Put, not by a client
+	same bool // with the bytes of a file of the program
+}
+
+// node returns what replaces the file of a name, or nil.
+func (t *Tree) node(name string) *node {
+	if n := t.over[name]; n != nil {
+		return n
+	}
+	return t.own[name]
+}
+
+// reset undoes the changes of clients.
+func (t *Tree) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = nil
+	t.seq++
 }
 
 // Clean turns any path into a name in the tree; ".." stops at the root.
@@ -73,7 +90,7 @@ func (t *Tree) Stat(name string) (Entry, error) {
 }
 
 func (t *Tree) find(name string) (Entry, error) {
-	n := t.over[name]
+	n := t.node(name)
 	switch {
 	case n == nil:
 		return t.inBase(name, path.Base("/"+name))
@@ -121,19 +138,24 @@ func entryOf(name string, info fs.FileInfo) Entry {
 
 // Open opens a file for reading; the caller closes it. For a directory it returns ErrIsDir.
 func (t *Tree) Open(name string) (fs.File, Entry, error) {
+	if e, err := t.Stat(name); err == nil && t.Refused(name) {
+		return nil, e, fs.ErrPermission
+	}
+	return t.open(name)
+}
+
+// open is Open of what may be forbidden.
+func (t *Tree) open(name string) (fs.File, Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e, err := t.find(name)
 	if err != nil {
 		return nil, e, err
 	}
-	if t.Refused(name) {
-		return nil, e, fs.ErrPermission
-	}
 	if e.Dir {
 		return nil, e, ErrIsDir
 	}
-	n := t.over[name]
+	n := t.node(name)
 	if n == nil {
 		n = &node{base: name}
 	}
@@ -152,14 +174,19 @@ func (MemFile) Close() error               { return nil }
 
 // List returns the entries of a directory, sorted by name.
 func (t *Tree) List(dir string) ([]Entry, error) {
+	if _, err := t.Stat(dir); err == nil && t.Refused(dir) {
+		return nil, fs.ErrPermission
+	}
+	return t.list(dir)
+}
+
+// list is List of what may be forbidden.
+func (t *Tree) list(dir string) ([]Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e, err := t.find(dir)
 	if err != nil {
 		return nil, err
-	}
-	if t.Refused(dir) {
-		return nil, fs.ErrPermission
 	}
 	if !e.Dir {
 		return nil, ErrNotDir
@@ -181,7 +208,7 @@ func (t *Tree) List(dir string) ([]Entry, error) {
 // names returns the full names in a directory, including those of the overlay.
 func (t *Tree) names(dir string) (map[string]bool, error) {
 	names := make(map[string]bool)
-	if t.base != nil && t.over[dir] == nil {
+	if t.base != nil && t.node(dir) == nil {
 		entries, err := fs.ReadDir(t.base, path.Join(".", dir))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -190,11 +217,13 @@ func (t *Tree) names(dir string) (map[string]bool, error) {
 			names[path.Join(dir, d.Name())] = true
 		}
 	}
-	for name, n := range t.over {
-		if name != "" && parent(name) == dir {
-			names[name] = true
-			if n.gone {
-				delete(names, name)
+	for _, layer := range []map[string]*node{t.own, t.over} {
+		for name, n := range layer {
+			if name != "" && parent(name) == dir {
+				names[name] = true
+				if n.gone {
+					delete(names, name)
+				}
 			}
 		}
 	}
@@ -238,8 +267,8 @@ func (t *Tree) Write(name string, offset int64, data []byte) error {
 	return nil
 }
 
-// Put is Write for the program: missing directories are created.
-func (t *Tree) Put(name string, data []byte) error {
+// Put is Write for the program: missing directories are created. A zero mod means Epoch.
+func (t *Tree) Put(name string, data []byte, mod time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if name == "" || strings.ContainsRune(name, 0) {
@@ -251,10 +280,13 @@ func (t *Tree) Put(name string, data []byte) error {
 			return ErrNotDir
 		}
 		if err != nil {
-			t.set(dir, &node{dir: true, mod: Epoch, put: true})
+			t.change(dir, &node{dir: true, mod: Epoch})
 		}
 	}
-	t.set(name, &node{data: bytes.Clone(data), mod: Epoch, put: true})
+	if mod.IsZero() {
+		mod = Epoch
+	}
+	t.change(name, &node{data: bytes.Clone(data), mod: mod})
 	return nil
 }
 
@@ -272,6 +304,7 @@ func (t *Tree) Delete(name string) error {
 	return t.delete(name, e)
 }
 
+// delete deletes for the program.
 func (t *Tree) delete(name string, e Entry) error {
 	if e.Dir {
 		names, err := t.names(name)
@@ -286,7 +319,7 @@ func (t *Tree) delete(name string, e Entry) error {
 			}
 		}
 	}
-	t.set(name, &node{gone: true})
+	t.change(name, &node{gone: true})
 	return nil
 }
 
@@ -299,7 +332,7 @@ func (t *Tree) Version() int {
 
 // content reads a whole file.
 func (t *Tree) content(name string) ([]byte, error) {
-	n := t.over[name]
+	n := t.node(name)
 	if n == nil {
 		n = &node{base: name}
 	}
@@ -332,6 +365,7 @@ func (t *Tree) writable(name string) error {
 	return nil
 }
 
+// set makes a change for a client.
 func (t *Tree) set(name string, n *node) {
 	if t.over == nil {
 		t.over = make(map[string]*node)
@@ -339,6 +373,17 @@ func (t *Tree) set(name string, n *node) {
 	t.seq++
 	n.seq = t.seq
 	t.over[name] = n
+}
+
+// change makes a change for the program, in place of those of clients.
+func (t *Tree) change(name string, n *node) {
+	if t.own == nil {
+		t.own = make(map[string]*node)
+	}
+	t.seq++
+	n.seq = t.seq
+	t.own[name] = n
+	delete(t.over, name)
 }
 
 // Remove deletes a file or, if dir is true, an empty directory.
@@ -420,8 +465,9 @@ func (t *Tree) move(from, to string, e Entry) error {
 				return err
 			}
 		}
-	} else if n := t.over[from]; n != nil {
+	} else if n := t.node(from); n != nil {
 		moved := *n
+		moved.same = n.same || t.over[from] == nil
 		t.set(to, &moved)
 	} else {
 		t.set(to, &node{base: from})
@@ -447,7 +493,7 @@ func (t *Tree) Touch(name string, mod time.Time) error {
 		return err
 	}
 	old := t.over[name]
-	t.set(name, &node{data: data, mod: mod, put: old == nil || old.put || old.base != ""})
+	t.set(name, &node{data: data, mod: mod, same: old == nil || old.same || old.base != ""})
 	return nil
 }
 
@@ -456,7 +502,7 @@ func (t *Tree) Uploads() map[string][]byte {
 	defer t.mu.RUnlock()
 	files := make(map[string][]byte)
 	for name, n := range t.over {
-		if !n.gone && !n.dir && !n.put && n.base == "" {
+		if !n.gone && !n.dir && !n.same && n.base == "" {
 			files[name] = bytes.Clone(n.data)
 		}
 	}
