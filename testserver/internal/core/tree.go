@@ -33,6 +33,9 @@ type Entry struct {
 	ETag    string
 }
 
+// NewTree returns a tree over content, which may be nil.
+func NewTree(content fs.FS) *Tree { return &Tree{base: content} }
+
 // Tree is Content, overlaid with what Put and Delete have changed, and that with the changes of
 // clients. Names are separated by slashes, without a slash at either end; "" is the root. Unlike in
 // io/fs they may have bytes that are not UTF-8.
