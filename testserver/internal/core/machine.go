@@ -55,13 +55,13 @@ type Machine struct {
 
 	mu      sync.Mutex
 	conns   map[io.Closer]struct{} // nil once the server is closed
-	count   int                    // connections accepted so far
-	serving int                    // accepted connections that are still served
+	count   int                    // clients so far
+	serving int                    // accepted connections that have not ended
 	quiet   sync.Cond              // signals, under mu, that serving is 0 again
 	trees   map[string]*Tree       // of users that have one of their own
 
 	probing sync.Mutex
-	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
+	probes  map[string]chan<- struct{} // connections of CatchUp, by local address; closed when accepted
 }
 
 // New returns a machine that has not started.
@@ -80,6 +80,13 @@ type Service struct {
 	// connection. If it is nil, ServePackets is called and runs until the socket is closed.
 	Serve        func(*Client)
 	ServePackets func(net.PacketConn)
+	// Opened, if not nil, is called when the address is open, before the first connection is
+	// accepted. With an error the server does not start.
+	Opened func() error
+	// Sort, if not nil, is for servers on whose address not only clients arrive. It is called with
+	// each connection in the order of arrival, and returns what a goroutine of the connection does;
+	// then the connection is closed. If that calls serve, the connection is a client, and is served.
+	Sort func(nc net.Conn, serve func()) (run func())
 }
 
 // Start listens and serves until ctx ends or Close is called.
@@ -109,7 +116,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 			return nil, nil, err
 		}
 		return m.listener.Addr(), m.listener, nil
-	}, func() { m.accept(how.Serve) })
+	}, func() { m.accept(&how) })
 }
 
 // network returns the network to use.
@@ -142,13 +149,19 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 	m.ended = make(chan struct{})
 	m.quiet.L = &m.mu
 	m.Track(listener)
+	if how.Opened != nil {
+		if err := how.Opened(); err != nil {
+			m.end()
+			return fmt.Errorf("testserver: %w", err)
+		}
+	}
 	m.wg.Go(serve)
 	context.AfterFunc(m.Ctx, m.end)
 	return nil
 }
 
 // accept takes connections until the listener is closed.
-func (m *Machine) accept(serve func(*Client)) {
+func (m *Machine) accept(how *Service) {
 	for failures := 0; failures < 100; {
 		nc, err := m.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -164,33 +177,59 @@ func (m *Machine) accept(serve func(*Client)) {
 			_ = nc.Close()
 			continue
 		}
-		c, ok := m.admit(nc)
-		if !ok {
+		if !m.admit(nc) {
 			_ = nc.Close()
 			continue
 		}
-		m.wg.Go(func() {
-			defer m.Untrack(nc)
-			if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
-				serve(c)
-			}
-			m.leave()
-			c.linger()
-		})
+		m.wg.Go(m.handle(nc, how))
 	}
 }
 
-// admit counts a connection and looks up the faults armed for it.
-func (m *Machine) admit(nc net.Conn) (*Client, bool) {
+// handle returns what the goroutine of a connection does.
+func (m *Machine) handle(nc net.Conn, how *Service) func() {
+	var c *Client
+	serve := func() {
+		if c == nil {
+			c = m.client(nc)
+		}
+		if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
+			how.Serve(c)
+		}
+	}
+	run := serve
+	if how.Sort != nil {
+		run = how.Sort(nc, serve)
+	} else {
+		c = m.client(nc) // here, so that the occurrences of CONNECT are in the order of arrival
+	}
+	return func() {
+		defer m.Untrack(nc)
+		run()
+		m.leave()
+		if c != nil {
+			c.linger()
+		}
+	}
+}
+
+// admit reports whether there may be another connection.
+func (m *Machine) admit(nc net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.count++
 	if m.conns == nil || m.serving >= m.MaxConns {
-		return nil, false
+		return false
 	}
 	m.serving++
 	m.conns[nc] = struct{}{}
-	return newClient(m, nc, m.count, m.At("CONNECT")), true
+	return true
+}
+
+// client counts a client and looks up the faults armed for it.
+func (m *Machine) client(nc net.Conn) *Client {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count++
+	return newClient(m, nc, m.count, m.At("CONNECT"))
 }
 
 // leave records that a connection is no longer served.
@@ -202,7 +241,7 @@ func (m *Machine) leave() {
 	}
 }
 
-// isProbe reports whether WaitIdle opened the connection.
+// isProbe reports whether CatchUp opened the connection.
 func (m *Machine) isProbe(nc net.Conn) bool {
 	m.probing.Lock()
 	defer m.probing.Unlock()
@@ -221,6 +260,25 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	if m.listener == nil {
 		return nil
 	}
+	if err := m.CatchUp(ctx); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.quiet.Broadcast()
+	})()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.serving > 0 && ctx.Err() == nil {
+		m.quiet.Wait()
+	}
+	return ctx.Err()
+}
+
+// CatchUp returns when every connection that was opened before the call has been accepted, or with
+// an error when ctx ends or the server is closed.
+func (m *Machine) CatchUp(ctx context.Context) error {
 	// Connections are accepted in the order in which they were opened.
 	m.probing.Lock()
 	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
@@ -228,7 +286,7 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 		m.probing.Unlock()
 		return err
 	}
-	defer probe.Close()
+	defer EndConn(probe, true) // an orderly end would keep a port for a minute
 	accepted := make(chan struct{})
 	if m.probes == nil {
 		m.probes = make(map[string]chan<- struct{})
@@ -242,17 +300,7 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	case <-m.ended:
 		return net.ErrClosed
 	}
-	defer context.AfterFunc(ctx, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.quiet.Broadcast()
-	})()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for m.serving > 0 && ctx.Err() == nil {
-		m.quiet.Wait()
-	}
-	return ctx.Err()
+	return nil
 }
 
 // Track registers something to be closed with the server. It returns false if the server is closed
