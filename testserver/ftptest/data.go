@@ -95,8 +95,11 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.one.open(ctx, f.peer()) })
 	case srv.pool != nil:
 		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.pool.reserve(ctx, f.peer()) })
-	default:
-		f.passive, err = f.listenPassive()
+	default: // a port of its own, at the address at which the control connection came in
+		var l net.Listener
+		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String()); err == nil {
+			f.passive = &listening{Listener: l, peer: f.peer(), release: func(bool) { srv.m.Untrack(l) }}
+		}
 	}
 	switch {
 	case over != nil:
@@ -127,15 +130,6 @@ func (f *session) await(open func(context.Context) (entrance, error)) (err, over
 		f.passive = e
 	}
 	return err, over
-}
-
-// listenPassive listens on the address at which the control connection came in.
-func (f *session) listenPassive() (entrance, error) {
-	l, err := f.srv.listenIn(addrOf(f.LocalAddr()).String())
-	if err != nil {
-		return nil, err
-	}
-	return &listening{Listener: l, peer: f.peer(), release: func(bool) { f.srv.m.Untrack(l) }}, nil
 }
 
 // closePassive gives the passive port up. It returns an error if the data connection that was

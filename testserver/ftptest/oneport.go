@@ -13,7 +13,7 @@ import (
 
 const twoCandidates = "One port: two candidates."
 
-var errTwoCandidates = errors.New(twoCandidates)
+var errTwoCandidates = errors.New("two connections may be the data connection")
 
 // How long a lone candidate must have been alone before it is taken: usually, and for crowdTime after
 // a sign of a second client.

@@ -20,8 +20,8 @@ import (
 // motd is the content of motd.txt.
 const motd = "hello\nworld\n"
 
-// big is a file that does not fit into the buffers of a connection.
-var big = strings.Repeat("0123456789", 100_000)
+// large is the content of a file, big, that does not fit into the buffers of a connection.
+var large = strings.Repeat("0123456789", 100_000)
 
 // play runs a script of connections, which have names. A line is one of
 //
@@ -73,7 +73,7 @@ func play(t *testing.T, srv *ftptest.Server, script string) {
 			}
 		case rest == "broken":
 			got, err := io.ReadAll(c.Conn)
-			if !strings.HasPrefix(big, string(got)) || len(got) == len(big) || !errors.Is(err, syscall.ECONNRESET) {
+			if !strings.HasPrefix(large, string(got)) || len(got) == len(large) || !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("%s: %d bytes, %v", line, len(got), err)
 			}
 		case rest == "reset":
@@ -108,7 +108,7 @@ func testScripts(t *testing.T, configure func(*ftptest.Server), scripts map[stri
 	for name, script := range scripts {
 		testclient.InBubble(t, name, func(t *testing.T) {
 			srv := ftptest.New(t, inMemory, configure)
-			if err := srv.Put("big", []byte(big)); err != nil {
+			if err := srv.Put("big", []byte(large)); err != nil {
 				t.Fatal(err)
 			}
 			play(t, srv, script)

@@ -188,9 +188,15 @@ func (m *Machine) accept(how *Service) {
 // handle returns what the goroutine of a connection does.
 func (m *Machine) handle(nc net.Conn, how *Service) func() {
 	var c *Client
+	begin := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.count++
+		c = newClient(m, nc, m.count, m.At("CONNECT"))
+	}
 	serve := func() {
 		if c == nil {
-			c = m.client(nc)
+			begin()
 		}
 		if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
 			how.Serve(c)
@@ -200,7 +206,7 @@ func (m *Machine) handle(nc net.Conn, how *Service) func() {
 	if how.Sort != nil {
 		run = how.Sort(nc, serve)
 	} else {
-		c = m.client(nc) // here, so that the occurrences of CONNECT are in the order of arrival
+		begin() // here, so that the occurrences of CONNECT are in the order of arrival
 	}
 	return func() {
 		defer m.Untrack(nc)
@@ -222,14 +228,6 @@ func (m *Machine) admit(nc net.Conn) bool {
 	m.serving++
 	m.conns[nc] = struct{}{}
 	return true
-}
-
-// client counts a client and looks up the faults armed for it.
-func (m *Machine) client(nc net.Conn) *Client {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.count++
-	return newClient(m, nc, m.count, m.At("CONNECT"))
 }
 
 // leave records that a connection is no longer served.
