@@ -147,8 +147,15 @@ func (e *listening) port() uint16 { return portOf(e.Listener) }
 func portOf(l net.Listener) uint16 { return l.Addr().(*net.TCPAddr).AddrPort().Port() }
 
 func (e *listening) accept(ctx context.Context) (net.Conn, error) {
-	defer context.AfterFunc(ctx, func() { setDeadline(e.Listener, time.Unix(1, 0)) })()
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		setDeadline(e.Listener, time.Unix(1, 0))
+		close(ended)
+	})
 	nc, err := acceptFrom(e.Listener, e.peer, dataTimeout)
+	if !stop() {
+		<-ended // the deadline must not be that of the next session
+	}
 	if err == nil {
 		e.once.Do(func() { e.release(true) })
 	}
@@ -194,8 +201,10 @@ const lateTime = 2 * time.Second
 //   - A port whose connection was accepted is free at once: no other is to come.
 //   - A port that a session has given up, or whose session has ended, is free when its connection
 //     has come, which is reset, or after lateTime.
-//   - Reserving a port opens its listener again, which resets all that waited there: connections
-//     that came still later, and those of port scans and health checks.
+//   - When a port is reserved, all connections that have reached it are reset: those that came still
+//     later, and those of port scans and health checks. They are in front of one that the server
+//     makes itself. Closing and opening the port again would reset them too, but meanwhile the
+//     system could give the port to a connection of another program.
 //   - The port that was used longest ago is taken first.
 //
 // One mistake cannot be excluded: a foreign connection that comes while a port is reserved, before
@@ -203,26 +212,20 @@ const lateTime = 2 * time.Second
 // session gave it up.
 type pool struct {
 	srv   *Server
-	host  string
 	ports []uint16
-	free  chan *poolPort // the port that was used longest ago first; who waits longest is next
-}
-
-type poolPort struct {
-	number uint16
-	l      net.Listener // nil if it could not be opened again
+	free  chan net.Listener // the one that was used longest ago first; sessions wait in turn
 }
 
 func (s *Server) openPool() error {
 	host, _, _ := net.SplitHostPort(s.m.Addr)
-	p := &pool{srv: s, host: host, free: make(chan *poolPort, s.DataPorts)}
+	p := &pool{srv: s, free: make(chan net.Listener, s.DataPorts)}
 	for range s.DataPorts {
 		l, err := s.listenIn(host)
 		if err != nil {
 			return fmt.Errorf("DataPorts is %d, but only %d ports could be opened: %w", s.DataPorts, len(p.ports), err)
 		}
 		p.ports = append(p.ports, portOf(l))
-		p.free <- &poolPort{portOf(l), l}
+		p.free <- l
 	}
 	s.pool = p
 	return nil
@@ -230,41 +233,49 @@ func (s *Server) openPool() error {
 
 // reserve takes a port, and waits for one if necessary.
 func (p *pool) reserve(ctx context.Context, peer netip.Addr) (entrance, error) {
-	err := errors.New("no port")
-	for range p.ports {
-		var port *poolPort
-		select {
-		case port = <-p.free:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if err = p.reopen(port); err == nil {
-			return &listening{Listener: port.l, peer: peer, release: func(arrived bool) { p.release(port, peer, arrived) }}, nil
-		}
-		p.free <- port // another program may have the port for a moment
+	var l net.Listener
+	select {
+	case l = <-p.free:
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return nil, err
+	if err := p.empty(ctx, l); err != nil {
+		p.free <- l
+		return nil, err
+	}
+	return &listening{Listener: l, peer: peer, release: func(arrived bool) { p.release(l, peer, arrived) }}, nil
 }
 
-func (p *pool) reopen(port *poolPort) (err error) {
-	if port.l != nil {
-		p.srv.m.Untrack(port.l)
+// empty resets the connections that have reached a port.
+func (p *pool) empty(ctx context.Context, l net.Listener) error {
+	last, err := p.srv.m.Connect(ctx, l.Addr().String())
+	if err != nil {
+		return err
 	}
-	port.l, err = p.srv.listen(p.host, port.number)
-	return err
+	defer core.EndConn(last, true) // an orderly end would keep a port for a minute
+	setDeadline(l, time.Now().Add(dataTimeout))
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		if nc.RemoteAddr().String() == last.LocalAddr().String() {
+			return nc.Close()
+		}
+		core.EndConn(nc, true)
+	}
 }
 
 // release frees a port, when its connection has arrived or is not awaited any more.
-func (p *pool) release(port *poolPort, peer netip.Addr, arrived bool) {
+func (p *pool) release(l net.Listener, peer netip.Addr, arrived bool) {
 	if arrived {
-		p.free <- port
+		p.free <- l
 		return
 	}
 	p.srv.m.Go(func() {
-		nc, err := acceptFrom(port.l, peer, lateTime)
-		if err == nil {
+		if nc, err := acceptFrom(l, peer, lateTime); err == nil {
 			core.EndConn(nc, true)
 		}
-		p.free <- port
+		p.free <- l
 	})
 }
