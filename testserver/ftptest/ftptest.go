@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -51,11 +50,28 @@ type Server struct {
 	SizeInASCII SizeInASCII
 	// BareNLST means that NLST of a directory lists names alone, not "directory/name".
 	BareNLST bool
-	// PassiveHost, if not empty, is the host in the reply to PASV, such as "10.0.0.5" for a server
-	// behind NAT. The port is the real one.
+	// PassiveHost, if not empty, is the IPv4 address in the reply to PASV, such as "10.0.0.5" for a
+	// server behind NAT. SetPublic changes it, and the ports.
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
+	// DataPorts is the number of passive ports that are opened when the server starts and shared by
+	// all sessions, so that they can be mapped to others, as those of a container. PassivePorts
+	// limits which they are; Ports returns them. 0 means a port of its own for each transfer.
+	//
+	// A session has a port from the reply to PASV or EPSV until its data connection is accepted.
+	// Without a free port PASV and EPSV wait up to 10 seconds, and then reply 425.
+	DataPorts int
+	// OnePort means that passive data connections are accepted on the control port. It is for one
+	// client at a time, since neither side of a connection says what it is for. Others wait up to 2
+	// seconds for the end of the session, and are then reset. If two connections may be the data
+	// connection of a transfer, both are reset, and the transfer fails with "425 One port: two
+	// candidates." or 426. DataPorts and PassivePorts must be 0.
+	OnePort bool
+	// ActiveToPeer means that PORT and EPRT set the port only: the server connects to the address
+	// from which the control connection came. A client behind NAT names another one. If it is
+	// false, PORT and EPRT with another address are refused.
+	ActiveToPeer bool
 	// RequireTLS means that logins and data connections without TLS are refused.
 	RequireTLS bool
 	// ReuseTLS means that a private data connection is refused (522) unless its TLS session resumes
@@ -79,6 +95,9 @@ type Server struct {
 
 	m         *core.Machine
 	cameAhead atomic.Int64
+	public    atomic.Pointer[public]
+	pool      *pool    // if DataPorts
+	one       *onePort // if OnePort
 }
 
 // SizeInASCII is a choice of the server (RFC 3659 §4.2): the reply to SIZE in type A.
@@ -110,9 +129,13 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 		}
 	}
 	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	how := core.Service{
 		Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve,
-	})
+	}
+	err := s.preparePorts(&how)
+	if err == nil {
+		err = testserver.Start(ctx, &s.Server, how)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -148,10 +171,10 @@ type session struct {
 	rest     int64
 	renaming string // the argument of RNFR
 	epsvAll  bool
-	passive  net.Listener // after PASV and EPSV
-	active   string       // address to connect to, after PORT and EPRT
-	queue    []input      // commands that came during a transfer
-	moving   bool         // a transfer is under way
+	passive  entrance // after PASV and EPSV
+	active   string   // address to connect to, after PORT and EPRT
+	queue    []input  // commands that came during a transfer
+	moving   bool     // a transfer is under way
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others

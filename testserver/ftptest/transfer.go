@@ -107,6 +107,9 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 	}
 	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.m.MaxUpload - offset)
+		if err := f.closePassive(); err != nil {
+			return err
+		}
 		if err2 := f.tree.Write(name, offset, data); err == nil { // what was received is kept
 			err = err2
 		}
@@ -139,13 +142,14 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	if f.passive == nil && f.active == "" {
 		return f.reply("425 Use PASV or PORT first.")
 	}
+	defer f.closePassive()
 	p, last := f.plan, ""
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
 		last = reply.Text
 	}
-	ctx, cancel := context.WithCancel(f.srv.m.Ctx)
+	ctx, cancel := context.WithCancel(f.srv.m.Ctx())
 	defer cancel()
 	open := f.open
 	if f.private && f.srv.HandshakeFirst {
@@ -224,6 +228,8 @@ func lastReply(err error) string {
 		return "226 Transfer complete."
 	case errors.Is(err, errNoReuse):
 		return "522 TLS session reuse required."
+	case errors.Is(err, errTwoCandidates):
+		return "425 " + twoCandidates
 	case errors.Is(err, errNoData):
 		return "425 Can't open data connection."
 	case errors.Is(err, errAborted), errors.Is(err, io.ErrUnexpectedEOF), isNetError(err):
@@ -246,6 +252,9 @@ func (f *session) finish(p *core.Plan, last string) error {
 	if omitted := p.Acts(noFinalReply); end.Acts(noFinalReply) || omitted {
 		return nil
 	}
+	if f.closePassive() != nil {
+		last = "426 " + twoCandidates
+	}
 	last = end.Text(core.Reply, last)
 	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
 		last += "\n" + cmp.Or(extra.Text, last)
@@ -255,7 +264,9 @@ func (f *session) finish(p *core.Plan, last string) error {
 
 // open opens the data connection, with TLS if that was agreed. It stops when ctx ends.
 func (f *session) open(ctx context.Context) (raw, conn net.Conn, err error) {
-	if raw, err = f.openData(ctx); err != nil {
+	if raw, err = f.openData(ctx); errors.Is(err, errTwoCandidates) {
+		return nil, nil, err
+	} else if err != nil {
 		return nil, nil, errNoData
 	}
 	context.AfterFunc(ctx, func() { _ = raw.Close() })

@@ -159,7 +159,7 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 // block sends a reply of several lines. If record is true, the transcript has all of them.
 func (n *session) block(first string, lines io.Reader, record bool) error {
 	first = n.plan.Text(core.Reply, first)
-	out := n.plan.Shape(n.srv.m.Ctx, n.Client, n.Conn)
+	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
 	if _, err := io.WriteString(out, core.ReplyOctets(first)); err != nil {
 		return err
 	}

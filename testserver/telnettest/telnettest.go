@@ -166,7 +166,7 @@ func (t *session) send(stage, text string) error {
 		return core.ErrCut
 	}
 	defer t.out.end()
-	out := p.Shape(t.srv.m.Ctx, t.Client, t.Conn)
+	out := p.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
 	if reply, ok := p.Take(core.Reply); ok {
 		if _, err := io.WriteString(out, core.ReplyOctets(reply.Text)); err != nil {
 			return err

@@ -211,7 +211,7 @@ func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950
 	if p.EndsAtOnce(c.Conn) {
 		return false
 	}
-	out = p.Shape(s.m.Ctx, out, c.Conn)
+	out = p.Shape(s.m.Ctx(), out, c.Conn)
 	if reply, ok := p.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return false

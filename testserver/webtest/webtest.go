@@ -133,7 +133,7 @@ func (s *Server) readRequest(c *core.Client, r *bufio.Reader) (head []byte, req 
 	if req, err = http.ReadRequest(r); err != nil {
 		return head, nil, err
 	}
-	return head, req.WithContext(s.m.Ctx), nil
+	return head, req.WithContext(s.m.Ctx()), nil
 }
 
 // handshakeRecord is the first byte from a client that starts TLS.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,8 +44,7 @@ type Config struct {
 type Machine struct {
 	Config
 	Table *Table
-	Tree  Tree            // Content and the changes of clients
-	Ctx   context.Context // ends with the server
+	Tree  Tree // Content and the changes of clients
 	URL   string
 	Addr  string
 
@@ -56,16 +56,19 @@ type Machine struct {
 	ended    chan struct{}
 
 	fresh func() error
+	root  context.Context // ends with the server
+	epoch atomic.Pointer[epoch]
 
 	mu      sync.Mutex
-	conns   map[io.Closer]bool // nil once the server is closed; true means that Reset closes it
-	count   int                // connections accepted so far
-	serving int                // accepted connections that are still served
+	conns   map[io.Closer]bool // nil once the server is closed; true means a client
+	count   int                // clients so far
+	serving int                // accepted connections that have not ended
 	quiet   sync.Cond          // signals, under mu, that serving is 0 again
 	trees   map[string]*Tree   // of users that have one of their own
 
+	resets  sync.Mutex
 	probing sync.Mutex
-	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
+	probes  map[string]chan<- struct{} // connections of CatchUp, by local address; closed when accepted
 }
 
 // New returns a machine that has not started.
@@ -87,6 +90,13 @@ type Service struct {
 	// Fresh, if not nil, sets what the server keeps besides the Tree to what it is at the start. It is
 	// called when the server starts, and by Reset.
 	Fresh func() error
+	// Opened, if not nil, is called when the address is open, before the first connection is
+	// accepted. With an error the server does not start.
+	Opened func() error
+	// Sort, if not nil, is for servers on whose address not only clients arrive. It is called with
+	// each connection in the order of arrival, and returns what a goroutine of the connection does;
+	// then the connection is closed. If that calls serve, the connection is a client, and is served.
+	Sort func(nc net.Conn, serve func()) (run func())
 }
 
 // Start listens and serves until ctx ends or Close is called.
@@ -121,7 +131,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 			return nil, nil, err
 		}
 		return m.listener.Addr(), m.listener, nil
-	}, func() { m.accept(how.Serve) })
+	}, func() { m.accept(&how) })
 }
 
 // network returns the network to use.
@@ -149,18 +159,25 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 	}
 	m.Addr = at.String()
 	m.URL = how.Scheme + "://" + m.Addr
-	m.Ctx, m.cancel = context.WithCancel(ctx)
+	m.root, m.cancel = context.WithCancel(ctx)
+	m.begin()
 	m.conns = make(map[io.Closer]bool)
 	m.ended = make(chan struct{})
 	m.quiet.L = &m.mu
-	m.Keep(listener)
+	m.Track(listener)
+	if how.Opened != nil {
+		if err := how.Opened(); err != nil {
+			m.end()
+			return fmt.Errorf("testserver: %w", err)
+		}
+	}
 	m.wg.Go(serve)
-	context.AfterFunc(m.Ctx, m.end)
+	context.AfterFunc(m.root, m.end)
 	return nil
 }
 
 // accept takes connections until the listener is closed.
-func (m *Machine) accept(serve func(*Client)) {
+func (m *Machine) accept(how *Service) {
 	for failures := 0; failures < 100; {
 		nc, err := m.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -168,7 +185,7 @@ func (m *Machine) accept(serve func(*Client)) {
 		}
 		if err != nil { // perhaps out of descriptors: try again
 			failures++
-			_ = Sleep(m.Ctx, 10*time.Millisecond)
+			_ = Sleep(m.Ctx(), 10*time.Millisecond)
 			continue
 		}
 		failures = 0
@@ -176,33 +193,57 @@ func (m *Machine) accept(serve func(*Client)) {
 			_ = nc.Close()
 			continue
 		}
-		c, ok := m.admit(nc)
-		if !ok {
+		if !m.admit(nc) {
 			_ = nc.Close()
 			continue
 		}
-		m.wg.Go(func() {
-			defer m.Untrack(nc)
-			if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
-				serve(c)
-			}
-			m.leave()
-			c.linger()
-		})
+		m.wg.Go(m.handle(nc, how))
 	}
 }
 
-// admit counts a connection and looks up the faults armed for it.
-func (m *Machine) admit(nc net.Conn) (*Client, bool) {
+// handle returns what the goroutine of a connection does.
+func (m *Machine) handle(nc net.Conn, how *Service) func() {
+	var c *Client
+	begin := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.count++
+		c = newClient(m, nc, m.count, m.At("CONNECT"))
+	}
+	serve := func() {
+		if c == nil {
+			begin()
+		}
+		if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
+			how.Serve(c)
+		}
+	}
+	run := serve
+	if how.Sort != nil {
+		run = how.Sort(nc, serve)
+	} else {
+		begin() // here, so that the occurrences of CONNECT are in the order of arrival
+	}
+	return func() {
+		defer m.Untrack(nc)
+		run()
+		m.leave()
+		if c != nil {
+			c.linger()
+		}
+	}
+}
+
+// admit reports whether there may be another connection.
+func (m *Machine) admit(nc net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.count++
-	if m.conns == nil || m.serving >= m.MaxConns {
-		return nil, false
+	if m.conns == nil || m.serving >= m.MaxConns || m.Ctx().Err() != nil {
+		return false
 	}
 	m.serving++
 	m.conns[nc] = true
-	return newClient(m, nc, m.count, m.At("CONNECT")), true
+	return true
 }
 
 // leave records that a connection is no longer served.
@@ -214,7 +255,7 @@ func (m *Machine) leave() {
 	}
 }
 
-// isProbe reports whether WaitIdle opened the connection.
+// isProbe reports whether CatchUp opened the connection.
 func (m *Machine) isProbe(nc net.Conn) bool {
 	m.probing.Lock()
 	defer m.probing.Unlock()
@@ -233,26 +274,8 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	if m.listener == nil {
 		return nil
 	}
-	// Connections are accepted in the order in which they were opened.
-	m.probing.Lock()
-	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
-	if err != nil {
-		m.probing.Unlock()
+	if err := m.CatchUp(ctx); err != nil {
 		return err
-	}
-	defer probe.Close()
-	accepted := make(chan struct{})
-	if m.probes == nil {
-		m.probes = make(map[string]chan<- struct{})
-	}
-	m.probes[probe.LocalAddr().String()] = accepted
-	m.probing.Unlock()
-	select {
-	case <-accepted:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-m.ended:
-		return net.ErrClosed
 	}
 	defer context.AfterFunc(ctx, func() {
 		m.mu.Lock()
@@ -267,30 +290,69 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Track registers something to be closed with the server, and by Reset. It returns false if the
-// server is closed already.
-func (m *Machine) Track(c io.Closer) bool { return m.track(c, true) }
+// CatchUp returns when every connection that was opened before the call has been accepted, or with
+// an error when ctx ends or the server is closed.
+func (m *Machine) CatchUp(ctx context.Context) error {
+	// Connections are accepted in the order in which they were opened.
+	m.probing.Lock()
+	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
+	if err != nil {
+		m.probing.Unlock()
+		return err
+	}
+	defer EndConn(probe, true) // an orderly end would keep a port for a minute
+	accepted := make(chan struct{})
+	if m.probes == nil {
+		m.probes = make(map[string]chan<- struct{})
+	}
+	m.probes[probe.LocalAddr().String()] = accepted
+	m.probing.Unlock()
+	select {
+	case <-accepted:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.ended:
+		return net.ErrClosed
+	}
+	return nil
+}
 
-// Keep is Track of something that Reset does not close.
-func (m *Machine) Keep(c io.Closer) bool { return m.track(c, false) }
-
-func (m *Machine) track(c io.Closer, reset bool) bool {
+// Track registers something to be closed with the server. It returns false if the server is closed
+// already.
+func (m *Machine) Track(c io.Closer) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.conns == nil {
 		return false
 	}
-	m.conns[c] = reset
+	m.conns[c] = false
 	return true
 }
 
-// Reset closes all connections and waits until they are no longer served. Then it disarms all
-// faults, and deletes the transcript and what clients have changed.
+// epoch is the time between two resets.
+type epoch struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// Ctx returns a context that ends with the server, and at the next reset.
+func (m *Machine) Ctx() context.Context { return m.epoch.Load().ctx }
+
+func (m *Machine) begin() {
+	e := new(epoch)
+	e.ctx, e.end = context.WithCancel(m.root)
+	m.epoch.Store(e)
+}
+
+// Reset closes all connections and waits until they are no longer served; meanwhile others are closed
+// at once. Then it disarms all faults, and deletes the transcript and what clients have changed.
 func (m *Machine) Reset() error {
+	m.resets.Lock()
+	defer m.resets.Unlock()
+	m.epoch.Load().end()
 	m.mu.Lock()
-	for c, reset := range m.conns {
-		if reset {
-			delete(m.conns, c)
+	for c, client := range m.conns {
+		if client {
 			_ = c.Close()
 		}
 	}
@@ -305,6 +367,7 @@ func (m *Machine) Reset() error {
 	for _, t := range trees {
 		t.reset()
 	}
+	m.begin()
 	if m.fresh == nil {
 		return nil
 	}
@@ -369,7 +432,7 @@ func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, 
 
 // Listen opens a listener on the network of the server.
 func (m *Machine) Listen(address string) (net.Listener, error) {
-	return m.network().Listen(m.Ctx, "tcp", address)
+	return m.network().Listen(m.Ctx(), "tcp", address)
 }
 
 // Connect connects to a client.
