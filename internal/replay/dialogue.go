@@ -1,0 +1,75 @@
+package replay
+
+// FTPDialogue is the conversation that is played to every real FTP server: without its replies. The
+// files are those that FTPFiles describes.
+const FTPDialogue = `S: 220
+C: PWD
+C: SYST
+C: FEAT
+C: USER anonymous
+C: PASS me@example.test
+C: PWD
+C: QUIT
+
+S: 220
+C: USER lab
+C: PASS wrong
+
+S: 220
+C: USER lab
+C: PASS secret
+C: SYST
+C: FEAT
+C: NOOP
+C: PWD
+C: TYPE A
+C: SIZE hello.txt
+C: TYPE I
+C: SIZE hello.txt
+C: SIZE missing.txt
+C: MDTM hello.txt
+C: MDTM missing.txt
+C: CWD sub
+C: PWD
+C: CDUP
+C: CWD missing
+C: CWD hello.txt
+C: EPSV
+C: LIST
+C: PASV
+C: LIST sub
+C: PASV
+C: LIST missing.txt
+C: PASV
+C: NLST
+C: PASV
+C: NLST sub
+C: PASV
+C: NLST missing.txt
+C: PASV
+C: MLSD
+C: MLST hello.txt
+C: PASV
+C: RETR hello.txt
+C: PASV
+C: REST 6
+C: RETR hello.txt
+C: PASV
+C: RETR missing.txt
+C: PASV
+C: STOR up.txt
+U: up
+C: PASV
+C: APPE up.txt
+U: and up
+C: SIZE up.txt
+C: MKD new
+C: RMD new
+C: RNFR up.txt
+C: RNTO moved.txt
+C: DELE moved.txt
+C: DELE missing.txt
+C: XYZZY
+C: HELP
+C: QUIT
+`

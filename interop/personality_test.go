@@ -1,0 +1,80 @@
+package interop
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/interop/ftpservers"
+)
+
+// personalities has what the real servers say, which those of package testserver imitate.
+const personalities = "../testserver/ftptest/testdata/personalities/"
+
+// TestPersonalitiesOfFTP plays the conversations of personalities to the real servers.
+func TestPersonalitiesOfFTP(t *testing.T) {
+	for _, kind := range ftpservers.Kinds() {
+		if kind.Name == "testserver" {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			srv := kind.Start(t, &ftpservers.Server{Root: plantPersonality(t)})
+			host, err := os.Hostname()
+			if err != nil {
+				t.Fatal(err)
+			}
+			local := strings.NewReplacer(srv.Root+"/", "/", srv.Root, "/", host, "localhost")
+			player := &replay.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return replay.CleanFTP(local.Replace(line))
+			}}
+			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", replay.FTPDialogue, player.FTP)
+		})
+	}
+}
+
+// plantPersonality creates the files that the conversations are about.
+func plantPersonality(t *testing.T) string {
+	t.Helper()
+	root := filepath.Join(serverDir(t), "root")
+	old, now := time.Date(1995, time.March, 4, 5, 6, 7, 0, time.UTC), time.Now().Add(-time.Hour)
+	makeDir(t, filepath.Join(root, "sub"), 0o755)
+	for name, when := range map[string]time.Time{"hello.txt": old, "sub/a.bin": old, "recent.txt": now} {
+		writeFile(t, filepath.Join(root, name), "hello\nworld\n")
+		if err := os.Chtimes(filepath.Join(root, name), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(filepath.Join(root, "sub"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	ftpservers.Own(t, root)
+	return root
+}
+
+// comparePersonality compares what a real server answers with a file, or writes that.
+func comparePersonality(t *testing.T, file, dialogue string, play func(context.Context, string) (string, error)) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	text := string(want)
+	if text == "" {
+		text = dialogue
+	}
+	got, err := play(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%v, after\n%s", err, got)
+	}
+	if *update {
+		writeFile(t, file, got)
+	} else if d := replay.Compare(got, string(want)); d != "" {
+		t.Errorf("%s: %s", file, d)
+	}
+}
