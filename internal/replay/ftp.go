@@ -116,13 +116,14 @@ var variable = []struct {
 	{extended, "|||PORT|"},
 	{regexp.MustCompile(`\b20[2-9]\d{11}\b`), "NOW"},
 	{regexp.MustCompile(`[A-Z][a-z]{2} [ \d]\d [ \d]\d:\d\d`), "NOW"},
+	{regexp.MustCompile(`^\d\d-\d\d-[2-8]\d  \d\d:\d\d[AP]M`), "NOW"}, // of IIS
 	{regexp.MustCompile(`(?i)\b(unique)=[^;]+`), "$1=U"},
 	{regexp.MustCompile(`(?i)\b(UNIX\.(?:owner|group|uid|gid|ownername|groupname))=[^;]+`), "$1=N"},
 	{regexp.MustCompile(`^(.[-rwx]{9} +\d+) +\S+ +\S+ +`), "$1 OWNER GROUP "},
 	{regexp.MustCompile(`^(d\S{9} +\d+ OWNER GROUP) +\d+`), "$1 SIZE"},
 	{regexp.MustCompile(`(?i)(type=[cp]?dir\b.*)\b(size|sizd)=\d+`), "$1$2=SIZE"},
 	{regexp.MustCompile(`(?i)\b(size|sizd)=\d+;(.*type=[cp]?dir\b)`), "$1=SIZE;$2"},
-	{regexp.MustCompile(`^ LANG .+`), " LANG C.UTF-8*"},
+	{regexp.MustCompile(`^ LANG (C|[a-z]{2}_).*`), " LANG C.UTF-8*"},
 	{regexp.MustCompile(`Version: Linux \S+`), "Version: Linux 6.1"},
 	{regexp.MustCompile(`sent \d+ bytes`), "sent N bytes"},
 	// pyftpdlib replies either, depending on which connection it looks at first.

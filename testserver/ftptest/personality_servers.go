@@ -196,16 +196,24 @@ func Inetutils(s *Server) {
 
 // lsListing is what ls -l prints: the columns are as wide as their contents.
 func lsListing(l Listing) []string {
-	var widest, total int64
+	var widest int64
 	for _, e := range l.Entries {
-		widest, total = max(widest, onDisk(e)), total+(onDisk(e)+4095)/4096*4
+		widest = max(widest, onDisk(e))
 	}
 	width := len(strconv.FormatInt(widest, 10))
-	lines := l.lines("%s %2d ftp  ftp  %"+strconv.Itoa(width)+"d %s %s", "Jan _2", nil)
-	if l.Command == "LIST" && l.Self.IsDir() {
-		lines = append([]string{fmt.Sprint("total ", total)}, lines...)
+	return withTotal(l, l.lines("%s %2d ftp  ftp  %"+strconv.Itoa(width)+"d %s %s", "Jan _2", nil))
+}
+
+// withTotal adds the line with which ls begins: the number of KiB on the disk.
+func withTotal(l Listing, lines []string) []string {
+	if l.Command != "LIST" || !l.Self.IsDir() {
+		return lines
 	}
-	return lines
+	var total int64
+	for _, e := range l.Entries {
+		total += (onDisk(e) + 4095) / 4096 * 4
+	}
+	return append([]string{fmt.Sprint("total ", total)}, lines...)
 }
 
 // onDisk returns the size of a file, or that which a directory usually has.
@@ -415,5 +423,57 @@ func Nodeftpd(s *Server) {
 			lines = append(lines, fmt.Sprintf("%s 1 ftp ftp %12d %s %s", e.Mode(), size, e.ModTime().UTC().Format("Jan _2 15:04"), e.Name()))
 		}
 		return lines
+	}
+}
+
+// IIS is the personality iis.
+func IIS(s *Server) {
+	s.Greeting, s.SizeInASCII = "220 Microsoft FTP Service", SizeRaw
+	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT")
+	s.with(Replies{
+		"500": "500 Command not understood.", "502": "500 Command not understood.", "550" + missing: "550 The system cannot find the file specified. ",
+		"550 permission denied": "550 Access is denied. ", "550 not a directory": "550 The directory name is invalid. ",
+		"USER 331": "331 Password required", "USER 331 anonymous": "331 Anonymous access allowed, send identity (e-mail name) as password.",
+		"PASS 230": "230 User logged in.", "PASS 530": "530 User cannot log in.", "SYST 215": "215 Windows_NT",
+		"FEAT 211":         "211-Extended features supported:\n LANG EN*\n UTF8\n AUTH TLS;TLS-C;SSL;TLS-P;\n PBSZ\n PROT C;P;\n CCC\n HOST\n SIZE\n MDTM\n REST STREAM\n211 END",
+		"OPTS UTF8 ON 200": "200 OPTS UTF8 command successful - UTF8 encoding now ON.", "PWD 257": `257 "{dir}" is current directory.`,
+		"CWD 250": "250 CWD command successful.", "CDUP 250": "250 CDUP command successful.",
+		"150": "125 Data connection already open; Transfer starting.",
+	})
+	s.Listing = DOSListing
+}
+
+// DOSListing is a Listing in the style of MS-DOS, which IIS has: the date as month, day and year, and
+// <DIR> in place of the size of a directory.
+func DOSListing(l Listing) []string {
+	if l.Command != "LIST" && l.Command != "STAT" {
+		return l.Usual()
+	}
+	lines := make([]string, len(l.Entries))
+	for i, e := range l.Entries {
+		size := fmt.Sprintf("%21d", e.Size())
+		if e.IsDir() {
+			size = "       <DIR>         "
+		}
+		lines[i] = e.ModTime().UTC().Format("01-02-06  03:04PM") + size + " " + e.Name()
+	}
+	return lines
+}
+
+// WuFTPD is the personality wu-ftpd.
+func WuFTPD(s *Server) {
+	s.Greeting = "220 localhost FTP server (Version wu-2.6.2-11.1204.1ubuntu) ready."
+	s.Hide = append(s.Hide, "FEAT", "OPTS", "EPSV", "EPRT", "MLSD", "MLST", "MFMT")
+	s.with(Replies{
+		"500": "500 '{line}': command not understood.", "502": "500 '{line}': command not understood.", "550": "550 {arg}: {Error}.",
+		"USER 331": "331 Password required for {user}.", "USER 331 anonymous": "331 Guest login ok, send your complete e-mail address as password.",
+		"PASS 230": "230 User {user} logged in.", "PASS 230 anonymous": "230 Guest login ok, access restrictions apply.",
+		"PWD 257": `257 "{dir}" is current directory.`, "CWD 250": "250 CWD command successful.", "CDUP 250": "250 CWD command successful.",
+		"PASV 227": "227 Entering Passive Mode ({numbers})", "LIST 150": "150 Opening {mode} mode data connection for directory listing.",
+		"QUIT 221": "221-You have transferred 0 bytes in 0 files.\n221-Total traffic for this session was 0 bytes in 0 transfers.\n" +
+			"221-Thank you for using the FTP service on localhost.\n221 Goodbye.",
+	})
+	s.Listing = func(l Listing) []string {
+		return withTotal(l, l.lines("%s %3d root     root     %8d %s %s", "Jan _2", nil))
 	}
 }
