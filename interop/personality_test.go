@@ -78,3 +78,34 @@ func comparePersonality(t *testing.T, file, dialogue string, play func(context.C
 		t.Errorf("%s: %s", file, d)
 	}
 }
+
+// TestPersonalitiesOfGopher is the same for gopher.
+func TestPersonalitiesOfGopher(t *testing.T) {
+	for name, start := range map[string]func(*testing.T, map[string]string) string{
+		"gophernicus": startGophernicusWith, "pygopherd": startPygopherd,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			addr := start(t, map[string]string{
+				"hello.txt": "hello\nworld\n", "dots.txt": ".lead\n.\nend\n", "empty.txt": "", "sub/a.bin": "hello\nworld\n",
+			})
+			_, port, _ := net.SplitHostPort(addr)
+			player := &replay.Server{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return replay.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
+			}}
+			comparePersonality(t, "../testserver/gophertest/testdata/personalities/"+name+".txt", replay.GopherDialogue, player.Gopher)
+		})
+	}
+}
+
+// startGophernicusWith is like startPygopherd.
+func startGophernicusWith(t *testing.T, files map[string]string) (addr string) {
+	t.Helper()
+	root := filepath.Join(serverDir(t), "root")
+	makeDir(t, root, 0o755)
+	for name, data := range files {
+		makeDir(t, filepath.Dir(filepath.Join(root, name)), 0o755)
+		writeFile(t, filepath.Join(root, name), data)
+	}
+	return runGophernicus(t, root)
+}

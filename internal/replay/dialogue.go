@@ -73,3 +73,18 @@ C: XYZZY
 C: HELP
 C: QUIT
 `
+
+// GopherDialogue is the same for gopher servers, with TABs as "\t".
+const GopherDialogue = `C: /
+C: /sub
+C: /hello.txt
+C: /dots.txt
+C: /empty.txt
+C: /sub/a.bin
+C: /missing.txt
+C: /hello.txt\t+
+C: /hello.txt\t!
+C: /sub\t+
+C: /sub\t$
+C: /missing.txt\t+
+`

@@ -7,7 +7,8 @@
 //	S: 226 Done.         a line of the server
 //	D: hello             a line of data from the server
 //	U: hello             a line of data from the client, after the command it belongs to
-//	# code only: why     of the reply to the command that follows, the codes are compared
+//	# code only: why     of the reply to the command that follows, the codes are compared, or
+//	                     the beginning of the header of Gopher+
 //	# …                  a comment
 //
 // An empty line ends a connection; another one begins.
@@ -125,14 +126,14 @@ func essence(text string, marked map[int]bool) (lines []string) {
 			if !lastLine.MatchString(line) {
 				continue // of a reply of several lines
 			}
-			line = line[:len("S: 226")]
+			line = line[:min(len(line), len("S: 226"))]
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-var lastLine = regexp.MustCompile(`^S: \d{3}( |$)`)
+var lastLine = regexp.MustCompile(`^S: \d{3}( |$)|^D: [+-]`)
 
 // Gopher plays a conversation of gopher: each request is a connection, and its answer data.
 func (s *Server) Gopher(ctx context.Context, text string) (string, error) {

@@ -43,17 +43,10 @@ func (f *session) listing(command, arg string) ([]string, error) {
 
 // format formats what the command lists.
 func (f *session) format(command, dir string, self core.Entry, entries []core.Entry) []string {
-	info := func(e core.Entry) fs.FileInfo {
-		mode := fs.FileMode(0o644)
-		if e.Dir {
-			mode = fs.ModeDir | 0o755
-		}
-		e.Name = core.OneLine.Replace(e.Name)
-		return fileInfo{e, mode}
-	}
-	l := Listing{Command: command, Dir: dir, Self: info(self), perm: f.perm}
+	l := Listing{Command: command, Dir: dir, Self: self.Info(), perm: f.perm}
 	for _, e := range entries {
-		l.Entries = append(l.Entries, info(e))
+		e.Name = core.OneLine.Replace(e.Name)
+		l.Entries = append(l.Entries, e.Info())
 	}
 	if f.srv.Listing != nil {
 		return f.srv.Listing(l)
@@ -127,19 +120,6 @@ type Listing struct {
 
 	perm func(letters string) string // those for which the user has the right
 }
-
-// fileInfo is an Entry as an fs.FileInfo.
-type fileInfo struct {
-	core.Entry
-	mode fs.FileMode
-}
-
-func (i fileInfo) Name() string       { return i.Entry.Name }
-func (i fileInfo) Size() int64        { return i.Entry.Size }
-func (i fileInfo) Mode() fs.FileMode  { return i.mode }
-func (i fileInfo) ModTime() time.Time { return i.Entry.ModTime }
-func (i fileInfo) IsDir() bool        { return i.Dir }
-func (i fileInfo) Sys() any           { return nil }
 
 // Usual formats a listing as servers without a function Listing do: ls -l, names, or facts.
 func (l Listing) Usual() []string {
