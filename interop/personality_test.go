@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/internal/replay"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
+	"github.com/fetch1738/fetch1738/interop/inn"
 )
 
 // personalities has what the real servers say, which those of package testserver imitate.
@@ -108,4 +109,16 @@ func startGophernicusWith(t *testing.T, files map[string]string) (addr string) {
 		writeFile(t, filepath.Join(root, name), data)
 	}
 	return runGophernicus(t, root)
+}
+
+// TestPersonalitiesOfNews is the same for NNTP.
+func TestPersonalitiesOfNews(t *testing.T) {
+	t.Run("inn", func(t *testing.T) {
+		t.Parallel()
+		srv := inn.Start(t, nil, nil)
+		srv.Feed(t, map[string][]byte{"<one@example.test>": []byte("Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\n" +
+			"Subject: One\r\nDate: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: <one@example.test>\r\n\r\nhello\r\n.dot\r\n")})
+		player := &replay.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: replay.CleanNews}
+		comparePersonality(t, "../testserver/nntptest/testdata/personalities/inn.txt", replay.NewsDialogue, player.News)
+	})
 }

@@ -88,3 +88,36 @@ C: /sub\t+
 C: /sub\t$
 C: /missing.txt\t+
 `
+
+// NewsDialogue is the same for news servers. The group local.test has an article, and local.empty
+// has none.
+const NewsDialogue = `S: 200
+C: CAPABILITIES
+C: MODE READER
+C: CAPABILITIES
+C: DATE
+C: LIST ACTIVE local.test
+C: LIST NEWSGROUPS local.test
+C: LIST OVERVIEW.FMT
+C: ARTICLE 1
+C: GROUP local.nosuch
+C: GROUP local.empty
+C: STAT
+C: GROUP local.test
+C: STAT
+C: BODY 1
+C: STAT <one@example.test>
+C: ARTICLE 99
+C: ARTICLE <nosuch@example.test>
+C: ARTICLE x
+C: LAST
+C: NEXT
+C: LISTGROUP
+C: OVER 99
+C: HDR Subject 1
+C: XHDR Subject 1
+C: NEWNEWS local.* 20200101 000000 GMT
+C: XYZZY
+C: LIST XYZZY
+C: QUIT
+`
