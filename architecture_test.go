@@ -139,7 +139,8 @@ var large = map[string]struct {
 	"locator.parser":               {50, "one method for each production of the grammar"},
 	"mirror.run":                   {55, "one run, whose steps share the manifest, the directory and the summary"},
 	"testserver/gophertest.Server": {35, "every answer depends on the settings: the imitated server, its menus and their host"},
-	"testserver/ftptest.session":   {90, "one login, with a method for each command of FTP"},
+	"testserver/ftptest":           {3100, "the imitated servers set the fields of one server; their texts are a third of it"},
+	"testserver/ftptest.session":   {100, "one login, with a method for each command of FTP"},
 	"testserver/nntptest.session":  {45, "one login, with a method for each command of NNTP"},
 
 	"cmd/fetch1738/internal/curl.Options":   {200, "a table with one line for each option"},

@@ -232,7 +232,7 @@ func TestErrorPages(t *testing.T) {
 	open := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	open.On("RETR latin1.txt", 0, testserver.Reply("450 busy, try later"))
 	open.On("RETR utf8.txt", 0, testserver.Reply("999 nonsense"))
-	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Personality, s.Content = gophertest.UMNGopher, texts })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Dialect, s.Content = gophertest.UMNGopher, texts })
 	gopher.On("REQUEST /README", 0, gophertest.PlusError(1, "Moved away.\nAsk ftp://host.example/ for it."))
 	for name, c := range map[string]struct {
 		url    string

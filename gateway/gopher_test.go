@@ -39,7 +39,7 @@ func startGopher(t *testing.T, answers map[string]string, set func(*gophertest.S
 
 // plusContent is a server of Gopher+ with views, attributes and a form.
 func plusContent(s *gophertest.Server) {
-	s.Personality = gophertest.UMNGopher
+	s.Dialect = gophertest.UMNGopher
 	when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
 	s.Content = fstest.MapFS{
 		"salmon":    {Data: []byte("Salmon, English.\n"), ModTime: when},
@@ -343,7 +343,7 @@ func TestItemPage(t *testing.T) {
 		t.Errorf("plain gopher: %s\n%s", res.Status, body)
 	}
 	stub, s := startGopher(t, nil, func(s *gophertest.Server) {
-		s.Personality, s.Content = gophertest.StubGopher, fstest.MapFS{"a.txt": {Data: []byte("a\n")}}
+		s.Dialect, s.Content = gophertest.StubGopher, fstest.MapFS{"a.txt": {Data: []byte("a\n")}}
 	})
 	if _, body := get(t, s, pathOf(t, stub.URL+"/1%09%09+")); !strings.Contains(body, "Served as plain gopher") || !strings.Contains(body, "a.txt") {
 		t.Errorf("a stub:\n%s", body)

@@ -476,7 +476,7 @@ var moves = map[string]func(t *testing.T, host string) (addr, page string){
 	"a Gopher+ item that has moved": func(t *testing.T, host string) (string, string) {
 		srv := gophertest.New(t, func(s *gophertest.Server) {
 			s.Content = fstest.MapFS{"x": {Data: []byte("x")}}
-			s.Personality = gophertest.UMNGopher
+			s.Dialect = gophertest.UMNGopher
 		})
 		srv.On("REQUEST", 0, gophertest.PlusError(3, "+INFO: 0x\tx\t"+host+"\t7070\t+"))
 		return srv.Addr, "/gopher/8.8.8.8/0/x%09%09+?raw"

@@ -103,7 +103,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) gopher(t *testing.T) {
 	gophertest.New(t, func(s *gophertest.Server) {
-		s.Network, s.Host, s.Port, s.Personality = &w.net, "gopher.example.org", 70, gophertest.StandardGopher
+		s.Network, s.Host, s.Port, s.Dialect = &w.net, "gopher.example.org", 70, gophertest.StandardGopher
 		s.Content = fstest.MapFS{
 			"gophermap": {Data: []byte(`              .
              /|\

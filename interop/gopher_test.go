@@ -31,18 +31,24 @@ type gophernicus struct {
 // port until the test ends.
 func startGophernicus(t *testing.T) *gophernicus {
 	t.Helper()
-	tcpsvd, program := requireTool(t, "tcpsvd"), requireTool(t, "gophernicus")
-	dir := serverDir(t)
-	srv := &gophernicus{addr: daemon.FreeAddr(t), root: filepath.Join(dir, "root")}
+	srv := &gophernicus{root: filepath.Join(serverDir(t), "root")}
 	srv.plant(t)
-	_, port, _ := net.SplitHostPort(srv.addr)
+	srv.addr = runGophernicus(t, srv.root)
+	return srv
+}
+
+// runGophernicus serves the files below root, and returns the address.
+func runGophernicus(t *testing.T, root string) string {
+	t.Helper()
+	tcpsvd, program, addr := requireTool(t, "tcpsvd"), requireTool(t, "gophernicus"), daemon.FreeAddr(t)
+	_, port, _ := net.SplitHostPort(addr)
 	args := []string{"-c", "100", "-l", "localhost", "127.0.0.1", port, program,
-		"-h", "127.0.0.1", "-p", port, "-r", srv.root, "-nv", "-nu", "-i", "100000000", "-k", "2000000000"}
+		"-h", "127.0.0.1", "-p", port, "-r", root, "-nv", "-nu", "-i", "100000000", "-k", "2000000000"}
 	if os.Geteuid() == 0 {
 		args = append([]string{"-u", "nobody:nogroup"}, args...)
 	}
-	daemon.Start(t, exec.Command(tcpsvd, args...)).Await(t, srv.addr)
-	return srv
+	daemon.Start(t, exec.Command(tcpsvd, args...)).Await(t, addr)
+	return addr
 }
 
 // dots is a text of lines that begin with dots. gophernicus sends them unchanged.

@@ -111,7 +111,7 @@ func TestPygopherd(t *testing.T) {
 // plusShelf is the content for clients of Gopher+.
 func plusShelf(t *testing.T) *gophertest.Server {
 	return gophertest.New(t, func(s *gophertest.Server) {
-		s.Personality = gophertest.UMNGopher
+		s.Dialect = gophertest.UMNGopher
 		s.Host = "localhost"
 		s.Content = fstest.MapFS{
 			"a-text":   {Data: []byte("hello from the text\n")},

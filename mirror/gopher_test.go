@@ -77,7 +77,7 @@ func TestGopher(t *testing.T) {
 // Gopher+ has the modification times of items, so that unchanged items are not fetched.
 func TestGopherPlus(t *testing.T) {
 	srv := gophertest.New(t, func(s *gophertest.Server) {
-		s.Personality = gophertest.UMNGopher
+		s.Dialect = gophertest.UMNGopher
 		s.Content = fstest.MapFS{
 			"salmon": {Data: []byte("Salmon.\n"), ModTime: modified}, "trout": {Data: []byte("Trout.\n"), ModTime: modified},
 		}
@@ -298,7 +298,7 @@ func TestGopherCutFiltered(t *testing.T) {
 // sends dates.
 func TestGopherFirstAnswerCut(t *testing.T) {
 	srv := gophertest.New(t, func(s *gophertest.Server) {
-		s.Personality = gophertest.UMNGopher
+		s.Dialect = gophertest.UMNGopher
 		s.Content = fstest.MapFS{"salmon": {Data: []byte("Salmon.\nTrout.\n"), ModTime: modified}}
 	})
 	srv.On("REQUEST /salmon", 1, testserver.Truncate(9))

@@ -164,6 +164,24 @@ func (s *Server) Stages() []string {
 // ResetFaults disarms all faults, including those not used yet.
 func (s *Server) ResetFaults() { s.m.ResetFaults() }
 
+// SetPublic sets under which host and ports clients reach the server from now on, for one whose ports
+// are mapped to others as those of a container. The host "" is that of Addr. The values of ports are
+// told in place of the real ports, which are the keys; a port without a value is told as it is. FTP
+// tells them in the replies to PASV, which has no place for other hosts than IPv4 addresses and
+// localhost, and EPSV, and Gopher, WAIS and Prospero in menus and links; URL and Addr stay. With an
+// error nothing is changed. Each call replaces what earlier ones have set.
+func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
+	return s.m.SetPublic(host, ports)
+}
+
+// Public returns the host and port under which clients reach the server: those of SetPublic, or else
+// those of Addr, with 127.0.0.1 for the address of all interfaces.
+func (s *Server) Public() (host string, port int) { return s.m.Shown("", 0) }
+
+// FilesOf returns the files of a user with Content of its own, as Files does those of the others. It
+// returns nil for a user without, or one that has never logged in.
+func (s *Server) FilesOf(user string) fs.FS { return s.m.FilesOf(user) }
+
 // Reset closes all connections, and undoes what clients have changed since the start: uploads,
 // deletions, articles, mail. It deletes the transcript and disarms all faults. What Put and Remove
 // have changed stays. Reset returns when no connection is served any more; a client that connects

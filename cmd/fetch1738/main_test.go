@@ -134,7 +134,7 @@ func testNews() map[string][]string {
 
 // gopherPlus is a server of Gopher+ with a text in two languages and a form.
 func gopherPlus(s *gophertest.Server) {
-	s.Personality = gophertest.UMNGopher
+	s.Dialect = gophertest.UMNGopher
 	s.Content = fstest.MapFS{
 		"fish/salmon":    {Data: []byte("Salmon.\n"), ModTime: time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)},
 		"german":         {Data: []byte("Lachs.\n")},

@@ -21,8 +21,8 @@ func TestConformance(t *testing.T) {
 	t.Run("pygopherd", func(t *testing.T) { fetchtest.Run(t, harness(true, gophertest.PyGopher)) })
 }
 
-// harness serves Gopher+ unless the personality is the plain one.
-func harness(inMemory bool, as gophertest.Personality) fetchtest.Harness {
+// harness serves Gopher+ unless the dialect is the plain one.
+func harness(inMemory bool, as gophertest.Dialect) fetchtest.Harness {
 	plus := as != gophertest.PlainGopher
 	h := fetchtest.Harness{
 		New: func(env *fetch.Env) fetch.Fetcher {
@@ -39,7 +39,7 @@ func harness(inMemory bool, as gophertest.Personality) fetchtest.Harness {
 			if login != nil {
 				return nil
 			}
-			srv := gophertest.New(tb, func(s *gophertest.Server) { s.Content, s.InMemory, s.Personality = content, inMemory, as })
+			srv := gophertest.New(tb, func(s *gophertest.Server) { s.Content, s.InMemory, s.Dialect = content, inMemory, as })
 			at := netip.MustParseAddrPort(srv.Addr)
 			site := &fetchtest.Site{Locate: func(name string) locator.Locator {
 				l := &locator.Gopher{HostPort: locator.HostPort{Host: at.Addr().String(), Port: at.Port()}, Type: typeAt(name), HasPath: true}

@@ -24,7 +24,7 @@ func serve() *gophertest.Server {
 			"pub/hello.txt": {Data: []byte("hello\n")},
 			"hallo.txt":     {Data: []byte("hallo\n")},
 		}
-		s.Personality = gophertest.StandardGopher
+		s.Dialect = gophertest.StandardGopher
 		s.Plus = map[string]gophertest.Item{"pub/hello.txt": {Views: []gophertest.View{
 			{Type: "text/plain", Language: "En_US", Size: "6b"},
 			{Type: "text/plain", Language: "De_DE", Size: "6b", Name: "hallo.txt"},

@@ -200,7 +200,7 @@ func TestForeign(t *testing.T) {
 // plusSite returns a UMN-like server with a document in three views and a form.
 func plusSite(t testing.TB, configure ...func(*gophertest.Server)) *gophertest.Server {
 	return gophertest.New(t, append([]func(*gophertest.Server){func(s *gophertest.Server) {
-		s.Personality = gophertest.UMNGopher
+		s.Dialect = gophertest.UMNGopher
 		when := time.Date(1994, 12, 1, 10, 20, 30, 0, time.UTC)
 		s.Content = fstest.MapFS{
 			"salmon":    {Data: []byte("Salmon, English.\n"), ModTime: when},
@@ -279,11 +279,11 @@ func TestAttributes(t *testing.T) {
 		}
 	}
 	// pygopherd takes names of attributes for a search; then all attributes are requested.
-	py := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.PyGopher })
+	py := plusSite(t, func(s *gophertest.Server) { s.Dialect = gophertest.PyGopher })
 	if found, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, py.URL+"/0/salmon%09%09!+VIEWS")}); err != nil || len(found.Header) != 9 {
 		t.Errorf("pygopherd: %+v, %v", found, err)
 	}
-	plain := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.PlainGopher })
+	plain := plusSite(t, func(s *gophertest.Server) { s.Dialect = gophertest.PlainGopher })
 	if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, plain.URL+"/0/salmon")}); !errors.Is(err, fetch.ErrProtocol) {
 		t.Errorf("a plain server: %v", err)
 	}
@@ -544,7 +544,7 @@ func TestNoFormInMenus(t *testing.T) {
 
 // TestStub checks that a request is repeated without Gopher+ if the server only imitates it.
 func TestStub(t *testing.T) {
-	srv := plusSite(t, func(s *gophertest.Server) { s.Personality = gophertest.StubGopher })
+	srv := plusSite(t, func(s *gophertest.Server) { s.Dialect = gophertest.StubGopher })
 	res, got, err := get(t, nil, &fetch.Request{Locator: parse(t, srv.URL+"/0/salmon%09%09+")})
 	if err != nil || got != "Salmon, English.\r\n" || res.Info.(*Info).Fallback != fallbackStub {
 		t.Errorf("%q, %v", got, err)

@@ -35,6 +35,7 @@ func (s *Server) run(tb testing.TB, program string, args ...string) {
 		mount --bind "$1/passwd" /etc/passwd
 		mount --bind "$1/shadow" /etc/shadow
 		mount --bind "$1/pam.d" /etc/pam.d
+		[ ! -e /etc/motd ] || mount --bind "$1/motd" /etc/motd
 		shift
 		exec "$@" 0>&1`, "sh", s.dir, program} // vsftpd writes errors to its descriptor 0
 	daemon.Start(tb, exec.Command("unshare", append(script, args...)...)).Await(tb, s.Addr)
@@ -49,6 +50,7 @@ func (s *Server) users(tb testing.TB) {
 		return strings.HasPrefix(line, "ftp:") || strings.HasPrefix(line, User+":")
 	})
 	s.write(tb, "passwd", strings.Join(others, "")+fmt.Sprintf("ftp:x:65001:65534::%s:/bin/sh\n%s:x:%d:65534::%[1]s:/bin/sh\n", s.Root, User, userID))
+	s.write(tb, "motd", "")
 	s.write(tb, "shadow", "ftp:*:19000:0:99999:7:::\n"+User+":"+hash+":19000:0:99999:7:::\n")
 	for _, service := range []string{"vsftpd", "ftp", "other"} {
 		s.write(tb, "pam.d/"+service, "auth required pam_unix.so nodelay\naccount required pam_unix.so\nsession required pam_permit.so\n")

@@ -146,10 +146,14 @@ func (s *server) filesOf(r *http.Request) (fs.FS, map[string][]byte, error) {
 	if name == "" {
 		return s.common.Files(), s.common.Uploads(), nil
 	}
-	if s.users[name].Content == nil {
+	files := s.users[name].Content
+	if files == nil {
 		return nil, nil, problem{Status: http.StatusNotFound, Field: "user", Detail: fmt.Sprintf("there is no user %q with files of its own", name)}
 	}
-	return s.common.FilesOf(name), s.common.UploadsOf(name), nil
+	if changed := s.common.FilesOf(name); changed != nil { // there has been a login
+		files = changed
+	}
+	return files, s.common.UploadsOf(name), nil
 }
 
 func (a *API) getFile(s *server, w http.ResponseWriter, r *http.Request) error {

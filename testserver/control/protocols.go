@@ -35,7 +35,7 @@ func starters() map[string]starter {
 				s.Users = p.users
 			})
 			if err == nil {
-				p.server.dataPorts = srv.DataPortsOpen
+				p.server.dataPorts = srv.Ports()[1:]
 			}
 			return err
 		},

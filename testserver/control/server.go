@@ -68,7 +68,7 @@ type server struct {
 	remove    func(name string) error
 	posted    func() []string
 	mail      func() []smtptest.Mail
-	dataPorts func() []int
+	dataPorts []uint16
 	users     map[string]testserver.User
 
 	changes sync.Mutex // held by reset, and by what must not happen meanwhile
@@ -76,10 +76,8 @@ type server struct {
 	closing sync.Once
 
 	mu     sync.Mutex
-	host   string         // for clients, if it was told
-	ports  map[int]uint16 // likewise
-	news   chan struct{}  // closed when there is another line; nil if nobody waits
-	ending chan struct{}  // closed when the server ends
+	news   chan struct{} // closed when there is another line; nil if nobody waits
+	ending chan struct{} // closed when the server ends
 }
 
 // start starts a server.
@@ -251,44 +249,29 @@ func (s *server) close() {
 
 // serverInfo is a server as clients see it.
 type serverInfo struct {
-	ID          string `json:"id"`
-	Protocol    string `json:"protocol"`
-	Personality string `json:"personality,omitempty"`
-	URL         string `json:"url"`
-	Host        string `json:"host"`
-	Port        int    `json:"port"`
-	DataPorts   []int  `json:"dataPorts,omitempty"`
-	CA          string `json:"ca,omitempty"`
+	ID          string   `json:"id"`
+	Protocol    string   `json:"protocol"`
+	Personality string   `json:"personality,omitempty"`
+	URL         string   `json:"url"`
+	Host        string   `json:"host"`
+	Port        int      `json:"port"`
+	DataPorts   []uint16 `json:"dataPorts,omitempty"`
+	CA          string   `json:"ca,omitempty"`
 }
 
 func (s *server) info() serverInfo {
-	host, service, _ := net.SplitHostPort(s.common.Addr)
-	port, _ := strconv.Atoi(service)
-	if ip := net.ParseIP(host); ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	s.mu.Lock()
-	if s.host != "" {
-		host = s.host
-	}
-	if told, ok := s.ports[port]; ok {
-		port = int(told)
-	}
-	s.mu.Unlock()
+	host, port := s.common.Public()
 	scheme, rest, _ := strings.Cut(s.common.URL, "://")
 	_, path, _ := strings.Cut(rest, "/")
-	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, CA: string(s.common.CA())}
+	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, DataPorts: s.dataPorts, CA: string(s.common.CA())}
 	info.URL = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
 	if path != "" { // of a phone book
 		info.URL += "/" + path
 	}
-	if s.dataPorts != nil {
-		info.DataPorts = s.dataPorts()
-	}
 	return info
 }
 
-// Public is the body of PUT …/public.
+// publicBody is the body of PUT …/public.
 type publicBody struct {
 	Host  string            `json:"host"`
 	Ports map[string]uint16 `json:"ports"`
@@ -299,24 +282,17 @@ func (a *API) public(s *server, w http.ResponseWriter, r *http.Request) error {
 	if err := read(w, r, &b); err != nil {
 		return err
 	}
-	if strings.ContainsFunc(b.Host, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("/@?#[]", c) }) {
-		return bad("host", "%q is not an address or name of a host", b.Host)
-	}
 	ports := make(map[uint16]uint16)
-	told := make(map[int]uint16)
 	for from, to := range b.Ports {
 		port, err := strconv.ParseUint(from, 10, 16)
 		if err != nil || port == 0 || to == 0 {
 			return bad("ports."+from, "a port is from 1 to 65535")
 		}
-		ports[uint16(port)], told[int(port)] = to, to
+		ports[uint16(port)] = to
 	}
 	if err := s.common.SetPublic(b.Host, ports); err != nil {
-		return bad("host", "%v", err)
+		return bad("host", "%s", strings.TrimPrefix(err.Error(), "testserver: "))
 	}
-	s.mu.Lock()
-	s.host, s.ports = b.Host, told
-	s.mu.Unlock()
 	return answer(w, http.StatusOK, s.info())
 }
 

@@ -43,6 +43,9 @@ func (f *session) checksAhead() bool {
 // answer sends the last reply to a command, after it has dealt with commands that have already
 // arrived.
 func (f *session) answer(p *core.Plan, reply string) error {
+	if reply == "" {
+		return nil
+	}
 	if f.checksAhead() {
 		if err := f.checkAhead(); err != nil {
 			return err
@@ -96,9 +99,9 @@ func (f *session) ahead(line input) error {
 	case f.moving && interferes(verb):
 		return f.Client.Answer(new(core.Plan), "450 "+verb+": data transfer in progress")
 	}
-	at := f.plan
+	at, now := f.plan, f.now
 	f.outOfTurn = true
-	defer func() { f.plan, f.outOfTurn = at, false }()
+	defer func() { f.plan, f.now, f.outOfTurn = at, now, false }()
 	return f.carryOut(line.text)
 }
 

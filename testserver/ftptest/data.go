@@ -110,7 +110,7 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 		f.closePassive() // if ABOR came at the same time
 		return f.reply("425 Can't open a passive connection.")
 	}
-	return f.reply(reply(f.srv.told(f.passive.port())))
+	return f.reply(reply(f.srv.m.PublicPort(f.passive.port())))
 }
 
 // await waits for a passive port, and meanwhile reads commands. The second error ends the session.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +24,10 @@ func (f *session) name(arg string) string {
 }
 
 // fail replies to an error of the tree.
-func (f *session) fail(err error) error { return f.reply(failure(err)) }
+func (f *session) fail(err error) error { return f.reply(f.failure(err)) }
 
-func failure(err error) string {
+func (f *session) failure(err error) string {
+	f.now.about = reason(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "550 No such file or directory."
@@ -192,7 +192,7 @@ func (f *session) restart(arg string) error {
 	if err != nil || n < 0 {
 		return f.reply("501 REST takes a number of octets.")
 	}
-	if f.rest = n; f.plan.Acts(core.FromStart) {
+	if f.rest = n; f.plan.Acts(core.FromStart) || f.srv.IgnoreREST {
 		f.rest = 0
 	}
 	return f.replyf("350 Restarting at %d.", n)
@@ -204,15 +204,16 @@ func (f *session) mlst(arg string) error {
 	if err != nil {
 		return f.fail(err)
 	}
-	e.Name = path.Join("/", name)
-	return f.replyf("250-Listing\n %s\n250 End", f.factsLine(e, ""))
+	e.Name = "/" + name
+	f.now.lines = f.format("MLST", "", e, []core.Entry{e})
+	return f.replyf("250-Listing\n %s\n250 End", strings.Join(f.now.lines, "\n "))
 }
 
 func (f *session) status(arg string) error {
 	if arg == "" {
 		return f.reply("211 A test server; all is well.")
 	}
-	lines, err := f.listing(arg, f.unixLine)
+	lines, err := f.listing("STAT", arg)
 	if err != nil {
 		return f.fail(err)
 	}

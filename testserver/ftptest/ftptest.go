@@ -86,6 +86,26 @@ type Server struct {
 	// RequirePRET means that PASV and EPSV are refused unless PRET has announced the transfer, as
 	// by drftpd.
 	RequirePRET bool
+	// Replies replaces texts of replies; see [Replies].
+	Replies Replies
+	// Delays is how long the server waits before a reply, by the keys of Replies with a code, such
+	// as "226".
+	Delays map[string]time.Duration
+	// Listing, if not nil, formats what LIST, NLST, MLSD, MLST and STAT send: one line for each
+	// element, without line ends. It may be called concurrently.
+	Listing func(Listing) []string
+	// LoginFirst lists commands that require a login here, although they usually do not, such as
+	// "SYST".
+	LoginFirst []string
+	// NoAnonymousPassword means that USER logs the anonymous account in, without PASS.
+	NoAnonymousPassword bool
+	// IgnoreREST means that REST is accepted, but that the next transfer begins at the start.
+	IgnoreREST bool
+	// DrainUploads means that an upload that is too large (MaxUpload) is read to its end before it
+	// is refused. Otherwise the data connection is closed at once.
+	DrainUploads bool
+	// Passive is what the ports of PASV and EPSV do.
+	Passive Passive
 	// Ahead is what the server does with commands that arrive before it has answered the previous
 	// one. It does not apply to what follows AUTH and CCC.
 	Ahead Ahead
@@ -95,7 +115,6 @@ type Server struct {
 
 	m         *core.Machine
 	cameAhead atomic.Int64
-	public    atomic.Pointer[public]
 	pool      *pool    // if DataPorts
 	one       *onePort // if OnePort
 }
@@ -110,6 +129,21 @@ const (
 	SizeRaw
 	// SizeRefused means the reply 550.
 	SizeRefused
+)
+
+// Passive is what the ports of PASV and EPSV do.
+type Passive uint8
+
+const (
+	// PassiveWorks means that they accept data connections.
+	PassiveWorks Passive = iota
+	// PassiveSilent means that they accept, and that nothing is sent or read.
+	PassiveSilent
+	// PassiveUnaccepted means that the system accepts, and the server does not: the transfer is
+	// refused with 425 after ten seconds.
+	PassiveUnaccepted
+	// PassiveRefused means that they are closed.
+	PassiveRefused
 )
 
 // New starts an FTP server that ends with the test.
@@ -165,6 +199,8 @@ type session struct {
 	asked    byte // what USER and PASS still require: 'P'assword, 'A'ccount
 	failures int
 	lynx     bool
+
+	now current
 
 	dir      string // working directory, a name in the tree
 	ascii    bool
@@ -313,6 +349,7 @@ func (f *session) command(line string) error {
 	}
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
+	f.now = newCurrent(line)
 	f.plan = f.srv.m.At(verb, verb+" "+arg)
 	if err := f.Preempt(f.plan); err != nil {
 		return err
@@ -329,8 +366,11 @@ func (f *session) command(line string) error {
 		return f.reply("502 Command not implemented.")
 	case !f.secured && f.srv.RequireTLS && (verb == "USER" || verb == "PASS"):
 		return f.reply("530 AUTH TLS first.")
-	case !f.loggedIn && !slices.Contains(beforeLogin, verb):
+	case !f.loggedIn && (!slices.Contains(beforeLogin, verb) || core.Names(f.srv.LoginFirst, verb)):
 		return f.reply("530 Please login with USER and PASS.")
+	}
+	if text, ok := f.srv.Replies.instead(f.now.verb, arg); ok {
+		return f.answer(f.plan, f.fill(text, ""))
 	}
 	return do(f, arg)
 }
@@ -340,7 +380,19 @@ func refuses(reply string) bool { return reply == "" || reply[0] < '1' || reply[
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (f *session) reply(text string) error {
-	return f.answer(f.plan, f.plan.Text(core.Reply, text))
+	return f.respond(f.plan, text)
+}
+
+// respond is reply with the armed faults of p.
+func (f *session) respond(p *core.Plan, usual string) error {
+	text, wait := f.word(usual)
+	if passive := strings.HasPrefix(usual, "227") || strings.HasPrefix(usual, "229"); passive && f.srv.Passive == PassiveRefused {
+		_ = f.passive.close()
+	}
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
+		return err
+	}
+	return f.answer(p, p.Text(core.Reply, text))
 }
 
 func (f *session) replyf(format string, args ...any) error {

@@ -13,23 +13,20 @@ import (
 
 // Listings: names (NLST), ls -l (LIST), facts (MLSD). The lines have no line ends here.
 
-// lineFunc formats one line; prefix is what NLST puts before the name.
-type lineFunc func(e core.Entry, prefix string) string
-
 // listing lists a directory, or a file as its only line.
-func (f *session) listing(arg string, line lineFunc) ([]string, error) {
+func (f *session) listing(command, arg string) ([]string, error) {
 	arg = f.withoutFlags(arg)
 	name := f.name(arg)
 	e, err := f.tree.Stat(name)
 	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
-		return f.fitting(arg, line)
+		return f.fitting(command, arg)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !e.Dir {
 		e.Name = arg
-		return []string{line(e, "")}, nil
+		return f.format(command, "", e, []core.Entry{e}), nil
 	}
 	if !f.may(testserver.List) {
 		return nil, fs.ErrPermission
@@ -38,21 +35,28 @@ func (f *session) listing(arg string, line lineFunc) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := ""
-	if arg != "" && !f.srv.BareNLST {
-		prefix = strings.TrimSuffix(arg, "/") + "/"
+	if command == "NLST" && f.srv.BareNLST {
+		arg = ""
 	}
-	lines := make([]string, len(entries))
-	for i, e := range entries {
+	return f.format(command, arg, e, entries), nil
+}
+
+// format formats what the command lists.
+func (f *session) format(command, dir string, self core.Entry, entries []core.Entry) []string {
+	l := Listing{Command: command, Dir: dir, Self: self.Info(), perm: f.perm}
+	for _, e := range entries {
 		e.Name = core.OneLine.Replace(e.Name)
-		lines[i] = line(e, prefix)
+		l.Entries = append(l.Entries, e.Info())
 	}
-	return lines, nil
+	if f.srv.Listing != nil {
+		return f.srv.Listing(l)
+	}
+	return l.Usual()
 }
 
 // fitting lists the names that match a pattern in the last part of arg, as servers do that run ls;
 // clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
-func (f *session) fitting(arg string, line lineFunc) ([]string, error) {
+func (f *session) fitting(command, arg string) ([]string, error) {
 	if !f.may(testserver.List) {
 		return nil, fs.ErrPermission
 	}
@@ -61,19 +65,19 @@ func (f *session) fitting(arg string, line lineFunc) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	var fits []core.Entry
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name, ".") && !strings.HasPrefix(pattern, ".")
-		if fits, err := path.Match(pattern, e.Name); err != nil || !fits || hidden {
+		if is, err := path.Match(pattern, e.Name); err != nil || !is || hidden {
 			continue
 		}
-		e.Name = dir + core.OneLine.Replace(e.Name)
-		lines = append(lines, line(e, ""))
+		e.Name = dir + e.Name
+		fits = append(fits, e)
 	}
-	if lines == nil {
+	if fits == nil {
 		return nil, fs.ErrNotExist
 	}
-	return lines, nil
+	return f.format(command, "", core.Entry{}, fits), nil
 }
 
 // withoutFlags removes ls flags, as in "-a dir", which some clients send to LIST. It keeps them if
@@ -89,37 +93,77 @@ func (f *session) withoutFlags(arg string) string {
 	return rest
 }
 
-func (f *session) nameLine(e core.Entry, prefix string) string { return prefix + e.Name }
-
-func (f *session) unixLine(e core.Entry, _ string) string {
-	mode, links := "-rw-r--r--", 1
-	if e.Dir {
-		mode, links = "drwxr-xr-x", 2
-	}
-	date := e.ModTime.UTC().Format("Jan _2  2006")
-	if age := time.Since(e.ModTime); age >= 0 && age < 180*24*time.Hour {
-		date = e.ModTime.UTC().Format("Jan _2 15:04")
-	}
-	return fmt.Sprintf("%s %4d ftp      ftp      %12d %s %s", mode, links, e.Size, date, e.Name)
-}
-
-// factsLine returns a line of MLSD (RFC 3659 §7.2).
-func (f *session) factsLine(e core.Entry, _ string) string {
-	modify := e.ModTime.UTC().Format(timeFormat)
-	if e.Dir {
-		return fmt.Sprintf("type=dir;modify=%s;perm=%s; %s", modify, f.perm("elcmpd"), e.Name)
-	}
-	return fmt.Sprintf("type=file;size=%d;modify=%s;perm=%s; %s", e.Size, modify, f.perm("radfw"), e.Name)
-}
-
 // perm returns the letters of the perm fact for which the user has the right (RFC 3659 §7.5.5).
 func (f *session) perm(letters string) string {
 	needs := map[rune]testserver.Rights{'r': testserver.Read, 'l': testserver.List, 'd': testserver.Delete, 'f': testserver.Delete, 'p': testserver.Delete,
 		'a': testserver.Write, 'c': testserver.Write, 'm': testserver.Write, 'w': testserver.Write}
 	return strings.Map(func(letter rune) rune {
-		if !f.may(needs[letter]) {
+		right, known := needs[letter]
+		if known && !f.may(right) {
 			return -1
 		}
 		return letter
 	}, letters)
+}
+
+// Listing is what a command lists.
+type Listing struct {
+	// Command is LIST, NLST, MLSD, MLST or STAT.
+	Command string
+	// Dir is the argument if it is a directory; "" means the working directory, or no directory.
+	Dir string
+	// Self is the directory, or the file.
+	Self fs.FileInfo
+	// Entries are what the directory has, sorted by name, or Self alone. Their modes are 0755 and
+	// 0644.
+	Entries []fs.FileInfo
+
+	perm func(letters string) string // those for which the user has the right
+}
+
+// Usual formats a listing as servers without a function Listing do: ls -l, names, or facts.
+func (l Listing) Usual() []string {
+	return l.lines("%s %4d ftp      ftp      %12d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
+		if e.IsDir() {
+			return fmt.Sprintf("type=dir;modify=%s;perm=%s;", modify, l.perm("elcmpd"))
+		}
+		return fmt.Sprintf("type=file;size=%d;modify=%s;perm=%s;", e.Size(), modify, l.perm("radfw"))
+	})
+}
+
+// lines formats a listing: names, facts, or lines of ls -l by a format for the mode, the number of
+// links, the size, the date and the name. Day is the layout of the first part of a date.
+func (l Listing) lines(format, day string, facts func(e fs.FileInfo, modify string) string) []string {
+	lines := make([]string, len(l.Entries))
+	for i, e := range l.Entries {
+		switch l.Command {
+		case "NLST":
+			lines[i] = l.prefix() + e.Name()
+		case "MLSD", "MLST":
+			lines[i] = facts(e, e.ModTime().UTC().Format(timeFormat)) + " " + e.Name()
+		default:
+			links := 1
+			if e.IsDir() {
+				links = 2
+			}
+			lines[i] = fmt.Sprintf(format, e.Mode(), links, e.Size(), date(e.ModTime(), day), e.Name())
+		}
+	}
+	return lines
+}
+
+// prefix is what precedes the names in a listing of a directory that is the argument.
+func (l Listing) prefix() string {
+	if l.Dir == "" {
+		return ""
+	}
+	return strings.TrimSuffix(l.Dir, "/") + "/"
+}
+
+// date formats a time as ls does: with the year if it is long ago.
+func date(t time.Time, day string) string {
+	if age := time.Since(t); age >= 0 && age < 180*24*time.Hour {
+		return t.UTC().Format(day + " 15:04")
+	}
+	return t.UTC().Format(day + "  2006")
 }

@@ -17,8 +17,10 @@ func (f *session) userName(name string) error {
 		return f.login()
 	case known && u.Password == "":
 		return f.askAccount()
+	case f.anonymous() && f.srv.NoAnonymousPassword:
+		return f.login()
 	case f.anonymous():
-		f.asked = 'P'
+		f.asked, f.now.about = 'P', "anonymous"
 		return f.reply("331 Guest login ok, send your e-mail address as password.")
 	default: // also for an unknown user, so as not to disclose which users exist
 		f.asked = 'P'
@@ -67,7 +69,9 @@ func (f *session) askAccount() error {
 }
 
 func (f *session) login() error {
-	f.loggedIn, f.asked = true, 0
+	if f.loggedIn, f.asked = true, 0; f.anonymous() {
+		f.now.about = "anonymous"
+	}
 	f.dir = core.Clean(f.srv.LoginDir)
 	f.tree = f.srv.m.TreeOf(f.user, f.srv.Users[f.user].Content)
 	return f.reply("230 User logged in, proceed.")
@@ -104,21 +108,18 @@ func (f *session) help(string) error {
 }
 
 func (f *session) features(string) error {
-	text := "211-Features:"
-	features := []string{"EPRT", "EPSV", "MDTM", "MFMT", "MLST type*;size*;modify*;perm*;", "REST STREAM", "SIZE", "TVFS", "UTF8"}
+	var more []string
 	if f.srv.RequirePRET {
-		features = append(features, "PRET")
+		more = append(more, "PRET")
 	}
 	if f.srv.m.TLS != nil {
-		features = append(features, "AUTH TLS", "CCC", "PBSZ", "PROT")
+		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
-	for _, feature := range features {
-		verb, _, _ := strings.Cut(feature, " ")
-		if !core.Names(f.srv.Hide, verb) {
-			text += "\n " + feature
-		}
+	text, wait := f.word("211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End")
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
+		return err
 	}
-	return f.reply(text + "\n211 End")
+	return f.answer(f.plan, f.plan.Text(core.Reply, f.withFeatures(text, more)))
 }
 
 func (f *session) options(arg string) error {

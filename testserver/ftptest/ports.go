@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"strconv"
@@ -17,31 +16,7 @@ import (
 
 // Passive ports: where data connections arrive, and what clients are told about that.
 
-// public is what passive replies have in place of the real address and ports.
-type public struct {
-	host  string
-	ports map[uint16]uint16
-}
-
-// SetPublic sets what passive replies say from now on, for a server whose ports are mapped to others
-// as those of a container. The reply to PASV has host, which must be an IPv4 address; "" means
-// PassiveHost, or without that the address to which the client has connected. The replies to PASV
-// and EPSV have the values of ports in place of the real ports, which are the keys; a port without a
-// value is told as it is. With an error nothing is changed. Each call replaces what earlier ones
-// have set.
-func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
-	if err := checkHost(host); err != nil {
-		return err
-	}
-	for from, to := range ports {
-		if from == 0 || to == 0 {
-			return fmt.Errorf("ftptest: port %d cannot be mapped to %d: 0 is not a port", from, to)
-		}
-	}
-	s.public.Store(&public{host, maps.Clone(ports)})
-	return nil
-}
-
+// checkHost checks an address for the reply to PASV.
 func checkHost(host string) error {
 	if ip, err := netip.ParseAddr(host); host != "" && (err != nil || !ip.Is4()) {
 		return fmt.Errorf("ftptest: %q is not an IPv4 address, which the reply to PASV requires", host)
@@ -49,20 +24,16 @@ func checkHost(host string) error {
 	return nil
 }
 
-// toldHost returns the address for the reply to PASV, in place of the real one.
+// toldHost returns the address for the reply to PASV, in place of the real one. A name that was made
+// public cannot be told, except for localhost.
 func (s *Server) toldHost(host string) string {
-	if p := s.public.Load(); p != nil && p.host != "" {
-		return p.host
+	switch told := s.m.PublicHost(""); {
+	case told == "localhost":
+		return "127.0.0.1"
+	case told != "" && checkHost(told) == nil:
+		return told
 	}
 	return cmp.Or(s.PassiveHost, host)
-}
-
-// told returns the port for passive replies, in place of the real one.
-func (s *Server) told(port uint16) uint16 {
-	if p := s.public.Load(); p != nil {
-		return cmp.Or(p.ports[port], port)
-	}
-	return port
 }
 
 // Ports returns the ports on which the server listens as long as it runs: the control port, then
@@ -89,6 +60,8 @@ func (s *Server) preparePorts(how *core.Service) error {
 		return fmt.Errorf("ftptest: DataPorts is %d", s.DataPorts)
 	case s.OnePort && (s.DataPorts > 0 || first > 0 || last > 0):
 		return errors.New("ftptest: with OnePort there are no DataPorts and no PassivePorts")
+	case s.Passive == PassiveRefused && (s.OnePort || s.DataPorts > 0):
+		return errors.New("ftptest: with OnePort and DataPorts passive ports cannot be closed")
 	case s.OnePort:
 		s.one = &onePort{srv: s}
 		how.Sort = s.one.sort

@@ -269,7 +269,7 @@ func TestFTPPublic(t *testing.T) {
 		passive("PASV", "(10,0,0,5,156,65).")
 		passive("PASV", "(10,0,0,5,1,2).")
 		passive("EPSV", "(|||40001|)")
-		for _, host := range []string{"10.0.0", "localhost", "::1", "10.0.0.5\r\n226 x", "10,0,0,5", "::ffff:10.0.0.5"} {
+		for _, host := range []string{"10.0.0.5\r\n226 x", "10,0,0,5", "a b", "user@host", "host/"} {
 			if srv.SetPublic(host, nil) == nil {
 				t.Errorf("%q is accepted", host)
 			}
@@ -285,6 +285,17 @@ func TestFTPPublic(t *testing.T) {
 		}
 		passive("PASV", "(192,0,2,1,195,81).")
 		passive("EPSV", "(|||6000|)")
+		// PASV has no place for other hosts.
+		for host, told := range map[string]string{"localhost": "(127,0,0,1,", "::1": "(192,0,2,1,", "host.example": "(192,0,2,1,"} {
+			if err := srv.SetPublic(host, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.Expect("PASV", "2"); !strings.Contains(got, told) {
+				t.Errorf("%s: %q", host, got)
+			}
+			c.Expect("PORT 127,0,0,1,200,1", "200")
+			time.Sleep(2 * time.Second)
+		}
 	})
 }
 

@@ -113,7 +113,7 @@ func TestFTPTLS(t *testing.T) {
 // TestFTPReuseTLS tests data connections that must resume a TLS session.
 func TestFTPReuseTLS(t *testing.T) {
 	for _, reuses := range []bool{true, false} {
-		withTLS(t, func(s *ftptest.Server) { s.ReuseTLS, s.RequireTLS, s.ImplicitTLS = true, true, true }, func(t *testing.T, srv *ftptest.Server, c *secureClient) {
+		withTLS(t, func(s *ftptest.Server) { ftptest.TLSSessionReuse(s); s.RequireTLS, s.ImplicitTLS = true, true }, func(t *testing.T, srv *ftptest.Server, c *secureClient) {
 			c.secure()
 			c.expect("", "220")
 			for _, line := range []string{"USER anonymous => 331", "PASS x => 230", "PBSZ 0 => 200", "PROT C => 534", "PASV => 227"} {

@@ -40,11 +40,12 @@ func (f *session) retrieve(arg string) error {
 	if err != nil && err != io.EOF {
 		return f.replyf("554 Can't restart at %d.", offset)
 	}
+	f.now.size, f.now.left = e.Size, left
 	return f.transfer(f.opening(path.Base(arg), left), func(d *dataConn) error { return d.send(src) })
 }
 
-func (f *session) nlst(arg string) error { return f.sendListing(arg, f.nameLine) }
-func (f *session) list(arg string) error { return f.sendListing(arg, f.unixLine) }
+func (f *session) nlst(arg string) error { return f.sendListing("NLST", arg) }
+func (f *session) list(arg string) error { return f.sendListing("LIST", arg) }
 
 func (f *session) mlsd(arg string) error {
 	switch e, err := f.tree.Stat(f.name(arg)); {
@@ -53,16 +54,19 @@ func (f *session) mlsd(arg string) error {
 	case !e.Dir:
 		return f.reply("501 Not a directory.")
 	}
-	return f.sendListing(arg, f.factsLine)
+	return f.sendListing("MLSD", arg)
 }
 
 // sendListing sends lines that end in CR LF, whatever the type.
-func (f *session) sendListing(arg string, line lineFunc) error {
+func (f *session) sendListing(command, arg string) error {
 	f.takeRestart()
-	lines, err := f.listing(arg, line)
-	if err != nil {
+	lines, err := f.listing(command, arg)
+	if _, lists := f.srv.Replies[command+" 226 "+reason(err)]; err != nil && lists {
+		f.now.about = reason(err)
+	} else if err != nil {
 		return f.fail(err)
 	}
+	f.now.lines = lines
 	var text bytes.Buffer
 	for _, l := range lines {
 		text.WriteString(l + "\r\n")
@@ -124,11 +128,7 @@ func (f *session) takeRestart() int64 {
 }
 
 func (f *session) opening(name string, size int64) string {
-	mode := "BINARY"
-	if f.ascii {
-		mode = "ASCII"
-	}
-	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", mode, name, size)
+	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", f.mode(), name, size)
 }
 
 // abort answers an ABOR when no transfer is under way, or after its 426 was sent.
@@ -144,6 +144,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	defer f.closePassive()
 	p, last := f.plan, ""
+	first, _ = f.word(first)
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
@@ -155,7 +156,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	if f.private && f.srv.HandshakeFirst {
 		raw, conn, err := f.open(ctx)
 		if err != nil {
-			return f.reply(lastReply(err))
+			return f.reply(f.lastReply(err))
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
@@ -165,7 +166,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	f.moving = true
 	defer func() { f.moving = false }()
 	next, arrived := context.WithCancel(ctx)
-	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, plan: p}
+	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
 	moved := make(chan error, 1)
 	f.srv.m.Go(func() { moved <- f.move(d, open, move) })
 	err, over := f.attend(moved, arrived, cancel)
@@ -173,7 +174,11 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		return over
 	}
 	if last == "" {
-		last = lastReply(err)
+		f.now.bytes = d.moved
+		var wait time.Duration
+		if last, wait = f.word(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
+			return io.EOF
+		}
 	}
 	return f.finish(p, last)
 }
@@ -198,6 +203,9 @@ func (f *session) attend(moved <-chan error, arrived, cancel func()) (err, over 
 				cancel()
 				<-moved
 				return nil, io.EOF
+			case strings.EqualFold(line.text, "ABOR") && f.ignoresAbort():
+				f.hear(line)
+				continue
 			case strings.EqualFold(line.text, "ABOR"):
 				cancel()
 				<-moved
@@ -222,7 +230,13 @@ var (
 	errNoData  = errors.New("no data connection")
 )
 
-func lastReply(err error) string {
+// ignoresAbort reports whether ABOR has no answer and no effect.
+func (f *session) ignoresAbort() bool {
+	text, ok := f.srv.Replies["ABOR"]
+	return ok && text == ""
+}
+
+func (f *session) lastReply(err error) string {
 	switch {
 	case err == nil:
 		return "226 Transfer complete."
@@ -235,7 +249,7 @@ func lastReply(err error) string {
 	case errors.Is(err, errAborted), errors.Is(err, io.ErrUnexpectedEOF), isNetError(err):
 		return "426 Connection closed; transfer aborted."
 	}
-	return failure(err)
+	return f.failure(err)
 }
 
 func isNetError(err error) bool {
@@ -264,6 +278,10 @@ func (f *session) finish(p *core.Plan, last string) error {
 
 // open opens the data connection, with TLS if that was agreed. It stops when ctx ends.
 func (f *session) open(ctx context.Context) (raw, conn net.Conn, err error) {
+	if f.srv.Passive == PassiveUnaccepted && f.active == "" {
+		_ = core.Sleep(ctx, dataTimeout)
+		return nil, nil, errNoData
+	}
 	if raw, err = f.openData(ctx); errors.Is(err, errTwoCandidates) {
 		return nil, nil, err
 	} else if err != nil {
@@ -290,7 +308,7 @@ func (f *session) move(d *dataConn, open func(context.Context) (raw, conn net.Co
 		return err
 	}
 	switch {
-	case p.Acts(core.Silence):
+	case p.Acts(core.Silence), f.srv.Passive == PassiveSilent:
 		<-d.ctx.Done()
 		return d.ctx.Err()
 	case p.Acts(core.Close):
@@ -315,6 +333,8 @@ type dataConn struct {
 	lynx  bool
 	plan  *core.Plan
 	ascii bool
+	drain bool  // what is too much of an upload
+	moved int64 // bytes
 }
 
 // Read waits for the client, but not longer than the idle timeout.
@@ -331,7 +351,8 @@ func (d *dataConn) send(src io.Reader) error {
 	if d.plan.EndsAtOnce(d.raw) {
 		return core.ErrCut
 	}
-	if _, err := core.CopyData(d.plan.Shape(d.ctx, d.Conn, d.raw), src); err != nil {
+	var err error
+	if d.moved, err = core.CopyData(d.plan.Shape(d.ctx, d.Conn, d.raw), src); err != nil {
 		return err
 	}
 	d.settle()
@@ -359,6 +380,9 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 	}
 	var data bytes.Buffer
 	n, err := io.CopyBuffer(struct{ io.Writer }{&data}, io.LimitReader(src, limit+1), make([]byte, core.CopySize))
+	if d.moved = n; n > limit && d.drain {
+		_, _ = io.Copy(io.Discard, src)
+	}
 	if n > limit {
 		return data.Bytes()[:limit], core.ErrTooLarge
 	}

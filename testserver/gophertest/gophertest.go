@@ -33,13 +33,22 @@ type Server struct {
 	NoStuffing bool
 	// BareLF means that the lines of texts and menus end in LF.
 	BareLF bool
+	// Texts is how texts are sent.
+	Texts Texts
+	// Menu, if not nil, returns the items of the menu of a directory that has no gophermap, in place
+	// of the usual ones. It may be called concurrently.
+	Menu func(Menu) []MenuLine
+	// Missing is the answer to a request for what does not exist, lines separated by "\n", with
+	// {selector} and {path} in it, which is the selector without a type; "" means a menu with an item
+	// of type 3.
+	Missing string
 	// RequestLimit is the number of bytes that are read of a request line. The rest is silently
 	// ignored, as gopherd 3.0 does after 198. Zero means no limit.
 	RequestLimit int
 
-	// Personality is the server whose Gopher+ behavior this one imitates. The zero value means a
+	// Dialect is the server whose Gopher+ behavior this one imitates. The zero value means a
 	// server without Gopher+.
-	Personality Personality
+	Dialect Dialect
 	// Plus has the Gopher+ information about files, by their names in Content such as
 	// "pub/motd.txt". Other files have the information that any file has.
 	Plus map[string]Item
@@ -55,6 +64,28 @@ type MenuLine struct {
 	Host     string
 	Port     int
 	Plus     byte // '+' for an item of Gopher+, '?' for one with a form; else 0
+}
+
+// Texts is how texts are sent.
+type Texts uint8
+
+const (
+	// DottedTexts means lines that end in CR LF, and a last line that is a dot (RFC 1436).
+	DottedTexts Texts = iota
+	// UndottedTexts means lines that end in CR LF, without a last dot and with single dots, as by
+	// gophernicus.
+	UndottedTexts
+	// RawTexts means that texts are sent as they are, as by pygopherd.
+	RawTexts
+)
+
+// Menu is the menu of a directory.
+type Menu struct {
+	// Dir is the name of the directory in Content; "" means the root.
+	Dir string
+	// Items are the usual items, sorted by name, and Files what they stand for.
+	Items []MenuLine
+	Files []fs.FileInfo
 }
 
 // New starts a Gopher server that ends with the test.
@@ -112,6 +143,9 @@ func (s *Server) serve(c *core.Client) {
 		if req.form, err = s.readForm(c, r); err != nil {
 			return
 		}
+	}
+	if s.Dialect == DeafGopher && isPlusString(req.words) {
+		req.words = ""
 	}
 	var a answer
 	if isPlus {
@@ -185,6 +219,8 @@ func (s *Server) prepare(req request) answer {
 		return s.directory(name)
 	case errors.Is(err, fs.ErrPermission):
 		return s.failure(req.selector, "is not for you")
+	case err != nil && s.Missing != "":
+		return binary("ERROR", core.ReplyOctets(strings.NewReplacer("{selector}", req.selector, "{path}", "/"+name).Replace(s.Missing)))
 	case err != nil:
 		return s.failure(req.selector, "does not exist")
 	}
@@ -192,7 +228,7 @@ func (s *Server) prepare(req request) answer {
 		as = itemType(e.Name)
 	}
 	if as == '0' {
-		return answer{stage: "TEXT", text: true, body: file}
+		return answer{stage: "TEXT", text: s.Texts != RawTexts, body: file}
 	}
 	return answer{stage: "BINARY", body: file}
 }

@@ -60,9 +60,17 @@ func (s *Server) directory(name string) answer {
 	if err != nil {
 		return s.failure("/"+name, "cannot be listed")
 	}
-	var text strings.Builder
+	m := Menu{Dir: name}
 	for _, e := range entries {
-		text.WriteString(s.line(s.item(path.Join(name, e.Name), e)))
+		m.Items = append(m.Items, s.item(path.Join(name, e.Name), e))
+		m.Files = append(m.Files, e.Info())
+	}
+	if s.Menu != nil {
+		m.Items = s.Menu(m)
+	}
+	var text strings.Builder
+	for _, item := range m.Items {
+		text.WriteString(s.line(item))
 	}
 	return menu("MENU", text.String())
 }
@@ -72,9 +80,9 @@ func (s *Server) item(name string, e core.Entry) MenuLine {
 	if !e.Dir {
 		item.Type = itemType(e.Name)
 	}
-	if s.Personality != PlainGopher && s.Personality != StubGopher {
+	if s.Dialect != PlainGopher && s.Dialect != StubGopher && s.Dialect != DeafGopher {
 		item.Plus = '+'
-		if s.Personality != PyGopher && len(s.Plus[name].Ask) > 0 {
+		if s.Dialect != PyGopher && len(s.Plus[name].Ask) > 0 {
 			item.Plus = '?'
 		}
 	}

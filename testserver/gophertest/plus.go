@@ -12,13 +12,13 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// Personality is the server whose Gopher+ behavior a [Gopher] imitates.
-type Personality uint8
+// Dialect is the Gopher+ of a server. It is a part of some personalities.
+type Dialect uint8
 
-// The personalities.
+// The dialects.
 const (
 	// PlainGopher has no Gopher+ and takes what follows a TAB for search words.
-	PlainGopher Personality = iota
+	PlainGopher Dialect = iota
 	// StandardGopher follows RFC 1436 and the Gopher+ document: "+-1" before texts and menus, "+N"
 	// before all else, attributes, views, forms and searches.
 	StandardGopher
@@ -33,7 +33,12 @@ const (
 	// StubGopher behaves like geomyidae: it answers every request that has a TAB and a "+", "!" or
 	// "$" with the attributes of one item that does not exist.
 	StubGopher
+	// DeafGopher behaves like gophernicus: it ignores a Gopher+ string and sends the plain item.
+	DeafGopher
 )
+
+// isPlusString reports whether a field of a request is one of Gopher+.
+func isPlusString(field string) bool { return field != "" && strings.ContainsAny(field[:1], "+!$") }
 
 // Item is the Gopher+ information about a file of Content.
 type Item struct {
@@ -77,22 +82,22 @@ type plusRequest struct {
 	data    bool   // a form follows
 }
 
-// plusOf returns the Gopher+ part of a request. It returns false if a server of this Personality
+// plusOf returns the Gopher+ part of a request. It returns false if a server of this Dialect
 // finds none.
 func (s *Server) plusOf(req request) (p plusRequest, ok bool) {
 	fields := append([]string{req.words}, req.more...)
-	if s.Personality == PlainGopher || fields[0] == "" && len(fields) == 1 {
+	if s.Dialect == PlainGopher || s.Dialect == DeafGopher || fields[0] == "" && len(fields) == 1 {
 		return p, false
 	}
-	if len(fields) > 1 && (fields[0] == "" || !strings.ContainsAny(fields[0][:1], "+!$")) {
+	if len(fields) > 1 && !isPlusString(fields[0]) {
 		fields = fields[1:] // behind the search words, if there are any
 	}
-	if fields[0] == "" || !strings.ContainsAny(fields[0][:1], "+!$") {
+	if !isPlusString(fields[0]) {
 		return p, false
 	}
 	p = plusRequest{command: fields[0][0], filter: fields[0][1:]}
 	p.data = p.command == '+' && len(fields) > 1 && fields[1] == "1"
-	if s.Personality == PyGopher && (p.data || p.command == '!' && p.filter != "") {
+	if s.Dialect == PyGopher && (p.data || p.command == '!' && p.filter != "") {
 		return p, false
 	}
 	return p, true
@@ -102,14 +107,14 @@ func (s *Server) plusOf(req request) (p plusRequest, ok bool) {
 func (s *Server) plus(req request, p plusRequest) answer {
 	search := strings.HasPrefix(req.selector, "7")
 	switch {
-	case s.Personality == StubGopher:
+	case s.Dialect == StubGopher:
 		return answer{stage: "PLUS", header: "+-2\r\n", body: text("+INFO: 1gopher+\t\t" + s.hereTabbed() + "\r\n+ADMIN:\r\n Admin: Me\r\n")}
-	case s.Personality == UMNGopher && req.words == "" && !search:
+	case s.Dialect == UMNGopher && req.words == "" && !search:
 		return s.failureIn('0', "Malformed command")
-	case s.Personality == UMNGopher && search && p.command != '!':
+	case s.Dialect == UMNGopher && search && p.command != '!':
 		a := s.search(req)
 		return s.withInfo(a)
-	case req.words != "" && !strings.ContainsAny(req.words[:1], "+!$"):
+	case req.words != "" && !isPlusString(req.words):
 		return s.headed(s.search(req), 0)
 	}
 	_, name := s.resolve(req.selector)
@@ -131,7 +136,7 @@ func (s *Server) plus(req request, p plusRequest) answer {
 
 // listed returns an answer that consists of attributes.
 func (s *Server) listed(attributes string) answer {
-	if s.Personality == PyGopher {
+	if s.Dialect == PyGopher {
 		return answer{stage: "PLUS", header: "+-2\r\n", body: text(attributes)}
 	}
 	return answer{stage: "PLUS", header: "+-1\r\n", text: true, body: text(attributes)}
@@ -147,7 +152,7 @@ func (s *Server) everyAttribute(name string, e core.Entry, filter string) answer
 		defer m.Close()
 		return s.listed(everyInfo(strings.NewReader(s.fromMap(name, m))))
 	}
-	if s.Personality == PyGopher {
+	if s.Dialect == PyGopher {
 		filter = ""
 	}
 	var all strings.Builder
@@ -219,7 +224,7 @@ func (s *Server) views(name string, e core.Entry) []View {
 func (s *Server) view(name string, e core.Entry, wanted string) answer {
 	views := s.views(name, e)
 	chosen := views[0]
-	if wanted != "" && s.Personality != PyGopher {
+	if wanted != "" && s.Dialect != PyGopher {
 		i := slices.IndexFunc(views, func(v View) bool { return v.label() == wanted || v.Type == wanted })
 		if i < 0 {
 			return s.refuse(1, fmt.Sprintf("'/%s' does not exist", name))
@@ -238,7 +243,7 @@ func (s *Server) view(name string, e core.Entry, wanted string) answer {
 	if err != nil {
 		return s.refuse(1, fmt.Sprintf("'/%s' is not for you", name))
 	}
-	text := strings.HasPrefix(strings.ToLower(chosen.Type), "text/") && s.Personality != PyGopher
+	text := strings.HasPrefix(strings.ToLower(chosen.Type), "text/") && s.Dialect != PyGopher
 	return s.headed(answer{stage: "PLUS", text: text, body: file}, e.Size)
 }
 
@@ -246,7 +251,7 @@ func (s *Server) view(name string, e core.Entry, wanted string) answer {
 func (s *Server) headed(a answer, size int64) answer {
 	a.stage = "PLUS"
 	switch {
-	case a.text && s.Personality == PyGopher:
+	case a.text && s.Dialect == PyGopher:
 		a.header, a.text = "+-2\r\n", false
 	case a.text:
 		a.header = "+-1\r\n"
@@ -275,7 +280,7 @@ func everyInfo(menu io.Reader) string {
 // refuse returns an error of Gopher+.
 func (s *Server) refuse(code int, why string) answer {
 	message := fmt.Sprintf("%d %s\r\n%s\r\n", code, defaultAdmin, why)
-	if s.Personality == PyGopher {
+	if s.Dialect == PyGopher {
 		return answer{stage: "ERROR", header: "--2\r\n", body: text(message)}
 	}
 	return answer{stage: "ERROR", header: "--1\r\n", text: true, body: text(message)}

@@ -10,10 +10,10 @@ import (
 )
 
 // plusSite configures a server with a document in three views and a form.
-func plusSite(personality gophertest.Personality) func(*gophertest.Server) {
+func plusSite(dialect gophertest.Dialect) func(*gophertest.Server) {
 	return func(s *gophertest.Server) {
 		gopherInMemory(s)
-		s.Personality = personality
+		s.Dialect = dialect
 		s.Plus = map[string]gophertest.Item{
 			"motd.txt": {
 				Admin: "Frodo <f@b.example>", Abstract: "Two\nlines.", Blocks: "+KEYWORDS:\r\n fish\r\n",
@@ -36,7 +36,7 @@ func TestGopherPlus(t *testing.T) {
 	)
 	umn, standard, py, stubs := gophertest.UMNGopher, gophertest.StandardGopher, gophertest.PyGopher, gophertest.StubGopher
 	for _, tt := range []struct {
-		as            gophertest.Personality
+		as            gophertest.Dialect
 		request, want string
 	}{
 		{umn, "0/motd.txt\t+\r\n", "+-1\r\nhello\r\nworld\r\n.\r\n"},

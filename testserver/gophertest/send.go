@@ -38,8 +38,9 @@ func (s *Server) write(out *core.Counter, a answer, p *core.Plan) error {
 		a.body = withoutColon(a.body, p)
 	}
 	if a.text {
+		undotted := a.stage == "TEXT" && s.Texts == UndottedTexts
 		return p.DotText(core.DotText{
-			NoDot: s.NoDot, NoStuffing: s.NoStuffing, StuffLone: s.Personality == UMNGopher, BareLF: s.BareLF,
+			NoDot: s.NoDot || undotted, NoStuffing: s.NoStuffing || undotted, StuffLone: s.Dialect == UMNGopher, BareLF: s.BareLF,
 		}).Send(out, a.body)
 	}
 	direct, err := core.CopyData(out.W, a.body) // bypass the counter, so that the kernel copies

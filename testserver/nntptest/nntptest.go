@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
@@ -48,6 +49,10 @@ type Server struct {
 	Reader bool
 	// Greeting is the first reply; "" means one that says whether posting is allowed.
 	Greeting string
+	// Replies replaces texts of replies; see [Replies].
+	Replies Replies
+	// Delay is how long the server waits before each reply.
+	Delay time.Duration
 
 	m    *core.Machine
 	news store
@@ -117,6 +122,8 @@ type session struct {
 	srv     *Server
 	r       *bufio.Reader
 	plan    *core.Plan // faults armed for the current command
+	verb    string     // of the current command, of one or two words
+	arg     string     // of the current command
 	quit    bool
 	secured bool
 	reader  bool
@@ -188,6 +195,7 @@ func (n *session) command(line string) error {
 			full, arg = verb+" "+strings.ToUpper(word), strings.TrimSpace(rest)
 		}
 	}
+	n.verb, n.arg = full, arg
 	n.plan = n.srv.m.At(verb, line, full)
 	if err := n.Preempt(n.plan); err != nil {
 		return err
@@ -204,6 +212,9 @@ func (n *session) command(line string) error {
 	case !n.reader && !slices.Contains(openCommands, full):
 		return n.reply("401 MODE-READER")
 	}
+	if text, ok := n.srv.Replies[full]; ok {
+		return n.Answer(n.plan, n.fill(text, ""))
+	}
 	return do(n, arg)
 }
 
@@ -216,7 +227,11 @@ func (n *session) unknown(verb string) string {
 }
 
 // reply sends a single line, or the armed reply if there is one.
-func (n *session) reply(text string) error {
+func (n *session) reply(usual string) error {
+	text, err := n.word(usual)
+	if err != nil {
+		return err
+	}
 	return n.Answer(n.plan, n.plan.Text(core.Reply, text))
 }
 

@@ -23,20 +23,24 @@ func (n *session) capabilities(string) error {
 	} else {
 		list = append(list, "MODE-READER")
 	}
-	if len(n.srv.Users) > 0 && !n.loggedIn {
-		list = append(list, "AUTHINFO USER")
-	}
-	if n.srv.m.TLS != nil && !n.secured {
-		list = append(list, "STARTTLS")
-	}
+	list = append(list, "AUTHINFO USER", "STARTTLS")
+	return n.block("101 Capability list:", strings.NewReader(n.allowed(list)), true)
+}
+
+// allowed returns the lines of a block, without capabilities that do not work.
+func (n *session) allowed(list []string) string {
 	var text strings.Builder
 	for _, line := range list {
 		verb, _, _ := strings.Cut(line, " ")
-		if !core.Names(n.srv.Hide, verb) {
+		switch {
+		case core.Names(n.srv.Hide, verb):
+		case verb == "STARTTLS" && (n.srv.m.TLS == nil || n.secured):
+		case verb == "AUTHINFO" && (len(n.srv.Users) == 0 || n.loggedIn):
+		default:
 			text.WriteString(line + "\r\n")
 		}
 	}
-	return n.block("101 Capability list:", strings.NewReader(text.String()), true)
+	return text.String()
 }
 
 func (n *session) modeReader(string) error {
@@ -158,6 +162,14 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 
 // block sends a reply of several lines. If record is true, the transcript has all of them.
 func (n *session) block(first string, lines io.Reader, record bool) error {
+	text, err := n.word(first)
+	if err != nil {
+		return err
+	}
+	first, own, replaced := strings.Cut(text, "\n")
+	if replaced {
+		lines = strings.NewReader(n.allowed(strings.Split(own, "\n")))
+	}
 	first = n.plan.Text(core.Reply, first)
 	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
 	if _, err := io.WriteString(out, core.ReplyOctets(first)); err != nil {

@@ -13,7 +13,6 @@ import (
 	"maps"
 	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +57,8 @@ type Machine struct {
 	fresh func() error
 	root  context.Context // ends with the server
 	epoch atomic.Pointer[epoch]
+	// public is nil until SetPublic is called.
+	public atomic.Pointer[public]
 
 	mu      sync.Mutex
 	conns   map[io.Closer]bool // nil once the server is closed; true means a client
@@ -411,16 +412,6 @@ func (m *Machine) end() {
 // Wait returns when the server has ended.
 func (m *Machine) Wait() { <-m.ended }
 
-// Shown returns the host and port that a server shows to clients: the given ones, or those it
-// listens on.
-func (m *Machine) Shown(host string, port int) (string, int) {
-	own, service, _ := net.SplitHostPort(m.Addr)
-	if port == 0 {
-		port, _ = strconv.Atoi(service)
-	}
-	return cmp.Or(host, own), port
-}
-
 // Dial connects to address as this server's clients do. It refuses an address that is not on this
 // host.
 func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -470,6 +461,16 @@ func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
 		m.trees[user] = t
 	}
 	return t
+}
+
+// FilesOf returns the files of a user that has a tree of its own, or nil.
+func (m *Machine) FilesOf(user string) fs.FS {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.trees[user]; t != nil {
+		return t.FS()
+	}
+	return nil
 }
 
 // UploadsOf returns the uploads of a user that has a tree of its own.

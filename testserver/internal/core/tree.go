@@ -33,6 +33,23 @@ type Entry struct {
 	ETag    string
 }
 
+// Info returns the entry as an fs.FileInfo, with the mode 0755 or 0644.
+func (e Entry) Info() fs.FileInfo { return info{e} }
+
+type info struct{ e Entry }
+
+func (i info) Name() string       { return i.e.Name }
+func (i info) Size() int64        { return i.e.Size }
+func (i info) ModTime() time.Time { return i.e.ModTime }
+func (i info) IsDir() bool        { return i.e.Dir }
+func (i info) Sys() any           { return nil }
+func (i info) Mode() fs.FileMode {
+	if i.e.Dir {
+		return fs.ModeDir | 0o755
+	}
+	return 0o644
+}
+
 // NewTree returns a tree over content, which may be nil.
 func NewTree(content fs.FS) *Tree { return &Tree{base: content} }
 

@@ -3,7 +3,6 @@ package core
 import (
 	"io"
 	"io/fs"
-	"time"
 )
 
 // FS returns the tree for reading. What is forbidden is there.
@@ -46,7 +45,7 @@ type treeFile struct {
 	entry Entry
 }
 
-func (f treeFile) Stat() (fs.FileInfo, error) { return treeInfo{f.entry}, nil }
+func (f treeFile) Stat() (fs.FileInfo, error) { return f.entry.Info(), nil }
 
 // A treeDir is a directory of a treeFS.
 type treeDir struct {
@@ -54,7 +53,7 @@ type treeDir struct {
 	rest  []Entry
 }
 
-func (d *treeDir) Stat() (fs.FileInfo, error) { return treeInfo{d.entry}, nil }
+func (d *treeDir) Stat() (fs.FileInfo, error) { return d.entry.Info(), nil }
 func (d *treeDir) Read([]byte) (int, error)   { return 0, ErrIsDir }
 func (d *treeDir) Close() error               { return nil }
 
@@ -67,23 +66,8 @@ func (d *treeDir) ReadDir(n int) (list []fs.DirEntry, err error) {
 	}
 	n = min(n, len(d.rest))
 	for _, e := range d.rest[:n] {
-		list = append(list, fs.FileInfoToDirEntry(treeInfo{e}))
+		list = append(list, fs.FileInfoToDirEntry(e.Info()))
 	}
 	d.rest = d.rest[n:]
 	return list, err
-}
-
-// A treeInfo is an Entry as fs.FileInfo.
-type treeInfo struct{ e Entry }
-
-func (i treeInfo) Name() string       { return i.e.Name }
-func (i treeInfo) Size() int64        { return i.e.Size }
-func (i treeInfo) ModTime() time.Time { return i.e.ModTime }
-func (i treeInfo) IsDir() bool        { return i.e.Dir }
-func (i treeInfo) Sys() any           { return nil }
-func (i treeInfo) Mode() fs.FileMode {
-	if i.e.Dir {
-		return fs.ModeDir | 0o755
-	}
-	return 0o644
 }

@@ -48,7 +48,7 @@ func Servers() []Server {
 		}},
 		{"gopher", func(ctx context.Context, addr string, set Setting) error {
 			_, err := gophertest.Start(ctx, addr, func(s *gophertest.Server) {
-				s.Personality = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
+				s.Dialect = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
 				set(&s.Server)
 			})
 			return err

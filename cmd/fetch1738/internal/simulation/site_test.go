@@ -140,7 +140,7 @@ func (s *site) start() error {
 		s.server, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) {
 			common(&g.Server)
 			if s.Plus {
-				g.Personality = gophertest.StandardGopher
+				g.Dialect = gophertest.StandardGopher
 			}
 		})
 	case "nntp":

@@ -1,0 +1,170 @@
+package ftptest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// Replies are texts that replace those of the server. A text is a whole reply with its code, lines
+// separated by "\n"; "" means no reply. The key says where it is sent; the first of these that
+// exists counts:
+//
+//	"TYPE A 200"    instead of the usual 200 to the command "TYPE A"
+//	"CWD 550 not a directory"
+//	                instead of the usual 550 to CWD that has this reason
+//	"RETR 226"      instead of the usual 226 to RETR, also as the last reply to a transfer
+//	"550 is a directory", "226"
+//	                instead of the usual 550 of this reason, or 226, to any command
+//
+// The reasons are "no such file or directory", "permission denied", "not a directory", "is a
+// directory", "file exists" and "directory not empty", and in replies to USER and PASS "anonymous".
+// With the key "LIST 226 no such file or directory" LIST sends an empty listing in that case.
+//
+// With a key without a code the command has no effect after the login, whatever the text:
+//
+//	"MLSD"          the reply to MLSD
+//	"NLST "         the reply to NLST without an argument
+//
+// FEAT ("FEAT 211") lists no commands of Hide, and those for TLS if there is TLS.
+//
+// In a text, these are replaced:
+//
+//	{line} {verb} {arg}   the command; its words
+//	{path} {dir}          the absolute path of the argument; the working directory
+//	"{path}" "{dir}"      the same in the quoted form of RFC 959
+//	{user}                the argument of USER
+//	{error} {Error}       the reason, as it is and with a capital letter
+//	{usual} {numbers}     the usual reply without its code; what that has in parentheses
+//	{mode}                ASCII or BINARY, by the type
+//	{size} {left}         the size of the file in bytes; what is left of it after REST
+//	{bytes} {lines}       what a transfer has moved; how many lines a listing has
+//	{listing}             the lines of MLST and STAT
+type Replies map[string]string
+
+// instead returns the reply to a command that has no effect.
+func (r Replies) instead(verb, arg string) (text string, ok bool) {
+	if text, ok = r[verb+" "+arg]; !ok {
+		text, ok = r[verb]
+	}
+	return text, ok
+}
+
+// current is the current command, with what replies to it say.
+type current struct {
+	line, verb, arg string   // the verb is without the X of the old names
+	about           string   // the reason of the reply, a part of its key
+	size, left      int64    // of the file that is sent
+	bytes           int64    // that a transfer has moved
+	lines           []string // of a listing
+}
+
+// newCurrent returns the command in a line.
+func newCurrent(line string) current {
+	verb, arg, _ := strings.Cut(line, " ")
+	verb = strings.ToUpper(verb)
+	if old, ok := strings.CutPrefix(verb, "X"); ok && len(old) == len("PWD") {
+		verb = cmp.Or(map[string]string{"PWD": "PWD", "CWD": "CWD", "MKD": "MKD", "RMD": "RMD", "CUP": "CDUP"}[old], verb)
+	}
+	return current{line: line, verb: verb, arg: arg}
+}
+
+// word returns the text of a reply, and how long the server waits before it.
+func (f *session) word(usual string) (text string, wait time.Duration) {
+	code, _, _ := strings.Cut(usual, " ")
+	code, _, _ = strings.Cut(code, "-")
+	verb := f.now.verb + " "
+	keys := []string{verb + f.now.arg + " " + code, verb + code + " " + f.now.about, verb + code, code + " " + f.now.about, code}
+	wait, _ = first(f.srv.Delays, keys)
+	if text, ok := first(f.srv.Replies, keys); ok {
+		return f.fill(text, usual), wait
+	}
+	return usual, wait
+}
+
+// first returns the value of the first key that exists.
+func first[M ~map[string]V, V any](m M, keys []string) (value V, ok bool) {
+	for _, key := range keys {
+		if value, ok = m[key]; ok {
+			break
+		}
+	}
+	return value, ok
+}
+
+// fill replaces the names in braces.
+func (f *session) fill(text, usual string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	_, rest, _ := strings.Cut(usual, " ")
+	_, numbers, _ := strings.Cut(usual, "(")
+	numbers, _, _ = strings.Cut(numbers, ")")
+	name := f.name(f.now.arg)
+	return strings.NewReplacer(
+		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.user,
+		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
+		"{error}", f.now.about, "{Error}", capital(f.now.about),
+		"{usual}", rest, "{numbers}", numbers, "{mode}", f.mode(),
+		"{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
+		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
+	).Replace(text)
+}
+
+func capital(s string) string {
+	for i, r := range s {
+		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
+	}
+	return s
+}
+
+func (f *session) mode() string {
+	if f.ascii {
+		return "ASCII"
+	}
+	return "BINARY"
+}
+
+// reason returns the reason of an error of the tree, as in the keys of Replies.
+func reason(err error) string {
+	for _, known := range []error{fs.ErrPermission, core.ErrNotDir, core.ErrIsDir, core.ErrNotEmpty} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file or directory"
+	case errors.Is(err, fs.ErrExist):
+		return "file exists"
+	}
+	return ""
+}
+
+// withFeatures completes the reply to FEAT: without the commands of Hide, with those that this server
+// has in addition.
+func (f *session) withFeatures(text string, more []string) string {
+	lines := strings.Split(text, "\n")
+	head, last := lines[:len(lines)-1], lines[len(lines)-1]
+	kept, listed := []string{}, make(map[string]bool)
+	for i, line := range head {
+		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		listed[verb] = true
+		if i == 0 || !core.Names(f.srv.Hide, verb) {
+			kept = append(kept, line)
+		}
+	}
+	for _, feature := range more {
+		verb, _, _ := strings.Cut(feature, " ")
+		if !listed[verb] && !core.Names(f.srv.Hide, verb) {
+			kept = append(kept, " "+feature)
+		}
+	}
+	return strings.Join(append(kept, last), "\n")
+}

@@ -1,0 +1,76 @@
+package nntptest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
+)
+
+// personalityNews is what the conversations in testdata/personalities are about. The tests of
+// interop feed the same to the real servers.
+func personalityNews(s *nntptest.Server) {
+	s.Groups = map[string][]string{
+		"local.empty": nil,
+		"local.test": {"Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\nSubject: One\r\n" +
+			"Date: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: <one@example.test>\r\n\r\nhello\r\n.dot\r\n"},
+	}
+	s.Descriptions = map[string]string{"local.test": "Tests, gr\u00fcn"}
+	s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "secret"}}, []string{"local.private"}
+	s.InMemory = true
+}
+
+// TestPersonalitiesAsPinned plays what was recorded with real servers.
+func TestPersonalitiesAsPinned(t *testing.T) {
+	pinned := 0
+	for _, p := range nntptest.Personalities() {
+		file := filepath.Join("testdata/personalities", p.Name+".txt")
+		want, err := os.ReadFile(file)
+		if err != nil {
+			continue // a way, which has a test of its own
+		}
+		pinned++
+		testclient.InBubble(t, p.Name, func(t *testing.T) {
+			srv := nntptest.New(t, p.Configure, personalityNews)
+			player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanNews}
+			got, err := player.News(t.Context(), string(want))
+			if err != nil {
+				t.Fatalf("%v after\n%s", err, got)
+			}
+			if d := replay.Compare(got, string(want)); d != "" {
+				t.Errorf("%s: %s", file, d)
+			}
+		})
+	}
+	if files, err := filepath.Glob("testdata/personalities/*.txt"); err != nil || len(files) != pinned {
+		t.Errorf("%d files, but %d personalities have one: %v", len(files), pinned, err)
+	}
+}
+
+func TestPersonalitiesAsDescribed(t *testing.T) {
+	testclient.InBubble(t, "slow-news", func(t *testing.T) {
+		srv := nntptest.New(t, nntptest.SlowNews, personalityNews)
+		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
+		start := time.Now()
+		const conversation = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 1 1 1 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
+		got, err := player.News(t.Context(), conversation)
+		if d := replay.Compare(got, conversation); d != "" || err != nil || time.Since(start) != 9*time.Second {
+			t.Errorf("%s, %v, after %v", d, err, time.Since(start))
+		}
+	})
+	testclient.InBubble(t, "rfc977", func(t *testing.T) {
+		srv := nntptest.New(t, nntptest.Old, personalityNews)
+		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
+		const conversation = "S: 200 testserver ready, posting allowed\nC: CAPABILITIES\nS: 500 What?\nC: MODE READER\nS: 501 Syntax error.\nC: OVER 1\nS: 500 What?\n" +
+			"C: GROUP local.test\nS: 211 1 1 1 local.test\n"
+		got, err := player.News(t.Context(), conversation)
+		if d := replay.Compare(got, conversation); d != "" || err != nil {
+			t.Errorf("%s, %v", d, err)
+		}
+	})
+}
