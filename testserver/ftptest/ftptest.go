@@ -55,7 +55,7 @@ type Server struct {
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
-	// DataPorts is the number of passive ports that are opened when the server starts and shared by
+	// DataPorts is the number of passive ports, at most 1000, that are opened when the server starts and shared by
 	// all sessions, so that they can be mapped to others, as those of a container. PassivePorts
 	// limits which they are; Ports returns them. 0 means a port of its own for each transfer.
 	//

@@ -52,12 +52,15 @@ func (s *Server) controlPort() uint16 {
 	return uint16(port)
 }
 
+// maxDataPorts is the maximum of DataPorts.
+const maxDataPorts = 1000
+
 // preparePorts checks the settings of ports and adds to how what they require.
 func (s *Server) preparePorts(how *core.Service) error {
 	first, last := s.PassivePorts[0], s.PassivePorts[1]
 	switch {
-	case s.DataPorts < 0:
-		return fmt.Errorf("ftptest: DataPorts is %d", s.DataPorts)
+	case s.DataPorts < 0, s.DataPorts > maxDataPorts:
+		return fmt.Errorf("ftptest: DataPorts is %d; the limits are 0 and %d", s.DataPorts, maxDataPorts)
 	case s.OnePort && (s.DataPorts > 0 || first > 0 || last > 0):
 		return errors.New("ftptest: with OnePort there are no DataPorts and no PassivePorts")
 	case s.Passive == PassiveRefused && (s.OnePort || s.DataPorts > 0):
