@@ -55,9 +55,10 @@ type Server struct {
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
-	// DataPorts is the number of passive ports, at most 1000, that are opened when the server starts and shared by
-	// all sessions, so that they can be mapped to others, as those of a container. PassivePorts
-	// limits which they are; Ports returns them. 0 means a port of its own for each transfer.
+	// DataPorts is the number of passive ports, at most 1000, that are opened when the server starts
+	// and shared by all sessions, so that they can be mapped to others, as those of a container.
+	// PassivePorts limits which they are; Ports returns them. 0 means a port of its own for each
+	// transfer.
 	//
 	// A session has a port from the reply to PASV or EPSV until its data connection is accepted.
 	// Without a free port PASV and EPSV wait up to 10 seconds, and then reply 425.
