@@ -89,7 +89,7 @@ C: /sub\t$
 C: /missing.txt\t+
 `
 
-// NewsDialogue is the same for news servers. The group local.test has an article, and local.empty
+// NewsDialogue is the same for news servers. The group local.test has two articles, and local.empty
 // has none.
 const NewsDialogue = `S: 200
 C: CAPABILITIES

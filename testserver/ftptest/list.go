@@ -2,6 +2,8 @@ package ftptest
 
 import (
 	"fmt"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -44,6 +46,14 @@ func (f *session) listing(command, arg string) ([]string, error) {
 // format formats what the command lists.
 func (f *session) format(command, dir string, self core.Entry, entries []core.Entry) []string {
 	l := Listing{Command: command, Dir: dir, Self: self.Info(), perm: f.perm}
+	l.unique = func(name string) string {
+		if dir != "" {
+			name = dir + "/" + name
+		}
+		h := fnv.New32a()
+		_, _ = io.WriteString(h, f.name(name))
+		return fmt.Sprintf("%x", h.Sum32())
+	}
 	for _, e := range entries {
 		e.Name = core.OneLine.Replace(e.Name)
 		l.Entries = append(l.Entries, e.Info())
@@ -118,7 +128,8 @@ type Listing struct {
 	// 0644.
 	Entries []fs.FileInfo
 
-	perm func(letters string) string // those for which the user has the right
+	perm   func(letters string) string // those for which the user has the right
+	unique func(name string) string    // the fact unique of an entry, or of "." or ".."
 }
 
 // Usual formats a listing as servers without a function Listing do: ls -l, names, or facts.

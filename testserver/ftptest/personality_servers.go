@@ -82,19 +82,19 @@ func ProFTPD(s *Server) {
 		"DELE 250": "250 DELE command successful",
 	})
 	s.Listing = func(l Listing) []string {
-		facts := func(typ, perm, modify, size string, mode fs.FileMode) string {
-			return fmt.Sprintf("modify=%s;perm=%s;%stype=%s;unique=FE01U1738;UNIX.group=65534;UNIX.groupname=nogroup;UNIX.mode=%04o;UNIX.owner=65534;UNIX.ownername=ftp;",
-				modify, perm, size, typ, mode.Perm())
+		facts := func(name, typ, perm, modify, size string, mode fs.FileMode) string {
+			return fmt.Sprintf("modify=%s;perm=%s;%stype=%s;unique=FE01U%s;UNIX.group=65534;UNIX.groupname=nogroup;UNIX.mode=%04o;UNIX.owner=65534;UNIX.ownername=ftp;",
+				modify, perm, size, typ, l.unique(name), mode.Perm())
 		}
 		lines := l.lines("%s %3d ftp      ftp      %8d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
 			if e.IsDir() {
-				return facts("dir", l.perm("flcdmpe"), modify, "", e.Mode())
+				return facts(e.Name(), "dir", l.perm("flcdmpe"), modify, "", e.Mode())
 			}
-			return facts("file", l.perm("adfrw"), modify, fmt.Sprintf("size=%d;", e.Size()), e.Mode())
+			return facts(e.Name(), "file", l.perm("adfrw"), modify, fmt.Sprintf("size=%d;", e.Size()), e.Mode())
 		})
 		if l.Command == "MLSD" {
 			modify := l.Self.ModTime().UTC().Format(timeFormat)
-			lines = append(lines, facts("cdir", l.perm("flcdmpe"), modify, "", 0o755)+" .", facts("pdir", l.perm("fle"), modify, "", 0o755)+" ..")
+			lines = append(lines, facts(".", "cdir", l.perm("flcdmpe"), modify, "", 0o755)+" .", facts("..", "pdir", l.perm("fle"), modify, "", 0o755)+" ..")
 		}
 		return lines
 	}
@@ -137,21 +137,21 @@ func PureFTPd(s *Server) {
 }
 
 func pureListing(l Listing) []string {
-	facts := func(typ, modify, size string, mode fs.FileMode) string {
-		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g1738;", typ, size, modify, mode.Perm())
+	facts := func(name, typ, modify, size string, mode fs.FileMode) string {
+		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g%s;", typ, size, modify, mode.Perm(), l.unique(name))
 	}
 	lines := l.lines("%s %4d ftp        ftp        %10d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
 		if e.IsDir() {
-			return facts("dir", modify, "sizd=4096", e.Mode())
+			return facts(e.Name(), "dir", modify, "sizd=4096", e.Mode())
 		}
-		return facts("file", modify, fmt.Sprintf("size=%d", e.Size()), e.Mode())
+		return facts(e.Name(), "file", modify, fmt.Sprintf("size=%d", e.Size()), e.Mode())
 	})
 	modify := l.Self.ModTime().UTC().Format(timeFormat)
 	switch {
 	case l.Command == "MLST":
 		lines[0] = strings.Replace(lines[0], "; /", "; ", 1)
 	case l.Command == "MLSD":
-		lines = append(lines, facts("cdir", modify, "sizd=4096", 0o755)+" .", facts("pdir", modify, "sizd=4096", 0o755)+" ..")
+		lines = append(lines, facts(".", "cdir", modify, "sizd=4096", 0o755)+" .", facts("..", "pdir", modify, "sizd=4096", 0o755)+" ..")
 	case l.Command == "NLST" && l.Self.IsDir():
 		lines = append(lines, l.prefix()+".", l.prefix()+"..")
 	}
@@ -253,7 +253,7 @@ func Pyftpdlib(s *Server) {
 			if e.IsDir() {
 				typ, perm = "dir", l.perm("eldfmMTcp")
 			}
-			return fmt.Sprintf("modify=%s;perm=%s;size=%d;type=%s;unique=fe01g1738;", modify, perm, onDisk(e), typ)
+			return fmt.Sprintf("modify=%s;perm=%s;size=%d;type=%s;unique=fe01g%s;", modify, perm, onDisk(e), typ, l.unique(e.Name()))
 		})
 	}
 }
