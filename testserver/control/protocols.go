@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -20,28 +21,31 @@ import (
 // A starter starts the server of a plan.
 type starter func(p *plan) error
 
-// starters returns the protocols. A generic function would be shorter, but then the program has all
-// methods of the servers.
+// starters returns the protocols.
 func starters() map[string]starter {
 	return map[string]starter{
-		"cso":      startCSO,
+		"cso":      plain(csotest.Start, func(s *csotest.Server) *testserver.Server { return &s.Server }),
 		"ftp":      startFTP,
 		"gopher":   startGopher,
 		"http":     startHTTP,
 		"nntp":     startNNTP,
-		"prospero": startProspero,
+		"prospero": plain(prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
 		"smtp":     startSMTP,
 		"telnet":   startTelnet,
-		"wais":     startWAIS,
+		"wais":     plain(waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
 	}
 }
 
-func startCSO(p *plan) error {
-	_, err := csotest.Start(p.server.api.ctx, p.addr, func(s *csotest.Server) {
-		p.set(&s.Server, s, personality[*csotest.Server](p, s, nil))
-	})
-	return err
+// plain returns the starter of a server that has neither users nor personalities.
+func plain[S any](start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) starter {
+	return func(p *plan) error {
+		_, err := start(p.server.api.ctx, p.addr, func(s *S) { p.set(common(s), s, none(p)) })
+		return err
+	}
 }
+
+// none is personality for a server that has none.
+func none(p *plan) func() error { return personality[any](p, nil, nil) }
 
 func startFTP(p *plan) error {
 	srv, err := ftptest.Start(p.server.api.ctx, p.addr, func(s *ftptest.Server) {
@@ -63,7 +67,7 @@ func startGopher(p *plan) error {
 
 func startHTTP(p *plan) error {
 	_, err := webtest.Start(p.server.api.ctx, p.addr, func(s *webtest.Server) {
-		p.set(&s.Server, s, personality[*webtest.Server](p, s, nil))
+		p.set(&s.Server, s, none(p))
 		s.Users = p.users
 	})
 	return err
@@ -81,16 +85,9 @@ func startNNTP(p *plan) error {
 	return err
 }
 
-func startProspero(p *plan) error {
-	_, err := prosperotest.Start(p.server.api.ctx, p.addr, func(s *prosperotest.Server) {
-		p.set(&s.Server, s, personality[*prosperotest.Server](p, s, nil))
-	})
-	return err
-}
-
 func startSMTP(p *plan) error {
 	srv, err := smtptest.Start(p.server.api.ctx, p.addr, func(s *smtptest.Server) {
-		p.set(&s.Server, s, personality[*smtptest.Server](p, s, nil))
+		p.set(&s.Server, s, none(p))
 	})
 	if err == nil {
 		p.server.mail = srv.Mail
@@ -101,15 +98,8 @@ func startSMTP(p *plan) error {
 func startTelnet(p *plan) error {
 	_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
 		var d dialogue
-		p.set(&s.Server, &d, personality[*telnettest.Server](p, s, nil))
+		p.set(&s.Server, &d, none(p))
 		s.Dialogue = d.steps()
-	})
-	return err
-}
-
-func startWAIS(p *plan) error {
-	_, err := waistest.Start(p.server.api.ctx, p.addr, func(s *waistest.Server) {
-		p.set(&s.Server, s, personality[*waistest.Server](p, s, nil))
 	})
 	return err
 }

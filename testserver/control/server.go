@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 	"github.com/fetch1738/fetch1738/testserver/smtptest"
 )
 
@@ -196,9 +196,9 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 	if err != nil || folder == nil && u.Files == nil {
 		return account, err
 	}
-	tree := core.NewTree(folder)
-	err = p.server.store(field+".files", u.Files, tree.Put)
-	account.Content = tree.FS()
+	all := tree.New(folder, nil)
+	err = p.server.store(field+".files", u.Files, all.Put)
+	account.Content = all.FS()
 	return account, err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
@@ -187,7 +188,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 type session struct {
 	*core.Client
 	srv   *Server
-	tree  *core.Tree
+	tree  *tree.Tree
 	lines chan input    // commands from the client; closed at its end
 	done  chan struct{} // closed when the session has ended
 	busy  atomic.Bool   // carrying out a command: the client need not send anything
@@ -232,7 +233,7 @@ const (
 )
 
 func (s *Server) serve(c *core.Client) {
-	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: core.Clean(s.LoginDir),
+	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command
 	defer f.closePassive()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Transfers. Two goroutines work on each: one moves the data, and the session's own keeps listening
@@ -35,7 +36,7 @@ func (f *session) retrieve(arg string) error {
 		src = core.ToNetASCII(file)
 		_, err = io.CopyN(io.Discard, src, offset)
 	} else {
-		err = core.Seek(file, offset)
+		err = tree.Seek(file, offset)
 	}
 	if err != nil && err != io.EOF {
 		return f.replyf("554 Can't restart at %d.", offset)
@@ -384,7 +385,7 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 		_, _ = io.Copy(io.Discard, src)
 	}
 	if n > limit {
-		return data.Bytes()[:limit], core.ErrTooLarge
+		return data.Bytes()[:limit], tree.ErrTooLarge
 	}
 	return data.Bytes(), err
 }
