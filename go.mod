@@ -15,9 +15,7 @@ require (
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.43.0
+	golang.org/x/tools v0.51.0
 )
 
-require (
-	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
-	golang.org/x/tools v0.51.0 // indirect
-)
+require github.com/hashicorp/go-cleanhttp v0.5.2 // indirect

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -148,6 +150,59 @@ func TestServeFolder(t *testing.T) {
 	}
 	if got := converse(t, s.urls[0], "/link.txt\r\n"); strings.Contains(got, "secret") {
 		t.Errorf("a link leads out of the folder: %q", got)
+	}
+}
+
+// sampleScript is the one that the documentation quotes.
+const sampleScript = "../../testserver/control/testdata/site.txtar"
+
+func TestServeScript(t *testing.T) {
+	s := startServe(t, 2, "-v", "--script", sampleScript)
+	for i, scheme := range []string{"ftp", "http"} {
+		if u, err := url.Parse(s.urls[i]); err != nil || u.Scheme != scheme || u.Path != "/" {
+			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)
+		}
+	}
+	if got := converse(t, s.urls[1], "GET /pub/motd.txt HTTP/1.0\r\n\r\n"); !strings.HasSuffix(got, "\r\n\r\nhello, world\n") {
+		t.Errorf("%q", got)
+	}
+	login := strings.TrimPrefix(s.urls[0], "ftp://")
+	for _, want := range []string{"18 on", "0 only for the user lab\n"} { // the fault acts once
+		var out, messages bytes.Buffer
+		code := run(t.Context(), []string{"-q", "ftp://lab:secret@" + login + "notes.txt"}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages})
+		if got := fmt.Sprintf("%d %s", code, out.String()); got != want {
+			t.Errorf("%q, want %q; %s", got, want, messages.String())
+		}
+	}
+	if code := s.stop(); code != 0 {
+		t.Errorf("code %d: %s", code, s.log.String())
+	}
+	if got := s.log.String(); !strings.Contains(got, "ftp-1 1 C: USER lab\n") || strings.Contains(got, "secret") {
+		t.Errorf("on standard error: %q", got)
+	}
+}
+
+// With --control, the servers of scripts are in the list when the first line is printed.
+func TestServeScriptAndControl(t *testing.T) {
+	s := startServe(t, 1, "--control", "0", "--script", sampleScript, "--script", sampleScript)
+	var first struct{ Control, Token string }
+	if err := json.Unmarshal([]byte(s.urls[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "GET", first.Control+"/v1/servers", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+first.Token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer res.Body.Close()
+	var list struct{ Servers []struct{ ID string } }
+	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list.Servers) != 4 || list.Servers[3].ID != "http-4" {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
 

@@ -125,6 +125,7 @@ func (a *API) routes() []route {
 		{"GET /v1/servers", handler(a.list)},
 		{"POST /v1/servers", handler(a.create)},
 		{"DELETE /v1/servers", handler(a.deleteAll)},
+		{"POST /v1/scripts", handler(a.runScript)},
 		{"GET /v1/servers/{id}", with(getServer)},
 		{"DELETE /v1/servers/{id}", with(deleteServer)},
 		{"POST /v1/servers/{id}/reset", with(resetServer)},
@@ -245,33 +246,47 @@ func (a *API) create(w http.ResponseWriter, r *http.Request) error {
 	if err := read(w, r, &n); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	full := len(a.servers)+a.opening >= maxServers
-	if !full {
-		a.opening++
-		a.count++
-	}
-	id := fmt.Sprintf("%s-%d", n.Protocol, a.count)
-	a.mu.Unlock()
-	if full {
-		return problem{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("there are %d servers, which is the limit; DELETE those that are not needed", maxServers)}
-	}
-	s, err := a.start(id, n)
-	a.mu.Lock()
-	a.opening--
-	if err == nil && a.ctx.Err() != nil {
-		s.close()
-		err = problem{Status: http.StatusServiceUnavailable, Detail: "the program is ending"}
-	}
-	if err == nil {
-		a.servers = append(a.servers, s)
-	}
-	a.mu.Unlock()
+	servers, err := a.startAll([]newServer{n})
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Location", "/v1/servers/"+id)
-	return answer(w, http.StatusCreated, s.info())
+	w.Header().Set("Location", "/v1/servers/"+servers[0].id)
+	return answer(w, http.StatusCreated, servers[0].info())
+}
+
+// startAll starts servers and adds them to the list: all of them, or none if there is an error.
+func (a *API) startAll(list []newServer) (servers []*server, err error) {
+	a.mu.Lock()
+	if len(a.servers)+a.opening+len(list) > maxServers {
+		defer a.mu.Unlock()
+		return nil, problem{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("there are %d servers, and the limit is %d; DELETE those that are not needed", len(a.servers), maxServers)}
+	}
+	first := a.count + 1
+	a.opening += len(list)
+	a.count += len(list)
+	a.mu.Unlock()
+	for i, n := range list {
+		var s *server
+		if s, err = a.start(fmt.Sprintf("%s-%d", n.Protocol, first+i), n); err != nil {
+			err = within(n.field, err)
+			break
+		}
+		servers = append(servers, s)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.opening -= len(list)
+	if err == nil && a.ctx.Err() != nil {
+		err = problem{Status: http.StatusServiceUnavailable, Detail: "the program is ending"}
+	}
+	if err != nil {
+		for _, s := range servers {
+			s.close()
+		}
+		return nil, err
+	}
+	a.servers = append(a.servers, servers...)
+	return servers, nil
 }
 
 // take takes a server out of the list. It returns false if another request has done so.

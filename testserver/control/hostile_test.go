@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -223,20 +222,21 @@ func FuzzCreate(f *testing.F) {
 		if regexp.MustCompile(`(?i)"port"`).Match(body) {
 			t.Skip("a port may be taken")
 		}
-		r := httptest.NewRequest("POST", "http://127.0.0.1/v1/servers", bytes.NewReader(body))
-		r.Header.Set("Authorization", "Bearer "+api.Token())
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		api.ServeHTTP(w, r)
-		if w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
-			t.Fatalf("%d %s", w.Code, w.Body)
+		if status, answer := request(api, "POST", "/v1/servers", "application/json", body); status >= 500 || !json.Valid(answer) {
+			t.Fatalf("%d %s", status, answer)
 		}
-		r = httptest.NewRequest("DELETE", "http://127.0.0.1/v1/servers", nil)
-		r.Header.Set("Authorization", "Bearer "+api.Token())
-		if w := httptest.NewRecorder(); true {
-			if api.ServeHTTP(w, r); w.Code != http.StatusNoContent {
-				t.Fatal(fmt.Sprint(w.Code))
-			}
+		if status, answer := request(api, "DELETE", "/v1/servers", "", nil); status != http.StatusNoContent {
+			t.Fatalf("%d %s", status, answer)
 		}
 	})
+}
+
+// request sends a request without a socket.
+func request(api *control.API, method, path, kind string, body []byte) (int, []byte) {
+	r := httptest.NewRequest(method, "http://127.0.0.1"+path, bytes.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+api.Token())
+	r.Header.Set("Content-Type", kind)
+	w := httptest.NewRecorder()
+	api.ServeHTTP(w, r)
+	return w.Code, w.Body.Bytes()
 }

@@ -36,6 +36,8 @@ type newServer struct {
 	IdleTimeout string          `json:"idleTimeout"`
 	Faults      []rule          `json:"faults"`
 	Settings    json.RawMessage `json:"settings"`
+
+	field string // where it is in a script, as in servers.0
 }
 
 // user is an account of a newServer.
@@ -197,7 +199,9 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 		return account, err
 	}
 	all := tree.New(folder, nil)
-	err = p.server.store(field+".files", u.Files, all.Put)
+	err = p.server.store(field+".files", u.Files, func(name string, data []byte, modified time.Time) error {
+		return all.Put(tree.Clean(name), data, modified)
+	})
 	account.Content = all.FS()
 	return account, err
 }

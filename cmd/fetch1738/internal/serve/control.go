@@ -14,20 +14,55 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	"github.com/fetch1738/fetch1738/testserver/control"
 )
 
-// serveControl serves the control API until ctx ends.
+// serveControl serves the control API until ctx ends, with the servers of the scripts.
 func (o *options) serveControl(ctx context.Context) int {
 	addr, err := listenAddr(o.control, o.public)
 	if err != nil {
 		return o.Complain("--control %v", err)
 	}
+	host, _, _ := net.SplitHostPort(addr)
+	return o.withAPI(host, func(api *control.API, _ []string) int {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if cause, ok := errors.AsType[*os.SyscallError](err); ok {
+			return o.Fail(exit.Usage, "--control: cannot listen on %s: %v", addr, cause.Err)
+		}
+		if err != nil {
+			return o.Fail(exit.Usage, "%v", err)
+		}
+		return o.answer(ctx, l, api)
+	})
+}
+
+// serveScripts serves the servers of the scripts until ctx ends, without the control API.
+func (o *options) serveScripts(ctx context.Context) int {
+	return o.withAPI("0.0.0.0", func(_ *control.API, urls []string) int {
+		for _, u := range urls {
+			if strings.Count(u, "/") == 2 { // not that of a phone book
+				u += "/"
+			}
+			if _, err := fmt.Fprintln(o.Std.Out, u); err != nil {
+				return o.Fail(exit.Write, "%v", err)
+			}
+		}
+		o.announce()
+		<-ctx.Done()
+		return exit.OK
+	})
+}
+
+// withAPI calls use with a control API and the URLs of the scripts' servers, which listen on host if
+// other hosts may connect.
+func (o *options) withAPI(host string, use func(*control.API, []string) int) int {
 	config := control.Config{Hosts: o.hosts, Version: version.String()}
 	if o.public {
-		config.Listen, _, _ = net.SplitHostPort(addr)
+		config.Listen = host
 	}
+	var err error
 	if o.tokenFile != "" {
 		if config.Token, err = readToken(o.tokenFile); err != nil {
 			return o.Fail(exit.Read, "%v", err)
@@ -43,19 +78,25 @@ func (o *options) serveControl(ctx context.Context) int {
 		log := &conversationLog{w: o.Std.Err}
 		config.Log = func(id string, line control.Line) { log.of(id)(line) }
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if cause, ok := errors.AsType[*os.SyscallError](err); ok {
-		return o.Fail(exit.Usage, "--control: cannot listen on %s: %v", addr, cause.Err)
+	api := control.New(config)
+	defer api.Close()
+	var urls []string
+	for _, name := range o.scripts {
+		script, err := stdio.ReadFile(name)
+		if err != nil {
+			return o.Fail(exit.Read, "%v", err)
+		}
+		started, err := api.StartScript(script)
+		if err != nil {
+			return o.Fail(exit.Usage, "%s", stdio.Line(fmt.Sprintf("%s: %v", name, err)))
+		}
+		urls = append(urls, started...)
 	}
-	if err != nil {
-		return o.Fail(exit.Usage, "%v", err)
-	}
-	return o.answer(ctx, l, control.New(config))
+	return use(api, urls)
 }
 
-// answer answers requests until ctx ends. It closes l and api.
+// answer answers requests until ctx ends. It closes l.
 func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) int {
-	defer api.Close()
 	srv := &http.Server{
 		Handler: api, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0),

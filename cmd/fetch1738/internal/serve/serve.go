@@ -23,6 +23,7 @@ import (
 
 const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
        fetch1738 serve --control ADDR [--root DIR] [--until-eof]
+       fetch1738 serve --script FILE... [--control ADDR] [--root DIR]
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
@@ -35,6 +36,9 @@ With --control, tests in any language start servers of their own by JSON over
 HTTP: with users, TLS, faults and transcripts. The first line on standard output
 is JSON with its URL and the token that requests must have. /v1/openapi.yaml
 there describes it.
+
+With --script, the servers of a file: JSON objects as --control takes them, and
+then their files in the format txtar.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
@@ -52,7 +56,7 @@ type options struct {
 	*cli.Verb
 	servers                   []play.Server
 	root, control, tokenFile  string
-	hosts                     []string
+	hosts, scripts            []string
 	public, verbose, untilEOF bool
 }
 
@@ -64,6 +68,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 	v.StringVar(&o.root, "root", "", "Serve the folder `DIR` instead of the sample; with --control, folders below it")
 	v.StringVar(&o.control, "control", "", "Start servers on request by HTTP on `ADDR`")
+	v.StringArrayVar(&o.scripts, "script", nil, "Start the servers of `FILE`; may be repeated")
 	v.StringVar(&o.tokenFile, "token-file", "", "With --control, take the token from `FILE` instead of a new one")
 	v.StringArrayVar(&o.hosts, "control-host", nil, "With --control, accept requests for this host name; may be repeated (`NAME`)")
 	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
@@ -88,6 +93,10 @@ func (o *options) run(ctx context.Context) int {
 		return o.serveControl(ctx)
 	case o.tokenFile != "" || o.hosts != nil:
 		err = errors.New("--token-file and --control-host are for --control")
+	case o.scripts != nil && len(addrs) > 0:
+		err = errors.New("--script starts the servers of its file; the options of schemes are for servers without it")
+	case o.scripts != nil:
+		return o.serveScripts(ctx)
 	}
 	if err != nil {
 		return o.Complain("%v", err)
@@ -132,12 +141,17 @@ func (o *options) serve(ctx context.Context, addrs map[string]string) int {
 			return o.Fail(exit.Write, "%v", err)
 		}
 	}
+	o.announce()
+	<-ctx.Done()
+	return exit.OK
+}
+
+// announce says that the servers run.
+func (o *options) announce() {
 	if o.public {
 		fmt.Fprintln(o.Std.Err, "fetch1738: warning: there is no access control, and other hosts may be able to connect")
 	}
 	fmt.Fprintln(o.Std.Err, "fetch1738: serving until interrupted")
-	<-ctx.Done()
-	return exit.OK
 }
 
 // argumentHint returns a hint if arg is a folder or a scheme, which are given by options.
