@@ -2,9 +2,8 @@
 import time
 
 
-def test_hangs(fetch1738, servers, capfd):
-    servers("ftp")
+def test_hangs(ftp_server, capfd):
     with capfd.disabled():
-        print(fetch1738.url, flush=True)
+        print(ftp_server.url, flush=True)
     while True:
         time.sleep(60)
