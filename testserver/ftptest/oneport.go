@@ -19,7 +19,7 @@ var errTwoCandidates = errors.New("two connections may be the data connection")
 // a sign of a second client.
 const (
 	aloneTime     = 20 * time.Millisecond
-	longAloneTime = 500 * time.Millisecond
+	longAloneTime = 100 * time.Millisecond
 	crowdTime     = 10 * time.Second
 )
 
