@@ -45,10 +45,11 @@ const (
 // has, then it is this one, and the bytes are right. If it has not, then a foreign connection has
 // come in the same window, and the data connection is on its way for longer than aloneTime and the
 // transfer together. Then the client could take an empty data connection for a complete document.
-// That is the one mistake that cannot be excluded, because nothing distinguishes the two. It takes a
-// second client, of which there are signs: connections that wait, spoiled windows, data connections
-// that do not come. For crowdTime after a sign longAloneTime replaces aloneTime. A second client
-// whose very first connection comes at that moment has given no sign.
+// That is the one mistake that cannot be excluded, because nothing distinguishes the two: with both
+// times 0, it happened in 16 of 10,000 transfers of eight clients, and in none with 20 ms
+// (TestFTPOnePortCrowd in interop). It takes a second client, of which there are signs: connections
+// that wait, spoiled windows, data connections that do not come. For crowdTime after a sign
+// longAloneTime replaces aloneTime.
 //
 // No data connection receives a greeting: one is sent only when no window is open (2), to a
 // connection that arrived outside of one, and all data connections arrive in theirs (3). Without
