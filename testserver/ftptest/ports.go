@@ -23,12 +23,12 @@ type public struct {
 	ports map[uint16]uint16
 }
 
-// SetPublic sets what passive replies say from now on, for a server whose ports are mapped to others
-// as those of a container. The reply to PASV has host, which must be an IPv4 address; "" means
-// PassiveHost, or without that the address to which the client has connected. The replies to PASV
-// and EPSV have the values of ports in place of the real ports, which are the keys; a port without a
-// value is told as it is. With an error nothing is changed. Each call replaces what earlier ones
-// have set.
+// SetPublic sets what passive replies say from now on, for a server whose ports are mapped to
+// others as those of a container. The reply to PASV has host, which must be an IPv4 address; ""
+// means PassiveHost, or without that the address to which the client has connected. The replies to
+// PASV and EPSV have the values of ports in place of the real ports, which are the keys; a port
+// that is not a key stays as it is. With an error nothing is changed. Each call replaces what
+// earlier ones have set.
 func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
 	if err := checkHost(host); err != nil {
 		return err
@@ -201,10 +201,10 @@ const lateTime = 2 * time.Second
 //   - A port whose connection was accepted is free at once: no other is to come.
 //   - A port that a session has given up, or whose session has ended, is free when its connection
 //     has come, which is reset, or after lateTime.
-//   - When a port is reserved, all connections that have reached it are reset: those that came still
-//     later, and those of port scans and health checks. They are in front of one that the server
-//     makes itself. Closing and opening the port again would reset them too, but meanwhile the
-//     system could give the port to a connection of another program.
+//   - When a port is reserved, all connections that have reached it are reset: those that came
+//     still later, and those of port scans and health checks. They are in front of one that the
+//     server makes itself. Closing and opening the port again would reset them too, but meanwhile
+//     the system could give the port to a connection of another program.
 //   - The port that was used longest ago is taken first.
 //
 // One mistake cannot be excluded: a foreign connection that comes while a port is reserved, before

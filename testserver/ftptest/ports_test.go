@@ -116,8 +116,8 @@ func testScripts(t *testing.T, configure func(*ftptest.Server), scripts map[stri
 	}
 }
 
-// TestFTPDataPorts tests a pool with one port: how a session may give it up, and when its connection
-// comes. The next session must receive the right bytes. The port is 49152.
+// TestFTPDataPorts tests a pool with one port: how a session may give it up, and when its
+// connection comes. The next session must receive the right bytes. The port is 49152.
 func TestFTPDataPorts(t *testing.T) {
 	const a, b = "A+\nA login\nA EPSV => 229\n", "\nB+\nB login\nB EPSV => 229\nb+1\nB RETR motd.txt => 150\nb motd\nB => 226"
 	testScripts(t, func(s *ftptest.Server) { s.DataPorts, s.PassivePorts = 1, [2]uint16{49152, 49152} }, map[string]string{
@@ -205,8 +205,8 @@ func TestFTPOnePort(t *testing.T) {
 	})
 }
 
-// TestFTPOnePortUnderTLS tests that a connection that may be a data connection receives nothing, also
-// if it begins with TLS, and that one that was taken ends without a close_notify.
+// TestFTPOnePortUnderTLS tests that a connection that may be a data connection receives nothing,
+// also if it begins with TLS.
 func TestFTPOnePortUnderTLS(t *testing.T) {
 	withTLS(t, func(s *ftptest.Server) { s.OnePort = true }, func(t *testing.T, srv *ftptest.Server, c *secureClient) {
 		c.expect("", "220")
