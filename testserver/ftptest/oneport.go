@@ -44,17 +44,17 @@ const (
 // Hence a transfer succeeds only if exactly one connection has arrived in its window. If the data
 // connection has, then it is this one, and the bytes are right. If it has not, then a foreign
 // connection has come in the same window, and the data connection is on its way for longer than
-// aloneTime and the transfer together. Then one side could take an empty document for a complete one.
-// That is the one mistake that cannot be excluded, because nothing distinguishes the two: with both
-// times 0, it happened in 16 of 10,000 transfers of eight clients, and in none with 20 ms
+// aloneTime and the transfer together. Then an empty document could look complete to one side. That
+// is the one mistake that cannot be excluded, because nothing distinguishes the two: with both times
+// 0, it happened in 16 of 10,000 transfers of eight clients, and in none with 20 ms for both
 // (TestFTPOnePortCrowd in interop). It takes a second client, of which there are signs: connections
 // that wait, spoiled windows, data connections that do not come. For crowdTime after a sign
 // longAloneTime replaces aloneTime.
 //
-// A data connection receives a greeting only if it arrives after its window: a greeting is sent when
-// no window is open (2), to a connection that arrived outside of one. By then the transfer has
-// failed, because the window was spoiled, or the session has given it up or ended, lateTime before.
-// So these bytes complete nothing.
+// Apart from that mistake, a data connection receives a greeting only if it arrives after its
+// window: a greeting is sent when no window is open (2), to a connection that arrived outside of
+// one. By then the transfer has failed, because the window was spoiled, or the session has given it
+// up or ended, lateTime before. So these bytes complete nothing.
 type onePort struct {
 	srv *Server
 
