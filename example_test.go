@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -588,6 +589,29 @@ func TestAbortedTransfer(t *testing.T) {
 	}
 	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
 		t.Errorf("no CWD pub in:\n%s", srv.Transcript())
+	}
+}
+
+// Personalities can be combined.
+func TestHalfAList(t *testing.T) {
+	srv := ftptest.New(t, ftptest.IIS, ftptest.TruncatingList, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
+	})
+
+	res, err := fetch1738.Get(t.Context(), srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	var names []string
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, item.Name)
+	}
+	if !slices.Equal(names, []string{"a.txt"}) {
+		t.Errorf("IIS lists %q", names)
 	}
 }
 

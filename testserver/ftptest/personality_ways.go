@@ -46,7 +46,7 @@ func TruncatingList(s *Server) {
 // InetdLimit is the personality inetd-limit.
 func InetdLimit(s *Server) { s.MaxConns = 2 }
 
-// TLSSessionReuse is the personality tls-session-reuse. It makes a certificate if there is none.
+// TLSSessionReuse is the personality tls-session-reuse. It makes a certificate unless TLS is set.
 func TLSSessionReuse(s *Server) {
 	if s.ReuseTLS = true; s.TLS == nil {
 		s.TLS = testserver.NewTLS()
