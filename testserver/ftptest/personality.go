@@ -62,7 +62,7 @@ func ways() []testserver.Personality[*Server] {
 		{Name: "inetd-limit", Source: "its test; inetd and tcpsvd with a limit", Configure: InetdLimit,
 			Summary: "It closes a third connection without a greeting while two are open."},
 		{Name: "tls-session-reuse", Source: "its test; vsftpd with require_ssl_reuse", Configure: TLSSessionReuse,
-			Summary: "It refuses a data connection that does not resume the TLS session of the control connection."},
+			Summary: "With TLS, it refuses a data connection that does not resume the session of the control connection."},
 		{Name: "late-226", Source: "its test", Configure: Late226,
 			Summary: "It sends the last reply to a transfer 30 seconds after the data."},
 		{Name: "silent-abor", Source: "its test", Configure: SilentABOR,
