@@ -11,9 +11,11 @@ import (
 	"net"
 	nethttp "net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -588,6 +590,64 @@ func TestAbortedTransfer(t *testing.T) {
 	}
 	if !srv.Transcript().Has(testserver.FromClient, "CWD pub") {
 		t.Errorf("no CWD pub in:\n%s", srv.Transcript())
+	}
+}
+
+// An FTP server whose ports are mapped to others. Here the client's Dial has the mapping.
+func TestMappedPorts(t *testing.T) {
+	const distance = 1000
+	mapped := func(port uint16) uint16 { return port + distance }
+
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
+		s.DataPorts = 10
+	})
+	public := make(map[uint16]uint16)
+	for _, port := range srv.Ports() { // the control port, then ten data ports
+		public[port] = mapped(port)
+	}
+	if err := srv.SetPublic("127.0.0.1", public); err != nil {
+		t.Fatal(err)
+	}
+
+	r := fetch1738.Resolver{Env: fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return nil, err
+		}
+		return srv.Dial(ctx, network, netip.AddrPortFrom(at.Addr(), at.Port()-distance).String())
+	}}}
+	defer r.Close()
+	res, err := r.Get(t.Context(), fmt.Sprintf("ftp://127.0.0.1:%d/a.txt", mapped(srv.Ports()[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if data, err := io.ReadAll(res.Body); string(data) != "hello\n" || err != nil {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// Personalities can be combined.
+func TestHalfAList(t *testing.T) {
+	srv := ftptest.New(t, ftptest.IIS, ftptest.TruncatingList, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
+	})
+
+	res, err := fetch1738.Get(t.Context(), srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	var names []string
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, item.Name)
+	}
+	if !slices.Equal(names, []string{"a.txt"}) {
+		t.Errorf("IIS lists %q", names)
 	}
 }
 

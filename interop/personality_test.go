@@ -2,14 +2,18 @@ package interop
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/interop/inn"
 )
@@ -113,12 +117,74 @@ func startGophernicusWith(t *testing.T, files map[string]string) (addr string) {
 
 // TestPersonalitiesOfNews is the same for NNTP.
 func TestPersonalitiesOfNews(t *testing.T) {
-	t.Run("inn", func(t *testing.T) {
-		t.Parallel()
-		srv := inn.Start(t, nil, nil)
-		srv.Feed(t, map[string][]byte{"<one@example.test>": []byte("Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\n" +
-			"Subject: One\r\nDate: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: <one@example.test>\r\n\r\nhello\r\n.dot\r\n")})
-		player := &replay.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: replay.CleanNews}
-		comparePersonality(t, "../testserver/nntptest/testdata/personalities/inn.txt", replay.NewsDialogue, player.News)
-	})
+	articles := make(map[string][]byte)
+	for _, name := range []string{"one", "two"} {
+		id := "<" + name + "@example.test>"
+		articles[id] = []byte("Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\nSubject: " + name +
+			"\r\nDate: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: " + id + "\r\n\r\nhello\r\n.dot\r\n")
+	}
+	for name, start := range map[string]func(*testing.T) string{
+		"inn": func(t *testing.T) string {
+			srv := inn.Start(t, nil, nil)
+			srv.Feed(t, map[string][]byte{"<one@example.test>": articles["<one@example.test>"]})
+			srv.Feed(t, map[string][]byte{"<two@example.test>": articles["<two@example.test>"]})
+			return srv.Addr
+		},
+		"leafnode": func(t *testing.T) string {
+			return startLeafnode(t, articles["<one@example.test>"], articles["<two@example.test>"])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			player := &replay.Server{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: replay.CleanNews}
+			comparePersonality(t, "../testserver/nntptest/testdata/personalities/"+name+".txt", replay.NewsDialogue, player.News)
+		})
+	}
+}
+
+// startLeafnode runs leafnode under tcpsvd, with these articles in local.test, and returns its
+// address. The paths of its files are fixed, so it gets others in their places.
+func startLeafnode(t *testing.T, articles ...[]byte) (addr string) {
+	t.Helper()
+	tcpsvd, program := requireTool(t, "tcpsvd"), requireTool(t, "leafnode")
+	if os.Geteuid() != 0 && os.Getenv("CI") == "" {
+		t.Skip("leafnode must be started by root")
+	}
+	addr = daemon.FreeAddr(t)
+	_, port, _ := net.SplitHostPort(addr)
+	dir := serverDir(t)
+	// It refuses names of hosts that look like examples.
+	files := map[string]string{
+		"etc/leafnode/config":       "server = news.example.test\nhostname = news.fetch1738.dev\nexpire = 20000\n",
+		"spool/leaf.node/groupinfo": "local.empty 0 1 900000000 Nothing\nlocal.test 2 1 900000000 Tests, gr\u00fcn\n",
+	}
+	for i, text := range articles {
+		xref := fmt.Sprintf("Xref: news.fetch1738.dev local.test:%d\n", i+1)
+		files["spool/local/test/"+strconv.Itoa(i+1)] = xref + strings.ReplaceAll(string(text), "\r\n", "\n")
+	}
+	dirs := []string{"failed.postings", "out.going", "interesting.groups", "temp.files", "local/empty"}
+	for i := range 1000 {
+		dirs = append(dirs, fmt.Sprintf("message.id/%03d", i))
+	}
+	for _, name := range dirs {
+		makeDir(t, filepath.Join(dir, "spool", name), 0o755)
+	}
+	for name, text := range files {
+		makeDir(t, filepath.Dir(filepath.Join(dir, name)), 0o755)
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	script := `
+		chown -R news:news "$1"
+		mount --bind "$1/etc" /etc/news
+		mount --bind "$1/spool" /var/spool/news
+		"$2" -r > /dev/null
+		shift 2
+		exec "$@"`
+	target, err := filepath.EvalSymlinks(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	daemon.Start(t, exec.Command("unshare", "-m", "--propagation", "private", "sh", "-ec", script, "sh", dir,
+		filepath.Join(filepath.Dir(target), "texpire"), tcpsvd, "-c", "100", "127.0.0.1", port, program)).Await(t, addr)
+	return addr
 }

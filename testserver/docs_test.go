@@ -3,13 +3,17 @@ package testserver_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +30,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-var update = flag.Bool("update", false, "write the faults into docs/testing.md")
+var update = flag.Bool("update", false, "write the faults and the personalities into docs/testing.md")
 
 // described is implemented by all servers.
 type described interface {
@@ -131,6 +135,43 @@ func faultCell(faults []testserver.FaultInfo) string {
 		}
 	}
 	return strings.Join(cell, "; ")
+}
+
+// TestDocsListPersonalities compares the table of personalities in docs/testing.md with those that
+// exist. Their names are unique within a protocol.
+func TestDocsListPersonalities(t *testing.T) {
+	const file, begin, end = "../docs/testing.md", "<!-- personalities: TestDocsListPersonalities -update writes this table -->\n\n", "\n<!-- end of personalities -->"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("docs/testing.md has no table of personalities")
+	}
+	rows := slices.Concat(rowsOf(ftptest.Personalities()), rowsOf(gophertest.Personalities()), rowsOf(nntptest.Personalities()))
+	if len(rows) < 30 {
+		t.Errorf("there are %d personalities, want at least 30", len(rows))
+	}
+	table := "| name | in Go | what it does | pinned by |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "")
+	want := before + begin + table + end + after
+	if *update {
+		err = os.WriteFile(file, []byte(want), 0o644)
+	} else if want != string(page) {
+		t.Error("docs/testing.md lists other personalities than there are; use -update")
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func rowsOf[S any](all []testserver.Personality[S]) (rows []string) {
+	for _, p := range all {
+		function := path.Base(runtime.FuncForPC(reflect.ValueOf(p.Configure).Pointer()).Name())
+		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", p.Name, function, p.Summary, p.Source))
+	}
+	return rows
 }
 
 // TestDocsListStages checks that the package comment lists the stages of all servers.

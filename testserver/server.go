@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // TB is the part of *testing.T, *testing.B and *testing.F that the New functions use.
@@ -74,7 +75,7 @@ func (s *Server) Put(name string, data []byte) error {
 
 // PutModified is Put of a file with a modification time. A zero time means that of RFC 1738.
 func (s *Server) PutModified(name string, data []byte, modified time.Time) error {
-	return s.m.Tree.Put(core.Clean(name), data, modified)
+	return s.m.Tree.Put(tree.Clean(name), data, modified)
 }
 
 // Files returns all files as clients without Content of their own see them at any time, with those
@@ -83,7 +84,7 @@ func (s *Server) Files() fs.FS { return s.m.Tree.FS() }
 
 // Remove removes a file, or a directory with all that is in it, whether it is in Content, stored by
 // Put or uploaded. Without one of that name the error is fs.ErrNotExist.
-func (s *Server) Remove(name string) error { return s.m.Tree.Delete(core.Clean(name)) }
+func (s *Server) Remove(name string) error { return s.m.Tree.Delete(tree.Clean(name)) }
 
 // Uploads returns the files that clients stored and did not delete, by name without a leading
 // slash; those of users with Content of their own are in UploadsOf.

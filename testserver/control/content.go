@@ -87,7 +87,7 @@ func (s *server) putOne(name string, data []byte, modified time.Time) error {
 	return nil
 }
 
-func (a *API) putFile(s *server, w http.ResponseWriter, r *http.Request) error {
+func putFile(s *server, w http.ResponseWriter, r *http.Request) error {
 	var modified time.Time
 	if text := r.URL.Query().Get("modified"); text != "" {
 		var err error
@@ -107,7 +107,7 @@ func (a *API) putFile(s *server, w http.ResponseWriter, r *http.Request) error {
 	return done(w)
 }
 
-func (a *API) putTree(s *server, w http.ResponseWriter, r *http.Request) error {
+func putTree(s *server, w http.ResponseWriter, r *http.Request) error {
 	data, err := body(w, r, maxFile)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *server) filesOf(r *http.Request) (fs.FS, map[string][]byte, error) {
 	return files, s.common.UploadsOf(name), nil
 }
 
-func (a *API) getFile(s *server, w http.ResponseWriter, r *http.Request) error {
+func getFile(s *server, w http.ResponseWriter, r *http.Request) error {
 	files, _, err := s.filesOf(r)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (a *API) getFile(s *server, w http.ResponseWriter, r *http.Request) error {
 	return ignoreClient(err)
 }
 
-func (a *API) deleteFile(s *server, w http.ResponseWriter, r *http.Request) error {
+func deleteFile(s *server, w http.ResponseWriter, r *http.Request) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	remove := s.common.Remove
@@ -193,7 +193,7 @@ func (a *API) deleteFile(s *server, w http.ResponseWriter, r *http.Request) erro
 	return done(w)
 }
 
-func (a *API) uploads(s *server, w http.ResponseWriter, r *http.Request) error {
+func listUploads(s *server, w http.ResponseWriter, r *http.Request) error {
 	type upload struct {
 		Name string `json:"name"`
 		Size int    `json:"size"`

@@ -125,22 +125,22 @@ func (a *API) routes() []route {
 		{"GET /v1/servers", handler(a.list)},
 		{"POST /v1/servers", handler(a.create)},
 		{"DELETE /v1/servers", handler(a.deleteAll)},
-		{"GET /v1/servers/{id}", with(a.get)},
-		{"DELETE /v1/servers/{id}", with(a.delete)},
-		{"POST /v1/servers/{id}/reset", with(a.reset)},
-		{"POST /v1/servers/{id}/wait", with(a.wait)},
-		{"GET /v1/servers/{id}/files/{name...}", with(a.getFile)},
-		{"PUT /v1/servers/{id}/files/{name...}", with(a.putFile)},
-		{"DELETE /v1/servers/{id}/files/{name...}", with(a.deleteFile)},
-		{"PUT /v1/servers/{id}/tree", with(a.putTree)},
-		{"GET /v1/servers/{id}/uploads", with(a.uploads)},
-		{"GET /v1/servers/{id}/faults", with(a.pending)},
-		{"POST /v1/servers/{id}/faults", with(a.arm)},
-		{"DELETE /v1/servers/{id}/faults", with(a.disarm)},
-		{"GET /v1/servers/{id}/transcript", with(a.transcript)},
-		{"GET /v1/servers/{id}/articles", with(a.articles)},
-		{"GET /v1/servers/{id}/mails", with(a.mails)},
-		{"PUT /v1/servers/{id}/public", with(a.public)},
+		{"GET /v1/servers/{id}", with(getServer)},
+		{"DELETE /v1/servers/{id}", with(deleteServer)},
+		{"POST /v1/servers/{id}/reset", with(resetServer)},
+		{"POST /v1/servers/{id}/wait", with(waitServer)},
+		{"GET /v1/servers/{id}/files/{name...}", with(getFile)},
+		{"PUT /v1/servers/{id}/files/{name...}", with(putFile)},
+		{"DELETE /v1/servers/{id}/files/{name...}", with(deleteFile)},
+		{"PUT /v1/servers/{id}/tree", with(putTree)},
+		{"GET /v1/servers/{id}/uploads", with(listUploads)},
+		{"GET /v1/servers/{id}/faults", with(listFaults)},
+		{"POST /v1/servers/{id}/faults", with(armFaults)},
+		{"DELETE /v1/servers/{id}/faults", with(clearFaults)},
+		{"GET /v1/servers/{id}/transcript", with(transcript)},
+		{"GET /v1/servers/{id}/articles", with(listArticles)},
+		{"GET /v1/servers/{id}/mails", with(listMails)},
+		{"PUT /v1/servers/{id}/public", with(setPublic)},
 	}
 }
 
@@ -236,7 +236,7 @@ func (a *API) list(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, map[string]any{"servers": list})
 }
 
-func (a *API) get(s *server, w http.ResponseWriter, _ *http.Request) error {
+func getServer(s *server, w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, s.info())
 }
 
@@ -285,9 +285,9 @@ func (a *API) take(s *server) bool {
 	return i >= 0
 }
 
-func (a *API) delete(s *server, w http.ResponseWriter, _ *http.Request) error {
+func deleteServer(s *server, w http.ResponseWriter, _ *http.Request) error {
 	pending := s.pending()
-	if a.take(s) {
+	if s.api.take(s) {
 		s.close()
 	}
 	return answer(w, http.StatusOK, map[string]any{"pending": pending})

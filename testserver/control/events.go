@@ -56,11 +56,11 @@ func (s *server) pending() []string {
 	return list
 }
 
-func (a *API) pending(s *server, w http.ResponseWriter, _ *http.Request) error {
+func listFaults(s *server, w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, map[string]any{"pending": s.pending()})
 }
 
-func (a *API) arm(s *server, w http.ResponseWriter, r *http.Request) error {
+func armFaults(s *server, w http.ResponseWriter, r *http.Request) error {
 	var one rule
 	if err := read(w, r, &one); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *API) arm(s *server, w http.ResponseWriter, r *http.Request) error {
 	return done(w)
 }
 
-func (a *API) disarm(s *server, w http.ResponseWriter, _ *http.Request) error {
+func clearFaults(s *server, w http.ResponseWriter, _ *http.Request) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	s.common.ResetFaults()
@@ -103,7 +103,7 @@ func (s *server) lines(since int) ([]lineInfo, int) {
 	return list, first + len(t)
 }
 
-func (a *API) transcript(s *server, w http.ResponseWriter, r *http.Request) error {
+func transcript(s *server, w http.ResponseWriter, r *http.Request) error {
 	since := 0
 	text := r.URL.Query().Get("since")
 	if last := r.Header.Get("Last-Event-ID"); last != "" && text == "" { // an EventSource that connects again
@@ -119,7 +119,7 @@ func (a *API) transcript(s *server, w http.ResponseWriter, r *http.Request) erro
 	}
 	switch accept := r.Header.Get("Accept"); {
 	case strings.HasPrefix(accept, "text/event-stream"):
-		return a.watch(s, w, r, since)
+		return watch(s, w, r, since)
 	case strings.HasPrefix(accept, "text/plain"):
 		t, _ := s.common.TranscriptFrom(since)
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -134,12 +134,12 @@ func (a *API) transcript(s *server, w http.ResponseWriter, r *http.Request) erro
 const keepAlive = 15 * time.Second
 
 // watch sends lines as they are recorded, as events, until the client leaves or the server ends.
-func (a *API) watch(s *server, w http.ResponseWriter, r *http.Request, since int) error {
-	if a.watches.Add(1) > maxWatches {
-		a.watches.Add(-1)
+func watch(s *server, w http.ResponseWriter, r *http.Request, since int) error {
+	if s.api.watches.Add(1) > maxWatches {
+		s.api.watches.Add(-1)
 		return problem{Status: http.StatusTooManyRequests, Detail: fmt.Sprintf("%d transcripts are watched, which is the limit", maxWatches)}
 	}
-	defer a.watches.Add(-1)
+	defer s.api.watches.Add(-1)
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	alive := time.NewTicker(keepAlive)
@@ -203,7 +203,7 @@ func textOf(octets string) string {
 	return octets
 }
 
-func (a *API) articles(s *server, w http.ResponseWriter, _ *http.Request) error {
+func listArticles(s *server, w http.ResponseWriter, _ *http.Request) error {
 	type article struct {
 		Text   string `json:"text,omitempty"`
 		Octets []byte `json:"octets"`
@@ -218,7 +218,7 @@ func (a *API) articles(s *server, w http.ResponseWriter, _ *http.Request) error 
 	return answer(w, http.StatusOK, map[string]any{"articles": list})
 }
 
-func (a *API) mails(s *server, w http.ResponseWriter, _ *http.Request) error {
+func listMails(s *server, w http.ResponseWriter, _ *http.Request) error {
 	type mail struct {
 		From   string   `json:"from"`
 		To     []string `json:"to"`

@@ -100,10 +100,11 @@ func decode(data []byte, into any, prefix string) error {
 			one, _ := json.Marshal(map[string]json.RawMessage{name: value})
 			if e := strictly(one, reflect.New(reflect.TypeOf(into).Elem()).Interface()); e != nil {
 				err, field = e, name
-				if inner := fieldOf(e); inner != "" && inner != name && !strings.HasPrefix(inner, name+".") {
-					field += "." + inner
-				} else if inner != "" {
+				switch inner := fieldOf(e); {
+				case strings.HasPrefix(inner, name+"."):
 					field = inner
+				case inner != "" && !strings.EqualFold(inner, name):
+					field += "." + inner
 				}
 				break
 			}
@@ -112,7 +113,34 @@ func decode(data []byte, into any, prefix string) error {
 	if prefix != "" && field != "" {
 		prefix += "."
 	}
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return bad(prefix+field, "the value is %s; expected %s", mismatch.Value, kind(mismatch.Type))
+	}
 	return bad(prefix+field, "%s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// kind returns what JSON has for a type.
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	}
+	return "number from " + limits(t)
+}
+
+// limits returns the least and the greatest number of a type.
+func limits(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		return fmt.Sprintf("0 to %d", uint64(1)<<t.Bits()-1)
+	}
+	return fmt.Sprintf("-%d to %[1]d", uint64(1)<<(t.Bits()-1)-1)
 }
 
 func strictly(data []byte, into any) error {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -20,79 +21,87 @@ import (
 // A starter starts the server of a plan.
 type starter func(p *plan) error
 
-// starters returns the protocols. They are not generic: see package play of the command.
+// starters returns the protocols.
 func starters() map[string]starter {
 	return map[string]starter{
-		"cso": func(p *plan) error {
-			_, err := csotest.Start(p.server.api.ctx, p.addr, func(s *csotest.Server) {
-				p.set(&s.Server, s, personality[*csotest.Server](p, s, nil))
-			})
-			return err
-		},
-		"ftp": func(p *plan) error {
-			srv, err := ftptest.Start(p.server.api.ctx, p.addr, func(s *ftptest.Server) {
-				p.set(&s.Server, s, personality(p, s, ftptest.Personalities()))
-				s.Users = p.users
-			})
-			if err == nil {
-				p.server.dataPorts = srv.Ports()[1:]
-			}
-			return err
-		},
-		"gopher": func(p *plan) error {
-			_, err := gophertest.Start(p.server.api.ctx, p.addr, func(s *gophertest.Server) {
-				p.set(&s.Server, s, personality(p, s, gophertest.Personalities()))
-			})
-			return err
-		},
-		"http": func(p *plan) error {
-			_, err := webtest.Start(p.server.api.ctx, p.addr, func(s *webtest.Server) {
-				p.set(&s.Server, s, personality[*webtest.Server](p, s, nil))
-				s.Users = p.users
-			})
-			return err
-		},
-		"nntp": func(p *plan) error {
-			srv, err := nntptest.Start(p.server.api.ctx, p.addr, func(s *nntptest.Server) {
-				p.set(&s.Server, s, personality(p, s, nntptest.Personalities()))
-				s.Users = p.users
-			})
-			if err == nil {
-				p.server.posted, p.server.remove = srv.Posted, srv.Remove
-				p.server.put = func(name string, data []byte, _ time.Time) error { return srv.Put(name, data) }
-			}
-			return err
-		},
-		"prospero": func(p *plan) error {
-			_, err := prosperotest.Start(p.server.api.ctx, p.addr, func(s *prosperotest.Server) {
-				p.set(&s.Server, s, personality[*prosperotest.Server](p, s, nil))
-			})
-			return err
-		},
-		"smtp": func(p *plan) error {
-			srv, err := smtptest.Start(p.server.api.ctx, p.addr, func(s *smtptest.Server) {
-				p.set(&s.Server, s, personality[*smtptest.Server](p, s, nil))
-			})
-			if err == nil {
-				p.server.mail = srv.Mail
-			}
-			return err
-		},
-		"telnet": func(p *plan) error {
-			_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
-				var d dialogue
-				p.set(&s.Server, &d, personality[*telnettest.Server](p, s, nil))
-				s.Dialogue = d.steps()
-			})
-			return err
-		},
-		"wais": func(p *plan) error {
-			_, err := waistest.Start(p.server.api.ctx, p.addr, func(s *waistest.Server) {
-				p.set(&s.Server, s, personality[*waistest.Server](p, s, nil))
-			})
-			return err
-		},
+		"cso":      plain(csotest.Start, func(s *csotest.Server) *testserver.Server { return &s.Server }),
+		"ftp":      startFTP,
+		"gopher":   startGopher,
+		"http":     startHTTP,
+		"nntp":     startNNTP,
+		"prospero": plain(prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
+		"smtp":     startSMTP,
+		"telnet":   startTelnet,
+		"wais":     plain(waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
 	}
+}
+
+// plain returns the starter of a server that has neither users nor personalities.
+func plain[S any](start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) starter {
+	return func(p *plan) error {
+		_, err := start(p.server.api.ctx, p.addr, func(s *S) { p.set(common(s), s, none(p)) })
+		return err
+	}
+}
+
+// none is personality for a server that has none.
+func none(p *plan) func() error { return personality[any](p, nil, nil) }
+
+func startFTP(p *plan) error {
+	srv, err := ftptest.Start(p.server.api.ctx, p.addr, func(s *ftptest.Server) {
+		p.set(&s.Server, s, personality(p, s, ftptest.Personalities()))
+		s.Users = p.users
+	})
+	if err == nil {
+		p.server.dataPorts = srv.Ports()[1:]
+	}
+	return err
+}
+
+func startGopher(p *plan) error {
+	_, err := gophertest.Start(p.server.api.ctx, p.addr, func(s *gophertest.Server) {
+		p.set(&s.Server, s, personality(p, s, gophertest.Personalities()))
+	})
+	return err
+}
+
+func startHTTP(p *plan) error {
+	_, err := webtest.Start(p.server.api.ctx, p.addr, func(s *webtest.Server) {
+		p.set(&s.Server, s, none(p))
+		s.Users = p.users
+	})
+	return err
+}
+
+func startNNTP(p *plan) error {
+	srv, err := nntptest.Start(p.server.api.ctx, p.addr, func(s *nntptest.Server) {
+		p.set(&s.Server, s, personality(p, s, nntptest.Personalities()))
+		s.Users = p.users
+	})
+	if err == nil {
+		p.server.posted, p.server.remove = srv.Posted, srv.Remove
+		p.server.put = func(name string, data []byte, _ time.Time) error { return srv.Put(name, data) }
+	}
+	return err
+}
+
+func startSMTP(p *plan) error {
+	srv, err := smtptest.Start(p.server.api.ctx, p.addr, func(s *smtptest.Server) {
+		p.set(&s.Server, s, none(p))
+	})
+	if err == nil {
+		p.server.mail = srv.Mail
+	}
+	return err
+}
+
+func startTelnet(p *plan) error {
+	_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
+		var d dialogue
+		p.set(&s.Server, &d, none(p))
+		s.Dialogue = d.steps()
+	})
+	return err
 }
 
 // A dialogue is the settings of a telnet server. Commands are bytes, which JSON has in base64.

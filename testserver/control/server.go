@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -15,7 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 	"github.com/fetch1738/fetch1738/testserver/smtptest"
 )
 
@@ -102,10 +103,17 @@ func (a *API) start(id string, n newServer) (*server, error) {
 		return s, nil
 	}
 	s.close()
-	if _, ok := err.(problem); !ok {
-		err = problem{Status: http.StatusConflict, Detail: strings.TrimPrefix(err.Error(), "testserver: "), Field: "port"}
+	if _, ok := err.(problem); ok {
+		return nil, err
 	}
-	return nil, err
+	_, why, found := strings.Cut(err.Error(), ": ") // without the name of the package
+	if !found {
+		why = err.Error()
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return nil, problem{Status: http.StatusConflict, Detail: why, Field: "port"}
+	}
+	return nil, bad("settings", "%s", why)
 }
 
 // plan is a server that is being started.
@@ -139,8 +147,11 @@ func (p *plan) check() (err error) {
 			return bad("idleTimeout", "%q is not a time as in 90s", p.IdleTimeout)
 		}
 	}
-	if p.MaxUpload < 0 || p.MaxConns < 0 {
-		return bad("maxUpload", "a limit is negative")
+	if p.MaxUpload < 0 {
+		return bad("maxUpload", "the limit is negative")
+	}
+	if p.MaxConns < 0 {
+		return bad("maxConns", "the limit is negative")
 	}
 	if p.content, err = p.open("folder", p.Folder); err != nil {
 		return err
@@ -185,9 +196,9 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 	if err != nil || folder == nil && u.Files == nil {
 		return account, err
 	}
-	tree := core.NewTree(folder)
-	err = p.server.store(field+".files", u.Files, tree.Put)
-	account.Content = tree.FS()
+	all := tree.New(folder, nil)
+	err = p.server.store(field+".files", u.Files, all.Put)
+	account.Content = all.FS()
 	return account, err
 }
 
@@ -277,7 +288,7 @@ type publicBody struct {
 	Ports map[string]uint16 `json:"ports"`
 }
 
-func (a *API) public(s *server, w http.ResponseWriter, r *http.Request) error {
+func setPublic(s *server, w http.ResponseWriter, r *http.Request) error {
 	var b publicBody
 	if err := read(w, r, &b); err != nil {
 		return err
@@ -296,7 +307,7 @@ func (a *API) public(s *server, w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, s.info())
 }
 
-func (a *API) reset(s *server, w http.ResponseWriter, _ *http.Request) error {
+func resetServer(s *server, w http.ResponseWriter, _ *http.Request) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	if err := s.common.Reset(); err != nil {
@@ -308,7 +319,7 @@ func (a *API) reset(s *server, w http.ResponseWriter, _ *http.Request) error {
 	return done(w)
 }
 
-func (a *API) wait(s *server, w http.ResponseWriter, r *http.Request) error {
+func waitServer(s *server, w http.ResponseWriter, r *http.Request) error {
 	limit := 10 * time.Second
 	if text := r.URL.Query().Get("timeout"); text != "" {
 		var err error

@@ -55,6 +55,56 @@ func ExampleStart() {
 	// S: 502 Command not implemented.
 }
 
+// A personality is a configure function. Others can follow it.
+func ExampleServer_personality() {
+	ctx := context.Background()
+	srv, err := ftptest.Start(ctx, "", ftptest.VSFTPD, ftptest.NoREST, func(s *ftptest.Server) {
+		s.Content = documents
+		s.InMemory = true
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer srv.Close()
+
+	nc, err := srv.Dial(ctx, "tcp", srv.Addr)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	control := textproto.NewConn(nc)
+	defer control.Close()
+	control.ReadResponse(220)
+	for _, command := range []string{"USER anonymous", "PASS me@example.test", "MDTM nix.txt", "REST 6"} {
+		control.Cmd("%s", command)
+		control.ReadResponse(0)
+	}
+
+	fmt.Print(srv.Transcript())
+	// Output:
+	// S: 220 (vsFTPd 3.0.3)
+	// C: USER anonymous
+	// S: 331 Please specify the password.
+	// C: PASS me@example.test
+	// S: 230 Login successful.
+	// C: MDTM nix.txt
+	// S: 550 Could not get file modification time.
+	// C: REST 6
+	// S: 500 Unknown command.
+}
+
+// The personalities of a server can be selected by their names.
+func ExamplePersonalities() {
+	for _, p := range ftptest.Personalities() {
+		if p.Name == "rest-ignored" {
+			fmt.Println(p.Summary)
+		}
+	}
+	// Output:
+	// It accepts REST and then sends the file from its beginning.
+}
+
 // A test of a client of your own begins like this. The server ends with the test, which also fails
 // if the fault was never used.
 func ExampleNew() {

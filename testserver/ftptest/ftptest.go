@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
@@ -55,9 +56,10 @@ type Server struct {
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
-	// DataPorts is the number of passive ports that are opened when the server starts and shared by
-	// all sessions, so that they can be mapped to others, as those of a container. PassivePorts
-	// limits which they are; Ports returns them. 0 means a port of its own for each transfer.
+	// DataPorts is the number of passive ports, at most 1000, that are opened when the server starts
+	// and shared by all sessions, so that they can be mapped to others, as those of a container.
+	// PassivePorts limits which they are; Ports returns them. 0 means a port of its own for each
+	// transfer.
 	//
 	// A session has a port from the reply to PASV or EPSV until its data connection is accepted.
 	// Without a free port PASV and EPSV wait up to 10 seconds, and then reply 425.
@@ -186,7 +188,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 type session struct {
 	*core.Client
 	srv   *Server
-	tree  *core.Tree
+	tree  *tree.Tree
 	lines chan input    // commands from the client; closed at its end
 	done  chan struct{} // closed when the session has ended
 	busy  atomic.Bool   // carrying out a command: the client need not send anything
@@ -211,6 +213,7 @@ type session struct {
 	active   string   // address to connect to, after PORT and EPRT
 	queue    []input  // commands that came during a transfer
 	moving   bool     // a transfer is under way
+	aborted  bool     // an ABOR has ended a transfer, and is not answered yet
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others
@@ -231,7 +234,7 @@ const (
 )
 
 func (s *Server) serve(c *core.Client) {
-	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: core.Clean(s.LoginDir),
+	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command
 	defer f.closePassive()

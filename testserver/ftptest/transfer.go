@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Transfers. Two goroutines work on each: one moves the data, and the session's own keeps listening
@@ -35,7 +36,7 @@ func (f *session) retrieve(arg string) error {
 		src = core.ToNetASCII(file)
 		_, err = io.CopyN(io.Discard, src, offset)
 	} else {
-		err = core.Seek(file, offset)
+		err = tree.Seek(file, offset)
 	}
 	if err != nil && err != io.EOF {
 		return f.replyf("554 Can't restart at %d.", offset)
@@ -132,7 +133,13 @@ func (f *session) opening(name string, size int64) string {
 }
 
 // abort answers an ABOR when no transfer is under way, or after its 426 was sent.
-func (f *session) abort(string) error { return f.reply("226 Abort successful.") }
+func (f *session) abort(string) error {
+	if !f.aborted {
+		f.now.about = "no transfer"
+	}
+	f.aborted = false
+	return f.reply("226 Abort successful.")
+}
 
 // maxQueue is the maximum number of commands that a client may send during a transfer.
 const maxQueue = 64
@@ -203,12 +210,10 @@ func (f *session) attend(moved <-chan error, arrived, cancel func()) (err, over 
 				cancel()
 				<-moved
 				return nil, io.EOF
-			case strings.EqualFold(line.text, "ABOR") && f.ignoresAbort():
-				f.hear(line)
-				continue
-			case strings.EqualFold(line.text, "ABOR"):
+			case f.aborts(line.text):
 				cancel()
 				<-moved
+				f.aborted = true
 				f.queue = append([]input{line}, f.queue...)
 				return errAborted, nil
 			case !f.checksAhead():
@@ -230,10 +235,10 @@ var (
 	errNoData  = errors.New("no data connection")
 )
 
-// ignoresAbort reports whether ABOR has no answer and no effect.
-func (f *session) ignoresAbort() bool {
-	text, ok := f.srv.Replies["ABOR"]
-	return ok && text == ""
+// aborts reports whether a command ends the transfer that is under way.
+func (f *session) aborts(line string) bool {
+	_, without := f.srv.Replies["ABOR"]
+	return strings.EqualFold(line, "ABOR") && !without && !core.Names(f.srv.Hide, "ABOR")
 }
 
 func (f *session) lastReply(err error) string {
@@ -384,7 +389,7 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 		_, _ = io.Copy(io.Discard, src)
 	}
 	if n > limit {
-		return data.Bytes()[:limit], core.ErrTooLarge
+		return data.Bytes()[:limit], tree.ErrTooLarge
 	}
 	return data.Bytes(), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC 4643), STARTTLS
@@ -94,7 +95,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 // and "local.test/5" are article 5 of the group local.test. With a number that is taken, or a name
 // that is no number, the article gets the next number.
 func (s *Server) Put(name string, data []byte) error {
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	if err := s.Server.Put(name, data); err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (s *Server) Put(name string, data []byte) error {
 // Remove removes an article by the name of its file, a directory of articles, or an article of Groups
 // or a posted one as in "local.test/5".
 func (s *Server) Remove(name string) error {
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	found := s.news.remove(name)
 	if err := s.Server.Remove(name); err != nil && !found {
 		return err

@@ -17,12 +17,16 @@ import (
 func personalityNews(s *nntptest.Server) {
 	s.Groups = map[string][]string{
 		"local.empty": nil,
-		"local.test": {"Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\nSubject: One\r\n" +
-			"Date: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: <one@example.test>\r\n\r\nhello\r\n.dot\r\n"},
+		"local.test":  {article("one"), article("two")},
 	}
 	s.Descriptions = map[string]string{"local.test": "Tests, gr\u00fcn"}
 	s.Users, s.Protected = map[string]testserver.User{"lab": {Password: "secret"}}, []string{"local.private"}
 	s.InMemory = true
+}
+
+func article(name string) string {
+	return "Path: not-for-mail\r\nFrom: a@example.test\r\nNewsgroups: local.test\r\nSubject: " + name +
+		"\r\nDate: Sat, 04 Mar 1995 05:06:07 GMT\r\nMessage-ID: <" + name + "@example.test>\r\n\r\nhello\r\n.dot\r\n"
 }
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
@@ -57,7 +61,7 @@ func TestPersonalitiesAsDescribed(t *testing.T) {
 		srv := nntptest.New(t, nntptest.SlowNews, personalityNews)
 		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
 		start := time.Now()
-		const conversation = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 1 1 1 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
+		const conversation = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 2 1 2 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
 		got, err := player.News(t.Context(), conversation)
 		if d := replay.Compare(got, conversation); d != "" || err != nil || time.Since(start) != 9*time.Second {
 			t.Errorf("%s, %v, after %v", d, err, time.Since(start))
@@ -67,7 +71,7 @@ func TestPersonalitiesAsDescribed(t *testing.T) {
 		srv := nntptest.New(t, nntptest.Old, personalityNews)
 		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
 		const conversation = "S: 200 testserver ready, posting allowed\nC: CAPABILITIES\nS: 500 What?\nC: MODE READER\nS: 501 Syntax error.\nC: OVER 1\nS: 500 What?\n" +
-			"C: GROUP local.test\nS: 211 1 1 1 local.test\n"
+			"C: GROUP local.test\nS: 211 2 1 2 local.test\n"
 		got, err := player.News(t.Context(), conversation)
 		if d := replay.Compare(got, conversation); d != "" || err != nil {
 			t.Errorf("%s, %v", d, err)

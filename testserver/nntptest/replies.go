@@ -19,8 +19,9 @@ import (
 //
 // CAPABILITIES lists nothing of Hide, and STARTTLS and AUTHINFO only where they work.
 //
-// In a text, these are replaced: {arg} by the argument, {field} by its first word, {usual} by the usual reply without its code,
-// and {group} by the numbers and the name of the selected group, as in the reply to GROUP.
+// In a text, these are replaced: {arg} by the argument, {field} by its first word, {range} by the
+// rest, {usual} by the usual reply without its code, {name} by the name of the selected group, and
+// {group} by its numbers and its name, as in the reply to GROUP.
 type Replies map[string]string
 
 // word returns the text of a reply, after the time that the server takes for it.
@@ -46,12 +47,12 @@ func (n *session) word(usual string) (string, error) {
 }
 
 func (n *session) fill(text, usual string) string {
-	field, _, _ := strings.Cut(n.arg, " ")
-	group := ""
-	if n.group != nil && strings.Contains(text, "{group}") {
-		group = strings.TrimPrefix(n.described(n.group), "211 ")
+	field, span, _ := strings.Cut(n.arg, " ")
+	group, name := "", ""
+	if n.group != nil && strings.Contains(text, "{") {
+		group, name = strings.TrimPrefix(n.described(n.group), "211 "), n.group.name
 	}
-	return strings.NewReplacer("{arg}", n.arg, "{field}", field, "{usual}", usual, "{group}", group).Replace(text)
+	return strings.NewReplacer("{arg}", n.arg, "{field}", field, "{range}", span, "{name}", name, "{usual}", usual, "{group}", group).Replace(text)
 }
 
 // slow is how long the personality slow-news waits before each reply.

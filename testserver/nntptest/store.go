@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // store has the groups of a news server and their articles.
@@ -248,7 +249,7 @@ func (r *store) read(a *article) ([]byte, error) {
 }
 
 // header returns a header for a file that has none.
-func (a *article) header(e core.Entry) []byte {
+func (a *article) header(e tree.Entry) []byte {
 	return fmt.Appendf(nil, "Path: testserver!not-for-mail\r\nFrom: testserver <news@testserver.test>\r\nNewsgroups: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: %s\r\n\r\n",
 		a.group, core.OneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
 }

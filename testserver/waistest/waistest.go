@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a server of WAIS over Z39.50-1988, like freeWAIS. It indexes the words of Content by
@@ -264,7 +265,7 @@ func (s *Server) where() (string, int) { return s.m.Shown(s.Host, s.Port) }
 // DocumentPath returns the part of a document's URL after the host:
 // "/database/TYPE/LENGTH/1=…;2=…;", in the form that WAIS browsers write. The file need not exist.
 func (s *Server) DocumentPath(database, name string) string {
-	doc := document{name: core.Clean(name), types: []string{typeOf(name)}}
+	doc := document{name: tree.Clean(name), types: []string{typeOf(name)}}
 	if e, err := s.m.Tree.Stat(doc.name); err == nil {
 		doc.size = e.Size
 	}

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Defaults and limits of every server.
@@ -43,7 +45,7 @@ type Config struct {
 type Machine struct {
 	Config
 	Table *Table
-	Tree  Tree // Content and the changes of clients
+	Tree  tree.Tree // Content and the changes of clients
 	URL   string
 	Addr  string
 
@@ -61,11 +63,11 @@ type Machine struct {
 	public atomic.Pointer[public]
 
 	mu      sync.Mutex
-	conns   map[io.Closer]bool // nil once the server is closed; true means a client
-	count   int                // clients so far
-	serving int                // accepted connections that have not ended
-	quiet   sync.Cond          // signals, under mu, that serving is 0 again
-	trees   map[string]*Tree   // of users that have one of their own
+	conns   map[io.Closer]bool    // nil once the server is closed; true means a client
+	count   int                   // clients so far
+	serving int                   // accepted connections that have not ended
+	quiet   sync.Cond             // signals, under mu, that serving is 0 again
+	trees   map[string]*tree.Tree // of users that have one of their own
 
 	resets  sync.Mutex
 	probing sync.Mutex
@@ -105,7 +107,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.MaxUpload = cmp.Or(max(0, m.MaxUpload), defaultMaxUpload)
 	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
-	m.Tree.base, m.Tree.forbidden = m.Content, m.Forbidden
+	m.Tree.Serve(m.Content, m.Forbidden)
 	m.script.log = m.Log
 	if m.fresh = how.Fresh; m.fresh != nil {
 		if err := m.fresh(); err != nil {
@@ -364,9 +366,9 @@ func (m *Machine) Reset() error {
 	m.mu.Unlock()
 	m.ResetFaults()
 	m.ResetLines()
-	m.Tree.reset()
+	m.Tree.Reset()
 	for _, t := range trees {
-		t.reset()
+		t.Reset()
 	}
 	m.begin()
 	if m.fresh == nil {
@@ -446,7 +448,7 @@ func (m *Machine) Pending() error {
 }
 
 // TreeOf returns the files of a user: Tree, or a tree of the user's own if there is content for it.
-func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
+func (m *Machine) TreeOf(user string, content fs.FS) *tree.Tree {
 	if content == nil {
 		return &m.Tree
 	}
@@ -455,9 +457,9 @@ func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
 	t := m.trees[user]
 	if t == nil {
 		if m.trees == nil {
-			m.trees = make(map[string]*Tree)
+			m.trees = make(map[string]*tree.Tree)
 		}
-		t = &Tree{base: content, forbidden: m.Forbidden}
+		t = tree.New(content, m.Forbidden)
 		m.trees[user] = t
 	}
 	return t

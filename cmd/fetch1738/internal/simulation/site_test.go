@@ -48,44 +48,29 @@ const (
 	password = "s3cret-of-the-lab"
 )
 
-// ways are what FTP servers do, each like one of the servers that people use.
+// ways are what FTP servers do: the personalities of servers that people use, and others. A plan
+// names one; their order decides what a seed draws.
 var ways = []struct {
 	name string
 	set  func(s *ftptest.Server)
 }{
-	{"", func(*ftptest.Server) {}},
-	{"vsftpd", func(s *ftptest.Server) {
-		s.Greeting, s.Hide = "220 (vsFTPd 3.0.3)", []string{"MLSD", "MLST"}
-	}},
-	{"proftpd", func(s *ftptest.Server) { s.Greeting = "220 ProFTPD Server (Debian) [127.0.0.1]" }},
-	{"pure-ftpd", func(s *ftptest.Server) {
-		s.Greeting, s.Ahead, s.AheadInTransfers = "220---------- Welcome to Pure-FTPd [privsep] [TLS] ----------\n220 You are user 1.", ftptest.AheadLost, true
-	}},
-	{"inetutils", func(s *ftptest.Server) {
-		s.Greeting, s.Hide = "220 lab FTP server (GNU inetutils 2.4) ready.", []string{"MLSD", "MLST", "FEAT"}
-	}},
-	{"pyftpdlib", func(s *ftptest.Server) {
-		s.Greeting, s.Ahead, s.AheadInTransfers = "220 pyftpdlib 1.5.7 ready.", ftptest.AheadCloses, true
-	}},
-	{"ftp-srv", func(s *ftptest.Server) {
-		s.Hide, s.Ahead, s.AheadInTransfers = []string{"MLSD", "MLST"}, ftptest.AheadLost, true
-	}},
-	{"ftpserverlib", func(s *ftptest.Server) { s.Greeting = "220 Welcome" }},
-	{"goftp", func(s *ftptest.Server) {
-		s.Greeting, s.Hide, s.SizeInASCII = "220 Welcome to the Go FTP Server", []string{"MLSD"}, ftptest.SizeRaw
-	}},
-	{"twisted", func(s *ftptest.Server) {
-		s.Greeting, s.Hide = "220 Twisted 22.4.0 FTP Server", []string{"EPSV", "MLSD", "MLST"}
-	}},
-	{"nodeftpd", func(s *ftptest.Server) {
-		s.Greeting, s.Hide, s.Ahead = "220 FTP server (nodeftpd) ready", []string{"MLSD", "MLST"}, ftptest.AheadLost
-	}},
+	{"", nil},
+	{"vsftpd", ftptest.VSFTPD},
+	{"proftpd", ftptest.ProFTPD},
+	{"pure-ftpd", ftptest.PureFTPd},
+	{"inetutils", ftptest.Inetutils},
+	{"pyftpdlib", ftptest.Pyftpdlib},
+	{"ftp-srv", ftptest.FtpSrv},
+	{"ftpserverlib", ftptest.Ftpserverlib},
+	{"goftp", ftptest.GoFTP},
+	{"twisted", ftptest.Twisted},
+	{"nodeftpd", ftptest.Nodeftpd},
 	{"out of turn", func(s *ftptest.Server) { s.Ahead = ftptest.AheadOutOfTurn }},
 	{"closes", func(s *ftptest.Server) { s.Ahead = ftptest.AheadCloses }},
 	{"old", func(s *ftptest.Server) {
 		s.Hide = []string{"MLSD", "MLST", "SIZE", "MDTM", "EPSV", "FEAT"}
 	}},
-	{"no REST", func(s *ftptest.Server) { s.Hide = []string{"REST"} }},
+	{"no REST", ftptest.NoREST},
 }
 
 func newSite(w *world, number int) (*site, error) {
@@ -119,7 +104,7 @@ func (s *site) start() error {
 			common(&f.Server)
 			f.Users = users
 			for _, way := range ways {
-				if way.name == s.Way {
+				if way.name == s.Way && way.set != nil {
 					way.set(f)
 				}
 			}

@@ -1,9 +1,9 @@
-package core
+// Package tree has the files that a server serves, with the changes of its clients.
+package tree
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -50,43 +50,28 @@ func (i info) Mode() fs.FileMode {
 	return 0o644
 }
 
-// NewTree returns a tree over content, which may be nil.
-func NewTree(content fs.FS) *Tree { return &Tree{base: content} }
-
 // Tree is Content, overlaid with what Put and Delete have changed, and that with the changes of
 // clients. Names are separated by slashes, without a slash at either end; "" is the root. Unlike in
-// io/fs they may have bytes that are not UTF-8.
+// io/fs they may have bytes that are not UTF-8. The zero value is an empty directory.
 type Tree struct {
-	base      fs.FS
 	forbidden []string
 
-	mu   sync.RWMutex
-	own  map[string]*node // changed by the program
-	over map[string]*node // changed by clients since
-	seq  int              // number of changes; distinguishes versions
+	mu sync.RWMutex
+	layers
 }
 
-// node replaces the file or directory of its name.
-type node struct {
-	gone bool
-	dir  bool
-	base string // if not "", the file in base that was renamed to this
-	data []byte
-	mod  time.Time
-	seq  int
-	same bool // with the bytes of a file of the program
+// New returns a tree over content, which may be nil.
+func New(content fs.FS, forbidden []string) *Tree {
+	t := new(Tree)
+	t.Serve(content, forbidden)
+	return t
 }
 
-// node returns what replaces the file of a name, or nil.
-func (t *Tree) node(name string) *node {
-	if n := t.over[name]; n != nil {
-		return n
-	}
-	return t.own[name]
-}
+// Serve sets the content and the forbidden names. It is called before the tree is used concurrently.
+func (t *Tree) Serve(content fs.FS, forbidden []string) { t.base, t.forbidden = content, forbidden }
 
-// reset undoes the changes of clients.
-func (t *Tree) reset() {
+// Reset undoes the changes of clients.
+func (t *Tree) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = nil
@@ -107,53 +92,6 @@ func (t *Tree) Stat(name string) (Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.find(name)
-}
-
-func (t *Tree) find(name string) (Entry, error) {
-	n := t.node(name)
-	switch {
-	case n == nil:
-		return t.inBase(name, path.Base("/"+name))
-	case n.gone:
-		return Entry{}, fs.ErrNotExist
-	case n.base != "":
-		return t.inBase(n.base, path.Base(name))
-	}
-	e := Entry{Name: path.Base(name), Size: int64(len(n.data)), ModTime: n.mod, Dir: n.dir}
-	e.ETag = fmt.Sprintf(`"%x-%x-%x"`, n.mod.Unix(), e.Size, n.seq)
-	return e, nil
-}
-
-func (t *Tree) inBase(name, as string) (Entry, error) {
-	if name == "" {
-		name = "."
-	}
-	if t.base == nil {
-		if name == "." {
-			return Entry{Name: as, Dir: true, ModTime: Epoch}, nil
-		}
-		return Entry{}, fs.ErrNotExist
-	}
-	if !fs.ValidPath(name) {
-		return Entry{}, fs.ErrNotExist
-	}
-	info, err := fs.Stat(t.base, name)
-	if err != nil {
-		return Entry{}, err
-	}
-	return entryOf(as, info), nil
-}
-
-func entryOf(name string, info fs.FileInfo) Entry {
-	e := Entry{Name: name, Size: info.Size(), ModTime: info.ModTime(), Dir: info.IsDir()}
-	if e.ModTime.IsZero() {
-		e.ModTime = Epoch
-	}
-	if e.Dir {
-		e.Size = 0
-	}
-	e.ETag = fmt.Sprintf(`"%x-%x"`, e.ModTime.UnixNano(), e.Size)
-	return e
 }
 
 // Open opens a file for reading; the caller closes it. For a directory it returns ErrIsDir.
@@ -223,31 +161,6 @@ func (t *Tree) list(dir string) ([]Entry, error) {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	return list, nil
-}
-
-// names returns the full names in a directory, including those of the overlay.
-func (t *Tree) names(dir string) (map[string]bool, error) {
-	names := make(map[string]bool)
-	if t.base != nil && t.node(dir) == nil {
-		entries, err := fs.ReadDir(t.base, path.Join(".", dir))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		for _, d := range entries {
-			names[path.Join(dir, d.Name())] = true
-		}
-	}
-	for _, layer := range []map[string]*node{t.own, t.over} {
-		for name, n := range layer {
-			if name != "" && parent(name) == dir {
-				names[name] = true
-				if n.gone {
-					delete(names, name)
-				}
-			}
-		}
-	}
-	return names, nil
 }
 
 // Refused reports whether name, or a directory above it, is forbidden.
@@ -350,23 +263,6 @@ func (t *Tree) Version() int {
 	return t.seq
 }
 
-// content reads a whole file.
-func (t *Tree) content(name string) ([]byte, error) {
-	n := t.node(name)
-	if n == nil {
-		n = &node{base: name}
-	}
-	switch {
-	case n.gone:
-		return nil, fs.ErrNotExist
-	case n.base == "":
-		return n.data, nil
-	case t.base == nil || !fs.ValidPath(n.base):
-		return nil, fs.ErrNotExist
-	}
-	return fs.ReadFile(t.base, n.base)
-}
-
 // writable returns an error if name may not be created or changed.
 func (t *Tree) writable(name string) error {
 	if name == "" || strings.ContainsRune(name, 0) {
@@ -383,27 +279,6 @@ func (t *Tree) writable(name string) error {
 		return ErrNotDir
 	}
 	return nil
-}
-
-// set makes a change for a client.
-func (t *Tree) set(name string, n *node) {
-	if t.over == nil {
-		t.over = make(map[string]*node)
-	}
-	t.seq++
-	n.seq = t.seq
-	t.over[name] = n
-}
-
-// change makes a change for the program, in place of those of clients.
-func (t *Tree) change(name string, n *node) {
-	if t.own == nil {
-		t.own = make(map[string]*node)
-	}
-	t.seq++
-	n.seq = t.seq
-	t.own[name] = n
-	delete(t.over, name)
 }
 
 // Remove deletes a file or, if dir is true, an empty directory.
