@@ -11,6 +11,7 @@ import (
 	"net"
 	nethttp "net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -612,6 +613,41 @@ func TestHalfAList(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"a.txt"}) {
 		t.Errorf("IIS lists %q", names)
+	}
+}
+
+// An FTP server whose ports are mapped to others. Here the client's Dial has the mapping.
+func TestMappedPorts(t *testing.T) {
+	const distance = 1000
+	mapped := func(port uint16) uint16 { return port + distance }
+
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
+		s.DataPorts = 10
+	})
+	public := make(map[uint16]uint16)
+	for _, port := range srv.Ports() { // the control port, then ten data ports
+		public[port] = mapped(port)
+	}
+	if err := srv.SetPublic("127.0.0.1", public); err != nil {
+		t.Fatal(err)
+	}
+
+	r := fetch1738.Resolver{Env: fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return nil, err
+		}
+		return srv.Dial(ctx, network, netip.AddrPortFrom(at.Addr(), at.Port()-distance).String())
+	}}}
+	defer r.Close()
+	res, err := r.Get(t.Context(), fmt.Sprintf("ftp://127.0.0.1:%d/a.txt", mapped(srv.Ports()[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if data, err := io.ReadAll(res.Body); string(data) != "hello\n" || err != nil {
+		t.Errorf("%q, %v", data, err)
 	}
 }
 

@@ -65,9 +65,8 @@ type block struct {
 // strong ETag or a Last-Modified, by FTP the size and time (SIZE and MDTM).
 //
 // A document that changes while it is read is an error, which stays: bytes of two documents are not
-// mixed. By FTP, size and time are asked for before each request, so a document that is replaced
-// between that and the transfer is an error of the request after it. So is a part that does not fit
-// to the bytes before it, if those are kept. The caller must close the Document.
+// mixed. By FTP, size and time are asked for before each request and after it. A part that does not
+// fit to the bytes before it, if those are kept, is an error too. The caller must close the Document.
 func ReaderAt(ctx context.Context, r *Resolver, url string) (*Document, error) {
 	own := r == nil
 	if own {
@@ -314,6 +313,35 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 	if d.edition.Known() && !d.edition.Continues(res) {
 		return d.changed()
 	}
+	received := func() {
+		released = make(chan struct{})
+		d.mu.Lock()
+		d.released = released
+		d.mu.Unlock()
+	}
+	if _, isFTP := d.req.Locator.(*locator.FTP); !isFTP {
+		return d.receive(res, n, got, received)
+	}
+	var held [][]byte // until it is known that the document is still the same
+	if err := d.receive(res, n, func(data []byte) { held = append(held, data) }, received); err != nil {
+		return err
+	}
+	_ = res.Close() // the session is used again
+	now, err := d.r.FindAttributes(d.ctx, d.req)
+	if err != nil {
+		return err
+	}
+	if !d.edition.Continues(&fetch.Resource{Attributes: *now}) {
+		return d.changed()
+	}
+	for _, data := range held {
+		got(data)
+	}
+	return nil
+}
+
+// receive reads n bytes and calls got with each block. It calls last before the last one.
+func (d *Document) receive(res *fetch.Resource, n int64, got func(data []byte), last func()) error {
 	for n > 0 {
 		data := make([]byte, min(n, blockSize))
 		if m, err := io.ReadFull(res.Body, data); err != nil {
@@ -323,13 +351,12 @@ func (d *Document) fetch(from, n int64, got func(data []byte)) error {
 			return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, err)
 		}
 		if n -= int64(len(data)); n == 0 {
-			if _, err := io.ReadFull(res.Body, make([]byte, 1)); err != io.EOF {
-				return d.wrongPart(err)
+			if _, err := io.ReadFull(res.Body, make([]byte, 1)); err == nil || errors.Is(err, fetch.ErrBadRange) {
+				return d.changed()
+			} else if err != io.EOF {
+				return err
 			}
-			released = make(chan struct{})
-			d.mu.Lock()
-			d.released = released
-			d.mu.Unlock()
+			last()
 		}
 		got(data)
 	}
@@ -350,15 +377,6 @@ func (d *Document) before(offset int64) []byte {
 	default:
 		return nil
 	}
-}
-
-// wrongPart returns the error of an answer that has not ended behind the requested part. err is that
-// of reading on.
-func (d *Document) wrongPart(err error) error {
-	if err == nil || errors.Is(err, fetch.ErrBadRange) {
-		return d.changed()
-	}
-	return err
 }
 
 func (d *Document) changed() error {

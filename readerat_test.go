@@ -257,6 +257,21 @@ func TestReaderAtChanged(t *testing.T) {
 	}
 }
 
+// By FTP, a document that is replaced before RETR, after its time was asked for, is an error of that
+// very read.
+func TestReaderAtChangedBeforeRETR(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: random(1 << 20), ModTime: written}} })
+	d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	srv.On("MDTM", 2, testserver.Reply("213 20000101000000"))
+	if n, err := d.ReadAt(make([]byte, 100), 10); n != 0 || !errors.Is(err, fetch.ErrTruncated) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 // Parts that the server sends from the beginning of the document, from some time on, are errors where
 // the bytes before them are known, or the end shows it.
 func TestReaderAtAnotherPart(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // TB is the part of *testing.T, *testing.B and *testing.F that the New functions use.
@@ -68,11 +69,22 @@ func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, e
 
 // Put stores a file in addition to Content, or in place of a file of Content. The name may have any
 // bytes except NUL; missing directories are created. The file is not among Uploads.
-func (s *Server) Put(name string, data []byte) error { return s.m.Tree.Put(core.Clean(name), data) }
+func (s *Server) Put(name string, data []byte) error {
+	return s.PutModified(name, data, time.Time{})
+}
+
+// PutModified is Put of a file with a modification time. A zero time means that of RFC 1738.
+func (s *Server) PutModified(name string, data []byte, modified time.Time) error {
+	return s.m.Tree.Put(tree.Clean(name), data, modified)
+}
+
+// Files returns all files as clients without Content of their own see them at any time, with those
+// that are Forbidden. Names that are not UTF-8 cannot be opened (fs.ValidPath).
+func (s *Server) Files() fs.FS { return s.m.Tree.FS() }
 
 // Remove removes a file, or a directory with all that is in it, whether it is in Content, stored by
 // Put or uploaded. Without one of that name the error is fs.ErrNotExist.
-func (s *Server) Remove(name string) error { return s.m.Tree.Delete(core.Clean(name)) }
+func (s *Server) Remove(name string) error { return s.m.Tree.Delete(tree.Clean(name)) }
 
 // Uploads returns the files that clients stored and did not delete, by name without a leading
 // slash; those of users with Content of their own are in UploadsOf.
@@ -84,12 +96,19 @@ func (s *Server) UploadsOf(user string) map[string][]byte { return s.m.UploadsOf
 // Transcript returns what went over the control connections so far, passwords included. A line is
 // recorded before it is sent, so everything that a client has received is there.
 func (s *Server) Transcript() Transcript {
-	lines := s.m.Lines()
-	t := make(Transcript, len(lines))
+	t, _ := s.TranscriptFrom(0)
+	return t
+}
+
+// TranscriptFrom returns the lines of the transcript from number n on, and the number of the first of
+// these. Lines are counted from 0 over the life of the server; those that were deleted count too.
+func (s *Server) TranscriptFrom(n int) (t Transcript, first int) {
+	lines, first := s.m.Lines(n)
+	t = make(Transcript, len(lines))
 	for i, l := range lines {
 		t[i] = Line(l)
 	}
-	return t
+	return t, first
 }
 
 // ResetTranscript deletes the lines recorded so far.
@@ -145,6 +164,30 @@ func (s *Server) Stages() []string {
 
 // ResetFaults disarms all faults, including those not used yet.
 func (s *Server) ResetFaults() { s.m.ResetFaults() }
+
+// SetPublic sets under which host and ports clients reach the server from now on, for one whose ports
+// are mapped to others as those of a container. The host "" is that of Addr. The values of ports are
+// told in place of the real ports, which are the keys; a port without a value is told as it is. FTP
+// tells them in the replies to PASV, which has no place for other hosts than IPv4 addresses and
+// localhost, and EPSV, and Gopher, WAIS and Prospero in menus and links; URL and Addr stay. With an
+// error nothing is changed. Each call replaces what earlier ones have set.
+func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
+	return s.m.SetPublic(host, ports)
+}
+
+// Public returns the host and port under which clients reach the server: those of SetPublic, or else
+// those of Addr, with 127.0.0.1 for the address of all interfaces.
+func (s *Server) Public() (host string, port int) { return s.m.Shown("", 0) }
+
+// FilesOf returns the files of a user with Content of its own, as Files does those of the others. It
+// returns nil for a user without, or one that has never logged in.
+func (s *Server) FilesOf(user string) fs.FS { return s.m.FilesOf(user) }
+
+// Reset closes all connections, and undoes what clients have changed since the start: uploads,
+// deletions, articles, mail. It deletes the transcript and disarms all faults. What Put and Remove
+// have changed stays. Reset returns when no connection is served any more; a client that connects
+// meanwhile may find the server as it was.
+func (s *Server) Reset() error { return s.m.Reset() }
 
 // PendingFaults returns an error that lists the armed faults that have not acted, or nil. A test
 // whose server was started by a New function fails with that error when it ends. A program receives

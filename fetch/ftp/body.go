@@ -30,6 +30,7 @@ type body struct {
 	maxExtra int64         // how many more than expected it may send
 	from     int64         // offset in the file at which the transfer started
 	size     int64         // of the file; -1 if not known
+	modTime  time.Time     // of the file, if the transfer continues an earlier one, and the time is known
 	led      bool          // the caller compares the bytes before those that it asked for
 	silent   bool          // the Trace does not count what is received
 	askLater bool          // SIZE is sent after the transfer: the size is not known
@@ -43,6 +44,9 @@ type body struct {
 func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
+	if b.offset > 0 {
+		body.modTime = b.modTime
+	}
 	if s.proven && !a.sequential {
 		body.seen, body.asks = new(maphash.Hash), s.mayAsk()
 	}
@@ -151,8 +155,8 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
-	sizeFollows := b.askLater || b.expected >= 0 && b.received != b.expected
-	if err := b.s.finish(b.asks && b.seen != nil && !sizeFollows); err != nil {
+	more := b.askLater || b.expected >= 0 && b.received != b.expected || !b.modTime.IsZero() // commands
+	if err := b.s.finish(b.asks && b.seen != nil && !more); err != nil {
 		if err, ok := b.retry(); ok {
 			return err
 		}
@@ -172,6 +176,11 @@ func (b *body) complete() error {
 	}
 	if err := b.checkStart(); err != nil {
 		return err
+	}
+	if !b.modTime.IsZero() {
+		if err := b.a.checkTime(b.s, b.modTime); err != nil {
+			return err
+		}
 	}
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err

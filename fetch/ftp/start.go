@@ -1,8 +1,10 @@
 package ftp
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -41,6 +43,21 @@ func (b *body) checkStart() error {
 		b.noteStart()
 	}
 	return nil
+}
+
+// checkTime checks, at the end of a transfer that continues an earlier one, that the file still has
+// the modification time from before it: another one of the same size may have taken its place before
+// RETR.
+func (a *access) checkTime(c commands, then time.Time) error {
+	now, err := c.modTime(a.name)
+	switch {
+	case err != nil && !refusal(err):
+		return err
+	case err == nil && now.Equal(then):
+		return nil
+	}
+	err = errors.New("the file has changed: its modification time is no longer that from before the transfer")
+	return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
 }
 
 // checkGrowth sends SIZE and checks whether the file has grown by the bytes that came beyond its

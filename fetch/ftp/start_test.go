@@ -135,6 +135,39 @@ func TestGrown(t *testing.T) {
 	}
 }
 
+// TestReplaced fetches the rest of a file whose time is compared before and after the transfer.
+func TestReplaced(t *testing.T) {
+	const old = "213 19941201120000"
+	for name, tc := range map[string]struct {
+		offset int64
+		then   string // reply to the second MDTM; "" if it is not sent
+		ok     bool
+	}{
+		"the same file":              {4, old, true},
+		"another one":                {4, "213 19941201120001", false},
+		"none any more":              {4, "550 gone", false},
+		"no connection any more":     {4, "421 bye", false},
+		"from the start: one is all": {0, "", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
+			if err := srv.Put("doc", []byte("01234567")); err != nil {
+				t.Fatal(err)
+			}
+			srv.On("MDTM", 1, testserver.Reply(old))
+			if tc.then != "" {
+				srv.On("MDTM", 2, testserver.Reply(tc.then))
+			}
+			f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+			defer f.Close()
+			_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/doc"), Offset: tc.offset, Options: &Options{ModTime: true}})
+			if (err == nil) != tc.ok || !tc.ok && !errors.Is(err, fetch.ErrTruncated) && !strings.Contains(tc.then, "421") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
 // TestLead fetches the bytes before an offset, too. They are in Resource.Lead only, and not counted.
 func TestLead(t *testing.T) {
 	whole := numbered(200_000)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a server of RFC 1288. The users are the files of Content. For any other user the
@@ -73,12 +74,12 @@ func (s *Server) serve(c *core.Client) {
 	if c.Preempt(p) != nil || p.EndsAtOnce(c.Conn) {
 		return
 	}
-	out := p.Shape(s.m.Ctx, c.Body(), c.Conn)
+	out := p.Shape(s.m.Ctx(), c.Body(), c.Conn)
 	if reply, ok := p.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return
 	}
-	if file, _, err := s.m.Tree.Open(core.Clean(user)); err == nil {
+	if file, _, err := s.m.Tree.Open(tree.Clean(user)); err == nil {
 		defer file.Close()
 		_, _ = io.Copy(out, file)
 		return

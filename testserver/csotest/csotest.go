@@ -20,7 +20,7 @@ import (
 // "ph"), "fields", "siteinfo", "status", "id", "help" and "quit". Those words are the stages of its
 // faults.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Entries are the people in the phone book.
 	Entries []Entry

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Data connections: their parameters, and which side connects.
@@ -46,19 +45,14 @@ func (f *session) pasv(string) error {
 	if f.srv.RequirePRET && !f.announced {
 		return f.reply("500 PRET first.")
 	}
-	at, err := f.listenPassive()
-	if err != nil {
-		return f.reply("425 Can't open a passive connection.")
-	}
-	ip := at.Addr().Unmap().String()
-	if f.srv.PassiveHost != "" {
-		ip = f.srv.PassiveHost
-	}
+	ip := f.srv.toldHost(addrOf(f.LocalAddr()).String())
 	if strings.Contains(ip, ":") {
 		f.closePassive()
 		return f.reply("522 Use EPSV, this is IPv6.")
 	}
-	return f.replyf("227 Entering Passive Mode (%s,%d,%d).", strings.ReplaceAll(ip, ".", ","), at.Port()>>8, at.Port()&0xff)
+	return f.enterPassive(func(port uint16) string {
+		return fmt.Sprintf("227 Entering Passive Mode (%s,%d,%d).", strings.ReplaceAll(ip, ".", ","), port>>8, port&0xff)
+	})
 }
 
 func (f *session) epsv(arg string) error {
@@ -75,11 +69,9 @@ func (f *session) epsv(arg string) error {
 	case f.srv.RequirePRET && !f.announced:
 		return f.reply("500 PRET first.")
 	}
-	at, err := f.listenPassive()
-	if err != nil {
-		return f.reply("425 Can't open a passive connection.")
-	}
-	return f.replyf("229 Entering Extended Passive Mode (|||%d|)", at.Port())
+	return f.enterPassive(func(port uint16) string {
+		return fmt.Sprintf("229 Entering Extended Passive Mode (|||%d|)", port)
+	})
 }
 
 // peer returns the client's address.
@@ -93,33 +85,62 @@ func addrOf(a net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap()
 }
 
-// listenPassive listens on the address at which the control connection came in.
-func (f *session) listenPassive() (netip.AddrPort, error) {
+// enterPassive opens a passive port and sends the reply with its number.
+func (f *session) enterPassive(reply func(port uint16) string) error {
 	f.closePassive()
 	f.active, f.announced = "", false
-	ip := addrOf(f.LocalAddr())
-	first, last := f.srv.PassivePorts[0], max(f.srv.PassivePorts[0], f.srv.PassivePorts[1])
-	for port := int(first); port <= int(last); port++ {
-		at := netip.AddrPortFrom(ip, uint16(port))
-		l, err := f.srv.m.Listen(at.String())
-		if err != nil {
-			continue
+	var err, over error
+	switch srv := f.srv; {
+	case srv.one != nil:
+		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.one.open(ctx, f.peer()) })
+	case srv.pool != nil:
+		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.pool.reserve(ctx, f.peer()) })
+	default: // a port of its own, at the address at which the control connection came in
+		var l net.Listener
+		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String()); err == nil {
+			f.passive = &listening{Listener: l, peer: f.peer(), release: func(bool) { srv.m.Untrack(l) }}
 		}
-		if !f.srv.m.Track(l) {
-			_ = l.Close()
-			break
-		}
-		f.passive = l
-		return l.Addr().(*net.TCPAddr).AddrPort(), nil
 	}
-	return netip.AddrPort{}, errors.New("no port")
+	switch {
+	case over != nil:
+		return over
+	case errors.Is(err, context.DeadlineExceeded):
+		return f.reply("425 No data port is free.")
+	case err != nil:
+		f.closePassive() // if ABOR came at the same time
+		return f.reply("425 Can't open a passive connection.")
+	}
+	return f.reply(reply(f.srv.m.PublicPort(f.passive.port())))
 }
 
-func (f *session) closePassive() {
-	if f.passive != nil {
-		f.srv.m.Untrack(f.passive)
-		f.passive = nil
+// await waits for a passive port, and meanwhile reads commands. The second error ends the session.
+func (f *session) await(open func(context.Context) (entrance, error)) (err, over error) {
+	ctx, cancel := context.WithTimeout(f.srv.m.Ctx(), dataTimeout)
+	defer cancel()
+	var e entrance
+	opened := make(chan error, 1)
+	f.srv.m.Go(func() {
+		var err error
+		e, err = open(ctx)
+		opened <- err
+	})
+	err, over = f.attend(opened, func() {}, cancel)
+	if e != nil {
+		f.closePassive() // that of a command carried out meanwhile
+		f.passive = e
 	}
+	return err, over
+}
+
+// closePassive gives the passive port up. It returns an error if the data connection that was
+// accepted at it may be the wrong one.
+func (f *session) closePassive() error {
+	e := f.passive
+	if e == nil {
+		return nil
+	}
+	f.passive = nil
+	return e.close()
 }
 
 func (f *session) port(arg string) error {
@@ -159,6 +180,9 @@ func (f *session) eprt(arg string) error {
 // connectTo sets the address to connect to. It must be the client's own: otherwise the server could
 // be made to attack other hosts (RFC 2577).
 func (f *session) connectTo(at netip.AddrPort) error {
+	if f.srv.ActiveToPeer {
+		at = netip.AddrPortFrom(f.peer(), at.Port())
+	}
 	switch {
 	case f.epsvAll:
 		return f.reply("503 Only EPSV after EPSV ALL.")
@@ -179,21 +203,9 @@ func (f *session) openData(ctx context.Context) (net.Conn, error) {
 		defer cancel()
 		return f.srv.m.Connect(ctx, to)
 	}
-	l := f.passive
-	defer f.closePassive()
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
-		_ = d.SetDeadline(time.Now().Add(dataTimeout))
+	nc, err := f.passive.accept(ctx)
+	if err != nil {
+		f.closePassive()
 	}
-	for range 16 {
-		nc, err := l.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if addrOf(nc.RemoteAddr()) == f.peer() {
-			return nc, nil
-		}
-		_ = nc.Close() // from another host
-	}
-	return nil, fmt.Errorf("no data connection from %v", f.peer())
+	return nc, err
 }

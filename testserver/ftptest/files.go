@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Commands about files and directories that need no data connection.
@@ -18,9 +19,9 @@ import (
 // name turns a pathname argument into a name in the tree.
 func (f *session) name(arg string) string {
 	if strings.HasPrefix(arg, "/") {
-		return core.Clean(arg)
+		return tree.Clean(arg)
 	}
-	return core.Clean(f.dir + "/" + arg)
+	return tree.Clean(f.dir + "/" + arg)
 }
 
 // fail replies to an error of the tree.
@@ -35,13 +36,13 @@ func (f *session) failure(err error) string {
 		return "550 Permission denied."
 	case errors.Is(err, fs.ErrExist):
 		return "550 File exists."
-	case errors.Is(err, core.ErrIsDir):
+	case errors.Is(err, tree.ErrIsDir):
 		return "550 Not a plain file."
-	case errors.Is(err, core.ErrNotDir):
+	case errors.Is(err, tree.ErrNotDir):
 		return "550 Not a directory."
-	case errors.Is(err, core.ErrNotEmpty):
+	case errors.Is(err, tree.ErrNotEmpty):
 		return "550 Directory not empty."
-	case errors.Is(err, core.ErrTooLarge):
+	case errors.Is(err, tree.ErrTooLarge):
 		return "552 Exceeded storage allocation."
 	case errors.Is(err, fs.ErrInvalid):
 		return "553 File name not allowed."
@@ -62,7 +63,7 @@ func (f *session) changeDir(arg string) error {
 	if arg == "" {
 		switch null := f.srv.NullCWD; {
 		case null == "":
-			arg = "/" + core.Clean(f.srv.LoginDir)
+			arg = "/" + tree.Clean(f.srv.LoginDir)
 		case strings.HasPrefix(null, "/"):
 			arg = null
 		default:
@@ -75,7 +76,7 @@ func (f *session) changeDir(arg string) error {
 	case err != nil:
 		return f.fail(err)
 	case !e.Dir:
-		return f.fail(core.ErrNotDir)
+		return f.fail(tree.ErrNotDir)
 	case f.tree.Refused(name):
 		return f.fail(fs.ErrPermission)
 	}
@@ -115,7 +116,7 @@ func (f *session) modTime(arg string) error {
 		return f.fail(err)
 	}
 	if f.now.time = e.ModTime.UTC().Format(timeFormat); e.Dir {
-		return f.fail(core.ErrIsDir)
+		return f.fail(tree.ErrIsDir)
 	}
 	return f.reply("213 " + f.now.time)
 }
@@ -205,7 +206,7 @@ func (f *session) mlst(arg string) error {
 		return f.fail(err)
 	}
 	e.Name = "/" + name
-	f.now.lines = f.format("MLST", "", e, []core.Entry{e})
+	f.now.lines = f.format("MLST", "", e, []tree.Entry{e})
 	return f.replyf("250-Listing\n %s\n250 End", strings.Join(f.now.lines, "\n "))
 }
 

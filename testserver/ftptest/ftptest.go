@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
@@ -28,13 +28,13 @@ import (
 //
 // The transcript shows what goes over TLS decrypted. Uploads are kept in memory, over Content.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Anonymous means that "anonymous" and "ftp" may log in with any password. It is true unless a
 	// configure function sets it to false.
 	Anonymous bool
 	// Users are the other accounts. One named "anonymous" replaces Anonymous.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
 	// ready".
 	Greeting string
@@ -51,11 +51,29 @@ type Server struct {
 	SizeInASCII SizeInASCII
 	// BareNLST means that NLST of a directory lists names alone, not "directory/name".
 	BareNLST bool
-	// PassiveHost, if not empty, is the host in the reply to PASV, such as "10.0.0.5" for a server
-	// behind NAT. The port is the real one.
+	// PassiveHost, if not empty, is the IPv4 address in the reply to PASV, such as "10.0.0.5" for a
+	// server behind NAT. SetPublic changes it, and the ports.
 	PassiveHost string
 	// PassivePorts are the first and the last port for passive connections; zeros mean any port.
 	PassivePorts [2]uint16
+	// DataPorts is the number of passive ports, at most 1000, that are opened when the server starts
+	// and shared by all sessions, so that they can be mapped to others, as those of a container.
+	// PassivePorts limits which they are; Ports returns them. 0 means a port of its own for each
+	// transfer.
+	//
+	// A session has a port from the reply to PASV or EPSV until its data connection is accepted.
+	// Without a free port PASV and EPSV wait up to 10 seconds, and then reply 425.
+	DataPorts int
+	// OnePort means that passive data connections are accepted on the control port. It is for one
+	// client at a time, since neither side of a connection says what it is for. Others wait up to 2
+	// seconds for the end of the session, and are then reset. If two connections may be the data
+	// connection of a transfer, both are reset, and the transfer fails with "425 One port: two
+	// candidates." or 426. DataPorts and PassivePorts must be 0.
+	OnePort bool
+	// ActiveToPeer means that PORT and EPRT set the port only: the server connects to the address
+	// from which the control connection came. A client behind NAT names another one. If it is
+	// false, PORT and EPRT with another address are refused.
+	ActiveToPeer bool
 	// RequireTLS means that logins and data connections without TLS are refused.
 	RequireTLS bool
 	// ReuseTLS means that a private data connection is refused (522) unless its TLS session resumes
@@ -99,6 +117,8 @@ type Server struct {
 
 	m         *core.Machine
 	cameAhead atomic.Int64
+	pool      *pool    // if DataPorts
+	one       *onePort // if OnePort
 }
 
 // SizeInASCII is a choice of the server (RFC 3659 §4.2): the reply to SIZE in type A.
@@ -145,9 +165,13 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 		}
 	}
 	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	how := core.Service{
 		Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve,
-	})
+	}
+	err := s.preparePorts(&how)
+	if err == nil {
+		err = testserver.Start(ctx, &s.Server, how)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +188,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 type session struct {
 	*core.Client
 	srv   *Server
-	tree  *core.Tree
+	tree  *tree.Tree
 	lines chan input    // commands from the client; closed at its end
 	done  chan struct{} // closed when the session has ended
 	busy  atomic.Bool   // carrying out a command: the client need not send anything
@@ -185,11 +209,11 @@ type session struct {
 	rest     int64
 	renaming string // the argument of RNFR
 	epsvAll  bool
-	passive  net.Listener // after PASV and EPSV
-	active   string       // address to connect to, after PORT and EPRT
-	queue    []input      // commands that came during a transfer
-	moving   bool         // a transfer is under way
-	aborted  bool         // an ABOR has ended a transfer, and is not answered yet
+	passive  entrance // after PASV and EPSV
+	active   string   // address to connect to, after PORT and EPRT
+	queue    []input  // commands that came during a transfer
+	moving   bool     // a transfer is under way
+	aborted  bool     // an ABOR has ended a transfer, and is not answered yet
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others
@@ -210,7 +234,7 @@ const (
 )
 
 func (s *Server) serve(c *core.Client) {
-	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: core.Clean(s.LoginDir),
+	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command
 	defer f.closePassive()
@@ -366,9 +390,9 @@ func (f *session) reply(text string) error {
 func (f *session) respond(p *core.Plan, usual string) error {
 	text, wait := f.word(usual)
 	if passive := strings.HasPrefix(usual, "227") || strings.HasPrefix(usual, "229"); passive && f.srv.Passive == PassiveRefused {
-		_ = f.passive.Close()
+		_ = f.passive.close()
 	}
-	if err := core.Sleep(f.srv.m.Ctx, wait); err != nil {
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
 	return f.answer(p, p.Text(core.Reply, text))

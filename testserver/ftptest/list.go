@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Listings: names (NLST), ls -l (LIST), facts (MLSD). The lines have no line ends here.
@@ -28,7 +29,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	}
 	if !e.Dir {
 		e.Name = arg
-		return f.format(command, "", e, []core.Entry{e}), nil
+		return f.format(command, "", e, []tree.Entry{e}), nil
 	}
 	if !f.may(testserver.List) {
 		return nil, fs.ErrPermission
@@ -44,7 +45,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 }
 
 // format formats what the command lists.
-func (f *session) format(command, dir string, self core.Entry, entries []core.Entry) []string {
+func (f *session) format(command, dir string, self tree.Entry, entries []tree.Entry) []string {
 	l := Listing{Command: command, Dir: dir, Self: self.Info(), perm: f.perm}
 	l.unique = func(name string) string {
 		if dir != "" {
@@ -75,7 +76,7 @@ func (f *session) fitting(command, arg string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fits []core.Entry
+	var fits []tree.Entry
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name, ".") && !strings.HasPrefix(pattern, ".")
 		if is, err := path.Match(pattern, e.Name); err != nil || !is || hidden {
@@ -87,7 +88,7 @@ func (f *session) fitting(command, arg string) ([]string, error) {
 	if fits == nil {
 		return nil, fs.ErrNotExist
 	}
-	return f.format(command, "", core.Entry{}, fits), nil
+	return f.format(command, "", tree.Entry{}, fits), nil
 }
 
 // withoutFlags removes ls flags, as in "-a dir", which some clients send to LIST. It keeps them if

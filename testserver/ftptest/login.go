@@ -5,6 +5,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Access control (RFC 959 §4.1.1) and the commands without effect.
@@ -72,7 +73,7 @@ func (f *session) login() error {
 	if f.loggedIn, f.asked = true, 0; f.anonymous() {
 		f.now.about = "anonymous"
 	}
-	f.dir = core.Clean(f.srv.LoginDir)
+	f.dir = tree.Clean(f.srv.LoginDir)
 	f.tree = f.srv.m.TreeOf(f.user, f.srv.Users[f.user].Content)
 	return f.reply("230 User logged in, proceed.")
 }
@@ -88,7 +89,7 @@ func (f *session) denied() error {
 
 func (f *session) reinitialize(string) error {
 	f.loggedIn, f.asked, f.user = false, 0, ""
-	f.dir, f.ascii, f.rest, f.epsvAll = core.Clean(f.srv.LoginDir), true, 0, false
+	f.dir, f.ascii, f.rest, f.epsvAll = tree.Clean(f.srv.LoginDir), true, 0, false
 	f.closePassive()
 	return f.reply("220 Ready for a new user.")
 }
@@ -116,7 +117,7 @@ func (f *session) features(string) error {
 		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
 	text, wait := f.word("211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End")
-	if err := core.Sleep(f.srv.m.Ctx, wait); err != nil {
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
 	return f.answer(f.plan, f.plan.Text(core.Reply, f.withFeatures(text, more)))

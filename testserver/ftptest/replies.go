@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Replies are texts that replace those of the server. A text is a whole reply with its code, lines
@@ -137,7 +138,7 @@ func (f *session) mode() string {
 
 // reason returns the reason of an error of the tree, as in the keys of Replies.
 func reason(err error) string {
-	for _, known := range []error{fs.ErrPermission, core.ErrNotDir, core.ErrIsDir, core.ErrNotEmpty} {
+	for _, known := range []error{fs.ErrPermission, tree.ErrNotDir, tree.ErrIsDir, tree.ErrNotEmpty} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

@@ -162,3 +162,6 @@ func passiveAddr(transcript testserver.Transcript) string {
 	}
 	return (&net.TCPAddr{IP: host[:], Port: port}).String()
 }
+
+// tlsClient returns a data connection under TLS.
+func tlsClient(nc net.Conn, c *secureClient) *tls.Conn { return tls.Client(nc, c.config) }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Transfers. Two goroutines work on each: one moves the data, and the session's own keeps listening
@@ -35,7 +36,7 @@ func (f *session) retrieve(arg string) error {
 		src = core.ToNetASCII(file)
 		_, err = io.CopyN(io.Discard, src, offset)
 	} else {
-		err = core.Seek(file, offset)
+		err = tree.Seek(file, offset)
 	}
 	if err != nil && err != io.EOF {
 		return f.replyf("554 Can't restart at %d.", offset)
@@ -111,6 +112,9 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 	}
 	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.m.MaxUpload - offset)
+		if err := f.closePassive(); err != nil {
+			return err
+		}
 		if err2 := f.tree.Write(name, offset, data); err == nil { // what was received is kept
 			err = err2
 		}
@@ -145,6 +149,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	if f.passive == nil && f.active == "" {
 		return f.reply("425 Use PASV or PORT first.")
 	}
+	defer f.closePassive()
 	p, last := f.plan, ""
 	first, _ = f.word(first)
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
@@ -152,7 +157,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	} else if ok {
 		last = reply.Text
 	}
-	ctx, cancel := context.WithCancel(f.srv.m.Ctx)
+	ctx, cancel := context.WithCancel(f.srv.m.Ctx())
 	defer cancel()
 	open := f.open
 	if f.private && f.srv.HandshakeFirst {
@@ -178,7 +183,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	if last == "" {
 		f.now.bytes = d.moved
 		var wait time.Duration
-		if last, wait = f.word(f.lastReply(err)); core.Sleep(f.srv.m.Ctx, wait) != nil {
+		if last, wait = f.word(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
 			return io.EOF
 		}
 	}
@@ -242,6 +247,8 @@ func (f *session) lastReply(err error) string {
 		return "226 Transfer complete."
 	case errors.Is(err, errNoReuse):
 		return "522 TLS session reuse required."
+	case errors.Is(err, errTwoCandidates):
+		return "425 " + twoCandidates
 	case errors.Is(err, errNoData):
 		return "425 Can't open data connection."
 	case errors.Is(err, errAborted), errors.Is(err, io.ErrUnexpectedEOF), isNetError(err):
@@ -264,6 +271,9 @@ func (f *session) finish(p *core.Plan, last string) error {
 	if omitted := p.Acts(noFinalReply); end.Acts(noFinalReply) || omitted {
 		return nil
 	}
+	if f.closePassive() != nil {
+		last = "426 " + twoCandidates
+	}
 	last = end.Text(core.Reply, last)
 	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
 		last += "\n" + cmp.Or(extra.Text, last)
@@ -277,7 +287,9 @@ func (f *session) open(ctx context.Context) (raw, conn net.Conn, err error) {
 		_ = core.Sleep(ctx, dataTimeout)
 		return nil, nil, errNoData
 	}
-	if raw, err = f.openData(ctx); err != nil {
+	if raw, err = f.openData(ctx); errors.Is(err, errTwoCandidates) {
+		return nil, nil, err
+	} else if err != nil {
 		return nil, nil, errNoData
 	}
 	context.AfterFunc(ctx, func() { _ = raw.Close() })
@@ -377,7 +389,7 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 		_, _ = io.Copy(io.Discard, src)
 	}
 	if n > limit {
-		return data.Bytes()[:limit], core.ErrTooLarge
+		return data.Bytes()[:limit], tree.ErrTooLarge
 	}
 	return data.Bytes(), err
 }

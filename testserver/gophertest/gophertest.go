@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a server of RFC 1436. Directories are menus, built from Content or from a file
@@ -19,11 +20,11 @@ import (
 // path, as in "/pub/motd.txt". With a type before it, as in "9/pub/motd.txt", the file is served as
 // that type. The transcript has the requests, quoted, and the number of bytes of each answer.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Search answers a search request. If nil, the server searches the text files of Content below
 	// the selector for all of the words.
-	Search func(selector, words string) []MenuLine
+	Search func(selector, words string) []MenuLine `json:"-"`
 	// Host and Port are the host and port of items in menus; the zero values mean those of Addr.
 	Host string
 	Port int
@@ -215,7 +216,7 @@ func (s *Server) prepare(req request) answer {
 	}
 	file, e, err := s.m.Tree.Open(name)
 	switch {
-	case errors.Is(err, core.ErrIsDir):
+	case errors.Is(err, tree.ErrIsDir):
 		return s.directory(name)
 	case errors.Is(err, fs.ErrPermission):
 		return s.failure(req.selector, "is not for you")
@@ -235,10 +236,10 @@ func (s *Server) prepare(req request) answer {
 
 // resolve removes a type from a selector such as "9/pub/x", unless a file has that name.
 func (s *Server) resolve(selector string) (as byte, name string) {
-	name = core.Clean(selector)
+	name = tree.Clean(selector)
 	if len(selector) > 1 && selector[1] == '/' && strings.IndexByte("01579gIhs", selector[0]) >= 0 {
 		if _, err := s.m.Tree.Stat(name); err != nil {
-			return selector[0], core.Clean(selector[1:])
+			return selector[0], tree.Clean(selector[1:])
 		}
 	}
 	return 0, name

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // itemTypes are item types by suffix. Other files are binaries ('9').
@@ -75,7 +76,7 @@ func (s *Server) directory(name string) answer {
 	return menu("MENU", text.String())
 }
 
-func (s *Server) item(name string, e core.Entry) MenuLine {
+func (s *Server) item(name string, e tree.Entry) MenuLine {
 	item := MenuLine{Type: '1', Display: e.Name, Selector: "/" + name}
 	if !e.Dir {
 		item.Type = itemType(e.Name)
@@ -191,7 +192,7 @@ func (s *Server) find(dir string, words []string, found []MenuLine, depth int) [
 	return found
 }
 
-func (s *Server) matches(name string, e core.Entry, words []string) bool {
+func (s *Server) matches(name string, e tree.Entry, words []string) bool {
 	text := strings.ToLower(e.Name)
 	if !e.Dir && itemType(e.Name) == '0' {
 		text += "\n" + strings.ToLower(s.beginning(name))

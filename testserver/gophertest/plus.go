@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Dialect is the Gopher+ of a server. It is a part of some personalities.
@@ -53,7 +54,7 @@ type Item struct {
 	Ask []string
 	// Answer returns the document for the lines of a form that was filled in. If nil, the document
 	// lists the lines.
-	Answer func(lines []string) string
+	Answer func(lines []string) string `json:"-"`
 	// Blocks are further attributes, such as "+KEYWORDS:\r\n fish\r\n".
 	Blocks string
 }
@@ -143,7 +144,7 @@ func (s *Server) listed(attributes string) answer {
 }
 
 // everyAttribute answers with the attributes of all items in a directory.
-func (s *Server) everyAttribute(name string, e core.Entry, filter string) answer {
+func (s *Server) everyAttribute(name string, e tree.Entry, filter string) answer {
 	entries, err := s.m.Tree.List(name)
 	if err != nil || !e.Dir {
 		return s.refuse(1, fmt.Sprintf("'/%s' is no menu", name))
@@ -163,7 +164,7 @@ func (s *Server) everyAttribute(name string, e core.Entry, filter string) answer
 }
 
 // attributes returns the blocks of an item: all, or those that filter names.
-func (s *Server) attributes(name string, e core.Entry, filter string) string {
+func (s *Server) attributes(name string, e tree.Entry, filter string) string {
 	item := s.Plus[name]
 	var b strings.Builder
 	add := func(block, lines string) {
@@ -201,7 +202,7 @@ func indented(text string) string {
 }
 
 // views returns the views of an item.
-func (s *Server) views(name string, e core.Entry) []View {
+func (s *Server) views(name string, e tree.Entry) []View {
 	switch item := s.Plus[name]; {
 	case item.Views != nil:
 		return item.Views
@@ -221,7 +222,7 @@ func (s *Server) views(name string, e core.Entry) []View {
 }
 
 // view answers with an item in the requested view.
-func (s *Server) view(name string, e core.Entry, wanted string) answer {
+func (s *Server) view(name string, e tree.Entry, wanted string) answer {
 	views := s.views(name, e)
 	chosen := views[0]
 	if wanted != "" && s.Dialect != PyGopher {

@@ -15,7 +15,7 @@ func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
 	if p.EndsAtOnce(c.Conn) {
 		return 0
 	}
-	out := &core.Counter{W: p.Shape(s.m.Ctx, c.Body(), c.Conn)}
+	out := &core.Counter{W: p.Shape(s.m.Ctx(), c.Body(), c.Conn)}
 	err := s.write(out, a, p)
 	if trailers := p.TakeAll(trailer); err == nil {
 		for _, t := range trailers {

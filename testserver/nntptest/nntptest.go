@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC 4643), STARTTLS
@@ -25,7 +26,7 @@ import (
 // A file that does not begin with a header gets one. Lines end in CR LF on the wire, whatever their
 // ends in the file.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Groups are newsgroups by name, each with its articles in order from number 1: header, an
 	// empty line, body. They are sent unchanged. An empty one means an article that has expired.
@@ -33,7 +34,7 @@ type Server struct {
 	// Descriptions are the descriptions in LIST NEWSGROUPS, by group.
 	Descriptions map[string]string
 	// Users are the accounts. If there are any, only they can read the groups in Protected.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Protected are the groups that require a login if there are Users. If nil, all do, and then no
 	// command works without a login except those that a login requires.
 	Protected []string
@@ -69,18 +70,15 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.m = testserver.Attach(&s.Server, &table)
-	s.news.srv, s.news.groups = s, make(map[string]*group)
+	s.news.srv = s
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
-	err := s.news.open()
-	if err == nil {
-		err = testserver.Start(ctx, &s.Server, core.Service{
-			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve,
-		})
-	}
+	err := testserver.Start(ctx, &s.Server, core.Service{
+		Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +95,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 // and "local.test/5" are article 5 of the group local.test. With a number that is taken, or a name
 // that is no number, the article gets the next number.
 func (s *Server) Put(name string, data []byte) error {
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	if err := s.Server.Put(name, data); err != nil {
 		return err
 	}
@@ -107,7 +105,7 @@ func (s *Server) Put(name string, data []byte) error {
 // Remove removes an article by the name of its file, a directory of articles, or an article of Groups
 // or a posted one as in "local.test/5".
 func (s *Server) Remove(name string) error {
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	found := s.news.remove(name)
 	if err := s.Server.Remove(name); err != nil && !found {
 		return err

@@ -26,7 +26,7 @@ type Replies map[string]string
 
 // word returns the text of a reply, after the time that the server takes for it.
 func (n *session) word(usual string) (string, error) {
-	if err := core.Sleep(n.srv.m.Ctx, n.srv.Delay); err != nil {
+	if err := core.Sleep(n.srv.m.Ctx(), n.srv.Delay); err != nil {
 		return "", err
 	}
 	code, rest, _ := strings.Cut(usual, " ")

@@ -171,7 +171,7 @@ func (n *session) block(first string, lines io.Reader, record bool) error {
 		lines = strings.NewReader(n.allowed(strings.Split(own, "\n")))
 	}
 	first = n.plan.Text(core.Reply, first)
-	out := n.plan.Shape(n.srv.m.Ctx, n.Client, n.Conn)
+	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
 	if _, err := io.WriteString(out, core.ReplyOctets(first)); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // store has the groups of a news server and their articles.
@@ -45,10 +46,13 @@ type article struct {
 	posted time.Time // zero if it was there from the start
 }
 
-// open reads the content.
+// open reads the content. It forgets what clients have posted.
 func (r *store) open() error {
 	s := r.srv
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.opened = time.Now()
+	r.groups, r.byID, r.posts = make(map[string]*group), nil, nil
 	for name, texts := range s.Groups {
 		g := r.group(name)
 		for _, text := range texts {
@@ -58,11 +62,8 @@ func (r *store) open() error {
 			}
 		}
 	}
-	if s.Content == nil {
-		return nil
-	}
 	files := make(map[string][]string)
-	err := fs.WalkDir(s.Content, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(s.Files(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() { // what cannot be read is not served
 			return nil
 		}
@@ -248,7 +249,7 @@ func (r *store) read(a *article) ([]byte, error) {
 }
 
 // header returns a header for a file that has none.
-func (a *article) header(e core.Entry) []byte {
+func (a *article) header(e tree.Entry) []byte {
 	return fmt.Appendf(nil, "Path: testserver!not-for-mail\r\nFrom: testserver <news@testserver.test>\r\nNewsgroups: %s\r\nSubject: %s\r\nDate: %s\r\nMessage-ID: %s\r\n\r\n",
 		a.group, core.OneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
 }

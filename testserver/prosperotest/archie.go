@@ -10,7 +10,7 @@ import (
 	"time"
 
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // maxDepth is how many directories below one another are searched.
@@ -49,14 +49,14 @@ var indexQuery = sync.OnceValue(func() *regexp.Regexp {
 func (a *answerer) searchIndex(hsoname string, names []string) {
 	if dir, ok := strings.CutPrefix(hsoname, "ARCHIE/HOST/"); ok {
 		_, dir, _ = strings.Cut(dir, "/")
-		entries, err := a.srv.m.Tree.List(core.Clean(dir))
+		entries, err := a.srv.m.Tree.List(tree.Clean(dir))
 		if err != nil {
 			a.refuse(err, "NOT-A-DIRECTORY")
 			return
 		}
 		var hits []listed
 		for _, e := range entries {
-			hits = append(hits, a.hit(path.Join(core.Clean(dir), e.Name), e))
+			hits = append(hits, a.hit(path.Join(tree.Clean(dir), e.Name), e))
 		}
 		a.writeEntries(hits, names, true)
 		return
@@ -128,7 +128,7 @@ func (a *answerer) walk(dir string, fits func(string) bool, hits []listed, depth
 }
 
 // hit returns the index entry of a file or directory of the site.
-func (a *answerer) hit(name string, e core.Entry) listed {
+func (a *answerer) hit(name string, e tree.Entry) listed {
 	p := Link{Name: e.Name, Target: proto.TargetExternal, Host: a.srv.Site, HSOName: "/" + name, Methods: []Method{{Name: "AFTP", Args: []string{"BINARY"}}}}
 	size, modes := e.Size, "-rw-r--r--"
 	if e.Dir {

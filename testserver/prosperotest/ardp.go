@@ -51,7 +51,7 @@ func (s *Server) serve(socket net.PacketConn) {
 	for failures := 0; failures < 100; {
 		n, from, err := socket.ReadFrom(buf)
 		if err != nil {
-			if s.m.Ctx.Err() != nil {
+			if s.m.Ctx().Err() != nil {
 				return
 			}
 			failures++
@@ -281,7 +281,7 @@ func (s *Server) before(call *call, p *core.Plan, q *question) bool {
 		p.End()
 		return false
 	}
-	return s.m.Delay(s.m.Ctx, p) == nil
+	return s.m.Delay(s.m.Ctx(), p) == nil
 }
 
 // turnAway applies the faults Refuse and SendTo, and reports whether there is one.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // timeFormat is the protocol's time format.
@@ -25,7 +25,7 @@ func pathOf(hsoname string) (name, base string) {
 	} else if below, ok := strings.CutPrefix(base, "AFTP/"); ok {
 		name = below
 	}
-	return core.Clean(name), base
+	return tree.Clean(name), base
 }
 
 // listed is an entry of a directory: a file or directory of Content, or a link.
@@ -113,7 +113,7 @@ func (a *answerer) entries(name, base string) ([]listed, error) {
 }
 
 // native returns the entry of a file or directory of Content.
-func (a *answerer) native(name, hsoname string, e core.Entry) listed {
+func (a *answerer) native(name, hsoname string, e tree.Entry) listed {
 	l := listed{Link: a.srv.link(Link{Name: e.Name, HSOName: hsoname}), name: name, native: true}
 	if e.Dir {
 		l.Target = proto.TargetDirectory
@@ -138,7 +138,7 @@ func (a *answerer) virtual(p Link) listed {
 }
 
 // attributes returns the attributes of a file or directory of Content, in dirsrv's order.
-func (a *answerer) attributes(name string, e core.Entry) []proto.Attribute {
+func (a *answerer) attributes(name string, e tree.Entry) []proto.Attribute {
 	size, modes := e.Size, "-rw-r--r--"
 	if e.Dir {
 		size, modes = 4096, "drwxr-xr-x"

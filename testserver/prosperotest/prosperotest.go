@@ -24,7 +24,7 @@ import (
 // An attacker could make a server of datagrams flood other hosts with answers that they did not
 // request. This one therefore ignores datagrams from other hosts.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Host and Port are the server's host and port in links; the zero values mean those of Addr.
 	Host string
@@ -38,7 +38,7 @@ type Server struct {
 	Links map[string][]Link
 	// Methods returns the access methods of a file of Content, in the server's order. If nil, all
 	// files have PROSPERO-CONTENTS.
-	Methods func(name string) []Method
+	Methods func(name string) []Method `json:"-"`
 	// Forwarded are objects that have moved, by hsoname.
 	Forwarded map[string]Link
 	// Site makes the server an archie server too. Below "ARCHIE/" is an index of Content. Its

@@ -22,7 +22,7 @@ import (
 // SIZE, 8BITMIME and STARTTLS (RFC 3207), with a certificate that it creates itself. The transcript
 // shows what goes over TLS decrypted.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Greeting is the first reply, with its code, lines separated by "\n"; "" means "220 testserver
 	// ready".
@@ -70,7 +70,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 		s.TLS = testserver.NewTLS()
 	}
 	err := testserver.Start(ctx, &s.Server, core.Service{
-		Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve,
+		Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
 	})
 	if err != nil {
 		return nil, err
@@ -102,6 +102,14 @@ func (s *Server) Mail() []Mail {
 	s.mailMu.Lock()
 	defer s.mailMu.Unlock()
 	return slices.Clone(s.mail)
+}
+
+// fresh forgets the messages.
+func (s *Server) fresh() error {
+	s.mailMu.Lock()
+	defer s.mailMu.Unlock()
+	s.mail = nil
+	return nil
 }
 
 // session is one connection.

@@ -18,7 +18,7 @@ import (
 // transcript has a line for each command ("IAC DO TERMINAL-TYPE") and for each line of data. Its
 // Octets are the bytes on the wire.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Dialogue has the steps, carried out in order; then the server closes. If it is empty, the
 	// server echoes.
@@ -166,7 +166,7 @@ func (t *session) send(stage, text string) error {
 		return core.ErrCut
 	}
 	defer t.out.end()
-	out := p.Shape(t.srv.m.Ctx, t.Client, t.Conn)
+	out := p.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
 	if reply, ok := p.Take(core.Reply); ok {
 		if _, err := io.WriteString(out, core.ReplyOctets(reply.Text)); err != nil {
 			return err

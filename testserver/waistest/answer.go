@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/z3950"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // answering builds the answer to one Search.
@@ -280,7 +280,7 @@ func (a *answering) document(index *index, r retrieval) {
 	}
 	text, err := part(file, start, min(end, size), a.room)
 	switch {
-	case errors.Is(err, core.ErrTooLarge):
+	case errors.Is(err, tree.ErrTooLarge):
 		a.tooLong = true
 		return
 	case err != nil:
@@ -296,7 +296,7 @@ func (a *answering) document(index *index, r retrieval) {
 // part reads bytes from start to end of a file.
 func part(f io.ReadSeeker, start, end int64, limit int) ([]byte, error) {
 	if end-start > int64(limit) {
-		return nil, core.ErrTooLarge
+		return nil, tree.ErrTooLarge
 	}
 	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/z3950"
-	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // infoDatabase is the database that describes the others.
@@ -116,7 +116,7 @@ func (d *Database) files() []string {
 
 // addFiles adds a file, or all that is below a directory.
 func (s *Server) addFiles(db *database, name string, depth int) {
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	entries, err := s.m.Tree.List(name)
 	if err != nil {
 		s.addFile(db, name)
@@ -141,7 +141,7 @@ func (s *Server) addFile(db *database, name string) {
 		return
 	}
 	doc := document{name: name, size: e.Size, headline: path.Base(name), types: db.Types}
-	if !e.ModTime.Equal(core.Epoch) {
+	if !e.ModTime.Equal(tree.Epoch) {
 		doc.date = e.ModTime.UTC().Format("060102")
 	}
 	doc.lines = bytes.Count(text.Bytes(), []byte{'\n'}) + countLines(file)
@@ -268,13 +268,13 @@ func (s *Server) open(index *index, r retrieval) (io.ReadSeekCloser, int64, erro
 			return nil, 0, fs.ErrNotExist
 		}
 		text := s.helpText(db, suffix)
-		return within(core.MemFile{Reader: bytes.NewReader([]byte(text))}, int64(len(text)), start, end)
+		return within(tree.MemFile{Reader: bytes.NewReader([]byte(text))}, int64(len(text)), start, end)
 	}
 	name, below := strings.CutPrefix(p, s.DocDir+"/")
 	if !below {
 		return nil, 0, fs.ErrNotExist
 	}
-	name = core.Clean(name)
+	name = tree.Clean(name)
 	if other := strings.TrimSuffix(name, path.Ext(name)) + "." + r.typ; r.typ != "" && other != name && index.files[name] {
 		if f, size, err := s.file(other); err == nil {
 			return f, size, nil
@@ -298,7 +298,7 @@ func (s *Server) file(name string) (io.ReadSeekCloser, int64, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(f)
-	return core.MemFile{Reader: bytes.NewReader(data)}, int64(len(data)), err
+	return tree.MemFile{Reader: bytes.NewReader(data)}, int64(len(data)), err
 }
 
 // within returns the part of a file from start to end; equal bounds mean the whole file.
@@ -308,7 +308,7 @@ func within(f io.ReadSeekCloser, size, start, end int64) (io.ReadSeekCloser, int
 	}
 	defer f.Close()
 	data, err := part(f, start, min(end, size), maxSearched)
-	return core.MemFile{Reader: bytes.NewReader(data)}, int64(len(data)), err
+	return tree.MemFile{Reader: bytes.NewReader(data)}, int64(len(data)), err
 }
 
 // helpText returns the description (".src") or the catalogue (".cat") of a database.

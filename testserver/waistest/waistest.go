@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/z3950"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is a server of WAIS over Z39.50-1988, like freeWAIS. It indexes the words of Content by
@@ -29,7 +30,7 @@ import (
 //	C: Search "files" for "lighthouse", at most 200
 //	S: SearchResponse: 3 headers
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Databases are the databases that can be searched. If nil, there is a database "files" of all
 	// Content, and one for each top-level directory, with the name of the directory.
@@ -211,7 +212,7 @@ func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950
 	if p.EndsAtOnce(c.Conn) {
 		return false
 	}
-	out = p.Shape(s.m.Ctx, out, c.Conn)
+	out = p.Shape(s.m.Ctx(), out, c.Conn)
 	if reply, ok := p.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return false
@@ -264,7 +265,7 @@ func (s *Server) where() (string, int) { return s.m.Shown(s.Host, s.Port) }
 // DocumentPath returns the part of a document's URL after the host:
 // "/database/TYPE/LENGTH/1=…;2=…;", in the form that WAIS browsers write. The file need not exist.
 func (s *Server) DocumentPath(database, name string) string {
-	doc := document{name: core.Clean(name), types: []string{typeOf(name)}}
+	doc := document{name: tree.Clean(name), types: []string{typeOf(name)}}
 	if e, err := s.m.Tree.Stat(doc.name); err == nil {
 		doc.size = e.Size
 	}

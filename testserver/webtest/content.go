@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // mediaTypes are the same on every computer, unlike those of package mime.
@@ -50,7 +51,7 @@ func (s *Server) mediaType(name string) string {
 func (s *Server) get(w *response, req *http.Request, name string) {
 	file, e, err := w.tree.Open(name)
 	switch {
-	case errors.Is(err, core.ErrIsDir):
+	case errors.Is(err, tree.ErrIsDir):
 		s.index(w, req, name)
 		return
 	case err == nil && !w.user.May(testserver.Read):
@@ -148,7 +149,7 @@ func (s *Server) upload(w *response, req *http.Request, name string) {
 	}
 	switch {
 	case strings.HasSuffix(req.URL.Path, "/"):
-		w.fail(core.ErrIsDir)
+		w.fail(tree.ErrIsDir)
 		return
 	case !w.user.May(testserver.Write):
 		w.fail(fs.ErrPermission)
@@ -183,13 +184,13 @@ func (s *Server) upload(w *response, req *http.Request, name string) {
 func (w *response) fail(err error) {
 	status := http.StatusInternalServerError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, core.ErrNotDir):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, tree.ErrNotDir):
 		status = http.StatusNotFound
 	case errors.Is(err, fs.ErrPermission):
 		status = http.StatusForbidden
-	case errors.Is(err, core.ErrIsDir):
+	case errors.Is(err, tree.ErrIsDir):
 		status = http.StatusConflict
-	case errors.Is(err, core.ErrTooLarge):
+	case errors.Is(err, tree.ErrTooLarge):
 		status = http.StatusRequestEntityTooLarge
 	case errors.Is(err, fs.ErrInvalid), errors.Is(err, io.ErrUnexpectedEOF):
 		status = http.StatusBadRequest

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // response is an [http.ResponseWriter] that writes the bytes itself, so that faults may be anywhere
@@ -20,7 +21,7 @@ type response struct {
 	req         *http.Request
 	plan        *core.Plan
 	user        testserver.User
-	tree        *core.Tree // what the user sees
+	tree        *tree.Tree // what the user sees
 	header      http.Header
 	noRanges    bool
 	wrote       bool      // the head has been sent
@@ -182,7 +183,7 @@ func (w *response) readBody(req *http.Request, limit int64) ([]byte, error) {
 	n, err := io.Copy(&body, io.LimitReader(req.Body, limit+1))
 	if n > limit {
 		w.last = true
-		return nil, core.ErrTooLarge
+		return nil, tree.ErrTooLarge
 	}
 	return body.Bytes(), err
 }

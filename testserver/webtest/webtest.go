@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file, POST
@@ -22,10 +23,10 @@ import (
 // received, unless Content has an "echo". The transcript has the heads of requests and responses.
 // Responses have no Date, so that transcripts can be compared.
 type Server struct {
-	testserver.Server
+	testserver.Server `json:"-"`
 
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
-	Users map[string]testserver.User
+	Users map[string]testserver.User `json:"-"`
 	// Protected lists path prefixes that require a login. If nil, all paths do.
 	Protected []string
 	// Realm is the realm of 401 responses; "" means "testserver".
@@ -133,7 +134,7 @@ func (s *Server) readRequest(c *core.Client, r *bufio.Reader) (head []byte, req 
 	if req, err = http.ReadRequest(r); err != nil {
 		return head, nil, err
 	}
-	return head, req.WithContext(s.m.Ctx), nil
+	return head, req.WithContext(s.m.Ctx()), nil
 }
 
 // handshakeRecord is the first byte from a client that starts TLS.
@@ -180,7 +181,7 @@ func badRequest(err error) string {
 
 // route answers one request.
 func (s *Server) route(w *response, req *http.Request, head []byte) {
-	name := core.Clean(req.URL.Path)
+	name := tree.Clean(req.URL.Path)
 	if r, ok := s.Redirects[req.URL.Path]; ok {
 		w.redirect(r)
 		return
@@ -227,7 +228,7 @@ func (s *Server) locked(req *http.Request) bool {
 }
 
 // userOf returns the user whose login the request has, and the files that the user sees.
-func (s *Server) userOf(req *http.Request) (testserver.User, *core.Tree) {
+func (s *Server) userOf(req *http.Request) (testserver.User, *tree.Tree) {
 	name, pass, _ := req.BasicAuth()
 	if !testserver.Allowed(s.Users, name, pass) {
 		return testserver.User{}, &s.m.Tree

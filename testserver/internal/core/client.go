@@ -35,7 +35,7 @@ var (
 func newClient(m *Machine, nc net.Conn, id int, p *Plan) *Client {
 	tap := &tap{to: nc, sent: Recorder{script: &m.script, conn: id, from: FromServer}}
 	return &Client{
-		Conn: nc, ID: id, m: m, plan: p, tap: tap, out: p.Shape(m.Ctx, tap, nc),
+		Conn: nc, ID: id, m: m, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
 		Received: &Recorder{script: &m.script, conn: id, from: FromClient},
 	}
 }
@@ -75,7 +75,7 @@ func (c *Client) open() bool {
 // Secure starts TLS on the connection. No other goroutine may be reading from it. The transcript has
 // what goes over TLS decrypted.
 func (c *Client) Secure() error {
-	ctx, cancel := context.WithTimeout(c.m.Ctx, c.m.IdleTimeout)
+	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.m.IdleTimeout)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
 	t := tls.Server(c.Conn, c.m.TLS)
@@ -128,11 +128,11 @@ func (c *Client) preempt(p *Plan) error {
 	for _, come := range p.gather {
 		select {
 		case <-come:
-		case <-c.m.Ctx.Done():
-			return c.m.Ctx.Err()
+		case <-c.m.Ctx().Done():
+			return c.m.Ctx().Err()
 		}
 	}
-	if err := c.m.Delay(c.m.Ctx, p); err != nil {
+	if err := c.m.Delay(c.m.Ctx(), p); err != nil {
 		return err
 	}
 	switch {
@@ -175,7 +175,7 @@ func (c *Client) Answer(p *Plan, reply string) error {
 		}
 		text += ReplyOctets(extra.Text)
 	}
-	_, err := io.WriteString(p.Shape(c.m.Ctx, c, c.Conn), text)
+	_, err := io.WriteString(p.Shape(c.m.Ctx(), c, c.Conn), text)
 	return err
 }
 

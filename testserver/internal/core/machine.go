@@ -10,10 +10,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
-	"strconv"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // Defaults and limits of every server.
@@ -41,8 +45,7 @@ type Config struct {
 type Machine struct {
 	Config
 	Table *Table
-	Tree  Tree            // Content and the changes of clients
-	Ctx   context.Context // ends with the server
+	Tree  tree.Tree // Content and the changes of clients
 	URL   string
 	Addr  string
 
@@ -53,15 +56,22 @@ type Machine struct {
 	wg       sync.WaitGroup
 	ended    chan struct{}
 
-	mu      sync.Mutex
-	conns   map[io.Closer]struct{} // nil once the server is closed
-	count   int                    // connections accepted so far
-	serving int                    // accepted connections that are still served
-	quiet   sync.Cond              // signals, under mu, that serving is 0 again
-	trees   map[string]*Tree       // of users that have one of their own
+	fresh func() error
+	root  context.Context // ends with the server
+	epoch atomic.Pointer[epoch]
+	// public is nil until SetPublic is called.
+	public atomic.Pointer[public]
 
+	mu      sync.Mutex
+	conns   map[io.Closer]bool    // nil once the server is closed; true means a client
+	count   int                   // clients so far
+	serving int                   // accepted connections that have not ended
+	quiet   sync.Cond             // signals, under mu, that serving is 0 again
+	trees   map[string]*tree.Tree // of users that have one of their own
+
+	resets  sync.Mutex
 	probing sync.Mutex
-	probes  map[string]chan<- struct{} // connections of WaitIdle, by local address; closed when accepted
+	probes  map[string]chan<- struct{} // connections of CatchUp, by local address; closed when accepted
 }
 
 // New returns a machine that has not started.
@@ -80,6 +90,16 @@ type Service struct {
 	// connection. If it is nil, ServePackets is called and runs until the socket is closed.
 	Serve        func(*Client)
 	ServePackets func(net.PacketConn)
+	// Fresh, if not nil, sets what the server keeps besides the Tree to what it is at the start. It is
+	// called when the server starts, and by Reset.
+	Fresh func() error
+	// Opened, if not nil, is called when the address is open, before the first connection is
+	// accepted. With an error the server does not start.
+	Opened func() error
+	// Sort, if not nil, is for servers on whose address not only clients arrive. It is called with
+	// each connection in the order of arrival, and returns what a goroutine of the connection does;
+	// then the connection is closed. If that calls serve, the connection is a client, and is served.
+	Sort func(nc net.Conn, serve func()) (run func())
 }
 
 // Start listens and serves until ctx ends or Close is called.
@@ -87,8 +107,13 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.MaxUpload = cmp.Or(max(0, m.MaxUpload), defaultMaxUpload)
 	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
-	m.Tree.base, m.Tree.forbidden = m.Content, m.Forbidden
+	m.Tree.Serve(m.Content, m.Forbidden)
 	m.script.log = m.Log
+	if m.fresh = how.Fresh; m.fresh != nil {
+		if err := m.fresh(); err != nil {
+			return err
+		}
+	}
 	if m.ImplicitTLS {
 		if m.TLS == nil || how.Serve == nil {
 			return errors.New("testserver: ImplicitTLS is for servers of connections, and needs TLS, such as NewTLS()")
@@ -109,7 +134,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 			return nil, nil, err
 		}
 		return m.listener.Addr(), m.listener, nil
-	}, func() { m.accept(how.Serve) })
+	}, func() { m.accept(&how) })
 }
 
 // network returns the network to use.
@@ -137,18 +162,25 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 	}
 	m.Addr = at.String()
 	m.URL = how.Scheme + "://" + m.Addr
-	m.Ctx, m.cancel = context.WithCancel(ctx)
-	m.conns = make(map[io.Closer]struct{})
+	m.root, m.cancel = context.WithCancel(ctx)
+	m.begin()
+	m.conns = make(map[io.Closer]bool)
 	m.ended = make(chan struct{})
 	m.quiet.L = &m.mu
 	m.Track(listener)
+	if how.Opened != nil {
+		if err := how.Opened(); err != nil {
+			m.end()
+			return fmt.Errorf("testserver: %w", err)
+		}
+	}
 	m.wg.Go(serve)
-	context.AfterFunc(m.Ctx, m.end)
+	context.AfterFunc(m.root, m.end)
 	return nil
 }
 
 // accept takes connections until the listener is closed.
-func (m *Machine) accept(serve func(*Client)) {
+func (m *Machine) accept(how *Service) {
 	for failures := 0; failures < 100; {
 		nc, err := m.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -156,7 +188,7 @@ func (m *Machine) accept(serve func(*Client)) {
 		}
 		if err != nil { // perhaps out of descriptors: try again
 			failures++
-			_ = Sleep(m.Ctx, 10*time.Millisecond)
+			_ = Sleep(m.Ctx(), 10*time.Millisecond)
 			continue
 		}
 		failures = 0
@@ -164,33 +196,57 @@ func (m *Machine) accept(serve func(*Client)) {
 			_ = nc.Close()
 			continue
 		}
-		c, ok := m.admit(nc)
-		if !ok {
+		if !m.admit(nc) {
 			_ = nc.Close()
 			continue
 		}
-		m.wg.Go(func() {
-			defer m.Untrack(nc)
-			if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
-				serve(c)
-			}
-			m.leave()
-			c.linger()
-		})
+		m.wg.Go(m.handle(nc, how))
 	}
 }
 
-// admit counts a connection and looks up the faults armed for it.
-func (m *Machine) admit(nc net.Conn) (*Client, bool) {
+// handle returns what the goroutine of a connection does.
+func (m *Machine) handle(nc net.Conn, how *Service) func() {
+	var c *Client
+	begin := func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.count++
+		c = newClient(m, nc, m.count, m.At("CONNECT"))
+	}
+	serve := func() {
+		if c == nil {
+			begin()
+		}
+		if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
+			how.Serve(c)
+		}
+	}
+	run := serve
+	if how.Sort != nil {
+		run = how.Sort(nc, serve)
+	} else {
+		begin() // here, so that the occurrences of CONNECT are in the order of arrival
+	}
+	return func() {
+		defer m.Untrack(nc)
+		run()
+		m.leave()
+		if c != nil {
+			c.linger()
+		}
+	}
+}
+
+// admit reports whether there may be another connection.
+func (m *Machine) admit(nc net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.count++
-	if m.conns == nil || m.serving >= m.MaxConns {
-		return nil, false
+	if m.conns == nil || m.serving >= m.MaxConns || m.Ctx().Err() != nil {
+		return false
 	}
 	m.serving++
-	m.conns[nc] = struct{}{}
-	return newClient(m, nc, m.count, m.At("CONNECT")), true
+	m.conns[nc] = true
+	return true
 }
 
 // leave records that a connection is no longer served.
@@ -202,7 +258,7 @@ func (m *Machine) leave() {
 	}
 }
 
-// isProbe reports whether WaitIdle opened the connection.
+// isProbe reports whether CatchUp opened the connection.
 func (m *Machine) isProbe(nc net.Conn) bool {
 	m.probing.Lock()
 	defer m.probing.Unlock()
@@ -221,26 +277,8 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	if m.listener == nil {
 		return nil
 	}
-	// Connections are accepted in the order in which they were opened.
-	m.probing.Lock()
-	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
-	if err != nil {
-		m.probing.Unlock()
+	if err := m.CatchUp(ctx); err != nil {
 		return err
-	}
-	defer probe.Close()
-	accepted := make(chan struct{})
-	if m.probes == nil {
-		m.probes = make(map[string]chan<- struct{})
-	}
-	m.probes[probe.LocalAddr().String()] = accepted
-	m.probing.Unlock()
-	select {
-	case <-accepted:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-m.ended:
-		return net.ErrClosed
 	}
 	defer context.AfterFunc(ctx, func() {
 		m.mu.Lock()
@@ -255,6 +293,33 @@ func (m *Machine) WaitIdle(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// CatchUp returns when every connection that was opened before the call has been accepted, or with
+// an error when ctx ends or the server is closed.
+func (m *Machine) CatchUp(ctx context.Context) error {
+	// Connections are accepted in the order in which they were opened.
+	m.probing.Lock()
+	probe, err := m.network().Dial(ctx, "tcp", m.Addr)
+	if err != nil {
+		m.probing.Unlock()
+		return err
+	}
+	defer EndConn(probe, true) // an orderly end would keep a port for a minute
+	accepted := make(chan struct{})
+	if m.probes == nil {
+		m.probes = make(map[string]chan<- struct{})
+	}
+	m.probes[probe.LocalAddr().String()] = accepted
+	m.probing.Unlock()
+	select {
+	case <-accepted:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.ended:
+		return net.ErrClosed
+	}
+	return nil
+}
+
 // Track registers something to be closed with the server. It returns false if the server is closed
 // already.
 func (m *Machine) Track(c io.Closer) bool {
@@ -263,8 +328,53 @@ func (m *Machine) Track(c io.Closer) bool {
 	if m.conns == nil {
 		return false
 	}
-	m.conns[c] = struct{}{}
+	m.conns[c] = false
 	return true
+}
+
+// epoch is the time between two resets.
+type epoch struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+// Ctx returns a context that ends with the server, and at the next reset.
+func (m *Machine) Ctx() context.Context { return m.epoch.Load().ctx }
+
+func (m *Machine) begin() {
+	e := new(epoch)
+	e.ctx, e.end = context.WithCancel(m.root)
+	m.epoch.Store(e)
+}
+
+// Reset closes all connections and waits until they are no longer served; meanwhile others are closed
+// at once. Then it disarms all faults, and deletes the transcript and what clients have changed.
+func (m *Machine) Reset() error {
+	m.resets.Lock()
+	defer m.resets.Unlock()
+	m.epoch.Load().end()
+	m.mu.Lock()
+	for c, client := range m.conns {
+		if client {
+			_ = c.Close()
+		}
+	}
+	for m.serving > 0 {
+		m.quiet.Wait()
+	}
+	trees := slices.Collect(maps.Values(m.trees))
+	m.mu.Unlock()
+	m.ResetFaults()
+	m.ResetLines()
+	m.Tree.Reset()
+	for _, t := range trees {
+		t.Reset()
+	}
+	m.begin()
+	if m.fresh == nil {
+		return nil
+	}
+	return m.fresh()
 }
 
 // Untrack closes what Track registered.
@@ -304,16 +414,6 @@ func (m *Machine) end() {
 // Wait returns when the server has ended.
 func (m *Machine) Wait() { <-m.ended }
 
-// Shown returns the host and port that a server shows to clients: the given ones, or those it
-// listens on.
-func (m *Machine) Shown(host string, port int) (string, int) {
-	own, service, _ := net.SplitHostPort(m.Addr)
-	if port == 0 {
-		port, _ = strconv.Atoi(service)
-	}
-	return cmp.Or(host, own), port
-}
-
 // Dial connects to address as this server's clients do. It refuses an address that is not on this
 // host.
 func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -325,7 +425,7 @@ func (m *Machine) Dial(ctx context.Context, network, address string) (net.Conn, 
 
 // Listen opens a listener on the network of the server.
 func (m *Machine) Listen(address string) (net.Listener, error) {
-	return m.network().Listen(m.Ctx, "tcp", address)
+	return m.network().Listen(m.Ctx(), "tcp", address)
 }
 
 // Connect connects to a client.
@@ -348,7 +448,7 @@ func (m *Machine) Pending() error {
 }
 
 // TreeOf returns the files of a user: Tree, or a tree of the user's own if there is content for it.
-func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
+func (m *Machine) TreeOf(user string, content fs.FS) *tree.Tree {
 	if content == nil {
 		return &m.Tree
 	}
@@ -357,12 +457,22 @@ func (m *Machine) TreeOf(user string, content fs.FS) *Tree {
 	t := m.trees[user]
 	if t == nil {
 		if m.trees == nil {
-			m.trees = make(map[string]*Tree)
+			m.trees = make(map[string]*tree.Tree)
 		}
-		t = &Tree{base: content, forbidden: m.Forbidden}
+		t = tree.New(content, m.Forbidden)
 		m.trees[user] = t
 	}
 	return t
+}
+
+// FilesOf returns the files of a user that has a tree of its own, or nil.
+func (m *Machine) FilesOf(user string) fs.FS {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.trees[user]; t != nil {
+		return t.FS()
+	}
+	return nil
 }
 
 // UploadsOf returns the uploads of a user that has a tree of its own.

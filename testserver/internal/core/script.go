@@ -35,6 +35,7 @@ type Line struct {
 type script struct {
 	mu    sync.Mutex
 	all   []Line
+	first int                          // number of the first line in all, counted from 0 over the life of the server
 	shows []func(octets string) string // of the lines at the same index
 	log   func(Line)
 }
@@ -45,6 +46,7 @@ func (s *script) Record(l Line, show func(octets string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxLines {
+		s.first += maxLines / 2
 		s.all = slices.Delete(s.all, 0, maxLines/2)
 		s.shows = slices.Delete(s.shows, 0, maxLines/2)
 	}
@@ -57,22 +59,25 @@ func (s *script) Record(l Line, show func(octets string) string) {
 	}
 }
 
-// Lines returns the transcript.
-func (s *script) Lines() []Line {
+// Lines returns the transcript from line n on, and the number of the first of these lines. Lines are
+// counted from 0 over the life of the server.
+func (s *script) Lines(n int) (lines []Line, first int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, show := range s.shows {
-		if show != nil {
+	from := min(max(0, n-s.first), len(s.all))
+	for i := from; i < len(s.all); i++ {
+		if show := s.shows[i]; show != nil {
 			s.all[i].Text, s.shows[i] = show(s.all[i].Octets), nil
 		}
 	}
-	return slices.Clone(s.all)
+	return slices.Clone(s.all[from:]), s.first + from
 }
 
 // ResetLines deletes the lines recorded so far.
 func (s *script) ResetLines() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.first += len(s.all)
 	s.all, s.shows = nil, nil
 }
 

@@ -77,25 +77,42 @@ func Ask(t *testing.T, s Dialer, addr, request string) (string, error) {
 // FTP is a minimal FTP client.
 type FTP struct {
 	net.Conn
-	t   *testing.T
-	srv *ftptest.Server
-	r   *bufio.Reader
+	t    *testing.T
+	dial Dialer
+	addr string // of the server
+	r    *bufio.Reader
 }
 
 // NewFTP returns a client on a connection to a server.
 func NewFTP(t *testing.T, srv *ftptest.Server, nc net.Conn) *FTP {
-	return &FTP{Conn: nc, t: t, srv: srv, r: bufio.NewReader(nc)}
+	return &FTP{Conn: nc, t: t, dial: srv, addr: srv.Addr, r: bufio.NewReader(nc)}
+}
+
+// DialAddr connects to the address of a server that speaks FTP, and reads the greeting.
+func DialAddr(t *testing.T, addr string) *FTP {
+	t.Helper()
+	return greeted(&FTP{Conn: Dial(t, hostDialer{}, addr), t: t, dial: hostDialer{}, addr: addr})
+}
+
+type hostDialer struct{ net.Dialer }
+
+func (d hostDialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return d.DialContext(ctx, network, address)
+}
+
+func greeted(c *FTP) *FTP {
+	c.t.Helper()
+	c.r = bufio.NewReader(c.Conn)
+	if got := c.Reply(); !strings.HasPrefix(got, "220") {
+		c.t.Fatalf("greeting %q", got)
+	}
+	return c
 }
 
 // DialFTP connects and reads the greeting.
 func DialFTP(t *testing.T, s *ftptest.Server) *FTP {
 	t.Helper()
-	nc := Dial(t, s, s.Addr)
-	c := NewFTP(t, s, nc)
-	if got := c.Reply(); !strings.HasPrefix(got, "220") {
-		t.Fatalf("greeting %q", got)
-	}
-	return c
+	return greeted(NewFTP(t, s, Dial(t, s, s.Addr)))
 }
 
 // LoginFTP connects and logs in as anonymous, with type I.
@@ -145,8 +162,8 @@ func (c *FTP) Data() net.Conn {
 	if _, err := fmt.Sscanf(got[strings.Index(got, "("):], "(|||%d|)", &port); err != nil {
 		c.t.Fatalf("%q: %v", got, err)
 	}
-	host, _, _ := net.SplitHostPort(c.srv.Addr)
-	return Dial(c.t, c.srv, net.JoinHostPort(host, strconv.Itoa(port)))
+	host, _, _ := net.SplitHostPort(c.addr)
+	return Dial(c.t, c.dial, net.JoinHostPort(host, strconv.Itoa(port)))
 }
 
 // Get receives a transfer and returns both replies.

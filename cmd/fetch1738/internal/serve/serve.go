@@ -2,6 +2,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 )
 
 const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
+       fetch1738 serve --control ADDR [--root DIR] [--until-eof]
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
@@ -29,8 +31,15 @@ only. ADDR is HOST:PORT, or a port of 127.0.0.1; without any ADDR, all servers
 run on free ports of 127.0.0.1. Prints the URLs on standard output, one per
 line.
 
+With --control, tests in any language start servers of their own by JSON over
+HTTP: with users, TLS, faults and transcripts. The first line on standard output
+is JSON with its URL and the token that requests must have. /v1/openapi.yaml
+there describes it.
+
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
+  $ fetch1738 serve --control 0 --until-eof
+  {"control":"http://127.0.0.1:39111","token":"VAZNJXTGMEWMOUZPPXTRQFQJJQ"}
 `
 
 // Command returns the serve command.
@@ -38,66 +47,97 @@ func Command() cli.Command {
 	return cli.New("serve", "serve a folder by FTP, gopher and others, for tests", help, define)
 }
 
+// options are the options of the command.
+type options struct {
+	*cli.Verb
+	servers                   []play.Server
+	root, control, tokenFile  string
+	hosts                     []string
+	public, verbose, untilEOF bool
+}
+
 // define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
-	servers := play.Servers()
-	for _, s := range servers {
+	o := &options{Verb: v, servers: play.Servers()}
+	for _, s := range o.servers {
 		v.String(s.Scheme, "", "Serve "+s.Scheme+" on `ADDR`")
 	}
-	root := v.String("root", "", "Serve the folder `DIR` instead of the sample")
-	public := v.Bool("public", false, "Allow addresses that other hosts can reach")
-	verbose := v.BoolP("verbose", "v", false, "Show the conversations on standard error")
-	return func(ctx context.Context) int {
-		if v.NArg() > 0 {
-			return v.Complain("unexpected argument %q%s", v.Arg(0), argumentHint(v, v.Arg(0)))
-		}
-		addrs, err := serveAddrs(v, servers, *public)
-		if err != nil {
-			return v.Complain("%v", err)
-		}
-		content, err := play.Content(*root)
-		if err != nil {
-			return v.Fail(exit.Read, "%v", err)
-		}
+	v.StringVar(&o.root, "root", "", "Serve the folder `DIR` instead of the sample; with --control, folders below it")
+	v.StringVar(&o.control, "control", "", "Start servers on request by HTTP on `ADDR`")
+	v.StringVar(&o.tokenFile, "token-file", "", "With --control, take the token from `FILE` instead of a new one")
+	v.StringArrayVar(&o.hosts, "control-host", nil, "With --control, accept requests for this host name; may be repeated (`NAME`)")
+	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
+	v.BoolVar(&o.public, "public", false, "Allow addresses that other hosts can reach")
+	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations on standard error")
+	return o.run
+}
 
-		ctx, cancel := context.WithCancel(ctx)
-		var running []*testserver.Server
-		defer func() {
-			cancel()
-			for _, s := range running {
-				s.Wait()
-			}
-		}()
-		log := &conversationLog{w: v.Std.Err}
-		for _, s := range servers {
-			addr, wanted := addrs[s.Scheme]
-			if !wanted {
-				continue
-			}
-			srv, err := s.Start(ctx, addr, func(srv *testserver.Server) {
-				srv.Content = content
-				if *verbose {
-					srv.Log = log.of(s.Scheme)
-				}
-			})
-			if cause, ok := errors.AsType[*os.SyscallError](err); ok {
-				return v.Fail(exit.Usage, "--%s: cannot listen on %s: %v", s.Scheme, addr, cause.Err)
-			}
-			if err != nil {
-				return v.Fail(exit.Usage, "%v", err)
-			}
-			running = append(running, srv)
-			if _, err := fmt.Fprintf(v.Std.Out, "%s/\n", srv.URL); err != nil {
-				return v.Fail(exit.Write, "%v", err)
-			}
-		}
-		if *public {
-			fmt.Fprintln(v.Std.Err, "fetch1738: warning: there is no access control, and other hosts may be able to connect")
-		}
-		fmt.Fprintln(v.Std.Err, "fetch1738: serving until interrupted")
-		<-ctx.Done()
-		return exit.OK
+func (o *options) run(ctx context.Context) int {
+	if o.NArg() > 0 {
+		return o.Complain("unexpected argument %q%s", o.Arg(0), argumentHint(o.Verb, o.Arg(0)))
 	}
+	if o.untilEOF {
+		ctx = untilEOF(ctx, o.Std.In)
+	}
+	addrs, err := o.addrs()
+	switch {
+	case err != nil:
+	case o.Changed("control") && len(addrs) > 0:
+		err = errors.New("--control starts servers on request; the options of schemes are for servers without it")
+	case o.Changed("control"):
+		return o.serveControl(ctx)
+	case o.tokenFile != "" || o.hosts != nil:
+		err = errors.New("--token-file and --control-host are for --control")
+	}
+	if err != nil {
+		return o.Complain("%v", err)
+	}
+	return o.serve(ctx, addrs)
+}
+
+// serve serves the folder until ctx ends.
+func (o *options) serve(ctx context.Context, addrs map[string]string) int {
+	content, err := play.Content(o.root)
+	if err != nil {
+		return o.Fail(exit.Read, "%v", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running []*testserver.Server
+	defer func() {
+		cancel()
+		for _, s := range running {
+			s.Wait()
+		}
+	}()
+	log := &conversationLog{w: o.Std.Err}
+	for _, s := range o.servers {
+		addr, wanted := addrs[s.Scheme]
+		if !wanted && len(addrs) > 0 {
+			continue
+		}
+		srv, err := s.Start(ctx, cmp.Or(addr, "127.0.0.1:0"), func(srv *testserver.Server) {
+			srv.Content = content
+			if o.verbose {
+				srv.Log = log.of(s.Scheme)
+			}
+		})
+		if cause, ok := errors.AsType[*os.SyscallError](err); ok {
+			return o.Fail(exit.Usage, "--%s: cannot listen on %s: %v", s.Scheme, addr, cause.Err)
+		}
+		if err != nil {
+			return o.Fail(exit.Usage, "%v", err)
+		}
+		running = append(running, srv)
+		if _, err := fmt.Fprintf(o.Std.Out, "%s/\n", srv.URL); err != nil {
+			return o.Fail(exit.Write, "%v", err)
+		}
+	}
+	if o.public {
+		fmt.Fprintln(o.Std.Err, "fetch1738: warning: there is no access control, and other hosts may be able to connect")
+	}
+	fmt.Fprintln(o.Std.Err, "fetch1738: serving until interrupted")
+	<-ctx.Done()
+	return exit.OK
 }
 
 // argumentHint returns a hint if arg is a folder or a scheme, which are given by options.
@@ -111,24 +151,19 @@ func argumentHint(v *cli.Verb, arg string) string {
 	return ""
 }
 
-// serveAddrs returns the addresses to listen on, by scheme.
-func serveAddrs(v *cli.Verb, servers []play.Server, public bool) (map[string]string, error) {
+// addrs returns the addresses to listen on, by scheme; none means free ones for all.
+func (o *options) addrs() (map[string]string, error) {
 	addrs := make(map[string]string)
-	for _, s := range servers {
-		flag := v.Lookup(s.Scheme)
+	for _, s := range o.servers {
+		flag := o.Lookup(s.Scheme)
 		if !flag.Changed {
 			continue
 		}
-		addr, err := listenAddr(flag.Value.String(), public)
+		addr, err := listenAddr(flag.Value.String(), o.public)
 		if err != nil {
 			return nil, fmt.Errorf("--%s %w", s.Scheme, err)
 		}
 		addrs[s.Scheme] = addr
-	}
-	if len(addrs) == 0 {
-		for _, s := range servers {
-			addrs[s.Scheme] = "127.0.0.1:0"
-		}
 	}
 	return addrs, nil
 }

@@ -246,7 +246,8 @@ func (w *world) damage(name string) {
 	data, _ := w.disk.Get(name)
 	at := bytes.LastIndex(data, []byte(`{"Source"`))
 	missing := bytes.LastIndex(data, []byte(`"Missing":[`))
-	if at <= 0 || missing < at {
+	end := bytes.LastIndexByte(data, '}') // before the record, if another process has cut that
+	if at <= 0 || missing < at || end < missing {
 		return
 	}
 	e, ok := w.take(func(e Event) bool { return e.Kind == "damage" })
@@ -254,7 +255,7 @@ func (w *world) damage(name string) {
 		return
 	}
 	data = bytes.Clone(data)
-	numbers := regexp.MustCompile("[0-9]+").FindAllIndex(data[missing:bytes.LastIndexByte(data, '}')], -1)
+	numbers := regexp.MustCompile("[0-9]+").FindAllIndex(data[missing:end], -1)
 	switch {
 	case len(numbers) < 2 || e.N%3 == 1:
 		data = data[:len(data)-1-e.N%40]

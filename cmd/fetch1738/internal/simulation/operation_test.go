@@ -150,10 +150,7 @@ func (o *once) unseen(s *site, d *document) bool {
 	if o.op.disk { // an earlier run has left the beginning
 		since = time.Time{}
 	}
-	// A retry asks for the time before RETR, and not again afterwards.
-	between := o.op.name == "--retry" && d.last().from.After(o.began) &&
-		has(func(e Event) bool { return e.Kind == "patch" || e.Kind == "extend" })
-	return between || d.cameBack(since)
+	return d.cameBack(since)
 }
 
 func getOnce(o *once) error {
@@ -362,12 +359,9 @@ func readAt(o *once) error {
 		data []byte
 	}
 	var pieces []piece
-	var before time.Time // when the last read began
-	start := time.Now()
 	for range 1 + dice.IntN(8) {
 		b := make([]byte, 1+dice.IntN([]int{5000, 300_000}[dice.IntN(2)]))
 		at := dice.Int64N(max(1, doc.Size()))
-		before, start = start, time.Now()
 		n, err := doc.ReadAt(b, at)
 		if err != nil && err != io.EOF {
 			return err
@@ -379,10 +373,6 @@ func readAt(o *once) error {
 		}
 		switch {
 		case len(possible) > 0:
-		case s.Scheme == "ftp" && d.last().from.After(before):
-			// It changed between MDTM and RETR, perhaps of what the last read fetched ahead. The next
-			// request would find that out.
-			return nil
 		case !s.spouts(o.w.plan.Events):
 			// The part that a server sends is compared only with parts that are there already. That it
 			// obeys an offset is tried out only once.

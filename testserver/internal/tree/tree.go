@@ -1,9 +1,9 @@
-package core
+// Package tree has the files that a server serves, with the changes of its clients.
+package tree
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -50,27 +50,32 @@ func (i info) Mode() fs.FileMode {
 	return 0o644
 }
 
-// Tree is Content, overlaid with the changes of clients and Put. Names are separated by slashes,
-// without a slash at either end; "" is the root. Unlike in io/fs they may have bytes that are not
-// UTF-8.
+// Tree is Content, overlaid with what Put and Delete have changed, and that with the changes of
+// clients. Names are separated by slashes, without a slash at either end; "" is the root. Unlike in
+// io/fs they may have bytes that are not UTF-8. The zero value is an empty directory.
 type Tree struct {
-	base      fs.FS
 	forbidden []string
 
-	mu   sync.RWMutex
-	over map[string]*node
-	seq  int // number of changes; distinguishes versions
+	mu sync.RWMutex
+	layers
 }
 
-// node replaces the file or directory of its name.
-type node struct {
-	gone bool
-	dir  bool
-	base string // if not "", the file in base that was renamed to this
-	data []byte
-	mod  time.Time
-	seq  int
-	put  bool // written by Put, not by a client
+// New returns a tree over content, which may be nil.
+func New(content fs.FS, forbidden []string) *Tree {
+	t := new(Tree)
+	t.Serve(content, forbidden)
+	return t
+}
+
+// Serve sets the content and the forbidden names. It is called before the tree is used concurrently.
+func (t *Tree) Serve(content fs.FS, forbidden []string) { t.base, t.forbidden = content, forbidden }
+
+// Reset undoes the changes of clients.
+func (t *Tree) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = nil
+	t.seq++
 }
 
 // Clean turns any path into a name in the tree; ".." stops at the root.
@@ -89,68 +94,26 @@ func (t *Tree) Stat(name string) (Entry, error) {
 	return t.find(name)
 }
 
-func (t *Tree) find(name string) (Entry, error) {
-	n := t.over[name]
-	switch {
-	case n == nil:
-		return t.inBase(name, path.Base("/"+name))
-	case n.gone:
-		return Entry{}, fs.ErrNotExist
-	case n.base != "":
-		return t.inBase(n.base, path.Base(name))
-	}
-	e := Entry{Name: path.Base(name), Size: int64(len(n.data)), ModTime: n.mod, Dir: n.dir}
-	e.ETag = fmt.Sprintf(`"%x-%x-%x"`, n.mod.Unix(), e.Size, n.seq)
-	return e, nil
-}
-
-func (t *Tree) inBase(name, as string) (Entry, error) {
-	if name == "" {
-		name = "."
-	}
-	if t.base == nil {
-		if name == "." {
-			return Entry{Name: as, Dir: true, ModTime: Epoch}, nil
-		}
-		return Entry{}, fs.ErrNotExist
-	}
-	if !fs.ValidPath(name) {
-		return Entry{}, fs.ErrNotExist
-	}
-	info, err := fs.Stat(t.base, name)
-	if err != nil {
-		return Entry{}, err
-	}
-	return entryOf(as, info), nil
-}
-
-func entryOf(name string, info fs.FileInfo) Entry {
-	e := Entry{Name: name, Size: info.Size(), ModTime: info.ModTime(), Dir: info.IsDir()}
-	if e.ModTime.IsZero() {
-		e.ModTime = Epoch
-	}
-	if e.Dir {
-		e.Size = 0
-	}
-	e.ETag = fmt.Sprintf(`"%x-%x"`, e.ModTime.UnixNano(), e.Size)
-	return e
-}
-
 // Open opens a file for reading; the caller closes it. For a directory it returns ErrIsDir.
 func (t *Tree) Open(name string) (fs.File, Entry, error) {
+	if e, err := t.Stat(name); err == nil && t.Refused(name) {
+		return nil, e, fs.ErrPermission
+	}
+	return t.open(name)
+}
+
+// open is Open of what may be forbidden.
+func (t *Tree) open(name string) (fs.File, Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e, err := t.find(name)
 	if err != nil {
 		return nil, e, err
 	}
-	if t.Refused(name) {
-		return nil, e, fs.ErrPermission
-	}
 	if e.Dir {
 		return nil, e, ErrIsDir
 	}
-	n := t.over[name]
+	n := t.node(name)
 	if n == nil {
 		n = &node{base: name}
 	}
@@ -169,14 +132,19 @@ func (MemFile) Close() error               { return nil }
 
 // List returns the entries of a directory, sorted by name.
 func (t *Tree) List(dir string) ([]Entry, error) {
+	if _, err := t.Stat(dir); err == nil && t.Refused(dir) {
+		return nil, fs.ErrPermission
+	}
+	return t.list(dir)
+}
+
+// list is List of what may be forbidden.
+func (t *Tree) list(dir string) ([]Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	e, err := t.find(dir)
 	if err != nil {
 		return nil, err
-	}
-	if t.Refused(dir) {
-		return nil, fs.ErrPermission
 	}
 	if !e.Dir {
 		return nil, ErrNotDir
@@ -193,29 +161,6 @@ func (t *Tree) List(dir string) ([]Entry, error) {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	return list, nil
-}
-
-// names returns the full names in a directory, including those of the overlay.
-func (t *Tree) names(dir string) (map[string]bool, error) {
-	names := make(map[string]bool)
-	if t.base != nil && t.over[dir] == nil {
-		entries, err := fs.ReadDir(t.base, path.Join(".", dir))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		for _, d := range entries {
-			names[path.Join(dir, d.Name())] = true
-		}
-	}
-	for name, n := range t.over {
-		if name != "" && parent(name) == dir {
-			names[name] = true
-			if n.gone {
-				delete(names, name)
-			}
-		}
-	}
-	return names, nil
 }
 
 // Refused reports whether name, or a directory above it, is forbidden.
@@ -255,8 +200,8 @@ func (t *Tree) Write(name string, offset int64, data []byte) error {
 	return nil
 }
 
-// Put is Write for the program: missing directories are created.
-func (t *Tree) Put(name string, data []byte) error {
+// Put is Write for the program: missing directories are created. A zero mod means Epoch.
+func (t *Tree) Put(name string, data []byte, mod time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if name == "" || strings.ContainsRune(name, 0) {
@@ -268,10 +213,13 @@ func (t *Tree) Put(name string, data []byte) error {
 			return ErrNotDir
 		}
 		if err != nil {
-			t.set(dir, &node{dir: true, mod: Epoch, put: true})
+			t.change(dir, &node{dir: true, mod: Epoch})
 		}
 	}
-	t.set(name, &node{data: bytes.Clone(data), mod: Epoch, put: true})
+	if mod.IsZero() {
+		mod = Epoch
+	}
+	t.change(name, &node{data: bytes.Clone(data), mod: mod})
 	return nil
 }
 
@@ -289,6 +237,7 @@ func (t *Tree) Delete(name string) error {
 	return t.delete(name, e)
 }
 
+// delete deletes for the program.
 func (t *Tree) delete(name string, e Entry) error {
 	if e.Dir {
 		names, err := t.names(name)
@@ -303,7 +252,7 @@ func (t *Tree) delete(name string, e Entry) error {
 			}
 		}
 	}
-	t.set(name, &node{gone: true})
+	t.change(name, &node{gone: true})
 	return nil
 }
 
@@ -312,23 +261,6 @@ func (t *Tree) Version() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.seq
-}
-
-// content reads a whole file.
-func (t *Tree) content(name string) ([]byte, error) {
-	n := t.over[name]
-	if n == nil {
-		n = &node{base: name}
-	}
-	switch {
-	case n.gone:
-		return nil, fs.ErrNotExist
-	case n.base == "":
-		return n.data, nil
-	case t.base == nil || !fs.ValidPath(n.base):
-		return nil, fs.ErrNotExist
-	}
-	return fs.ReadFile(t.base, n.base)
 }
 
 // writable returns an error if name may not be created or changed.
@@ -347,15 +279,6 @@ func (t *Tree) writable(name string) error {
 		return ErrNotDir
 	}
 	return nil
-}
-
-func (t *Tree) set(name string, n *node) {
-	if t.over == nil {
-		t.over = make(map[string]*node)
-	}
-	t.seq++
-	n.seq = t.seq
-	t.over[name] = n
 }
 
 // Remove deletes a file or, if dir is true, an empty directory.
@@ -437,8 +360,9 @@ func (t *Tree) move(from, to string, e Entry) error {
 				return err
 			}
 		}
-	} else if n := t.over[from]; n != nil {
+	} else if n := t.node(from); n != nil {
 		moved := *n
+		moved.same = n.same || t.over[from] == nil
 		t.set(to, &moved)
 	} else {
 		t.set(to, &node{base: from})
@@ -464,7 +388,7 @@ func (t *Tree) Touch(name string, mod time.Time) error {
 		return err
 	}
 	old := t.over[name]
-	t.set(name, &node{data: data, mod: mod, put: old == nil || old.put || old.base != ""})
+	t.set(name, &node{data: data, mod: mod, same: old == nil || old.same || old.base != ""})
 	return nil
 }
 
@@ -473,7 +397,7 @@ func (t *Tree) Uploads() map[string][]byte {
 	defer t.mu.RUnlock()
 	files := make(map[string][]byte)
 	for name, n := range t.over {
-		if !n.gone && !n.dir && !n.put && n.base == "" {
+		if !n.gone && !n.dir && !n.same && n.base == "" {
 			files[name] = bytes.Clone(n.data)
 		}
 	}

@@ -1,0 +1,15 @@
+package control
+
+import (
+	"slices"
+	"strings"
+)
+
+// Routes returns the routes in the form of openapi.yaml, sorted.
+func Routes(a *API) (list []string) {
+	for _, r := range a.routes() {
+		list = append(list, strings.ReplaceAll(r.pattern, "...", ""))
+	}
+	slices.Sort(list)
+	return list
+}

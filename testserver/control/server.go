@@ -1,0 +1,336 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
+	"github.com/fetch1738/fetch1738/testserver/smtptest"
+)
+
+// newServer is the body of POST /v1/servers.
+type newServer struct {
+	Protocol    string          `json:"protocol"`
+	Personality string          `json:"personality"`
+	Port        uint16          `json:"port"`
+	TLS         string          `json:"tls"`
+	Hosts       []string        `json:"hosts"`
+	Files       map[string]file `json:"files"`
+	Folder      string          `json:"folder"`
+	Users       map[string]user `json:"users"`
+	Forbidden   []string        `json:"forbidden"`
+	MaxUpload   int64           `json:"maxUpload"`
+	MaxConns    int             `json:"maxConns"`
+	IdleTimeout string          `json:"idleTimeout"`
+	Faults      []rule          `json:"faults"`
+	Settings    json.RawMessage `json:"settings"`
+}
+
+// user is an account of a newServer.
+type user struct {
+	Password string          `json:"password"`
+	Account  string          `json:"account"`
+	Rights   *[]string       `json:"rights"`
+	Files    map[string]file `json:"files"`
+	Folder   string          `json:"folder"`
+}
+
+// rule is faults that are armed for a stage.
+type rule struct {
+	Stage  string             `json:"stage"`
+	N      int                `json:"n"`
+	Faults []testserver.Named `json:"faults"`
+}
+
+// server is a server of the API.
+type server struct {
+	api         *API
+	id          string
+	protocol    string
+	personality string
+	rules       []rule         // armed at the start, and again by reset
+	folders     []func() error // closes them
+	common      *testserver.Server
+
+	// What only some servers have; nil in the others.
+	put       func(name string, data []byte, modified time.Time) error
+	remove    func(name string) error
+	posted    func() []string
+	mail      func() []smtptest.Mail
+	dataPorts []uint16
+	users     map[string]testserver.User
+
+	changes sync.Mutex // held by reset, and by what must not happen meanwhile
+	bytes   int64      // of the files that were put; under changes
+	closing sync.Once
+
+	mu     sync.Mutex
+	news   chan struct{} // closed when there is another line; nil if nobody waits
+	ending chan struct{} // closed when the server ends
+}
+
+// start starts a server.
+func (a *API) start(id string, n newServer) (*server, error) {
+	how, ok := starters()[n.Protocol]
+	if !ok {
+		return nil, bad("protocol", "there is no protocol %q; the protocols are %s", n.Protocol, strings.Join(slices.Sorted(maps.Keys(starters())), ", "))
+	}
+	s := &server{api: a, id: id, protocol: n.Protocol, personality: n.Personality, rules: n.Faults, ending: make(chan struct{})}
+	p := &plan{newServer: n, server: s, addr: net.JoinHostPort(a.Listen, strconv.Itoa(int(n.Port)))}
+	err := p.check()
+	if err == nil {
+		err = how(p)
+	}
+	if p.err != nil { // of a configure function
+		err = p.err
+	}
+	if err == nil {
+		err = s.armAll()
+	}
+	if err == nil {
+		return s, nil
+	}
+	s.close()
+	if _, ok := err.(problem); ok {
+		return nil, err
+	}
+	_, why, found := strings.Cut(err.Error(), ": ") // without the name of the package
+	if !found {
+		why = err.Error()
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return nil, problem{Status: http.StatusConflict, Detail: why, Field: "port"}
+	}
+	return nil, bad("settings", "%s", why)
+}
+
+// plan is a server that is being started.
+type plan struct {
+	newServer
+	server  *server
+	addr    string
+	err     error // of configure
+	content fs.FS
+	idle    time.Duration
+	users   map[string]testserver.User
+}
+
+// check checks what all servers have in common, and opens the folders.
+func (p *plan) check() (err error) {
+	switch p.TLS {
+	case "", "none":
+	case "explicit":
+		if p.Protocol != "ftp" && p.Protocol != "nntp" && p.Protocol != "smtp" {
+			return bad("tls", "%s has no command that begins TLS; use implicit", p.Protocol)
+		}
+	case "implicit":
+		if p.Protocol == "prospero" {
+			return bad("tls", "prospero uses datagrams, and has no TLS")
+		}
+	default:
+		return bad("tls", "%q is not one of none, explicit and implicit", p.TLS)
+	}
+	if p.IdleTimeout != "" {
+		if p.idle, err = time.ParseDuration(p.IdleTimeout); err != nil || p.idle <= 0 {
+			return bad("idleTimeout", "%q is not a time as in 90s", p.IdleTimeout)
+		}
+	}
+	if p.MaxUpload < 0 {
+		return bad("maxUpload", "the limit is negative")
+	}
+	if p.MaxConns < 0 {
+		return bad("maxConns", "the limit is negative")
+	}
+	if p.content, err = p.open("folder", p.Folder); err != nil {
+		return err
+	}
+	p.users = make(map[string]testserver.User)
+	for name, u := range p.Users {
+		if p.users[name], err = p.user("users."+name, u); err != nil {
+			return err
+		}
+	}
+	p.server.users = p.users
+	return nil
+}
+
+// open opens a folder, which is closed with the server. Without one it returns nil.
+func (p *plan) open(field, name string) (fs.FS, error) {
+	if name == "" {
+		return nil, nil
+	}
+	root, err := p.server.api.folder(name)
+	if err != nil {
+		return nil, bad(field, "%v", err)
+	}
+	p.server.folders = append(p.server.folders, root.Close)
+	return root.FS(), nil
+}
+
+// user returns an account.
+func (p *plan) user(field string, u user) (account testserver.User, err error) {
+	account = testserver.User{Password: u.Password, Account: u.Account}
+	if u.Rights != nil {
+		account.Deny = testserver.Read | testserver.List | testserver.Write | testserver.Delete
+		for _, r := range *u.Rights {
+			i := slices.Index([]string{"read", "list", "write", "delete"}, r)
+			if i < 0 {
+				return account, bad(field+".rights", "%q is not one of read, list, write and delete", r)
+			}
+			account.Deny &^= testserver.Read << i
+		}
+	}
+	folder, err := p.open(field+".folder", u.Folder)
+	if err != nil || folder == nil && u.Files == nil {
+		return account, err
+	}
+	all := tree.New(folder, nil)
+	err = p.server.store(field+".files", u.Files, all.Put)
+	account.Content = all.FS()
+	return account, err
+}
+
+// set configures what all servers have in common, and then what settings says: all is the server. It is
+// called by a configure function; apply is the personality, or nil.
+func (p *plan) set(s *testserver.Server, all any, apply func() error) {
+	p.server.common = s
+	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.idle
+	s.Log = p.server.note
+	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
+		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"
+	}
+	p.err = p.server.store("files", p.Files, s.PutModified)
+	if p.err == nil {
+		p.err = apply()
+	}
+	if p.err == nil && p.Settings != nil {
+		p.err = decode(p.Settings, all, "settings")
+	}
+}
+
+// personality returns a function that applies the personality with the wanted name.
+func personality[S any](p *plan, s S, all []testserver.Personality[S]) func() error {
+	return func() error {
+		if p.Personality == "" {
+			return nil
+		}
+		var names []string
+		for _, one := range all {
+			if one.Name == p.Personality {
+				one.Configure(s)
+				return nil
+			}
+			names = append(names, one.Name)
+		}
+		if names == nil {
+			return bad("personality", "%s has no personalities", p.Protocol)
+		}
+		return bad("personality", "%s has no personality %q; it has %s", p.Protocol, p.Personality, strings.Join(names, ", "))
+	}
+}
+
+// close ends the server.
+func (s *server) close() {
+	s.closing.Do(func() {
+		if s.common != nil && s.common.URL != "" {
+			_ = s.common.Close()
+		}
+		close(s.ending)
+		for _, closeFolder := range s.folders {
+			_ = closeFolder()
+		}
+		s.changes.Lock()
+		defer s.changes.Unlock()
+		s.api.content.Add(-s.bytes)
+		s.bytes = 0
+	})
+}
+
+// serverInfo is a server as clients see it.
+type serverInfo struct {
+	ID          string   `json:"id"`
+	Protocol    string   `json:"protocol"`
+	Personality string   `json:"personality,omitempty"`
+	URL         string   `json:"url"`
+	Host        string   `json:"host"`
+	Port        int      `json:"port"`
+	DataPorts   []uint16 `json:"dataPorts,omitempty"`
+	CA          string   `json:"ca,omitempty"`
+}
+
+func (s *server) info() serverInfo {
+	host, port := s.common.Public()
+	scheme, rest, _ := strings.Cut(s.common.URL, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, DataPorts: s.dataPorts, CA: string(s.common.CA())}
+	info.URL = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
+	if path != "" { // of a phone book
+		info.URL += "/" + path
+	}
+	return info
+}
+
+// publicBody is the body of PUT …/public.
+type publicBody struct {
+	Host  string            `json:"host"`
+	Ports map[string]uint16 `json:"ports"`
+}
+
+func setPublic(s *server, w http.ResponseWriter, r *http.Request) error {
+	var b publicBody
+	if err := read(w, r, &b); err != nil {
+		return err
+	}
+	ports := make(map[uint16]uint16)
+	for from, to := range b.Ports {
+		port, err := strconv.ParseUint(from, 10, 16)
+		if err != nil || port == 0 || to == 0 {
+			return bad("ports."+from, "a port is from 1 to 65535")
+		}
+		ports[uint16(port)] = to
+	}
+	if err := s.common.SetPublic(b.Host, ports); err != nil {
+		return bad("host", "%s", strings.TrimPrefix(err.Error(), "testserver: "))
+	}
+	return answer(w, http.StatusOK, s.info())
+}
+
+func resetServer(s *server, w http.ResponseWriter, _ *http.Request) error {
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	if err := s.common.Reset(); err != nil {
+		return err
+	}
+	if err := s.armAll(); err != nil {
+		return err
+	}
+	return done(w)
+}
+
+func waitServer(s *server, w http.ResponseWriter, r *http.Request) error {
+	limit := 10 * time.Second
+	if text := r.URL.Query().Get("timeout"); text != "" {
+		var err error
+		if limit, err = time.ParseDuration(text); err != nil || limit <= 0 || limit > time.Minute {
+			return bad("timeout", "%q is not a time of at most 60s, as in 500ms", text)
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	defer cancel()
+	if err := s.common.WaitIdle(ctx); err != nil {
+		return problem{Status: http.StatusConflict, Detail: fmt.Sprintf("a connection was still open after %v", limit)}
+	}
+	return done(w)
+}

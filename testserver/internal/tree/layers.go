@@ -1,0 +1,147 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+)
+
+// layers are the content of a tree with the changes on top of it. The caller of a method holds the lock
+// of the tree.
+type layers struct {
+	base fs.FS
+	own  map[string]*node // changed by the program
+	over map[string]*node // changed by clients since
+	seq  int              // number of changes; distinguishes versions
+}
+
+// node replaces the file or directory of its name.
+type node struct {
+	gone bool
+	dir  bool
+	base string // if not "", the file in base that was renamed to this
+	data []byte
+	mod  time.Time
+	seq  int
+	same bool // with the bytes of a file of the program
+}
+
+// node returns what replaces the file of a name, or nil.
+func (t *layers) node(name string) *node {
+	if n := t.over[name]; n != nil {
+		return n
+	}
+	return t.own[name]
+}
+
+func (t *layers) find(name string) (Entry, error) {
+	n := t.node(name)
+	switch {
+	case n == nil:
+		return t.inBase(name, path.Base("/"+name))
+	case n.gone:
+		return Entry{}, fs.ErrNotExist
+	case n.base != "":
+		return t.inBase(n.base, path.Base(name))
+	}
+	e := Entry{Name: path.Base(name), Size: int64(len(n.data)), ModTime: n.mod, Dir: n.dir}
+	e.ETag = fmt.Sprintf(`"%x-%x-%x"`, n.mod.Unix(), e.Size, n.seq)
+	return e, nil
+}
+
+func (t *layers) inBase(name, as string) (Entry, error) {
+	if name == "" {
+		name = "."
+	}
+	if t.base == nil {
+		if name == "." {
+			return Entry{Name: as, Dir: true, ModTime: Epoch}, nil
+		}
+		return Entry{}, fs.ErrNotExist
+	}
+	if !fs.ValidPath(name) {
+		return Entry{}, fs.ErrNotExist
+	}
+	info, err := fs.Stat(t.base, name)
+	if err != nil {
+		return Entry{}, err
+	}
+	return entryOf(as, info), nil
+}
+
+func entryOf(name string, info fs.FileInfo) Entry {
+	e := Entry{Name: name, Size: info.Size(), ModTime: info.ModTime(), Dir: info.IsDir()}
+	if e.ModTime.IsZero() {
+		e.ModTime = Epoch
+	}
+	if e.Dir {
+		e.Size = 0
+	}
+	e.ETag = fmt.Sprintf(`"%x-%x"`, e.ModTime.UnixNano(), e.Size)
+	return e
+}
+
+// names returns the full names in a directory, including those of the overlay.
+func (t *layers) names(dir string) (map[string]bool, error) {
+	names := make(map[string]bool)
+	if t.base != nil && t.node(dir) == nil {
+		entries, err := fs.ReadDir(t.base, path.Join(".", dir))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, d := range entries {
+			names[path.Join(dir, d.Name())] = true
+		}
+	}
+	for _, layer := range []map[string]*node{t.own, t.over} {
+		for name, n := range layer {
+			if name != "" && parent(name) == dir {
+				names[name] = true
+				if n.gone {
+					delete(names, name)
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+// content reads a whole file.
+func (t *layers) content(name string) ([]byte, error) {
+	n := t.node(name)
+	if n == nil {
+		n = &node{base: name}
+	}
+	switch {
+	case n.gone:
+		return nil, fs.ErrNotExist
+	case n.base == "":
+		return n.data, nil
+	case t.base == nil || !fs.ValidPath(n.base):
+		return nil, fs.ErrNotExist
+	}
+	return fs.ReadFile(t.base, n.base)
+}
+
+// set makes a change for a client.
+func (t *layers) set(name string, n *node) {
+	if t.over == nil {
+		t.over = make(map[string]*node)
+	}
+	t.seq++
+	n.seq = t.seq
+	t.over[name] = n
+}
+
+// change makes a change for the program, in place of those of clients.
+func (t *layers) change(name string, n *node) {
+	if t.own == nil {
+		t.own = make(map[string]*node)
+	}
+	t.seq++
+	n.seq = t.seq
+	t.own[name] = n
+	delete(t.over, name)
+}
