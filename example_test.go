@@ -593,29 +593,6 @@ func TestAbortedTransfer(t *testing.T) {
 	}
 }
 
-// Personalities can be combined.
-func TestHalfAList(t *testing.T) {
-	srv := ftptest.New(t, ftptest.IIS, ftptest.TruncatingList, func(s *ftptest.Server) {
-		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
-	})
-
-	res, err := fetch1738.Get(t.Context(), srv.URL+"/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Close()
-	var names []string
-	for item, err := range res.Items {
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, item.Name)
-	}
-	if !slices.Equal(names, []string{"a.txt"}) {
-		t.Errorf("IIS lists %q", names)
-	}
-}
-
 // An FTP server whose ports are mapped to others. Here the client's Dial has the mapping.
 func TestMappedPorts(t *testing.T) {
 	const distance = 1000
@@ -648,6 +625,29 @@ func TestMappedPorts(t *testing.T) {
 	defer res.Close()
 	if data, err := io.ReadAll(res.Body); string(data) != "hello\n" || err != nil {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// Personalities can be combined.
+func TestHalfAList(t *testing.T) {
+	srv := ftptest.New(t, ftptest.IIS, ftptest.TruncatingList, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
+	})
+
+	res, err := fetch1738.Get(t.Context(), srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	var names []string
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, item.Name)
+	}
+	if !slices.Equal(names, []string{"a.txt"}) {
+		t.Errorf("IIS lists %q", names)
 	}
 }
 

@@ -80,7 +80,29 @@ func (c *client) send(method, path string, body any, header ...string) (int, []b
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.keep(r, data, res, got)
 	return res.StatusCode, got
+}
+
+// keep appends a request and its response to the file that OPENAPI_EXCHANGES names, for the tests in
+// openapitest, which compare them with openapi.yaml.
+func (c *client) keep(r *http.Request, sent []byte, res *http.Response, got []byte) {
+	name := os.Getenv("OPENAPI_EXCHANGES")
+	if name == "" || len(sent) > 1<<20 {
+		return
+	}
+	line, err := json.Marshal(object{"method": r.Method, "path": r.URL.RequestURI(), "header": r.Header, "sent": sent, "status": res.StatusCode, "type": res.Header.Get("Content-Type"), "got": got})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		c.t.Fatal(err)
+	}
+	f.Close()
 }
 
 // do sends a request that must succeed, and decodes the response into into unless that is nil.
@@ -168,6 +190,10 @@ func TestProtocols(t *testing.T) {
 		}
 		if len(c.transcript(s, "client")) == 0 {
 			t.Errorf("%s has no transcript", protocol)
+		}
+		var again info
+		if c.do("GET", "/v1/servers/"+s.ID, nil, &again); again.URL != s.URL {
+			t.Errorf("%s is at %s, not %s", protocol, again.URL, s.URL)
 		}
 		c.do("DELETE", "/v1/servers/"+s.ID, nil, nil)
 		if conn, err := net.Dial("tcp", s.addr()); err == nil {
