@@ -7,8 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -541,4 +543,56 @@ func TestWait(t *testing.T) {
 	}
 	f.Close()
 	c.do("POST", "/v1/servers/"+s.ID+"/wait", nil, nil)
+}
+
+var update = flag.Bool("update", false, "write the faults into docs/serve.md")
+
+// docs/serve.md lists the faults that the protocols have.
+func TestPageListsFaults(t *testing.T) {
+	c := start(t, control.Config{})
+	var all struct {
+		Protocols map[string]struct {
+			Faults []struct {
+				Name   string
+				Params []string
+			}
+		}
+	}
+	c.do("GET", "/v1/protocols", nil, &all)
+	type row struct{ params, protocols []string }
+	rows := make(map[string]row)
+	for _, protocol := range slices.Sorted(maps.Keys(all.Protocols)) {
+		for _, f := range all.Protocols[protocol].Faults {
+			rows[f.Name] = row{f.Params, append(rows[f.Name].protocols, protocol)}
+		}
+	}
+	table := "| fault | arguments | protocols |\n| --- | --- | --- |\n"
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[name]
+		protocols := strings.Join(r.protocols, ", ")
+		if len(r.protocols) == len(all.Protocols) {
+			protocols = "all"
+		} else if len(r.protocols) == len(all.Protocols)-1 && !slices.Contains(r.protocols, "prospero") {
+			protocols = "all but prospero"
+		}
+		table += fmt.Sprintf("| %s | %s | %s |\n", name, strings.Join(r.params, ", "), protocols)
+	}
+	const page, begin, end = "../../docs/serve.md", "<!-- faults: TestPageListsFaults -update writes this table -->\n\n", "\n<!-- end of faults -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	now, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatal("docs/serve.md has no place for the table")
+	case now == table:
+	case *update:
+		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("docs/serve.md has another table (-update writes it):\n%s", table)
+	}
 }

@@ -63,7 +63,11 @@ func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) 
 	defer srv.Close()
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
-	first, err := json.Marshal(map[string]string{"control": "http://" + l.Addr().String(), "token": api.Token()})
+	at := l.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		at.IP = net.IPv4(127, 0, 0, 1)
+	}
+	first, err := json.Marshal(map[string]string{"control": "http://" + at.String(), "token": api.Token()})
 	if err == nil {
 		_, err = fmt.Fprintf(o.Std.Out, "%s\n", first)
 	}
