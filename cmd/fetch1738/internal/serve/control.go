@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,6 +39,15 @@ func (o *options) serveControl(ctx context.Context) int {
 			return o.Fail(exit.Read, "%v", err)
 		}
 		defer config.Root.Close()
+	}
+	if o.store != "" {
+		if o.store, err = filepath.Abs(o.store); err == nil {
+			config.Store, err = os.OpenRoot(o.store)
+		}
+		if err != nil {
+			return o.Fail(exit.Read, "%v", err)
+		}
+		defer config.Store.Close()
 	}
 	if o.verbose {
 		log := &conversationLog{w: o.Std.Err}
