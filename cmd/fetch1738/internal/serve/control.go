@@ -67,7 +67,7 @@ func (o *options) serveControl(ctx context.Context) int {
 func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) int {
 	defer api.Close()
 	srv := &http.Server{
-		Handler: api, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	defer srv.Close()
