@@ -150,7 +150,6 @@ var large = map[string]struct {
 	"cmd/fetch1738/internal/curl.Options":   {200, "a table with one line for each option"},
 	"cmd/fetch1738/internal/exit.exitRules": {110, "a table with one line for each exit code"},
 	"internal/mime822.lookup":               {90, "a table of the names of charsets"},
-	"testserver/ftptest.Personalities":      {70, "a table with two lines for each personality"},
 }
 
 // TestPackagesAreSmall limits the lines of each package and function, and the methods of each type.

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -624,6 +625,29 @@ func TestMappedPorts(t *testing.T) {
 	defer res.Close()
 	if data, err := io.ReadAll(res.Body); string(data) != "hello\n" || err != nil {
 		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// Personalities can be combined.
+func TestHalfAList(t *testing.T) {
+	srv := ftptest.New(t, ftptest.IIS, ftptest.TruncatingList, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
+	})
+
+	res, err := fetch1738.Get(t.Context(), srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	var names []string
+	for item, err := range res.Items {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, item.Name)
+	}
+	if !slices.Equal(names, []string{"a.txt"}) {
+		t.Errorf("IIS lists %q", names)
 	}
 }
 

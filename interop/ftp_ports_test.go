@@ -397,6 +397,7 @@ func (a *tally) transfer(kind string, client portClient, n int) error {
 // TestFTPDataPorts has eight clients of one address use four mapped ports. FTP_PORTS_TRANSFERS is
 // the number of transfers.
 func TestFTPDataPorts(t *testing.T) {
+	t.Parallel()
 	p := startPortServer(t, func(s *ftptest.Server) { s.DataPorts = 4 })
 	if failures := p.transferAll(t, portCount(t), map[string]portClient{
 		"PASV":                naive{p.addr, "PASV", false}.transfer,
@@ -414,6 +415,7 @@ func TestFTPDataPorts(t *testing.T) {
 
 // TestFTPOnePort has one client at a time use the control port for data, of each kind of client.
 func TestFTPOnePort(t *testing.T) {
+	t.Parallel()
 	p := startPortServer(t, func(s *ftptest.Server) { s.OnePort = true })
 	clients := map[string]portClient{
 		"PASV":                naive{p.addr, "PASV", false}.transfer,
@@ -435,6 +437,7 @@ func TestFTPOnePort(t *testing.T) {
 // TestFTPOnePortCrowd has eight clients use the one port at once. Most transfers fail; none may be
 // wrong.
 func TestFTPOnePortCrowd(t *testing.T) {
+	t.Parallel()
 	p := startPortServer(t, func(s *ftptest.Server) { s.OnePort = true })
 	p.transferAll(t, portCount(t), map[string]portClient{
 		"PASV":                naive{p.addr, "PASV", false}.transfer,

@@ -69,6 +69,15 @@
 // test to fail: Close returns the error, and On panics. [Server.Arm] returns an error instead, and
 // takes faults by their names ([Named]).
 //
+// # Personalities
+//
+// A [Personality] is a configure function with a name: it makes a server behave like one that people
+// use, or gives it one of the ways in which servers differ.
+//
+//	srv := ftptest.New(t, ftptest.VSFTPD, ftptest.RESTIgnored, …)
+//
+// Packages ftptest, gophertest and nntptest have some; docs/testing.md lists them.
+//
 // # Changes while the server runs
 //
 // [Server.Put] and [Server.Remove] change what all clients see. A [User] may have content and rights

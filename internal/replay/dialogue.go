@@ -6,6 +6,8 @@ const FTPDialogue = `S: 220
 C: PWD
 C: SYST
 C: FEAT
+C: NOOP
+C: HELP
 C: USER anonymous
 C: PASS me@example.test
 C: PWD
@@ -24,10 +26,14 @@ C: NOOP
 C: PWD
 C: TYPE A
 C: SIZE hello.txt
+C: PASV
+C: RETR hello.txt
 C: TYPE I
 C: SIZE hello.txt
 C: SIZE missing.txt
+C: SIZE sub
 C: MDTM hello.txt
+C: MDTM sub
 C: MDTM missing.txt
 C: CWD sub
 C: PWD
@@ -57,6 +63,8 @@ C: RETR hello.txt
 C: PASV
 C: RETR missing.txt
 C: PASV
+C: RETR sub
+C: PASV
 C: STOR up.txt
 U: up
 C: PASV
@@ -69,7 +77,13 @@ C: RNFR up.txt
 C: RNTO moved.txt
 C: DELE moved.txt
 C: DELE missing.txt
+C: MODE S
+C: STRU F
+C: ALLO 10
+C: ABOR
+C: OPTS UTF8 ON
 C: XYZZY
+C: CWD
 C: HELP
 C: QUIT
 `

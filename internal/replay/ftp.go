@@ -126,6 +126,9 @@ var variable = []struct {
 	{regexp.MustCompile(`^ LANG (C|[a-z]{2}_).*`), " LANG C.UTF-8*"},
 	{regexp.MustCompile(`Version: Linux \S+`), "Version: Linux 6.1"},
 	{regexp.MustCompile(`sent \d+ bytes`), "sent N bytes"},
+	// Pure-FTPd has one line or two, for no reason that the client can see.
+	{regexp.MustCompile(`^150-Accepted data connection$`), Omit},
+	{regexp.MustCompile(`^150 The computer is your friend\. Trust the computer$`), "150 Accepted data connection"},
 	// pyftpdlib replies either, depending on which connection it looks at first.
 	{regexp.MustCompile(`^150 File status okay\. About to open data connection\.$`), "125 Data connection already open. Transfer starting."},
 	{regexp.MustCompile(`user number \d+`), "user number 1"},

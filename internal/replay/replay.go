@@ -34,6 +34,9 @@ type Server struct {
 	Clean func(line string) string
 }
 
+// Omit is what a Clean returns for a line that is not recorded.
+const Omit = "\x00"
+
 // A step is what the client sends, and what was recorded with it.
 type step struct {
 	comments []string
@@ -264,7 +267,9 @@ func (t *talk) line(kind string) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	t.last = line
-	t.out.WriteString(kind + ": " + t.clean(line) + "\n")
+	if shown := t.clean(line); shown != Omit {
+		t.out.WriteString(kind + ": " + shown + "\n")
+	}
 	return line, nil
 }
 

@@ -7,8 +7,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +82,29 @@ func (c *client) send(method, path string, body any, header ...string) (int, []b
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.keep(r, data, res, got)
 	return res.StatusCode, got
+}
+
+// keep appends a request and its response to the file that OPENAPI_EXCHANGES names, for the tests in
+// openapitest, which compare them with openapi.yaml.
+func (c *client) keep(r *http.Request, sent []byte, res *http.Response, got []byte) {
+	name := os.Getenv("OPENAPI_EXCHANGES")
+	if name == "" || len(sent) > 1<<20 {
+		return
+	}
+	line, err := json.Marshal(object{"method": r.Method, "path": r.URL.RequestURI(), "header": r.Header, "sent": sent, "status": res.StatusCode, "type": res.Header.Get("Content-Type"), "got": got})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		c.t.Fatal(err)
+	}
+	f.Close()
 }
 
 // do sends a request that must succeed, and decodes the response into into unless that is nil.
@@ -168,6 +192,10 @@ func TestProtocols(t *testing.T) {
 		}
 		if len(c.transcript(s, "client")) == 0 {
 			t.Errorf("%s has no transcript", protocol)
+		}
+		var again info
+		if c.do("GET", "/v1/servers/"+s.ID, nil, &again); again.URL != s.URL {
+			t.Errorf("%s is at %s, not %s", protocol, again.URL, s.URL)
 		}
 		c.do("DELETE", "/v1/servers/"+s.ID, nil, nil)
 		if conn, err := net.Dial("tcp", s.addr()); err == nil {
@@ -436,6 +464,63 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// Uploads on the disk have their names there, and are gone after a reset.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	c := start(t, control.Config{Store: root})
+	var s struct {
+		info
+		Store string
+	}
+	c.do("POST", "/v1/servers", object{"protocol": "ftp", "store": "disk", "files": object{"pub/a": "of the server"}}, &s)
+	f := testclient.DialAddr(t, s.addr())
+	f.Expect("USER anonymous", "331")
+	f.Expect("PASS x", "230")
+	at := "/v1/servers/" + s.ID
+	for range 2 {
+		read := func(name, want string) {
+			t.Helper()
+			if got, err := os.ReadFile(filepath.Join(s.Store, name)); string(got) != want || (err == nil) != (want != "") {
+				t.Errorf("%s on the disk: %q, %v", name, got, err)
+			}
+			if status, got := c.send("GET", at+"/files/"+name, nil); want != "" && (status != 200 || string(got) != want) {
+				t.Errorf("%s: %d %q", name, status, got)
+			}
+		}
+		f.Put("STOR pub/b", "hello")
+		f.Put("APPE pub/b", " world")
+		f.Put("STOR ../../outside", "inside")
+		read("pub/b", "hello world")
+		read("outside", "inside")
+		f.Expect("MKD new", "257")
+		f.Expect("RNFR pub", "350")
+		f.Expect("RNTO new/pub", "250")
+		read("new/pub/a", "")
+		read("new/pub/b", "hello world")
+		read("pub/b", "")
+		f.Expect("DELE outside", "250")
+		read("outside", "")
+		var uploads struct{ Uploads []struct{ Name string } }
+		if c.do("GET", at+"/uploads", nil, &uploads); len(uploads.Uploads) != 1 || uploads.Uploads[0].Name != "new/pub/b" {
+			t.Errorf("%v", uploads)
+		}
+		c.do("POST", at+"/reset", nil, nil)
+		read("new/pub/b", "")
+		f = testclient.DialAddr(t, s.addr())
+		f.Expect("USER anonymous", "331")
+		f.Expect("PASS x", "230")
+		f.Expect("SIZE pub/a", "213 13")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 // All faults of all protocols can be armed by name, at a stage where they can act.
 func TestFaults(t *testing.T) {
 	c := start(t, control.Config{})
@@ -515,4 +600,56 @@ func TestWait(t *testing.T) {
 	}
 	f.Close()
 	c.do("POST", "/v1/servers/"+s.ID+"/wait", nil, nil)
+}
+
+var update = flag.Bool("update", false, "write the faults into docs/serve.md")
+
+// docs/serve.md lists the faults that the protocols have.
+func TestPageListsFaults(t *testing.T) {
+	c := start(t, control.Config{})
+	var all struct {
+		Protocols map[string]struct {
+			Faults []struct {
+				Name   string
+				Params []string
+			}
+		}
+	}
+	c.do("GET", "/v1/protocols", nil, &all)
+	type row struct{ params, protocols []string }
+	rows := make(map[string]row)
+	for _, protocol := range slices.Sorted(maps.Keys(all.Protocols)) {
+		for _, f := range all.Protocols[protocol].Faults {
+			rows[f.Name] = row{f.Params, append(rows[f.Name].protocols, protocol)}
+		}
+	}
+	table := "| fault | arguments | protocols |\n| --- | --- | --- |\n"
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[name]
+		protocols := strings.Join(r.protocols, ", ")
+		if len(r.protocols) == len(all.Protocols) {
+			protocols = "all"
+		} else if len(r.protocols) == len(all.Protocols)-1 && !slices.Contains(r.protocols, "prospero") {
+			protocols = "all but prospero"
+		}
+		table += fmt.Sprintf("| %s | %s | %s |\n", name, strings.Join(r.params, ", "), protocols)
+	}
+	const page, begin, end = "../../docs/serve.md", "<!-- faults: TestPageListsFaults -update writes this table -->\n\n", "\n<!-- end of faults -->"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	now, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatal("docs/serve.md has no place for the table")
+	case now == table:
+	case *update:
+		if err := os.WriteFile(page, []byte(before+begin+table+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("docs/serve.md has another table (-update writes it):\n%s", table)
+	}
 }

@@ -112,13 +112,13 @@ const timeFormat = "20060102150405"
 
 func (f *session) modTime(arg string) error {
 	e, err := f.tree.Stat(f.name(arg))
-	switch {
-	case err != nil:
+	if err != nil {
 		return f.fail(err)
-	case e.Dir:
+	}
+	if f.now.time = e.ModTime.UTC().Format(timeFormat); e.Dir {
 		return f.fail(tree.ErrIsDir)
 	}
-	return f.replyf("213 %s", e.ModTime.UTC().Format(timeFormat))
+	return f.reply("213 " + f.now.time)
 }
 
 func (f *session) setModTime(arg string) error {

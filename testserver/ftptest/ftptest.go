@@ -213,6 +213,7 @@ type session struct {
 	active   string   // address to connect to, after PORT and EPRT
 	queue    []input  // commands that came during a transfer
 	moving   bool     // a transfer is under way
+	aborted  bool     // an ABOR has ended a transfer, and is not answered yet
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others

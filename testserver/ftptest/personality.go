@@ -2,6 +2,7 @@ package ftptest
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -10,8 +11,12 @@ import (
 // servers come first, then the ways in which servers differ. A personality sets fields; configure
 // functions that follow it may set them again.
 func Personalities() []testserver.Personality[*Server] {
-	type p = testserver.Personality[*Server]
-	return []p{
+	return slices.Concat(servers(), ways())
+}
+
+// servers are those that imitate a server.
+func servers() []testserver.Personality[*Server] {
+	return []testserver.Personality[*Server]{
 		{Name: "vsftpd", Source: "vsftpd 3.0.3", Configure: VSFTPD,
 			Summary: "It has no MLSD, and lists a name that does not exist as an empty directory."},
 		{Name: "proftpd", Source: "ProFTPD 1.3.8", Configure: ProFTPD,
@@ -36,6 +41,12 @@ func Personalities() []testserver.Personality[*Server] {
 			Summary: "It lists in the style of MS-DOS, and has no MLSD."},
 		{Name: "wu-ftpd", Source: "wu-ftpd 2.4 to 2.6.2, public transcripts", Configure: WuFTPD,
 			Summary: "It has no FEAT, EPSV or MLSD, and runs ls, whose first line is the total."},
+	}
+}
+
+// ways are those that change one thing.
+func ways() []testserver.Personality[*Server] {
+	return []testserver.Personality[*Server]{
 		{Name: "no-rest", Source: "RFC 959 §5.1, which does not require REST", Configure: NoREST,
 			Summary: "It does not know REST, so that no transfer can be resumed."},
 		{Name: "rest-ignored", Source: "its test", Configure: RESTIgnored,
@@ -51,7 +62,7 @@ func Personalities() []testserver.Personality[*Server] {
 		{Name: "inetd-limit", Source: "its test; inetd and tcpsvd with a limit", Configure: InetdLimit,
 			Summary: "It closes a third connection without a greeting while two are open."},
 		{Name: "tls-session-reuse", Source: "its test; vsftpd with require_ssl_reuse", Configure: TLSSessionReuse,
-			Summary: "It refuses a data connection that does not resume the TLS session of the control connection."},
+			Summary: "With TLS, it refuses a data connection that does not resume the session of the control connection."},
 		{Name: "late-226", Source: "its test", Configure: Late226,
 			Summary: "It sends the last reply to a transfer 30 seconds after the data."},
 		{Name: "silent-abor", Source: "its test", Configure: SilentABOR,

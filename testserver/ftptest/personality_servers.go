@@ -18,7 +18,9 @@ func VSFTPD(s *Server) {
 	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT")
 	s.LoginFirst = append(s.LoginFirst, "SYST", "HELP", "STAT", "NOOP")
 	s.with(Replies{
-		"500": "500 Unknown command.", "502": "500 Unknown command.",
+		"ALLO 202": "202 ALLO command ignored.", "ABOR 226 no transfer": "225 No transfer to ABOR.", "OPTS 200": "200 Always in UTF8 mode.",
+		"CWD ": "550 Failed to change directory.",
+		"500":  "500 Unknown command.", "502": "500 Unknown command.",
 		"331": "331 Please specify the password.", "PASS 230": "230 Login successful.",
 		"FEAT 211": "211-Features:\n EPRT\n EPSV\n MDTM\n PASV\n REST STREAM\n SIZE\n TVFS\n211 End",
 		"HELP 214": "214-The following commands are recognized.\n" +
@@ -50,6 +52,9 @@ func VSFTPD(s *Server) {
 func ProFTPD(s *Server) {
 	s.Greeting, s.SizeInASCII = "220 ProFTPD Server (test) [127.0.0.1]", SizeRefused
 	s.with(Replies{
+		"MODE 200": "200 Mode set to S", "STRU 200": "200 Structure set to F", "ALLO 202": "200 ALLO command successful", "ABOR 226": "226 Abort successful",
+		"OPTS 200": "200 UTF8 set to on", "CWD ": "501 Invalid number of parameters", "SIZE 550 is a directory": "550 {arg}: not a regular file",
+		"MDTM 550 is a directory": "550 {arg}: not a plain file", "RETR 550 is a directory": "550 {arg}: Not a regular file",
 		"500": "500 {verb} not understood", "530": "530 Please login with USER and PASS", "550": "550 {arg}: {Error}",
 		"USER 331": "331 Password required for {user}", "PASS 230": "230 User {user} logged in", "PASS 530": "530 Login incorrect.",
 		"USER 331 anonymous": "331 Anonymous login ok, send your complete email address as your password",
@@ -109,7 +114,11 @@ func PureFTPd(s *Server) {
 	s.Ahead, s.AheadInTransfers = AheadLost, true
 	const moved = "226-File successfully transferred\n226 0.000 seconds (measured here), 1.00 Mbytes per second"
 	s.with(Replies{
-		"500": "500 Unknown command", "530": "530 You aren't logged in",
+		"MODE 200": "200 S OK", "STRU 200": "200 F OK", "ALLO 202": "200 A L'HUILE", "ABOR 226": "226 Since you see this ABOR must've succeeded",
+		"OPTS": "504 Unknown command", "550 is a directory": "550 I can only retrieve regular files",
+		"SIZE 550 is a directory": "550 I can only retrieve regular files", "MDTM 550 is a directory": "550 I can only retrieve regular files",
+		"RETR 550 is a directory": "550 I can only retrieve regular files",
+		"500":                     "500 Unknown command", "530": "530 You aren't logged in",
 		"331": "331 User {user} OK. Password required", "PASS 530": "530 Login authentication failed",
 		"PASS 230": "230 OK. Current restricted directory is {dir}", "USER 230 anonymous": "230 Anonymous user logged in",
 		"PASS 202": "230 Any password will work",
@@ -125,7 +134,6 @@ func PureFTPd(s *Server) {
 		"150": "150 Accepted data connection", "226": "226 {lines} matches total",
 		"LIST 226": "226-Options: -l \n226 {lines} matches total", "LIST 226" + missing: "226-Options: -l \n226 0 matches total",
 		"NLST 550": "550 Can't check for file existence", "MLST 250": "250-Begin\n {listing}\n250 End.",
-		"RETR 150": "150-Accepted data connection\n150 The computer is your friend. Trust the computer", // if the file is small
 		"RETR 226": moved, "STOR 226": moved, "APPE 226": moved, "RETR 550": "550 Can't open {arg}: {Error}",
 		"REST 350": "350 Restarting at {arg}", "MKD 257": `257 "{arg}" : The directory was successfully created`,
 		"RMD 250":  "250 The directory was successfully removed",
@@ -164,6 +172,9 @@ func Inetutils(s *Server) {
 	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT")
 	s.LoginFirst = append(s.LoginFirst, "FEAT")
 	s.with(Replies{
+		"MODE 200": "200 MODE S ok.", "STRU 200": "200 STRU F ok.", "ALLO 202": "202 ALLO command ignored.",
+		"ABOR 226 no transfer": "225 ABOR command successful.", "ABOR 226": "226 ABOR command successful.", "OPTS": "501 No options are available.",
+		"550 is a directory": "550 {arg}: not a plain file.", "MDTM 550 is a directory": "550 {arg}: not a plain file.",
 		"500": "500 '{line}': command not recognized", "502": "500 '{line}': command not recognized", "550": "550 {arg}: {Error}.",
 		"USER 331": "331 Password required for {user}.", "USER 331 anonymous": "331 Guest login ok, type your name as password.",
 		"PASS 230": "230 User {user} logged in.", "PASS 230 anonymous": "230 Guest login ok, access restrictions apply.",
@@ -229,6 +240,8 @@ func Pyftpdlib(s *Server) {
 	s.Greeting, s.SizeInASCII, s.BareNLST = "220 pyftpdlib 1.5.7 ready.", SizeRefused, true
 	s.Ahead, s.AheadInTransfers = AheadCloses, true
 	s.with(Replies{
+		"MODE 200": "200 Transfer mode set to: S", "STRU 200": "200 File transfer structure set to: F.",
+		"ABOR 226 no transfer": "225 No transfer to abort.", "OPTS UTF8 ON 200": "501 Invalid argument.", "SIZE 550 is a directory": "550 {path} is not retrievable.",
 		"500": `500 Command "{verb}" not understood.`, "530": "530 Log in with USER and PASS first.", "550": "550 {Error}.",
 		"331": "331 Username ok, send password.", "PASS 230": "230 Login successful.", "PASS 530": "530 Authentication failed.",
 		"FEAT 211": "211-Features supported:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;perm*;size*;modify*;unique*;unix.mode;unix.uid;unix.gid;\n" +
@@ -265,7 +278,11 @@ func FtpSrv(s *Server) {
 	s.Ahead, s.AheadInTransfers = AheadLost, true
 	const noEntry = "ENOENT: no such file or directory, stat '{path}'"
 	s.with(Replies{
-		"500": "502 Command not allowed: {verb}", "502": "502 Command not allowed: {verb}", "530": "530 Command requires authentication: {verb}",
+		"MODE 200": "200 The requested action has been successfully completed", "STRU 200": "200 The requested action has been successfully completed",
+		"ALLO 202": "202 Superfluous command", "ABOR 226 no transfer": "225 Data connection open; no transfer in progress", "OPTS 200": "200 UTF8 encoding on",
+		"CWD ": "550 Cannot read properties of null (reading 'replace')", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}.000",
+		"RETR 550 is a directory": "551 Cannot read a directory",
+		"500":                     "502 Command not allowed: {verb}", "502": "502 Command not allowed: {verb}", "530": "530 Command requires authentication: {verb}",
 		"550": "550 {Error}", "550" + missing: "550 " + noEntry,
 		"331": "331 Username okay, awaiting password", "PASS 230": "230 User logged in, proceed", "PASS 530": "530 Bad username or password",
 		"FEAT 211": "211-Extensions supported\n AUTH TLS\n MDTM\n PBSZ\n PROT\n SIZE\n TYPE A,I,L\n UTF8\n211 End",
@@ -308,8 +325,12 @@ func typeOf(e fs.FileInfo) string {
 // Ftpserverlib is the personality ftpserverlib.
 func Ftpserverlib(s *Server) {
 	s.Greeting, s.SizeInASCII = "220 ready", SizeRefused
+	s.LoginFirst = append(s.LoginFirst, "HELP")
 	const noStat = "stat {path}: no such file or directory"
 	s.with(Replies{
+		"MODE 200": "200 Using stream mode", "STRU": "502 This command hasn't been implemented !", "ALLO 202": "202 This extension hasn't been implemented !",
+		"ABOR 226": "226 ABOR successful; closing transfer connection", "OPTS 200": "200 I'm in UTF8 only anyway",
+		"SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": `500 Unknown command "{verb}"`, "530": "530 Please login with USER and PASS", "550": "550 Couldn't access {path}: {error}",
 		"550" + missing: "550 Couldn't access {path}: " + noStat,
 		"331":           "331 OK", "PASS 230": "230 Password ok, continue", "PASS 530": "530 Authentication error: wrong user or password",
@@ -342,6 +363,8 @@ func GoFTP(s *Server) {
 	s.Hide = append(s.Hide, "MLST", "MFMT", "HELP")
 	s.LoginFirst = append(s.LoginFirst, "SYST")
 	s.with(Replies{
+		"MODE 200": "200 OK", "STRU 200": "200 OK", "ALLO 202": "202 Obsolete", "ABOR": "500 Command not found", "OPTS 200": "200 UTF8 mode enabled",
+		"CWD ": "553 action aborted, required param missing", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": "500 Command not found", "502": "500 Command not found", "530": "530 not logged in",
 		"331": "331 User name ok, password required", "PASS 230": "230 Password ok, continue", "PASS 530": "530 Incorrect password, not logged in",
 		"FEAT 211": "211-Extensions supported:\n UTF8\n EPRT\n EPSV\n MLSD\n CLNT\n LPRT\n\n211 END",
@@ -376,10 +399,13 @@ func GoFTP(s *Server) {
 // Twisted is the personality twisted.
 func Twisted(s *Server) {
 	s.Greeting, s.SizeInASCII, s.BareNLST = "220 Twisted 22.4.0 FTP Server", SizeRaw, true
-	s.Hide = append(s.Hide, "EPSV", "EPRT", "MLSD", "MLST", "MFMT", "REST", "APPE", "HELP")
-	s.LoginFirst = append(s.LoginFirst, "SYST")
+	s.Hide = append(s.Hide, "EPSV", "EPRT", "MLSD", "MLST", "MFMT", "REST", "APPE", "ALLO", "ABOR")
+	s.LoginFirst = append(s.LoginFirst, "SYST", "NOOP", "HELP")
 	s.with(Replies{
-		"500": "502 Command '{verb}' not implemented", "502": "502 Command '{verb}' not implemented", "550": "550 ['{arg}']: {Error}.",
+		"MODE 200": "200 Command OK", "STRU 200": "200 Command OK", "OPTS": "502 Option '{arg}' not implemented.", "HELP": "502 Command 'HELP' not implemented",
+		"CWD ": "500 Syntax error: CWD requires an argument.", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
+		"RETR 550 is a directory": "550 {arg}: {error}",
+		"500":                     "502 Command '{verb}' not implemented", "502": "502 Command '{verb}' not implemented", "550": "550 ['{arg}']: {Error}.",
 		"331": "331 Password required for {user}.", "USER 331 anonymous": "331 Guest login ok, type your email address as password.",
 		"PASS 230": "230 User logged in, proceed", "PASS 230 anonymous": "230 Anonymous login ok, access restrictions apply.",
 		"PASS 530": "530 Sorry, Authentication failed.", "FEAT 211": "211-Features:\n FEAT\n MDTM\n PASV\n SIZE\n TYPE A;I\n211 End",
@@ -399,6 +425,8 @@ func Nodeftpd(s *Server) {
 	s.Greeting, s.SizeInASCII, s.BareNLST, s.Ahead = "220 FTP server (nodeftpd) ready", SizeRaw, true, AheadLost
 	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT", "REST", "HELP")
 	s.with(Replies{
+		"MODE": "502 Command not implemented.", "STRU": "502 Command not implemented.", "ALLO 202": "202 Command not implemented, superfluous at this site.",
+		"ABOR": "502 Command not implemented.", "OPTS 200": "200 OK", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": "502 Command not implemented.", "502": "502 Command not implemented.", "530": "530 Not logged in.",
 		"331": "331 User name okay, need password.", "PASS 230": "230 User logged in, proceed.",
 		"SYST 215": "215 UNIX Type: I", "FEAT 211": "211-Features\n SIZE\n UTF8\n MDTM\n211 end",

@@ -3,8 +3,6 @@ package ftptest
 import (
 	"fmt"
 	"time"
-
-	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // The ways in which servers differ.
@@ -46,12 +44,8 @@ func TruncatingList(s *Server) {
 // InetdLimit is the personality inetd-limit.
 func InetdLimit(s *Server) { s.MaxConns = 2 }
 
-// TLSSessionReuse is the personality tls-session-reuse. Without TLS it makes a certificate.
-func TLSSessionReuse(s *Server) {
-	if s.ReuseTLS = true; s.TLS == nil {
-		s.TLS = testserver.NewTLS()
-	}
-}
+// TLSSessionReuse is the personality tls-session-reuse. It needs TLS, which it does not set.
+func TLSSessionReuse(s *Server) { s.ReuseTLS = true }
 
 // Late226 is the personality late-226.
 func Late226(s *Server) { s.Delays = map[string]time.Duration{"226": 30 * time.Second} }

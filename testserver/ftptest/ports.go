@@ -177,10 +177,10 @@ const lateTime = 2 * time.Second
 //   - A port whose connection was accepted is free at once: no other is to come.
 //   - A port that a session has given up, or whose session has ended, is free when its connection
 //     has come, which is reset, or after lateTime.
-//   - When a port is reserved, all connections that have reached it are reset: those that came still
-//     later, and those of port scans and health checks. They are in front of one that the server
-//     makes itself. Closing and opening the port again would reset them too, but meanwhile the
-//     system could give the port to a connection of another program.
+//   - When a port is reserved, all connections that have reached it are reset: those that came
+//     still later, and those of port scans and health checks. They are in front of one that the
+//     server makes itself. Closing and opening the port again would reset them too, but meanwhile
+//     the system could give the port to a connection of another program.
 //   - The port that was used longest ago is taken first.
 //
 // One mistake cannot be excluded: a foreign connection that comes while a port is reserved, before

@@ -116,8 +116,8 @@ func testScripts(t *testing.T, configure func(*ftptest.Server), scripts map[stri
 	}
 }
 
-// TestFTPDataPorts tests a pool with one port: how a session may give it up, and when its connection
-// comes. The next session must receive the right bytes. The port is 49152.
+// TestFTPDataPorts tests a pool with one port: how a session may give it up, and when its
+// connection comes. The next session must receive the right bytes. The port is 49152.
 func TestFTPDataPorts(t *testing.T) {
 	const a, b = "A+\nA login\nA EPSV => 229\n", "\nB+\nB login\nB EPSV => 229\nb+1\nB RETR motd.txt => 150\nb motd\nB => 226"
 	testScripts(t, func(s *ftptest.Server) { s.DataPorts, s.PassivePorts = 1, [2]uint16{49152, 49152} }, map[string]string{
@@ -189,10 +189,10 @@ func TestFTPOnePort(t *testing.T) {
 		"a connection during a download":     a + "a+\nA RETR big => 150\nwait 1s\nB+\nB reset\nA => 426 One port: two candidates.\na broken" + get,
 		"a connection during an upload":      a + "a+\nA STOR x => 150\na send x\nwait 1s\nB+\nB reset\nA => " + two + "\na reset\nA SIZE x => 550",
 		"the wrong one was taken":            a + "B+\nA STOR x => 150\nwait 1s\na+\na reset\nB reset\nA => " + two + "\nA SIZE x => 550",
-		"after a sign, it takes longer":      a + "a+\nB+\nA RETR motd.txt => 150\nA => 425\nA EPSV => 229\nb+\nA RETR motd.txt => 150\nwait 499ms\nb quiet\nC+\nC reset\nb reset\nA => " + two,
+		"after a sign, it takes longer":      a + "a+\nB+\nA RETR motd.txt => 150\nA => 425\nA EPSV => 229\nb+\nA RETR motd.txt => 150\nwait 99ms\nb quiet\nC+\nC reset\nb reset\nA => " + two,
 		"replaced, connection first":         a + "a+\nA PASV => 227\na reset\nb+\nA RETR motd.txt => 150\nb motd\nA => 226",
 		"replaced, connection after a while": a + "A PASV\nwait 1s\nA quiet\na+\na reset\nA => 227\nb+\nA RETR motd.txt => 150\nb motd\nA => 226",
-		"replaced, no connection":            a + "A PASV => 227\nb+\nA RETR motd.txt => 150\nwait 400ms\nb quiet\nb motd\nA => 226",
+		"replaced, no connection":            a + "A PASV => 227\nb+\nA RETR motd.txt => 150\nwait 80ms\nb quiet\nb motd\nA => 226",
 		"replaced by active mode":            a + "a+\nA PORT 127,0,0,1,200,1 => 200\na reset" + get,
 		"left, connection first":             a + "a+\nA close\na reset\nB+\nB login",
 		"left, connection after a while":     a + "A close\nwait 1s\na+\na reset\nB+\nB login",
@@ -205,8 +205,8 @@ func TestFTPOnePort(t *testing.T) {
 	})
 }
 
-// TestFTPOnePortUnderTLS tests that a connection that may be a data connection receives nothing, also
-// if it begins with TLS, and that one that was taken ends without a close_notify.
+// TestFTPOnePortUnderTLS tests that a connection that may be a data connection receives nothing,
+// also if it begins with TLS.
 func TestFTPOnePortUnderTLS(t *testing.T) {
 	withTLS(t, func(s *ftptest.Server) { s.OnePort = true }, func(t *testing.T, srv *ftptest.Server, c *secureClient) {
 		c.expect("", "220")

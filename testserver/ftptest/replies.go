@@ -25,13 +25,15 @@ import (
 //	                instead of the usual 550 of this reason, or 226, to any command
 //
 // The reasons are "no such file or directory", "permission denied", "not a directory", "is a
-// directory", "file exists" and "directory not empty", and in replies to USER and PASS "anonymous".
+// directory", "file exists" and "directory not empty", in replies to USER and PASS "anonymous", and in
+// the reply to ABOR "no transfer".
 // With the key "LIST 226 no such file or directory" LIST sends an empty listing in that case.
 //
 // With a key without a code the command has no effect after the login, whatever the text:
 //
 //	"MLSD"          the reply to MLSD
 //	"NLST "         the reply to NLST without an argument
+//	"ABOR"          the reply to ABOR, which then does not end a transfer
 //
 // FEAT ("FEAT 211") lists no commands of Hide, and those for TLS if there is TLS.
 //
@@ -44,6 +46,7 @@ import (
 //	{error} {Error}       the reason, as it is and with a capital letter
 //	{usual} {numbers}     the usual reply without its code; what that has in parentheses
 //	{mode}                ASCII or BINARY, by the type
+//	{time}                the time of modification, for MDTM
 //	{size} {left}         the size of the file in bytes; what is left of it after REST
 //	{bytes} {lines}       what a transfer has moved; how many lines a listing has
 //	{listing}             the lines of MLST and STAT
@@ -62,6 +65,7 @@ type current struct {
 	line, verb, arg string   // the verb is without the X of the old names
 	about           string   // the reason of the reply, a part of its key
 	size, left      int64    // of the file that is sent
+	time            string   // of the file or directory
 	bytes           int64    // that a transfer has moved
 	lines           []string // of a listing
 }
@@ -113,7 +117,7 @@ func (f *session) fill(text, usual string) string {
 		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
 		"{error}", f.now.about, "{Error}", capital(f.now.about),
 		"{usual}", rest, "{numbers}", numbers, "{mode}", f.mode(),
-		"{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
+		"{time}", f.now.time, "{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
 		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
 	).Replace(text)
 }

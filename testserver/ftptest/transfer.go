@@ -133,7 +133,13 @@ func (f *session) opening(name string, size int64) string {
 }
 
 // abort answers an ABOR when no transfer is under way, or after its 426 was sent.
-func (f *session) abort(string) error { return f.reply("226 Abort successful.") }
+func (f *session) abort(string) error {
+	if !f.aborted {
+		f.now.about = "no transfer"
+	}
+	f.aborted = false
+	return f.reply("226 Abort successful.")
+}
 
 // maxQueue is the maximum number of commands that a client may send during a transfer.
 const maxQueue = 64
@@ -204,12 +210,10 @@ func (f *session) attend(moved <-chan error, arrived, cancel func()) (err, over 
 				cancel()
 				<-moved
 				return nil, io.EOF
-			case strings.EqualFold(line.text, "ABOR") && f.ignoresAbort():
-				f.hear(line)
-				continue
-			case strings.EqualFold(line.text, "ABOR"):
+			case f.aborts(line.text):
 				cancel()
 				<-moved
+				f.aborted = true
 				f.queue = append([]input{line}, f.queue...)
 				return errAborted, nil
 			case !f.checksAhead():
@@ -231,10 +235,10 @@ var (
 	errNoData  = errors.New("no data connection")
 )
 
-// ignoresAbort reports whether ABOR has no answer and no effect.
-func (f *session) ignoresAbort() bool {
-	text, ok := f.srv.Replies["ABOR"]
-	return ok && text == ""
+// aborts reports whether a command ends the transfer that is under way.
+func (f *session) aborts(line string) bool {
+	_, without := f.srv.Replies["ABOR"]
+	return strings.EqualFold(line, "ABOR") && !without && !core.Names(f.srv.Hide, "ABOR")
 }
 
 func (f *session) lastReply(err error) string {

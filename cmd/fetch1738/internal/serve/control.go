@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -74,6 +75,15 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 		}
 		defer config.Root.Close()
 	}
+	if o.store != "" {
+		if o.store, err = filepath.Abs(o.store); err == nil {
+			config.Store, err = os.OpenRoot(o.store)
+		}
+		if err != nil {
+			return o.Fail(exit.Read, "%v", err)
+		}
+		defer config.Store.Close()
+	}
 	if o.verbose {
 		log := &conversationLog{w: o.Std.Err}
 		config.Log = func(id string, line control.Line) { log.of(id)(line) }
@@ -98,13 +108,17 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 // answer answers requests until ctx ends. It closes l.
 func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) int {
 	srv := &http.Server{
-		Handler: api, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	defer srv.Close()
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
-	first, err := json.Marshal(map[string]string{"control": "http://" + l.Addr().String(), "token": api.Token()})
+	at := l.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		at.IP = net.IPv4(127, 0, 0, 1)
+	}
+	first, err := json.Marshal(map[string]string{"control": "http://" + at.String(), "token": api.Token()})
 	if err == nil {
 		_, err = fmt.Fprintf(o.Std.Out, "%s\n", first)
 	}

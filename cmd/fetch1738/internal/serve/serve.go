@@ -56,6 +56,7 @@ type options struct {
 	*cli.Verb
 	servers                   []play.Server
 	root, control, tokenFile  string
+	store                     string
 	hosts, scripts            []string
 	public, verbose, untilEOF bool
 }
@@ -71,6 +72,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringArrayVar(&o.scripts, "script", nil, "Start the servers of `FILE`; may be repeated")
 	v.StringVar(&o.tokenFile, "token-file", "", "With --control, take the token from `FILE` instead of a new one")
 	v.StringArrayVar(&o.hosts, "control-host", nil, "With --control, accept requests for this host name; may be repeated (`NAME`)")
+	v.StringVar(&o.store, "store", "", "With --control or --script, let servers keep uploads in folders below `DIR`")
 	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
 	v.BoolVar(&o.public, "public", false, "Allow addresses that other hosts can reach")
 	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations on standard error")
@@ -97,6 +99,8 @@ func (o *options) run(ctx context.Context) int {
 		err = errors.New("--script starts the servers of its file; the options of schemes are for servers without it")
 	case o.scripts != nil:
 		return o.serveScripts(ctx)
+	case o.store != "":
+		err = errors.New("--store is for --control and --script")
 	}
 	if err != nil {
 		return o.Complain("%v", err)
