@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // TB is the part of *testing.T, *testing.B and *testing.F that the New functions use.
@@ -52,6 +53,9 @@ type Server struct {
 	// ImplicitTLS means that every connection uses TLS from its start, as TLS says. A server of
 	// datagrams does not start then.
 	ImplicitTLS bool
+	// Recorder, if not nil, records what goes over all connections, with data connections. Datagrams
+	// are not recorded.
+	Recorder *record.Recorder
 	// Log, if not nil, is called with each line of the transcript as it is recorded, one call at a
 	// time. It must not call methods of the server.
 	Log func(Line)

@@ -46,6 +46,16 @@ func (b *lockedBuffer) String() string {
 
 func startServe(t *testing.T, servers int, args ...string) *served {
 	t.Helper()
+	s := tryServe(t, servers, args...)
+	if len(s.urls) < servers {
+		t.Fatalf("serve %q shows %q and complains: %s", args, s.urls, s.log.String())
+	}
+	return s
+}
+
+// tryServe is startServe of a command that may fail.
+func tryServe(t *testing.T, servers int, args ...string) *served {
+	t.Helper()
 	s := new(served)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shown, out := io.Pipe()
@@ -59,9 +69,6 @@ func startServe(t *testing.T, servers int, args ...string) *served {
 	lines := bufio.NewScanner(shown)
 	for len(s.urls) < servers && lines.Scan() {
 		s.urls = append(s.urls, lines.Text())
-	}
-	if len(s.urls) < servers {
-		t.Fatalf("serve %q shows %q and complains: %s", args, s.urls, s.log.String())
 	}
 	return s
 }
@@ -204,6 +211,41 @@ func TestServeScriptAndControl(t *testing.T) {
 	if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list.Servers) != 4 || list.Servers[3].ID != "http-4" {
 		t.Errorf("%+v, %v", list, err)
 	}
+}
+
+// A session that failed fails in the same way again: the client of a replay ends with the same code,
+// and shows the same conversation. A client that differs is reported, without its password.
+func TestServeRecord(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "record")
+	get := func(s *served, password string) string {
+		var out, messages bytes.Buffer
+		u := strings.Replace(s.urls[0], "//", "//guest:"+password+"@", 1) + "pub/motd.txt"
+		code := run(t.Context(), []string{"-v", "-o", "-", u}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages})
+		return fmt.Sprintf("%d %q\n%s", code, out.String(), messages.String())
+	}
+	for range 20 {
+		s := startServe(t, 2, "--script", sampleScript, "--record", file)
+		want := []string{get(s, "x"), get(s, "x"), get(s, "x")}
+		if code := s.stop(); code != 0 || !strings.HasPrefix(want[0], "18 \"he\"\n") || !strings.HasPrefix(want[1], "0 \"hello, world\\n\"\n") {
+			t.Fatalf("code %d: %q", code, want)
+		}
+		again := tryServe(t, 2, "--replay", file)
+		if len(again.urls) == 0 && strings.Contains(again.log.String(), "address already in use") {
+			continue // another program has taken one of the ports
+		}
+		got := []string{get(again, "x"), get(again, "x"), get(again, "s3cret")}
+		for i := range 2 {
+			if got[i] != want[i] {
+				t.Errorf("the client shows\n%s\nand with the replay\n%s", want[i], got[i])
+			}
+		}
+		log := again.log.String()
+		if !strings.HasPrefix(got[2], "0 \"hello, world\\n\"\n") || !strings.Contains(log, `: byte 18 of the client is in "PASS ****"; recorded: "PASS ****"`+"\n") || strings.Contains(log, "s3cret") {
+			t.Errorf("the client shows\n%s\nand the replay\n%s", got[2], log)
+		}
+		return
+	}
+	t.Skip("one of the ports was taken each time")
 }
 
 func TestServeVerbose(t *testing.T) {

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Config is how an [API] works.
@@ -35,6 +37,8 @@ type Config struct {
 	// Store, if not nil, is where servers keep uploads on the disk, each in a folder of its own. The
 	// caller closes it after the API.
 	Store *os.Root
+	// Recorder, if not nil, records the connections of all servers.
+	Recorder *record.Recorder
 	// Version is that of the program, for the health.
 	Version string
 	// Log, if not nil, is called with each line of each transcript, concurrently.

@@ -246,7 +246,7 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 func (p *plan) set(s *testserver.Server, all any, apply func() error) {
 	p.server.common = s
 	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.idle
-	s.Store, s.Log = p.store, p.server.note
+	s.Store, s.Log, s.Recorder = p.store, p.server.note, p.server.api.Recorder
 	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
 		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"
 	}

@@ -2,7 +2,6 @@ package ftptest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // TLS (RFC 4217).
@@ -71,7 +71,7 @@ func (f *session) clearCommands(string) error {
 	if err := f.reply("200 Commands in the clear from now on."); err != nil {
 		return err
 	}
-	secure := f.Conn.(*tls.Conn)
+	secure := f.Conn.(record.Secure)
 	if err := secure.CloseWrite(); err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (f *session) secureData(ctx context.Context, nc net.Conn) (net.Conn, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dataTimeout)
 	defer cancel()
-	t := tls.Server(nc, f.srv.m.TLS)
-	if err := t.HandshakeContext(ctx); err != nil {
+	t, err := record.StartTLS(ctx, nc, f.srv.m.TLS)
+	if err != nil {
 		return nil, errNoData
 	}
 	_ = nc.SetDeadline(time.Time{})

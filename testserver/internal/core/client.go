@@ -3,7 +3,6 @@ package core
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Client is an accepted connection. What is written to it passes the recorder and the faults armed at
@@ -78,12 +79,11 @@ func (c *Client) Secure() error {
 	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.m.IdleTimeout)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
-	t := tls.Server(c.Conn, c.m.TLS)
-	if err := t.HandshakeContext(ctx); err != nil {
-		return err
+	t, err := record.StartTLS(ctx, c.Conn, c.m.TLS)
+	if err == nil {
+		c.Replace(t)
 	}
-	c.Replace(t)
-	return nil
+	return err
 }
 
 // Replace continues the connection on another one, above or below it.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Defaults and limits of every server.
@@ -39,6 +40,7 @@ type Config struct {
 	Network     Network
 	Log         func(Line)
 	Store       *os.Root
+	Recorder    *record.Recorder
 	TLS         *tls.Config
 	ImplicitTLS bool
 }
@@ -177,6 +179,9 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 			return fmt.Errorf("testserver: %w", err)
 		}
 	}
+	if how.Serve != nil {
+		m.Recorder.Started(m.URL, m.Addr)
+	}
 	m.wg.Go(serve)
 	context.AfterFunc(m.root, m.end)
 	return nil
@@ -199,6 +204,7 @@ func (m *Machine) accept(how *Service) {
 			_ = nc.Close()
 			continue
 		}
+		nc = m.Recorder.Accepted(nc, nil)
 		if !m.admit(nc) {
 			_ = nc.Close()
 			continue

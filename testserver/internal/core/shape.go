@@ -3,10 +3,11 @@ package core
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"io"
 	"net"
 	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Shapes reports whether there is a fault of a stream of bytes.
@@ -181,7 +182,7 @@ func (w *shaper) limit() error {
 // closing with unread bytes from the client also resets the connection, and the client could lose
 // what was sent before.
 func EndConn(nc net.Conn, reset bool) {
-	if t, ok := nc.(*tls.Conn); ok && reset {
+	if t, ok := nc.(record.Secure); ok && reset {
 		nc = t.NetConn()
 	}
 	if reset {

@@ -87,7 +87,14 @@ func Prose(text string, width int) string {
 		}
 		switch {
 		case i == 0:
-			b.WriteString(synopsis(paragraph, width))
+			const other = "\n       fetch1738 " // begins another form of the command
+			for j, form := range strings.Split(paragraph, other) {
+				if j == 0 {
+					b.WriteString(synopsis(form, width))
+					continue
+				}
+				b.WriteString(strings.Replace(synopsis("Usage: fetch1738 "+form, width), "Usage:", "      ", 1))
+			}
 		case strings.HasPrefix(paragraph, " "):
 			b.WriteString(paragraph + "\n")
 		default:

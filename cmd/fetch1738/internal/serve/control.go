@@ -41,25 +41,13 @@ func (o *options) serveControl(ctx context.Context) int {
 
 // serveScripts serves the servers of the scripts until ctx ends, without the control API.
 func (o *options) serveScripts(ctx context.Context) int {
-	return o.withAPI("0.0.0.0", func(_ *control.API, urls []string) int {
-		for _, u := range urls {
-			if strings.Count(u, "/") == 2 { // not that of a phone book
-				u += "/"
-			}
-			if _, err := fmt.Fprintln(o.Std.Out, u); err != nil {
-				return o.Fail(exit.Write, "%v", err)
-			}
-		}
-		o.announce()
-		<-ctx.Done()
-		return exit.OK
-	})
+	return o.withAPI("0.0.0.0", func(_ *control.API, urls []string) int { return o.show(ctx, urls) })
 }
 
 // withAPI calls use with a control API and the URLs of the scripts' servers, which listen on host if
 // other hosts may connect.
 func (o *options) withAPI(host string, use func(*control.API, []string) int) int {
-	config := control.Config{Hosts: o.hosts, Version: version.String()}
+	config := control.Config{Hosts: o.hosts, Version: version.String(), Recorder: o.recorder}
 	if o.public {
 		config.Listen = host
 	}

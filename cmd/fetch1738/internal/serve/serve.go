@@ -19,11 +19,13 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
        fetch1738 serve --control ADDR [--root DIR] [--until-eof]
        fetch1738 serve --script FILE... [--control ADDR] [--root DIR]
+       fetch1738 serve --replay FILE [--SCHEME ADDR]...
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
@@ -39,6 +41,10 @@ there describes it.
 
 With --script, the servers of a file: JSON objects as --control takes them, and
 then their files in the format txtar.
+
+--record writes what goes over all connections into a file, with the passwords
+and times. --replay plays the server's side of such a file to a client, byte for
+byte and not faster, and shows where the client sends something else.
 
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
@@ -56,8 +62,9 @@ type options struct {
 	*cli.Verb
 	servers                   []play.Server
 	root, control, tokenFile  string
-	store                     string
+	store, record, replay     string
 	hosts, scripts            []string
+	recorder                  *record.Recorder // nil without --record
 	public, verbose, untilEOF bool
 }
 
@@ -73,6 +80,8 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringVar(&o.tokenFile, "token-file", "", "With --control, take the token from `FILE` instead of a new one")
 	v.StringArrayVar(&o.hosts, "control-host", nil, "With --control, accept requests for this host name; may be repeated (`NAME`)")
 	v.StringVar(&o.store, "store", "", "With --control or --script, let servers keep uploads in folders below `DIR`")
+	v.StringVar(&o.record, "record", "", "Record all connections in `FILE`, with passwords and times; what it has is deleted")
+	v.StringVar(&o.replay, "replay", "", "Play the server's side of the record `FILE`, on its ports or those of the options of schemes")
 	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
 	v.BoolVar(&o.public, "public", false, "Allow addresses that other hosts can reach")
 	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations on standard error")
@@ -87,25 +96,30 @@ func (o *options) run(ctx context.Context) int {
 		ctx = untilEOF(ctx, o.Std.In)
 	}
 	addrs, err := o.addrs()
+	serve := func(ctx context.Context) int { return o.serve(ctx, addrs) }
 	switch {
 	case err != nil:
+	case o.replay != "" && (o.Changed("control") || o.scripts != nil || o.root != "" || o.record != "" || o.verbose):
+		err = errors.New("--replay plays what was recorded, without --control, --script, --root, --record and -v")
+	case o.replay != "":
+		serve = func(ctx context.Context) int { return o.serveReplay(ctx, addrs) }
 	case o.Changed("control") && len(addrs) > 0:
 		err = errors.New("--control starts servers on request; the options of schemes are for servers without it")
 	case o.Changed("control"):
-		return o.serveControl(ctx)
+		serve = o.serveControl
 	case o.tokenFile != "" || o.hosts != nil:
 		err = errors.New("--token-file and --control-host are for --control")
 	case o.scripts != nil && len(addrs) > 0:
 		err = errors.New("--script starts the servers of its file; the options of schemes are for servers without it")
 	case o.scripts != nil:
-		return o.serveScripts(ctx)
+		serve = o.serveScripts
 	case o.store != "":
 		err = errors.New("--store is for --control and --script")
 	}
 	if err != nil {
 		return o.Complain("%v", err)
 	}
-	return o.serve(ctx, addrs)
+	return o.recorded(ctx, serve)
 }
 
 // serve serves the folder until ctx ends.
@@ -129,7 +143,7 @@ func (o *options) serve(ctx context.Context, addrs map[string]string) int {
 			continue
 		}
 		srv, err := s.Start(ctx, cmp.Or(addr, "127.0.0.1:0"), func(srv *testserver.Server) {
-			srv.Content = content
+			srv.Content, srv.Recorder = content, o.recorder
 			if o.verbose {
 				srv.Log = log.of(s.Scheme)
 			}

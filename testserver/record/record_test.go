@@ -1,0 +1,446 @@
+package record_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"testing/synctest"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
+)
+
+// client is a client in memory that notes what it receives, and when.
+type client struct {
+	t     *testing.T
+	net   *testserver.Network
+	tls   *tls.Config
+	start time.Time
+
+	mu    sync.Mutex
+	notes []string
+}
+
+func (c *client) note(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes = append(c.notes, fmt.Sprintf("%v ", time.Since(c.start))+fmt.Sprintf(format, args...))
+}
+
+func (c *client) dial(addr string) net.Conn {
+	c.t.Helper()
+	nc, err := c.net.Dial(c.t.Context(), "tcp", addr)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return nc
+}
+
+func (c *client) secure(nc net.Conn) net.Conn {
+	c.t.Helper()
+	secure := tls.Client(nc, c.tls)
+	if err := secure.HandshakeContext(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+	return secure
+}
+
+// say sends a line, and notes one line of the answer. It returns that.
+func (c *client) say(nc net.Conn, line string) string {
+	if line != "" {
+		_, _ = io.WriteString(nc, line+"\r\n")
+	}
+	var answer []byte
+	for one := make([]byte, 1); !bytes.HasSuffix(answer, []byte("\n")); {
+		if _, err := nc.Read(one); err != nil {
+			c.note("%q %v", answer, cause(err))
+			return ""
+		}
+		answer = append(answer, one[0])
+	}
+	c.note("%q", answer)
+	return string(answer)
+}
+
+// rest notes what comes until the end.
+func (c *client) rest(nc net.Conn) {
+	for part := make([]byte, 100); ; {
+		n, err := nc.Read(part)
+		c.note("data %q %v", part[:n], cause(err))
+		if err != nil {
+			return
+		}
+	}
+}
+
+// cause returns an error without addresses, which differ.
+func cause(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+func (c *client) login(addr string) net.Conn {
+	nc := c.dial(addr)
+	c.say(nc, "")
+	c.say(nc, "USER anonymous")
+	c.say(nc, "PASS secret")
+	c.say(nc, "TYPE I")
+	return nc
+}
+
+// data opens a data connection.
+func (c *client) data(nc net.Conn) net.Conn {
+	c.t.Helper()
+	var port int
+	reply := c.say(nc, "EPSV")
+	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
+		c.t.Fatalf("%q: %v", reply, err)
+	}
+	return c.dial(fmt.Sprintf("127.0.0.1:%d", port))
+}
+
+// A client sees the same octets at the same times from the server and from the replay.
+func TestReplay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		configure func(*ftptest.Server)
+		arm       func(*ftptest.Server)
+		run       func(*client)
+		want      string // among the notes
+	}{
+		"a download that breaks off": {
+			arm: func(s *ftptest.Server) {
+				s.On("RETR", 1, testserver.Delay(time.Hour), testserver.Drip(1, 10*time.Second), testserver.Truncate(3), testserver.Reply("426 aborted"))
+				s.On("QUIT", 1, testserver.Split(2))
+			},
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				data := c.data(nc)
+				time.Sleep(time.Minute)
+				c.say(nc, "RETR a.txt")
+				c.rest(data)
+				data.Close()
+				c.say(nc, "")
+				c.say(nc, "QUIT")
+				c.rest(nc)
+				nc.Close()
+			},
+			want: `1h1m20s data "l" <nil>`,
+		},
+		"an upload": {
+			arm: func(s *ftptest.Server) { s.On("END", 1, testserver.Delay(5*time.Second)) },
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				data := c.data(nc)
+				c.say(nc, "STOR b")
+				time.Sleep(time.Minute)
+				_, _ = data.Write(bytes.Repeat([]byte("0123456789"), 20_000))
+				data.Close()
+				c.say(nc, "")
+				nc.Close()
+			},
+			want: "1m5s \"226",
+		},
+		"a reset": {
+			arm: func(s *ftptest.Server) { s.On("PWD", 1, testserver.Reset(2)) },
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				c.say(nc, "PWD")
+				nc.Close()
+			},
+			want: "connection reset by peer",
+		},
+		"silence": {
+			arm: func(s *ftptest.Server) { s.On("PWD", 1, testserver.Silence()) },
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				_ = nc.SetReadDeadline(time.Now().Add(time.Minute))
+				c.say(nc, "PWD")
+				nc.Close()
+			},
+			want: `1m0s "" i/o timeout`,
+		},
+		"TLS that is cut": {
+			arm: func(s *ftptest.Server) { s.On("RETR", 1, testserver.Truncate(2)) },
+			run: func(c *client) {
+				nc := c.dial("127.0.0.1:21")
+				c.say(nc, "")
+				c.say(nc, "AUTH TLS")
+				secure := c.secure(nc)
+				for _, line := range []string{"USER anonymous", "PASS secret", "PBSZ 0", "PROT P"} {
+					c.say(secure, line)
+				}
+				for range 2 {
+					data := c.data(secure)
+					c.say(secure, "RETR a.txt")
+					c.rest(c.secure(data))
+					data.Close()
+					c.say(secure, "")
+				}
+				c.say(secure, "QUIT")
+				c.rest(secure)
+				nc.Close()
+			},
+			want: `data "he" <nil>`,
+		},
+		"clients at the same time": {
+			arm: func(s *ftptest.Server) { s.On("RETR", 0, testserver.Drip(2, time.Second)) },
+			run: func(c *client) {
+				var wg sync.WaitGroup
+				for i := range 3 {
+					time.Sleep(time.Millisecond)
+					wg.Go(func() {
+						nc := c.login("127.0.0.1:21")
+						time.Sleep(time.Duration(i) * 100 * time.Millisecond)
+						data := c.data(nc)
+						c.say(nc, "RETR a.txt")
+						c.rest(data)
+						data.Close()
+						c.say(nc, "")
+						nc.Close()
+					})
+				}
+				wg.Wait()
+			},
+			want: `data "o\n" <nil>`,
+		},
+		"data at the control port": {
+			configure: func(s *ftptest.Server) { s.OnePort = true },
+			arm:       func(s *ftptest.Server) { s.On("RETR", 1, testserver.Drip(2, time.Second)) },
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				data := c.data(nc)
+				c.say(nc, "RETR a.txt")
+				c.rest(data)
+				data.Close()
+				c.say(nc, "")
+				nc.Close()
+			},
+			want: `data "ll" <nil>`,
+		},
+		"a transfer that is broken off": {
+			arm: func(s *ftptest.Server) {},
+			run: func(c *client) {
+				nc := c.login("127.0.0.1:21")
+				data := c.data(nc)
+				c.say(nc, "RETR large")
+				time.Sleep(time.Second)
+				c.say(nc, "ABOR")
+				data.Close()
+				c.say(nc, "")
+				nc.Close()
+			},
+			want: `1s "426`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var file bytes.Buffer
+				config := testserver.NewTLS()
+				srv := ftptest.New(t, func(s *ftptest.Server) {
+					s.InMemory, s.TLS, s.Recorder = true, config, record.New(&file)
+					s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}, "large": {Data: make([]byte, 1<<20)}}
+					if tc.configure != nil {
+						tc.configure(s)
+					}
+				})
+				tc.arm(srv)
+				run := func(network *testserver.Network) string {
+					c := &client{t: t, net: network, start: time.Now(), tls: &tls.Config{RootCAs: srv.Roots(), ServerName: "localhost"}}
+					tc.run(c)
+					synctest.Wait()
+					return strings.Join(c.notes, "\n")
+				}
+				want := run(srv.Network)
+				time.Sleep(time.Minute)
+				if err := srv.Close(); err != nil {
+					t.Error(err)
+				}
+				if !strings.Contains(want, tc.want) {
+					t.Errorf("the server sends\n%s\nwithout %s", want, tc.want)
+				}
+				if got := run(replay(t, file.Bytes(), nil)); got != want {
+					t.Errorf("the server sends\n%s\nthe replay\n%s\nof\n%s", want, got, file.String())
+				}
+			})
+		})
+	}
+}
+
+// replay plays a record on a network of its own until the test ends. It fails if there is a difference,
+// unless these are wanted.
+func replay(t *testing.T, file []byte, differences *[]record.Difference) *testserver.Network {
+	t.Helper()
+	events, err := record.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := new(testserver.Network)
+	p := record.Player{Listen: network.Listen, Report: func(d record.Difference) {
+		if differences == nil {
+			t.Errorf("%+v", d)
+		} else {
+			*differences = append(*differences, d)
+		}
+	}}
+	r, err := p.Start(context.Background(), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return network
+}
+
+// A difference is reported once for each connection, and the replay continues.
+func TestDifferences(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Recorder = true, record.New(&file) })
+		first := &client{t: t, net: srv.Network, start: time.Now()}
+		nc := first.login("127.0.0.1:21")
+		first.say(nc, "NOOP")
+		nc.Close()
+		time.Sleep(time.Minute)
+		_ = srv.Close()
+
+		var got []record.Difference
+		c := &client{t: t, net: replay(t, file.Bytes(), &got), start: time.Now()}
+		nc = c.dial("127.0.0.1:21")
+		c.say(nc, "")
+		for _, line := range []string{"USER anonymous", "PASS another and longer one", "TYPE A", "NOOP"} {
+			c.say(nc, line)
+		}
+		_, _ = io.WriteString(nc, "more\r\n")
+		nc.Close()
+		c.rest(c.dial("127.0.0.1:21"))
+		synctest.Wait()
+		strip := func(notes []string) string { return strings.ReplaceAll(strings.Join(notes, "\n"), "0s ", "") }
+		if want := strip(first.notes) + "\ndata \"\" EOF"; strip(c.notes) != want {
+			t.Errorf("%s\nwant\n%s", strip(c.notes), want)
+		}
+		if len(got) != 2 {
+			t.Fatalf("%+v", got)
+		}
+		want := record.Difference{Addr: "127.0.0.1:21", Conn: 1, What: "byte 22 of the client", Got: "PASS another and longer one", Want: "PASS secret"}
+		if got[0] != want {
+			t.Errorf("%+v, want %+v", got[0], want)
+		}
+		if got[1].Conn != 0 || got[1].Addr != "127.0.0.1:21" || !strings.Contains(got[1].What, "no further connection") {
+			t.Errorf("%+v", got[1])
+		}
+	})
+}
+
+// A client that ends early is reported, and its session is over.
+func TestClientEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		srv := ftptest.New(t, func(s *ftptest.Server) {
+			s.InMemory, s.Recorder, s.Content = true, record.New(&file), fstest.MapFS{"a": {Data: []byte("x")}}
+		})
+		download := func(c *client) {
+			nc := c.login("127.0.0.1:21")
+			data := c.data(nc)
+			c.say(nc, "RETR a")
+			c.rest(data)
+			data.Close()
+			c.say(nc, "")
+			nc.Close()
+		}
+		download(&client{t: t, net: srv.Network})
+		download(&client{t: t, net: srv.Network})
+		_ = srv.Close()
+
+		var got []record.Difference
+		network := replay(t, file.Bytes(), &got)
+		c := &client{t: t, net: network}
+		nc := c.login("127.0.0.1:21")
+		nc.Close()
+		synctest.Wait()
+		if len(got) != 1 || !strings.Contains(got[0].What, "ended the connection after byte 37; the record has 6 more") {
+			t.Errorf("%+v", got)
+		}
+		download(c) // the second one
+		synctest.Wait()
+		if len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// What was written before a program was killed can be played.
+func TestRead(t *testing.T) {
+	const whole = `{"t":"1.5s","conn":1,"event":"open","addr":"127.0.0.1:21"}` + "\n"
+	for text, want := range map[string]string{
+		"": "0 <nil>", whole: "1 <nil>", whole + `{"t":"2s","conn":1,"eve`: "1 <nil>",
+		whole + "x\n": "0 line 2: invalid character", whole + `{"t":"now"}` + "\n": "0 line 2: ",
+	} {
+		events, err := record.Read(strings.NewReader(text))
+		if got := fmt.Sprintf("%d %v", len(events), err); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		whole + whole: "line 2: connection 1 is opened twice",
+		whole + `{"t":"2s","conn":2,"event":"client","octets":"eA=="}` + "\n": "line 2: connection 2 is not open",
+	} {
+		events, _ := record.Read(strings.NewReader(text))
+		if _, err := new(record.Player).Start(t.Context(), events); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A port that is taken is an error that names it.
+func TestPortTaken(t *testing.T) {
+	network := new(testserver.Network)
+	if _, err := network.Listen(t.Context(), "tcp", "127.0.0.1:50000"); err != nil {
+		t.Fatal(err)
+	}
+	p := record.Player{Listen: network.Listen}
+	_, err := p.Start(t.Context(), []record.Event{
+		{Event: record.Listen, URL: "ftp://127.0.0.1:21", Addr: "127.0.0.1:21"},
+		{Event: record.Open, Conn: 1, Addr: "127.0.0.1:21"},
+		{Event: record.Open, Conn: 2, Of: 1, Addr: "127.0.0.1:50000"},
+	})
+	if err == nil || !strings.Contains(err.Error(), "cannot listen on 127.0.0.1:50000, where the record has data connections: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// An error of the file ends the recording, and is kept.
+func TestWriteError(t *testing.T) {
+	r := record.New(failing{})
+	srv := webtest.New(t, func(s *webtest.Server) { s.InMemory, s.Recorder = true, r })
+	nc, err := srv.Dial(t.Context(), "tcp", srv.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	_, _ = io.WriteString(nc, "GET / HTTP/1.0\r\n\r\n")
+	if got, err := io.ReadAll(nc); err != nil || !strings.HasPrefix(string(got), "HTTP/1") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := r.Err(); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

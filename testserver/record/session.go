@@ -1,0 +1,411 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// session is a connection of a record with its data connections, whose events are played in order.
+type session struct {
+	r      *Replay
+	root   *peer
+	peers  []*peer
+	events []step
+
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu      sync.Mutex // guards the state of the peers
+	changed sync.Cond  // signals that it has changed
+}
+
+// newSession returns a session that ends with the replay, or when it has been played.
+func newSession(r *Replay) *session {
+	s := &session{r: r}
+	s.changed.L = &s.mu
+	s.ctx, s.cancel = context.WithCancel(r.ctx)
+	context.AfterFunc(s.ctx, s.end)
+	return s
+}
+
+// step is an event of a session.
+type step struct {
+	peer *peer
+	Event
+}
+
+// add adds an event. Octets that the client sent in several parts are one event, because they may come
+// in others.
+func (s *session) add(p *peer, e Event) {
+	if n := len(s.events); n > 0 && e.Event == Client {
+		if last := &s.events[n-1]; last.Event.Event == Client && last.peer == p {
+			last.T, last.Octets = e.T, append(last.Octets, e.Octets...)
+			return
+		}
+	}
+	s.events = append(s.events, step{p, e})
+}
+
+// play plays the events after the first one, which has happened.
+func (s *session) play() {
+	defer s.cancel()
+	defer s.r.forget(s)
+	last, before := time.Now(), s.events[0].T
+	for _, e := range s.events[1:] {
+		switch e.Event.Event {
+		case Server, TLS, Notify, Shut, Close, Reset:
+			if !s.pause(time.Until(last.Add(time.Duration(e.T - before)))) {
+				return
+			}
+		}
+		if !e.play() {
+			return
+		}
+		last, before = time.Now(), e.T
+	}
+	s.wait(s.root, func() bool { return !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.busy }) })
+}
+
+// end closes the connections.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.peers {
+		if p.raw != nil {
+			_ = p.raw.Close()
+		}
+	}
+	s.changed.Broadcast()
+}
+
+// pause waits. It returns false if the session has ended.
+func (s *session) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return s.ctx.Err() == nil
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// wait waits for p until ok, which is called under mu. It returns false if that cannot be any more,
+// because the session has ended or its client has gone.
+func (s *session) wait(p *peer, ok func() bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.ctx.Err() == nil {
+		if ok() {
+			return true
+		}
+		if root := s.root; p != root && root.in.err != nil && !root.ended {
+			return false
+		}
+		s.changed.Wait()
+	}
+	return false
+}
+
+// play makes an event happen, or waits until it has. It returns false if the session has ended.
+func (e step) play() bool {
+	p, s := e.peer, e.peer.s
+	switch {
+	case e.Event.Event == Open:
+		return s.wait(p, func() bool { return p.nc != nil })
+	case e.Event.Event == Connect:
+		p.differ("the server opened this connection (active mode), which cannot be replayed", "", "")
+		return true
+	case p.nc == nil: // the server opened it
+		return true
+	}
+	switch e.Event.Event {
+	case Client:
+		return p.expect(e.Octets)
+	case EOF:
+		return p.expectEOF()
+	case TLS:
+		return p.startTLS(e.Octets)
+	case Server:
+		return p.do(func() error { _, err := p.nc.Write(e.Octets); return err })
+	case Notify:
+		return p.do(func() error { return closeWrite(p.nc) })
+	case Shut:
+		return p.do(func() error { return closeWrite(p.raw) })
+	case Close, Reset:
+		end := func() error { return p.close(e.Event.Event == Reset) }
+		if p.cut {
+			_ = end()
+			return true
+		}
+		return p.do(end)
+	}
+	return true
+}
+
+// close closes or resets the connection.
+func (p *peer) close(reset bool) error {
+	if l, ok := p.raw.(interface{ SetLinger(sec int) error }); ok && reset {
+		_ = l.SetLinger(0)
+	}
+	p.s.mu.Lock()
+	p.ended = true
+	p.s.mu.Unlock()
+	return p.raw.Close()
+}
+
+// cutBy takes octets away from the last ones that the server has sent.
+func (p *peer) cutBy(lost int) {
+	p.cut = true
+	for i := len(p.s.events) - 1; i >= 0; i-- {
+		if e := &p.s.events[i]; e.peer == p && e.Event.Event == Server {
+			e.Octets = e.Octets[:max(0, len(e.Octets)-max(0, lost))]
+			return
+		}
+	}
+}
+
+func closeWrite(nc net.Conn) error {
+	if half, ok := nc.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nc.Close()
+}
+
+// peer is a connection of a record, and the client's that takes its place.
+type peer struct {
+	id     int
+	addr   string
+	active bool // the server opened it
+	cut    bool // the server closed it while it was sending
+	s      *session
+
+	// Of the goroutine that plays.
+	came    int64  // octets that were compared
+	line    []byte // the beginning of the last line of them
+	differs bool
+
+	// Under the session's mu; nc is written by the goroutine that plays.
+	ended   bool     // as the record says: by the client's EOF, or by the server
+	raw, nc net.Conn // without TLS, and with it; nil until the client connects
+	in      *inbox   // of nc
+	queue   []func() error
+	busy    bool // the queue is being worked off
+}
+
+// arrive gives the peer its connection. The first of a session starts it.
+func (p *peer) arrive(nc net.Conn) {
+	s := p.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		_ = nc.Close()
+		return
+	}
+	p.raw, p.nc, p.in = nc, nc, &inbox{Conn: nc, s: s}
+	s.r.wg.Go(p.in.pump)
+	if p == s.root {
+		s.r.wg.Go(s.play)
+	}
+	s.changed.Broadcast()
+}
+
+// do appends an action to what is sent. It waits for its end, but not while the client has sent
+// something else: it may have stopped to read, as with ABOR.
+func (p *peer) do(action func() error) bool {
+	s := p.s
+	s.mu.Lock()
+	p.queue = append(p.queue, action)
+	if !p.busy {
+		p.busy = true
+		s.r.wg.Go(p.work)
+	}
+	s.mu.Unlock()
+	return s.wait(p, func() bool {
+		return !p.busy || slices.ContainsFunc(s.peers, func(p *peer) bool { return p.in != nil && len(p.in.buf) > 0 })
+	})
+}
+
+// work works off the queue. After an error nothing can be sent: the client has gone.
+func (p *peer) work() {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	for len(p.queue) > 0 {
+		action := p.queue[0]
+		p.queue = p.queue[1:]
+		p.s.mu.Unlock()
+		_ = action()
+		p.s.mu.Lock()
+	}
+	p.busy = false
+	p.s.changed.Broadcast()
+}
+
+// expect waits for octets of the client and compares them.
+func (p *peer) expect(want []byte) bool {
+	for len(want) > 0 {
+		got, ok := p.next(len(want))
+		switch {
+		case !ok:
+			return false
+		case got == nil:
+			p.differ(fmt.Sprintf("the client ended the connection after byte %d; the record has %d more", p.came, len(want)), "", "")
+			return true
+		case p.differs:
+			return true
+		}
+		n := 0
+		for n < len(got) && n < len(want) && got[n] == want[n] {
+			n++
+		}
+		if n < min(len(got), len(want)) {
+			p.s.mu.Lock()
+			got = append(got, p.in.take(len(p.in.buf))...)
+			p.s.mu.Unlock()
+			p.follow(got[:n])
+			p.differ(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
+			return true
+		}
+		p.follow(got)
+		want = want[len(got):]
+	}
+	return true
+}
+
+// expectEOF waits until the client closes its side.
+func (p *peer) expectEOF() bool {
+	for {
+		got, ok := p.next(maxInbox)
+		if !ok {
+			return false
+		}
+		if got == nil {
+			p.s.mu.Lock()
+			defer p.s.mu.Unlock()
+			p.ended = true
+			return true
+		}
+		p.differ(fmt.Sprintf("byte %d of the client, where the record has the end", p.came+1), firstLine(p.line, got), "")
+	}
+}
+
+// next waits for octets of the client. It returns at most n of them, or all after a difference; nil
+// means that the client has ended the connection.
+func (p *peer) next(n int) (got []byte, ok bool) {
+	ok = p.s.wait(p, func() bool {
+		if len(p.in.buf) == 0 {
+			return p.in.err != nil
+		}
+		if p.differs {
+			n = len(p.in.buf)
+		}
+		got = p.in.take(n)
+		return true
+	})
+	return got, ok
+}
+
+// follow counts octets that are as in the record.
+func (p *peer) follow(octets []byte) {
+	p.came += int64(len(octets))
+	p.line = append(p.line, octets...)
+	if i := bytes.LastIndexByte(p.line, '\n'); i >= 0 {
+		p.line = p.line[i+1:]
+	}
+	p.line = bytes.Clone(p.line[:min(len(p.line), maxShown)])
+}
+
+// maxShown is how much of a line a Difference shows, in bytes.
+const maxShown = 200
+
+// firstLine returns the line that begins with before and continues with octets, if it is not too long.
+func firstLine(before, octets []byte) string {
+	line, _, _ := bytes.Cut(octets, []byte{'\n'})
+	line = slices.Concat(before, line)
+	return string(bytes.TrimSuffix(line[:min(len(line), maxShown)], []byte{'\r'}))
+}
+
+// differ reports the first difference of a connection.
+func (p *peer) differ(what, got, want string) {
+	if !p.differs {
+		p.differs = true
+		p.s.r.report(Difference{Addr: p.addr, Conn: p.id, What: what, Got: got, Want: want})
+	}
+}
+
+// startTLS starts TLS with the certificate of the record.
+func (p *peer) startTLS(pem []byte) bool {
+	s := p.s
+	if !s.wait(p, func() bool { return !p.busy }) {
+		return false
+	}
+	config, err := s.r.config(pem)
+	if err == nil {
+		t := tls.Server(p.in, config)
+		if err = t.HandshakeContext(s.ctx); err == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			p.nc, p.in = t, &inbox{Conn: t, s: s}
+			s.r.wg.Go(p.in.pump)
+			return true
+		}
+	}
+	p.differ(fmt.Sprintf("TLS: %v", err), "", "")
+	return true
+}
+
+// maxInbox is how much an inbox holds, in bytes.
+const maxInbox = 64 << 10
+
+// inbox has what was received and not used yet. It is a connection that reads from there.
+type inbox struct {
+	net.Conn
+	s   *session
+	buf []byte
+	err error
+}
+
+// pump receives until the end of the connection.
+func (in *inbox) pump() {
+	part := make([]byte, maxInbox)
+	for {
+		n, err := in.Conn.Read(part)
+		in.s.mu.Lock()
+		in.buf, in.err = append(in.buf, part[:n]...), err
+		in.s.changed.Broadcast()
+		for len(in.buf) >= maxInbox && in.s.ctx.Err() == nil {
+			in.s.changed.Wait()
+		}
+		in.s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// take takes up to n octets, under mu.
+func (in *inbox) take(n int) []byte {
+	got := bytes.Clone(in.buf[:min(n, len(in.buf))])
+	in.buf = in.buf[len(got):]
+	in.s.changed.Broadcast()
+	return got
+}
+
+// Read implements net.Conn.
+func (in *inbox) Read(p []byte) (n int, err error) {
+	in.s.mu.Lock()
+	defer in.s.mu.Unlock()
+	for len(in.buf) == 0 && in.err == nil {
+		in.s.changed.Wait()
+	}
+	if len(in.buf) == 0 {
+		return 0, in.err
+	}
+	return copy(p, in.take(len(p))), nil
+}
