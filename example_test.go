@@ -35,6 +35,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/record"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
@@ -668,6 +669,47 @@ func TestSilentServer(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}
 	})
+}
+
+// A session that failed is played again, without the server.
+func TestSessionAgain(t *testing.T) {
+	file := new(bytes.Buffer)
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
+		s.InMemory = true
+		s.Recorder = record.New(file)
+	})
+	srv.On("RETR", 1, testserver.Truncate(2), testserver.Reply("426 aborted"))
+	get := func(network *testserver.Network) error {
+		r := fetch1738.Resolver{Env: fetch.Env{Dial: network.Dial}}
+		defer r.Close()
+		res, err := r.Get(t.Context(), srv.URL+"/a.txt")
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		_, err = io.Copy(io.Discard, res.Body)
+		return err
+	}
+	want := get(srv.Network)
+	if err := srv.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	events, err := record.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := new(testserver.Network)
+	p := record.Player{Listen: network.Listen, Report: func(d record.Difference) { t.Errorf("%+v", d) }}
+	replay, err := p.Start(t.Context(), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer replay.Close()
+	if got := get(network); !errors.Is(got, fetch.ErrTruncated) || got.Error() != want.Error() {
+		t.Errorf("%v, but of the server: %v", got, want)
+	}
 }
 
 // fetchtest.Run tests a Fetcher against its contract.

@@ -383,6 +383,81 @@ func TestClientEndsEarly(t *testing.T) {
 	})
 }
 
+// A connection that the server opened is reported, and the rest of the session is played.
+func TestActiveMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		srv := ftptest.New(t, func(s *ftptest.Server) {
+			s.InMemory, s.Recorder, s.Content = true, record.New(&file), fstest.MapFS{"a": {Data: []byte("x")}}
+		})
+		run := func(c *client, comes bool) []string {
+			l, err := c.net.Listen(t.Context(), "tcp", "127.0.0.1:50001")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			nc := c.login("127.0.0.1:21")
+			c.say(nc, "EPRT |1|127.0.0.1|50001|")
+			c.say(nc, "RETR a")
+			if comes {
+				data, err := l.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, data)
+				data.Close()
+			}
+			c.say(nc, "")
+			nc.Close()
+			return c.notes
+		}
+		want := run(&client{t: t, net: srv.Network, start: time.Now()}, true)
+		_ = srv.Close()
+		var got []record.Difference
+		notes := run(&client{t: t, net: replay(t, file.Bytes(), &got), start: time.Now()}, false)
+		synctest.Wait()
+		if strings.Join(notes, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q, want %q", notes, want)
+		}
+		if len(got) != 1 || got[0].Conn != 2 || !strings.Contains(got[0].What, "active mode") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// FuzzReplay plays damaged records to clients of all their ports. The replay ends when it is closed.
+func FuzzReplay(f *testing.F) {
+	const listen = `{"t":"0s","event":"listen","addr":"127.0.0.1:21","url":"ftp://127.0.0.1:21"}` + "\n"
+	const open = `{"t":"1ms","conn":1,"event":"open","addr":"127.0.0.1:21"}` + "\n"
+	for _, events := range []string{
+		`{"t":"1ms","conn":1,"event":"server","octets":"eA=="}` + "\n" + `{"t":"1ms","conn":1,"event":"client","octets":"eA=="}` + "\n",
+		`{"t":"1ms","conn":2,"of":1,"event":"open","addr":"127.0.0.1:50000"}` + "\n" + `{"t":"1ms","conn":2,"event":"reset"}` + "\n",
+		`{"t":"1ms","conn":2,"of":1,"event":"connect","addr":"127.0.0.1:50000"}` + "\n" + `{"t":"1ms","conn":2,"event":"shut"}` + "\n",
+		`{"t":"1ms","conn":1,"event":"tls"}` + "\n" + `{"t":"1ms","conn":1,"event":"notify"}` + "\n",
+		`{"t":"1ms","conn":1,"event":"cut","lost":-5}` + "\n" + `{"t":"-1ms","conn":1,"of":1,"event":"data"}` + "\n" + `{"conn":1,"event":"eof"}` + "\n",
+	} {
+		f.Add([]byte(listen + open + events))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		events, err := record.Read(bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		network := new(testserver.Network)
+		r, err := (&record.Player{Listen: network.Listen}).Start(t.Context(), events)
+		if err != nil {
+			return
+		}
+		for _, e := range events {
+			if nc, err := network.Dial(t.Context(), "tcp", e.Addr); err == nil {
+				_, _ = io.WriteString(nc, "x\r\n")
+				defer nc.Close()
+			}
+		}
+		_ = r.Close()
+	})
+}
+
 // What was written before a program was killed can be played.
 func TestRead(t *testing.T) {
 	const whole = `{"t":"1.5s","conn":1,"event":"open","addr":"127.0.0.1:21"}` + "\n"
