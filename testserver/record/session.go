@@ -58,16 +58,17 @@ func (s *session) play() {
 	defer s.r.forget(s)
 	last, before := time.Now(), s.events[0].T
 	for _, e := range s.events[1:] {
-		switch e.Event.Event {
-		case Server, TLS, Notify, Shut, Close, Reset:
-			if !s.pause(time.Until(last.Add(time.Duration(e.T - before)))) {
-				return
-			}
-		}
-		if !e.play() {
+		own := slices.Contains([]Kind{Server, TLS, Notify, Shut, Close, Reset}, e.Event.Event)
+		if own && !s.pause(time.Until(last.Add(time.Duration(e.T-before)))) {
 			return
 		}
 		last, before = time.Now(), e.T
+		if !e.play() {
+			return
+		}
+		if !own { // it has its time when it has happened
+			last = time.Now()
+		}
 	}
 	s.wait(s.root, func() bool { return !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.busy }) })
 }
