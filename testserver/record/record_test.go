@@ -425,6 +425,60 @@ func TestActiveMode(t *testing.T) {
 	})
 }
 
+// Sessions that use one data port after another do not get the data of each other, even if the first
+// client is slower in the replay, or does not come at all.
+func TestSharedPort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		srv := ftptest.New(t, func(s *ftptest.Server) {
+			s.InMemory, s.Recorder, s.PassivePorts = true, record.New(&file), [2]uint16{50000, 50000}
+			s.Content = fstest.MapFS{"a": {Data: []byte("of a")}, "b": {Data: []byte("of b")}}
+		})
+		// One client begins at once, one after a second. The first one waits before its data connection.
+		run := func(network *testserver.Network, wait time.Duration) string {
+			var wg sync.WaitGroup
+			var got [2]string
+			for i, name := range []string{"a", "b"} {
+				wg.Go(func() {
+					c := &client{t: t, net: network}
+					if name == "b" {
+						time.Sleep(time.Second)
+					} else if wait < 0 {
+						return
+					}
+					nc := c.login("127.0.0.1:21")
+					if name == "a" {
+						time.Sleep(wait)
+					}
+					data := c.data(nc)
+					c.say(nc, "RETR "+name)
+					octets, err := io.ReadAll(data)
+					got[i] = fmt.Sprintf("%s %q %v ", name, octets, err)
+					data.Close()
+					c.say(nc, "")
+					nc.Close()
+				})
+			}
+			wg.Wait()
+			synctest.Wait()
+			return got[0] + got[1]
+		}
+		const want = `a "of a" <nil> b "of b" <nil> `
+		if got := run(srv.Network, 0); got != want {
+			t.Fatalf("the server sends %s", got)
+		}
+		time.Sleep(time.Minute)
+		_ = srv.Close()
+		if got := run(replay(t, file.Bytes(), nil), 5*time.Second); got != want {
+			t.Errorf("the replay sends %s", got)
+		}
+		var differences []record.Difference
+		if got := run(replay(t, file.Bytes(), &differences), -1); !strings.HasPrefix(got, `b "of `) || len(differences) == 0 {
+			t.Errorf("the replay sends %s %+v", got, differences)
+		}
+	})
+}
+
 // FuzzReplay plays damaged records to clients of all their ports. The replay ends when it is closed.
 func FuzzReplay(f *testing.F) {
 	const listen = `{"t":"0s","event":"listen","addr":"127.0.0.1:21","url":"ftp://127.0.0.1:21"}` + "\n"

@@ -54,7 +54,8 @@ type Replay struct {
 	wg      sync.WaitGroup
 	reports sync.Mutex
 
-	mu      sync.Mutex
+	mu      sync.Mutex         // guards the state of all connections
+	changed sync.Cond          // signals that it has changed
 	awaited map[string][]*peer // the connections of each port that have not come, in order
 	configs map[string]*tls.Config
 }
@@ -62,6 +63,7 @@ type Replay struct {
 // Start listens, and plays events until ctx ends or the Replay is closed.
 func (p *Player) Start(ctx context.Context, events []Event) (*Replay, error) {
 	r := &Replay{player: p, awaited: make(map[string][]*peer), configs: make(map[string]*tls.Config)}
+	r.changed.L = &r.mu
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	if err := r.arrange(events); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -108,6 +110,7 @@ func (r *Replay) arrange(events []Event) error {
 				p.s.root = p
 			}
 			p.s.peers = append(p.s.peers, p)
+			p.opened = i + 1
 			if e.Event == Open {
 				r.awaited[portOf(e.Addr)] = append(r.awaited[portOf(e.Addr)], p)
 			}
@@ -120,7 +123,14 @@ func (r *Replay) arrange(events []Event) error {
 			p.cutBy(e.Lost)
 			continue
 		}
-		p.s.add(p, e)
+		p.s.add(p, i+1, e)
+	}
+	for _, list := range r.awaited {
+		for i, p := range list[1:] {
+			if before := list[i]; p != p.s.root && p.s != before.s {
+				p.s.addAfter(before, before.opened)
+			}
+		}
 	}
 	return r.listenAll(servers, peers, ports)
 }
@@ -207,19 +217,26 @@ func (r *Replay) accept(l net.Listener, port string) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		r.mu.Lock()
-		var p *peer
-		if list := r.awaited[port]; len(list) > 0 {
-			p, r.awaited[port] = list[0], list[1:]
-		}
-		r.mu.Unlock()
-		if p == nil {
+		if !r.assign(nc, port) {
 			_ = nc.Close()
 			r.report(Difference{Addr: l.Addr().String(), What: "the record has no further connection here"})
-			continue
 		}
-		p.arrive(nc)
 	}
+}
+
+// assign gives a connection to the next one of the record at a port, but not to a data connection whose
+// session has not begun.
+func (r *Replay) assign(nc net.Conn, port string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.awaited[port]
+	i := slices.IndexFunc(list, func(p *peer) bool { return p == p.s.root || p.s.root.nc != nil })
+	if i < 0 {
+		return false
+	}
+	r.awaited[port] = slices.Delete(slices.Clone(list), i, i+1)
+	list[i].arrive(nc)
+	return true
 }
 
 // forget gives up the connections of a session that have not come.

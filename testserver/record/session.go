@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -20,15 +19,11 @@ type session struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-
-	mu      sync.Mutex // guards the state of the peers
-	changed sync.Cond  // signals that it has changed
 }
 
 // newSession returns a session that ends with the replay, or when it has been played.
 func newSession(r *Replay) *session {
 	s := &session{r: r}
-	s.changed.L = &s.mu
 	s.ctx, s.cancel = context.WithCancel(r.ctx)
 	context.AfterFunc(s.ctx, s.end)
 	return s
@@ -37,19 +32,29 @@ func newSession(r *Replay) *session {
 // step is an event of a session.
 type step struct {
 	peer *peer
+	line int // in the record
 	Event
+	// after, if not nil, is a data connection of another session that must come first, because a later
+	// one of this session has the same port. Such a step has no event.
+	after *peer
 }
 
 // add adds an event. Octets that the client sent in several parts are one event, because they may come
 // in others.
-func (s *session) add(p *peer, e Event) {
+func (s *session) add(p *peer, line int, e Event) {
 	if n := len(s.events); n > 0 && e.Event == Client {
 		if last := &s.events[n-1]; last.Event.Event == Client && last.peer == p {
 			last.T, last.Octets = e.T, append(last.Octets, e.Octets...)
 			return
 		}
 	}
-	s.events = append(s.events, step{p, e})
+	s.events = append(s.events, step{peer: p, line: line, Event: e})
+}
+
+// addAfter makes the session wait for a connection of another one, which was opened in a line.
+func (s *session) addAfter(other *peer, line int) {
+	i := slices.IndexFunc(s.events, func(e step) bool { return e.line > line })
+	s.events = slices.Insert(s.events, max(1, i), step{line: line, after: other})
 }
 
 // play plays the events after the first one, which has happened.
@@ -58,6 +63,12 @@ func (s *session) play() {
 	defer s.r.forget(s)
 	last, before := time.Now(), s.events[0].T
 	for _, e := range s.events[1:] {
+		if o := e.after; o != nil {
+			if !s.wait(s.root, func() bool { return o.nc != nil || o.s.root.nc == nil || o.s.ctx.Err() != nil }) {
+				return
+			}
+			continue
+		}
 		own := slices.Contains([]Kind{Server, TLS, Notify, Shut, Close, Reset}, e.Event.Event)
 		if own && !s.pause(time.Until(last.Add(time.Duration(e.T-before)))) {
 			return
@@ -75,14 +86,14 @@ func (s *session) play() {
 
 // end closes the connections.
 func (s *session) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
 	for _, p := range s.peers {
 		if p.raw != nil {
 			_ = p.raw.Close()
 		}
 	}
-	s.changed.Broadcast()
+	s.r.changed.Broadcast()
 }
 
 // pause waits. It returns false if the session has ended.
@@ -97,11 +108,11 @@ func (s *session) pause(d time.Duration) bool {
 	}
 }
 
-// wait waits for p until ok, which is called under mu. It returns false if that cannot be any more,
+// wait waits for p until ok, which is called under the mu of the replay. It returns false if that cannot be any more,
 // because the session has ended or its client has gone.
 func (s *session) wait(p *peer, ok func() bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
 	for s.ctx.Err() == nil {
 		if ok() {
 			return true
@@ -109,7 +120,7 @@ func (s *session) wait(p *peer, ok func() bool) bool {
 		if root := s.root; p != root && root.in.err != nil && !root.ended {
 			return false
 		}
-		s.changed.Wait()
+		s.r.changed.Wait()
 	}
 	return false
 }
@@ -155,9 +166,9 @@ func (p *peer) close(reset bool) error {
 	if l, ok := p.raw.(interface{ SetLinger(sec int) error }); ok && reset {
 		_ = l.SetLinger(0)
 	}
-	p.s.mu.Lock()
+	p.s.r.mu.Lock()
 	p.ended = true
-	p.s.mu.Unlock()
+	p.s.r.mu.Unlock()
 	return p.raw.Close()
 }
 
@@ -182,6 +193,7 @@ func closeWrite(nc net.Conn) error {
 // peer is a connection of a record, and the client's that takes its place.
 type peer struct {
 	id     int
+	opened int // line of the record
 	addr   string
 	active bool // the server opened it
 	cut    bool // the server closed it while it was sending
@@ -192,7 +204,7 @@ type peer struct {
 	line    []byte // the beginning of the last line of them
 	differs bool
 
-	// Under the session's mu; nc is written by the goroutine that plays.
+	// Under the mu of the replay; nc is written by the goroutine that plays.
 	ended   bool     // as the record says: by the client's EOF, or by the server
 	raw, nc net.Conn // without TLS, and with it; nil until the client connects
 	in      *inbox   // of nc
@@ -200,11 +212,9 @@ type peer struct {
 	busy    bool // the queue is being worked off
 }
 
-// arrive gives the peer its connection. The first of a session starts it.
+// arrive gives the peer its connection, under the mu of the replay. The first of a session starts it.
 func (p *peer) arrive(nc net.Conn) {
 	s := p.s
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
 		_ = nc.Close()
 		return
@@ -214,20 +224,20 @@ func (p *peer) arrive(nc net.Conn) {
 	if p == s.root {
 		s.r.wg.Go(s.play)
 	}
-	s.changed.Broadcast()
+	s.r.changed.Broadcast()
 }
 
 // do appends an action to what is sent. It waits for its end, but not while the client has sent
 // something else: it may have stopped to read, as with ABOR.
 func (p *peer) do(action func() error) bool {
 	s := p.s
-	s.mu.Lock()
+	s.r.mu.Lock()
 	p.queue = append(p.queue, action)
 	if !p.busy {
 		p.busy = true
 		s.r.wg.Go(p.work)
 	}
-	s.mu.Unlock()
+	s.r.mu.Unlock()
 	return s.wait(p, func() bool {
 		return !p.busy || slices.ContainsFunc(s.peers, func(p *peer) bool { return p.in != nil && len(p.in.buf) > 0 })
 	})
@@ -235,17 +245,17 @@ func (p *peer) do(action func() error) bool {
 
 // work works off the queue. After an error nothing can be sent: the client has gone.
 func (p *peer) work() {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
+	p.s.r.mu.Lock()
+	defer p.s.r.mu.Unlock()
 	for len(p.queue) > 0 {
 		action := p.queue[0]
 		p.queue = p.queue[1:]
-		p.s.mu.Unlock()
+		p.s.r.mu.Unlock()
 		_ = action()
-		p.s.mu.Lock()
+		p.s.r.mu.Lock()
 	}
 	p.busy = false
-	p.s.changed.Broadcast()
+	p.s.r.changed.Broadcast()
 }
 
 // expect waits for octets of the client and compares them.
@@ -266,9 +276,9 @@ func (p *peer) expect(want []byte) bool {
 			n++
 		}
 		if n < min(len(got), len(want)) {
-			p.s.mu.Lock()
+			p.s.r.mu.Lock()
 			got = append(got, p.in.take(len(p.in.buf))...)
-			p.s.mu.Unlock()
+			p.s.r.mu.Unlock()
 			p.follow(got[:n])
 			p.differ(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
 			return true
@@ -287,8 +297,8 @@ func (p *peer) expectEOF() bool {
 			return false
 		}
 		if got == nil {
-			p.s.mu.Lock()
-			defer p.s.mu.Unlock()
+			p.s.r.mu.Lock()
+			defer p.s.r.mu.Unlock()
 			p.ended = true
 			return true
 		}
@@ -350,8 +360,8 @@ func (p *peer) startTLS(pem []byte) bool {
 	if err == nil {
 		t := tls.Server(p.in, config)
 		if err = t.HandshakeContext(s.ctx); err == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
+			s.r.mu.Lock()
+			defer s.r.mu.Unlock()
 			p.nc, p.in = t, &inbox{Conn: t, s: s}
 			s.r.wg.Go(p.in.pump)
 			return true
@@ -377,13 +387,13 @@ func (in *inbox) pump() {
 	part := make([]byte, maxInbox)
 	for {
 		n, err := in.Conn.Read(part)
-		in.s.mu.Lock()
+		in.s.r.mu.Lock()
 		in.buf, in.err = append(in.buf, part[:n]...), err
-		in.s.changed.Broadcast()
+		in.s.r.changed.Broadcast()
 		for len(in.buf) >= maxInbox && in.s.ctx.Err() == nil {
-			in.s.changed.Wait()
+			in.s.r.changed.Wait()
 		}
-		in.s.mu.Unlock()
+		in.s.r.mu.Unlock()
 		if err != nil {
 			return
 		}
@@ -394,16 +404,16 @@ func (in *inbox) pump() {
 func (in *inbox) take(n int) []byte {
 	got := bytes.Clone(in.buf[:min(n, len(in.buf))])
 	in.buf = in.buf[len(got):]
-	in.s.changed.Broadcast()
+	in.s.r.changed.Broadcast()
 	return got
 }
 
 // Read implements net.Conn.
 func (in *inbox) Read(p []byte) (n int, err error) {
-	in.s.mu.Lock()
-	defer in.s.mu.Unlock()
+	in.s.r.mu.Lock()
+	defer in.s.r.mu.Unlock()
 	for len(in.buf) == 0 && in.err == nil {
-		in.s.changed.Wait()
+		in.s.r.changed.Wait()
 	}
 	if len(in.buf) == 0 {
 		return 0, in.err
