@@ -23,7 +23,7 @@ func Start(ctx context.Context, s *Server, how core.Service) error {
 	}
 	s.m.Config = core.Config{
 		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns,
-		IdleTimeout: s.IdleTimeout, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
+		IdleTimeout: s.IdleTimeout, Store: s.Store, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
 	}
 	if s.InMemory {
 		s.m.Network = s.Network

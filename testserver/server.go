@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io/fs"
 	"net"
+	"os"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
@@ -31,6 +32,10 @@ type Server struct {
 	Forbidden []string
 	// MaxUpload is the maximum size of an uploaded file, in bytes; 0 means 256 MiB.
 	MaxUpload int64
+	// Store, if not nil, is a folder where the files that clients store are kept, under their names,
+	// instead of in memory. Those of users with Content of their own are in memory. The folder should
+	// be empty; the caller closes it after the server.
+	Store *os.Root
 	// MaxConns is the maximum number of open connections; 0 means 4096. Further ones are closed at
 	// once.
 	MaxConns int

@@ -40,8 +40,8 @@ func (f *file) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// store stores files by put, in the order of their names.
-func (s *server) store(field string, files map[string]file, put func(string, []byte, time.Time) error) error {
+// putAll stores files by put, in the order of their names.
+func (s *server) putAll(field string, files map[string]file, put func(string, []byte, time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
 		if err := s.charge(int64(len(f.data))); err != nil {

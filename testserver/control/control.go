@@ -32,6 +32,9 @@ type Config struct {
 	Listen string
 	// Root, if not nil, has the folders that can be served. The caller closes it after the API.
 	Root *os.Root
+	// Store, if not nil, is where servers keep uploads on the disk, each in a folder of its own. The
+	// caller closes it after the API.
+	Store *os.Root
 	// Version is that of the program, for the health.
 	Version string
 	// Log, if not nil, is called with each line of each transcript, concurrently.

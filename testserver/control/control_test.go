@@ -464,6 +464,63 @@ func TestContent(t *testing.T) {
 	}
 }
 
+// Uploads on the disk have their names there, and are gone after a reset.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	c := start(t, control.Config{Store: root})
+	var s struct {
+		info
+		Store string
+	}
+	c.do("POST", "/v1/servers", object{"protocol": "ftp", "store": "disk", "files": object{"pub/a": "of the server"}}, &s)
+	f := testclient.DialAddr(t, s.addr())
+	f.Expect("USER anonymous", "331")
+	f.Expect("PASS x", "230")
+	at := "/v1/servers/" + s.ID
+	for range 2 {
+		read := func(name, want string) {
+			t.Helper()
+			if got, err := os.ReadFile(filepath.Join(s.Store, name)); string(got) != want || (err == nil) != (want != "") {
+				t.Errorf("%s on the disk: %q, %v", name, got, err)
+			}
+			if status, got := c.send("GET", at+"/files/"+name, nil); want != "" && (status != 200 || string(got) != want) {
+				t.Errorf("%s: %d %q", name, status, got)
+			}
+		}
+		f.Put("STOR pub/b", "hello")
+		f.Put("APPE pub/b", " world")
+		f.Put("STOR ../../outside", "inside")
+		read("pub/b", "hello world")
+		read("outside", "inside")
+		f.Expect("MKD new", "257")
+		f.Expect("RNFR pub", "350")
+		f.Expect("RNTO new/pub", "250")
+		read("new/pub/a", "")
+		read("new/pub/b", "hello world")
+		read("pub/b", "")
+		f.Expect("DELE outside", "250")
+		read("outside", "")
+		var uploads struct{ Uploads []struct{ Name string } }
+		if c.do("GET", at+"/uploads", nil, &uploads); len(uploads.Uploads) != 1 || uploads.Uploads[0].Name != "new/pub/b" {
+			t.Errorf("%v", uploads)
+		}
+		c.do("POST", at+"/reset", nil, nil)
+		read("new/pub/b", "")
+		f = testclient.DialAddr(t, s.addr())
+		f.Expect("USER anonymous", "331")
+		f.Expect("PASS x", "230")
+		f.Expect("SIZE pub/a", "213 13")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 // All faults of all protocols can be armed by name, at a stage where they can act.
 func TestFaults(t *testing.T) {
 	c := start(t, control.Config{})

@@ -100,6 +100,8 @@ func TestProblems(t *testing.T) {
 		{"POST", "/v1/servers", object{"protocol": "ftp", "files": object{"a": 5}}, 400, "files"},
 		{"POST", "/v1/servers", object{"protocol": "ftp", "files": object{"a": "x", "a/b": "y"}}, 400, "files.a/b"},
 		{"POST", "/v1/servers", object{"protocol": "ftp", "idleTimeout": "soon"}, 400, "idleTimeout"},
+		{"POST", "/v1/servers", object{"protocol": "ftp", "store": "disk"}, 400, "store"},
+		{"POST", "/v1/servers", object{"protocol": "ftp", "store": "tape"}, 400, "store"},
 		{"POST", "/v1/servers", object{"protocol": "ftp", "maxConns": -1}, 400, "maxConns"},
 		{"POST", "/v1/servers", object{"protocol": "ftp", "maxUpload": -1}, 400, "maxUpload"},
 		{"POST", "/v1/servers", object{"protocol": "ftp", "faults": []object{rules(object{"fault": "Truncate", "n": 1}), rules(object{"fault": "X"})}}, 400, "faults.1.faults"},

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +32,7 @@ type newServer struct {
 	Hosts       []string        `json:"hosts"`
 	Files       map[string]file `json:"files"`
 	Folder      string          `json:"folder"`
+	Store       string          `json:"store"`
 	Users       map[string]user `json:"users"`
 	Forbidden   []string        `json:"forbidden"`
 	MaxUpload   int64           `json:"maxUpload"`
@@ -62,6 +66,7 @@ type server struct {
 	personality string
 	rules       []rule         // armed at the start, and again by reset
 	folders     []func() error // closes them
+	store       string         // the folder of uploads, or ""
 	common      *testserver.Server
 
 	// What only some servers have; nil in the others.
@@ -123,6 +128,7 @@ type plan struct {
 	addr    string
 	err     error // of configure
 	content fs.FS
+	store   *os.Root
 	idle    time.Duration
 	users   map[string]testserver.User
 }
@@ -156,6 +162,9 @@ func (p *plan) check() (err error) {
 	if p.content, err = p.open("folder", p.Folder); err != nil {
 		return err
 	}
+	if err := p.openStore(); err != nil {
+		return err
+	}
 	p.users = make(map[string]testserver.User)
 	for name, u := range p.Users {
 		if p.users[name], err = p.user("users."+name, u); err != nil {
@@ -179,6 +188,32 @@ func (p *plan) open(field, name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
+// openStore makes the folder for uploads, if they are to be on the disk.
+func (p *plan) openStore() error {
+	switch p.Store {
+	case "", "memory":
+		return nil
+	case "disk":
+	default:
+		return bad("store", "%q is not one of memory and disk", p.Store)
+	}
+	root := p.server.api.Store
+	if root == nil {
+		return bad("store", "uploads can be in memory only; start the program with --store DIR")
+	}
+	name := p.server.id + "-" + rand.Text()[:8]
+	if err := root.Mkdir(name, 0o755); err != nil {
+		return err
+	}
+	folder, err := root.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	p.server.folders = append(p.server.folders, folder.Close)
+	p.store, p.server.store = folder, filepath.Join(root.Name(), name)
+	return nil
+}
+
 // user returns an account.
 func (p *plan) user(field string, u user) (account testserver.User, err error) {
 	account = testserver.User{Password: u.Password, Account: u.Account}
@@ -197,7 +232,7 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 		return account, err
 	}
 	all := tree.New(folder, nil)
-	err = p.server.store(field+".files", u.Files, all.Put)
+	err = p.server.putAll(field+".files", u.Files, all.Put)
 	account.Content = all.FS()
 	return account, err
 }
@@ -207,11 +242,11 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 func (p *plan) set(s *testserver.Server, all any, apply func() error) {
 	p.server.common = s
 	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.idle
-	s.Log = p.server.note
+	s.Store, s.Log = p.store, p.server.note
 	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
 		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"
 	}
-	p.err = p.server.store("files", p.Files, s.PutModified)
+	p.err = p.server.putAll("files", p.Files, s.PutModified)
 	if p.err == nil {
 		p.err = apply()
 	}
@@ -267,6 +302,7 @@ type serverInfo struct {
 	Host        string   `json:"host"`
 	Port        int      `json:"port"`
 	DataPorts   []uint16 `json:"dataPorts,omitempty"`
+	Store       string   `json:"store,omitempty"`
 	CA          string   `json:"ca,omitempty"`
 }
 
@@ -274,7 +310,7 @@ func (s *server) info() serverInfo {
 	host, port := s.common.Public()
 	scheme, rest, _ := strings.Cut(s.common.URL, "://")
 	_, path, _ := strings.Cut(rest, "/")
-	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, DataPorts: s.dataPorts, CA: string(s.common.CA())}
+	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, DataPorts: s.dataPorts, Store: s.store, CA: string(s.common.CA())}
 	info.URL = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
 	if path != "" { // of a phone book
 		info.URL += "/" + path

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,7 @@ type Config struct {
 	IdleTimeout time.Duration
 	Network     Network
 	Log         func(Line)
+	Store       *os.Root
 	TLS         *tls.Config
 	ImplicitTLS bool
 }
@@ -108,6 +110,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
 	m.Tree.Serve(m.Content, m.Forbidden)
+	m.Tree.Store(m.Store)
 	m.script.log = m.Log
 	if m.fresh = how.Fresh; m.fresh != nil {
 		if err := m.fresh(); err != nil {
@@ -366,15 +369,15 @@ func (m *Machine) Reset() error {
 	m.mu.Unlock()
 	m.ResetFaults()
 	m.ResetLines()
-	m.Tree.Reset()
+	err := m.Tree.Reset()
 	for _, t := range trees {
-		t.Reset()
+		err = errors.Join(err, t.Reset())
+	}
+	if m.fresh != nil {
+		err = errors.Join(err, m.fresh())
 	}
 	m.begin()
-	if m.fresh == nil {
-		return nil
-	}
-	return m.fresh()
+	return err
 }
 
 // Untrack closes what Track registered.

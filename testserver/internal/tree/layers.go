@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"time"
 )
 
@@ -15,6 +17,7 @@ type layers struct {
 	own  map[string]*node // changed by the program
 	over map[string]*node // changed by clients since
 	seq  int              // number of changes; distinguishes versions
+	disk *os.Root         // where files of clients are kept; nil means in memory
 }
 
 // node replaces the file or directory of its name.
@@ -22,7 +25,9 @@ type node struct {
 	gone bool
 	dir  bool
 	base string // if not "", the file in base that was renamed to this
-	data []byte
+	data []byte // if it is not on the disk
+	at   string // the name on the disk, or ""
+	size int64
 	mod  time.Time
 	seq  int
 	same bool // with the bytes of a file of the program
@@ -46,7 +51,7 @@ func (t *layers) find(name string) (Entry, error) {
 	case n.base != "":
 		return t.inBase(n.base, path.Base(name))
 	}
-	e := Entry{Name: path.Base(name), Size: int64(len(n.data)), ModTime: n.mod, Dir: n.dir}
+	e := Entry{Name: path.Base(name), Size: n.size, ModTime: n.mod, Dir: n.dir}
 	e.ETag = fmt.Sprintf(`"%x-%x-%x"`, n.mod.Unix(), e.Size, n.seq)
 	return e, nil
 }
@@ -118,21 +123,79 @@ func (t *layers) content(name string) ([]byte, error) {
 	case n.gone:
 		return nil, fs.ErrNotExist
 	case n.base == "":
-		return n.data, nil
+		return t.bytes(n)
 	case t.base == nil || !fs.ValidPath(n.base):
 		return nil, fs.ErrNotExist
 	}
 	return fs.ReadFile(t.base, n.base)
 }
 
+// bytes returns the content of a node that is not in base. The caller must not change it.
+func (t *layers) bytes(n *node) ([]byte, error) {
+	if n.at == "" {
+		return n.data, nil
+	}
+	return t.disk.ReadFile(n.at)
+}
+
 // set makes a change for a client.
-func (t *layers) set(name string, n *node) {
+func (t *layers) set(name string, n *node) error {
 	if t.over == nil {
 		t.over = make(map[string]*node)
+	}
+	if t.disk != nil {
+		if err := t.save(name, n); err != nil {
+			return err
+		}
+	}
+	if n.at == "" {
+		n.size = int64(len(n.data))
 	}
 	t.seq++
 	n.seq = t.seq
 	t.over[name] = n
+	return nil
+}
+
+// save makes the change on the disk, too, under the same name.
+func (t *layers) save(name string, n *node) error {
+	at := filepath.FromSlash(name)
+	switch {
+	case n.gone:
+		if err := t.disk.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	case n.dir:
+		return t.disk.MkdirAll(at, 0o755)
+	case n.base != "", n.same && n.at == "":
+		return nil // the bytes of a file that is not a client's
+	}
+	data, err := t.bytes(n)
+	if err != nil {
+		return err
+	}
+	if err := t.disk.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	if err := t.disk.WriteFile(at, data, 0o644); err != nil {
+		return err
+	}
+	n.data, n.at, n.size = nil, at, int64(len(data))
+	return nil
+}
+
+// forget undoes the changes of clients.
+func (t *layers) forget() error {
+	var errs []error
+	for name := range t.over {
+		if t.disk != nil && name != "" {
+			errs = append(errs, t.disk.RemoveAll(filepath.FromSlash(name)))
+		}
+	}
+	t.over = nil
+	t.seq++
+	return errors.Join(errs...)
 }
 
 // change makes a change for the program, in place of those of clients.
@@ -140,6 +203,10 @@ func (t *layers) change(name string, n *node) {
 	if t.own == nil {
 		t.own = make(map[string]*node)
 	}
+	if old := t.over[name]; old != nil && old.at != "" {
+		_ = t.disk.Remove(old.at)
+	}
+	n.size = int64(len(n.data))
 	t.seq++
 	n.seq = t.seq
 	t.own[name] = n

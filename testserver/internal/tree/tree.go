@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"sort"
@@ -70,12 +71,14 @@ func New(content fs.FS, forbidden []string) *Tree {
 // Serve sets the content and the forbidden names. It is called before the tree is used concurrently.
 func (t *Tree) Serve(content fs.FS, forbidden []string) { t.base, t.forbidden = content, forbidden }
 
+// Store keeps the files of clients on the disk, under their names. It is called likewise.
+func (t *Tree) Store(disk *os.Root) { t.disk = disk }
+
 // Reset undoes the changes of clients.
-func (t *Tree) Reset() {
+func (t *Tree) Reset() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.over = nil
-	t.seq++
+	return t.forget()
 }
 
 // Clean turns any path into a name in the tree; ".." stops at the root.
@@ -116,6 +119,10 @@ func (t *Tree) open(name string) (fs.File, Entry, error) {
 	n := t.node(name)
 	if n == nil {
 		n = &node{base: name}
+	}
+	if n.at != "" {
+		f, err := t.disk.Open(n.at)
+		return f, e, err
 	}
 	if n.base == "" {
 		return MemFile{Reader: bytes.NewReader(n.data)}, e, nil
@@ -196,8 +203,7 @@ func (t *Tree) Write(name string, offset int64, data []byte) error {
 		}
 		data = whole
 	}
-	t.set(name, &node{data: data, mod: time.Now()})
-	return nil
+	return t.set(name, &node{data: data, mod: time.Now()})
 }
 
 // Put is Write for the program: missing directories are created. A zero mod means Epoch.
@@ -307,8 +313,7 @@ func (t *Tree) Remove(name string, dir bool) error {
 			return ErrNotEmpty
 		}
 	}
-	t.set(name, &node{gone: true})
-	return nil
+	return t.set(name, &node{gone: true})
 }
 
 func (t *Tree) Mkdir(name string) error {
@@ -320,8 +325,7 @@ func (t *Tree) Mkdir(name string) error {
 	if _, err := t.find(name); err == nil {
 		return fs.ErrExist
 	}
-	t.set(name, &node{dir: true, mod: time.Now()})
-	return nil
+	return t.set(name, &node{dir: true, mod: time.Now()})
 }
 
 // Rename renames a file or a whole directory.
@@ -345,12 +349,22 @@ func (t *Tree) Rename(from, to string) error {
 }
 
 func (t *Tree) move(from, to string, e Entry) error {
+	n := &node{base: from}
+	if e.Dir {
+		n = &node{dir: true, mod: e.ModTime}
+	} else if old := t.node(from); old != nil {
+		moved := *old
+		moved.same = old.same || t.over[from] == nil
+		n = &moved
+	}
+	if err := t.set(to, n); err != nil {
+		return err
+	}
 	if e.Dir {
 		names, err := t.names(from)
 		if err != nil {
 			return err
 		}
-		t.set(to, &node{dir: true, mod: e.ModTime})
 		for name := range names {
 			child, err := t.find(name)
 			if err != nil {
@@ -360,15 +374,8 @@ func (t *Tree) move(from, to string, e Entry) error {
 				return err
 			}
 		}
-	} else if n := t.node(from); n != nil {
-		moved := *n
-		moved.same = n.same || t.over[from] == nil
-		t.set(to, &moved)
-	} else {
-		t.set(to, &node{base: from})
 	}
-	t.set(from, &node{gone: true})
-	return nil
+	return t.set(from, &node{gone: true})
 }
 
 // Touch sets the modification time of a file.
@@ -388,17 +395,18 @@ func (t *Tree) Touch(name string, mod time.Time) error {
 		return err
 	}
 	old := t.over[name]
-	t.set(name, &node{data: data, mod: mod, same: old == nil || old.same || old.base != ""})
-	return nil
+	return t.set(name, &node{data: data, mod: mod, same: old == nil || old.same || old.base != ""})
 }
 
+// Uploads returns the files that clients have stored.
 func (t *Tree) Uploads() map[string][]byte {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	files := make(map[string][]byte)
 	for name, n := range t.over {
 		if !n.gone && !n.dir && !n.same && n.base == "" {
-			files[name] = bytes.Clone(n.data)
+			data, _ := t.bytes(n) // what was removed on the disk is empty
+			files[name] = bytes.Clone(data)
 		}
 	}
 	return files

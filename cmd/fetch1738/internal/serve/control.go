@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,6 +40,15 @@ func (o *options) serveControl(ctx context.Context) int {
 		}
 		defer config.Root.Close()
 	}
+	if o.store != "" {
+		if o.store, err = filepath.Abs(o.store); err == nil {
+			config.Store, err = os.OpenRoot(o.store)
+		}
+		if err != nil {
+			return o.Fail(exit.Read, "%v", err)
+		}
+		defer config.Store.Close()
+	}
 	if o.verbose {
 		log := &conversationLog{w: o.Std.Err}
 		config.Log = func(id string, line control.Line) { log.of(id)(line) }
@@ -57,7 +67,7 @@ func (o *options) serveControl(ctx context.Context) int {
 func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) int {
 	defer api.Close()
 	srv := &http.Server{
-		Handler: api, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 32 << 10,
+		Handler: api, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	defer srv.Close()

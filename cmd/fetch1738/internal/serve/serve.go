@@ -52,6 +52,7 @@ type options struct {
 	*cli.Verb
 	servers                   []play.Server
 	root, control, tokenFile  string
+	store                     string
 	hosts                     []string
 	public, verbose, untilEOF bool
 }
@@ -66,6 +67,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringVar(&o.control, "control", "", "Start servers on request by HTTP on `ADDR`")
 	v.StringVar(&o.tokenFile, "token-file", "", "With --control, take the token from `FILE` instead of a new one")
 	v.StringArrayVar(&o.hosts, "control-host", nil, "With --control, accept requests for this host name; may be repeated (`NAME`)")
+	v.StringVar(&o.store, "store", "", "With --control, let servers keep uploads in folders below `DIR`")
 	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
 	v.BoolVar(&o.public, "public", false, "Allow addresses that other hosts can reach")
 	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations on standard error")
@@ -86,8 +88,8 @@ func (o *options) run(ctx context.Context) int {
 		err = errors.New("--control starts servers on request; the options of schemes are for servers without it")
 	case o.Changed("control"):
 		return o.serveControl(ctx)
-	case o.tokenFile != "" || o.hosts != nil:
-		err = errors.New("--token-file and --control-host are for --control")
+	case o.tokenFile != "" || o.hosts != nil || o.store != "":
+		err = errors.New("--token-file, --control-host and --store are for --control")
 	}
 	if err != nil {
 		return o.Complain("%v", err)
