@@ -115,7 +115,7 @@ func checkKilled(t *testing.T, cmd *exec.Cmd) {
 	t.Errorf("%s was killed, but its server still runs", cmd)
 }
 
-// checkExample checks that the README has the example that was run.
+// checkExample checks that the README has the example that was run, and docs/serve.md its first test.
 func checkExample(t *testing.T, dir, name string) {
 	t.Helper()
 	example, err := os.ReadFile(filepath.Join(dir, name))
@@ -128,6 +128,16 @@ func checkExample(t *testing.T, dir, name string) {
 	}
 	if !strings.Contains(string(readme), "\n"+string(example)+"```\n") {
 		t.Errorf("%s/README.md does not have the text of %s", dir, name)
+	}
+	page, err := os.ReadFile("../docs/serve.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := map[string]string{".py": "python", ".js": "js", ".java": "java"}[filepath.Ext(name)]
+	_, rest, _ := strings.Cut(string(page), "\n```"+fence+"\n")
+	first, _, ok := strings.Cut(rest, "```\n")
+	if !ok || !strings.Contains(string(example), first) {
+		t.Errorf("docs/serve.md has another first test than %s:\n%s", name, first)
 	}
 }
 
