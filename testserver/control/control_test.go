@@ -590,6 +590,32 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// Settings that are choices have the names of their constants in Go.
+func TestChoices(t *testing.T) {
+	c := start(t, control.Config{})
+	for protocol, settings := range map[string][]object{
+		"ftp":    {{"ahead": "AheadKept"}, {"ahead": "AheadLost"}, {"ahead": "AheadOutOfTurn"}, {"ahead": "AheadCloses"}, {"sizeInASCII": "SizeConverted"}, {"sizeInASCII": "SizeRefused"}, {"passive": "PassiveUnaccepted"}, {"passive": "PassiveRefused"}},
+		"gopher": {{"dialect": "UMNGopher"}, {"dialect": "DeafGopher"}},
+	} {
+		for _, one := range settings {
+			c.create(object{"protocol": protocol, "settings": one})
+			for name := range one {
+				if status, got := c.send("POST", "/v1/servers", object{"protocol": protocol, "settings": object{name: "None"}}); status != 400 || !strings.Contains(string(got), "is not one of") || !strings.Contains(string(got), "settings."+name) {
+					t.Errorf("%d %s", status, got)
+				}
+			}
+		}
+	}
+	s := c.create(object{"protocol": "ftp", "files": object{"a": "x\ny"}, "settings": object{"sizeInASCII": "SizeRaw"}})
+	f := testclient.DialAddr(t, s.addr())
+	f.Expect("USER anonymous", "331")
+	f.Expect("PASS x", "230")
+	f.Expect("SIZE a", "213 3")
+	if status, got := c.send("POST", "/v1/servers", object{"protocol": "gopher", "settings": object{"search": "x"}}); status != 400 {
+		t.Errorf("a function: %d %s", status, got)
+	}
+}
+
 // wait returns when the clients have gone, and not before.
 func TestWait(t *testing.T) {
 	c := start(t, control.Config{})
