@@ -296,3 +296,87 @@ func TestServeRefuses(t *testing.T) {
 		oneLine(t, got.err)
 	}
 }
+
+// startControl runs "serve --control" with a standard input, and returns what its first line says and its
+// exit code.
+func startControl(t *testing.T, in io.Reader, args ...string) (first struct{ Control, Token string }, code <-chan int) {
+	t.Helper()
+	shown, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(t.Context(), append([]string{"serve", "--control", "0"}, args...), stdio.Streams{In: in, Out: out, Err: io.Discard})
+		out.Close()
+	}()
+	line, err := bufio.NewReader(shown).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &first)
+	}
+	if err != nil {
+		t.Fatalf("the first line is %q: %v", line, err)
+	}
+	return first, ended
+}
+
+// The control API ends with standard input, and has the token of a file.
+func TestServeControl(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("a-token-of-sixteen\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, stop := io.Pipe()
+	first, code := startControl(t, in, "--until-eof", "--token-file", file, "--root", filepath.Dir(file))
+	if first.Token != "a-token-of-sixteen" {
+		t.Errorf("the token is %q", first.Token)
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), "POST", first.Control+"/v1/servers", strings.NewReader(`{"protocol":"gopher","folder":"."}`))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+first.Token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var srv struct{ URL string }
+	if err := json.NewDecoder(res.Body).Decode(&srv); err != nil || res.StatusCode != http.StatusCreated {
+		t.Fatalf("%s, %v", res.Status, err)
+	}
+	res.Body.Close()
+	if got := converse(t, srv.URL, "/token\r\n"); !strings.Contains(got, "a-token-of-sixteen") {
+		t.Errorf("%q", got)
+	}
+	open, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "gopher://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	stop.Close()
+	if got := <-code; got != 0 {
+		t.Errorf("it ends with %d", got)
+	}
+	_, _ = io.Copy(io.Discard, open) // ends with the server
+}
+
+// Options that have no meaning together are refused.
+func TestServeControlRefuses(t *testing.T) {
+	short := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(short, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--control", "0", "--ftp", "0"}, "without it"},
+		{[]string{"--control", "0.0.0.0:0"}, "use --public"},
+		{[]string{"--control", "x"}, "is not HOST:PORT"},
+		{[]string{"--control-host", "x"}, "for --control"},
+		{[]string{"--token-file", short}, "for --control"},
+		{[]string{"--control", "0", "--token-file", short}, "16 or more"},
+		{[]string{"--control", "0", "--root", short}, "not a directory"},
+		{[]string{"--control", "0", "--store", filepath.Join(short, "x")}, "not a directory"},
+	} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"serve"}, tc.args...), stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errs}); code == 0 || !strings.Contains(errs.String(), tc.want) {
+			t.Errorf("%q: %d %s", tc.args, code, errs.String())
+		}
+	}
+}

@@ -197,11 +197,13 @@ func TestProtocols(t *testing.T) {
 		if c.do("GET", "/v1/servers/"+s.ID, nil, &again); again.URL != s.URL {
 			t.Errorf("%s is at %s, not %s", protocol, again.URL, s.URL)
 		}
-		c.do("DELETE", "/v1/servers/"+s.ID, nil, nil)
-		if conn, err := net.Dial("tcp", s.addr()); err == nil {
-			conn.Close()
-			t.Errorf("%s is still there", protocol)
+		open, err := net.Dial("tcp", s.addr())
+		if err != nil {
+			t.Fatal(err)
 		}
+		c.do("DELETE", "/v1/servers/"+s.ID, nil, nil)
+		_, _ = io.Copy(io.Discard, open) // ends with the server
+		open.Close()
 		if status, _ := c.send("GET", "/v1/servers/"+s.ID, nil); status != http.StatusNotFound {
 			t.Errorf("%s: %d after DELETE", protocol, status)
 		}
@@ -587,6 +589,32 @@ func TestPublic(t *testing.T) {
 	c.do("PUT", "/v1/servers/"+g.ID+"/public", object{"host": "files.test", "ports": object{fmt.Sprint(g.Port): 7071}}, nil)
 	if got := dialogue(t, g.addr(), "\r\n"); !strings.Contains(got, "\tfiles.test\t7071\r\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// Settings that are choices have the names of their constants in Go.
+func TestChoices(t *testing.T) {
+	c := start(t, control.Config{})
+	for protocol, settings := range map[string][]object{
+		"ftp":    {{"ahead": "AheadKept"}, {"ahead": "AheadLost"}, {"ahead": "AheadOutOfTurn"}, {"ahead": "AheadCloses"}, {"sizeInASCII": "SizeConverted"}, {"sizeInASCII": "SizeRefused"}, {"passive": "PassiveUnaccepted"}, {"passive": "PassiveRefused"}},
+		"gopher": {{"dialect": "UMNGopher"}, {"dialect": "DeafGopher"}},
+	} {
+		for _, one := range settings {
+			c.create(object{"protocol": protocol, "settings": one})
+			for name := range one {
+				if status, got := c.send("POST", "/v1/servers", object{"protocol": protocol, "settings": object{name: "None"}}); status != 400 || !strings.Contains(string(got), "is not one of") || !strings.Contains(string(got), "settings."+name) {
+					t.Errorf("%d %s", status, got)
+				}
+			}
+		}
+	}
+	s := c.create(object{"protocol": "ftp", "files": object{"a": "x\ny"}, "settings": object{"sizeInASCII": "SizeRaw"}})
+	f := testclient.DialAddr(t, s.addr())
+	f.Expect("USER anonymous", "331")
+	f.Expect("PASS x", "230")
+	f.Expect("SIZE a", "213 3")
+	if status, got := c.send("POST", "/v1/servers", object{"protocol": "gopher", "settings": object{"search": "x"}}); status != 400 {
+		t.Errorf("a function: %d %s", status, got)
 	}
 }
 

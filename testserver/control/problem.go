@@ -130,17 +130,14 @@ func kind(t reflect.Type) string {
 		return "array"
 	case reflect.Struct, reflect.Map:
 		return "object"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return fmt.Sprintf("number from -%d to %[1]d", uint64(1)<<(t.Bits()-1)-1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("number from 0 to %d", ^uint64(0)>>(64-t.Bits()))
 	}
-	return "number from " + limits(t)
-}
-
-// limits returns the least and the greatest number of a type.
-func limits(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
-		return fmt.Sprintf("0 to %d", uint64(1)<<t.Bits()-1)
-	}
-	return fmt.Sprintf("-%d to %[1]d", uint64(1)<<(t.Bits()-1)-1)
+	return "nothing: only a program in Go can set this"
 }
 
 func strictly(data []byte, into any) error {

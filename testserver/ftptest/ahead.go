@@ -25,6 +25,11 @@ const (
 	AheadCloses
 )
 
+// UnmarshalText reads the name of a constant, as in "AheadLost".
+func (a *Ahead) UnmarshalText(name []byte) error {
+	return core.Choose(a, name, "AheadKept", "AheadLost", "AheadOutOfTurn", "AheadCloses")
+}
+
 // aheadTime is how long a server waits before each answer for commands sent ahead, unless Ahead is
 // AheadKept. Commands that follow in a packet of their own then count too. In a testing/synctest
 // bubble every one is detected.

@@ -95,7 +95,7 @@ type Server struct {
 	Delays map[string]time.Duration
 	// Listing, if not nil, formats what LIST, NLST, MLSD, MLST and STAT send: one line for each
 	// element, without line ends. It may be called concurrently.
-	Listing func(Listing) []string
+	Listing func(Listing) []string `json:"-"`
 	// LoginFirst lists commands that require a login here, although they usually do not, such as
 	// "SYST".
 	LoginFirst []string
@@ -133,6 +133,11 @@ const (
 	SizeRefused
 )
 
+// UnmarshalText reads the name of a constant, as in "SizeRaw".
+func (c *SizeInASCII) UnmarshalText(name []byte) error {
+	return core.Choose(c, name, "SizeConverted", "SizeRaw", "SizeRefused")
+}
+
 // Passive is what the ports of PASV and EPSV do.
 type Passive uint8
 
@@ -147,6 +152,11 @@ const (
 	// PassiveRefused means that they are closed.
 	PassiveRefused
 )
+
+// UnmarshalText reads the name of a constant, as in "PassiveSilent".
+func (p *Passive) UnmarshalText(name []byte) error {
+	return core.Choose(p, name, "PassiveWorks", "PassiveSilent", "PassiveUnaccepted", "PassiveRefused")
+}
 
 // New starts an FTP server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {

@@ -38,7 +38,7 @@ type Server struct {
 	Texts Texts
 	// Menu, if not nil, returns the items of the menu of a directory that has no gophermap, in place
 	// of the usual ones. It may be called concurrently.
-	Menu func(Menu) []MenuLine
+	Menu func(Menu) []MenuLine `json:"-"`
 	// Missing is the answer to a request for what does not exist, lines separated by "\n", with
 	// {selector} and {path} in it, which is the selector without a type; "" means a menu with an item
 	// of type 3.

@@ -38,6 +38,11 @@ const (
 	DeafGopher
 )
 
+// UnmarshalText reads the name of a constant, as in "UMNGopher".
+func (d *Dialect) UnmarshalText(name []byte) error {
+	return core.Choose(d, name, "PlainGopher", "StandardGopher", "UMNGopher", "PyGopher", "StubGopher", "DeafGopher")
+}
+
 // isPlusString reports whether a field of a request is one of Gopher+.
 func isPlusString(field string) bool { return field != "" && strings.ContainsAny(field[:1], "+!$") }
 
