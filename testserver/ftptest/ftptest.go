@@ -244,6 +244,7 @@ const (
 )
 
 func (s *Server) serve(c *core.Client) {
+	receiveUrgent(c.Conn)
 	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command
@@ -383,7 +384,7 @@ func (f *session) command(line string) error {
 		return f.reply("530 Please login with USER and PASS.")
 	}
 	if text, ok := f.srv.Replies.instead(f.now.verb, arg); ok {
-		return f.answer(f.plan, f.fill(text, ""))
+		return f.answer(f.plan, f.plan.Text(core.Reply, f.fill(text, "")))
 	}
 	return do(f, arg)
 }

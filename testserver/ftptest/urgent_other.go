@@ -1,0 +1,7 @@
+//go:build !unix
+
+package ftptest
+
+import "net"
+
+func receiveUrgent(net.Conn) {}
