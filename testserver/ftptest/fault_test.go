@@ -161,6 +161,17 @@ func TestFTPReplyAndCommand(t *testing.T) {
 	})
 }
 
+// TestReplyBeforeReplies tests that an armed reply comes before a text of Replies.
+func TestReplyBeforeReplies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, inMemory, ftptest.MLSDRefused)
+		srv.On("MLSD", 1, testserver.Reply("250 armed"))
+		c := testclient.LoginFTP(t, srv)
+		c.Expect("MLSD", "250 armed")
+		c.Expect("MLSD", "550")
+	})
+}
+
 func TestOccurrences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := ftptest.New(t, inMemory, func(s *ftptest.Server) {

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
@@ -244,6 +245,7 @@ const (
 )
 
 func (s *Server) serve(c *core.Client) {
+	record.ReceiveUrgent(c.Conn)
 	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command
@@ -383,7 +385,7 @@ func (f *session) command(line string) error {
 		return f.reply("530 Please login with USER and PASS.")
 	}
 	if text, ok := f.srv.Replies.instead(f.now.verb, arg); ok {
-		return f.answer(f.plan, f.fill(text, ""))
+		return f.answer(f.plan, f.plan.Text(core.Reply, f.fill(text, "")))
 	}
 	return do(f, arg)
 }

@@ -19,6 +19,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -252,6 +253,17 @@ func (c *conn) SetLinger(sec int) error {
 	}
 	c.abort.Store(sec == 0)
 	return l.SetLinger(sec)
+}
+
+// SyscallConn implements syscall.Conn. What it returns has no other methods: by those, package os would
+// send files past Write.
+func (c *conn) SyscallConn() (syscall.RawConn, error) {
+	s, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	raw, err := s.SyscallConn()
+	return struct{ syscall.RawConn }{raw}, err
 }
 
 func (c *conn) Close() error {

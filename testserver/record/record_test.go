@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/record"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
@@ -304,6 +307,33 @@ func replay(t *testing.T, file []byte, differences *[]record.Difference) *testse
 	}
 	t.Cleanup(func() { _ = r.Close() })
 	return network
+}
+
+// A file of the disk, which the system could copy to the socket by itself, is recorded.
+func TestFileOfDisk(t *testing.T) {
+	dir, data := t.TempDir(), bytes.Repeat([]byte("0123456789"), 20_000)
+	if err := os.WriteFile(filepath.Join(dir, "a"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Recorder = os.DirFS(dir), record.New(&file) })
+	if got, _, _, err := testclient.LoginFTP(t, srv).Get("RETR a"); err != nil || got != string(data) {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	_ = srv.Close()
+	events, err := record.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded []byte
+	for _, e := range events {
+		if e.Conn == 2 {
+			recorded = append(recorded, e.Octets...)
+		}
+	}
+	if !bytes.Equal(recorded, data) {
+		t.Errorf("%d of %d bytes are recorded", len(recorded), len(data))
+	}
 }
 
 // A difference is reported once for each connection, and the replay continues.

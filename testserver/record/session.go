@@ -219,6 +219,7 @@ func (p *peer) arrive(nc net.Conn) {
 		_ = nc.Close()
 		return
 	}
+	ReceiveUrgent(nc)
 	p.raw, p.nc, p.in = nc, nc, &inbox{Conn: nc, s: s}
 	s.r.wg.Go(p.in.pump)
 	if p == s.root {
