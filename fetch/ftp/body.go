@@ -206,6 +206,9 @@ func (b *body) endOfRange() error {
 	case b.from == 0 && stated >= 0 && stated != b.expected: // by the reply to RETR
 		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and %d when that began", b.expected, stated)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
+	case b.a.opt.EndAtSize && stated < 0: // perhaps it grows, or it is another one
+		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and has more now", b.expected)
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
 	}
 	return io.EOF // it grows
 }

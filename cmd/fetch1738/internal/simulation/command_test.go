@@ -67,6 +67,7 @@ func working(o *once, err error) {
 	case o.crashed, s.spouts(o.w.plan.Events): // the program promises nothing
 	case !exists && existed && len(had) > 0:
 		o.w.breaks("the file of before is gone: %v", err)
+	case o.w.plan.Twice && o.unseen(s, d): // the other process has succeeded
 	case exists && string(data) != had && !d.begins(data):
 		o.w.breaks("%d wrong bytes in the file: %s; %v", len(data), d.differs(data), err)
 	}
