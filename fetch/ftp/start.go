@@ -45,6 +45,10 @@ func (b *body) checkStart() error {
 	return nil
 }
 
+// ErrReplaced is in the error of a transfer from an offset, if the file has no longer the modification
+// time from before the transfer.
+var ErrReplaced = errors.New("the file has changed: its modification time is no longer that from before the transfer")
+
 // checkTime checks, at the end of a transfer that continues an earlier one, that the file still has
 // the modification time from before it: another one of the same size may have taken its place before
 // RETR.
@@ -56,8 +60,7 @@ func (a *access) checkTime(c commands, then time.Time) error {
 	case err == nil && now.Equal(then):
 		return nil
 	}
-	err = errors.New("the file has changed: its modification time is no longer that from before the transfer")
-	return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
+	return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: ErrReplaced})
 }
 
 // checkGrowth sends SIZE and checks whether the file has grown by the bytes that came beyond its

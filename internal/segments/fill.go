@@ -357,6 +357,9 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 			err = f.copy(s, answer)
 		}
 		answer = nil
+		if errors.Is(err, ftp.ErrReplaced) {
+			err = f.changed()
+		}
 		if err != nil && (endsAll(err) || ctx.Err() != nil || s == begun && s.at.Load()-from < headway) {
 			return s, err
 		}
