@@ -129,7 +129,7 @@ func TestLicences(t *testing.T) {
 	}
 	want := map[string]string{
 		"stdlib": "BSD-3-Clause", "golang.org/x/net": "BSD-3-Clause", "golang.org/x/sys": "BSD-3-Clause", "golang.org/x/term": "BSD-3-Clause",
-		"golang.org/x/text": "BSD-3-Clause", "github.com/spf13/pflag": "BSD-3-Clause", "github.com/ziutek/telnet": "BSD-3-Clause",
+		"golang.org/x/text": "BSD-3-Clause", "golang.org/x/tools": "BSD-3-Clause", "github.com/spf13/pflag": "BSD-3-Clause", "github.com/ziutek/telnet": "BSD-3-Clause",
 		"github.com/jlaffaye/ftp": "ISC", "github.com/hashicorp/go-cleanhttp": "MPL-2.0", "github.com/hashicorp/go-retryablehttp": "MPL-2.0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
