@@ -209,7 +209,11 @@ func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (
 		return use(s)
 	}
 	s, err := f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
-	if a.fellBack && err != nil && ctx.Err() == nil {
+	switch {
+	case !a.fellBack || err == nil:
+	case ctx.Err() != nil: // err is of the attempt that another one would have followed
+		return nil, a.fail(a.verb, context.Cause(ctx))
+	default:
 		onRetry(err)
 		s, err = f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
 	}

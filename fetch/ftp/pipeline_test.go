@@ -401,3 +401,26 @@ func TestTransferAhead(t *testing.T) {
 		})
 	}
 }
+
+// TestPipeliningAtTheLimit ends the time limit at the moment when pipelining has failed: that is a
+// timeout, not the error of the attempt that would have been followed by another one.
+func TestPipeliningAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := start(t, func(s *ftptest.Server) {
+			s.InMemory, s.Greeting, s.Ahead = true, "220 ready", ftptest.AheadLost
+		})
+		srv.On("PWD", 1, testserver.Reply("502 Command not implemented.")) // as nodeftpd
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+		defer f.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		ctx = fetch.WithTrace(ctx, &fetch.Trace{Note: func(text string) {
+			if strings.Contains(text, "does not support pipelining") {
+				<-ctx.Done() // the limit ends before another attempt begins
+			}
+		}})
+		if _, err := read(ctx, f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); fetch.KindOf(err) != fetch.ErrTimeout {
+			t.Error(err)
+		}
+	})
+}
