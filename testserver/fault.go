@@ -1,11 +1,11 @@
 package testserver
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
 // Fault is one way in which a server misbehaves. It is a value: it may be kept in tables and
@@ -194,19 +194,4 @@ func (n Named) Armed() core.Fault {
 func (n Named) String() string { return n.Armed().String() }
 
 // Duration is a time.Duration that is a text in JSON: "1.5s".
-type Duration time.Duration
-
-// MarshalJSON returns the duration as a text.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
-
-// UnmarshalJSON reads such a text.
-func (d *Duration) UnmarshalJSON(text []byte) error {
-	var s string
-	err := json.Unmarshal(text, &s)
-	if err == nil {
-		var parsed time.Duration
-		parsed, err = time.ParseDuration(s)
-		*d = Duration(parsed)
-	}
-	return err
-}
+type Duration = record.Duration

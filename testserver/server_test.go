@@ -320,3 +320,49 @@ func TestImplicitTLS(t *testing.T) {
 		web.Close()
 	}
 }
+
+// Reset ends what a client waits for, whatever that is, and returns at once. The next client finds the
+// server as it was at the start.
+func TestResetWhileServing(t *testing.T) {
+	for name, keep := range map[string]func(*testing.T, *ftptest.Server, *testclient.FTP){
+		"a delay": func(_ *testing.T, srv *ftptest.Server, c *testclient.FTP) {
+			srv.On("NOOP", 1, testserver.Delay(time.Hour))
+			c.Send("NOOP")
+		},
+		"silence": func(_ *testing.T, srv *ftptest.Server, c *testclient.FTP) {
+			srv.On("NOOP", 1, testserver.Silence())
+			c.Send("NOOP")
+		},
+		"a transfer that is not read": func(_ *testing.T, _ *ftptest.Server, c *testclient.FTP) {
+			c.Data()
+			c.Send("RETR big")
+		},
+		"an upload without an end": func(_ *testing.T, _ *ftptest.Server, c *testclient.FTP) {
+			c.Data()
+			c.Send("STOR up")
+		},
+		"a data connection that does not come": func(_ *testing.T, _ *ftptest.Server, c *testclient.FTP) {
+			c.Expect("EPSV", "229")
+			c.Send("RETR big")
+		},
+	} {
+		testclient.InBubble(t, name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
+				s.InMemory = true
+				s.Content = fstest.MapFS{"big": {Data: make([]byte, 1<<20)}}
+			})
+			keep(t, srv, testclient.LoginFTP(t, srv))
+			synctest.Wait()
+			start := time.Now()
+			if err := srv.Reset(); err != nil || time.Since(start) > 0 {
+				t.Errorf("after %v: %v", time.Since(start), err)
+			}
+			if len(srv.Transcript()) > 0 || len(srv.Uploads()) > 0 || srv.PendingFaults() != nil {
+				t.Errorf("%q, %d uploads, %v", srv.Transcript(), len(srv.Uploads()), srv.PendingFaults())
+			}
+			if data, _, _, err := testclient.LoginFTP(t, srv).Get("RETR big"); len(data) != 1<<20 || err != nil {
+				t.Errorf("%d bytes, %v", len(data), err)
+			}
+		})
+	}
+}

@@ -22,9 +22,10 @@ import (
 
 // served runs the verb serve until the test ends, and gives the URLs it shows.
 type served struct {
-	urls []string
-	log  lockedBuffer
-	stop func() int // interrupts it, and gives its exit code
+	urls  []string
+	log   lockedBuffer
+	ended func() int // waits for its end, and gives its exit code
+	stop  func() int // interrupts it first
 }
 
 type lockedBuffer struct {
@@ -53,18 +54,34 @@ func startServe(t *testing.T, servers int, args ...string) *served {
 	return s
 }
 
+// control returns what the first line of "serve --control" says.
+func (s *served) control(t *testing.T) (first struct{ Control, Token string }) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(strings.Join(s.urls, "")), &first); err != nil {
+		t.Fatalf("%q: %v", s.urls, err)
+	}
+	return first
+}
+
 // tryServe is startServe of a command that may fail.
 func tryServe(t *testing.T, servers int, args ...string) *served {
+	t.Helper()
+	return serveUntil(t, strings.NewReader(""), servers, args...)
+}
+
+// serveUntil is tryServe with a standard input.
+func serveUntil(t *testing.T, in io.Reader, servers int, args ...string) *served {
 	t.Helper()
 	s := new(served)
 	ctx, interrupt := context.WithCancel(t.Context())
 	shown, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{In: strings.NewReader(""), Out: out, Err: &s.log})
+		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{In: in, Out: out, Err: &s.log})
 		out.Close()
 	}()
-	s.stop = sync.OnceValue(func() int { interrupt(); return <-code })
+	s.ended = sync.OnceValue(func() int { return <-code })
+	s.stop = func() int { interrupt(); return s.ended() }
 	t.Cleanup(func() { s.stop() })
 	lines := bufio.NewScanner(shown)
 	for len(s.urls) < servers && lines.Scan() {
@@ -192,10 +209,7 @@ func TestServeScript(t *testing.T) {
 // With --control, the servers of scripts are in the list when the first line is printed.
 func TestServeScriptAndControl(t *testing.T) {
 	s := startServe(t, 1, "--control", "0", "--script", sampleScript, "--script", sampleScript)
-	var first struct{ Control, Token string }
-	if err := json.Unmarshal([]byte(s.urls[0]), &first); err != nil {
-		t.Fatal(err)
-	}
+	first := s.control(t)
 	r, err := http.NewRequestWithContext(t.Context(), "GET", first.Control+"/v1/servers", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +259,7 @@ func TestServeRecord(t *testing.T) {
 		}
 		return
 	}
-	t.Skip("one of the ports was taken each time")
+	t.Fatal("one of the ports was taken each time")
 }
 
 func TestServeVerbose(t *testing.T) {
@@ -297,26 +311,6 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// startControl runs "serve --control" with a standard input, and returns what its first line says and its
-// exit code.
-func startControl(t *testing.T, in io.Reader, args ...string) (first struct{ Control, Token string }, code <-chan int) {
-	t.Helper()
-	shown, out := io.Pipe()
-	ended := make(chan int, 1)
-	go func() {
-		ended <- run(t.Context(), append([]string{"serve", "--control", "0"}, args...), stdio.Streams{In: in, Out: out, Err: io.Discard})
-		out.Close()
-	}()
-	line, err := bufio.NewReader(shown).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &first)
-	}
-	if err != nil {
-		t.Fatalf("the first line is %q: %v", line, err)
-	}
-	return first, ended
-}
-
 // The control API ends with standard input, and has the token of a file.
 func TestServeControl(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
@@ -324,7 +318,8 @@ func TestServeControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, stop := io.Pipe()
-	first, code := startControl(t, in, "--until-eof", "--token-file", file, "--root", filepath.Dir(file))
+	s := serveUntil(t, in, 1, "--control", "0", "--until-eof", "--token-file", file, "--root", filepath.Dir(file))
+	first := s.control(t)
 	if first.Token != "a-token-of-sixteen" {
 		t.Errorf("the token is %q", first.Token)
 	}
@@ -349,7 +344,7 @@ func TestServeControl(t *testing.T) {
 	}
 	defer open.Close()
 	stop.Close()
-	if got := <-code; got != 0 {
+	if got := s.ended(); got != 0 {
 		t.Errorf("it ends with %d", got)
 	}
 	_, _ = io.Copy(io.Discard, open) // ends with the server

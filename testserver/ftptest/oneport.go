@@ -175,7 +175,7 @@ func (o *onePort) open(ctx context.Context, peer netip.Addr) (entrance, error) {
 	}
 }
 
-func (w *window) port() uint16 { return w.one.srv.controlPort() }
+func (w *window) port() uint16 { return w.one.srv.m.Port() }
 
 // arrive deals with a connection that has arrived in the window.
 func (w *window) arrive(a *arrival) {

@@ -1,10 +1,10 @@
 package ftptest
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
 // Personalities returns the configure functions of this package by their names, in a new slice. The
@@ -85,11 +85,4 @@ func ways() []testserver.Personality[*Server] {
 }
 
 // with adds texts to Replies.
-func (s *Server) with(texts Replies) {
-	all := maps.Clone(s.Replies)
-	if all == nil {
-		all = make(Replies)
-	}
-	maps.Copy(all, texts)
-	s.Replies = all
-}
+func (s *Server) with(texts Replies) { s.Replies = core.Merged(s.Replies, texts) }

@@ -39,17 +39,11 @@ func (s *Server) toldHost(host string) string {
 // Ports returns the ports on which the server listens as long as it runs: the control port, then
 // those of DataPorts. They are the ports to be mapped.
 func (s *Server) Ports() []uint16 {
-	ports := []uint16{s.controlPort()}
+	ports := []uint16{s.m.Port()}
 	if s.pool != nil {
 		ports = append(ports, s.pool.ports...)
 	}
 	return ports
-}
-
-func (s *Server) controlPort() uint16 {
-	_, service, _ := net.SplitHostPort(s.m.Addr)
-	port, _ := strconv.ParseUint(service, 10, 16)
-	return uint16(port)
 }
 
 // maxDataPorts is the maximum of DataPorts.

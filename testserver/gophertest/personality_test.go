@@ -1,13 +1,12 @@
 package gophertest_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 )
@@ -32,33 +31,15 @@ func gopherdFiles() fstest.MapFS {
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
 func TestPersonalitiesAsPinned(t *testing.T) {
-	pinned := 0
-	for _, p := range gophertest.Personalities() {
-		file := filepath.Join("testdata/personalities", p.Name+".txt")
-		want, err := os.ReadFile(file)
-		if err != nil {
-			continue // a way, which has a test of its own
-		}
-		pinned++
-		testclient.InBubble(t, p.Name, func(t *testing.T) {
-			srv := gophertest.New(t, p.Configure, func(s *gophertest.Server) {
-				if s.Content, s.InMemory = personalityFiles(), true; p.Name == "gopherd" {
-					s.Content = gopherdFiles()
-				}
-			})
-			player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanGopher}
-			got, err := player.Gopher(t.Context(), string(want))
-			if err != nil {
-				t.Fatalf("%v after\n%s", err, got)
-			}
-			if d := replay.Compare(got, string(want)); d != "" {
-				t.Errorf("%s: %s", file, d)
+	testclient.Pinned(t, gophertest.Personalities(), func(t *testing.T, p testserver.Personality[*gophertest.Server], conversation string) (string, error) {
+		srv := gophertest.New(t, p.Configure, func(s *gophertest.Server) {
+			if s.Content, s.InMemory = personalityFiles(), true; p.Name == "gopherd" {
+				s.Content = gopherdFiles()
 			}
 		})
-	}
-	if files, err := filepath.Glob("testdata/personalities/*.txt"); err != nil || len(files) != pinned {
-		t.Errorf("%d files, but %d personalities have one: %v", len(files), pinned, err)
-	}
+		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanGopher}
+		return player.Gopher(t.Context(), conversation)
+	})
 }
 
 func TestPersonalitiesAsDescribed(t *testing.T) {

@@ -1,9 +1,8 @@
 package nntptest
 
 import (
-	"maps"
-
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
 // Personalities returns the configure functions of this package by their names, in a new slice.
@@ -21,14 +20,7 @@ func Personalities() []testserver.Personality[*Server] {
 }
 
 // with adds texts to Replies.
-func (s *Server) with(texts Replies) {
-	all := maps.Clone(s.Replies)
-	if all == nil {
-		all = make(Replies)
-	}
-	maps.Copy(all, texts)
-	s.Replies = all
-}
+func (s *Server) with(texts Replies) { s.Replies = core.Merged(s.Replies, texts) }
 
 // INN is the personality inn.
 func INN(s *Server) {

@@ -1,8 +1,6 @@
 package nntptest_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -31,29 +29,11 @@ func article(name string) string {
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
 func TestPersonalitiesAsPinned(t *testing.T) {
-	pinned := 0
-	for _, p := range nntptest.Personalities() {
-		file := filepath.Join("testdata/personalities", p.Name+".txt")
-		want, err := os.ReadFile(file)
-		if err != nil {
-			continue // a way, which has a test of its own
-		}
-		pinned++
-		testclient.InBubble(t, p.Name, func(t *testing.T) {
-			srv := nntptest.New(t, p.Configure, personalityNews)
-			player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanNews}
-			got, err := player.News(t.Context(), string(want))
-			if err != nil {
-				t.Fatalf("%v after\n%s", err, got)
-			}
-			if d := replay.Compare(got, string(want)); d != "" {
-				t.Errorf("%s: %s", file, d)
-			}
-		})
-	}
-	if files, err := filepath.Glob("testdata/personalities/*.txt"); err != nil || len(files) != pinned {
-		t.Errorf("%d files, but %d personalities have one: %v", len(files), pinned, err)
-	}
+	testclient.Pinned(t, nntptest.Personalities(), func(t *testing.T, p testserver.Personality[*nntptest.Server], conversation string) (string, error) {
+		srv := nntptest.New(t, p.Configure, personalityNews)
+		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanNews}
+		return player.News(t.Context(), conversation)
+	})
 }
 
 func TestPersonalitiesAsDescribed(t *testing.T) {

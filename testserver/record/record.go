@@ -26,7 +26,7 @@ import (
 // Event is a line of a record.
 type Event struct {
 	// T is the time since the beginning of the record.
-	T Time `json:"t"`
+	T Duration `json:"t"`
 	// Conn is the number of the connection, counted from 1. It is 0 for Listen.
 	Conn int `json:"conn,omitempty"`
 	// Event is what has happened.
@@ -65,16 +65,16 @@ const (
 	Reset   Kind = "reset"   // the server resets the connection
 )
 
-// Time is a duration that is a text in JSON, as in "1.5s".
-type Time time.Duration
+// Duration is a time.Duration that is a text in JSON: "1.5s".
+type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
-func (t Time) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Time) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	*t = Time(d)
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	*d = Duration(parsed)
 	return err
 }
 
@@ -128,7 +128,7 @@ func (r *Recorder) addLocked(e Event) {
 	if r.err != nil {
 		return
 	}
-	e.T = Time(time.Since(r.start))
+	e.T = Duration(time.Since(r.start))
 	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = r.w.Write(append(line, '\n'))

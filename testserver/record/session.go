@@ -108,8 +108,8 @@ func (s *session) pause(d time.Duration) bool {
 	}
 }
 
-// wait waits for p until ok, which is called under the mu of the replay. It returns false if that cannot be any more,
-// because the session has ended or its client has gone.
+// wait waits for p until ok, which is called under the mu of the replay. It returns false if the
+// session has ended or its client has gone.
 func (s *session) wait(p *peer, ok func() bool) bool {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()

@@ -46,16 +46,22 @@ func (m *Machine) PublicPort(port uint16) uint16 {
 	return port
 }
 
+// Port returns the port that the server listens on.
+func (m *Machine) Port() uint16 {
+	_, service, _ := net.SplitHostPort(m.Addr)
+	port, _ := strconv.ParseUint(service, 10, 16)
+	return uint16(port)
+}
+
 // Shown returns the host and port that a server shows to clients: the given ones, those of SetPublic,
 // or those it listens on.
 func (m *Machine) Shown(host string, port int) (string, int) {
-	own, service, _ := net.SplitHostPort(m.Addr)
+	own, _, _ := net.SplitHostPort(m.Addr)
 	if ip, err := netip.ParseAddr(own); err == nil && ip.IsUnspecified() {
 		own = "127.0.0.1"
 	}
 	if port == 0 {
-		at, _ := strconv.ParseUint(service, 10, 16)
-		port = int(m.PublicPort(uint16(at)))
+		port = int(m.PublicPort(m.Port()))
 	}
 	return cmp.Or(host, m.PublicHost(own)), port
 }

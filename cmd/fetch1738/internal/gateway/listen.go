@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 )
 
 // defaultPort is where the gateway listens. Browsers remember it, once a page has registered the
@@ -60,22 +62,11 @@ func (o *options) allowed() (list []netip.Prefix, err error) {
 	return list, nil
 }
 
-// minToken is the minimum length of a token, in bytes.
-const minToken = 16
-
 // token returns the token that clients must know, or "" for none.
 func (o *options) token(at []netip.AddrPort) (string, error) {
 	switch {
 	case o.tokenFile != "":
-		text, err := os.ReadFile(o.tokenFile)
-		if err != nil {
-			return "", err
-		}
-		token := strings.TrimSpace(string(text))
-		if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return "", fmt.Errorf("%s: the token must be %d or more printable ASCII characters without spaces", o.tokenFile, minToken)
-		}
-		return token, nil
+		return cli.ReadToken(o.tokenFile)
 	case at[0].Addr().IsLoopback():
 		return "", nil
 	}

@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
@@ -53,7 +53,7 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 	}
 	var err error
 	if o.tokenFile != "" {
-		if config.Token, err = readToken(o.tokenFile); err != nil {
+		if config.Token, err = cli.ReadToken(o.tokenFile); err != nil {
 			return o.Fail(exit.Read, "%v", err)
 		}
 	}
@@ -119,22 +119,6 @@ func (o *options) answer(ctx context.Context, l net.Listener, api *control.API) 
 	case err := <-failed:
 		return o.Fail(exit.Usage, "%v", err)
 	}
-}
-
-// minToken is the minimum length of a token, in bytes.
-const minToken = 16
-
-// readToken reads the token from a file.
-func readToken(file string) (string, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s: the token must be %d or more printable ASCII characters without spaces", file, minToken)
-	}
-	return token, nil
 }
 
 // untilEOF returns a context that ends when nothing more can come from r, because its writer has ended.
