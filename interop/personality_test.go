@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/interop/inn"
@@ -35,10 +35,10 @@ func TestPersonalitiesOfFTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			local := strings.NewReplacer(srv.Root+"/", "/", srv.Root, "/", host, "localhost")
-			player := &replay.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
-				return replay.CleanFTP(local.Replace(line))
+			player := &probe.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return probe.CleanFTP(local.Replace(line))
 			}}
-			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", replay.FTPDialogue, player.FTP)
+			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", probe.FTPDialogue, player.FTP)
 		})
 	}
 }
@@ -79,7 +79,7 @@ func comparePersonality(t *testing.T, file, dialogue string, play func(context.C
 	}
 	if *update {
 		writeFile(t, file, got)
-	} else if d := replay.Compare(got, string(want)); d != "" {
+	} else if d := probe.Compare(got, string(want)); d != "" {
 		t.Errorf("%s: %s", file, d)
 	}
 }
@@ -95,10 +95,10 @@ func TestPersonalitiesOfGopher(t *testing.T) {
 				"hello.txt": "hello\nworld\n", "dots.txt": ".lead\n.\nend\n", "empty.txt": "", "sub/a.bin": "hello\nworld\n",
 			})
 			_, port, _ := net.SplitHostPort(addr)
-			player := &replay.Server{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
-				return replay.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
+			player := &probe.Server{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return probe.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
 			}}
-			comparePersonality(t, "../testserver/gophertest/testdata/personalities/"+name+".txt", replay.GopherDialogue, player.Gopher)
+			comparePersonality(t, "../testserver/gophertest/testdata/personalities/"+name+".txt", probe.GopherDialogue, player.Gopher)
 		})
 	}
 }
@@ -136,8 +136,8 @@ func TestPersonalitiesOfNews(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			player := &replay.Server{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: replay.CleanNews}
-			comparePersonality(t, "../testserver/nntptest/testdata/personalities/"+name+".txt", replay.NewsDialogue, player.News)
+			player := &probe.Server{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: probe.CleanNews}
+			comparePersonality(t, "../testserver/nntptest/testdata/personalities/"+name+".txt", probe.NewsDialogue, player.News)
 		})
 	}
 }

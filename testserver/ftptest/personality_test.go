@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
@@ -34,7 +34,7 @@ func TestPersonalitiesAsPinned(t *testing.T) {
 			s.Content, s.InMemory = personalityFiles(), true
 			s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
 		})
-		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanFTP}
+		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanFTP}
 		return player.FTP(t.Context(), conversation)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
@@ -37,7 +37,7 @@ func TestPersonalitiesAsPinned(t *testing.T) {
 				s.Content = gopherdFiles()
 			}
 		})
-		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanGopher}
+		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanGopher}
 		return player.Gopher(t.Context(), conversation)
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -31,7 +31,7 @@ func article(name string) string {
 func TestPersonalitiesAsPinned(t *testing.T) {
 	testclient.Pinned(t, nntptest.Personalities(), func(t *testing.T, p testserver.Personality[*nntptest.Server], conversation string) (string, error) {
 		srv := nntptest.New(t, p.Configure, personalityNews)
-		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: replay.CleanNews}
+		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanNews}
 		return player.News(t.Context(), conversation)
 	})
 }
@@ -39,21 +39,21 @@ func TestPersonalitiesAsPinned(t *testing.T) {
 func TestPersonalitiesAsDescribed(t *testing.T) {
 	testclient.InBubble(t, "slow-news", func(t *testing.T) {
 		srv := nntptest.New(t, nntptest.SlowNews, personalityNews)
-		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
+		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial}
 		start := time.Now()
 		const conversation = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 2 1 2 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
 		got, err := player.News(t.Context(), conversation)
-		if d := replay.Compare(got, conversation); d != "" || err != nil || time.Since(start) != 9*time.Second {
+		if d := probe.Compare(got, conversation); d != "" || err != nil || time.Since(start) != 9*time.Second {
 			t.Errorf("%s, %v, after %v", d, err, time.Since(start))
 		}
 	})
 	testclient.InBubble(t, "rfc977", func(t *testing.T) {
 		srv := nntptest.New(t, nntptest.Old, personalityNews)
-		player := &replay.Server{Addr: srv.Addr, Dial: srv.Dial}
+		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial}
 		const conversation = "S: 200 testserver ready, posting allowed\nC: CAPABILITIES\nS: 500 What?\nC: MODE READER\nS: 501 Syntax error.\nC: OVER 1\nS: 500 What?\n" +
 			"C: GROUP local.test\nS: 211 2 1 2 local.test\n"
 		got, err := player.News(t.Context(), conversation)
-		if d := replay.Compare(got, conversation); d != "" || err != nil {
+		if d := probe.Compare(got, conversation); d != "" || err != nil {
 			t.Errorf("%s, %v", d, err)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/replay"
+	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -26,7 +26,7 @@ func Pinned[S any](t *testing.T, all []testserver.Personality[S], play func(t *t
 			if err != nil {
 				t.Fatalf("%v after\n%s", err, got)
 			}
-			if d := replay.Compare(got, string(want)); d != "" {
+			if d := probe.Compare(got, string(want)); d != "" {
 				t.Errorf("%s: %s", file, d)
 			}
 		})

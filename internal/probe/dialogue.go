@@ -1,4 +1,4 @@
-package replay
+package probe
 
 // FTPDialogue is the conversation that is played to every real FTP server: without its replies. The
 // files are those that FTPFiles describes.

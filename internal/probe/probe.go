@@ -1,4 +1,4 @@
-// Package replay plays recorded conversations to servers and records what they answer, for tests
+// Package probe plays recorded conversations to servers and records what they answer, for tests
 // only: the same conversation is played to a real server and to one that imitates it.
 //
 // A conversation is a text with a line for each line that is sent, after its kind:
@@ -12,7 +12,7 @@
 //	# …                  a comment
 //
 // An empty line ends a connection; another one begins.
-package replay
+package probe
 
 import (
 	"bufio"
