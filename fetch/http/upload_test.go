@@ -207,7 +207,7 @@ func TestExpectationFailed(t *testing.T) {
 			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
 				if v.field("Expect") != "" {
 					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body must be rewound to be sent again
-					return status("417 Expectation Failed", "") + cut
+					return status("417 Expectation Failed", "", "Connection: close") + cut
 				}
 				return document(v.body()[:1])
 			}})
