@@ -145,7 +145,7 @@ func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segme
 	case res.Kind != fetch.KindDocument:
 		_ = res.Close()
 		return modified, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document"))
-	case resume.Of(res).Known():
+	case resume.Of(res).Known() && res.Size > 0: // of another one nothing can be resumed
 		if err := part.Ready(&job, res); err != nil {
 			_ = res.Close()
 			return modified, err

@@ -223,6 +223,64 @@ func TestDownloadOthers(t *testing.T) {
 	}
 }
 
+// A document is complete whatever size the server states, or the download fails. After that it is
+// fetched as if nothing had happened.
+func TestDownloadSize(t *testing.T) {
+	big := random(200_000)
+	files := fstest.MapFS{"big": {Data: big, ModTime: written}, "empty": {ModTime: written}}
+	ftp := &ftptest.New(t, func(s *ftptest.Server) { s.Content = files }).Server
+	bare := &ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Hide = files, []string{"SIZE", "MLST"} }).Server
+	web := &webtest.New(t, func(s *webtest.Server) { s.Content = files }).Server
+	cut, unstated := testserver.Truncate(100_000), testserver.Reply("150 Here it comes.")
+	unsized, zero := webtest.ContentLength(-1), testserver.Reply("213 0")
+	for what, tc := range map[string]struct {
+		srv  *testserver.Server
+		name string
+		arm  func(srv *testserver.Server)
+		kind fetch.ErrorKind
+	}{
+		"no Content-Length":         {web, "big", func(srv *testserver.Server) { srv.On("REQUEST", 0, unsized) }, fetch.ErrOther},
+		"no Content-Length, empty":  {web, "empty", func(srv *testserver.Server) { srv.On("REQUEST", 0, unsized) }, fetch.ErrOther},
+		"Content-Length 0":          {web, "empty", nil, fetch.ErrOther},
+		"chunks":                    {web, "big", func(srv *testserver.Server) { srv.On("REQUEST", 0, webtest.Chunked()) }, fetch.ErrOther},
+		"SIZE 0":                    {ftp, "big", func(srv *testserver.Server) { srv.On("SIZE", 0, zero) }, fetch.ErrOther},
+		"SIZE 0, none in 150":       {ftp, "big", func(srv *testserver.Server) { srv.On("SIZE", 0, zero); srv.On("RETR", 0, unstated) }, fetch.ErrOther},
+		"SIZE 0, empty":             {ftp, "empty", nil, fetch.ErrOther},
+		"no size":                   {bare, "big", func(srv *testserver.Server) { srv.On("RETR", 0, unstated) }, fetch.ErrOther},
+		"size only in 150":          {bare, "big", nil, fetch.ErrOther},
+		"size only in 150, cut":     {bare, "big", func(srv *testserver.Server) { srv.On("RETR", 1, cut); srv.On("RETR", 2, testserver.Reply("450 busy")) }, fetch.ErrBusy},
+		"size only in 150, changed": {bare, "big", func(srv *testserver.Server) { srv.On("MDTM", 2, testserver.Reply("213 20000101000000")) }, fetch.ErrTruncated},
+		"chunks, cut": {web, "big", func(srv *testserver.Server) {
+			srv.On("REQUEST", 1, webtest.Chunked(), cut)
+			srv.On("REQUEST", 2, webtest.Status(503))
+		}, fetch.ErrTruncated},
+	} {
+		name := filepath.Join(t.TempDir(), "copy")
+		if tc.arm != nil {
+			tc.arm(tc.srv)
+		}
+		err := fetch1738.Download(t.Context(), nil, tc.srv.URL+"/"+tc.name, name)
+		if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
+			t.Errorf("%s: %v", what, err)
+		}
+		tc.srv.ResetFaults()
+		if err != nil {
+			if _, there := os.Stat(name); !errors.Is(there, fs.ErrNotExist) {
+				t.Errorf("%s: there is a file after %v: %v", what, err, there)
+			}
+			if err := fetch1738.Download(t.Context(), nil, tc.srv.URL+"/"+tc.name, name); err != nil {
+				t.Errorf("%s: then %v", what, err)
+			}
+		}
+		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, files[tc.name].Data) {
+			t.Errorf("%s: %d bytes, %v", what, len(got), err)
+		}
+		if left, err := filepath.Glob(name + "?*"); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %q, %v", what, left, err)
+		}
+	}
+}
+
 // The incomplete file is not written through a link that was there.
 func TestDownloadLink(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })

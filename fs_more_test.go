@@ -3,6 +3,7 @@ package fetch1738_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -153,11 +154,49 @@ func TestWalkBrokenMenus(t *testing.T) {
 	}
 }
 
+// A server whose directories all have the same unique has directories nevertheless, not links.
+func TestWalkSameUnique(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"pub/other/a.txt": {Data: []byte("text")}}
+		s.Listing = func(l ftptest.Listing) (lines []string) {
+			for _, e := range l.Entries {
+				kind := "file"
+				if e.IsDir() {
+					kind = "dir"
+				}
+				lines = append(lines, fmt.Sprintf("type=%s;unique=1U1;modify=199503040506%02d;size=%d; %s", kind, len(e.Name()), e.Size(), e.Name()))
+			}
+			return lines
+		}
+	})
+	var paths []string
+	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, item.Name)
+	}
+	if want := []string{"pub", "pub/other", "pub/other/a.txt"}; !slices.Equal(paths, want) {
+		t.Errorf("%q, want %q", paths, want)
+	}
+	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	if text, err := fsys.ReadFile("pub/other/a.txt"); string(text) != "text" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if link, err := fsys.ReadLink("pub/other"); err == nil {
+		t.Errorf("a directory is a link to %q", link)
+	}
+}
+
 // A server whose machine listing shows symbolic links to directories as directories.
 func TestWalkLinkedDirectories(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
 	srv.On("CWD", 0, testserver.Reply("250 OK"))
-	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1; up\r\ntype=dir;unique=1U1; again\r\ntype=file;size=4;unique=1U2; a.txt\r\n"))
+	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1;modify=19950304050607; up\r\ntype=dir;unique=1U1;modify=19950304050607; again\r\ntype=file;size=4;unique=1U2; a.txt\r\n"))
 	var paths []string
 	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL) {
 		if paths = append(paths, item.Name); len(paths) > 100 || err != nil {

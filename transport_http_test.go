@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -256,6 +257,26 @@ func TestTransportLength(t *testing.T) {
 				t.Errorf("SIZE %s, to a file: %v: %q of %d, %v", announced, toFile, got.String(), res.ContentLength, err)
 			}
 			client.CloseIdleConnections()
+		}
+	}
+}
+
+// If only the reply to RETR states a length, a document that has more ends in an error, as has one
+// that has less.
+func TestTransportStatedLength(t *testing.T) {
+	for stated, whole := range map[int]bool{0: false, 5: false, 10: true, 12: false} {
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content(); s.Hide = []string{"SIZE", "MLST"} })
+		srv.On("RETR", 0, testserver.Reply(fmt.Sprintf("150 Opening data connection (%d bytes).", stated)))
+		client := &http.Client{Transport: &fetch1738.Transport{}}
+		res, err := client.Get(srv.URL + "/pub/motd.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		client.CloseIdleConnections()
+		if whole && (err != nil || string(got) != "0123456789") || !whole && !errors.Is(err, fetch.ErrTruncated) {
+			t.Errorf("%d bytes: %q of %d, %v", stated, got, res.ContentLength, err)
 		}
 	}
 }

@@ -54,9 +54,9 @@ func TestWalkItems(t *testing.T) {
 		list.URL + "/": func() { list.On("CWD deep", 0, testserver.Reply("550 Permission denied.")) },
 		strange.URL: func() {
 			strange.On("MLSD", 1, testserver.Data("type=file;size=3;perm=adfrw; a b\r\ntype=file; 100%\r\ntype=file;size=1; caf\xe9\r\ntype=file;size=9; x;type=a\r\n"+
-				"type=file;size=1; twice\r\ntype=dir;unique=1U1; pub\r\ntype=file;size=2; twice\r\ntype=OS.unix=slink:/etc/passwd; link\r\ntype=OS.unix=chr-1/3; null\r\n"+
+				"type=file;size=1; twice\r\ntype=dir;unique=1U1;modify=19950304050607; pub\r\ntype=file;size=2; twice\r\ntype=OS.unix=slink:/etc/passwd; link\r\ntype=OS.unix=chr-1/3; null\r\n"+
 				"type=dir; \xff\r\ntype=dir;perm=el; "+strings.Repeat("long", 100)+"\r\n"))
-			strange.On("MLSD", 2, testserver.Data("type=dir;unique=1U1; up\r\ntype=file;size=1;modify=20010203040506.789; fraction\r\n"))
+			strange.On("MLSD", 2, testserver.Data("type=dir;unique=1U1;modify=19950304050607; up\r\ntype=file;size=1;modify=20010203040506.789; fraction\r\n"))
 		},
 		menu.URL: func() {
 			menu.On("REQUEST", 1, testserver.Data(of("0caf\xe9\t/caf\xe9")+of("\xfdstrange\t/\xff\xfe %zz")+of("1self\t")+of("1pub\t/pub")+of("9text\tpub/README.txt")))

@@ -101,6 +101,10 @@ func TestBrokenTar(t *testing.T) {
 		"longer file":   func(s *ftptest.Server) { s.On("SIZE b", 0, testserver.Reply("213 999999")) },
 		"cut listing":   func(s *ftptest.Server) { s.On("MLSD", 2, testserver.Truncate(10)) },
 		"server leaves": func(s *ftptest.Server) { s.On("RETR c", 0, testserver.Close()) },
+		"half stated": func(s *ftptest.Server) {
+			s.On("SIZE b", 0, testserver.Reply("502 Not implemented."))
+			s.On("RETR b", 0, testserver.Reply("150 Here it comes (100000 bytes)."))
+		},
 	} {
 		srv := startFTP(t, map[string]string{"a": strings.Repeat("a", 5000), "b": strings.Repeat("b", 200_000), "sub/c": "c", "z": "z"})
 		broken(srv)

@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -51,7 +52,7 @@ func TestDeepSelector(t *testing.T) {
 func TestFolderInItself(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("text")}} })
 	srv.On("CWD", 0, testserver.Reply("250 OK"))
-	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1; up\r\ntype=dir;unique=1U2; down\r\ntype=file;size=4;unique=1U3; a.txt\r\n"))
+	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1;modify=19950304050607; up\r\ntype=dir;unique=1U2;modify=19950304050607; down\r\ntype=file;size=4;unique=1U3; a.txt\r\n"))
 	m := start(t, srv.URL+"/")
 	m.Options = &ftp.Options{Facts: true}
 	var skipped []string
@@ -66,5 +67,27 @@ func TestFolderInItself(t *testing.T) {
 	want := []string{"down/down" + link, "down/up/down" + link, "down/up/up" + link, "up/down/down" + link, "up/down/up" + link, "up/up" + link}
 	if err != nil || got.New != 5 || !slices.Equal(skipped, want) {
 		t.Errorf("%+v, %v, skipped %q, want %q", got, err, skipped, want)
+	}
+}
+
+// A server whose directories all have the same unique has directories nevertheless, not links.
+func TestSameUnique(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"pub/other/a.txt": {Data: []byte("text")}}
+		s.Listing = func(l ftptest.Listing) (lines []string) {
+			for _, e := range l.Entries {
+				kind := "file"
+				if e.IsDir() {
+					kind = "dir"
+				}
+				lines = append(lines, fmt.Sprintf("type=%s;unique=1U1;modify=199503040506%02d;size=%d; %s", kind, len(e.Name()), e.Size(), e.Name()))
+			}
+			return lines
+		}
+	})
+	m := start(t, srv.URL+"/")
+	m.Options = &ftp.Options{Facts: true}
+	if got, err := m.Run(t.Context()); err != nil || got.New != 1 || got.Skipped != 0 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/gateway"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/judge"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/parse"
@@ -36,6 +37,7 @@ func commands() []cli.Command {
 		mirror.Command(),
 		gateway.Command(),
 		serve.Command(),
+		judge.Command(),
 		demo.Command(),
 		help.Command(commands),
 		completion.Command(commands),

@@ -315,6 +315,7 @@ func (a *access) quote(c commands, lines []string) error {
 type begun struct {
 	size     int64 // of the whole file; -1 if not known
 	asked    bool  // SIZE was sent
+	stated   bool  // only the reply to RETR has told the size
 	modTime  time.Time
 	offset   int64
 	nothing  bool // there is no data to fetch, so no transfer was started

@@ -193,6 +193,50 @@ func TestBeyondSize(t *testing.T) {
 	}
 }
 
+// TestEndAtSize tests files that are not as large as announced, by SIZE or only by the reply to RETR.
+// More bytes are left out only if both agree: the file has grown since. Otherwise half of a file
+// would look like all of it.
+func TestEndAtSize(t *testing.T) {
+	const data = "0123456789"
+	for _, tc := range []struct {
+		size, first string // replies to SIZE and RETR
+		want        string
+		kind        fetch.ErrorKind
+	}{
+		{"213 10", "150 x (10 bytes)", data, fetch.ErrOther},
+		{"213 5", "150 x (5 bytes)", data[:5], fetch.ErrOther},
+		{"213 5", "150 x (10 bytes)", data[:5], fetch.ErrTruncated},
+		{"213 5", "150 x", data[:5], fetch.ErrTruncated},
+		{"502 what", "150 x (10 bytes)", data, fetch.ErrOther},
+		{"502 what", "150 x (5 bytes)", data[:5], fetch.ErrTruncated},
+		{"550 no", "150 x (5 bytes)", data[:5], fetch.ErrTruncated},
+		{"502 what", "150 x (0 bytes)", "", fetch.ErrTruncated},
+		{"502 what", "150 x (11 bytes)", data, fetch.ErrTruncated},
+		{"502 what", "150 x", data, fetch.ErrOther},
+	} {
+		for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
+			"read":   func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
+			"splice": splice,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hostile{data: data, on: map[string]string{"SIZE": tc.size + "\r\n"}, first: map[string]string{"RETR": tc.first + "\r\n"}}
+				h.serve(t)
+				f := &Fetcher{Env: h.env()}
+				defer f.Close()
+				res, err := f.Fetch(t.Context(), &fetch.Request{Locator: at("/x"), Options: &Options{EndAtSize: true}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Close()
+				got, err := get(t, res.Body)
+				if got != tc.want || fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
+					t.Errorf("%s, %s, %s: %q, %v", tc.size, tc.first, how, got, err)
+				}
+			})
+		}
+	}
+}
+
 // TestSessionAfterRange tests the session of a transfer whose requested range was received before
 // the server had sent everything. It is reused if the server ends the transfer with one reply, and
 // soon.

@@ -511,6 +511,47 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+// TestStoredSize tests that the size which a server states after an upload decides whether it has
+// the document.
+func TestStoredSize(t *testing.T) {
+	cut := func(srv *ftptest.Server) { srv.On("STOR", 0, testserver.Truncate(3)) } // and 226
+	size := func(reply string) func(*ftptest.Server) {
+		return func(srv *ftptest.Server) { srv.On("SIZE", 0, testserver.Reply(reply)) }
+	}
+	for name, tc := range map[string]struct {
+		arm    func(*ftptest.Server)
+		offset int64
+		exact  bool
+		path   string
+		fails  bool
+	}{
+		"stored":          {func(*ftptest.Server) {}, 0, false, "new", false},
+		"cut":             {cut, 0, false, "new", true},
+		"cut, exact":      {cut, 0, true, "new", false}, // no command but those of RFC 1738 is sent
+		"cut, TYPE A":     {cut, 0, false, "new;type=a", false},
+		"larger":          {size("213 7"), 0, false, "new", true},
+		"end of a longer": {func(*ftptest.Server) {}, 2, false, "old", false},
+		"SIZE unknown":    {size("500 No."), 0, false, "new", false},
+		"taken away":      {size("550 No such file."), 0, false, "new", false},
+		"no number":       {size("213 many"), 0, false, "new", false},
+		"closed":          {func(srv *ftptest.Server) { srv.On("SIZE", 0, testserver.Close()) }, 0, false, "new", true},
+	} {
+		srv := start(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"old": {Data: []byte("0123456789")}} })
+		tc.arm(srv)
+		f := &Fetcher{Exact: tc.exact}
+		req := &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Offset: tc.offset}
+		attr, err := f.Replace(t.Context(), req, strings.NewReader("abcdef"))
+		if (err != nil) != tc.fails {
+			t.Errorf("%s: %+v, %v", name, attr, err)
+		}
+		if name == "cut" && (!errors.Is(err, fetch.ErrTruncated) || !strings.Contains(err.Error(), "has 3 of 6 bytes")) {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+		srv.ResetFaults() // SIZE is not sent in each case
+	}
+}
+
 func TestUpload(t *testing.T) {
 	srv := start(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"dir/old": {Data: []byte("0123456789")}} })
 	f := &Fetcher{}
@@ -542,9 +583,9 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "EPSV", "APPE old",
-		"EPSV", "REST 3", "STOR old", "TYPE A", "EPSV", "STOR text",
-		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "SIZE new", "EPSV", "APPE old",
+		"EPSV", "REST 3", "STOR old", "SIZE old", "TYPE A", "EPSV", "STOR text",
+		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "SIZE way", "QUIT")
 	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {
 		if _, err := f.Replace(t.Context(), req(path), strings.NewReader("")); !errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", path, err)

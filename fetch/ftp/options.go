@@ -61,7 +61,7 @@ type Options struct {
 	More func() bool
 	// EndAtSize ends the document at the size that the server announced, even if the file grows
 	// during the transfer. Otherwise up to 64 MiB more are read. If the file has more bytes and the
-	// reply to RETR states no size, it may be another file: an error of the kind ErrTruncated.
+	// reply to RETR states no size, or SIZE none, it may be another file: an error of the kind ErrTruncated.
 	EndAtSize bool
 	// Wanted, if not nil, is called before a file is fetched. If ModTime is set, the
 	// argument has the modification time; its Size is -1. If Wanted returns false, the

@@ -311,7 +311,7 @@ func (s *session) compareSize(b *begun) {
 		s.stating = stated == b.size
 		return
 	}
-	b.size, s.stating = stated, s.stating && stated >= 0
+	b.size, b.stated, s.stating = stated, true, s.stating && stated >= 0
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {

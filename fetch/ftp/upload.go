@@ -39,17 +39,38 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := s.checkCreated(a.name); err != nil {
 		return nil, err
 	}
+	attr := &fetch.Attributes{Size: -1}
+	if a.verb == fetch.OpSTOR && !a.ascii() && !a.opt.CRLF {
+		attr.Size = a.req.Offset + src.n
+		if err := s.checkStored(attr.Size); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.setModTime(s); err != nil {
 		return nil, err
 	}
 	if err := a.quote(s, a.opt.PostQuote); err != nil {
 		return nil, err
 	}
-	attr := &fetch.Attributes{Size: -1}
-	if a.verb == fetch.OpSTOR && !a.ascii() && !a.opt.CRLF {
-		attr.Size = a.req.Offset + src.n
-	}
 	return attr, nil
+}
+
+// checkStored compares the size that the server now states with that of the upload. A server may end a
+// transfer with 226 although it has stored a part only, and what it did not read is no error of the
+// connection. A server that does not know SIZE, or takes the file away at once, is believed.
+func (s *session) checkStored(want int64) error {
+	a := s.access
+	if a.exact {
+		return nil
+	}
+	switch n, err := s.size(a.name); {
+	case refusal(err), err == nil && (n < 0 || n == want || n > want && a.req.Offset > 0): // a longer file keeps its end
+		return nil
+	case err != nil:
+		return err
+	default:
+		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("the server says that it has %d of %d bytes", n, want)})
+	}
 }
 
 // setModTime sets the modification time of the file, if the server supports it.

@@ -37,11 +37,13 @@ type body struct {
 	idle      *time.Timer // nil before the first read, or without a limit
 	err       error       // what every further Read returns
 	closed    atomic.Bool
+	sent      func() error // checked at the end: see upload.checkSent
 }
 
 // newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (*body, error) {
 	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
+	b.sent = func() error { return c.upload.checkSent(a.resp) }
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
@@ -84,6 +86,11 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	for {
 		n, err := b.readNext(p)
+		if err == io.EOF {
+			if unsent := b.sent(); unsent != nil {
+				err = fetch.Fail(b.call.method, b.call.locator, fetch.ErrTruncated, unsent)
+			}
+		}
 		if err == nil && n == 0 && len(p) > 0 {
 			continue
 		}
@@ -196,7 +203,7 @@ func (b *body) remember(p []byte) {
 		return
 	}
 	if b.loan != nil { // the bytes of earlier reads are in the file
-		p, b.tail = p[b.loan.moved:], b.tail[:0]
+		p, b.tail = p[min(b.loan.moved, len(p)):], b.tail[:0] // that of atEnd has none of them
 	}
 	all := append(b.tail, p[max(0, len(p)-overlap):]...)
 	b.tail = append(b.tail[:0], all[max(0, len(all)-overlap):]...)

@@ -59,6 +59,13 @@ func TestToFile(t *testing.T) {
 	claims := fmt.Sprintf("Content-Range: bytes %d-%d/%d", from, len(big)-1, len(big))
 	rest := status("206 Partial Content", big[from:], tag, claims)
 	fromStart := status("206 Partial Content", big[:len(big)-from], tag, claims)
+	unsized := func(v *visit) string { // closes after the rest, and resets the connection before
+		answer := regexp.MustCompile("Content-Length: [0-9]+\r\n").ReplaceAllString(ranger(big, tag)(v), "")
+		if v.n == 1 {
+			return answer[:half] + reset
+		}
+		return answer + cut
+	}
 	inTurn := func(answers ...string) server { return func(v *visit) string { return answers[v.n-1] } }
 	silent := func(n int) server {
 		return func(v *visit) string {
@@ -88,6 +95,7 @@ func TestToFile(t *testing.T) {
 		"resumed":               {server: inTurn(start(half, tag)+cut, rest), want: big, requests: 2},
 		"resumed, and cut":      {server: inTurn(start(half, tag)+cut, strings.TrimSuffix(rest, big[3*half/2:])+cut, cut, cut), want: big[:3*half/2], kind: fetch.ErrTruncated, requests: 3},
 		"from the start":        {server: inTurn(start(half, tag)+cut, fromStart), want: big[:half], kind: fetch.ErrTruncated, requests: 2},
+		"resumed, no length":    {server: unsized, want: big, requests: 2},
 		"silent":                {server: silent(half), want: big[:half], kind: fetch.ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {

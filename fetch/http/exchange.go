@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -155,6 +156,10 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	}
 	if startsAsHTTP(ex.received) { // else notHTTP reports it
 		ex.call.hooks.call(func(t *fetch.Trace) { t.Received(ex.received) })
+	}
+	if bytes.HasPrefix(ex.received, []byte("HTTP/1.0 ")) && named(ex.received, "Transfer-Encoding") {
+		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
+		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("%w: HTTP/1.0 has no transfer coding", ErrCoding)})
 	}
 	if !isInterim(ex.received) {
 		ex.framing.body = new(nothing) // until the transport has read the head

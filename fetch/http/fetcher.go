@@ -188,6 +188,9 @@ func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, b
 	}
 	defer c.end(nil)
 	c.discard(a.resp)
+	if err := c.upload.checkSent(a.resp); err != nil {
+		return nil, fetch.Fail(c.method, c.locator, fetch.ErrTruncated, err)
+	}
 	attributes := a.attributes()
 	if method == http.MethodHead {
 		attributes.Size = a.resp.ContentLength

@@ -116,6 +116,8 @@ func TestProtocolErrors(t *testing.T) {
 		"short status":    {"HTTP/1.1 2 OK\r\n\r\n", ErrNotHTTP},
 		"long status":     {"HTTP/1.1 2000 OK\r\n\r\n", ErrNotHTTP},
 		"transfer coding": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: frob\r\n\r\nx", ErrCoding},
+		"chunks of 1.0":   {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", ErrCoding},
+		"with a length":   {"HTTP/1.0 200 OK\nContent-Length: 15\ntransfer-encoding:chunked\n\n5\r\nhello\r\n0\r\n\r\n", ErrCoding},
 		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
 		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},
 	} {
@@ -127,6 +129,39 @@ func TestProtocolErrors(t *testing.T) {
 		for _, cause := range []error{ErrNotHTTP, ErrCoding, ErrFraming} {
 			if errors.Is(err, cause) != (cause == tc.want) {
 				t.Errorf("%s: %v is %v: %v", name, err, cause, errors.Is(err, cause))
+			}
+		}
+	}
+}
+
+// TestTransferCoding has documents with and without a transfer coding, by the versions that have one
+// and that have none (RFC 9112 §6.1), in one piece and byte by byte.
+func TestTransferCoding(t *testing.T) {
+	const chunked = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+	for answer, want := range map[string]string{
+		"HTTP/1.1 200 OK\r\n" + chunked:                                                      "hello",
+		"HTTP/1.1 200 OK\r\n\r\nhello":                                                       "hello",
+		"HTTP/1.0 200 OK\r\n" + chunked:                                                      "",
+		"HTTP/1.0 200 OK\r\n\r\nhello":                                                       "hello",
+		"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello":                                  "hello",
+		"HTTP/1.0 200 OK\r\nX-Transfer-Encoding: chunked\r\nTE: trailers\r\n\r\nhello":       "hello",
+		"HTTP/1.0 200 OK\r\nX: Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nhello": "hello",
+		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\n" + chunked:                         "",
+		"HTTP/1.0 302 Found\r\nLocation: /b\r\n" + chunked:                                   "",
+		"HTTP/1.0 404 Not Found\r\n" + chunked:                                               "",
+	} {
+		for _, step := range []int{1, len(answer)} {
+			w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string {
+				rest := answer
+				for len(rest) > step {
+					_, _ = io.WriteString(v.out, rest[:step])
+					rest = rest[step:]
+				}
+				return rest + cut
+			}})
+			body, _, err := get(t, w.fetcher(), "http://h.example/", &Options{AnyStatus: true})
+			if body != want || (err == nil) != (want != "") || err != nil && (fetch.KindOf(err) != fetch.ErrProtocol || !errors.Is(err, ErrCoding)) {
+				t.Errorf("%q, %d bytes at a time: %q, %v", answer, step, body, err)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -32,6 +33,7 @@ type upload struct {
 	mu      sync.Mutex
 	current *attempt
 	started bool  // r has been read from
+	whole   bool  // r has been read to its end, by the latest attempt
 	traced  int64 // how many bytes have been reported to the Trace
 	err     error // the read error of r
 }
@@ -105,6 +107,20 @@ func (u *upload) attempt() (io.ReadCloser, error) {
 	}
 	u.current = &attempt{u: u, canceled: make(chan struct{})}
 	return u.current, nil
+}
+
+// checkSent returns an error if a response of success to PUT came before u was sent: the server cannot
+// have what it says it has. What other methods do with a body is the server's affair.
+func (u *upload) checkSent(resp *http.Response) error {
+	if u == nil || u.size == 0 || resp.StatusCode/100 != 2 || resp.Request.Method != http.MethodPut {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.whole {
+		return nil
+	}
+	return fmt.Errorf("the server replied %s before the document was sent", fetch.Printable(resp.Status))
 }
 
 // stop ends the current attempt. It does not wait for a read that may hang.
@@ -197,6 +213,7 @@ func (a *attempt) read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.mu.Lock()
 	a.at += int64(n)
+	u.whole = err == io.EOF || a.at == u.size
 	more := a.at - u.traced
 	u.traced = max(u.traced, a.at)
 	if err != nil && err != io.EOF {

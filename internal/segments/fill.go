@@ -166,6 +166,9 @@ func (f *filling) look(ctx context.Context) error {
 		return nil
 	}
 	now, err := f.Fetcher.FindAttributes(ctx, f.Request)
+	if err == nil && now.Size < 0 { // SIZE is not known there: the size is that of the transfer
+		now.Size = f.record.Edition.Size
+	}
 	if err == nil && !f.record.Edition.Continues(&fetch.Resource{Attributes: *now}) {
 		err = f.changed()
 	}

@@ -47,6 +47,12 @@ var lines = []struct {
 	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05 long-iso", entry("long-iso", "", File, 12, at("2001-02-03 04:05"))},
 	{"-rw-r--r-- 1 u g 12 2001-02-03 04:05:06.000000007 +0100 full-iso", entry("full-iso", "", File, 12, at("2001-02-03 03:05:06"))},
 	{"-rw-r--r-- 1 u g 12 29 Jan 1997 day first", entry("day first", "", File, 12, at("1997-01-29"))},
+	{"-rw-r--r--  1 u  g  12 Mar 04 05:06:07 1995 ls -lT of BSD", entry("ls -lT of BSD", "", File, 12, at("1995-03-04 05:06:07"))},
+	{"drwxr-xr-x  2 u  g  512 Feb 29 23:59:60 2024 1995", entry("1995", "", Dir, -1, at("2024-03-01 00:00:00"))},
+	{"-rw-r--r--  1 u  g  12 Mar 04 05:06:07 no year", entry("no year", "", File, 12, at("2025-03-04 05:06:07"))},
+	{"-rw-r--r--  1 u  g  12 Mar 04 05:06:07 1899 no year of a clock", entry("1899 no year of a clock", "", File, 12, at("2025-03-04 05:06:07"))},
+	{"-rw-r--r--  1 u  g  12 Mar  4 05:06 1995 report", entry("1995 report", "", File, 12, at("2025-03-04 05:06"))},
+	{"-rw-r--r--  1 u  g  12 Mar  4 05:06 1995", entry("1995", "", File, 12, at("2025-03-04 05:06"))},
 	{"-rw-r--r-- 1 Jan Feb 12 Mar 1 2001 users named for months", entry("users named for months", "", File, 12, at("2001-03-01"))},
 	// The other families, with the examples of ftpparse and RFC 3659.
 	{"d [R----F--] supervisor            512       Jan 16 18:53    login", entry("login", "", Dir, -1, at("2025-01-16 18:53"))},

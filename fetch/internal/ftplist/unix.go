@@ -63,7 +63,7 @@ func (e *Entry) setUnixName(kind byte, name string) {
 	}
 }
 
-// date parses "Jan 29 03:26", "Jan 29 1997", "29 Jan 1997" or
+// date parses "Jan 29 03:26", "Jan 29 03:26:07 1997", "Jan 29 1997", "29 Jan 1997" or
 // "1997-01-29 03:26 [+0100]" and returns the number of fields used; 0 if there is no date.
 func date(fields []field, now time.Time) (time.Time, int) {
 	if len(fields) > 2 && fields[0].text[0] >= '0' && fields[0].text[0] <= '9' {
@@ -96,6 +96,11 @@ func date(fields []field, now time.Time) (time.Time, int) {
 		return time.Time{}, 0
 	}
 	if at, ok := clock(fields[2].text); ok {
+		if len(fields) > 4 && strings.Count(fields[2].text, ":") == 2 { // ls -lT of BSD
+			if year, ok := number(fields[3].text, 1900, 9999); ok {
+				return time.Date(year, m, day, 0, 0, 0, 0, time.UTC).Add(at), 4
+			}
+		}
 		return recent(m, day, at, now), 3
 	}
 	if year, ok := number(fields[2].text, 1900, 9999); ok {

@@ -36,7 +36,7 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 			return nil // the file is complete
 		}
 		e.Kind = fetch.ErrBadRange
-	case status >= 400 && t.Op.HTTP.Fail:
+	case t.Op.HTTP.Fail && (status >= 400 || noDocument(t, status)):
 		if err := writeHead(t, res); err != nil {
 			return err
 		}
@@ -48,6 +48,12 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		return nil
 	}
 	return e
+}
+
+// noDocument reports whether a status below 400 was not asked for, or leads nowhere.
+func noDocument(t *Transfer, status int) bool {
+	unasked := status != http.StatusNotModified || t.etag == "" && t.Op.Ask.Time.When.IsZero()
+	return status < 200 || status/100 == 3 && t.Op.HTTP.Location && unasked
 }
 
 // transientStatus reports whether an HTTP status may be transient.

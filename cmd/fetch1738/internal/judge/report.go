@@ -1,0 +1,348 @@
+package judge
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/judge"
+)
+
+// showCases lists cases.
+func (o *options) showCases(cases []judge.Case) int {
+	var text strings.Builder
+	for _, c := range cases {
+		if o.json {
+			line, _ := json.Marshal(caseOf(c))
+			text.Write(append(line, '\n'))
+			continue
+		}
+		fmt.Fprintf(&text, "%s\n      %s\n", c.Name, c.Does)
+	}
+	return cli.Print(o.Std, text.String())
+}
+
+// report writes results as they come.
+type report struct {
+	w      *bufio.Writer
+	show   format
+	again  []string // the command line, without --only
+	meter  io.Writer
+	err    error
+	total  int
+	done   int
+	groups []*count
+}
+
+// format is how results are shown.
+type format interface {
+	result(w io.Writer, r judge.Result, again string) error
+	end(w io.Writer, groups []*count) error
+}
+
+// count counts the verdicts of a task of a scheme.
+type count struct {
+	scheme   string
+	task     judge.Task
+	verdicts [judge.Lied + 1]int
+	unmet    int
+	unable   string // why the client was not judged
+}
+
+func (o *options) report(total int) *report {
+	r := &report{w: bufio.NewWriter(o.Std.Out), total: total, show: &lines{verbose: o.verbose}}
+	switch {
+	case o.json:
+		r.show = jsonLines{}
+	case o.tap:
+		r.show = &tap{}
+	case o.junit:
+		r.show = &junit{}
+	}
+	r.again = []string{"fetch1738", "judge", "--limit", o.limit.String(), "--only", ""}
+	if !o.Changed("limit") {
+		r.again = slices.Delete(r.again, 2, 4)
+	}
+	r.again = append(append(r.again, "--"), o.Args()...)
+	if stderr, ok := o.Std.Err.(*os.File); ok && term.IsTerminal(stderr) {
+		r.meter = stderr
+	}
+	return r
+}
+
+// add writes and counts a result.
+func (r *report) add(result judge.Result) {
+	r.done++
+	r.erase()
+	g := r.group(result.Case)
+	switch plain := strings.HasSuffix(result.Case.Name, "/plain"); {
+	case plain && result.Verdict == judge.GaveUp:
+		g.unable = result.Why
+	default:
+		g.verdicts[result.Verdict]++
+		if !result.Met {
+			g.unmet++
+		}
+	}
+	again := slices.Clone(r.again)
+	again[slices.Index(again, "--only")+1] = result.Case.Name
+	r.keep(r.show.result(r.w, result, quoted(again)))
+	r.keep(r.w.Flush())
+	if r.meter != nil {
+		fmt.Fprintf(r.meter, "%d of %d cases", r.done, r.total)
+	}
+}
+
+func (r *report) erase() {
+	if r.meter != nil {
+		fmt.Fprint(r.meter, "\r\x1b[K")
+	}
+}
+
+func (r *report) keep(err error) {
+	if r.err == nil && err != nil {
+		r.err = stdio.OutputError(err)
+	}
+}
+
+func (r *report) group(c judge.Case) *count {
+	for _, g := range r.groups {
+		if g.scheme == c.Scheme && g.task == c.Task {
+			return g
+		}
+	}
+	g := &count{scheme: c.Scheme, task: c.Task}
+	r.groups = append(r.groups, g)
+	return g
+}
+
+func (r *report) end() error {
+	r.erase()
+	r.keep(r.show.end(r.w, r.groups))
+	r.keep(r.w.Flush())
+	return r.err
+}
+
+// code returns the exit code.
+func (r *report) code() int {
+	judged := false
+	for _, g := range r.groups {
+		if g.verdicts[judge.Lied]+g.verdicts[judge.Crashed]+g.verdicts[judge.Hung] > 0 {
+			return found
+		}
+		judged = judged || g.unable == ""
+	}
+	if !judged {
+		return exit.Usage
+	}
+	return exit.OK
+}
+
+// quoted returns arguments as a shell reads them.
+func quoted(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = arg
+		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!") {
+			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// lines is the format for people.
+type lines struct{ verbose bool }
+
+func (l *lines) result(w io.Writer, r judge.Result, again string) error {
+	switch {
+	case r.Verdict > judge.GaveUp:
+		_, err := fmt.Fprintf(w, "%-8s %s\n%s", r.Verdict, r.Case.Name, details(r, again))
+		return err
+	case r.Verdict == judge.GaveUp:
+		_, err := fmt.Fprintf(w, "%-8s %s: %s\n", r.Verdict, r.Case.Name, term.Safe(r.Why))
+		return err
+	case l.verbose:
+		unmet := ""
+		if !r.Met {
+			unmet = "; the fault did not come up"
+		}
+		_, err := fmt.Fprintf(w, "%-8s %s: %s%s\n", r.Verdict, r.Case.Name, term.Safe(r.Why), unmet)
+		return err
+	}
+	return nil
+}
+
+// details explains a finding.
+func details(r judge.Result, again string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "    "+format+"\n", args...) }
+	line("The client: %s.", term.Safe(r.Why))
+	line("%s", r.Case.Does)
+	line("It is from: %s", r.Case.Source)
+	line("A careful client: %s", r.Case.Should)
+	for text := range strings.Lines(r.Transcript) {
+		line("  %s", term.Safe(strings.TrimRight(text, "\r\n")))
+	}
+	line("Again: %s", again)
+	return b.String()
+}
+
+func (l *lines) end(w io.Writer, groups []*count) error {
+	for _, g := range groups {
+		if g.unable != "" {
+			if _, err := fmt.Fprintf(w, "%s %s: not judged; the client cannot do it with an ordinary server: %s\n", g.scheme, g.task, term.Safe(g.unable)); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s\n", g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String returns the counts as a line.
+func (g *count) String() string {
+	n := 0
+	var parts []string
+	for v := judge.Lied; ; v-- {
+		n += g.verdicts[v]
+		parts = append(parts, fmt.Sprintf("%d %v", g.verdicts[v], v))
+		if v == judge.Right {
+			break
+		}
+	}
+	return fmt.Sprintf("%s %s: %d cases: %s (%d did not come up)", g.scheme, g.task, n, strings.Join(parts, ", "), g.unmet)
+}
+
+// A jsonCase is a case in JSON.
+type jsonCase struct {
+	Name   string     `json:"name"`
+	Scheme string     `json:"scheme"`
+	Task   judge.Task `json:"task"`
+	Does   string     `json:"does"`
+	Source string     `json:"source"`
+	Should string     `json:"should"`
+	Gets   bool       `json:"gets"`
+	Waits  bool       `json:"waits"`
+}
+
+func caseOf(c judge.Case) jsonCase {
+	return jsonCase{c.Name, c.Scheme, c.Task, c.Does, c.Source, c.Should, c.Gets, c.Waits}
+}
+
+// jsonLines is the format for programs.
+type jsonLines struct{}
+
+func (jsonLines) result(w io.Writer, r judge.Result, again string) error {
+	line, err := json.Marshal(struct {
+		jsonCase
+		Verdict    judge.Verdict `json:"verdict"`
+		Why        string        `json:"why"`
+		Met        bool          `json:"met"`
+		Seconds    float64       `json:"seconds"`
+		Transcript string        `json:"transcript,omitempty"`
+		Stderr     string        `json:"stderr,omitempty"`
+		Again      string        `json:"again"`
+	}{caseOf(r.Case), r.Verdict, r.Why, r.Met, r.Took.Seconds(), r.Transcript, r.Said, again})
+	if err == nil {
+		_, err = w.Write(append(line, '\n'))
+	}
+	return err
+}
+
+func (jsonLines) end(io.Writer, []*count) error { return nil }
+
+// tap is the Test Anything Protocol (https://testanything.org). Giving up is not a failure.
+type tap struct{ n int }
+
+func (t *tap) result(w io.Writer, r judge.Result, again string) error {
+	if t.n++; t.n == 1 {
+		fmt.Fprintln(w, "TAP version 14")
+	}
+	switch {
+	case r.Verdict > judge.GaveUp:
+		text, _ := json.Marshal(details(r, again))
+		_, err := fmt.Fprintf(w, "not ok %d - %s\n  ---\n  verdict: %v\n  message: %s\n  ...\n", t.n, r.Case.Name, r.Verdict, text)
+		return err
+	case !r.Met:
+		_, err := fmt.Fprintf(w, "ok %d - %s # SKIP the fault did not come up\n", t.n, r.Case.Name)
+		return err
+	}
+	_, err := fmt.Fprintf(w, "ok %d - %s (%v)\n", t.n, r.Case.Name, r.Verdict)
+	return err
+}
+
+func (t *tap) end(w io.Writer, _ []*count) error {
+	_, err := fmt.Fprintf(w, "1..%d\n", t.n)
+	return err
+}
+
+// junit is the XML that test reports of many programs are read from. encoding/xml would make the program
+// larger by a fiftieth.
+type junit struct {
+	groups []string
+	suites map[string]*suite
+}
+
+// suite is a testsuite element: its children, and how many there are.
+type suite struct {
+	cases                    strings.Builder
+	tests, failures, skipped int
+}
+
+func (j *junit) result(_ io.Writer, r judge.Result, again string) error {
+	group := r.Case.Scheme + "/" + string(r.Case.Task)
+	if j.suites == nil {
+		j.suites = make(map[string]*suite)
+	}
+	s := j.suites[group]
+	if s == nil {
+		s = new(suite)
+		j.suites[group] = s
+		j.groups = append(j.groups, group)
+	}
+	s.tests++
+	fmt.Fprintf(&s.cases, "  <testcase name=\"%s\" classname=\"%s\" time=\"%.3f\">", xmlText(r.Case.Name), xmlText(group), r.Took.Seconds())
+	switch {
+	case r.Verdict > judge.GaveUp:
+		s.failures++
+		fmt.Fprintf(&s.cases, "<failure type=\"%v\" message=\"%s\">%s</failure>", r.Verdict, xmlText(r.Why), xmlText(details(r, again)))
+	case !r.Met:
+		s.skipped++
+		s.cases.WriteString("<skipped/>")
+	}
+	s.cases.WriteString("</testcase>\n")
+	return nil
+}
+
+func (j *junit) end(w io.Writer, _ []*count) error {
+	text := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+	for _, group := range j.groups {
+		s := j.suites[group]
+		text += fmt.Sprintf(" <testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n%s </testsuite>\n", xmlText(group), s.tests, s.failures, s.skipped, s.cases.String())
+	}
+	_, err := io.WriteString(w, text+"</testsuites>\n")
+	return err
+}
+
+// xmlText returns a text for an element or a value of an attribute. XML has no way to write most control
+// characters.
+func xmlText(text string) string {
+	return html.EscapeString(strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\t' || c == 0xFFFE || c == 0xFFFF {
+			return '\uFFFD'
+		}
+		return c
+	}, strings.ToValidUTF8(text, "\uFFFD")))
+}

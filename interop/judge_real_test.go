@@ -1,0 +1,91 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/judge"
+)
+
+// TestJudgeIsRight compares the verdicts of a case with what clients do at ProFTPD. A file that becomes
+// shorter while ProFTPD sends it is the case of half of the data and 226: SIZE and the reply to RETR have
+// stated the size from before.
+func TestJudgeIsRight(t *testing.T) {
+	t.Parallel()
+	const size = 70_000
+	for _, program := range []string{"curl", "wget", "lftp", "ncftpget", "python3", "ruby", "perl", "node"} {
+		requireTool(t, program)
+	}
+	srv := startDaemon(t, "proftpd", "TransferRate RETR 60.0", "UseSendfile off")
+	var lied []string
+	for _, p := range commands(t) {
+		if p.task != judge.Download || !slices.Contains(p.schemes, "ftp") || !slices.Contains([]string{
+			"curl", "wget", "ncftp", "ncftp-stdout", "ftplib", "urlopen", "ruby-net-ftp", "perl-net-ftp", "basic-ftp", "lftp", "fetch1738",
+		}, p.name) {
+			continue
+		}
+		var want judge.Result
+		for want = range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(judge.Cases(), "ftp/download/data/cut-226/70000")) {
+		}
+		got := shrinking(t, srv, p, size)
+		if got != (want.Verdict == judge.Lied) || want.Verdict > judge.GaveUp && want.Verdict != judge.Lied {
+			t.Errorf("%s: the judge says %v (%s); at ProFTPD it lied: %v", p.name, want.Verdict, want.Why, got)
+		}
+		if got {
+			lied = append(lied, p.name)
+		}
+	}
+	if slices.Contains(lied, "fetch1738") || len(lied) < 5 {
+		t.Errorf("at ProFTPD lied: %q", lied)
+	}
+	t.Logf("at ProFTPD lied: %q", lied)
+}
+
+// shrinking has a client fetch a file that is cut in the middle as soon as some of it has come. It reports
+// whether the client claims success.
+func shrinking(t *testing.T, srv *vsftpd, p peer, size int64) bool {
+	t.Helper()
+	dir := t.TempDir()
+	name := p.name + ".bin"
+	file := filepath.Join(srv.root, "pub", name)
+	writeFile(t, file, string(bytes.Repeat([]byte("a line of text\n"), int(size)/15+1)[:size]))
+	c := judge.Case{
+		URL: "ftp://" + srv.addr + "/pub/" + name, Task: judge.Download, User: "anonymous", Password: "judge@example.com",
+		Out: filepath.Join(dir, "in", "out"), Dir: filepath.Join(dir, "in"), Home: filepath.Join(dir, "home"),
+	}
+	for _, folder := range []string{"in", "home", "tmp"} {
+		makeDir(t, filepath.Join(dir, folder), 0o700)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only ends a client that hangs
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- p.client(ctx, c) }()
+	for cut := false; ; {
+		select {
+		case err := <-ended:
+			if !cut {
+				t.Fatalf("%s ended before a byte had come: %v", p.name, err)
+			}
+			data, _ := os.ReadFile(c.Out)
+			return err == nil && int64(len(data)) < size
+		case <-time.After(5 * time.Millisecond):
+		}
+		if found, _ := filepath.Glob(filepath.Join(dir, "in", "*")); !cut && slices.ContainsFunc(found, hasOctets) {
+			if err := os.Truncate(file, size/2); err != nil {
+				t.Fatal(err)
+			}
+			cut = true
+		}
+	}
+}
+
+// hasOctets reports whether a file is there and not empty.
+func hasOctets(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Size() > 0
+}

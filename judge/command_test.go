@@ -1,0 +1,133 @@
+//go:build unix
+
+package judge
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
+)
+
+// judged runs a command in one case.
+func judged(t *testing.T, name string, limit time.Duration, argv ...string) Result {
+	t.Helper()
+	var results []Result
+	for r := range (&Judge{Client: Command(argv...), Limit: limit, Folder: t.TempDir()}).All(t.Context(), Select(Cases(), name)) {
+		results = append(results, r)
+	}
+	if len(results) != 1 {
+		t.Fatalf("%s: %d results", name, len(results))
+	}
+	return results[0]
+}
+
+// TestCommand runs shells that behave well and badly.
+func TestCommand(t *testing.T) {
+	const plain = "ftp/upload/stor/login"
+	for _, tc := range []struct {
+		name, on string
+		argv     []string
+		want     Verdict
+		why      string
+	}{
+		{"exit code", plain, []string{"sh", "-c", "echo one >&2; echo last words >&2; exit 7"}, GaveUp, `exit 7: "last words"`},
+		{"no such program", plain, []string{"/nowhere/at/all"}, GaveUp, "no such file"},
+		{"signal", plain, []string{"sh", "-c", "kill -SEGV $$"}, Crashed, "segmentation fault"},
+		{"signal of a child", plain, []string{"sh", "-c", "sh -c 'kill -ABRT $$'; exit $?"}, Crashed, "signal of a child: aborted"},
+		{"panic of Go", plain, []string{"sh", "-c", "printf 'panic: oh\\n\\ngoroutine 1 [running]:\\n' >&2; exit 2"}, Crashed, "a panic of Go"},
+		{"a word about panic", plain, []string{"sh", "-c", "echo do not panic: all is well >&2; exit 2"}, GaveUp, "exit 2"},
+		{"login in the URL", plain, []string{"sh", "-c", `case $1 in ftp://lab:*@127.0.0.1:*/incoming/new.bin) exit 3;; esac`, "sh", "{url}"}, GaveUp, "exit 3"},
+		{"login apart", plain, []string{"sh", "-c", `case $1:$2 in ftp://127.0.0.1:*/incoming/new.bin:lab) exit 3;; esac`, "sh", "{url}", "{user}"}, GaveUp, "exit 3"},
+		{"file to send", plain, []string{"sh", "-c", `test -s "$1" && test -d "$2" && exit 3`, "sh", "{out}", "{dir}"}, GaveUp, "exit 3"},
+		{"its folders", plain, []string{"sh", "-c", `test "$(pwd -P)" = "$(cd "$1" && pwd -P)" && test -z "$http_proxy" && touch "$HOME/x" "$TMPDIR/y" && exit 3`, "sh", "{dir}"}, GaveUp, "exit 3"},
+		{"certificate", "https/download/plain", []string{"sh", "-c", `grep -q CERTIFICATE "$1" && exit 3`, "sh", "{ca}"}, GaveUp, "exit 3"},
+		{"standard output", "ftp/list/login", []string{"printf", "one.txt\\n/pub/sub/\\ntwo.bin\\r\\n./third file.txt\\n"}, Right, "all is there"},
+		{"names missing", "ftp/list/login", []string{"printf", "one.txt\\nsub\\n"}, Lied, "the names are"},
+		{"no output", "http/download/plain", []string{"true"}, Lied, "only the first 0 of 1000 bytes"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if r := judged(t, tc.on, 0, tc.argv...); r.Verdict != tc.want || !strings.Contains(r.Why, tc.why) {
+				t.Errorf("%v: %s\n%s", r.Verdict, r.Why, r.Said)
+			}
+		})
+	}
+}
+
+// TestCommandThatHangs ends a program with those that it has started.
+func TestCommandThatHangs(t *testing.T) {
+	fifo := t.TempDir() + "/fifo"
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { // the end of the file comes when no process has it open
+		_, err := os.ReadFile(fifo)
+		ended <- err
+	}()
+	r := judged(t, "http/download/plain", 50*time.Millisecond, "sh", "-c", `exec 3>"$1"; sleep 1000 & wait`, "sh", fifo)
+	if r.Verdict != Hung || !strings.Contains(r.Why, "no end within 50ms") {
+		t.Errorf("%v: %s", r.Verdict, r.Why)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTree accepts a tree at any depth of the folder, and no missing or wrong file.
+func TestTree(t *testing.T) {
+	const name = "ftp/tree/tree/empty"
+	for script, want := range map[string]Verdict{
+		"exit 0":           Right,
+		"exit 1":           GaveUp,
+		"touch ../outside": Lied,
+	} {
+		if r := judged(t, name, 0, "sh", "-c", script); r.Verdict != want {
+			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why)
+		}
+	}
+	cases := Select(Cases(), "ftp/tree/plain")
+	for _, missing := range []string{"", "first.txt", "second.bin", "sub/deeper/fourth.txt"} {
+		for cut := range 2 {
+			j := &Judge{Folder: t.TempDir(), Client: func(_ context.Context, c Case) error {
+				for name, data := range scene.TreeFiles(1000) {
+					if name == missing {
+						if data = data[cut:]; cut == 0 {
+							continue
+						}
+					}
+					file := filepath.Join(c.Dir, "127.0.0.1", "pub", name)
+					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}}
+			for r := range j.All(t.Context(), cases) {
+				if right := missing == ""; (r.Verdict == Right) != right {
+					t.Errorf("without %q: %v: %s", missing, r.Verdict, r.Why)
+				}
+			}
+		}
+	}
+}
+
+// TestUnfit leaves the other cases out if the client cannot do the first one of a group.
+func TestUnfit(t *testing.T) {
+	n := 0
+	for r := range (&Judge{Client: Command("false"), Folder: t.TempDir()}).All(t.Context(), Select(Cases(), "https/download", "http/upload")) {
+		if n++; r.Verdict != GaveUp || !strings.HasSuffix(r.Case.Name, "/plain") {
+			t.Errorf("%s: %v", r.Case.Name, r.Verdict)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d results", n)
+	}
+}

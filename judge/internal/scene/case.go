@@ -1,0 +1,29 @@
+// Package scene has what the cases of all protocols are made of: places and faults, and the stage on
+// which a case runs. Its names are for the packages beside it; package judge has the documentation.
+package scene
+
+// A Task is what a client is asked to do; judge.Task documents it.
+type Task string
+
+// The tasks.
+const (
+	Download Task = "download"
+	Resume   Task = "resume"
+	List     Task = "list"
+	Upload   Task = "upload"
+	Tree     Task = "tree"
+)
+
+// Tasks returns all tasks.
+func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree} }
+
+// Case is one server that misbehaves, and a task; judge.Case documents the fields.
+type Case struct {
+	Name, Scheme         string
+	Task                 Task
+	Does, Source, Should string
+	Gets, Waits          bool
+
+	Plain bool // an ordinary server, which shows whether the client can do this at all
+	set   func(*Stage)
+}

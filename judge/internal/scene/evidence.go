@@ -1,0 +1,230 @@
+package scene
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// What a client has done.
+
+// Settle waits until the servers have recorded what the client did.
+func (s *Stage) Settle() {
+	ctx, cancel := context.WithTimeout(s.Ctx, settleTime)
+	defer cancel()
+	for _, srv := range slices.Concat(s.Servers, s.Foreign) {
+		_ = srv.WaitIdle(ctx)
+	}
+}
+
+const settleTime = 2 * time.Second
+
+// Met reports whether one of the faults has acted.
+func (s *Stage) Met() bool {
+	if s.Seen != nil {
+		return s.Seen()
+	}
+	idle := 0
+	for _, srv := range s.Servers {
+		if err := srv.PendingFaults(); err != nil {
+			idle += strings.Count(err.Error(), "fault never used")
+		}
+	}
+	return s.armed == 0 || idle < s.armed
+}
+
+// Transcript returns what went over the control connections.
+func (s *Stage) Transcript() string {
+	var text strings.Builder
+	for i, srv := range slices.Concat(s.Servers, s.Foreign) {
+		if i > 0 {
+			fmt.Fprintf(&text, "-- %s\n", srv.URL)
+		}
+		text.WriteString(srv.Transcript().String())
+	}
+	const most = 20_000
+	if all := text.String(); len(all) > most {
+		return all[:most/2] + "\n…\n" + all[len(all)-most/2:]
+	}
+	return text.String()
+}
+
+// Wrong returns what is wrong with what the client has achieved, "" if nothing is.
+func (s *Stage) Wrong() string {
+	switch s.Task {
+	case Download, Resume:
+		got, err := os.ReadFile(s.Out)
+		if errors.Is(err, fs.ErrNotExist) {
+			return "there is no document"
+		}
+		return s.compared(got, err)
+	case Upload:
+		if s.Stored == nil {
+			return ""
+		}
+		got, err := s.Stored()
+		if errors.Is(err, fs.ErrNotExist) {
+			return "the server has no file"
+		}
+		return s.compared(got, err)
+	case List:
+		return s.namesWrong()
+	}
+	return s.treeWrong()
+}
+
+// compared compares a document with the one it is to be.
+func (s *Stage) compared(got []byte, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case s.Same(got, s.Document):
+		return ""
+	case len(got) == len(s.Document):
+		return fmt.Sprintf("the %d bytes are not those of the document", len(got))
+	case len(got) < len(s.Document) && bytes.HasPrefix(s.Document, got):
+		return fmt.Sprintf("it has only the first %d of %d bytes", len(got), len(s.Document))
+	}
+	return fmt.Sprintf("it has %d bytes, and the document has %d", len(got), len(s.Document))
+}
+
+// namesWrong compares the names that came.
+func (s *Stage) namesWrong() string {
+	text, err := os.ReadFile(s.Out)
+	if err != nil {
+		return "there are no names"
+	}
+	var got []string
+	for line := range strings.Lines(string(text)) {
+		name := path.Base(strings.TrimRight(line, "\r\n"))
+		if line = strings.TrimSpace(line); line != "" && name != "." && name != ".." && !slices.Contains(got, name) {
+			got = append(got, name)
+		}
+	}
+	slices.Sort(got)
+	if want := slices.Sorted(slices.Values(s.Names)); !slices.Equal(got, want) {
+		return fmt.Sprintf("the names are %.300q instead of %.300q", got, want)
+	}
+	return ""
+}
+
+// treeWrong compares the files below Dir. Clients put the tree into folders of different names, so it
+// begins where its first file is found.
+func (s *Stage) treeWrong() string {
+	got := make(map[string][]byte)
+	base := ""
+	_ = filepath.WalkDir(s.Dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		rel, _ := filepath.Rel(s.Dir, name)
+		rel = filepath.ToSlash(rel)
+		if data, err := os.ReadFile(name); err == nil {
+			got[rel] = data
+		}
+		if dir, ok := strings.CutSuffix(rel, "first.txt"); ok {
+			base = dir
+		}
+		return nil
+	})
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		data, ok := got[base+name]
+		switch {
+		case !ok:
+			return fmt.Sprintf("%q is missing", name)
+		case !bytes.Equal(data, s.Files[name]):
+			return fmt.Sprintf("%q has %d bytes, and its %d are not all there", name, len(data), len(s.Files[name]))
+		}
+	}
+	return ""
+}
+
+// Harm returns what was written outside of the folders of the case, or which secret went where it must
+// not.
+func (s *Stage) Harm() string {
+	after := s.snapshot()
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if after[name] != s.before[name] {
+			return fmt.Sprintf("it has written %q outside of its folder", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.before)) {
+		if _, ok := after[name]; !ok {
+			return fmt.Sprintf("it has removed %q outside of its folder", name)
+		}
+	}
+	for _, srv := range s.Servers {
+		for _, line := range srv.Transcript() {
+			if line.From == testserver.FromClient && s.Forbidden != "" && strings.HasPrefix(line.Octets, s.Forbidden) {
+				return "it has sent a command that is hidden in a name: " + strconv.Quote(line.Text)
+			}
+			if line.From == testserver.FromClient && s.Clear && s.Tells(line.Octets) {
+				return "it has sent the password in the clear or to a stranger"
+			}
+		}
+	}
+	if s.Alarm != nil {
+		if harm := s.Alarm(); harm != "" {
+			return harm
+		}
+	}
+	for _, srv := range s.Foreign {
+		for _, line := range srv.Transcript() {
+			if line.From == testserver.FromClient && s.Tells(line.Octets) {
+				return "it has sent the password to another host"
+			}
+		}
+	}
+	for _, spy := range s.spies {
+		if got := spy.heard(); s.Tells(string(got)) || s.Forbidden != "" && bytes.Contains(got, []byte("\n"+s.Forbidden)) || s.Task == Upload && len(s.Document) > 0 && bytes.Contains(got, s.Document[:min(64, len(s.Document))]) {
+			return "it has sent " + spy.about
+		}
+	}
+	return ""
+}
+
+// Tells reports whether a text has the password of the case.
+func (s *Stage) Tells(text string) bool {
+	if s.Password != Password {
+		return false
+	}
+	return strings.Contains(text, Password) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(User+":"+Password)))
+}
+
+// snapshot describes the files in the folder of the case that the client must not change.
+func (s *Stage) snapshot() map[string]string {
+	free := []string{s.Dir, s.Home, s.Path("tmp"), filepath.Dir(s.Out)}
+	all := make(map[string]string)
+	_ = filepath.WalkDir(s.root, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(s.root, name)
+		switch {
+		case err != nil:
+			all[rel] = err.Error()
+		case d.IsDir() && slices.Contains(free, name):
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			target, _ := os.Readlink(name)
+			all[rel] = "link " + target
+		case d.Type().IsRegular():
+			data, _ := os.ReadFile(name)
+			all[rel] = "file " + string(data)
+		default:
+			all[rel] = d.Type().String()
+		}
+		return nil
+	})
+	return all
+}

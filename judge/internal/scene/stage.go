@@ -1,0 +1,181 @@
+package scene
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/testserver"
+)
+
+// Stage is a case that runs: its servers, its folder, and what a client is to achieve.
+type Stage struct {
+	Case
+	// What the client is told; judge.Case documents them.
+	URL, Out, Dir, User, Password, CA, Home string
+
+	Ctx    context.Context
+	cancel func()
+	root   string // the folder of the case
+	before map[string]string
+
+	Size     int64  // of the document
+	Document []byte // what a client is to get or to send
+	Begun    int    // how much of it Out has, for Resume
+	Names    []string
+	Files    map[string][]byte // what is below Dir after Tree, by name
+	Same     func(got, want []byte) bool
+	Stored   func() ([]byte, error) // what the server has received, for Upload
+
+	Clear     bool          // the password must not be sent, because it would not be encrypted, or for a stranger
+	Alarm     func() string // returns what harm was done, for those that know more
+	Forbidden string        // the beginning of a command that must not be sent
+
+	Servers []*testserver.Server
+	Foreign []*testserver.Server // of another host: nothing secret must reach them
+	Kinds   []string             // the names of the faults that were armed
+	armed   int                  // how often faults were armed
+	Seen    func() bool          // whether the case came up, if no fault says so
+	spies   []*spy
+	err     error
+}
+
+// The login of cases that have one. The password is long enough that it occurs nowhere by chance.
+const (
+	User     = "lab"
+	Password = "Schl0ss-17-38-geheim"
+)
+
+// Begin makes the folder of a case and starts its servers. The caller ends the stage also after an error.
+func Begin(ctx context.Context, c Case, below string) (*Stage, error) {
+	s := &Stage{Case: c, Same: bytes.Equal, Size: 1000}
+	s.Ctx, s.cancel = context.WithCancel(ctx)
+	s.User, s.Password = "anonymous", "judge@example.com"
+	var err error
+	if s.root, err = os.MkdirTemp(below, "judge"); err != nil {
+		return s, err
+	}
+	s.Out, s.Dir, s.Home = s.Path("in/out/document"), s.Path("in/tree/dir"), s.Path("home")
+	for _, dir := range []string{"in/out", "in/tree/dir", "home", "canary", "tmp"} {
+		if err := os.MkdirAll(s.Path(dir), 0o700); err != nil {
+			return s, err
+		}
+	}
+	if err := os.WriteFile(s.Path("canary/bird"), []byte("alive\n"), 0o600); err != nil {
+		return s, err
+	}
+	s.set(s)
+	if s.err == nil {
+		s.err = s.prepare()
+	}
+	if s.err == nil {
+		s.before = s.snapshot()
+	}
+	return s, s.err
+}
+
+// prepare writes what the client finds: the beginning of a document, or the file to send.
+func (s *Stage) prepare() error {
+	switch s.Task {
+	case Resume:
+		return os.WriteFile(s.Out, s.Document[:s.Begun], 0o600)
+	case Upload:
+		return os.WriteFile(s.Out, s.Document, 0o600)
+	}
+	return nil
+}
+
+// End closes the servers and removes the folder.
+func (s *Stage) End() {
+	s.cancel()
+	for _, srv := range slices.Concat(s.Servers, s.Foreign) {
+		_ = srv.Close()
+	}
+	for _, spy := range s.spies {
+		spy.close()
+	}
+	if s.root != "" {
+		_ = filepath.WalkDir(s.root, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				_ = os.Chmod(name, 0o700) // a client may have taken the rights
+			}
+			return nil
+		})
+		_ = os.RemoveAll(s.root)
+	}
+}
+
+// Path returns the path of a file in the folder of the case.
+func (s *Stage) Path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+
+// Check keeps the first error of setting up.
+func (s *Stage) Check(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// Serve keeps a server that was started, and gives it the files of the task.
+func (s *Stage) Serve(srv *testserver.Server, err error) {
+	if err != nil {
+		s.Check(err)
+		return
+	}
+	s.Servers = append(s.Servers, srv)
+	for name, data := range s.content() {
+		s.Check(srv.Put(name, data))
+	}
+}
+
+// At sets the URL of the task at a server.
+func (s *Stage) At(base string) {
+	target := map[Task]string{Download: "/pub/file.bin", Resume: "/pub/file.bin", List: "/pub/", Upload: "/incoming/new.bin", Tree: "/pub/"}
+	s.URL = base + target[s.Task]
+}
+
+// Login gives the case a user and a password, in the URL and for the placeholders. The server must
+// know them (users).
+func (s *Stage) Login() {
+	scheme, rest, _ := strings.Cut(s.URL, "://")
+	s.User, s.Password = User, Password
+	s.URL = scheme + "://" + User + ":" + Password + "@" + rest
+}
+
+// Users are the accounts of servers with a login.
+func Users() map[string]testserver.User {
+	return map[string]testserver.User{User: {Password: Password}}
+}
+
+// Arm arms faults of a server.
+func (s *Stage) Arm(srv *testserver.Server, at string, n int, faults ...testserver.Fault) {
+	if srv != nil && len(faults) > 0 {
+		s.armed++
+		for _, f := range faults {
+			s.Kinds = append(s.Kinds, f.Armed().Kind.Name)
+		}
+		s.Check(srv.Arm(at, n, faults...))
+	}
+}
+
+// Trust writes the certificate for CA.
+func (s *Stage) Trust(pem []byte) {
+	s.CA = s.Path("ca.pem")
+	s.Check(os.WriteFile(s.CA, pem, 0o600))
+}
+
+// certificate is the one of all servers with TLS that a client is to trust. Making one takes longer than
+// most cases.
+var Certificate = sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })
+
+// Put stores a file at a server that may be nil.
+func (s *Stage) Put(srv interface{ Put(string, []byte) error }, name string, data []byte) {
+	if s.err == nil {
+		s.Check(srv.Put(name, data))
+	}
+}

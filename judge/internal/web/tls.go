@@ -1,0 +1,185 @@
+package web
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/binary"
+	"io"
+	"math/big"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
+)
+
+// secureCases are those of HTTP over TLS that are not constructed.
+func secureCases() []scene.Named {
+	const rfc = "RFC 9110 §4.3.4: a client must verify the certificate."
+	// with has a certificate other than the usual one, which is still the one to trust.
+	with := func(name, does string, config func() *tls.Config, trusted bool) scene.Named {
+		return scene.Named{Name: "certificate/" + name, Does: does, Source: rfc, Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
+			bad := config()
+			srv := serve(s, func(w *webtest.Server) { w.TLS, w.Users = bad, scene.Users() })
+			if srv == nil {
+				return
+			}
+			s.Login()
+			s.Foreign = append(s.Foreign, &srv.Server)
+			if trusted {
+				s.Trust(srv.CA())
+			}
+			s.Same = func(_, _ []byte) bool { return false } // it is not from the host of the URL
+		}}
+	}
+	now := time.Now()
+	other := func() *tls.Config {
+		return certificateOf("other.example.com", now.AddDate(0, 0, -1), now.AddDate(1, 0, 0))
+	}
+	expired := func() *tls.Config { return certificateOf("127.0.0.1", now.AddDate(-1, 0, 0), now.AddDate(0, 0, -1)) }
+	future := func() *tls.Config { return certificateOf("127.0.0.1", now.AddDate(1, 0, 0), now.AddDate(2, 0, 0)) }
+	return append([]scene.Named{
+		with("untrusted", "The certificate is not one to trust.", func() *tls.Config { return testserver.NewTLS() }, false),
+		with("other-host", "The certificate is that of another host.", other, true),
+		with("expired", "The certificate has expired.", expired, true),
+		with("future", "The certificate is not valid yet.", future, true),
+		{Name: "no-tls", Does: "The server does not use TLS.", Source: "A port where HTTP without TLS is served.", Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
+			srv := serve(s, func(w *webtest.Server) { w.ImplicitTLS, w.Users = false, scene.Users() })
+			if srv == nil {
+				return
+			}
+			s.Foreign = append(s.Foreign, &srv.Server)
+			s.URL = "https" + strings.TrimPrefix(s.URL, "http")
+			s.Login()
+		}},
+		{Name: "redirect/login-http", Does: "A document with a login has moved to a server without TLS.", Source: "CVE-2018-18074 (requests): a login that is sent in the clear after a redirect.", Should: "It does not send the login; it ends with an error, or with the whole document.", Set: func(s *scene.Stage) {
+			srv := serve(s, locked)
+			if srv == nil {
+				return
+			}
+			s.Login()
+			s.Arm(&srv.Server, "GET", 0, webtest.RedirectTo(foreign(s, "127.0.0.1").URL+"/pub/file.bin", 302))
+		}},
+		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(s *scene.Stage) {
+			srv := serve(s)
+			if srv == nil {
+				return
+			}
+			other := foreign(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = testserver.NewTLS(), true })
+			s.Same = func(_, _ []byte) bool { return false }
+			s.Arm(&srv.Server, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
+		}},
+	}, cutTLSCases()...)
+}
+
+// cutTLSCases are connections that end without the message of TLS that they end.
+func cutTLSCases() []scene.Named {
+	const rfc = "RFC 9112 §9.8, RFC 8446 §6.1: a connection without close_notify was cut."
+	row := func(name, does string, gets bool, cut func(record int) bool, faults ...testserver.Fault) scene.Named {
+		return scene.Named{Name: "cut/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
+			s.Size = 70_000
+			srv := serve(s)
+			if srv == nil {
+				return
+			}
+			s.Arm(&srv.Server, "GET", 0, faults...)
+			s.URL = strings.Replace(s.URL, srv.Addr, behind(s, srv.Addr, cut), 1)
+		}}
+	}
+	noLength := webtest.ContentLength(-1)
+	never := func(int) bool { return false }
+	early := func(record int) bool { return record > 8 }
+	return []scene.Named{
+		row("length", "The connection is cut in the middle of the document, which has a Content-Length.", false, early, webtest.Header("X-Cut", "yes")),
+		row("no-length", "The connection is cut in the middle of the document, which has no Content-Length.", false, early, noLength),
+		row("chunked", "The connection is cut in the middle of the document, which comes in chunks.", false, early, webtest.Chunked()),
+		row("end-length", "Only close_notify is missing, and the document has a Content-Length.", true, never, webtest.Header("Connection", "close")),
+		row("end-no-length", "Only close_notify is missing, and the document has no Content-Length.", false, never, noLength),
+	}
+}
+
+// behind listens for clients and passes what they send to a server, and back: without the last
+// message of TLS, and up to the record at which cut is true. It returns its address.
+func behind(s *scene.Stage, server string, cut func(record int) bool) string {
+	l, err := new(net.ListenConfig).Listen(s.Ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		s.Check(err)
+		return server
+	}
+	go func() {
+		<-s.Ctx.Done()
+		_ = l.Close()
+	}()
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go pass(client, server, cut)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// closeNotify is the length of a record with an alert: in clear, and encrypted as TLS 1.3 does.
+var closeNotify = map[byte]int{21: 0, 23: 19}
+
+func pass(client net.Conn, server string, cut func(record int) bool) {
+	defer client.Close()
+	to, err := net.Dial("tcp", server)
+	if err != nil {
+		return
+	}
+	defer to.Close()
+	go func() { _, _ = io.Copy(to, client) }()
+	for record := 0; !cut(record); record++ {
+		head := make([]byte, 5)
+		if _, err := io.ReadFull(to, head); err != nil {
+			break
+		}
+		body := make([]byte, binary.BigEndian.Uint16(head[3:]))
+		if _, err := io.ReadFull(to, body); err != nil {
+			break
+		}
+		if n, alert := closeNotify[head[0]]; alert && (n == 0 || n == len(body)) {
+			break
+		}
+		if _, err := client.Write(append(head, body...)); err != nil {
+			return
+		}
+	}
+	if half, ok := client.(*net.TCPConn); ok { // in order, so that nothing of before is lost
+		_ = half.CloseWrite()
+		_ = half.SetReadDeadline(time.Now().Add(time.Second))
+		_, _ = io.Copy(io.Discard, half)
+	}
+}
+
+// certificateOf makes a certificate for a host or address.
+func certificateOf(host string, from, to time.Time) *tls.Config {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1738), NotBefore: from, NotAfter: to,
+		Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+}

@@ -1,0 +1,197 @@
+// Package judge finds out whether a client lies. It runs the client against servers that misbehave, each
+// in one way, and compares what the client says with what it has done.
+//
+//	func TestMyClient(t *testing.T) {
+//		judge.Test(t, judge.Select(judge.Cases(), "ftp/download"), func(ctx context.Context, c judge.Case) error {
+//			return mine.Download(ctx, c.URL, c.Out)
+//		})
+//	}
+//
+// A [Case] says what its server does, where that is from, and what a careful client does. [Command] is a
+// Client that runs a program. All servers listen on loopback addresses; "another host" is 127.0.0.2, which
+// some systems do not have. Package testserver has the servers.
+package judge
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/judge/internal/ftp"
+	"github.com/fetch1738/fetch1738/judge/internal/gopher"
+	"github.com/fetch1738/fetch1738/judge/internal/news"
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/web"
+)
+
+// A Client performs the task of a case. Nil means success: it claims that the document is in the file c.Out,
+// the names are there, the upload is at the server, or the tree is below c.Dir. Any error means that it says
+// that it failed. It should end when ctx does. Clients of several cases run at the same time.
+type Client func(ctx context.Context, c Case) error
+
+// A Task is what a client is asked to do in a case.
+type Task string
+
+// The tasks.
+const (
+	Download Task = "download" // the document URL into the file Out
+	Resume   Task = "resume"   // the same; Out has the beginning
+	List     Task = "list"     // the names in the directory URL into the file Out, one in each line
+	Upload   Task = "upload"   // the file Out to URL
+	Tree     Task = "tree"     // the directory URL with all below it into the directory Dir
+)
+
+// Tasks returns all tasks.
+func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree} }
+
+// Case is one server that misbehaves, and a task.
+type Case struct {
+	// Name is made of the scheme, the task, the place in the conversation, the fault, and perhaps the
+	// size of the document: "ftp/download/RETR/cut-226/1000".
+	Name string
+	// Scheme is one of Schemes.
+	Scheme string
+	Task   Task
+	// Does, Source and Should are a sentence each: what the server does, the document or the program
+	// that the behavior is from, and what a careful client does.
+	Does, Source, Should string
+	// Gets means that a careful client gets the document. Otherwise an error is right, and success
+	// is right only with the whole document.
+	Gets bool
+	// Waits means that the server falls silent or sends slowly without end, so that the client needs
+	// a limit of its own.
+	Waits bool
+
+	// What follows is set while the case runs.
+
+	// URL is the document or directory; directories end in "/". It has the login, if the case has one.
+	URL string
+	// Out is the path of the file for the task, in a folder of its own.
+	Out string
+	// Dir is the path of an empty folder, the one for Tree.
+	Dir string
+	// User and Password are the login, if the case has one; otherwise "anonymous" and a mail address.
+	User, Password string
+	// CA is the path of a file with the certificate that the client is to trust, in PEM. It exists for
+	// the schemes with TLS.
+	CA string
+	// Home is the path of a folder where the client may keep what it likes.
+	Home string
+
+	scene scene.Case
+}
+
+// Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to insist on
+// AUTH TLS (RFC 4217); "ftps" begins with TLS.
+func Schemes() []string { return []string{"ftp", "ftp+tls", "ftps", "http", "https", "gopher", "nntp"} }
+
+// A Verdict is what a client has done in a case.
+type Verdict uint8
+
+// The verdicts, the worst last.
+const (
+	Right   Verdict = iota // the document, or an error where a careful client ends with one, too
+	GaveUp                 // an error where a careful client gets the document
+	Hung                   // no end within the limit
+	Crashed                // ended by a signal or a panic
+	// Lied means success with bytes or files that are wrong or missing, or, with success or without,
+	// something written outside of the folders of the case, or a secret sent to another host or in the
+	// clear.
+	Lied
+)
+
+// String returns the verdict in the words of the command.
+func (v Verdict) String() string {
+	return [...]string{"right", "gave up", "hung", "crashed", "lied"}[v]
+}
+
+// MarshalText returns String.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Result is the verdict in a case.
+type Result struct {
+	Case    Case
+	Verdict Verdict
+	// Why is one line with what the client said and did.
+	Why string
+	// Met means that the fault came up. A client that does not send the command has nothing to show.
+	Met bool
+	// Transcript is what went over the control connections of the servers.
+	Transcript string
+	// Said is the end of what a command wrote to its standard error.
+	Said string
+	// Took is how long the client ran.
+	Took time.Duration
+}
+
+// Cases returns all cases: by scheme, each task with a case of an ordinary server first.
+func Cases() (all []Case) {
+	for _, c := range slices.Concat(ftp.Cases(), web.Cases(), gopher.Cases(), news.Cases()) {
+		all = append(all, Case{
+			Name: c.Name, Scheme: c.Scheme, Task: Task(c.Task), Does: c.Does, Source: c.Source, Should: c.Should,
+			Gets: c.Gets, Waits: c.Waits, scene: c,
+		})
+	}
+	return all
+}
+
+// on returns the case with what the client needs to know.
+func (c Case) on(s *scene.Stage) Case {
+	c.URL, c.Out, c.Dir, c.Home = s.URL, s.Out, s.Dir, s.Home
+	c.User, c.Password, c.CA = s.User, s.Password, s.CA
+	return c
+}
+
+// Select returns the cases whose name is one of the given ones, begins with one and a "/", or matches one
+// as a pattern of path.Match. Without names it returns all.
+func Select(all []Case, names ...string) []Case {
+	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool {
+		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+			matches, _ := path.Match(name, c.Name)
+			return matches || c.Name == name || strings.HasPrefix(c.Name, strings.TrimSuffix(name, "/")+"/")
+		})
+	})
+}
+
+// TB is the part of *testing.T that Test uses.
+type TB interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Test judges the client of a test in the cases. The test fails for each in which it lied, crashed or hung.
+// It logs those in which the client gave up.
+func Test(tb TB, cases []Case, client Client) {
+	tb.Helper()
+	for r := range (&Judge{Client: client}).All(tb.Context(), cases) {
+		switch {
+		case r.Verdict > GaveUp:
+			tb.Errorf("%s: %v: %s\n%s It is from: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why, r.Case.Does, r.Case.Source, r.Case.Should, r.Transcript)
+		case r.Verdict == GaveUp:
+			tb.Logf("%s: %v: %s", r.Case.Name, r.Verdict, r.Why)
+		}
+	}
+}
+
+// group is what a client can do or not: a task of a scheme.
+func (c *Case) group() string { return c.Scheme + "/" + string(c.Task) }
+
+// A CrashError is an error of a Client whose program was ended by a signal, or that panicked.
+type CrashError struct{ Cause string }
+
+func (e *CrashError) Error() string { return e.Cause }
+
+// call calls the client. A panic becomes a CrashError.
+func (client Client) call(ctx context.Context, c Case) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = &CrashError{fmt.Sprintf("panic: %v", cause)}
+		}
+	}()
+	return client(ctx, c)
+}

@@ -1,0 +1,137 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
+)
+
+// A Judge judges one client.
+type Judge struct {
+	Client Client
+	// Limit is how long a client may take in a case; 0 means [Limit].
+	Limit time.Duration
+	// Parallel is how many clients run at once; 0 means two for each processor. Those that wait for
+	// limits of their own run later, many at once (Waiting).
+	Parallel int
+	// Waiting is how many clients that wait run at once; 0 means 96.
+	Waiting int
+	// Folder is where folders for the cases are made; "" means the usual one for temporary files.
+	Folder string
+}
+
+// Limit is the usual limit of a case. An ordinary client needs some milliseconds; one that waits for a
+// server is expected to have a limit below this.
+const Limit = 20 * time.Second
+
+// All judges the client in all cases, and yields the results in the order of the cases. If it does not
+// pass the first case of a scheme and task, which has an ordinary server, the other cases of that scheme
+// and task are left out. The results end early with ctx.
+func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
+	return func(yield func(Result) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		run := &run{judge: j, cases: cases, results: make([]chan Result, len(cases))}
+		for i := range cases {
+			run.results[i] = make(chan Result, 1)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			run.all(ctx)
+		}()
+		defer func() { cancel(); <-done }()
+		for _, result := range run.results {
+			r, ok := <-result
+			if ctx.Err() != nil || ok && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// run is one call of All.
+type run struct {
+	judge   *Judge
+	cases   []Case
+	results []chan Result // of each case; closed without one if it was left out
+}
+
+// all runs the plain cases, then the others, then those that wait.
+func (r *run) all(ctx context.Context) {
+	passes := make(map[string]bool)
+	var mu sync.Mutex
+	part := func(parallel int, which func(Case) bool) {
+		places := make(chan struct{}, parallel)
+		var all sync.WaitGroup
+		for i, c := range r.cases {
+			if !which(c) {
+				continue
+			}
+			mu.Lock()
+			failed, known := passes[c.group()]
+			mu.Unlock()
+			if ctx.Err() != nil || known && !failed && !c.scene.Plain {
+				close(r.results[i])
+				continue
+			}
+			places <- struct{}{}
+			all.Go(func() {
+				defer func() { <-places }()
+				result := r.judge.one(ctx, c)
+				if c.scene.Plain {
+					mu.Lock()
+					passes[c.group()] = result.Verdict == Right
+					mu.Unlock()
+				}
+				r.results[i] <- result
+				close(r.results[i])
+			})
+		}
+		all.Wait()
+	}
+	parallel := cmp.Or(r.judge.Parallel, 2*runtime.GOMAXPROCS(0))
+	part(parallel, func(c Case) bool { return c.scene.Plain })
+	part(parallel, func(c Case) bool { return !c.scene.Plain && !c.Waits })
+	part(cmp.Or(r.judge.Waiting, 96), func(c Case) bool { return !c.scene.Plain && c.Waits })
+}
+
+// one runs the client in a case of its own.
+func (j *Judge) one(ctx context.Context, c Case) Result {
+	s, err := scene.Begin(ctx, c.scene, j.Folder)
+	defer s.End()
+	if err != nil {
+		return Result{Case: c, Verdict: GaveUp, Why: "the case cannot be set up: " + err.Error()}
+	}
+	c = c.on(s)
+	limit := cmp.Or(j.Limit, Limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	start := time.Now()
+	said := make(chan error, 1)
+	go func() { said <- j.Client.call(limited, c) }()
+	select {
+	case err = <-said:
+	case <-limited.Done():
+		select { // it may have ended at once
+		case err = <-said:
+		case <-time.After(grace):
+			err = limited.Err()
+		}
+	}
+	took := time.Since(start)
+	hung := limited.Err() != nil && err != nil
+	if hung {
+		err = fmt.Errorf("no end within %v", limit)
+	}
+	return verdict(c, s, err, hung, took)
+}
+
+// grace is how long a client may need to end after its limit.
+const grace = 2 * time.Second
