@@ -61,9 +61,6 @@ func onePort(s *scene.Stage, hide []string, says string, configure func(f *ftpte
 	s.Check(fmt.Errorf("no port is free on 127.0.0.1 and %s", scene.Another))
 }
 
-// numbers are a port as PASV tells it.
-func numbers(port int) string { return fmt.Sprintf("%d,%d", port>>8, port&255) }
-
 // passiveCases are about data connections.
 func passiveCases() (all []scene.Named) {
 	const stolen = "These are the bytes of another host.\r\n"

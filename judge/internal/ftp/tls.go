@@ -1,18 +1,9 @@
 package ftp
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/fetch1738/fetch1738/judge/internal/scene"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -96,15 +87,15 @@ func certificateCases(scheme string) []scene.Named {
 			srv := secure(s, scheme, config())
 			s.Clear = true // also what is encrypted for a stranger
 			if trusted != nil && srv != nil {
-				s.Trust(authority(trusted()))
+				s.Trust(scene.Authority(trusted()))
 			}
 		}}
 	}
 	return []scene.Named{
-		row("other-name", "The certificate is for another host.", "RFC 2818 §3.1.", otherName, nil),
-		row("expired", "The certificate has expired.", "RFC 5280 §4.1.2.5.", expired, nil),
-		row("not-yet", "The certificate is not yet valid.", "RFC 5280 §4.1.2.5.", early, nil),
-		row("untrusted", "The certificate is one that the client was not told to trust.", "RFC 5280 §6.", stranger, func() *tls.Config { return scene.Certificate() }),
+		row("other-name", "The certificate is for another host.", "RFC 2818 §3.1.", scene.OtherHost, nil),
+		row("expired", "The certificate has expired.", "RFC 5280 §4.1.2.5.", scene.Expired, nil),
+		row("not-yet", "The certificate is not yet valid.", "RFC 5280 §4.1.2.5.", scene.Early, nil),
+		row("untrusted", "The certificate is one that the client was not told to trust.", "RFC 5280 §6.", scene.Stranger, func() *tls.Config { return scene.Certificate() }),
 	}
 }
 
@@ -135,7 +126,7 @@ func tlsNamed(scheme string, task scene.Task) []scene.Named {
 		return append(all, scene.Named{Name: "clear", Waits: true, Does: "The server does not speak TLS.", Source: "A server of FTP at the port of FTPS.", Should: "It ends with an error, and has not sent the password.", Set: func(s *scene.Stage) {
 			serveAs(s, "ftps")
 			s.Login()
-			s.Trust(authority(scene.Certificate()))
+			s.Trust(scene.Authority(scene.Certificate()))
 			s.Clear = true
 		}})
 	}
@@ -148,7 +139,7 @@ func strippedCases(scheme string) []scene.Named {
 		return scene.Named{Name: "stripped/" + name, Does: does, Source: source, Should: "It ends with an error, and has not sent the password.", Set: func(s *scene.Stage) {
 			srv := serve(s)
 			s.Login()
-			s.Trust(authority(scene.Certificate()))
+			s.Trust(scene.Authority(scene.Certificate()))
 			s.Clear = true
 			s.Arm(commonOf(srv), "AUTH", 0, testserver.Reply(reply))
 		}}
@@ -187,25 +178,6 @@ func privateCases(scheme string, task scene.Task) (all []scene.Named) {
 	return all
 }
 
-// authority returns the certificates of a configuration in PEM.
-func authority(c *tls.Config) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificates[0].Certificate[0]})
-}
-
-// The certificates that a client must refuse. Each is made once.
-var (
-	otherName = sync.OnceValue(func() *tls.Config {
-		return newCertificate("other.example", net.IPv4(127, 0, 0, 9), -time.Hour, 24*time.Hour)
-	})
-	expired = sync.OnceValue(func() *tls.Config {
-		return newCertificate("localhost", net.IPv4(127, 0, 0, 1), -48*time.Hour, -24*time.Hour)
-	})
-	early = sync.OnceValue(func() *tls.Config {
-		return newCertificate("localhost", net.IPv4(127, 0, 0, 1), 24*time.Hour, 48*time.Hour)
-	})
-	stranger = sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })
-)
-
 // changing returns a configuration whose second connection has a certificate of a stranger.
 func changing() *tls.Config {
 	config := scene.Certificate().Clone()
@@ -216,29 +188,9 @@ func changing() *tls.Config {
 		mu.Lock()
 		defer mu.Unlock()
 		if connections++; connections > 1 {
-			return &stranger().Certificates[0], nil
+			return &scene.Stranger().Certificates[0], nil
 		}
 		return &scene.Certificate().Certificates[0], nil
 	}
 	return config
-}
-
-// newCertificate returns a configuration with a certificate for a name and an address, valid from and
-// until times that are relative to now.
-func newCertificate(name string, ip net.IP, from, until time.Duration) *tls.Config {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err) // there are no random numbers
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1738), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, IPAddresses: []net.IP{ip},
-		NotBefore: time.Now().Add(from), NotAfter: time.Now().Add(until),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		panic(err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }

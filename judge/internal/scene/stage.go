@@ -3,13 +3,11 @@ package scene
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -168,10 +166,6 @@ func (s *Stage) Trust(pem []byte) {
 	s.CA = s.Path("ca.pem")
 	s.Check(os.WriteFile(s.CA, pem, 0o600))
 }
-
-// certificate is the one of all servers with TLS that a client is to trust. Making one takes longer than
-// most cases.
-var Certificate = sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })
 
 // Put stores a file at a server that may be nil.
 func (s *Stage) Put(srv interface{ Put(string, []byte) error }, name string, data []byte) {

@@ -1,15 +1,9 @@
 package web
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
 	"io"
-	"math/big"
 	"net"
 	"strings"
 	"time"
@@ -38,17 +32,11 @@ func secureCases() []scene.Named {
 			s.Same = func(_, _ []byte) bool { return false } // it is not from the host of the URL
 		}}
 	}
-	now := time.Now()
-	other := func() *tls.Config {
-		return certificateOf("other.example.com", now.AddDate(0, 0, -1), now.AddDate(1, 0, 0))
-	}
-	expired := func() *tls.Config { return certificateOf("127.0.0.1", now.AddDate(-1, 0, 0), now.AddDate(0, 0, -1)) }
-	future := func() *tls.Config { return certificateOf("127.0.0.1", now.AddDate(1, 0, 0), now.AddDate(2, 0, 0)) }
 	return append([]scene.Named{
-		with("untrusted", "The certificate is not one to trust.", func() *tls.Config { return testserver.NewTLS() }, false),
-		with("other-host", "The certificate is that of another host.", other, true),
-		with("expired", "The certificate has expired.", expired, true),
-		with("future", "The certificate is not valid yet.", future, true),
+		with("untrusted", "The certificate is not one to trust.", scene.Stranger, false),
+		with("other-host", "The certificate is that of another host.", scene.OtherHost, true),
+		with("expired", "The certificate has expired.", scene.Expired, true),
+		with("future", "The certificate is not valid yet.", scene.Early, true),
 		{Name: "no-tls", Does: "The server does not use TLS.", Source: "A port where HTTP without TLS is served.", Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
 			srv := serve(s, func(w *webtest.Server) { w.ImplicitTLS, w.Users = false, scene.Users() })
 			if srv == nil {
@@ -71,7 +59,7 @@ func secureCases() []scene.Named {
 			if srv == nil {
 				return
 			}
-			other := foreign(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = testserver.NewTLS(), true })
+			other := foreign(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Stranger(), true })
 			s.Same = func(_, _ []byte) bool { return false }
 			s.Arm(&srv.Server, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
 		}},
@@ -160,26 +148,4 @@ func pass(client net.Conn, server string, cut func(record int) bool) {
 		_ = half.SetReadDeadline(time.Now().Add(time.Second))
 		_, _ = io.Copy(io.Discard, half)
 	}
-}
-
-// certificateOf makes a certificate for a host or address.
-func certificateOf(host string, from, to time.Time) *tls.Config {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1738), NotBefore: from, NotAfter: to,
-		Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	if ip := net.ParseIP(host); ip != nil {
-		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		panic(err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 }
