@@ -324,13 +324,17 @@ func TestJudgePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := make(map[string]map[string]int) // by client and column, then by verdict
-	var clients []string
+	judgments := make(map[string]judgment) // the last one of each client and case
 	for line := range strings.Lines(string(text)) {
 		var o judgment
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}
+		judgments[o.Client+" "+o.Case] = o
+	}
+	counts := make(map[string]map[string]int) // by client and column, then by verdict
+	var clients []string
+	for _, o := range judgments {
 		group := strings.Join(strings.Split(o.Case, "/")[:2], "/")
 		for _, c := range columns {
 			if !slices.Contains(strings.Fields(c.groups), group) || strings.HasSuffix(o.Case, "/plain") && o.Verdict == "gave up" {

@@ -20,7 +20,7 @@ type Judge struct {
 	// Parallel is how many clients run at once; 0 means two for each processor. Those that wait for
 	// limits of their own run later, many at once (Waiting).
 	Parallel int
-	// Waiting is how many clients that wait run at once; 0 means 96.
+	// Waiting is how many clients that wait run at once; 0 means 16 for each processor.
 	Waiting int
 	// Folder is where folders for the cases are made; "" means the usual one for temporary files.
 	Folder string
@@ -99,7 +99,7 @@ func (r *run) all(ctx context.Context) {
 	parallel := cmp.Or(r.judge.Parallel, 2*runtime.GOMAXPROCS(0))
 	part(parallel, func(c Case) bool { return c.scene.Plain })
 	part(parallel, func(c Case) bool { return !c.scene.Plain && !c.Waits })
-	part(cmp.Or(r.judge.Waiting, 96), func(c Case) bool { return !c.scene.Plain && c.Waits })
+	part(cmp.Or(r.judge.Waiting, 16*runtime.GOMAXPROCS(0)), func(c Case) bool { return !c.scene.Plain && c.Waits })
 }
 
 // one runs the client in a case of its own.
