@@ -93,6 +93,8 @@ func (s *Stage) compared(got []byte, err error) string {
 		return err.Error()
 	case s.Same(got, s.Document):
 		return ""
+	case len(got) == 0:
+		return fmt.Sprintf("it is empty, and the document has %d bytes", len(s.Document))
 	case len(got) == len(s.Document):
 		return fmt.Sprintf("the %d bytes are not those of the document", len(got))
 	case len(got) < len(s.Document) && bytes.HasPrefix(s.Document, got):
