@@ -78,7 +78,11 @@ func runProgram(ctx context.Context, c Case, args []string, toOut bool) error {
 	if cause := crash(exit, said.String()); cause != "" {
 		return &CrashError{cause}
 	}
-	return &ended{fmt.Sprintf("exit %d", exit.ExitCode()), said.String()}
+	how := fmt.Sprintf("exit %d", exit.ExitCode())
+	if exit.ExitCode() < 0 {
+		how = exit.String()
+	}
+	return &ended{how, said.String()}
 }
 
 // ended is the error of a program that ended with an exit code other than 0.
@@ -96,12 +100,12 @@ func (e *ended) Error() string {
 }
 
 // crash returns how a program has crashed, "" if it has not: by a signal, by a signal as a shell tells it,
-// or by a panic of Go.
+// or by a panic of Go. SIGPIPE is not one: that is how simple programs end when a connection is closed.
 func crash(exit *exec.ExitError, said string) string {
 	if status, ok := exit.Sys().(interface {
 		Signaled() bool
 		Signal() syscall.Signal
-	}); ok && status.Signaled() {
+	}); ok && status.Signaled() && status.Signal() != syscall.SIGPIPE {
 		return "signal: " + status.Signal().String()
 	}
 	for _, n := range []syscall.Signal{syscall.SIGILL, syscall.SIGABRT, syscall.SIGFPE, syscall.SIGSEGV} {

@@ -40,6 +40,7 @@ func TestCommand(t *testing.T) {
 		{"exit code", plain, []string{"sh", "-c", "echo one >&2; echo last words >&2; exit 7"}, GaveUp, `exit 7: "last words"`},
 		{"no such program", plain, []string{"/nowhere/at/all"}, GaveUp, "no such file"},
 		{"signal", plain, []string{"sh", "-c", "kill -SEGV $$"}, Crashed, "segmentation fault"},
+		{"broken pipe", plain, []string{"sh", "-c", "kill -PIPE $$"}, GaveUp, "signal: broken pipe"},
 		{"signal of a child", plain, []string{"sh", "-c", "sh -c 'kill -ABRT $$'; exit $?"}, Crashed, "signal of a child: aborted"},
 		{"panic of Go", plain, []string{"sh", "-c", "printf 'panic: oh\\n\\ngoroutine 1 [running]:\\n' >&2; exit 2"}, Crashed, "a panic of Go"},
 		{"a word about panic", plain, []string{"sh", "-c", "echo do not panic: all is well >&2; exit 2"}, GaveUp, "exit 2"},
