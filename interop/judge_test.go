@@ -270,7 +270,8 @@ func throughGateway(ctx context.Context, r *fetch1738.Resolver, c judge.Case) er
 }
 
 // TestJudgeTable judges the clients of judge/clients.txt and of ours whose names are in JUDGE, or all for
-// "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each row.
+// "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each row. JUDGE_ONLY
+// selects cases, as --only does.
 func TestJudgeTable(t *testing.T) {
 	wanted, to := os.Getenv("JUDGE"), os.Getenv("JUDGE_TO")
 	if wanted == "" {
@@ -285,7 +286,7 @@ func TestJudgeTable(t *testing.T) {
 		if wanted != "all" && !slices.Contains(strings.Split(wanted, ","), p.name) {
 			continue
 		}
-		for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), p.cases()) {
+		for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(p.cases(), strings.Fields(os.Getenv("JUDGE_ONLY"))...)) {
 			line, err := json.Marshal(judgment{p.name, r.Case.Name, r.Verdict.String(), r.Why, r.Met})
 			if _, err2 := file.Write(append(line, '\n')); err != nil || err2 != nil {
 				t.Fatal(err, err2)

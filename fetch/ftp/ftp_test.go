@@ -514,7 +514,7 @@ func TestInfo(t *testing.T) {
 // TestStoredSize tests that the size which a server states after an upload decides whether it has
 // the document.
 func TestStoredSize(t *testing.T) {
-	cut := func(srv *ftptest.Server) { srv.On("STOR", 0, testserver.Truncate(3)) } // and 226
+	cut := func(srv *ftptest.Server) { srv.On("STOR", 0, ftptest.Keep(3)) } // and 226
 	size := func(reply string) func(*ftptest.Server) {
 		return func(srv *ftptest.Server) { srv.On("SIZE", 0, testserver.Reply(reply)) }
 	}

@@ -1,6 +1,7 @@
 package ftptest
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -24,6 +25,16 @@ func NoFinalReply() Fault { return own{Fault: noFinalReply.With(core.Args{})} }
 
 var noFinalReply = &core.Kind{Name: "NoFinalReply"}
 
+// Keep stores only the first n bytes of an upload. It reads all of it, and replies as usual.
+func Keep(n int64) Fault { return own{Fault: keep.With(core.Args{N: n})} }
+
+var keep = &core.Kind{Name: "Keep", Params: "n", Check: func(a core.Args) error {
+	if a.N < 0 {
+		return errors.New("the number must not be negative")
+	}
+	return nil
+}}
+
 // table has the faults of the server. A fault of bytes that is armed at a transfer acts on its data.
 var table = core.Table{
 	Server: "FTP",
@@ -33,6 +44,7 @@ var table = core.Table{
 		core.Rows([]string{"CONNECT", "DATA"}, core.ExtraReply),
 		[]core.Row{
 			{Kind: noFinalReply, At: slices.Concat([]string{"END"}, downloads, uploads)},
+			{Kind: keep, At: uploads},
 			{Kind: core.Data, At: slices.Concat([]string{"DATA"}, downloads)},
 			{Kind: core.FromStart, At: []string{"REST"}},
 		},

@@ -363,6 +363,9 @@ func TestUploadFaults(t *testing.T) {
 		{testserver.Truncate(4), "226", "0123"},
 		{testserver.Reset(4), "426", "0123"},
 		{testserver.Drip(1, time.Second), "226", "0123456789"},
+		{ftptest.Keep(4), "226", "0123"},
+		{ftptest.Keep(0), "226", ""},
+		{ftptest.Keep(99), "226", "0123456789"},
 	} {
 		testclient.InBubble(t, tt.fault.String(), func(t *testing.T) {
 			srv := ftptest.New(t, inMemory)

@@ -112,6 +112,7 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 	}
 	return f.transfer(first, func(d *dataConn) error {
 		data, err := d.receive(f.srv.m.MaxUpload - offset)
+		data = data[:min(int64(len(data)), f.plan.N(keep, int64(len(data))))]
 		if err := f.closePassive(); err != nil {
 			return err
 		}

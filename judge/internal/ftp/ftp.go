@@ -186,7 +186,7 @@ func openingFaults() []scene.Fault {
 // uploadFaults are the faults of the data of an upload.
 func uploadFaults() []scene.Fault {
 	return []scene.Fault{
-		{Name: "cut-226", Least: 2, Acts: scene.CutAt(scene.Half), Does: "the server reads half of %s, closes the data connection, and replies 226.", Source: "A full disk with a server that does not look; RFC 959 §4.2.2."},
+		{Name: "half-226", Least: 2, Acts: func(size int64) []testserver.Fault { return []testserver.Fault{ftptest.Keep(size / 2)} }, Does: "the server reads %s, stores half of it, and replies 226.", Source: "A full disk with a server that does not look; RFC 959 §4.2.2."},
 		{Name: "cut-426", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("426 Connection closed; transfer aborted.")), Does: "the server reads half of %s, and replies 426.", Source: "RFC 959 §4.2.2."},
 		{Name: "cut-452", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("452 The disk is full.")), Does: "the server reads half of %s, and replies 452.", Source: "RFC 959 §4.2.2."},
 		{Name: "reset", Least: 2, Acts: func(size int64) []testserver.Fault { return []testserver.Fault{testserver.Reset(size / 2)} }, Does: "the server resets the data connection after half of %s.", Source: "RFC 9293 §3.5.3."},
