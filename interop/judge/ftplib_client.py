@@ -1,5 +1,5 @@
 """A client with Python's ftplib: [--ca FILE] [--mlsd] TASK URL TARGET."""
-import argparse, ftplib, os, ssl, sys
+import argparse, ftplib, ssl, sys
 from urllib.parse import unquote, urlsplit
 
 parser = argparse.ArgumentParser()
@@ -11,17 +11,6 @@ parser.add_argument("target", nargs="?")
 args = parser.parse_args()
 url = urlsplit(args.url)
 path = unquote(url.path[1:])
-
-
-def tree(ftp, remote, local):
-    os.makedirs(local, exist_ok=True)
-    for name, facts in list(ftp.mlsd(remote, ["type"])):
-        below, into = f"{remote}/{name}" if remote else name, os.path.join(local, name)
-        if facts["type"] == "dir":
-            tree(ftp, below, into)
-        elif facts["type"] == "file":
-            with open(into, "wb") as file:
-                ftp.retrbinary("RETR " + below, file.write)
 
 
 def run(ftp):
@@ -44,8 +33,6 @@ def run(ftp):
         names = [name for name, facts in ftp.mlsd() if facts["type"] in ("dir", "file")] if args.mlsd else ftp.nlst()
         for name in names:
             print(name)
-    elif args.task == "tree":
-        tree(ftp, path.rstrip("/"), args.target)
     ftp.quit()
 
 

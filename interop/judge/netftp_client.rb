@@ -1,24 +1,10 @@
 # A client with Net::FTP of Ruby: TASK URL TARGET [CA]. With CA it demands AUTH TLS.
-require 'fileutils'
 require 'net/ftp'
 require 'uri'
 
 task, address, target, ca = ARGV
 url = URI.parse(address)
 path = URI.decode_www_form_component(url.path.delete_prefix('/').gsub('+', '%2B'))
-
-def tree(ftp, remote, local)
-  FileUtils.mkdir_p(local)
-  ftp.mlsd(remote).each do |entry|
-    below = remote.empty? ? entry.pathname : "#{remote}/#{entry.pathname}"
-    into = File.join(local, entry.pathname)
-    if entry.directory?
-      tree(ftp, below, into)
-    elsif entry.file?
-      ftp.getbinaryfile(below, into)
-    end
-  end
-end
 
 options = { port: url.port, open_timeout: 5, read_timeout: 5, ssl_handshake_timeout: 5 }
 options[:username] = URI.decode_www_form_component(url.user || 'anonymous')
@@ -38,7 +24,6 @@ begin
     when 'list'
       ftp.chdir(path) unless path.empty?
       puts ftp.nlst
-    when 'tree' then tree(ftp, path.chomp('/'), target)
     end
   end
 rescue Net::FTPError, OpenSSL::SSL::SSLError, SystemCallError, IOError, Timeout::Error => e

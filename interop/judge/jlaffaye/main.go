@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,8 +44,6 @@ func run(task, address, target, ca string) error {
 		err = upload(c, p, target)
 	case "list":
 		err = list(c, p)
-	case "tree":
-		err = tree(c, strings.TrimSuffix(p, "/"), target)
 	default:
 		err = errors.New("unknown task " + task)
 	}
@@ -162,28 +158,4 @@ func list(c *ftp.ServerConn, dir string) error {
 		fmt.Println(e.Name)
 	}
 	return err
-}
-
-func tree(c *ftp.ServerConn, dir, into string) error {
-	if err := os.MkdirAll(into, 0o777); err != nil {
-		return err
-	}
-	entries, err := c.List(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		from, to := path.Join(dir, e.Name), filepath.Join(into, e.Name)
-		switch {
-		case e.Name == "." || e.Name == "..":
-		case e.Type == ftp.EntryTypeFolder:
-			err = tree(c, from, to)
-		case e.Type == ftp.EntryTypeFile:
-			err = download(c, from, to)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ func tlsCases() (all []scene.Case) {
 	return all
 }
 
-// secureFTP starts an FTP server with TLS and a login. The client is to trust its certificate.
+// secure starts an FTP server with TLS and a login. The client is to trust its certificate.
 func secure(s *scene.Stage, scheme string, config *tls.Config, configure ...func(*ftptest.Server)) *ftptest.Server {
 	url := "ftp"
 	if scheme == "ftps" {

@@ -25,7 +25,7 @@ func Cases() (all []scene.Case) {
 	return append(all, scene.Cases("gopher", scene.List, menuCases())...)
 }
 
-// gopher starts a Gopher server for the task. The URL has an item type: 9 is the document as a
+// serve starts a Gopher server for the task. The URL has an item type: 9 is the document as a
 // binary, and 0 as a text.
 func serve(s *scene.Stage, itemType string, configure ...func(*gophertest.Server)) *gophertest.Server {
 	srv, err := gophertest.Start(s.Ctx, "", configure...)

@@ -28,7 +28,7 @@ func Cases() (all []scene.Case) {
 
 const newsHead = "From: Lab <lab@example.com>\nNewsgroups: lab.test\nSubject: A test\nDate: Sun, 05 Mar 1995 12:00:00 GMT\nMessage-ID: <1@lab.example.com>\n\n"
 
-// news starts a news server with one article in the group lab.test.
+// serve starts a news server with one article in the group lab.test.
 func serve(s *scene.Stage, configure ...func(*nntptest.Server)) *nntptest.Server {
 	if s.Document == nil {
 		s.Document = scene.Lines(s.Size, "\n")

@@ -33,7 +33,7 @@ var page = func() string {
 	return string(text)
 }()
 
-// webPage starts an HTTP server whose document is page.
+// servePage starts an HTTP server whose document is page.
 func servePage(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 	s.Document = []byte(page)
 	return serve(s, configure...)

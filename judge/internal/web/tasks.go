@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-// foreignWeb starts a server that the password is not for; it has the document.
+// foreign starts a server that the password is not for; it has the document.
 func foreign(s *scene.Stage, host string, configure ...func(*webtest.Server)) *webtest.Server {
 	srv, err := webtest.Start(s.Ctx, host+":0", configure...)
 	if err != nil {

@@ -27,7 +27,7 @@ func Cases() (all []scene.Case) {
 	return all
 }
 
-// web starts an HTTP server for the task, with TLS if the scheme is https.
+// serve starts an HTTP server for the task, with TLS if the scheme is https.
 func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 	if s.Scheme == "https" {
 		secure := func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Certificate(), true }
