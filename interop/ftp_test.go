@@ -392,9 +392,9 @@ func TestVsftpdUpload(t *testing.T) {
 	_, err = f.Replace(c.context(t), &fetch.Request{Locator: l, Offset: 1000}, strings.NewReader("resumed"))
 	check("REST, STOR", err, append(slices.Clone(binary[:1000]), append([]byte("resumed"), append(slices.Clone(binary[1007:]), "and more"...)...)...))
 	c.check(t, "USER lab", "PASS ****", "PWD",
-		"CWD incoming", "TYPE I", "EPSV", "STOR new file",
+		"CWD incoming", "TYPE I", "EPSV", "STOR new file", "SIZE new file",
 		"EPSV", "APPE new file",
-		"EPSV", "REST 1000", "STOR new file")
+		"EPSV", "REST 1000", "STOR new file", "SIZE new file")
 	l.Type = 'a'
 	_, err = f.Replace(t.Context(), &fetch.Request{Locator: l}, strings.NewReader(text))
 	check("STOR in TYPE A", err, []byte(text))
