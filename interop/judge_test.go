@@ -32,8 +32,8 @@ type peer struct {
 	client  judge.Client
 }
 
-// TestJudgeOurs judges the command, the library, mirrors and the gateway. They must never lie, crash or
-// hang, and judge/gaveup.txt has a reason for each case in which one gives up.
+// TestJudgeOurs judges the command, the library, mirrors and the gateway. They must never lie,
+// crash or hang, and judge/gaveup.txt has a reason for each case in which one gives up.
 func TestJudgeOurs(t *testing.T) {
 	if raced {
 		t.Skip("a step of .ci/run does it, without the race detector")
@@ -99,8 +99,14 @@ func commands(t *testing.T) (all []peer) {
 		t.Fatal(err)
 	}
 	fill := strings.NewReplacer("{here}", here, "{fetch1738}", buildCommand(t))
+	var meanings []string // of the names in braces that the file defines
 	for line := range strings.Lines(string(text)) {
-		row := strings.SplitN(strings.TrimSpace(line), "|", 4)
+		line = strings.NewReplacer(meanings...).Replace(strings.TrimSpace(line))
+		if name, meaning, ok := strings.Cut(line, "} = "); ok && strings.HasPrefix(name, "{") {
+			meanings = append(meanings, name+"}", meaning)
+			continue
+		}
+		row := strings.SplitN(line, "|", 4)
 		if len(row) < 4 || strings.HasPrefix(row[0], "#") {
 			continue
 		}
@@ -269,9 +275,9 @@ func throughGateway(ctx context.Context, r *fetch1738.Resolver, c judge.Case) er
 	return receive(&http.Transport{DisableKeepAlives: true}, req, c)
 }
 
-// TestJudgeTable judges the clients of judge/clients.txt and of ours whose names are in JUDGE, or all for
-// "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each row. JUDGE_ONLY
-// selects cases, as --only does.
+// TestJudgeTable judges the clients of judge/clients.txt and of ours whose names are in JUDGE, or
+// all for "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each
+// row. JUDGE_ONLY selects cases, as --only does.
 func TestJudgeTable(t *testing.T) {
 	wanted, to := os.Getenv("JUDGE"), os.Getenv("JUDGE_TO")
 	if wanted == "" {

@@ -13,11 +13,11 @@ import (
 	"syscall"
 )
 
-// Command returns a client that runs a program, without a shell. In the arguments, {url}, {out}, {dir},
-// {user}, {password} and {ca} are replaced by what the case has. A login is in the URL unless {user} or
-// {password} occurs. Without {out} the standard output is the file Out in the tasks Download and List.
-// The current directory is Dir; HOME and TMPDIR are folders of the case, and no variable with a proxy is
-// passed on.
+// Command returns a client that runs a program, without a shell. In the arguments, {url}, {out},
+// {dir}, {user}, {password} and {ca} are replaced by what the case has. A login is in the URL
+// unless {user} or {password} occurs. Without {out} the standard output is the file Out in the
+// tasks Download and List. The current directory is Dir; HOME and TMPDIR are folders of the case,
+// and no variable with a proxy is passed on.
 func Command(argv ...string) Client {
 	uses := func(placeholder string) bool {
 		return slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, placeholder) })
@@ -99,8 +99,9 @@ func (e *ended) Error() string {
 	return fmt.Sprintf("%s: %.200q", e.exit, said)
 }
 
-// crash returns how a program has crashed, "" if it has not: by a signal, by a signal as a shell tells it,
-// or by a panic of Go. SIGPIPE is not one: that is how simple programs end when a connection is closed.
+// crash returns how a program has crashed, "" if it has not: by a signal, by a signal as a shell
+// tells it, or by a panic of Go. SIGPIPE is not one: that is how simple programs end when a
+// connection is closed.
 func crash(exit *exec.ExitError, said string) string {
 	if status, ok := exit.Sys().(interface {
 		Signaled() bool

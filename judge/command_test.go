@@ -5,6 +5,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func TestCommand(t *testing.T) {
 		{"login in the URL", plain, []string{"sh", "-c", `case $1 in ftp://lab:*@127.0.0.1:*/incoming/new.bin) exit 3;; esac`, "sh", "{url}"}, GaveUp, "exit 3"},
 		{"login apart", plain, []string{"sh", "-c", `case $1:$2 in ftp://127.0.0.1:*/incoming/new.bin:lab) exit 3;; esac`, "sh", "{url}", "{user}"}, GaveUp, "exit 3"},
 		{"file to send", plain, []string{"sh", "-c", `test -s "$1" && test -d "$2" && exit 3`, "sh", "{out}", "{dir}"}, GaveUp, "exit 3"},
-		{"its folders", plain, []string{"sh", "-c", `test "$(pwd -P)" = "$(cd "$1" && pwd -P)" && test -z "$http_proxy" && touch "$HOME/x" "$TMPDIR/y" && exit 3`, "sh", "{dir}"}, GaveUp, "exit 3"},
+		{"its folders", plain, []string{"sh", "-c", `test "$(pwd -P)" = "$(cd "$1" && pwd -P)" && touch "$HOME/x" "$TMPDIR/y" && exit 3`, "sh", "{dir}"}, GaveUp, "exit 3"},
 		{"certificate", "https/download/plain", []string{"sh", "-c", `grep -q CERTIFICATE "$1" && exit 3`, "sh", "{ca}"}, GaveUp, "exit 3"},
 		{"standard output", "ftp/list/login", []string{"printf", "one.txt\\n/pub/sub/\\ntwo.bin\\r\\n./third file.txt\\n"}, Right, "all is there"},
 		{"names missing", "ftp/list/login", []string{"printf", "one.txt\\nsub\\n"}, Lied, "the names are"},
@@ -62,23 +63,46 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestCommandThatHangs ends a program with those that it has started.
+// TestCommandThatHangs ends a program that does not end itself, with those that it has started.
 func TestCommandThatHangs(t *testing.T) {
+	if r := judged(t, "http/download/plain", 50*time.Millisecond, "sleep", "1000"); r.Verdict != Hung || !strings.Contains(r.Why, "no end within 50ms") {
+		t.Errorf("%v: %s", r.Verdict, r.Why)
+	}
 	fifo := t.TempDir() + "/fifo"
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { // the end of the file comes when no process has it open
-		_, err := os.ReadFile(fifo)
-		ended <- err
-	}()
-	r := judged(t, "http/download/plain", 50*time.Millisecond, "sh", "-c", `exec 3>"$1"; sleep 1000 & wait`, "sh", fifo)
-	if r.Verdict != Hung || !strings.Contains(r.Why, "no end within 50ms") {
-		t.Errorf("%v: %s", r.Verdict, r.Why)
+	program := Command("sh", "-c", `(echo up; exec sleep 1000) > "$1" & wait`, "sh", fifo)
+	j := &Judge{Folder: t.TempDir(), Client: func(ctx context.Context, c Case) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		ended := make(chan error)
+		go func() { ended <- program(ctx, c) }()
+		child, err := os.Open(fifo)
+		if err != nil {
+			return err
+		}
+		defer child.Close()
+		if _, err := io.ReadFull(child, make([]byte, len("up\n"))); err != nil {
+			return err
+		}
+		cancel()
+		_, err = io.ReadAll(child) // it ends when no process has it open any more
+		return errors.Join(err, <-ended)
+	}}
+	for r := range j.All(t.Context(), Select(Cases(), "http/download/plain")) {
+		if r.Verdict != GaveUp || !strings.Contains(r.Why, "canceled") {
+			t.Errorf("%v: %s", r.Verdict, r.Why)
+		}
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// TestProxyVariables checks that a program is not sent to a proxy.
+func TestProxyVariables(t *testing.T) {
+	t.Setenv("http_proxy", "http://127.0.0.1:1")
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+	if r := judged(t, "http/download/plain", 0, "sh", "-c", `test -z "$http_proxy$HTTPS_PROXY" && exit 3`, "sh", "{url}"); !strings.HasPrefix(r.Why, "exit 3") {
+		t.Error(r.Why)
 	}
 }
 

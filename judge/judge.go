@@ -1,5 +1,5 @@
-// Package judge finds out whether a client lies. It runs the client against servers that misbehave, each
-// in one way, and compares what the client says with what it has done.
+// Package judge finds out whether a client lies. It runs the client against servers that misbehave,
+// each in one way, and compares what the client says with what it has done.
 //
 //	func TestMyClient(t *testing.T) {
 //		judge.Test(t, judge.Select(judge.Cases(), "ftp/download"), func(ctx context.Context, c judge.Case) error {
@@ -7,9 +7,9 @@
 //		})
 //	}
 //
-// A [Case] says what its server does, where that is from, and what a careful client does. [Command] is a
-// Client that runs a program. All servers listen on loopback addresses; "another host" is 127.0.0.2, which
-// some systems do not have. Package testserver has the servers.
+// A [Case] says what its server does, where that is from, and what a careful client does. [Command]
+// is a Client that runs a program. All servers listen on loopback addresses; "another host" is
+// 127.0.0.2, which some systems do not have. Package testserver has the servers.
 package judge
 
 import (
@@ -27,9 +27,10 @@ import (
 	"github.com/fetch1738/fetch1738/judge/internal/web"
 )
 
-// A Client performs the task of a case. Nil means success: it claims that the document is in the file c.Out,
-// the names are there, the upload is at the server, or the tree is below c.Dir. Any error means that it says
-// that it failed. It should end when ctx does. Clients of several cases run at the same time.
+// A Client performs the task of a case. Nil means success: it claims that the document is in the
+// file c.Out, the names are there, the upload is at the server, or the tree is below c.Dir. Any
+// error means that it says that it failed. It should end when ctx does. Clients of several cases
+// run at the same time.
 type Client func(ctx context.Context, c Case) error
 
 // A Task is what a client is asked to do in a case.
@@ -49,34 +50,36 @@ func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree} }
 
 // Case is one server that misbehaves, and a task.
 type Case struct {
-	// Name is made of the scheme, the task, the place in the conversation, the fault, and perhaps the
-	// size of the document: "ftp/download/RETR/cut-226/1000".
+	// Name is made of the scheme, the task, the place in the conversation, the fault, and perhaps
+	// the size of the document: "ftp/download/RETR/cut-226/1000".
 	Name string
 	// Scheme is one of Schemes.
 	Scheme string
 	Task   Task
-	// Does, Source and Should are a sentence each: what the server does, the document or the program
-	// that the behavior is from, and what a careful client does.
+	// Does, Source and Should are a sentence each: what the server does, the document or the
+	// program that the behavior is from, and what a careful client does.
 	Does, Source, Should string
 	// Gets means that a careful client gets the document. Otherwise an error is right, and success
 	// is right only with the whole document.
 	Gets bool
-	// Waits means that the server falls silent or sends slowly without end, so that the client needs
-	// a limit of its own.
+	// Waits means that the server falls silent or sends slowly without end, so that the client
+	// needs a limit of its own.
 	Waits bool
 
 	// What follows is set while the case runs.
 
-	// URL is the document or directory; directories end in "/". It has the login, if the case has one.
+	// URL is the document or directory; directories end in "/". It has the login, if the case has
+	// one.
 	URL string
 	// Out is the path of the file for the task, in a folder of its own.
 	Out string
 	// Dir is the path of an empty folder, the one for Tree.
 	Dir string
-	// User and Password are the login, if the case has one; otherwise "anonymous" and a mail address.
+	// User and Password are the login, if the case has one; otherwise "anonymous" and a mail
+	// address.
 	User, Password string
-	// CA is the path of a file with the certificate that the client is to trust, in PEM. It exists for
-	// the schemes with TLS.
+	// CA is the path of a file with the certificate that the client is to trust, in PEM. It exists
+	// for the schemes with TLS.
 	CA string
 	// Home is the path of a folder where the client may keep what it likes.
 	Home string
@@ -84,8 +87,8 @@ type Case struct {
 	scene scene.Case
 }
 
-// Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to insist on
-// AUTH TLS (RFC 4217); "ftps" begins with TLS.
+// Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to
+// insist on AUTH TLS (RFC 4217); "ftps" begins with TLS.
 func Schemes() []string { return []string{"ftp", "ftp+tls", "ftps", "http", "https", "gopher", "nntp"} }
 
 // A Verdict is what a client has done in a case.
@@ -97,9 +100,9 @@ const (
 	GaveUp                 // an error where a careful client gets the document
 	Hung                   // no end within the limit
 	Crashed                // ended by a signal or a panic
-	// Lied means success with bytes or files that are wrong or missing, or, with success or without,
-	// something written outside of the folders of the case, or a secret sent to another host or in the
-	// clear.
+	// Lied means success with bytes or files that are wrong or missing, or, with success or
+	// without, something written outside of the folders of the case, or a secret sent to another
+	// host or in the clear.
 	Lied
 )
 
@@ -117,7 +120,8 @@ type Result struct {
 	Verdict Verdict
 	// Why is one line with what the client said and did.
 	Why string
-	// Met means that the fault came up. A client that does not send the command has nothing to show.
+	// Met means that the fault came up. A client that does not send the command has nothing to
+	// show.
 	Met bool
 	// Transcript is what went over the control connections of the servers.
 	Transcript string
@@ -145,8 +149,8 @@ func (c Case) on(s *scene.Stage) Case {
 	return c
 }
 
-// Select returns the cases whose name is one of the given ones, begins with one and a "/", or matches one
-// as a pattern of path.Match. Without names it returns all.
+// Select returns the cases whose name is one of the given ones, begins with one and a "/", or
+// matches one as a pattern of path.Match. Without names it returns all.
 func Select(all []Case, names ...string) []Case {
 	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool {
 		return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
@@ -164,8 +168,8 @@ type TB interface {
 	Logf(format string, args ...any)
 }
 
-// Test judges the client of a test in the cases. The test fails for each in which it lied, crashed or hung.
-// It logs those in which the client gave up.
+// Test judges the client of a test in the cases. The test fails for each in which it lied, crashed
+// or hung. It logs those in which the client gave up.
 func Test(tb TB, cases []Case, client Client) {
 	tb.Helper()
 	for r := range (&Judge{Client: client}).All(tb.Context(), cases) {

@@ -56,8 +56,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestEachCaseBegins starts the servers of each case. Each kind of fault that they have must occur in a
-// case.
+// TestEachCaseBegins starts the servers of each case. Each kind of fault that they have must occur
+// in a case.
 func TestEachCaseBegins(t *testing.T) {
 	var mu sync.Mutex
 	kinds := map[string]map[string]bool{"ftp": {}, "http": {}, "gopher": {}, "nntp": {}}
@@ -65,12 +65,16 @@ func TestEachCaseBegins(t *testing.T) {
 	var all sync.WaitGroup
 	places := make(chan struct{}, 8)
 	folder := t.TempDir()
+	another := hasAnother()
 	for _, c := range Cases() {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
 			s, err := scene.Begin(t.Context(), c.scene, folder)
 			defer s.End()
+			if err != nil && !another {
+				return
+			}
 			if err != nil || s.URL == "" {
 				t.Errorf("%s: %q, %v", c.Name, s.URL, err)
 			}
@@ -96,6 +100,16 @@ func TestEachCaseBegins(t *testing.T) {
 			}
 		}
 	}
+}
+
+// hasAnother reports whether the system has the address of another host; macOS has it only if it is
+// configured.
+func hasAnother() bool {
+	l, err := net.Listen("tcp", scene.Another+":0")
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
 }
 
 const (
@@ -220,12 +234,16 @@ func TestVerdicts(t *testing.T) {
 		{"sends what a name hides", func(ctx context.Context, c Case) error {
 			return dialogue(ctx, c, "USER anonymous\r\nPASS x\r\nDELE file.bin\r\n")
 		}, "ftp/download/name/cr-lf", Lied, "hidden in a name"},
+		{"sends the document where PASV says", uploadTo, "ftp/upload/pasv/other-host", Lied, "the document to another host"},
 		{"sends the password in the clear", func(ctx context.Context, c Case) error {
 			return dialogue(ctx, c, "AUTH TLS\r\nUSER "+c.User+"\r\nPASS "+c.Password+"\r\n")
 		}, "ftp+tls/download/stripped/500", Lied, "in the clear"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
+			if strings.HasSuffix(tc.on, "-host") && !hasAnother() {
+				t.Skip("this system has no second loopback address")
+			}
 			j := &Judge{Client: tc.client, Limit: 20 * time.Second, Folder: t.TempDir()}
 			if tc.want == Hung {
 				j.Limit = 50 * time.Millisecond
@@ -243,8 +261,43 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// uploadTo sends the document to the address in the reply to PASV.
+func uploadTo(ctx context.Context, c Case) error {
+	data, err := os.ReadFile(c.Out)
+	if err != nil {
+		return err
+	}
+	text, err := transcriptOf(ctx, c, "USER anonymous\r\nPASS x\r\nPASV\r\n")
+	if err != nil {
+		return err
+	}
+	_, numbers, _ := strings.Cut(text, "227 Entering Passive Mode (")
+	var ip [4]byte
+	var high, low int
+	if _, err := fmt.Sscanf(numbers, "%d,%d,%d,%d,%d,%d", &ip[0], &ip[1], &ip[2], &ip[3], &high, &low); err != nil {
+		return err
+	}
+	nc, err := net.DialTCP("tcp", nil, &net.TCPAddr{IP: ip[:], Port: high<<8 | low})
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if _, err := nc.Write(data); err != nil {
+		return err
+	}
+	_ = nc.CloseWrite()
+	_, err = io.ReadAll(nc) // it was heard
+	return err
+}
+
 // dialogue sends lines to the server of a case, each after the reply to the one before.
 func dialogue(ctx context.Context, c Case, lines string) error {
+	_, err := transcriptOf(ctx, c, lines)
+	return err
+}
+
+// transcriptOf is dialogue, and returns the replies.
+func transcriptOf(ctx context.Context, c Case, lines string) (string, error) {
 	_, rest, _ := strings.Cut(c.URL, "://")
 	if _, without, ok := strings.Cut(rest, "@"); ok {
 		rest = without
@@ -252,18 +305,35 @@ func dialogue(ctx context.Context, c Case, lines string) error {
 	addr, _, _ := strings.Cut(rest, "/")
 	nc, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer nc.Close()
 	replies := bufio.NewReader(nc)
+	var all string
 	for line := range strings.Lines(lines + "QUIT\r\n") {
-		if _, err := replies.ReadString('\n'); err != nil {
-			return err
+		reply, err := replies.ReadString('\n')
+		if err != nil {
+			return all, err
 		}
+		all += reply
 		if _, err := io.WriteString(nc, line); err != nil {
-			return err
+			return all, err
 		}
 	}
-	_, err = io.ReadAll(replies)
-	return err
+	last, err := io.ReadAll(replies)
+	return all + string(last), err
+}
+
+// TestCannotBeSetUp gives a client no case that has no server.
+func TestCannotBeSetUp(t *testing.T) {
+	broken := scene.Cases("ftp", scene.Download, []scene.Named{{Name: "broken", Set: func(s *scene.Stage) { s.Check(errors.New("no port")) }}})[0]
+	j := &Judge{Folder: t.TempDir(), Client: func(context.Context, Case) error { panic("called") }}
+	for r := range j.All(t.Context(), []Case{{Name: broken.Name, scene: broken}}) {
+		if r.Verdict != GaveUp || r.Why != "the case cannot be set up: no port" {
+			t.Errorf("%v: %s", r.Verdict, r.Why)
+		}
+	}
+	if left, err := os.ReadDir(j.Folder); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
 }

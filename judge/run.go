@@ -26,13 +26,13 @@ type Judge struct {
 	Folder string
 }
 
-// Limit is the usual limit of a case. An ordinary client needs some milliseconds; one that waits for a
-// server is expected to have a limit below this.
+// Limit is the usual limit of a case. An ordinary client needs some milliseconds; one that waits
+// for a server is expected to have a limit below this.
 const Limit = 20 * time.Second
 
-// All judges the client in all cases, and yields the results in the order of the cases. If it does not
-// pass the first case of a scheme and task, which has an ordinary server, the other cases of that scheme
-// and task are left out. The results end early with ctx.
+// All judges the client in all cases, and yields the results in the order of the cases. If it does
+// not pass the first case of a scheme and task, which has an ordinary server, the other cases of
+// that scheme and task are left out. The results end early with ctx.
 func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -75,9 +75,9 @@ func (r *run) all(ctx context.Context) {
 				continue
 			}
 			mu.Lock()
-			failed, known := passes[c.group()]
+			passed, known := passes[c.group()]
 			mu.Unlock()
-			if ctx.Err() != nil || known && !failed && !c.scene.Plain {
+			if ctx.Err() != nil || known && !passed && !c.scene.Plain {
 				close(r.results[i])
 				continue
 			}

@@ -250,8 +250,8 @@ func (a *access) enter(c commands) error {
 }
 
 // prepare sets the transfer type and sends the commands of Options.PreTransfer. The data connection
-// is opened last, in the order of RFC 1738: some servers answer nothing else once they have opened a
-// port.
+// is opened last, in the order of RFC 1738: some servers answer nothing else once they have opened
+// a port.
 func (a *access) prepare(c commands) error {
 	if err := a.preferFacts(c); err != nil {
 		return err
@@ -315,7 +315,7 @@ func (a *access) quote(c commands, lines []string) error {
 type begun struct {
 	size     int64 // of the whole file; -1 if not known
 	asked    bool  // SIZE was sent
-	stated   bool  // only the reply to RETR has told the size
+	byReply  bool  // only the reply to RETR has told the size
 	modTime  time.Time
 	offset   int64
 	nothing  bool // there is no data to fetch, so no transfer was started

@@ -30,7 +30,7 @@ type body struct {
 	maxExtra int64         // how many more than expected it may send
 	from     int64         // offset in the file at which the transfer started
 	size     int64         // of the file; -1 if not known
-	stated   bool          // only the reply to RETR has told it
+	byReply  bool          // only the reply to RETR has told it
 	modTime  time.Time     // of the file, if the transfer continues an earlier one, and the time is known
 	led      bool          // the caller compares the bytes before those that it asked for
 	silent   bool          // the Trace does not count what is received
@@ -43,7 +43,7 @@ type body struct {
 }
 
 func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, stated: b.stated, led: a.lead > 0, restart: restart}
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
 	if b.offset > 0 {
 		body.modTime = b.modTime
@@ -207,7 +207,7 @@ func (b *body) endOfRange() error {
 	case b.from == 0 && stated >= 0 && stated != b.expected: // by the reply to RETR
 		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and %d when that began", b.expected, stated)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
-	case b.a.opt.EndAtSize && (stated < 0 || b.stated): // perhaps it grows, or it is another one, or the size is wrong
+	case b.a.opt.EndAtSize && (stated < 0 || b.byReply): // perhaps it grows, or it is another one, or the size is wrong
 		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and has more now", b.expected)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
 	}

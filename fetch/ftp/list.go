@@ -97,9 +97,9 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 }
 
 // HeaderUnique is a field of Item.Header of a directory: it is the same in all paths that lead to
-// the directory, such as symbolic links (RFC 3659 §7.5.2). Only listings by MLSD have it. It is made of
-// the facts unique and modify, because some servers give all directories the same unique: a directory
-// must not be taken for another one, and so be left out, by that alone.
+// the directory, such as symbolic links (RFC 3659 §7.5.2). Only listings by MLSD have it. It is
+// made of the facts unique and modify, because some servers give all directories the same unique: a
+// directory must not be taken for another one, and so be left out, by that alone.
 const HeaderUnique = "unique"
 
 // HeaderPerm is a field of Item.Header: what the user may do with the entry, in the letters

@@ -60,8 +60,9 @@ type Options struct {
 	// close a port that no transfer has used.
 	More func() bool
 	// EndAtSize ends the document at the size that the server announced, even if the file grows
-	// during the transfer. Otherwise up to 64 MiB more are read. If the file has more bytes and the
-	// reply to RETR states no size, or SIZE none, it may be another file: an error of the kind ErrTruncated.
+	// during the transfer. Otherwise up to 64 MiB more are read. If the file has more bytes, and
+	// SIZE and the reply to RETR have not both stated the size, it may be another file: an error of
+	// the kind ErrTruncated.
 	EndAtSize bool
 	// Wanted, if not nil, is called before a file is fetched. If ModTime is set, the
 	// argument has the modification time; its Size is -1. If Wanted returns false, the

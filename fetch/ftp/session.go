@@ -311,7 +311,7 @@ func (s *session) compareSize(b *begun) {
 		s.stating = stated == b.size
 		return
 	}
-	b.size, b.stated, s.stating = stated, true, s.stating && stated >= 0
+	b.size, b.byReply, s.stating = stated, true, s.stating && stated >= 0
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
@@ -337,9 +337,9 @@ func (s *session) retrieve(command string, offset int64) error {
 	return err
 }
 
-// transfer calls do, in which the library performs a transfer. It opens a data connection unless one
-// is open. If there was one before the access, a refusal may mean that the server does not use it.
-// Unless SIZE has not found the file either, the transfer is then tried with another one.
+// transfer calls do, in which the library performs a transfer. It opens a data connection unless
+// one is open. If there was one before the access, a refusal may mean that the server does not use
+// it. Unless SIZE has not found the file either, the transfer is then tried with another one.
 func (s *session) transfer(command string, do func() error) error {
 	if err := s.openData(command); err != nil {
 		return err

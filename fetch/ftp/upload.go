@@ -55,9 +55,9 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	return attr, nil
 }
 
-// checkStored compares the size that the server now states with that of the upload. A server may end a
-// transfer with 226 although it has stored a part only, and what it did not read is no error of the
-// connection. A server that does not know SIZE, or takes the file away at once, is believed.
+// checkStored compares the size that the server now states with that of the upload. A server may
+// end a transfer with 226 although it has stored a part only, and what it did not read is no error
+// of the connection. A server that does not know SIZE, or takes the file away at once, is believed.
 func (s *session) checkStored(want int64) error {
 	a := s.access
 	if a.exact {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -123,9 +122,4 @@ func fields(head []byte) []fetch.Field {
 		}
 	}
 	return list
-}
-
-// named reports whether a head has a field of that name.
-func named(head []byte, name string) bool {
-	return slices.ContainsFunc(fields(head), func(f fetch.Field) bool { return strings.EqualFold(f.Name, name) })
 }

@@ -37,13 +37,12 @@ type body struct {
 	idle      *time.Timer // nil before the first read, or without a limit
 	err       error       // what every further Read returns
 	closed    atomic.Bool
-	sent      func() error // checked at the end: see upload.checkSent
+	resp      *http.Response // the first one, for upload.checkSent
 }
 
 // newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (*body, error) {
-	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp)}
-	b.sent = func() error { return c.upload.checkSent(a.resp) }
+	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp), resp: a.resp}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
@@ -87,7 +86,7 @@ func (b *body) Read(p []byte) (int, error) {
 	for {
 		n, err := b.readNext(p)
 		if err == io.EOF {
-			if unsent := b.sent(); unsent != nil {
+			if unsent := b.call.upload.checkSent(b.resp); unsent != nil {
 				err = fetch.Fail(b.call.method, b.call.locator, fetch.ErrTruncated, unsent)
 			}
 		}

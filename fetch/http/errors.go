@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -14,8 +15,8 @@ import (
 var (
 	// ErrNotHTTP means that the response does not start like an HTTP/1.0 or HTTP/1.1 response.
 	ErrNotHTTP = errors.New("not an HTTP response")
-	// ErrHeader means that the header of the response exceeds Limits.Line or Limits.Header. The kind
-	// is fetch.ErrTooLarge.
+	// ErrHeader means that the header of the response exceeds Limits.Line or Limits.Header. The
+	// kind is fetch.ErrTooLarge.
 	ErrHeader = errors.New("response header")
 	// ErrCoding means that a content or transfer coding is unknown, was not requested, or does not
 	// match the data.
@@ -77,10 +78,16 @@ func startsAsHTTP(head []byte) bool {
 // hasTransferCoding reports whether a head names a transfer coding other than chunked, the only one
 // that the transport supports.
 func hasTransferCoding(head []byte) bool {
+	return bytes.HasSuffix(head, []byte("\n")) &&
+		slices.ContainsFunc(transferCodings(head), func(coding string) bool { return !strings.EqualFold(coding, "chunked") })
+}
+
+// transferCodings returns the values of the fields Transfer-Encoding of a head.
+func transferCodings(head []byte) (values []string) {
 	for _, f := range fields(head) {
-		if strings.EqualFold(f.Name, "Transfer-Encoding") && !strings.EqualFold(f.Value, "chunked") {
-			return bytes.HasSuffix(head, []byte("\n"))
+		if strings.EqualFold(f.Name, "Transfer-Encoding") {
+			values = append(values, f.Value)
 		}
 	}
-	return false
+	return values
 }

@@ -157,7 +157,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 	if startsAsHTTP(ex.received) { // else notHTTP reports it
 		ex.call.hooks.call(func(t *fetch.Trace) { t.Received(ex.received) })
 	}
-	if bytes.HasPrefix(ex.received, []byte("HTTP/1.0 ")) && named(ex.received, "Transfer-Encoding") {
+	if bytes.HasPrefix(ex.received, []byte("HTTP/1.0 ")) && len(transferCodings(ex.received)) > 0 {
 		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
 		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("%w: HTTP/1.0 has no transfer coding", ErrCoding)})
 	}
@@ -184,8 +184,8 @@ func (ex *exchange) breakOff(c *conn) {
 	}
 }
 
-// refuse records why the response is not read any further. Read returns it too, but the transport may
-// report that the line at which it stopped is malformed.
+// refuse records why the response is not read any further. Read returns it too, but the transport
+// may report that the line at which it stopped is malformed.
 func (ex *exchange) refuse(why error) error {
 	ex.refusal = fetch.Fail(ex.call.method, ex.hop.locator, fetch.ErrOther, why)
 	return ex.refusal

@@ -105,12 +105,13 @@ func (u *upload) attempt() (io.ReadCloser, error) {
 		}
 		u.started = false
 	}
+	u.whole = false
 	u.current = &attempt{u: u, canceled: make(chan struct{})}
 	return u.current, nil
 }
 
-// checkSent returns an error if a response of success to PUT came before u was sent: the server cannot
-// have what it says it has. What other methods do with a body is the server's affair.
+// checkSent returns an error if a response of success to PUT came before u was sent: the server
+// cannot have what it says it has. What other methods do with a body is the server's affair.
 func (u *upload) checkSent(resp *http.Response) error {
 	if u == nil || u.size == 0 || resp.StatusCode/100 != 2 || resp.Request.Method != http.MethodPut {
 		return nil

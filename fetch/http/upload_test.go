@@ -102,6 +102,31 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// TestAnsweredBeforeSent has a body that was sent to a server that redirects it, and then a success
+// of a server that has not asked for it with 100; and one whose response is read.
+func TestAnsweredBeforeSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newNetwork(t, map[string]server{
+			"a.example:80": func(v *visit) string {
+				v.body()
+				return status("307 Temporary Redirect", "", "Location: http://b.example/f", "Connection: close")
+			},
+			"b.example:80": says(status("201 Created", "", "Connection: close")),
+		})
+		body := strings.NewReader(strings.Repeat("b", largeBody+1))
+		_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, body)
+		if fetch.KindOf(err) != fetch.ErrTruncated || len(w.visits) != 2 {
+			t.Errorf("sent to the first server only: %d visits, %v", len(w.visits), err)
+		}
+		for method, kind := range map[string]fetch.ErrorKind{"PUT": fetch.ErrTruncated, "POST": fetch.ErrOther} {
+			_, _, err := get(t, w.fetcher(), "http://b.example/f", &Options{Method: method, Body: zeros{}})
+			if fetch.KindOf(err) != kind || (err == nil) != (kind == fetch.ErrOther) {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+	})
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -1,7 +1,6 @@
 package ftptest
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -28,14 +27,10 @@ var noFinalReply = &core.Kind{Name: "NoFinalReply"}
 // Keep stores only the first n bytes of an upload. It reads all of it, and replies as usual.
 func Keep(n int64) Fault { return own{Fault: keep.With(core.Args{N: n})} }
 
-var keep = &core.Kind{Name: "Keep", Params: "n", Check: func(a core.Args) error {
-	if a.N < 0 {
-		return errors.New("the number must not be negative")
-	}
-	return nil
-}}
+var keep = &core.Kind{Name: "Keep", Params: "n", Check: core.NotNegative}
 
-// table has the faults of the server. A fault of bytes that is armed at a transfer acts on its data.
+// table has the faults of the server. A fault of bytes that is armed at a transfer acts on its
+// data.
 var table = core.Table{
 	Server: "FTP",
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "GREETING"}, {Name: "DATA"}, {Name: "END"}, {Name: "*", Arg: true}},

@@ -30,21 +30,19 @@ func serve(s *scene.Stage, configure ...func(*ftptest.Server)) *ftptest.Server {
 // serveAs is serve for a scheme of URLs.
 func serveAs(s *scene.Stage, scheme string, configure ...func(*ftptest.Server)) *ftptest.Server {
 	srv, err := ftptest.Start(s.Ctx, "", append([]func(*ftptest.Server){func(f *ftptest.Server) { f.Users = scene.Users() }}, configure...)...)
-	if err != nil {
-		s.Check(err)
-		return nil
-	}
-	s.Serve(&srv.Server, nil)
+	s.Check(err)
+	s.Serve(&srv.Server)
 	s.At(scheme + "://" + srv.Addr)
 	storedAs(s, srv, "incoming/new.bin")
 	return srv
 }
 
-// ordinary starts the server of constructed cases. All require a login, so that USER and PASS are places.
-func ordinary(s *scene.Stage) *testserver.Server {
+// ordinary starts the server of constructed cases. All require a login, so that USER and PASS are
+// places.
+func ordinary(s *scene.Stage) scene.Server {
 	srv := serve(s)
 	s.Login()
-	return commonOf(srv)
+	return srv
 }
 
 // places are the points of an FTP conversation.
@@ -90,8 +88,8 @@ func constructed(task scene.Task) (all []scene.Case) {
 	case scene.Download:
 		all = append(all, scene.Cross("ftp", task, dataOf("RETR"), dataFaults(), sizes, ordinary)...)
 		all = append(all, scene.Cross("ftp", task, []scene.Place{{At: "size", Stages: []string{"SIZE"}, Says: "the reply to SIZE"}}, sizeFaults(), sizes, ordinary)...)
-		all = append(all, scene.Cross("ftp", task, []scene.Place{{At: "150", Stages: []string{"RETR"}, Says: "the first reply to RETR"}}, openingFaults(), sizes, func(s *scene.Stage) *testserver.Server {
-			return commonOf(serve(s, func(f *ftptest.Server) { f.Hide = []string{"SIZE", "MLST"} }))
+		all = append(all, scene.Cross("ftp", task, []scene.Place{{At: "150", Stages: []string{"RETR"}, Says: "the first reply to RETR"}}, openingFaults(), sizes, func(s *scene.Stage) scene.Server {
+			return serve(s, func(f *ftptest.Server) { f.Hide = []string{"SIZE", "MLST"} })
 		})...)
 	case scene.Resume:
 		all = append(all, scene.Cross("ftp", task, dataOf("RETR"), dataFaults(), sizes[2:], ordinary)...)
@@ -165,7 +163,8 @@ func sizeFaults() []scene.Fault {
 	}
 }
 
-// openingFaults are wrong sizes in the first reply to RETR, where SIZE is not known. The data is right.
+// openingFaults are wrong sizes in the first reply to RETR, where SIZE is not known. The data is
+// right.
 func openingFaults() []scene.Fault {
 	row := func(name, does string, count func(size int64) string) scene.Fault {
 		return scene.Fault{Name: name, Does: does, Source: "The reply of BSD's ftpd, which clients read since 1990.",
@@ -210,8 +209,8 @@ func listFaults() []scene.Fault {
 	}
 }
 
-// personalities are servers that people use, or ways in which servers differ. A careful client can do
-// with all of them but those that are not listed here.
+// personalities are servers that people use, or ways in which servers differ. A careful client can
+// do with all of them but those that are not listed here.
 func personalities(task scene.Task) (all []scene.Case) {
 	slow := []string{"late-226", "pasv-silent", "pasv-unaccepted"}
 	without := map[string][]scene.Task{
@@ -233,7 +232,7 @@ func personalities(task scene.Task) (all []scene.Case) {
 		}})[0]
 		if p.Name == "lists-nothing" || p.Name == "truncating-list" {
 			if task == scene.List || task == scene.Tree {
-				continue // nobody can know
+				continue // no client can know
 			}
 		}
 		all = append(all, c)

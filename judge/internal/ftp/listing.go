@@ -137,11 +137,11 @@ func dialectCases(task scene.Task) (all []scene.Named) {
 			Does: fmt.Sprintf("The listing has lines as %q.", d.line("one.txt", 1738, false)),
 			Set: func(s *scene.Stage) {
 				srv := serve(s, func(f *ftptest.Server) { f.Hide, f.Listing = hide, d.listing(command) })
-				if srv != nil && !d.common && s.Task == scene.List { // names there have no spaces
+				if !d.common && s.Task == scene.List { // names there have no spaces
 					s.Names = []string{"one.txt", "sub", "two.bin"}
 					s.Check(srv.Remove("pub/third file.txt"))
 				}
-				s.Seen = func() bool { return srv != nil && strings.Contains(srv.Transcript().String(), "C: "+command) }
+				s.Seen = func() bool { return strings.Contains(srv.Transcript().String(), "C: "+command) }
 			},
 		})
 	}
@@ -232,9 +232,6 @@ func listingCases(task scene.Task) []scene.Named {
 
 // emptyDir empties the directory that is listed.
 func emptyDir(s *scene.Stage, srv *ftptest.Server) {
-	if srv == nil {
-		return
-	}
 	if s.Task == scene.List {
 		for _, name := range []string{"pub/one.txt", "pub/two.bin", "pub/third file.txt", "pub/sub"} {
 			s.Check(srv.Remove(name))
@@ -245,8 +242,8 @@ func emptyDir(s *scene.Stage, srv *ftptest.Server) {
 	s.Check(srv.Remove("pub/none"))
 }
 
-// trap starts a server whose listing of the directory has one more entry, a file with a name; {canary} is
-// the path of the folder outside.
+// trap starts a server whose listing of the directory has one more entry, a file with a name;
+// {canary} is the path of the folder outside.
 func trap(s *scene.Stage, text string) {
 	canary := filepath.ToSlash(s.Path("canary"))
 	text = strings.ReplaceAll(text, "{canary}", canary)
@@ -272,9 +269,6 @@ func trap(s *scene.Stage, text string) {
 			return lines
 		}
 	})
-	if srv == nil {
-		return
-	}
 	for _, at := range []string{"evil", "canary/bird", "pub/evil", "pub/sub/evil", strings.Trim(canary, "/") + "/bird", "pub/link/bird", "link/bird", "bird"} {
 		s.Put(srv, at, []byte("dead\n"))
 	}

@@ -42,8 +42,8 @@ func replies(pairs ...string) func(*scene.Stage) {
 	return with(func(f *ftptest.Server) { f.Replies = all })
 }
 
-// onePort starts a server without EPSV whose passive port is that of a spy at another address, and gives
-// the port to configure.
+// onePort starts a server without EPSV whose passive port is that of a spy at another address, and
+// gives the port to configure.
 func onePort(s *scene.Stage, hide []string, says string, configure func(f *ftptest.Server, port int)) {
 	for range 20 { // the port must be free on this host, too
 		spy := s.SpyAt(scene.Another+":0", says, "the document to another host")
@@ -106,15 +106,15 @@ func passiveCases() (all []scene.Named) {
 		{Name: "data/silent", Waits: true, Does: "The data connection is accepted, and nothing comes.", Source: "The personality pasv-silent; firewalls that answer for hosts.",
 			Set: with(func(f *ftptest.Server) { f.Passive = ftptest.PassiveSilent })},
 		{Name: "data/drip", Waits: true, Does: "One byte comes each second.", Source: "Slow servers that never end (CVE-2026-11352 of curl is of that kind).", Should: "It ends with an error after a limit of its own, or waits for the 1000 bytes.",
-			Set: func(s *scene.Stage) { s.Arm(commonOf(serve(s)), "RETR", 0, testserver.Drip(1, time.Second)) }},
+			Set: func(s *scene.Stage) { s.Arm(serve(s), "RETR", 0, testserver.Drip(1, time.Second)) }},
 		{Name: "data/slow-start", Gets: true, Does: "The data comes in pieces of 100 bytes with a pause of a millisecond after each.", Source: "A slow line.",
-			Set: func(s *scene.Stage) { s.Arm(commonOf(serve(s)), "RETR", 0, testserver.Drip(100, time.Millisecond)) }},
+			Set: func(s *scene.Stage) { s.Arm(serve(s), "RETR", 0, testserver.Drip(100, time.Millisecond)) }},
 		{Name: "data/longer", Does: "14 bytes more come than SIZE said.", Source: "A file that grows between SIZE and RETR, as a log does.", Should: "It fetches all of it, or what SIZE said, or ends with an error.",
 			Set: func(s *scene.Stage) {
 				s.Document = scene.Octets(1000)
 				more := string(s.Document) + "and more of it"
 				s.Same = func(got, want []byte) bool { return string(got) == more || string(got) == string(want) }
-				s.Arm(commonOf(serve(s)), "RETR", 0, testserver.Data(more))
+				s.Arm(serve(s), "RETR", 0, testserver.Data(more))
 			}},
 	}
 	return append(all, malformedCases()...)
@@ -226,9 +226,6 @@ func nameCases() (all []scene.Named) {
 			srv := serve(s)
 			base := s.URL[:strings.LastIndexByte(s.URL, '/')+1]
 			s.URL = base + escaped
-			if srv == nil {
-				return
-			}
 			if s.Task == scene.Upload {
 				storedAs(s, srv, "incoming/"+file)
 				return
@@ -257,7 +254,7 @@ func nameCases() (all []scene.Named) {
 				srv := serve(s)
 				s.URL = s.URL[:strings.LastIndexByte(s.URL, '/')+1] + escaped
 				s.Forbidden = "DELE"
-				if srv != nil && s.Task == scene.Upload {
+				if s.Task == scene.Upload {
 					storedAs(s, srv, "incoming/no")
 				}
 			}})
@@ -273,16 +270,13 @@ func resumeCases() []scene.Named {
 	from := func(offset func(begun int) int) func(*scene.Stage) {
 		return func(s *scene.Stage) {
 			srv := serve(s)
-			if srv == nil {
-				return
-			}
 			at := max(0, offset(s.Begun))
-			s.Arm(&srv.Server, "RETR", 0, testserver.Data(string(s.Document[at:])))
+			s.Arm(srv, "RETR", 0, testserver.Data(string(s.Document[at:])))
 		}
 	}
 	return []scene.Named{
 		{Name: "rest/from-start", Does: "REST is accepted, and the file comes from its beginning.", Source: "The personality rest-ignored; servers that only reply to REST.", Set: func(s *scene.Stage) {
-			s.Arm(commonOf(serve(s)), "REST", 0, testserver.FromStart())
+			s.Arm(serve(s), "REST", 0, testserver.FromStart())
 		}},
 		{Name: "rest/from-start-unknown-size", Does: "REST is accepted, the file comes from its beginning, and SIZE and MLST are not known.", Source: "Servers of the nineties.", Set: with(func(f *ftptest.Server) {
 			f.IgnoreREST, f.Hide = true, []string{"SIZE", "MDTM", "MLST", "FEAT"}
@@ -298,10 +292,8 @@ func resumeCases() []scene.Named {
 		}},
 		{Name: "missing", Does: "The file at the server is gone.", Source: "RFC 959 §5.4.", Set: func(s *scene.Stage) {
 			srv := serve(s)
-			if srv != nil {
-				s.Check(srv.Remove("pub/file.bin"))
-				s.Put(srv, "pub/other.bin", nil)
-			}
+			s.Check(srv.Remove("pub/file.bin"))
+			s.Put(srv, "pub/other.bin", nil)
 		}},
 		{Name: "login", Gets: true, Does: "The file requires a login.", Source: "RFC 959.", Set: func(s *scene.Stage) { serve(s); s.Login() }},
 		{Name: "large-offset", Gets: true, Does: "All but the last byte is there.", Source: "RFC 3659 §5.", Set: func(s *scene.Stage) { s.Begun = 999; serve(s) }},
@@ -324,14 +316,6 @@ func uploadCases() []scene.Named {
 		}},
 		{Name: "size/after", Gets: true, Does: "After the upload, SIZE is not known.", Source: "RFC 3659 §4: SIZE is an extension.", Set: with(func(f *ftptest.Server) { f.Hide = []string{"SIZE", "MLST"} })},
 	}
-}
-
-// commonOf returns what all servers have in common of one, nil without one.
-func commonOf(srv *ftptest.Server) *testserver.Server {
-	if srv == nil {
-		return nil
-	}
-	return &srv.Server
 }
 
 // storedAs says under which name the server is to have the upload.

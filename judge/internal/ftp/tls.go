@@ -10,11 +10,12 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
-// tlsCases are those of FTP with TLS: where the client insists on AUTH TLS, and where TLS comes first.
+// tlsCases are those of FTP with TLS: where the client insists on AUTH TLS, and where TLS comes
+// first.
 func tlsCases() (all []scene.Case) {
 	for _, scheme := range []string{"ftp+tls", "ftps"} {
 		for _, task := range []scene.Task{scene.Download, scene.Upload} {
-			start := func(s *scene.Stage) *testserver.Server { return commonOf(secure(s, scheme, scene.Certificate())) }
+			start := func(s *scene.Stage) scene.Server { return secure(s, scheme, scene.Certificate()) }
 			all = append(all, scene.PlainCase(scheme, task, func(s *scene.Stage) { start(s) }))
 			if task == scene.Download {
 				all = append(all, scene.Cross(scheme, task, dataOf("RETR"), dataFaults(), []int64{1000, 70_000}, start)...)
@@ -39,20 +40,18 @@ func secure(s *scene.Stage, scheme string, config *tls.Config, configure ...func
 		f.TLS, f.ImplicitTLS = config, scheme == "ftps"
 	}}, configure...)...)
 	s.Login()
-	if srv != nil {
-		s.Trust(srv.CA())
-	}
+	s.Trust(srv.CA())
 	return srv
 }
 
 // tlsConstructed are the faults of the replies to the commands of TLS.
-func tlsConstructed(scheme string, task scene.Task, start func(*scene.Stage) *testserver.Server) (all []scene.Case) {
+func tlsConstructed(scheme string, task scene.Task, start func(*scene.Stage) scene.Server) (all []scene.Case) {
 	for _, p := range scene.ReplyTo(false, "AUTH", "PBSZ", "PROT") {
 		if p.At == "AUTH" && scheme == "ftps" {
 			continue
 		}
 		faults := scene.ReplyFaults("234 ", "421 The server goes down.", "500 No.", "431 Not now.")
-		all = append(all, scene.Cross(scheme, task, []scene.Place{p}, faults, []int64{1000}, func(s *scene.Stage) *testserver.Server {
+		all = append(all, scene.Cross(scheme, task, []scene.Place{p}, faults, []int64{1000}, func(s *scene.Stage) scene.Server {
 			srv := start(s)
 			if p.At == "AUTH" {
 				watchAUTH(s, srv)
@@ -64,7 +63,7 @@ func tlsConstructed(scheme string, task scene.Task, start func(*scene.Stage) *te
 }
 
 // watchAUTH watches for a password that is sent although AUTH was not accepted.
-func watchAUTH(s *scene.Stage, srv *testserver.Server) {
+func watchAUTH(s *scene.Stage, srv scene.Server) {
 	s.Alarm = func() string {
 		accepted := false
 		for _, line := range srv.Transcript() {
@@ -84,9 +83,9 @@ func certificateCases(scheme string) []scene.Named {
 	const should = "It ends with an error, and has not sent the password."
 	row := func(name, does, source string, config func() *tls.Config, trusted func() *tls.Config) scene.Named {
 		return scene.Named{Name: "certificate/" + name, Does: does, Source: source, Should: should, Set: func(s *scene.Stage) {
-			srv := secure(s, scheme, config())
+			secure(s, scheme, config())
 			s.Clear = true // also what is encrypted for a stranger
-			if trusted != nil && srv != nil {
+			if trusted != nil {
 				s.Trust(scene.Authority(trusted()))
 			}
 		}}
@@ -141,7 +140,7 @@ func strippedCases(scheme string) []scene.Named {
 			s.Login()
 			s.Trust(scene.Authority(scene.Certificate()))
 			s.Clear = true
-			s.Arm(commonOf(srv), "AUTH", 0, testserver.Reply(reply))
+			s.Arm(srv, "AUTH", 0, testserver.Reply(reply))
 		}}
 	}
 	return []scene.Named{
@@ -151,10 +150,10 @@ func strippedCases(scheme string) []scene.Named {
 		stripped("431", "AUTH is refused with 431.", "RFC 2228 §3.", "431 Not now."),
 		stripped("230", "AUTH is answered 230: logged in.", "CVE-2021-22947 (curl): replies before TLS.", "230 Already logged in."),
 		scene.Named{Name: "injected/331", Does: "334 and 331 follow the reply to AUTH, before TLS.", Source: "CVE-2021-22947 (curl): what comes before TLS must not be used after it.", Should: "It ends with an error, or ignores what came before TLS.", Set: func(s *scene.Stage) {
-			s.Arm(commonOf(secure(s, scheme, scene.Certificate())), "AUTH", 0, testserver.Reply("234 Proceed.\n331 Password required."))
+			s.Arm(secure(s, scheme, scene.Certificate()), "AUTH", 0, testserver.Reply("234 Proceed.\n331 Password required."))
 		}},
 		scene.Named{Name: "injected/230", Does: "230 follows the reply to AUTH, before TLS.", Source: "CVE-2021-22947 (curl).", Should: "It ends with an error, or ignores what came before TLS.", Set: func(s *scene.Stage) {
-			s.Arm(commonOf(secure(s, scheme, scene.Certificate())), "AUTH", 0, testserver.Reply("234 Proceed.\n230 Logged in."))
+			s.Arm(secure(s, scheme, scene.Certificate()), "AUTH", 0, testserver.Reply("234 Proceed.\n230 Logged in."))
 		}},
 	}
 }
@@ -164,7 +163,7 @@ func privateCases(scheme string, task scene.Task) (all []scene.Named) {
 	for _, code := range []string{"500", "534", "536"} {
 		all = append(all, scene.Named{Name: "private/" + code, Does: "PROT P is refused with " + code + ", and data connections are not encrypted.", Source: "RFC 4217 §9: the client was told to insist on TLS.", Should: "It ends with an error, and sends no document in the clear.", Set: func(s *scene.Stage) {
 			srv := secure(s, scheme, scene.Certificate())
-			s.Arm(commonOf(srv), "PROT", 0, testserver.Reply(code+" No."))
+			s.Arm(srv, "PROT", 0, testserver.Reply(code+" No."))
 			if task == scene.Upload {
 				s.Alarm = func() string {
 					if data, err := s.Stored(); err == nil && len(data) > 0 {

@@ -16,12 +16,12 @@ import (
 // Cases are those of Gopher and Gopher+.
 func Cases() (all []scene.Case) {
 	all = append(all, scene.PlainCase("gopher", scene.Download, func(s *scene.Stage) { serve(s, "9") }))
-	all = append(all, gopherConstructed()...)
-	all = append(all, gopherPersonalities(scene.Download)...)
+	all = append(all, constructed()...)
+	all = append(all, personalities(scene.Download)...)
 	all = append(all, scene.Cases("gopher", scene.Download, slices.Concat(textCases(), plusCases(), itemCases(), selectorCases()))...)
 	all = append(all, scene.PlainCase("gopher", scene.List, func(s *scene.Stage) { serve(s, "1") }))
-	all = append(all, scene.Cross("gopher", scene.List, []scene.Place{{At: "menu", Stages: []string{"MENU"}, Says: "the menu"}}, menuFaults(), []int64{1000}, startGopher("1"))...)
-	all = append(all, gopherPersonalities(scene.List)...)
+	all = append(all, scene.Cross("gopher", scene.List, []scene.Place{{At: "menu", Stages: []string{"MENU"}, Says: "the menu"}}, menuFaults(), []int64{1000}, start("1"))...)
+	all = append(all, personalities(scene.List)...)
 	return append(all, scene.Cases("gopher", scene.List, menuCases())...)
 }
 
@@ -29,14 +29,11 @@ func Cases() (all []scene.Case) {
 // binary, and 0 as a text.
 func serve(s *scene.Stage, itemType string, configure ...func(*gophertest.Server)) *gophertest.Server {
 	srv, err := gophertest.Start(s.Ctx, "", configure...)
-	if err != nil {
-		s.Check(err)
-		return nil
-	}
+	s.Check(err)
 	if itemType == "0" && s.Document == nil {
 		s.Document = scene.Lines(s.Size, "\n")
 	}
-	s.Serve(&srv.Server, nil)
+	s.Serve(&srv.Server)
 	s.At(srv.URL + "/" + itemType)
 	if itemType == "0" {
 		s.Put(srv, "pub/file.txt", s.Document)
@@ -46,17 +43,9 @@ func serve(s *scene.Stage, itemType string, configure ...func(*gophertest.Server
 	return srv
 }
 
-// gopherOf returns what all servers have in common of one, nil without one.
-func gopherOf(srv *gophertest.Server) *testserver.Server {
-	if srv == nil {
-		return nil
-	}
-	return &srv.Server
-}
-
-// startGopher returns a start for cross.
-func startGopher(itemType string, configure ...func(*gophertest.Server)) func(*scene.Stage) *testserver.Server {
-	return func(s *scene.Stage) *testserver.Server { return gopherOf(serve(s, itemType, configure...)) }
+// start returns a start for cross.
+func start(itemType string, configure ...func(*gophertest.Server)) func(*scene.Stage) scene.Server {
+	return func(s *scene.Stage) scene.Server { return serve(s, itemType, configure...) }
 }
 
 // sameDotted accepts a text in which a line of one dot comes first, and then the rest.
@@ -73,16 +62,16 @@ func sameDotted(got, first, rest []byte) bool {
 
 const unreliable = "RFC 1436 assumes a reliable stream; RFC 9293 §3.5.3: a reset is not the end of the data."
 
-// gopherConstructed are the constructed cases of a document.
-func gopherConstructed() (all []scene.Case) {
+// constructed are the constructed cases of a document.
+func constructed() (all []scene.Case) {
 	sizes := []int64{1, 1000, 70_000, 300_001}
 	text := scene.Place{At: "text", Stages: []string{"TEXT"}, Says: "the text"}
 	binary := scene.Place{At: "binary", Stages: []string{"BINARY"}, Says: "the document"}
 	connect := scene.Place{At: "CONNECT", Says: "the document"}
 	plus := scene.Place{At: "plus", Stages: []string{"PLUS"}, Says: "the document"}
-	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{connect}, connectFaults(), sizes[1:2], startGopher("9"))...)
-	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{binary}, itemFaults(), sizes, startGopher("9"))...)
-	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{text}, itemFaults(), sizes, startGopher("0"))...)
+	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{connect}, connectFaults(), sizes[1:2], start("9"))...)
+	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{binary}, itemFaults(), sizes, start("9"))...)
+	all = append(all, scene.Cross("gopher", scene.Download, []scene.Place{text}, itemFaults(), sizes, start("0"))...)
 	return append(all, scene.Cross("gopher", scene.Download, []scene.Place{plus}, lengthFaults(), sizes[1:3], startPlus)...)
 }
 
@@ -111,7 +100,7 @@ func itemFaults() []scene.Fault {
 
 // startPlus starts a server of Gopher+, whose document has a header with its length. Clients
 // without Gopher+ may give the answer with its header.
-func startPlus(s *scene.Stage) *testserver.Server { return gopherOf(servePlus(s)) }
+func startPlus(s *scene.Stage) scene.Server { return servePlus(s) }
 
 func servePlus(s *scene.Stage, configure ...func(*gophertest.Server)) *gophertest.Server {
 	standard := func(g *gophertest.Server) { g.Dialect = gophertest.StandardGopher }
@@ -161,8 +150,8 @@ func lengthFaults() []scene.Fault {
 	}
 }
 
-// gopherPersonalities are servers that people use, or ways in which servers differ.
-func gopherPersonalities(task scene.Task) (all []scene.Case) {
+// personalities are servers that people use, or ways in which servers differ.
+func personalities(task scene.Task) (all []scene.Case) {
 	row := func(p testserver.Personality[*gophertest.Server], kind string, set func(*scene.Stage)) {
 		all = append(all, scene.Cases("gopher", task, []scene.Named{{Name: "server/" + p.Name + kind, Does: p.Summary, Source: scene.SourceOf(p.Name, p.Source), Gets: true, Set: set}})...)
 	}
@@ -188,7 +177,7 @@ func gopherPersonalities(task scene.Task) (all []scene.Case) {
 func textCases() []scene.Named {
 	const rfc = "RFC 1436, appendix: a text ends in a dot."
 	row := func(name, does, source string, gets bool, faults ...testserver.Fault) scene.Named {
-		return scene.Named{Name: "text/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) { s.Arm(gopherOf(serve(s, "0")), "TEXT", 0, faults...) }}
+		return scene.Named{Name: "text/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) { s.Arm(serve(s, "0"), "TEXT", 0, faults...) }}
 	}
 	document := func(name, does string, gets bool, text string) scene.Named {
 		return scene.Named{Name: "text/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
@@ -214,7 +203,7 @@ func textCases() []scene.Named {
 		row("no-stuffing", "Dots at the beginning of lines are not doubled.", "gopherd of the University of Minnesota, Gophernicus 3.1.1.", false, testserver.NoStuffing()),
 		row("bare-lf", "The lines end in LF.", "Servers that send the output of programs.", true, testserver.BareLF()),
 		row("bytewise", "The text comes in pieces of one byte.", scene.TCPPieces, true, testserver.Split(1)),
-		early("lone-dot", "A line of one dot is in the text, which goes on after it.", "gopherd 3.0.5 of the University of Minnesota, which does not double such dots.", func(text []byte) int { return bytes.IndexByte(text, '\n') + 1 }, testserver.LoneDot(), ""),
+		early("lone-dot", "A line of one dot is in the text, and more lines follow it.", "gopherd 3.0.5 of the University of Minnesota, which does not double such dots.", func(text []byte) int { return bytes.IndexByte(text, '\n') + 1 }, testserver.LoneDot(), ""),
 		early("after-dot", "Another line follows the last dot.", rfc, func(text []byte) int { return len(text) }, gophertest.Trailer("and more\r\n"), "and more\n"),
 		document("empty", "The text is empty.", true, ""),
 		document("dots", "The lines of the text are dots.", true, ".\n..\n...\n....\n"),
@@ -238,7 +227,7 @@ func plusCases() []scene.Named {
 			s.Same = func(got, want []byte) bool {
 				return scene.SameText(bytes.TrimPrefix(got, []byte("+-1\r\n")), want)
 			}
-			s.Arm(gopherOf(srv), "PLUS", 0, faults...)
+			s.Arm(srv, "PLUS", 0, faults...)
 		}}
 	}
 	dialect := func(name, does, source string, gets bool, d gophertest.Dialect) scene.Named {
@@ -259,7 +248,7 @@ func plusCases() []scene.Named {
 			srv := servePlus(s)
 			s.URL = strings.TrimSuffix(s.URL, "+") + "!"
 			s.Same = func(_, _ []byte) bool { return true }
-			s.Arm(gopherOf(srv), "PLUS", 0, gophertest.NoColon())
+			s.Arm(srv, "PLUS", 0, gophertest.NoColon())
 		}},
 	}
 }
@@ -280,7 +269,7 @@ func itemCases() (all []scene.Named) {
 	missing("gopherd", "The document does not exist; the answer is an item of type 0 at error.host.", "gopherd 2.3 of the University of Minnesota.", "9", gophertest.Gopherd)
 	reply := func(name, does, source, octets string) {
 		all = append(all, scene.Named{Name: "missing/" + name, Does: does, Source: source, Should: "It ends with an error: the answer is not the document.", Set: func(s *scene.Stage) {
-			s.Arm(gopherOf(serve(s, "9")), "REQUEST", 0, testserver.Data(octets))
+			s.Arm(serve(s, "9"), "REQUEST", 0, testserver.Data(octets))
 		}})
 	}
 	reply("lf", "The answer is an item of type 3, which ends in LF.", rfc, "3It does not exist.\terror\terror.host\t1\n.\n")
@@ -289,7 +278,7 @@ func itemCases() (all []scene.Named) {
 			srv := serve(s, "1")
 			s.URL = strings.TrimSuffix(s.URL, "file.bin")
 			s.Same = func(_, _ []byte) bool { return true }
-			s.Arm(gopherOf(srv), "MENU", 0, gophertest.GarbageMenu())
+			s.Arm(srv, "MENU", 0, gophertest.GarbageMenu())
 		}})
 	return all
 }
@@ -368,7 +357,7 @@ func menuCases() (all []scene.Named) {
 	row := func(name, does, source string, gets bool, octets string, names ...string) {
 		all = append(all, scene.Named{Name: "menu/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
 			s.Names = names
-			s.Arm(gopherOf(serve(s, "1")), "MENU", 0, testserver.Data(octets))
+			s.Arm(serve(s, "1"), "MENU", 0, testserver.Data(octets))
 		}})
 	}
 	const one = "0one.txt\t/pub/one.txt\t127.0.0.1\t70\r\n"
@@ -383,14 +372,14 @@ func menuCases() (all []scene.Named) {
 	row("http", "A response of HTTP comes instead of the menu.", scene.OtherPort, false, "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "(none)")
 	all = append(all, scene.Named{Name: "menu/mail", Does: "The greeting of a mail server comes instead of the menu.", Source: scene.OtherPort, Set: func(s *scene.Stage) {
 		s.Names = []string{"(none)"}
-		s.Arm(gopherOf(serve(s, "1")), "CONNECT", 0, testserver.Reply("220 mail.example.com ESMTP"))
+		s.Arm(serve(s, "1"), "CONNECT", 0, testserver.Reply("220 mail.example.com ESMTP"))
 	}})
 	all = append(all, scene.Named{Name: "menu/endless-line", Waits: true, Does: "A line comes instead of the menu, slowly and without an end.", Source: "CVE-2002-0371 (Internet Explorer): long replies of Gopher servers.", Set: func(s *scene.Stage) {
-		s.Arm(gopherOf(serve(s, "1")), "CONNECT", 0, testserver.EndlessLine(), testserver.Drip(400, 20*time.Millisecond))
+		s.Arm(serve(s, "1"), "CONNECT", 0, testserver.EndlessLine(), testserver.Drip(400, 20*time.Millisecond))
 	}})
 	all = append(all, scene.Named{Name: "menu/alone", Waits: true, Does: "The menu comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(s *scene.Stage) {
 		srv := serve(s, "1")
-		s.Arm(gopherOf(srv), "REQUEST", 0, testserver.Gather(2))
+		s.Arm(srv, "REQUEST", 0, testserver.Gather(2))
 		s.Seen = func() bool { return len(srv.Transcript()) > 0 }
 	}})
 	all = append(all, scene.Named{Name: "menu/missing", Does: "The menu does not exist; the answer is a menu with an item of type 3.", Source: "RFC 1436 §3.8: the item type 3 is an error.", Set: func(s *scene.Stage) {

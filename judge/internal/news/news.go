@@ -15,7 +15,7 @@ import (
 // Cases are those of NNTP. The document is an article by its number.
 func Cases() (all []scene.Case) {
 	all = append(all, scene.PlainCase("nntp", scene.Download, func(s *scene.Stage) { serve(s) }))
-	all = append(all, newsConstructed()...)
+	all = append(all, constructed()...)
 	for _, p := range nntptest.Personalities() {
 		sooner := func(n *nntptest.Server) { n.Delay /= 10 } // its three seconds would show no more
 		all = append(all, scene.Cases("nntp", scene.Download, []scene.Named{{
@@ -23,74 +23,63 @@ func Cases() (all []scene.Case) {
 			Set: func(s *scene.Stage) { serve(s, p.Configure, sooner) },
 		}})...)
 	}
-	return append(all, scene.Cases("nntp", scene.Download, slices.Concat(articleCases(), bodyCases(), endCases(), groupCases(), newsLoginCases()))...)
+	return append(all, scene.Cases("nntp", scene.Download, slices.Concat(articleCases(), bodyCases(), endCases(), groupCases(), loginCases()))...)
 }
 
-const newsHead = "From: Lab <lab@example.com>\nNewsgroups: lab.test\nSubject: A test\nDate: Sun, 05 Mar 1995 12:00:00 GMT\nMessage-ID: <1@lab.example.com>\n\n"
+const articleHead = "From: Lab <lab@example.com>\nNewsgroups: lab.test\nSubject: A test\nDate: Sun, 05 Mar 1995 12:00:00 GMT\nMessage-ID: <1@lab.example.com>\n\n"
 
 // serve starts a news server with one article in the group lab.test.
 func serve(s *scene.Stage, configure ...func(*nntptest.Server)) *nntptest.Server {
 	if s.Document == nil {
 		s.Document = scene.Lines(s.Size, "\n")
 	}
-	s.Document = append([]byte(newsHead), s.Document...)
+	s.Document = append([]byte(articleHead), s.Document...)
 	s.Same = scene.SameText
 	groups := func(n *nntptest.Server) {
 		n.Groups = map[string][]string{"lab.test": {strings.ReplaceAll(string(s.Document), "\n", "\r\n")}}
 	}
 	srv, err := nntptest.Start(s.Ctx, "", append([]func(*nntptest.Server){groups}, configure...)...)
-	if err != nil {
-		s.Check(err)
-		return nil
-	}
+	s.Check(err)
 	s.Servers = append(s.Servers, &srv.Server)
 	s.URL = srv.URL + "/lab.test/1"
 	return srv
 }
 
-// newsOf returns what all servers have in common of one, nil without one.
-func newsOf(srv *nntptest.Server) *testserver.Server {
-	if srv == nil {
-		return nil
-	}
-	return &srv.Server
-}
+func ordinary(s *scene.Stage) scene.Server { return serve(s) }
 
-func ordinaryNews(s *scene.Stage) *testserver.Server { return newsOf(serve(s)) }
-
-// loginNews starts a server that requires a login, for USER and PASS.
-func loginNews(s *scene.Stage) *testserver.Server {
+// withLogin starts a server that requires a login, for USER and PASS.
+func withLogin(s *scene.Stage) scene.Server {
 	srv := serve(s, func(n *nntptest.Server) { n.Users = scene.Users() })
 	s.Login()
-	return newsOf(srv)
+	return srv
 }
 
-// readerNews starts a server that requires MODE READER.
-func readerNews(s *scene.Stage) *testserver.Server {
-	return newsOf(serve(s, func(n *nntptest.Server) { n.Reader = true }))
+// withReader starts a server that requires MODE READER.
+func withReader(s *scene.Stage) scene.Server {
+	return serve(s, func(n *nntptest.Server) { n.Reader = true })
 }
 
-// newsConstructed are the constructed cases.
-func newsConstructed() (all []scene.Case) {
+// constructed are the constructed cases.
+func constructed() (all []scene.Case) {
 	one := []int64{1000}
 	refused := func(closing string) []scene.Fault {
 		return scene.ReplyFaults("200 ", closing, "500 No.", "403 Not now.")
 	}
 	greeting := scene.Place{At: "greeting", Stages: []string{"GREETING"}, Says: "the greeting"}
 	places := append([]scene.Place{greeting}, scene.ReplyTo(false, "GROUP", "ARTICLE")...)
-	all = append(all, scene.Cross("nntp", scene.Download, places, refused("400 The server goes down."), one, ordinaryNews)...)
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "CAPABILITIES"), refused("400 The server goes down."), one, ordinaryNews)...)
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(false, "MODE"), refused("400 The server goes down."), one, readerNews)...)
+	all = append(all, scene.Cross("nntp", scene.Download, places, refused("400 The server goes down."), one, ordinary)...)
+	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "CAPABILITIES"), refused("400 The server goes down."), one, ordinary)...)
+	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(false, "MODE"), refused("400 The server goes down."), one, withReader)...)
 	var last []scene.Fault
 	for _, f := range refused("400 The server goes down.") {
 		f.Gets = scene.Gets // the document is there, whatever comes
 		last = append(last, f)
 	}
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "QUIT"), last, one, ordinaryNews)...)
+	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "QUIT"), last, one, ordinary)...)
 	login := scene.Place{At: "AUTHINFO", Says: "the reply to AUTHINFO"}
-	all = append(all, scene.Cross("nntp", scene.Download, []scene.Place{login}, refused("400 The server goes down."), one, loginNews)...)
+	all = append(all, scene.Cross("nntp", scene.Download, []scene.Place{login}, refused("400 The server goes down."), one, withLogin)...)
 	block := scene.Place{At: "block", Stages: []string{"ARTICLE"}, Says: "the article"}
-	return append(all, scene.Cross("nntp", scene.Download, []scene.Place{block}, blockFaults(), []int64{1, 1000, 70_000, 300_001}, ordinaryNews)...)
+	return append(all, scene.Cross("nntp", scene.Download, []scene.Place{block}, blockFaults(), []int64{1, 1000, 70_000, 300_001}, ordinary)...)
 }
 
 // blockFaults are faults of an article.
@@ -117,19 +106,19 @@ func blockFaults() []scene.Fault {
 func articleCases() []scene.Named {
 	const rfc = "RFC 3977 §6.2.1: ARTICLE."
 	reply := func(name, does string, text string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(ordinaryNews(s), "ARTICLE", 0, testserver.Reply(text)) }}
+		return scene.Named{Name: "article/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "ARTICLE", 0, testserver.Reply(text)) }}
 	}
 	// other has the article of another number or id.
 	other := func(name, does, first string) scene.Named {
 		return scene.Named{Name: "article/" + name, Does: does, Source: rfc, Should: "It ends with an error: the article is another one.", Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "ARTICLE", 0, testserver.Reply(first), testserver.Data(strings.ReplaceAll(newsHead, "<1@", "<2@")+"Another article.\r\n.\r\n"))
+			s.Arm(ordinary(s), "ARTICLE", 0, testserver.Reply(first), testserver.Data(strings.ReplaceAll(articleHead, "<1@", "<2@")+"Another article.\r\n.\r\n"))
 			s.Same = func(_, _ []byte) bool { return false }
 		}}
 	}
 	// dots is a fault of the dots, and what the article then is by the standard.
 	dots := func(name, does string, f testserver.Fault, as func([]byte) []byte) scene.Named {
 		return scene.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Should: "It ends with an error, or with what the dots mean by the standard, and then it takes nothing of the article for a reply.", Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "ARTICLE", 0, f)
+			s.Arm(ordinary(s), "ARTICLE", 0, f)
 			s.Same = func(got, want []byte) bool {
 				return scene.SameText(got, want) || bytes.Equal(undotted(got), undotted(as(want)))
 			}
@@ -143,7 +132,7 @@ func articleCases() []scene.Named {
 		reply("502", "The reply to ARTICLE is 502.", "502 Not for you."),
 		reply("503", "The reply to ARTICLE is 503.", "503 The feature is not there."),
 		reply("223", "The reply to ARTICLE is 223, and the article follows.", "223 1 <1@lab.example.com>"),
-		dots("lone-dot", "A line of one dot is after the first line of the article, which goes on.", testserver.LoneDot(), func(text []byte) []byte {
+		dots("lone-dot", "A line of one dot is after the first line of the article, and more lines follow it.", testserver.LoneDot(), func(text []byte) []byte {
 			first, _, _ := bytes.Cut(text, []byte("\n"))
 			return append(first, '\n')
 		}),
@@ -153,8 +142,8 @@ func articleCases() []scene.Named {
 			serve(s)
 			s.URL = strings.TrimSuffix(s.URL, "1") + "7"
 		}},
-		{Name: "article/refused-later", Does: "The article comes, and a reply that nobody has asked for.", Source: "RFC 3977 §3.2: one reply to a command.", Gets: true, Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "ARTICLE", 0, testserver.ExtraReply("400 The server goes down."))
+		{Name: "article/refused-later", Does: "The article comes, and a reply to no command.", Source: "RFC 3977 §3.2: one reply to a command.", Gets: true, Set: func(s *scene.Stage) {
+			s.Arm(ordinary(s), "ARTICLE", 0, testserver.ExtraReply("400 The server goes down."))
 		}},
 	}
 }
@@ -185,28 +174,28 @@ func bodyCases() []scene.Named {
 // endCases are articles without a right end, and answers at a pace of their own.
 func endCases() []scene.Named {
 	raw := func(name, does string, waits bool, octets string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Waits: waits, Set: func(s *scene.Stage) { s.Arm(ordinaryNews(s), "ARTICLE", 0, testserver.Data(octets)) }}
+		return scene.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Waits: waits, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "ARTICLE", 0, testserver.Data(octets)) }}
 	}
-	head := strings.ReplaceAll(newsHead, "\n", "\r\n")
+	head := strings.ReplaceAll(articleHead, "\n", "\r\n")
 	return []scene.Named{
 		raw("dot-glued", "The last dot is at the end of a line.", true, head+"The end.\r\nx."),
 		raw("dot-space", "A space is behind the last dot.", true, head+"The end.\r\n. \r\n"),
 		raw("dot-cr", "The last dot has a CR behind it, and no LF.", true, head+"The end.\r\n.\r"),
 		raw("line-without-end", "A line of 1 MiB has no end.", true, head+scene.LongLine()),
 		{Name: "article/line-endless", Does: "The reply to ARTICLE is a line that comes slowly and without an end.", Waits: true, Source: "CVE-2007-3897 (Outlook Express): long replies.", Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "ARTICLE", 0, testserver.EndlessLine())
+			s.Arm(ordinary(s), "ARTICLE", 0, testserver.EndlessLine())
 			s.Arm(s.Servers[0], "CONNECT", 0, testserver.Drip(400, 20*time.Millisecond))
 		}},
 		{Name: "article/bytewise", Gets: true, Does: "All that the server sends comes in pieces of one byte.", Source: scene.TCPPieces, Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "CONNECT", 0, testserver.Split(1))
+			s.Arm(ordinary(s), "CONNECT", 0, testserver.Split(1))
 		}},
 		{Name: "article/alone", Waits: true, Does: "The greeting comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(s *scene.Stage) {
-			srv := ordinaryNews(s)
+			srv := ordinary(s)
 			s.Arm(srv, "CONNECT", 0, testserver.Gather(2))
 			s.Seen = func() bool { return true }
 		}},
 		{Name: "article/garbled", Does: "The greeting begins with a letter instead of its code.", Waits: true, Source: "RFC 3977 §3.2: what a reply is.", Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "GREETING", 0, testserver.Garble(0, "x"))
+			s.Arm(ordinary(s), "GREETING", 0, testserver.Garble(0, "x"))
 		}},
 	}
 }
@@ -223,7 +212,7 @@ func undotted(text []byte) []byte {
 // groupCases are about the greeting, GROUP and names.
 func groupCases() (all []scene.Named) {
 	reply := func(name, does, source string, gets bool, text string) {
-		all = append(all, scene.Named{Name: "group/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) { s.Arm(ordinaryNews(s), "GROUP", 0, testserver.Reply(text)) }})
+		all = append(all, scene.Named{Name: "group/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "GROUP", 0, testserver.Reply(text)) }})
 	}
 	const numbers = "RFC 3977 §6: the numbers of articles are at most 2,147,483,647."
 	reply("411", "The reply to GROUP is 411.", "RFC 3977 §6.1.1.", false, "411 No such newsgroup.")
@@ -240,7 +229,7 @@ func groupCases() (all []scene.Named) {
 	reply("name-with-dots", "The reply to GROUP names ../../canary.", "RFC 3977 §6.1.1.", false, "211 1 1 1 ../../canary/bird")
 	greeting := func(name, does string, gets bool, text string) {
 		all = append(all, scene.Named{Name: "greeting/" + name, Does: does, Source: "RFC 3977 §5.1: the greeting.", Gets: gets, Set: func(s *scene.Stage) {
-			s.Arm(ordinaryNews(s), "GREETING", 0, testserver.Reply(text))
+			s.Arm(ordinary(s), "GREETING", 0, testserver.Reply(text))
 		}})
 	}
 	greeting("201", "The greeting is 201.", true, "201 No posting.")
@@ -255,16 +244,14 @@ func groupCases() (all []scene.Named) {
 			Should: "It refuses the URL; nothing of it is sent as a command.", Set: func(s *scene.Stage) {
 				srv := serve(s)
 				s.Forbidden = "POST"
-				if srv != nil {
-					s.URL = srv.URL + "/" + escaped
-				}
+				s.URL = srv.URL + "/" + escaped
 			}})
 	}
 	return scene.Sorted(all)
 }
 
-// newsLoginCases are about the login.
-func newsLoginCases() []scene.Named {
+// loginCases are about the login.
+func loginCases() []scene.Named {
 	const rfc = "RFC 4643 §2.3: AUTHINFO USER and PASS."
 	with := func(name, does string, gets bool, configure func(*nntptest.Server)) scene.Named {
 		return scene.Named{Name: "login/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
@@ -273,7 +260,7 @@ func newsLoginCases() []scene.Named {
 		}}
 	}
 	reply := func(name, does, command, text string) scene.Named {
-		return scene.Named{Name: "login/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(loginNews(s), command, 0, testserver.Reply(text)) }}
+		return scene.Named{Name: "login/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(withLogin(s), command, 0, testserver.Reply(text)) }}
 	}
 	return []scene.Named{
 		with("all", "The server requires a login for all commands.", true, func(n *nntptest.Server) { n.Users = scene.Users() }),
@@ -295,7 +282,7 @@ func newsLoginCases() []scene.Named {
 		reply("still-480", "After the login the reply to ARTICLE is 480.", "ARTICLE", "480 Authentication required."),
 		reply("then-502", "After the login the reply to GROUP is 502.", "GROUP", "502 Not for you."),
 		{Name: "login/lasting-480", Does: "The login succeeds, but the reply to GROUP is 480, each time.", Source: rfc, Set: func(s *scene.Stage) {
-			s.Arm(loginNews(s), "GROUP", 0, testserver.Reply("480 Authentication required."))
+			s.Arm(withLogin(s), "GROUP", 0, testserver.Reply("480 Authentication required."))
 		}},
 	}
 }

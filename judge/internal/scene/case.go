@@ -1,5 +1,6 @@
-// Package scene has what the cases of all protocols are made of: places and faults, and the stage on
-// which a case runs. Its names are for the packages beside it; package judge has the documentation.
+// Package scene has what the cases of all protocols are made of: places and faults, and the stage
+// on which a case runs. Its names are for the packages beside it; package judge has the
+// documentation.
 package scene
 
 // A Task is what a client is asked to do; judge.Task documents it.

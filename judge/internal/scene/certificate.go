@@ -16,8 +16,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// Certificate is the one of all servers with TLS that a client is to trust. Making one takes longer than
-// most cases.
+// Certificate is the one of all servers with TLS that a client is to trust. Making one takes longer
+// than most cases.
 var Certificate = sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })
 
 // Authority returns the certificates of a configuration in PEM.
@@ -39,8 +39,8 @@ var (
 	Stranger = sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })
 )
 
-// newCertificate returns a configuration with a certificate for a name and an address, valid from and
-// until times that are relative to now.
+// newCertificate returns a configuration with a certificate for a name and an address, valid from
+// and until times that are relative to now.
 func newCertificate(name string, ip net.IP, from, until time.Duration) *tls.Config {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,14 +8,15 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// Cases are constructed: of the places in the conversation of a protocol, the faults that can act there, and
-// sizes of the document. A row more in one of the tables is a case for each row of the others.
+// Cases are constructed: of the places in the conversation of a protocol, the faults that can act
+// there, and sizes of the document. A row more in one of the tables is a case for each row of the
+// others.
 
 // Place is a point in a conversation.
 type Place struct {
 	At string // for the name of the case: a command, or "greeting"
-	// Stages are where the server has the fault, as in Server.On; nil means At. Of several, a client
-	// is expected to come to one.
+	// Stages are where the server has the fault, as in Server.On; nil means At. Of several, a
+	// client is expected to come to one.
 	Stages []string
 	Says   string // what the server sends there, as in "the reply to SIZE"
 	Spare  bool   // a client can do without it
@@ -105,9 +106,9 @@ func (c Case) should() string {
 	return "It fetches the document."
 }
 
-// Cross returns a case for each fault at each place, with documents of the sizes. start starts the server
-// of the case and returns it, so that the faults can be armed.
-func Cross(scheme string, task Task, places []Place, faults []Fault, sizes []int64, start func(*Stage) *testserver.Server) (all []Case) {
+// Cross returns a case for each fault at each place, with documents of the sizes. start starts the
+// server of the case and returns it, so that the faults can be armed.
+func Cross(scheme string, task Task, places []Place, faults []Fault, sizes []int64, start func(*Stage) Server) (all []Case) {
 	for _, p := range places {
 		for _, f := range faults {
 			if !f.fits(p) {
@@ -178,15 +179,15 @@ func PlainCase(scheme string, task Task, set func(*Stage)) Case {
 	return c
 }
 
-// LongLine is a line of 1 MiB without an end, and ManyLines has 100,000 lines. They are made when they are
-// needed first: most runs of a program with this package do not.
+// LongLine is a line of 1 MiB without an end, and ManyLines has 100,000 lines. They are made when
+// they are needed first: most runs of a program with this package do not.
 var (
 	LongLine  = sync.OnceValue(func() string { return strings.Repeat("x", 1<<20) })
 	ManyLines = sync.OnceValue(func() string { return strings.Repeat("more\n", 100_000) })
 )
 
-// ReplyFaults are the faults of a reply of a line protocol, for FTP and news. code is the beginning of a
-// reply that has several lines, and closing that of one that says that the connection ends.
+// ReplyFaults are the faults of a reply of a line protocol, for FTP and news. code is the beginning
+// of a reply that has several lines, and closing that of one that says that the connection ends.
 func ReplyFaults(code, closing, refusal, temporary string) []Fault {
 	rfc := "RFC 959 §4.2, RFC 3977 §3.2: what a reply is."
 	return []Fault{

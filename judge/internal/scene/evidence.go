@@ -39,8 +39,8 @@ func (s *Stage) Met() bool {
 	}
 	idle := 0
 	for _, srv := range s.Servers {
-		if err := srv.PendingFaults(); err != nil {
-			idle += strings.Count(err.Error(), "fault never used")
+		if pending, ok := srv.PendingFaults().(interface{ Unwrap() []error }); ok { // an error for each call of Arm
+			idle += len(pending.Unwrap())
 		}
 	}
 	return s.armed == 0 || idle < s.armed
@@ -123,8 +123,8 @@ func (s *Stage) namesWrong() string {
 	return ""
 }
 
-// treeWrong compares the files below Dir. Clients put the tree into folders of different names, so it
-// begins where its first file is found.
+// treeWrong compares the files below Dir. Clients put the tree into folders of different names, so
+// it begins where its first file is found.
 func (s *Stage) treeWrong() string {
 	got := make(map[string][]byte)
 	base := ""
@@ -154,9 +154,62 @@ func (s *Stage) treeWrong() string {
 	return ""
 }
 
-// Harm returns what was written outside of the folders of the case, or which secret went where it must
-// not.
+// Harm returns what was written outside of the folders of the case, or which secret went where it
+// must not.
 func (s *Stage) Harm() string {
+	if harm := s.changed(); harm != "" {
+		return harm
+	}
+	hidden := func(text string) bool { return s.Forbidden != "" && strings.HasPrefix(text, s.Forbidden) }
+	if line, ok := sent(s.Servers, hidden); ok {
+		return "it has sent a command that is hidden in a name: " + strconv.Quote(line.Text)
+	}
+	if _, ok := sent(s.Servers, s.Tells); ok && s.Clear {
+		return "it has sent the password in the clear or to a stranger"
+	}
+	if _, ok := sent(s.Foreign, s.Tells); ok {
+		return "it has sent the password to another host"
+	}
+	for _, spy := range s.spies {
+		if s.secret(string(spy.heard())) {
+			return "it has sent " + spy.about
+		}
+	}
+	if s.Alarm != nil {
+		return s.Alarm()
+	}
+	return ""
+}
+
+// sent returns the first line that a client has sent to one of the servers and that is of a kind.
+func sent(servers []*testserver.Server, kind func(octets string) bool) (testserver.Line, bool) {
+	for _, srv := range servers {
+		for _, line := range srv.Transcript() {
+			if line.From == testserver.FromClient && kind(line.Octets) {
+				return line, true
+			}
+		}
+	}
+	return testserver.Line{}, false
+}
+
+// secret reports whether a spy must not hear a text: the password, a hidden command, what is
+// uploaded.
+func (s *Stage) secret(text string) bool {
+	uploaded := s.Task == Upload && len(s.Document) > 0 && strings.Contains(text, string(s.Document[:min(64, len(s.Document))]))
+	return uploaded || s.Tells(text) || s.Forbidden != "" && strings.Contains(text, "\n"+s.Forbidden)
+}
+
+// Tells reports whether a text has the password of the case.
+func (s *Stage) Tells(text string) bool {
+	if s.Password != Password {
+		return false
+	}
+	return strings.Contains(text, Password) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(User+":"+Password)))
+}
+
+// changed returns what was changed outside of the folders of the case.
+func (s *Stage) changed() string {
 	after := s.snapshot()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if after[name] != s.before[name] {
@@ -168,42 +221,7 @@ func (s *Stage) Harm() string {
 			return fmt.Sprintf("it has removed %q outside of its folder", name)
 		}
 	}
-	for _, srv := range s.Servers {
-		for _, line := range srv.Transcript() {
-			if line.From == testserver.FromClient && s.Forbidden != "" && strings.HasPrefix(line.Octets, s.Forbidden) {
-				return "it has sent a command that is hidden in a name: " + strconv.Quote(line.Text)
-			}
-			if line.From == testserver.FromClient && s.Clear && s.Tells(line.Octets) {
-				return "it has sent the password in the clear or to a stranger"
-			}
-		}
-	}
-	if s.Alarm != nil {
-		if harm := s.Alarm(); harm != "" {
-			return harm
-		}
-	}
-	for _, srv := range s.Foreign {
-		for _, line := range srv.Transcript() {
-			if line.From == testserver.FromClient && s.Tells(line.Octets) {
-				return "it has sent the password to another host"
-			}
-		}
-	}
-	for _, spy := range s.spies {
-		if got := spy.heard(); s.Tells(string(got)) || s.Forbidden != "" && bytes.Contains(got, []byte("\n"+s.Forbidden)) || s.Task == Upload && len(s.Document) > 0 && bytes.Contains(got, s.Document[:min(64, len(s.Document))]) {
-			return "it has sent " + spy.about
-		}
-	}
 	return ""
-}
-
-// Tells reports whether a text has the password of the case.
-func (s *Stage) Tells(text string) bool {
-	if s.Password != Password {
-		return false
-	}
-	return strings.Contains(text, Password) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(User+":"+Password)))
 }
 
 // snapshot describes the files in the folder of the case that the client must not change.

@@ -18,29 +18,21 @@ type spy struct {
 	open map[net.Conn]bool
 }
 
-// another is the address of another host. All of 127.0.0.0/8 is this host, on Linux and Windows.
+// Another is the address of another host. All of 127.0.0.0/8 is this host, on Linux and Windows.
 const Another = "127.0.0.2"
 
 // SpyAt starts a spy at an address, such as "127.0.0.2:0".
 func (s *Stage) SpyAt(addr, says, about string) *spy {
 	l, err := new(net.ListenConfig).Listen(s.Ctx, "tcp", addr)
-	if err != nil {
-		s.Check(err)
-		return nil
-	}
+	s.Check(err)
 	spy := &spy{Listener: l, about: about, says: says, open: make(map[net.Conn]bool)}
 	s.spies = append(s.spies, spy)
 	go spy.accept()
 	return spy
 }
 
-// Port returns the port of the spy, 0 without one.
-func (y *spy) Port() int {
-	if y == nil {
-		return 0
-	}
-	return y.Addr().(*net.TCPAddr).Port
-}
+// Port returns the port of the spy.
+func (y *spy) Port() int { return y.Addr().(*net.TCPAddr).Port }
 
 func (y *spy) accept() {
 	for {

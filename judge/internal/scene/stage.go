@@ -37,11 +37,10 @@ type Stage struct {
 
 	Servers []*testserver.Server
 	Foreign []*testserver.Server // of another host: nothing secret must reach them
-	Kinds   []string             // the names of the faults that were armed
+	Kinds   []string             // the names of the faults that were armed, for a test
 	armed   int                  // how often faults were armed
 	Seen    func() bool          // whether the case came up, if no fault says so
 	spies   []*spy
-	err     error
 }
 
 // The login of cases that have one. The password is long enough that it occurs nowhere by chance.
@@ -50,7 +49,8 @@ const (
 	Password = "Schl0ss-17-38-geheim"
 )
 
-// Begin makes the folder of a case and starts its servers. The caller ends the stage also after an error.
+// Begin makes the folder of a case and starts its servers. The caller ends the stage also after an
+// error.
 func Begin(ctx context.Context, c Case, below string) (*Stage, error) {
 	s := &Stage{Case: c, Same: bytes.Equal, Size: 1000}
 	s.Ctx, s.cancel = context.WithCancel(ctx)
@@ -68,25 +68,41 @@ func Begin(ctx context.Context, c Case, below string) (*Stage, error) {
 	if err := os.WriteFile(s.Path("canary/bird"), []byte("alive\n"), 0o600); err != nil {
 		return s, err
 	}
-	s.set(s)
-	if s.err == nil {
-		s.err = s.prepare()
-	}
-	if s.err == nil {
-		s.before = s.snapshot()
-	}
-	return s, s.err
+	return s, s.setUp()
 }
 
-// prepare writes what the client finds: the beginning of a document, or the file to send.
-func (s *Stage) prepare() error {
+// setUp starts the servers, and writes what the client finds: the beginning of a document, or the
+// file to send.
+func (s *Stage) setUp() (err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case failure:
+			err = cause.error
+		default:
+			panic(cause)
+		}
+	}()
+	s.set(s)
 	switch s.Task {
 	case Resume:
-		return os.WriteFile(s.Out, s.Document[:s.Begun], 0o600)
+		s.Check(os.WriteFile(s.Out, s.Document[:s.Begun], 0o600))
 	case Upload:
-		return os.WriteFile(s.Out, s.Document, 0o600)
+		s.Check(os.WriteFile(s.Out, s.Document, 0o600))
 	}
+	s.before = s.snapshot()
 	return nil
+}
+
+// failure is an error of setting up a case.
+type failure struct{ error }
+
+// Check ends setting up if there is an error: it panics, and Begin returns the error. So the
+// functions that set cases up, which are many, return none.
+func (s *Stage) Check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
 }
 
 // End closes the servers and removes the folder.
@@ -112,19 +128,15 @@ func (s *Stage) End() {
 // Path returns the path of a file in the folder of the case.
 func (s *Stage) Path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
-// Check keeps the first error of setting up.
-func (s *Stage) Check(err error) {
-	if s.err == nil {
-		s.err = err
-	}
+// Server is a server of any protocol.
+type Server interface {
+	Arm(stage string, n int, faults ...testserver.Fault) error
+	Put(name string, data []byte) error
+	Transcript() testserver.Transcript
 }
 
 // Serve keeps a server that was started, and gives it the files of the task.
-func (s *Stage) Serve(srv *testserver.Server, err error) {
-	if err != nil {
-		s.Check(err)
-		return
-	}
+func (s *Stage) Serve(srv *testserver.Server) {
 	s.Servers = append(s.Servers, srv)
 	for name, data := range s.content() {
 		s.Check(srv.Put(name, data))
@@ -151,14 +163,12 @@ func Users() map[string]testserver.User {
 }
 
 // Arm arms faults of a server.
-func (s *Stage) Arm(srv *testserver.Server, at string, n int, faults ...testserver.Fault) {
-	if srv != nil && len(faults) > 0 {
-		s.armed++
-		for _, f := range faults {
-			s.Kinds = append(s.Kinds, f.Armed().Kind.Name)
-		}
-		s.Check(srv.Arm(at, n, faults...))
+func (s *Stage) Arm(srv Server, at string, n int, faults ...testserver.Fault) {
+	s.armed++
+	for _, f := range faults {
+		s.Kinds = append(s.Kinds, f.Armed().Kind.Name)
 	}
+	s.Check(srv.Arm(at, n, faults...))
 }
 
 // Trust writes the certificate for CA.
@@ -167,9 +177,5 @@ func (s *Stage) Trust(pem []byte) {
 	s.Check(os.WriteFile(s.CA, pem, 0o600))
 }
 
-// Put stores a file at a server that may be nil.
-func (s *Stage) Put(srv interface{ Put(string, []byte) error }, name string, data []byte) {
-	if s.err == nil {
-		s.Check(srv.Put(name, data))
-	}
-}
+// Put stores a file at a server.
+func (s *Stage) Put(srv Server, name string, data []byte) { s.Check(srv.Put(name, data)) }

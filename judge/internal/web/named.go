@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-// webNamed are the cases of HTTP that are not constructed.
-func webNamed() map[scene.Task][]scene.Named {
+// namedCases are the cases of HTTP that are not constructed.
+func namedCases() map[scene.Task][]scene.Named {
 	return map[scene.Task][]scene.Named{
 		scene.Download: slices.Concat(lengthCases(), chunkCases(), codingCases(), headCases(), statusCases(), dispositionCases(), redirectCases(), loginCases()),
 		scene.Resume:   restCases(),
@@ -24,18 +24,18 @@ func webNamed() map[scene.Task][]scene.Named {
 }
 
 // page is a document without line ends, so that a fault Reply can have it.
-var page = func() string {
+func page() string {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	text := scene.Octets(1000)
 	for i, b := range text {
 		text[i] = letters[int(b)%len(letters)]
 	}
 	return string(text)
-}()
+}
 
 // servePage starts an HTTP server whose document is page.
 func servePage(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
-	s.Document = []byte(page)
+	s.Document = []byte(page())
 	return serve(s, configure...)
 }
 
@@ -48,13 +48,13 @@ func exactly(text string) []testserver.Fault {
 // CR LF.
 func answered(name, does, source string, gets bool, text string) scene.Named {
 	return scene.Named{Name: name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
-		s.Arm(webOf(servePage(s)), "REQUEST", 0, exactly(text)...)
+		s.Arm(servePage(s), "REQUEST", 0, exactly(text)...)
 	}}
 }
 
 // headed returns a case with a head and page for a body.
 func headed(name, does, source string, gets bool, head string) scene.Named {
-	return answered(name, does, source, gets, head+"\n\n"+page)
+	return answered(name, does, source, gets, head+"\n\n"+page())
 }
 
 // withFields returns a case with fields of the header and page for a body.
@@ -95,29 +95,29 @@ func lengthCases() []scene.Named {
 func chunkCases() []scene.Named {
 	const rfc = "RFC 9112 §7.1: chunked coding."
 	const head = "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n"
-	all := "3e8\n" + page + "\n"
+	all := "3e8\n" + page() + "\n"
 	row := func(name, does, source string, gets bool, body string) scene.Named {
 		return answered("chunk/"+name, does, source, gets, head+body)
 	}
 	// size has the first half in a chunk of its own; then comes the size.
 	size := func(name, does, source, line string) scene.Named {
-		return row(name, does, source, false, "1f4\n"+page[:500]+"\n"+line+"\n"+page[500:]+"\n0\n\n")
+		return row(name, does, source, false, "1f4\n"+page()[:500]+"\n"+line+"\n"+page()[500:]+"\n0\n\n")
 	}
 	return []scene.Named{
-		row("upper-case", "The size of the chunk is 3E8.", rfc, true, "3E8\n"+page+"\n0\n\n"),
-		row("zeros", "The size of the chunk has zeros before it.", rfc, true, "00003e8\n"+page+"\n0\n\n"),
-		row("extension", "The chunk has an extension.", rfc, true, "3e8;name=value\n"+page+"\n0\n\n"),
-		row("bytes", "Each byte is a chunk.", rfc, true, chunksOfOne(page)+"0\n\n"),
+		row("upper-case", "The size of the chunk is 3E8.", rfc, true, "3E8\n"+page()+"\n0\n\n"),
+		row("zeros", "The size of the chunk has zeros before it.", rfc, true, "00003e8\n"+page()+"\n0\n\n"),
+		row("extension", "The chunk has an extension.", rfc, true, "3e8;name=value\n"+page()+"\n0\n\n"),
+		row("bytes", "Each byte is a chunk.", rfc, true, chunksOfOne(page())+"0\n\n"),
 		row("trailer", "Trailer fields follow the chunks.", "RFC 9112 §7.1.2.", true, all+"0\nX-Check: 1\nX-More: 2\n\n"),
 		row("long-trailer", "Trailer fields of 1 MiB follow the chunks.", "RFC 9112 §7.1.2.", false, all+"0\n"+strings.Repeat("X-Check: "+strings.Repeat("x", 91)+"\n", 10_000)+"\n"),
-		row("long-extension", "A chunk has an extension of 1 MiB.", "CVE-2023-39326 (Go): chunk extensions.", false, "3e8;"+scene.LongLine()+"\n"+page+"\n0\n\n"),
+		row("long-extension", "A chunk has an extension of 1 MiB.", "CVE-2023-39326 (Go): chunk extensions.", false, "3e8;"+scene.LongLine()+"\n"+page()+"\n0\n\n"),
 		row("no-end", "The last chunk is missing.", partial, false, all),
 		row("no-final-line", "The empty line after the last chunk is missing.", partial, false, all+"0\n"),
-		row("cut-in-chunk", "The only chunk has half of its bytes.", partial, false, "3e8\n"+page[:500]),
-		row("cut-in-size", "The connection is closed within the size of the second chunk.", partial, false, "1f4\n"+page[:500]+"\n1"),
-		row("no-line-end", "There is no line end after the data of the chunk.", rfc, false, "1f4\n"+page[:500]+"1f4\n"+page[500:]+"\n0\n\n"),
-		row("shorter", "A chunk has more bytes than its size.", rfc, false, "1f4\n"+page+"\n0\n\n"),
-		row("no-chunks", "The body has no chunks.", rfc, false, page),
+		row("cut-in-chunk", "The only chunk has half of its bytes.", partial, false, "3e8\n"+page()[:500]),
+		row("cut-in-size", "The connection is closed within the size of the second chunk.", partial, false, "1f4\n"+page()[:500]+"\n1"),
+		row("no-line-end", "There is no line end after the data of the chunk.", rfc, false, "1f4\n"+page()[:500]+"1f4\n"+page()[500:]+"\n0\n\n"),
+		row("shorter", "A chunk has more bytes than its size.", rfc, false, "1f4\n"+page()+"\n0\n\n"),
+		row("no-chunks", "The body has no chunks.", rfc, false, page()),
 		size("negative", "The size of the second chunk is -1.", "CVE-2017-13089 (wget): negative chunk sizes.", "-1"),
 		size("negative-zero", "The size of the second chunk is -0.", rfc, "-0"),
 		size("prefix", "The size of the second chunk is 0x1f4.", rfc, "0x1f4"),
@@ -131,8 +131,8 @@ func chunkCases() []scene.Named {
 		coded("two-framings-same", "There are Content-Length, which is right, and chunks.", "Content-Length: 1000\nTransfer-Encoding: chunked", all+"0\n\n"),
 		coded("twice", "Transfer-Encoding is \"chunked, chunked\", and the body has chunks once.", "Transfer-Encoding: chunked, chunked", all+"0\n\n"),
 		coded("two-fields", "There are two Transfer-Encoding, chunked and identity.", "Transfer-Encoding: chunked\nTransfer-Encoding: identity", all+"0\n\n"),
-		coded("unknown", "The body has a transfer coding that nobody knows.", "Transfer-Encoding: x-secret", strings.ToUpper(page)),
-		coded("unknown-chunked", "The body has a transfer coding that nobody knows, and comes in chunks.", "Transfer-Encoding: x-secret, chunked", "3e8\n"+strings.ToUpper(page)+"\n0\n\n"),
+		coded("unknown", "The body has a transfer coding that is not registered.", "Transfer-Encoding: x-secret", strings.ToUpper(page())),
+		coded("unknown-chunked", "The body has a transfer coding that is not registered, and comes in chunks.", "Transfer-Encoding: x-secret, chunked", "3e8\n"+strings.ToUpper(page())+"\n0\n\n"),
 		coded("not-last", "Transfer-Encoding is \"chunked, x-secret\".", "Transfer-Encoding: chunked, x-secret", all+"0\n\n"),
 		answered("chunk/version-1.0", "A response of HTTP/1.0 comes in chunks.", "RFC 9112 §6.1: its framing is faulty.", false, "HTTP/1.0 200 OK\nTransfer-Encoding: chunked\n\n"+all+"0\n\n"),
 	}
@@ -161,28 +161,28 @@ func codingCases() []scene.Named {
 				s.Document, body = parts()
 				srv := serve(s)
 				s.Same = func(got, want []byte) bool { return bytes.Equal(got, want) || bytes.Equal(got, body) }
-				s.Arm(webOf(srv), "GET", 0, testserver.Data(string(body)), webtest.Header("Content-Encoding", coding))
+				s.Arm(srv, "GET", 0, testserver.Data(string(body)), webtest.Header("Content-Encoding", coding))
 			}}
 	}
 	packed := func(change func(packed []byte) []byte) func() (document, body []byte) {
-		return func() (document, body []byte) { return []byte(page), change(zipped([]byte(page))) }
+		return func() (document, body []byte) { return []byte(page()), change(zipped([]byte(page()))) }
 	}
 	return []scene.Named{
 		row("gzip", "The body is compressed with gzip.", "gzip", packed(slices.Clone)),
 		row("gzip-cut", "The body has the first half of what gzip made.", "gzip", packed(func(b []byte) []byte { return b[:len(b)/2] })),
 		row("gzip-no-end", "The body lacks the checksum of gzip.", "gzip", packed(func(b []byte) []byte { return b[:len(b)-8] })),
 		row("gzip-checksum", "The checksum of gzip in the body is wrong.", "gzip", func() (document, body []byte) {
-			b := zipped([]byte(page))
+			b := zipped([]byte(page()))
 			return []byte("(none)"), append(b[:len(b)-8], bytes.Repeat([]byte{7}, 8)...)
 		}),
 		row("gzip-more", "Other bytes follow what gzip made.", "gzip", packed(func(b []byte) []byte { return append(b, "garbage behind it"...) })),
 		row("gzip-twice", "The body is compressed twice.", "gzip, gzip", packed(zipped)),
-		row("gzip-not", "The body is not compressed, but Content-Encoding is gzip.", "gzip", packed(func([]byte) []byte { return []byte(page) })),
+		row("gzip-not", "The body is not compressed, but Content-Encoding is gzip.", "gzip", packed(func([]byte) []byte { return []byte(page()) })),
 		row("gzip-bomb", "The body has 30 KiB, and expands to 30 MiB.", "gzip", func() (document, body []byte) {
 			bomb := make([]byte, 30<<20)
 			return bomb, zipped(bomb)
 		}),
-		row("unknown", "The body has a content coding that nobody knows.", "x-secret", packed(func([]byte) []byte { return []byte(page) })),
+		row("unknown", "The body has a content coding that is not registered.", "x-secret", packed(func([]byte) []byte { return []byte(page()) })),
 	}
 }
 
@@ -205,7 +205,7 @@ func lineCases() []scene.Named {
 		return headed("line/"+name, does, "RFC 9112 §4: the status line.", gets, status+lengthField)
 	}
 	return []scene.Named{
-		answered("line/version-0.9", "The document comes without a head.", "RFC 1945 §4.1: a Simple-Response of HTTP/0.9.", false, page),
+		answered("line/version-0.9", "The document comes without a head.", "RFC 1945 §4.1: a Simple-Response of HTTP/0.9.", false, page()),
 		line("version-1.0", "The response is one of HTTP/1.0.", true, "HTTP/1.0 200 OK"),
 		line("version-1.10", "The version is HTTP/1.10.", false, "HTTP/1.10 200 OK"),
 		line("version-2", "The version is HTTP/2.0.", false, "HTTP/2.0 200 OK"),
@@ -267,14 +267,14 @@ func fieldCases() []scene.Named {
 		bareLF(),
 		{Name: "head/alone", Waits: true, Does: "The response comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(s *scene.Stage) {
 			srv := servePage(s)
-			s.Arm(webOf(srv), "REQUEST", 0, testserver.Gather(2))
+			s.Arm(srv, "REQUEST", 0, testserver.Gather(2))
 			s.Seen = func() bool { return len(srv.Transcript()) > 0 }
 		}},
 		endlessHeader("endless", "A header has 1 MiB, and the connection is closed.", false, testserver.Truncate(1<<20)),
 		endlessHeader("endless-slow", "A header has no end, and comes slowly.", true, testserver.Drip(400, 20*time.Millisecond)),
 		{Name: "head/kept-open", Gets: true, Waits: true, Does: "The connection stays open after the body.", Source: framing, Set: func(s *scene.Stage) {
-			text := "HTTP/1.1 200 OK" + lengthField + "\n\n" + page
-			s.Arm(webOf(servePage(s)), "REQUEST", 0, testserver.Reply(text), testserver.Drip(len(text)+strings.Count(text, "\n"), time.Hour))
+			text := "HTTP/1.1 200 OK" + lengthField + "\n\n" + page()
+			s.Arm(servePage(s), "REQUEST", 0, testserver.Reply(text), testserver.Drip(len(text)+strings.Count(text, "\n"), time.Hour))
 		}},
 	}
 }
@@ -282,7 +282,7 @@ func fieldCases() []scene.Named {
 // endlessHeader returns a case of EndlessHeaders with a limit.
 func endlessHeader(name, does string, waits bool, limit testserver.Fault) scene.Named {
 	return scene.Named{Name: "head/" + name, Does: does, Source: "CVE-2023-38039 (curl): headers without an end.", Waits: waits, Set: func(s *scene.Stage) {
-		srv := webOf(servePage(s))
+		srv := servePage(s)
 		s.Arm(srv, "GET", 0, webtest.EndlessHeaders())
 		s.Arm(srv, "CONNECT", 0, limit)
 	}}
@@ -292,9 +292,9 @@ func endlessHeader(name, does string, waits bool, limit testserver.Fault) scene.
 func bareLF() scene.Named {
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
 	return scene.Named{Name: "head/bare-lf", Gets: true, Does: "The lines of the head end in LF.", Source: "RFC 9112 §2.2: a recipient may take LF for a line end.", Set: func(s *scene.Stage) {
-		faults := exactly(strings.ReplaceAll(head, "\r\n", "\n") + page)
+		faults := exactly(strings.ReplaceAll(head, "\r\n", "\n") + page())
 		faults = append(faults, testserver.Garble(0, "HTTP/1.1 200 OK \nContent-Length: 1000  \n\n"))
-		s.Arm(webOf(servePage(s)), "REQUEST", 0, faults...)
+		s.Arm(servePage(s), "REQUEST", 0, faults...)
 	}}
 }
 
@@ -305,21 +305,21 @@ const errorPage = "<html><title>Error</title><p>The page cannot be shown.</html>
 func statusCases() (all []scene.Named) {
 	row := func(status int, should, does, fields, body string) {
 		all = append(all, scene.Named{Name: fmt.Sprint("status/", status), Does: does, Source: "RFC 9110 §15: what a status means.", Should: should, Set: func(s *scene.Stage) {
-			s.Arm(webOf(servePage(s)), "REQUEST", 0, exactly(fmt.Sprintf("HTTP/1.1 %d %s\n%sContent-Length: %d\n\n%s", status, http.StatusText(status), fields, len(body), body))...)
+			s.Arm(servePage(s), "REQUEST", 0, exactly(fmt.Sprintf("HTTP/1.1 %d %s\n%sContent-Length: %d\n\n%s", status, http.StatusText(status), fields, len(body), body))...)
 		}})
 	}
 	for _, status := range []int{401, 403, 404, 500, 502} {
 		row(status, unlessTold, fmt.Sprintf("The response is %d with an error page.", status), "", errorPage)
 	}
 	row(503, "It ends with an error, or tries again later.", "The response is 503 with an error page and Retry-After.", "Retry-After: 3600\n", errorPage)
-	row(206, "", "The response is a 206 with half of the document, although no range was requested.", "Content-Range: bytes 0-499/1000\n", page[:500])
+	row(206, "", "The response is a 206 with half of the document, although no range was requested.", "Content-Range: bytes 0-499/1000\n", page()[:500])
 	row(300, "It ends with an error: the page is not the document.", "The response is 300 with a page of choices.", "", errorPage)
 	row(304, "It ends with an error: it has not asked for changes only.", "The response is 304, although the request has no condition.", "", "")
 	row(416, "It ends with an error: it has not asked for a range.", "The response is 416, although no range was requested.", "Content-Range: bytes */1000\n", "")
 	all = append(all,
 		scene.Named{Name: "status/204-body", Does: "The response is 204, and bytes follow it.", Source: "RFC 9112 §6.3: a 204 has no body.", Should: "It ends with an error, or with an empty document.", Set: func(s *scene.Stage) {
 			s.Same = func(got, _ []byte) bool { return len(got) == 0 }
-			s.Arm(webOf(servePage(s)), "REQUEST", 0, exactly("HTTP/1.1 204 No Content\nContent-Length: 1000\n\n"+page)...)
+			s.Arm(servePage(s), "REQUEST", 0, exactly("HTTP/1.1 204 No Content\nContent-Length: 1000\n\n"+page())...)
 		}},
 		answered("status/304-body", "The response is 304, although the request has no condition, and bytes follow it.", "RFC 9112 §6.3: a 304 has no body.", false, "HTTP/1.1 304 Not Modified\nContent-Length: 1000\n\n"+errorPage),
 		answered("status/multipart", "The response is a 206 with many parts, although no range was requested.", "RFC 9110 §15.3.7.", false, multipartOf(0, 500)),
@@ -330,7 +330,7 @@ func statusCases() (all []scene.Named) {
 // multipartOf returns a response with one part of page in multipart/byteranges.
 func multipartOf(first, end int) string {
 	return "HTTP/1.1 206 Partial Content\nContent-Type: multipart/byteranges; boundary=edge\n\n" +
-		fmt.Sprintf("--edge\nContent-Type: text/plain\nContent-Range: bytes %d-%d/1000\n\n%s\n--edge--\n", first, end-1, page[first:end])
+		fmt.Sprintf("--edge\nContent-Type: text/plain\nContent-Range: bytes %d-%d/1000\n\n%s\n--edge--\n", first, end-1, page()[first:end])
 }
 
 // dispositionCases are names that the server gives the document. The document is right.
@@ -340,7 +340,7 @@ func dispositionCases() (all []scene.Named) {
 			Source: "RFC 6266 §4.3; CVE-2010-3842 (curl), CVE-2016-4971 (wget): names that a server chooses.",
 			Should: "It fetches the document, and writes nothing outside of its folder.", Set: func(s *scene.Stage) {
 				name := strings.ReplaceAll(file, "{canary}", s.Path("canary"))
-				s.Arm(webOf(servePage(s)), "GET", 0, webtest.Header("Content-Disposition", "attachment; filename="+name))
+				s.Arm(servePage(s), "GET", 0, webtest.Header("Content-Disposition", "attachment; filename="+name))
 			}})
 	}
 	row("parent", `"../../../canary/bird"`)

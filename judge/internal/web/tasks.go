@@ -15,10 +15,7 @@ import (
 // foreign starts a server that the password is not for; it has the document.
 func foreign(s *scene.Stage, host string, configure ...func(*webtest.Server)) *webtest.Server {
 	srv, err := webtest.Start(s.Ctx, host+":0", configure...)
-	if err != nil {
-		s.Check(err)
-		return new(webtest.Server)
-	}
+	s.Check(err)
 	s.Foreign = append(s.Foreign, &srv.Server)
 	s.Check(srv.Put("pub/file.bin", s.Document))
 	s.Check(srv.Put("incoming/readme.txt", nil))
@@ -33,14 +30,11 @@ func locked(w *webtest.Server) { w.Users = scene.Users() }
 func redirected(name, does, source string, gets bool, status int, where func(*scene.Stage, *webtest.Server) string, configure ...func(*webtest.Server)) scene.Named {
 	return scene.Named{Name: "redirect/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
 		srv := servePage(s, configure...)
-		if srv == nil {
-			return
-		}
 		if srv.Users != nil {
 			s.Login()
 		}
 		s.Put(srv, "pub/new.bin", s.Document)
-		s.Arm(&srv.Server, "GET /pub/file.bin", 0, webtest.RedirectTo(where(s, srv), status))
+		s.Arm(srv, "GET /pub/file.bin", 0, webtest.RedirectTo(where(s, srv), status))
 	}}
 }
 
@@ -73,7 +67,7 @@ func redirectCases() []scene.Named {
 		row("not-ascii", "The Location has bytes that are not ASCII.", "/pub/new.bin?caf\xe9", false),
 		row("lone-cr", "The Location has a CR in it.", "/pub/new.bin\rSet-Cookie: a=b", false),
 		row("escaped-lines", "The Location has escaped line ends with a header line behind them.", "/pub/new.bin?%0D%0AX-Evil:%201", true),
-		row("scheme-unknown", "The Location has a scheme that nobody knows.", "x-other://127.0.0.1/pub/new.bin", false),
+		row("scheme-unknown", "The Location has a scheme that is not registered.", "x-other://127.0.0.1/pub/new.bin", false),
 		row("scheme-data", "The Location is a data URL.", "data:text/plain,evil", false),
 		row("scheme-javascript", "The Location is a javascript URL.", "javascript:alert(1)", false),
 		row("no-host", "The Location has no host.", "http:///pub/new.bin", false),
@@ -117,8 +111,8 @@ func chainCases() []scene.Named {
 		answered("redirect/two-locations", "The response is 302 with two Locations.", "RFC 9110 §5.3.", false, "HTTP/1.1 302 Found\nLocation: /pub/a.bin\nLocation: /pub/b.bin\nContent-Length: 0\n\n"),
 		{Name: "redirect/cut", Does: "The body of the redirect is cut.", Source: partial, Set: func(s *scene.Stage) {
 			srv := servePage(s)
-			s.Put(srv, "pub/new.bin", []byte(page))
-			s.Arm(webOf(srv), "GET /pub/file.bin", 0, exactly("HTTP/1.1 302 Found\nLocation: /pub/new.bin\nContent-Length: 1000\n\n"+errorPage)...)
+			s.Put(srv, "pub/new.bin", []byte(page()))
+			s.Arm(srv, "GET /pub/file.bin", 0, exactly("HTTP/1.1 302 Found\nLocation: /pub/new.bin\nContent-Length: 1000\n\n"+errorPage)...)
 		}},
 	}
 }
@@ -152,7 +146,7 @@ func awayCases() []scene.Named {
 		redirected("file-localhost", "The document has moved to a file of the client.", local, false, 302, file("file://localhost{canary}/bird")),
 		redirected("file-upper-case", "The document has moved to a file of the client, with the scheme FILE.", local, false, 302, file("FILE:{canary}/bird")),
 		redirected("ftp", "A document with a login has moved to an FTP server.", kept, false, 302, spy("ftp", "pub/file.bin", "220 Hello.\r\n"), locked),
-		redirected("gopher", "A document with a login has moved to a gopher server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("gopher", "9pub/file.bin", page), locked),
+		redirected("gopher", "A document with a login has moved to a gopher server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("gopher", "9pub/file.bin", page()), locked),
 		redirected("telnet", "The document has moved to a telnet server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("telnet", "", "login: "), locked),
 		redirected("host", "The document has moved to another host.", "RFC 9110 §15.4.", true, 302, document(scene.Another)),
 		redirected("host-no-scheme", "The document has moved to another host; the Location has no scheme.", "RFC 3986 §4.2.", true, 302, func(s *scene.Stage, srv *webtest.Server) string {
@@ -182,12 +176,9 @@ func loginCases() []scene.Named {
 	demand := func(name, does string, gets bool, fields string) scene.Named {
 		return scene.Named{Name: "login/" + name, Does: does, Source: "RFC 9110 §11, RFC 7617.", Gets: gets, Set: func(s *scene.Stage) {
 			srv := servePage(s)
-			if srv == nil {
-				return
-			}
 			s.Login()
 			orError(s)
-			s.Arm(&srv.Server, "REQUEST", 0, exactly("HTTP/1.1 401 Unauthorized\n"+fields+"Content-Length: 61\n\n"+errorPage)...)
+			s.Arm(srv, "REQUEST", 0, exactly("HTTP/1.1 401 Unauthorized\n"+fields+"Content-Length: 61\n\n"+errorPage)...)
 		}}
 	}
 	other := func(w *webtest.Server) { w.Users = map[string]testserver.User{scene.User: {Password: "another"}} }
@@ -202,7 +193,7 @@ func loginCases() []scene.Named {
 		with("basic", "The server requires a login.", true, locked),
 		with("wrong", "The server refuses the login with 401, each time.", false, other),
 		demand("no-demand", "The response is 401 without WWW-Authenticate, each time.", false, ""),
-		demand("unknown", "The server demands a login of a kind that nobody knows.", false, "WWW-Authenticate: X-Secret realm=\"lab\"\n"),
+		demand("unknown", "The server demands a login of a kind that is not registered.", false, "WWW-Authenticate: X-Secret realm=\"lab\"\n"),
 		demand("digest", "The server demands a login with Digest, which lacks the nonce.", false, "WWW-Authenticate: Digest realm=\"lab\"\n"),
 		demand("many", "The server demands a thousand kinds of login.", false, strings.Repeat("WWW-Authenticate: Basic realm=\"lab\", Digest realm=\"lab\", nonce=\"1\"\n", 500)),
 		demand("long", "The realm of the login has 100 KiB.", false, "WWW-Authenticate: Basic realm=\""+strings.Repeat("x", 100<<10)+"\"\n"),
@@ -210,7 +201,7 @@ func loginCases() []scene.Named {
 			srv := servePage(s)
 			s.Login()
 			orError(s)
-			s.Arm(webOf(srv), "REQUEST", 0, exactly("HTTP/1.1 407 Proxy Authentication Required\nProxy-Authenticate: Basic realm=\"lab\"\nContent-Length: 61\n\n"+errorPage)...)
+			s.Arm(srv, "REQUEST", 0, exactly("HTTP/1.1 407 Proxy Authentication Required\nProxy-Authenticate: Basic realm=\"lab\"\nContent-Length: 61\n\n"+errorPage)...)
 		}},
 	}
 }
@@ -220,7 +211,7 @@ func restCases() []scene.Named {
 	const ignored = "RFC 9110 §14.2: a server may ignore Range."
 	simple := func(name, does, source string, gets bool, faults ...testserver.Fault) scene.Named {
 		return scene.Named{Name: name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
-			s.Arm(webOf(servePage(s, func(w *webtest.Server) { w.NoRanges = true })), "GET", 0, faults...)
+			s.Arm(servePage(s, func(w *webtest.Server) { w.NoRanges = true }), "GET", 0, faults...)
 		}}
 	}
 	// changed has another version of a length at the server.
@@ -228,7 +219,7 @@ func restCases() []scene.Named {
 		return scene.Named{Name: "changed/" + name, Does: does, Source: "RFC 9110 §13.1.5: If-Range; a client without the version compares the end of what it has.",
 			Should: "It ends with an error, or with the whole new document.", Set: func(s *scene.Stage) {
 				srv := servePage(s)
-				now := bytes.ToUpper([]byte(page + page)[:length])
+				now := bytes.ToUpper([]byte(page() + page())[:length])
 				s.Same = func(got, _ []byte) bool { return bytes.Equal(got, now) }
 				s.Put(srv, "pub/file.bin", now)
 			}}
@@ -243,7 +234,7 @@ func restCases() []scene.Named {
 		simple("ignored-chunked", "The server ignores Range, and sends 200 with the whole document in chunks.", ignored, true, webtest.Chunked()),
 		simple("ignored-content-range", "The server sends 200 with the whole document and a Content-Range of the rest.", "RFC 9110 §14.4: Content-Range has no meaning in a 200.", false, webtest.Header("Content-Range", "bytes 500-999/1000")),
 		{Name: "complete", Gets: true, Does: "The client has the whole document, and the server replies 416.", Source: "RFC 9110 §15.5.17.", Set: func(s *scene.Stage) {
-			s.Begun = len(page)
+			s.Begun = len(page())
 			servePage(s)
 		}},
 		changed("same-length", "The document is another one, of the same length.", 1000),
@@ -268,7 +259,7 @@ func putCases() []scene.Named {
 	with := func(name, does, source string, gets bool, size int64, configure func(*webtest.Server)) scene.Named {
 		return scene.Named{Name: name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
 			s.Size = size
-			if srv := serve(s, configure); srv != nil && srv.Users != nil {
+			if srv := serve(s, configure); srv.Users != nil {
 				s.Login()
 			}
 		}}
@@ -282,9 +273,6 @@ func putCases() []scene.Named {
 	elsewhere := func(name, does string, status int) scene.Named {
 		return scene.Named{Name: "redirect/" + name, Does: does, Source: "RFC 9110 §15.4.", Set: func(s *scene.Stage) {
 			srv := serve(s, moved(status, "/incoming/moved.bin"))
-			if srv == nil {
-				return
-			}
 			s.Stored = func() ([]byte, error) { return fs.ReadFile(srv.Files(), "incoming/moved.bin") }
 		}}
 	}
@@ -306,13 +294,10 @@ func putCases() []scene.Named {
 		elsewhere("301", "The URL has moved, and the status is 301.", http.StatusMovedPermanently),
 		{Name: "redirect/login-host", Does: "A URL with a login has moved to another host, and the status is 307.", Source: "CVE-2018-1000007 (curl), CVE-2021-31879 (wget): the login is for the first host only.", Set: func(s *scene.Stage) {
 			srv := serve(s, locked)
-			if srv == nil {
-				return
-			}
 			s.Login()
 			other := foreign(s, scene.Another)
 			s.Stored = func() ([]byte, error) { return fs.ReadFile(other.Files(), "incoming/new.bin") }
-			s.Arm(&srv.Server, "PUT", 0, webtest.RedirectTo(other.URL+"/incoming/new.bin", http.StatusTemporaryRedirect))
+			s.Arm(srv, "PUT", 0, webtest.RedirectTo(other.URL+"/incoming/new.bin", http.StatusTemporaryRedirect))
 		}},
 	}, earlyPutCases()...)
 }
@@ -324,19 +309,19 @@ func earlyPutCases() []scene.Named {
 	return []scene.Named{
 		{Name: "created-early", Does: "The server replies 201 before it has read the document of 24 MiB, reads 1 MiB of it, and closes.", Source: "RFC 9112 §9.6; servers that do not look how much they have.", Set: func(s *scene.Stage) {
 			s.Size = megabytes
-			s.Arm(webOf(serve(s)), "PUT", 0, testserver.Reply("HTTP/1.1 201 Created\nContent-Length: 0\nConnection: close\n"))
+			s.Arm(serve(s), "PUT", 0, testserver.Reply("HTTP/1.1 201 Created\nContent-Length: 0\nConnection: close\n"))
 		}},
 		{Name: "refused-early", Does: "The server replies 413 before it has read the document of 24 MiB, reads 1 MiB of it, and closes.", Source: "RFC 9110 §15.5.14.", Set: func(s *scene.Stage) {
 			s.Size = megabytes
-			s.Arm(webOf(serve(s)), "PUT", 0, testserver.Reply("HTTP/1.1 413 Content Too Large\nContent-Length: 0\nConnection: close\n"))
+			s.Arm(serve(s), "PUT", 0, testserver.Reply("HTTP/1.1 413 Content Too Large\nContent-Length: 0\nConnection: close\n"))
 		}},
 		{Name: "closed-early", Does: "The server closes while the client sends a document of 24 MiB.", Source: scene.TCPEnds, Set: func(s *scene.Stage) {
 			s.Size = megabytes
-			s.Arm(webOf(serve(s)), "PUT", 0, testserver.Close())
+			s.Arm(serve(s), "PUT", 0, testserver.Close())
 		}},
 		{Name: "expectation", Does: "The first response is 417; without Expect the server stores the document.", Source: "RFC 9110 §10.1.1: a client repeats the request without Expect.", Set: func(s *scene.Stage) {
 			s.Size = 2 << 20
-			s.Arm(webOf(serve(s)), "PUT", 1, testserver.Reply("HTTP/1.1 417 Expectation Failed\nContent-Length: 0\nConnection: close\n"))
+			s.Arm(serve(s), "PUT", 1, testserver.Reply("HTTP/1.1 417 Expectation Failed\nContent-Length: 0\nConnection: close\n"))
 		}},
 	}
 }

@@ -21,9 +21,6 @@ func secureCases() []scene.Named {
 		return scene.Named{Name: "certificate/" + name, Does: does, Source: rfc, Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
 			bad := config()
 			srv := serve(s, func(w *webtest.Server) { w.TLS, w.Users = bad, scene.Users() })
-			if srv == nil {
-				return
-			}
 			s.Login()
 			s.Foreign = append(s.Foreign, &srv.Server)
 			if trusted {
@@ -39,29 +36,20 @@ func secureCases() []scene.Named {
 		with("future", "The certificate is not valid yet.", scene.Early, true),
 		{Name: "no-tls", Does: "The server does not use TLS.", Source: "A port where HTTP without TLS is served.", Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
 			srv := serve(s, func(w *webtest.Server) { w.ImplicitTLS, w.Users = false, scene.Users() })
-			if srv == nil {
-				return
-			}
 			s.Foreign = append(s.Foreign, &srv.Server)
 			s.URL = "https" + strings.TrimPrefix(s.URL, "http")
 			s.Login()
 		}},
 		{Name: "redirect/login-http", Does: "A document with a login has moved to a server without TLS.", Source: "CVE-2018-18074 (requests): a login that is sent in the clear after a redirect.", Should: "It does not send the login; it ends with an error, or with the whole document.", Set: func(s *scene.Stage) {
 			srv := serve(s, locked)
-			if srv == nil {
-				return
-			}
 			s.Login()
-			s.Arm(&srv.Server, "GET", 0, webtest.RedirectTo(foreign(s, "127.0.0.1").URL+"/pub/file.bin", 302))
+			s.Arm(srv, "GET", 0, webtest.RedirectTo(foreign(s, "127.0.0.1").URL+"/pub/file.bin", 302))
 		}},
 		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(s *scene.Stage) {
 			srv := serve(s)
-			if srv == nil {
-				return
-			}
 			other := foreign(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Stranger(), true })
 			s.Same = func(_, _ []byte) bool { return false }
-			s.Arm(&srv.Server, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
+			s.Arm(srv, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
 		}},
 	}, cutTLSCases()...)
 }
@@ -73,10 +61,7 @@ func cutTLSCases() []scene.Named {
 		return scene.Named{Name: "cut/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
 			s.Size = 70_000
 			srv := serve(s)
-			if srv == nil {
-				return
-			}
-			s.Arm(&srv.Server, "GET", 0, faults...)
+			s.Arm(srv, "GET", 0, faults...)
 			s.URL = strings.Replace(s.URL, srv.Addr, behind(s, srv.Addr, cut), 1)
 		}}
 	}
@@ -96,10 +81,7 @@ func cutTLSCases() []scene.Named {
 // message of TLS, and up to the record at which cut is true. It returns its address.
 func behind(s *scene.Stage, server string, cut func(record int) bool) string {
 	l, err := new(net.ListenConfig).Listen(s.Ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		s.Check(err)
-		return server
-	}
+	s.Check(err)
 	go func() {
 		<-s.Ctx.Done()
 		_ = l.Close()

@@ -18,11 +18,11 @@ import (
 func Cases() (all []scene.Case) {
 	for _, task := range []scene.Task{scene.Download, scene.Resume, scene.Upload} {
 		all = append(all, scene.PlainCase("http", task, func(s *scene.Stage) { serve(s) }))
-		all = append(all, webConstructed("http", task)...)
-		all = append(all, scene.Cases("http", task, webNamed()[task])...)
+		all = append(all, constructed("http", task)...)
+		all = append(all, scene.Cases("http", task, namedCases()[task])...)
 	}
 	all = append(all, scene.PlainCase("https", scene.Download, func(s *scene.Stage) { serve(s) }))
-	all = append(all, webConstructed("https", scene.Download)...)
+	all = append(all, constructed("https", scene.Download)...)
 	all = append(all, scene.Cases("https", scene.Download, secureCases())...)
 	return all
 }
@@ -34,17 +34,14 @@ func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 		configure = append([]func(*webtest.Server){secure}, configure...)
 	}
 	srv, err := webtest.Start(s.Ctx, "", configure...)
-	if err != nil {
-		s.Check(err)
-		return nil
-	}
+	s.Check(err)
 	if s.Task == scene.Resume && s.Begun == 0 {
 		s.Begun = len(s.Document) / 2 // it is in rangeFaults
 		if s.Document == nil {
 			s.Begun = int(s.Size / 2)
 		}
 	}
-	s.Serve(&srv.Server, nil)
+	s.Serve(&srv.Server)
 	s.At(srv.URL)
 	if s.Scheme == "https" {
 		s.Trust((&testserver.Server{TLS: scene.Certificate()}).CA())
@@ -53,43 +50,35 @@ func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 	return srv
 }
 
-// ordinaryWeb starts the server of constructed cases.
-func ordinaryWeb(s *scene.Stage) *testserver.Server { return webOf(serve(s)) }
+// ordinary starts the server of constructed cases.
+func ordinary(s *scene.Stage) scene.Server { return serve(s) }
 
-// webOf returns what all servers have in common of one, nil without one.
-func webOf(srv *webtest.Server) *testserver.Server {
-	if srv == nil {
-		return nil
-	}
-	return &srv.Server
-}
-
-// webConstructed are the constructed cases of a task.
-func webConstructed(scheme string, task scene.Task) (all []scene.Case) {
+// constructed are the constructed cases of a task.
+func constructed(scheme string, task scene.Task) (all []scene.Case) {
 	connect := scene.Place{At: "CONNECT", Says: "a response"}
 	request := scene.Place{At: "REQUEST", Says: "a response"}
 	body := scene.Place{At: "body", Stages: []string{"GET"}, Says: "the body"}
 	one, sizes := []int64{1000}, []int64{0, 1, 1000, 70_000, 300_001}
 	switch {
 	case scheme == "https":
-		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinaryWeb)...)
-		return append(all, scene.Cross(scheme, task, []scene.Place{body}, bodyFaults(), sizes[2:4], ordinaryWeb)...)
+		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinary)...)
+		return append(all, scene.Cross(scheme, task, []scene.Place{body}, bodyFaults(), sizes[2:4], ordinary)...)
 	case task == scene.Download:
-		all = append(all, scene.Cross(scheme, task, []scene.Place{connect}, slices.Concat(streamFaults(), headFaults()), one, ordinaryWeb)...)
-		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinaryWeb)...)
-		return append(all, scene.Cross(scheme, task, []scene.Place{body}, bodyFaults(), sizes, ordinaryWeb)...)
+		all = append(all, scene.Cross(scheme, task, []scene.Place{connect}, slices.Concat(streamFaults(), headFaults()), one, ordinary)...)
+		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinary)...)
+		return append(all, scene.Cross(scheme, task, []scene.Place{body}, bodyFaults(), sizes, ordinary)...)
 	case task == scene.Resume:
-		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinaryWeb)...)
-		all = append(all, scene.Cross(scheme, task, []scene.Place{body}, restFaults(), sizes[2:], ordinaryWeb)...)
-		return append(all, scene.Cross(scheme, task, []scene.Place{{At: "range", Stages: []string{"GET"}, Says: "Content-Range"}}, rangeFaults(), []int64{1000, 70_000}, ordinaryWeb)...)
+		all = append(all, scene.Cross(scheme, task, []scene.Place{request}, streamFaults(), one, ordinary)...)
+		all = append(all, scene.Cross(scheme, task, []scene.Place{body}, restFaults(), sizes[2:], ordinary)...)
+		return append(all, scene.Cross(scheme, task, []scene.Place{{At: "range", Stages: []string{"GET"}, Says: "Content-Range"}}, rangeFaults(), []int64{1000, 70_000}, ordinary)...)
 	}
 	put := scene.Place{At: "PUT", Says: "a response to PUT"}
-	all = append(all, scene.Cross(scheme, task, []scene.Place{put}, streamFaults(), one, ordinaryWeb)...)
-	for _, c := range scene.Cross(scheme, task, []scene.Place{put}, refusals(), one, ordinaryWeb) {
+	all = append(all, scene.Cross(scheme, task, []scene.Place{put}, streamFaults(), one, ordinary)...)
+	for _, c := range scene.Cross(scheme, task, []scene.Place{put}, refusals(), one, ordinary) {
 		c.Should = unlessTold
 		all = append(all, c)
 	}
-	return append(all, scene.Cross(scheme, task, []scene.Place{put}, acceptances(), sizes, ordinaryWeb)...)
+	return append(all, scene.Cross(scheme, task, []scene.Place{put}, acceptances(), sizes, ordinary)...)
 }
 
 // unlessTold is what is expected of a client where the server replies with an error.

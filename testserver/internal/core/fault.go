@@ -88,7 +88,8 @@ func (k *Kind) lacks(a Args) error {
 	return nil
 }
 
-// parse reads the arguments from a text in which commas separate them. The last one may contain commas.
+// parse reads the arguments from a text in which commas separate them. The last one may contain
+// commas.
 func (k *Kind) parse(text string) (a Args, err error) {
 	params := strings.Fields(k.Params)
 	values := strings.SplitN(text, ",", max(1, len(params)))
@@ -124,11 +125,11 @@ var (
 	Silence     = &Kind{Name: "Silence"}
 	Close       = &Kind{Name: "Close"}
 	EndlessLine = &Kind{Name: "EndlessLine"}
-	Truncate    = &Kind{Name: "Truncate", Params: "n", Check: notNegative}
-	Reset       = &Kind{Name: "Reset", Params: "n", Check: notNegative}
+	Truncate    = &Kind{Name: "Truncate", Params: "n", Check: NotNegative}
+	Reset       = &Kind{Name: "Reset", Params: "n", Check: NotNegative}
 	Drip        = &Kind{Name: "Drip", Params: "n d", Check: positive}
 	Split       = &Kind{Name: "Split", Params: "n", Check: positive}
-	Garble      = &Kind{Name: "Garble", Params: "n text", Check: notNegative}
+	Garble      = &Kind{Name: "Garble", Params: "n text", Check: NotNegative}
 	Data        = &Kind{Name: "Data", Params: "text"}
 	FromStart   = &Kind{Name: "FromStart"}
 	NoDot       = &Kind{Name: "NoDot"}
@@ -144,7 +145,8 @@ func positive(a Args) error {
 	return nil
 }
 
-func notNegative(a Args) error {
+// NotNegative checks the number of a fault.
+func NotNegative(a Args) error {
 	if a.N < 0 {
 		return errors.New("the number must not be negative")
 	}

@@ -7,7 +7,6 @@ import (
 	"html"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -35,7 +34,7 @@ func (o *options) showCases(cases []judge.Case) int {
 type report struct {
 	w      *bufio.Writer
 	show   format
-	again  []string // the command line, without --only
+	again  func(name string) string // returns the command line that repeats a case
 	meter  io.Writer
 	err    error
 	total  int
@@ -68,11 +67,13 @@ func (o *options) report(total int) *report {
 	case o.junit:
 		r.show = &junit{}
 	}
-	r.again = []string{"fetch1738", "judge", "--limit", o.limit.String(), "--only", ""}
-	if !o.Changed("limit") {
-		r.again = slices.Delete(r.again, 2, 4)
+	r.again = func(name string) string {
+		args := []string{"fetch1738", "judge"}
+		if o.Changed("limit") {
+			args = append(args, "--limit", o.limit.String())
+		}
+		return quoted(append(append(args, "--only", name, "--"), o.Args()...))
 	}
-	r.again = append(append(r.again, "--"), o.Args()...)
 	if stderr, ok := o.Std.Err.(*os.File); ok && term.IsTerminal(stderr) {
 		r.meter = stderr
 	}
@@ -93,9 +94,7 @@ func (r *report) add(result judge.Result) {
 			g.unmet++
 		}
 	}
-	again := slices.Clone(r.again)
-	again[slices.Index(again, "--only")+1] = result.Case.Name
-	r.keep(r.show.result(r.w, result, quoted(again)))
+	r.keep(r.show.result(r.w, result, r.again(result.Case.Name)))
 	r.keep(r.w.Flush())
 	if r.meter != nil {
 		fmt.Fprintf(r.meter, "%d of %d cases", r.done, r.total)
@@ -288,8 +287,8 @@ func (t *tap) end(w io.Writer, _ []*count) error {
 	return err
 }
 
-// junit is the XML that test reports of many programs are read from. encoding/xml would make the program
-// larger by a fiftieth.
+// junit is the XML that test reports of many programs are read from. encoding/xml would make the
+// program larger by a fiftieth.
 type junit struct {
 	groups []string
 	suites map[string]*suite
@@ -336,8 +335,8 @@ func (j *junit) end(w io.Writer, _ []*count) error {
 	return err
 }
 
-// xmlText returns a text for an element or a value of an attribute. XML has no way to write most control
-// characters.
+// xmlText returns a text for an element or a value of an attribute. XML has no way to write most
+// control characters.
 func xmlText(text string) string {
 	return html.EscapeString(strings.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' && c != '\t' || c == 0xFFFE || c == 0xFFFF {
