@@ -552,7 +552,7 @@ func ExampleResolver_configured() {
 	_, err = r.Get(ctx, "file:///etc/passwd")
 	fmt.Println(errors.Is(err, fetch.ErrUnsupported))
 	// Output:
-	// {Fetch:true FindAttributes:false Update:true Replace:false Explain:true}
+	// {Fetch:true FindAttributes:false Update:true Replace:false Edit:false Explain:true}
 	// This is the archive.
 	// true
 }

@@ -386,7 +386,7 @@ func TestOwnSchemes(t *testing.T) {
 	}
 	for scheme, want := range map[string]Abilities{
 		"ftp":    {Fetch: true, Replace: true},
-		"ftps":   {Fetch: true, FindAttributes: true, Update: true, Replace: true, Explain: true},
+		"ftps":   {Fetch: true, FindAttributes: true, Update: true, Replace: true, Edit: true, Explain: true},
 		"wais":   {Fetch: true, Explain: true},
 		"mailto": {Fetch: true, Update: true, Explain: true},
 		"file":   {}, "x-none": {},

@@ -62,8 +62,8 @@ func Schemes() (names []string) {
 	return names
 }
 
-// Abilities are the operations that a scheme supports: those of RFC 1738 §2, and Explain.
-type Abilities struct{ Fetch, FindAttributes, Update, Replace, Explain bool }
+// Abilities are the operations that a scheme supports: those of RFC 1738 §2, Edit and Explain.
+type Abilities struct{ Fetch, FindAttributes, Update, Replace, Edit, Explain bool }
 
 // Can reports which methods of the Resolver work with URLs of a scheme. A server may still refuse
 // them.
@@ -76,6 +76,7 @@ func (r *Resolver) Can(scheme string) Abilities {
 	_, can.FindAttributes = f.(fetch.AttributeFinder)
 	_, can.Update = f.(fetch.Updater)
 	_, can.Replace = f.(fetch.Replacer)
+	_, can.Edit = f.(fetch.Editor)
 	_, can.Explain = f.(fetch.Explainer)
 	can.Fetch = f != nil
 	return can

@@ -22,6 +22,7 @@ const (
 	OpAttributes   Op = "attributes"
 	OpUpdate       Op = "update"
 	OpReplace      Op = "replace"
+	OpEdit         Op = "edit"
 	OpUpload       Op = "upload" // Update or Replace
 	OpFetch        Op = "fetch"  // Fetch, also for a request that is not valid
 	OpFollow       Op = "follow" // following a referral
@@ -55,6 +56,7 @@ const (
 	OpEPRT, OpPORT                Op = "EPRT", "PORT"                // a data connection from the server, including the open port
 	OpRETR, OpSTOR, OpAPPE        Op = "RETR", "STOR", "APPE"        // files, up to the end of the transfer
 	OpRNFR, OpRNTO                Op = "RNFR", "RNTO"                // renaming
+	OpDELE, OpRMD, OpMFMT         Op = "DELE", "RMD", "MFMT"         // deletion, modification times
 	OpLIST, OpNLST, OpMLSD        Op = "LIST", "NLST", "MLSD"        // listings; LIST also of NNTP and Prospero
 	OpQuote                       Op = "QUOTE"                       // any command of the caller
 

@@ -14,7 +14,8 @@ type Event struct {
 	// bytes. For Listed, Files is the number of files in the listing.
 	Files  int
 	Octets int64
-	// Err is the reason, for Failed, Skipped and Unsure.
+	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed on
+	// the server since it was uploaded, has one, too.
 	Err error
 }
 
@@ -25,21 +26,23 @@ type Action uint8
 const (
 	Listed    Action = iota // a directory or menu has been listed
 	Planned                 // everything has been listed and compared
-	Started                 // a file is being fetched
-	Added                   // a new file has been fetched (DryRun: would be)
-	Replaced                // a changed file has been fetched (DryRun: would be)
+	Started                 // a file is being fetched, or sent
+	Added                   // a new file has been fetched, or sent (DryRun: would be)
+	Replaced                // a changed file has been fetched, or sent (DryRun: would be)
 	Unchanged               // a file has not changed
-	Checked                 // a file would be fetched to see whether it has changed (DryRun only)
+	Checked                 // a file would be fetched to see whether it differs (DryRun only)
 	Gone                    // a file is no longer in the tree, and is kept
 	Deleted                 // a file is no longer in the tree, and was deleted (DryRun: would be)
 	Failed                  // a file or listing could not be fetched or written
 	Skipped                 // an entry is not mirrored
 	Unsure                  // a menu or new document has no end mark and may be truncated
 	Kept                    // a file is no longer in the tree, and MaxDelete keeps it (DryRun: would keep it)
+	Noted                   // Upload: what the server does not do, and what is done instead
+	Missing                 // Upload: at the end, a file is not on the server, or old there
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing",
 }
 
 // String returns a word such as "new" or "changed".

@@ -60,8 +60,15 @@ type Record struct {
 	Time time.Time `json:"time"`
 	// Start marks the line whose URL is that of Mirror.Start.
 	Start bool `json:"start,omitempty"`
-	// Gone reports that the file is no longer in the tree and was kept.
+	// Gone reports that the file is no longer in the tree and was kept. For an upload it ends the
+	// record of the file.
 	Gone bool `json:"gone,omitempty"`
+	// Stored is the time that the server listed after an upload, for which Modified is that of the
+	// local file. Part is the temporary name there of a file that is not complete. Dir reports that
+	// File is a directory that an upload has created.
+	Stored time.Time `json:"stored,omitzero"`
+	Part   string    `json:"part,omitempty"`
+	Dir    bool      `json:"dir,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.
 	Error string `json:"error,omitempty"`
 }

@@ -1,5 +1,6 @@
 // Package mirror keeps a local copy of a remote tree up to date: the files below an ftp or file
-// directory, the menus and documents of a gopher site, or the articles of a newsgroup.
+// directory, the menus and documents of a gopher site, or the articles of a newsgroup. In the other
+// direction, [Upload] brings a tree of local files to an ftp, file or http server.
 //
 // A run lists the tree, compares it with the result of the previous run, and fetches new and
 // changed files. The manifest has one line of JSON for each file, written as soon as the file is
@@ -23,6 +24,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 )
 
 // Default limits of a Mirror.
@@ -48,6 +50,8 @@ type Mirror struct {
 	Options any
 	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string
+	// Upload, if not nil, exchanges the sides: the files of Dir are brought to the directory Start.
+	Upload *Upload
 
 	// Aliases are other names of the server of Start, as HOST or HOST:PORT, that the menus of a
 	// gopher site use. The default port is that of Start. Items on an alias are part of the copy
@@ -112,6 +116,9 @@ type Mirror struct {
 	Report func(Event)
 }
 
+// CheckPattern returns an error if text is not a valid pattern for Mirror.Include or Exclude.
+func CheckPattern(text string) error { return filter.Check(text) }
+
 // A Summary counts what a run did.
 type Summary struct {
 	// New, Changed and Unchanged count files.
@@ -131,19 +138,25 @@ type Summary struct {
 	// The next run fetches such a document again. Files that such a menu does not list do not count
 	// as gone.
 	Unsure int
-	// Octets is the number of bytes received in bodies of files and listings.
+	// Octets is the number of bytes in bodies of files and listings, received or sent.
 	Octets int64
+	// Missing counts the files that were to be uploaded and are not on the server, or old there, at the
+	// end: those that failed, and those that were not reached.
+	Missing int
 }
 
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
-// Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
+// Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed file does not stop the
 // others. Run returns the first error that occurred; errors about a resource are of type
 // *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to
 // start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete
+	}
+	if m.Upload != nil {
+		return m.upload(ctx)
 	}
 	r, err := newRun(m)
 	if err != nil {

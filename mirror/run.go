@@ -12,14 +12,16 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // A run is the state of one call of Run.
 type run struct {
 	*Mirror
 	tree       tree
-	filter     filter
-	pool       pool
+	filter     filter.Filter
+	pool       *pool.Pool
 	pace       *pace.Pace
 	depth      int
 	maxEntries int64
@@ -48,13 +50,13 @@ func newRun(m *Mirror) (*run, error) {
 			return nil, err
 		}
 	}
-	f, err := newFilter(m.Include, m.Exclude)
+	f, err := filter.New(m.Include, m.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &run{
 		Mirror: m, tree: t, filter: f,
-		pool:       pool{width: max(1, cmp.Or(m.Connections, DefaultConnections)), requests: pace.Every(m.Wait)},
+		pool:       pool.New(cmp.Or(m.Connections, DefaultConnections), m.Wait),
 		pace:       pace.New(m.Rate),
 		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
 		maxEntries: int64(max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries))),
@@ -162,29 +164,36 @@ func (r *run) do(ctx context.Context) error {
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch e.Action {
-	case Added:
-		r.sum.New++
-	case Replaced:
-		r.sum.Changed++
-	case Unchanged:
-		r.sum.Unchanged++
-	case Gone, Deleted:
-		r.sum.Gone++
-	case Kept:
-		r.sum.Kept++
-	case Skipped:
-		r.sum.Skipped++
-	case Unsure:
-		r.sum.Unsure++
-	case Failed:
-		r.sum.Failed++
-		if r.err == nil {
-			r.err = e.Err
-		}
+	r.sum.count(e)
+	if e.Action == Failed && r.err == nil {
+		r.err = e.Err
 	}
 	if r.Report != nil {
 		r.Report(e)
+	}
+}
+
+// count counts an event.
+func (s *Summary) count(e Event) {
+	switch e.Action {
+	case Added:
+		s.New++
+	case Replaced:
+		s.Changed++
+	case Unchanged:
+		s.Unchanged++
+	case Gone, Deleted:
+		s.Gone++
+	case Kept:
+		s.Kept++
+	case Skipped:
+		s.Skipped++
+	case Unsure:
+		s.Unsure++
+	case Failed:
+		s.Failed++
+	case Missing:
+		s.Missing++
 	}
 }
 
@@ -205,11 +214,11 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 // try makes a request, and retries it as Again decides.
 func (r *run) try(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
-		if err := r.pool.turn(ctx); err != nil {
+		if err := r.pool.Turn(ctx); err != nil {
 			return err
 		}
 		err := do()
-		if err == nil || ctx.Err() != nil || r.Again == nil || crowded(err) && r.pool.size() > 1 || !r.Again(ctx, n, err) {
+		if err == nil || ctx.Err() != nil || r.Again == nil || pool.Crowded(err) && r.pool.Size() > 1 || !r.Again(ctx, n, err) {
 			return err
 		}
 	}

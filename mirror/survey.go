@@ -14,6 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // The limit in bytes of all listings together, menus included, is the greater of maxListings and
@@ -90,7 +92,7 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 	s := &survey{flat: flat, paths: make(map[id]struct{}), entered: make(map[id]struct{}), hidden: make(map[string]bool)}
 	start := r.tree.start()
 	start.from = r.From
-	s.enter(&s.start, start, filter{})
+	s.enter(&s.start, start, filter.Filter{})
 	level := iter.Seq2[*mark, folder](func(yield func(*mark, folder) bool) { yield(&s.start, start) })
 	for depth := 1; s.open > 0; depth++ {
 		if depth > r.depth {
@@ -101,7 +103,7 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 		done := len(s.batches)
 		for marks, folders := range chunks(level) {
 			lists := make([]listing, len(folders))
-			each(ctx, &r.pool, indices(len(folders)), func(i int, more func() bool) error { return r.list(ctx, folders[i], &lists[i], more) },
+			pool.Each(ctx, r.pool, pool.Indices(len(folders)), func(i int, more func() bool) error { return r.list(ctx, folders[i], &lists[i], more) },
 				func(i int, err error) { lists[i].err = err })
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -154,13 +156,13 @@ func chunks(level iter.Seq2[*mark, folder]) iter.Seq2[[]*mark, []folder] {
 }
 
 // enter marks a folder to be listed, unless it is excluded or its path was entered before.
-func (s *survey) enter(m *mark, f folder, filter filter) {
+func (s *survey) enter(m *mark, f folder, only filter.Filter) {
 	path := idOf(strings.Join(f.path, "/"))
 	if _, again := s.entered[path]; again {
 		return
 	}
 	s.entered[path] = struct{}{}
-	if filter.dir(f.path) {
+	if only.Dir(f.path) {
 		*m |= isOpen
 		s.open++
 	} else {
@@ -228,7 +230,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 			s.paths[path] = struct{}{}
 			again = again || taken
 		}
-		if !again && r.filter.file(e.path) {
+		if !again && r.filter.File(e.path) {
 			*m |= isWanted
 		}
 	}
@@ -309,7 +311,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 		}
 	}
 	r.addDates(ctx, f, l)
-	if !r.DryRun && r.filter.file(e.path) && r.manifest.lookup(e.url).done.SHA256 != e.sum {
+	if !r.DryRun && r.filter.File(e.path) && r.manifest.lookup(e.url).done.SHA256 != e.sum {
 		e.kept, err = true, menu.keep()
 	}
 	l.menu, l.files = e, l.files+1
@@ -368,7 +370,7 @@ func storable(t time.Time) time.Time {
 // ignored.
 func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 	tree, isGopher := r.tree.(*gopherTree)
-	if !isGopher || !l.plus || r.pool.turn(ctx) != nil {
+	if !isGopher || !l.plus || r.pool.Turn(ctx) != nil {
 		return
 	}
 	all := tree.attributesOf(f.loc)

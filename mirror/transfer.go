@@ -21,6 +21,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // resumable is the minimum size in bytes of a file that is resumed. For such a file the exact
@@ -45,7 +46,7 @@ func (r *run) fetchAll(ctx context.Context, s *survey) {
 		}
 		return
 	}
-	each(ctx, &r.pool, files, func(e *entry, more func() bool) error { e.more = more; return r.fetchFile(ctx, e) },
+	pool.Each(ctx, r.pool, files, func(e *entry, more func() bool) error { e.more = more; return r.fetchFile(ctx, e) },
 		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
 }
 

@@ -90,7 +90,7 @@ func (r *run) isBeginning(done Record, size int64, digest string) bool {
 
 // digestOf fetches a document or menu and returns only its digest.
 func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) {
-	if err := r.pool.turn(ctx); err != nil {
+	if err := r.pool.Turn(ctx); err != nil {
 		return "", err
 	}
 	ctx, cancel := r.counting(ctx, 0)

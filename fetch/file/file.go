@@ -21,7 +21,7 @@ import (
 // first use. It keeps no state between requests and may be used concurrently.
 //
 // Besides [fetch.Fetcher], it implements [fetch.AttributeFinder], [fetch.Replacer], [fetch.Updater]
-// (which appends) and [fetch.Explainer].
+// (which appends), [fetch.Editor] and [fetch.Explainer].
 //
 // The host of a URL must be empty, "localhost" or "127.0.0.1". Other hosts are refused, because
 // their files are not on this computer (§3.10).
@@ -39,6 +39,7 @@ var (
 	_ fetch.AttributeFinder = (*Fetcher)(nil)
 	_ fetch.Replacer        = (*Fetcher)(nil)
 	_ fetch.Updater         = (*Fetcher)(nil)
+	_ fetch.Editor          = (*Fetcher)(nil)
 	_ fetch.Explainer       = (*Fetcher)(nil)
 )
 

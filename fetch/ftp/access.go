@@ -65,6 +65,7 @@ const (
 	finding
 	replacing
 	updating
+	editing
 )
 
 // access checks a request and returns the access for it. It does not connect.
@@ -94,7 +95,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.key = a.makeKey()
 	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
-	a.reuses, a.sequential = f.reuses(), p != fetching || f.Exact || f.DisablePipelining || noPipelining
+	a.reuses, a.sequential = f.reuses(), p == finding || p == updating || f.Exact || f.DisablePipelining || noPipelining
 	return a, nil
 }
 
@@ -115,6 +116,8 @@ func (a *access) check(p purpose) error {
 		return bad(fetch.ErrBadRange, "the document has no such bytes before the offset")
 	case (p == replacing || p == updating) && (a.loc.Name == "" || a.typecode() == 'd'):
 		return bad(fetch.ErrBadURL, "the URL does not name a file")
+	case p == editing && a.loc.Name != "":
+		return bad(fetch.ErrBadURL, "the URL does not name a directory; end it with a slash")
 	}
 	if err := a.active.check(); err != nil {
 		return err
@@ -153,6 +156,8 @@ func (a *access) locate(guess bool, p purpose) {
 		a.verb = fetch.OpSTOR
 	case p == updating:
 		a.verb = fetch.OpAPPE
+	case p == editing:
+		a.typ, a.dirs, a.name = 'I', a.loc.CWD, "" // whatever the Method: names are those of the directory
 	case p == finding:
 		a.typ = 'I'
 	case a.typecode() == 'd' || a.loc.Name == "":
@@ -193,6 +198,8 @@ func (a *access) list() {
 func (a *access) listing() bool {
 	return a.verb == fetch.OpLIST || a.verb == fetch.OpNLST || a.verb == fetch.OpMLSD
 }
+
+func isUpload(verb fetch.Op) bool { return verb == fetch.OpSTOR || verb == fetch.OpAPPE }
 
 // ascii reports whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }

@@ -21,6 +21,7 @@ type dataConn struct {
 	pending    *pendingConn // nil if raw is used as it is
 	secured    bool         // under TLS
 	sent       bool         // completely
+	end        func()       // called then, once the connection has been closed; or nil
 	idle       time.Duration
 	once       sync.Once
 }
@@ -37,6 +38,12 @@ func (s *session) openData(command string) error {
 			return err
 		}
 		s.data = &dataConn{idle: s.access.limits.Idle}
+	} else if s.connects && isUpload(verbOf(command)) {
+		port, err := s.requestPort()
+		if err != nil {
+			return err
+		}
+		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
 	} else {
 		if err := s.preTransfer(command); err != nil {
 			return err
@@ -46,6 +53,7 @@ func (s *session) openData(command string) error {
 			return err
 		}
 		s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
+		s.connects = true
 	}
 	s.ready = true
 	return nil
@@ -69,7 +77,7 @@ func (s *session) dropData() {
 		s.data.drop()
 	}
 	s.closePort()
-	s.data, s.ready, s.early = nil, false, false
+	s.data, s.ready, s.early, s.later = nil, false, false, 0
 }
 
 // A pendingConn is a data connection that is being set up: the server connects, the TLS
@@ -240,7 +248,9 @@ func (d *dataConn) Close() error {
 	if d.Conn != nil {
 		d.once.Do(func() { // errors do not matter: the final reply decides
 			d.finishTLS()
-			_ = d.Conn.Close()
+			if _ = d.Conn.Close(); d.sent && d.end != nil {
+				d.end()
+			}
 		})
 	}
 	return nil
@@ -289,6 +299,9 @@ const copySize = 128 << 10
 // ReadFrom sends a file; the library's io.Copy calls it. If src fails, it aborts the
 // connection, so that the server does not take the part for the whole file.
 func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
+	if s, ok := src.(*source); ok && s.file != nil && !d.secured && d.CanSendFile() {
+		return d.sendFile(s)
+	}
 	buf := make([]byte, copySize)
 	for {
 		n, err := src.Read(buf)

@@ -27,7 +27,8 @@ import (
 // control connections.
 //
 // Besides [fetch.Fetcher] it implements [fetch.AttributeFinder], [fetch.Updater]
-// (APPE), [fetch.Replacer] (STOR) and [fetch.Explainer]. Close closes the idle sessions.
+// (APPE), [fetch.Replacer] (STOR), [fetch.Editor] and [fetch.Explainer]. Close closes the idle
+// sessions.
 type Fetcher struct {
 	// Env holds how to connect, credentials and limits. If nil, the zero Env is used.
 	Env *fetch.Env
@@ -98,6 +99,8 @@ type Info struct {
 	Unread int
 	// Names reports that the entries of a listing are names only, by NLST: each may be a directory.
 	Names bool
+	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
+	Facts bool
 }
 
 // Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in
@@ -172,8 +175,12 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 		return nil, err
 	}
 	var attr *fetch.Attributes
+	src := newSource(body, a.trace)
 	s, err := f.do(ctx, a, func(s *session) error {
-		attr, err = a.upload(s, body)
+		if err := src.rewind(); err != nil {
+			return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
+		}
+		attr, err = a.upload(s, src)
 		return err
 	})
 	if err != nil {

@@ -583,7 +583,7 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "CWD dir", "TYPE I", "EPSV", "STOR new", "SIZE new", "EPSV", "APPE old",
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE I", "CWD dir", "EPSV", "STOR new", "SIZE new", "EPSV", "APPE old",
 		"EPSV", "REST 3", "STOR old", "SIZE old", "TYPE A", "EPSV", "STOR text",
 		"CWD /", "CWD made", "MKD made", "CWD made", "CWD on", "MKD on", "CWD on", "CWD the", "MKD the", "CWD the", "TYPE I", "EPSV", "STOR way", "SIZE way", "QUIT")
 	for _, path := range []string{"/dir/", "/dir/x;type=d", ""} {

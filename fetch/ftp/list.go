@@ -21,6 +21,7 @@ import (
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
+	info.Facts = a.verb == fetch.OpMLSD
 	if info.Names = a.verb == fetch.OpNLST; info.Names {
 		parse = a.nameEntry
 	}

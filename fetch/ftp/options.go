@@ -54,11 +54,14 @@ type Options struct {
 	// Ranges makes FindAttributes check whether transfers can start at an offset (REST).
 	// If so, Attributes.Header contains HeaderAcceptRanges.
 	Ranges bool
-	// More, if not nil, is called when the data has arrived, or before. It reports whether another
-	// transfer with the same server is sure to follow. The port for its data is then requested
+	// More, if not nil, is called when the data has been transferred, or before. It reports whether
+	// another transfer of the same kind with the same server is sure to follow. The port for its data is then requested
 	// before the final reply to this one has arrived, which saves a round trip. Some servers never
 	// close a port that no transfer has used.
 	More func() bool
+	// Unchecked leaves it to the caller to compare the size of an upload with that of the file on
+	// the server. Otherwise SIZE is sent after it, which takes a round trip.
+	Unchecked bool
 	// EndAtSize ends the document at the size that the server announced, even if the file grows
 	// during the transfer. Otherwise up to 64 MiB more are read. If the file has more bytes, and
 	// SIZE and the reply to RETR have not both stated the size, it may be another file: an error of

@@ -72,6 +72,14 @@ func (s *session) passiveCommand() string {
 	return "EPSV"
 }
 
+// requestPort requests a port.
+func (s *session) requestPort() (uint16, error) {
+	if s.passiveCommand() == "PASV" {
+		return s.plainPort()
+	}
+	return s.extendedPort()
+}
+
 // onlyEPSV reports whether the server has an IPv6 address, which PASV does not support.
 func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
 

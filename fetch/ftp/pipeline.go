@@ -3,6 +3,7 @@ package ftp
 import (
 	"errors"
 	"math"
+	"net"
 	"strings"
 	"time"
 
@@ -26,7 +27,8 @@ import (
 // with PASS, and a few of them the request for the next port together with RETR (see knowns).
 //
 // The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
-// would transfer. Uploads and raw commands wait for all replies.
+// would transfer. STOR waits for all replies, but not for the data connection; APPE and raw commands
+// wait for all. The commands of Edit, which have no data, are sent together.
 
 // A planner records the commands that an access sends. It stops with errNotPlannable
 // at a command that depends on a reply or must not be sent early.
@@ -41,14 +43,20 @@ var errNotPlannable = errors.New("the next command depends on a reply")
 func (s *session) plan() []string {
 	a := *s.access
 	p := &planner{session: s, lines: make([]string, 0, 4)}
-	if a.opt.Wanted == nil {
+	switch {
+	case isUpload(a.verb):
+		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && !strings.Contains(a.name, iac) {
+			_ = p.add(p.passiveCommand())
+		}
+	case a.verb == "":
+		_ = a.enter(p) // Edit sends its own commands
+	case a.opt.Wanted == nil:
 		_, _ = a.begin(p)
-	} else if a.enter(p) == nil && a.opt.ModTime { // Wanted needs the reply to MDTM
+	case a.enter(p) == nil && a.opt.ModTime: // Wanted needs the reply to MDTM
 		_, _ = p.modTime(a.name)
 	}
 	return p.lines
 }
-
 func (p *planner) add(line string) error {
 	if strings.Contains(line, iac) { // see session.tryBareIAC
 		return errNotPlannable
@@ -157,7 +165,7 @@ func (s *session) withPASS() []string {
 // withTransfer returns the commands that are sent together with the command of a transfer. After a
 // refused one, the next may be refused, too, and then its port is not used.
 func (s *session) withTransfer() []string {
-	if !s.program.ahead || s.refused || !s.another() {
+	if !s.program.ahead || s.refused || isUpload(s.access.verb) || !s.another() {
 		return nil
 	}
 	return []string{s.passiveCommand()}
@@ -172,7 +180,10 @@ func (s *session) mayAsk() bool {
 	case a.listing():
 		return s.program.ahead && (s.used || a.opt.More != nil)
 	}
-	return a.verb == fetch.OpRETR && a.opt.More != nil
+	if isUpload(a.verb) && (!s.program.ahead || !a.opt.Unchecked || !a.opt.SetModTime.IsZero()) {
+		return false // some servers lose what arrives before the last data, or have to be asked about the file
+	}
+	return a.opt.More != nil && a.verb != ""
 }
 
 // another reports whether the port of another transfer is to be requested. After a listing, the
@@ -261,25 +272,26 @@ func (s *session) settle() error {
 // openNextPort reads the reply to the request for the next port, if there was one, and connects to
 // the port. If that fails, the access requests another one.
 func (s *session) openNextPort() {
-	command, request := s.passiveCommand(), s.extendedPort
-	if command == "PASV" {
-		request = s.plainPort
-	}
-	if !s.ctl.isNext(command) || len(s.ctl.queued) != 1 {
+	if !s.ctl.isNext(s.passiveCommand()) || len(s.ctl.queued) != 1 {
 		return
 	}
 	s.ctl.replied = true // the connection was alive when the port was requested
-	port, err := request()
+	port, err := s.requestPort()
 	if err != nil { // a broken connection is reported by the next command
 		s.loses()
 		return
 	}
-	conn, err := s.dialData(port)
-	if err != nil {
-		return
+	var conn net.Conn
+	if s.connects = s.connects || !isUpload(s.access.verb); !isUpload(s.access.verb) || !s.inPlace() {
+		if conn, err = s.dialData(port); err != nil {
+			return
+		}
 	}
 	s.dropData()
 	s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
+	if conn == nil {
+		s.later = port
+	}
 	s.ready, s.early, s.asked = true, true, true
 }
 

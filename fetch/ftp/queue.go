@@ -177,10 +177,11 @@ func (c *control) refusesLogin(r talk.Reply) bool {
 	return (r.Code < 500 || r.Code > 502) && c.inTime()
 }
 
-// codes are the codes of replies with a result. They identify the command, but for 213,
-// which SIZE and MDTM share.
+// codes are the codes of replies with a result. They identify the command, but for 213 and 257,
+// which several share.
 var codes = map[fetch.Op]int{
-	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpFEAT: 211,
+	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpMFMT: 213, fetch.OpFEAT: 211,
+	fetch.OpMKD: 257,
 }
 
 // isResult reports whether r is the reply to the probe or to a command of codes, and so not to a
@@ -204,6 +205,8 @@ func (c *control) fits(r talk.Reply) bool {
 		return isTransfer(c.verb)
 	case class == 2 && want != 0:
 		return r.Code == want
+	case class == 3:
+		return c.verb == fetch.OpRNFR
 	case class == 2:
 		return !isResult(r)
 	case class >= 4 && c.probed:

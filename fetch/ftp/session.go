@@ -41,6 +41,8 @@ type session struct {
 	config     *tls.Config    // nil as long as the session is not under TLS
 	private    bool           // data connections are under TLS too
 	noEPRT     bool           // the server has refused EPRT
+	noTime     bool           // the server has refused to set a modification time
+	connects   bool           // the port of a reply to the passive command could be connected to
 	used       bool           // by an access before the current one
 	stating    bool           // the replies to RETR state the size
 	program    known          // the server, if its greeting shows it
@@ -55,6 +57,7 @@ type session struct {
 	ready  bool             // data or port is open, and no transfer has used it yet
 	early  bool             // data was opened before its transfer
 	asked  bool             // its port was requested during the previous transfer; else it is left from a refused one
+	later  uint16           // the port of data, to which the session connects once STOR has been sent; or 0
 	absent bool             // SIZE has not found the file
 	last   *client.Response // the current download; nil between downloads
 
@@ -382,7 +385,9 @@ func (s *session) tryTransfer(command string, do func() error) error {
 	s.ready, s.early = false, false
 	s.ctl.transfer, s.ctl.announced = command, -1
 	s.ctl.queue.withTransfer = s.withTransfer()
-	s.startPending()
+	if s.later == 0 {
+		s.startPending()
+	}
 	err := do()
 	if s.refused = err != nil; !s.refused {
 		return nil
@@ -436,11 +441,34 @@ func (s *session) abandon() {
 // store uploads body.
 func (s *session) store(command string, body io.Reader, offset int64) error {
 	return s.transfer(command, func() error {
+		s.data.end = s.endOfUpload
 		if s.access.verb == fetch.OpAPPE {
 			return s.conn.Append("", body)
 		}
 		return s.conn.StorFrom("", body, uint64(offset))
 	})
+}
+
+// endOfUpload is called when all data has been sent. It requests the port of the next upload.
+func (s *session) endOfUpload() {
+	if len(s.ctl.queued) == 0 && s.another() {
+		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
+	}
+}
+
+// sent implements answers: the command of an upload has been sent. The connection takes as long as
+// the reply to it.
+func (s *session) sent() error {
+	if s.later == 0 {
+		return nil
+	}
+	conn, err := s.dialData(s.later)
+	if s.later = 0; err != nil {
+		return s.ctl.Fail(err)
+	}
+	s.data.raw = conn
+	s.startPending()
+	return nil
 }
 
 // check returns the error of a command that was sent past the library: err, or that of a reply that

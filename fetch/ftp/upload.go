@@ -1,14 +1,18 @@
 package ftp
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// upload stores body with the command of the access.
-func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
+// upload stores src with the command of the access.
+func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
 	}
@@ -18,7 +22,6 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 	if err := a.prepare(s); err != nil {
 		return nil, err
 	}
-	src := &source{r: body, trace: a.trace}
 	net := io.Reader(src)
 	switch {
 	case a.opt.CRLF:
@@ -60,7 +63,7 @@ func (a *access) upload(s *session, body io.Reader) (*fetch.Attributes, error) {
 // of the connection. A server that does not know SIZE, or takes the file away at once, is believed.
 func (s *session) checkStored(want int64) error {
 	a := s.access
-	if a.exact {
+	if a.exact || a.opt.Unchecked {
 		return nil
 	}
 	switch n, err := s.size(a.name); {
@@ -94,19 +97,72 @@ func (a *access) setModTime(s *session) error {
 // A source reads the data to upload. It records its own error.
 type source struct {
 	r     io.Reader
+	file  *os.File // r, if it is a regular file, which the kernel can send
+	start int64    // the offset in r, or -1 if it cannot be read again
 	n     int64
 	err   error
 	trace *fetch.Trace
 }
 
+func newSource(r io.Reader, trace *fetch.Trace) *source {
+	s := &source{r: r, start: -1, trace: trace}
+	if f, ok := r.(*os.File); ok {
+		s.file = wire.RegularFile(f)
+	}
+	if seeker, ok := r.(io.Seeker); ok {
+		if at, err := seeker.Seek(0, io.SeekCurrent); err == nil {
+			s.start = at
+		}
+	}
+	return s
+}
+
+// rewind returns to the start, for another attempt.
+func (s *source) rewind() error {
+	if s.n == 0 {
+		return nil
+	}
+	if s.start < 0 {
+		return errors.New("the data to upload cannot be read again")
+	}
+	s.n = 0
+	_, err := s.r.(io.Seeker).Seek(s.start, io.SeekStart)
+	return err
+}
+
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	s.n += int64(n)
-	if n > 0 {
-		s.trace.Body(int64(n))
-	}
+	s.count(int64(n))
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
 	return n, err
 }
+
+func (s *source) count(n int64) {
+	s.n += n
+	if n > 0 {
+		s.trace.Body(n)
+	}
+}
+
+// sendFile sends the rest of a file in the kernel.
+func (d *dataConn) sendFile(src *source) (sent int64, err error) {
+	for n := int64(sendSize); n == sendSize; {
+		n, err = d.SendFile(src.file, sendSize)
+		src.count(n)
+		sent += n
+		if _, ofFile := err.(*fs.PathError); ofFile {
+			src.err = err
+			d.abort()
+		}
+		if err != nil {
+			return sent, err
+		}
+	}
+	d.sent = true
+	return sent, nil
+}
+
+// sendSize is how many bytes of a file are sent before progress is reported.
+const sendSize = 1 << 20

@@ -24,6 +24,8 @@ type Folder interface {
 	MkdirAll(name string, perm fs.FileMode) error
 	Rename(from, to string) error
 	Link(from, to string) error
+	Symlink(target, name string) error
+	Readlink(name string) (string, error)
 	Remove(name string) error
 	Chtimes(name string, accessed, modified time.Time) error
 	Close() error
@@ -119,6 +121,12 @@ func (*system) Rename(from, to string) error { return os.Rename(from, to) }
 // Link implements Folder.
 func (*system) Link(from, to string) error { return os.Link(from, to) }
 
+// Symlink implements Folder.
+func (*system) Symlink(target, name string) error { return os.Symlink(target, name) }
+
+// Readlink implements Folder.
+func (*system) Readlink(name string) (string, error) { return os.Readlink(name) }
+
 // Remove implements Folder.
 func (*system) Remove(name string) error { return os.Remove(name) }
 
@@ -150,6 +158,8 @@ func (r *root) Mkdir(name string, perm fs.FileMode) error    { return r.os().Mkd
 func (r *root) MkdirAll(name string, perm fs.FileMode) error { return r.os().MkdirAll(name, perm) }
 func (r *root) Rename(from, to string) error                 { return r.os().Rename(from, to) }
 func (r *root) Link(from, to string) error                   { return r.os().Link(from, to) }
+func (r *root) Symlink(target, name string) error            { return r.os().Symlink(target, name) }
+func (r *root) Readlink(name string) (string, error)         { return r.os().Readlink(name) }
 func (r *root) Remove(name string) error                     { return r.os().Remove(name) }
 func (r *root) Chtimes(name string, a, m time.Time) error    { return r.os().Chtimes(name, a, m) }
 func (r *root) Close() error                                 { return r.os().Close() }

@@ -319,6 +319,36 @@ func (f *folder) Link(from, to string) error {
 	})
 }
 
+// Symlink implements [disk.Folder].
+func (f *folder) Symlink(target, name string) error {
+	return f.failLink("symlink", target, name, func() error {
+		at, err := f.find(name, 0)
+		switch {
+		case err != nil:
+			return err
+		case target == "", at.slash:
+			return syscall.ENOENT
+		case at.node != nil:
+			return syscall.EEXIST
+		}
+		return f.p.disk.add(at, &inode{mode: fs.ModeSymlink | 0o777, modified: now(), target: target})
+	})
+}
+
+// Readlink implements [disk.Folder].
+func (f *folder) Readlink(name string) (target string, err error) {
+	return target, f.fail("readlink", name, f.do("readlink", name, func() error {
+		n, err := f.existing(name, 0)
+		if err == nil && n.mode&fs.ModeSymlink == 0 {
+			err = syscall.EINVAL
+		}
+		if err == nil {
+			target = n.target
+		}
+		return err
+	}))
+}
+
 // Rename implements [disk.Folder].
 func (f *folder) Rename(from, to string) error {
 	return f.failLink("rename", from, to, func() error { return f.rename(from, to) })

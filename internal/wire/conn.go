@@ -5,6 +5,8 @@ package wire
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"net"
 	"os"
 	"sync"
@@ -98,6 +100,35 @@ func (c *Conn) Write(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Write(p)
 	return n, c.cause(err, limit, "the server accepts no data")
+}
+
+// SendFile sends up to n bytes of a file, in the kernel if that can do it. Fewer are sent at the end of
+// the file. It fails if no byte is sent within the time limit. An error of the file is a
+// *[fs.PathError].
+func (c *Conn) SendFile(file *os.File, n int64) (sent int64, err error) {
+	limit := c.limit()
+	for sent < n {
+		if err := c.arm(c.Conn.SetWriteDeadline, limit); err != nil {
+			return sent, err
+		}
+		k, err := c.Conn.(io.ReaderFrom).ReadFrom(&io.LimitedReader{R: file, N: n - sent})
+		sent += k
+		var ofFile *fs.PathError
+		switch late := errors.Is(err, os.ErrDeadlineExceeded); {
+		case late && k > 0, err == nil && sent == n:
+		case errors.As(err, &ofFile):
+			return sent, ofFile
+		default:
+			return sent, c.cause(err, limit, "the server accepts no data")
+		}
+	}
+	return sent, nil
+}
+
+// CanSendFile reports whether SendFile can be used.
+func (c *Conn) CanSendFile() bool {
+	_, ok := c.Conn.(*net.TCPConn)
+	return ok
 }
 
 // Arm starts the time limit of a read that the caller does on the inner connection itself, such as

@@ -95,7 +95,7 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 // from the kind of the error.
 var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, fetch.OpGreeting, fetch.OpInit, fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
-	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
+	fetch.OpEdit, fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, fetch.OpUnion, fetch.OpMatch, fetch.OpChoose, fetch.OpQuery, fetch.OpSearch, fetch.OpRetrieve,
 	fetch.OpCCC, fetch.OpPWD, fetch.OpFEAT, fetch.OpMDTM,
 	fetch.OpCAPABILITIES, fetch.OpMODE, fetch.OpAUTHINFO, fetch.OpGROUP, fetch.OpLISTGROUP, fetch.OpOVER, fetch.OpXOVER, fetch.OpSTAT, fetch.OpARTICLE,
@@ -168,7 +168,7 @@ func exitRules() []exitRule {
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), only: unsent, code: Send},
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: 552, only: sending, code: RemoteFull},
 		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE), reply: refusedReply, only: sending, code: Partial},
-		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE, fetch.OpRNFR, fetch.OpRNTO), reply: refusedReply, code: Upload},
+		{scheme: "ftp", ops: ops(fetch.OpSTOR, fetch.OpAPPE, fetch.OpRNFR, fetch.OpRNTO, fetch.OpDELE, fetch.OpRMD, fetch.OpMFMT), reply: refusedReply, code: Upload},
 
 		{scheme: "http", kinds: kinds(fetch.ErrBadRange), code: Range},
 		{scheme: "http", kinds: kinds(fetch.ErrMoved), only: uploading, code: Upload},

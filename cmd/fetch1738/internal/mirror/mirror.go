@@ -25,6 +25,7 @@ import (
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
+       fetch1738 mirror [option]... DIR URL
 
 Copies what is below URL into the folder DIR: the tree of an ftp or file
 directory, the menus and documents of a gopher site, the articles of a
@@ -34,6 +35,12 @@ DIR/.fetch1738/manifest.jsonl lists all files.
 
   $ fetch1738 mirror --exclude '*.iso' ftp://ftp.example.org/pub/ pub
 
+With the folder first, brings the files of DIR to an ftp, ftps or file
+directory, or by PUT to a web server. Run again, it sends only what differs.
+Files that DIR/.fetch1738ignore lists, as .gitignore does, are not sent.
+
+  $ fetch1738 mirror --delete site ftp://user@ftp.example.org/htdocs/
+
 The options for connecting (-u, -n, -x, --proto, --retry, --news-server and so
 on) work as without a verb. The following options are for mirror only:
 `
@@ -41,7 +48,7 @@ on) work as without a verb. The following options are for mirror only:
 // Command returns the mirror command.
 func Command() cli.Command {
 	return cli.Command{
-		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup", Run: run,
+		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup; upload a tree", Run: run,
 		Options: func() []curl.Option { return new(settings).options() },
 		Help:    helpText,
 	}
@@ -66,14 +73,19 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	case err == nil && len(urls) != 2:
 		err = fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help")
 	}
-	if err == nil && !plan.HasScheme(urls[0]) && plan.HasScheme(urls[1]) {
-		err = fault.Usagef("the URL comes before the folder: fetch1738 mirror URL DIR")
-	}
 	if err != nil {
 		return shown.Misused(err)
 	}
+	url, dir := urls[0], urls[1]
+	if plan.HasKnownScheme(dir) && !plan.HasKnownScheme(url) {
+		url, dir = dir, url
+		s.Mirror.Upload = &s.upload
+	}
+	if err := s.check(); err != nil {
+		return shown.Misused(err)
+	}
 	signal.Ignore(syscall.SIGPIPE)
-	return copyTree(ctx, s, shown, c.Operations[0], urls[0], urls[1])
+	return copyTree(ctx, s, shown, c.Operations[0], url, dir)
 }
 
 // helpText returns the help, wrapped at width columns.

@@ -2,18 +2,37 @@ package mirror
 
 import (
 	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // settings holds the values of the options of mirror.
-type settings struct{ mirror.Mirror }
+type settings struct {
+	mirror.Mirror
+	upload mirror.Upload // set in the Mirror if the folder comes first
+	given  []string      // the options about one direction that were used
+}
+
+// check refuses options that have no meaning in the direction of the copy.
+func (s *settings) check() error {
+	for _, option := range s.given {
+		switch isUpload := s.Mirror.Upload != nil; {
+		case isUpload && option == "alias":
+			return fault.Usagef("--alias is about gopher servers; it cannot be used for an upload")
+		case !isUpload && option != "alias":
+			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
+		}
+	}
+	return nil
+}
 
 // own returns an option that only mirror has.
 func own(long, arg, help string, set curl.Setter) curl.Option {
@@ -22,17 +41,32 @@ func own(long, arg, help string, set curl.Setter) curl.Option {
 
 // options returns mirror's own options, in the order of their names.
 func (s *settings) options() []curl.Option {
+	up := &s.upload
+	one := func(long, arg, help string, set curl.Setter) curl.Option { // of one direction only
+		return own(long, arg, help, func(c *curl.CommandLine, value string) error {
+			if !c.InFile() {
+				s.given = append(s.given, long)
+			}
+			return set(c, value)
+		})
+	}
 	return []curl.Option{
-		own("alias", "HOST[:PORT]", "Another name for the gopher server; may be repeated", addAlias(&s.Aliases)),
+		one("alias", "HOST[:PORT]", "Another name for the gopher server; may be repeated", addAlias(&s.Aliases)),
+		one("checksum", "", "Upload: compare contents, by checksums of the server if it has them", onOff(&up.Checksums)),
+		one("chmod", "", "Upload: set the permissions of files", onOff(&up.Modes)),
 		own("connections", "N", "Run up to N requests at once (default 4)", positive(&s.Connections)),
-		own("delete", "", "Delete files that no longer exist on the server", onOff(&s.Delete)),
+		own("delete", "", "Delete files that no longer exist on the other side", onOff(&s.Delete)),
 		own("depth", "N", "Enter N levels of folders or menus (1: URL only; default 64)", positive(&s.Depth)),
-		own("dry-run", "", "Show what would be done; fetch no files", onOff(&s.DryRun)),
+		own("dry-run", "", "Show what would be done; transfer no files", onOff(&s.DryRun)),
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
+		one("links", "WORD", "Upload: skip, follow or copy symbolic links (default skip)", links(&up.Links)),
 		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
 		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
+		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
+		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
+		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
 	}
 }
@@ -94,6 +128,54 @@ func addAlias(field *[]string) curl.Setter {
 		}
 		*field = append(*field, value)
 		return nil
+	}
+}
+
+// stateFile sets the name of a file.
+func stateFile(field *string) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		if *field = value; value == "" {
+			return errors.New("expected a file name")
+		}
+		return nil
+	}
+}
+
+// remoteState sets the name of a file on the server.
+func remoteState(field *string) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		if *field = value; !fs.ValidPath(value) || value == "." {
+			return errors.New("expected a file name below the URL, such as fetch1738.state")
+		}
+		return nil
+	}
+}
+
+// links sets what is done with symbolic links.
+func links(field *mirror.Links) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		i := slices.Index([]string{"skip", "follow", "copy"}, value)
+		if i < 0 {
+			return errors.New("expected skip, follow or copy")
+		}
+		*field = mirror.Links(i)
+		return nil
+	}
+}
+
+// pages are the patterns that "--order site" stands for: pages refer to other files, and the first one
+// to pages.
+var pages = []string{"*.htm", "*.html", "*.xhtml", "*.php", "index.*"}
+
+// order appends a pattern.
+func order(field *[]string) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		if value == "site" {
+			*field = append(*field, pages...)
+			return nil
+		}
+		*field = append(*field, value)
+		return mirror.CheckPattern(value)
 	}
 }
 

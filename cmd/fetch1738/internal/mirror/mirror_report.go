@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type mirrorReport struct {
 	dry      bool
 	out      *stdio.Checked // standard output
 	first    error          // reported failure
+	missing  []string       // files that are not on the server, or old there
 	menus    int            // without an end mark
 	unread   int            // directories with lines that are not understood
 	listed   int            // files in all folders listed so far
@@ -45,6 +47,13 @@ func (r *mirrorReport) event(e mirror.Event) {
 	case mirror.Failed:
 		r.failed(e)
 		return
+	case mirror.Noted:
+		r.t.Warn("%s: %v", e.URL, e.Err)
+		return
+	case mirror.Missing:
+		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose {
+			return
+		}
 	case mirror.Added, mirror.Replaced, mirror.Checked, mirror.Kept:
 		if !r.t.Op.Verbose && !r.dry {
 			return
@@ -100,7 +109,17 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
 		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
+	if n := len(r.missing); n > 0 {
+		names := strings.Join(r.missing[:min(n, fewNames)], ", ")
+		if n > fewNames {
+			names += ", …"
+		}
+		r.say(stdio.Line(fmt.Sprintf("missing on the server, or old there: %s (%d of them); run the same command again", names, n)))
+	}
 }
+
+// fewNames is how many of the files that are missing the last line names.
+const fewNames = 5
 
 // complain prints the error of the run, unless an event already reported it.
 func (r *mirrorReport) complain() {

@@ -65,6 +65,14 @@ func HasScheme(text string) bool {
 	return !isPort || known
 }
 
+// HasKnownScheme reports whether text begins with a scheme of a URL that can be fetched. "C:\x" does
+// not, nor does "host:/x".
+func HasKnownScheme(text string) bool {
+	name, _, found := strings.Cut(text, ":")
+	_, known := locator.SchemeOf(strings.ToLower(name))
+	return found && known
+}
+
 // guessScheme guesses the scheme from the host name, as curl does. It does not guess for a text
 // that may be a mail address or contain a password: an "@" follows a ":", or comes before the path.
 func (r Reading) guessScheme(text string) (string, error) {

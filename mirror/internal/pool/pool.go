@@ -1,4 +1,6 @@
-package mirror
+// Package pool runs the requests of a mirror: several at once, and fewer if the server says that there
+// are too many connections.
+package pool
 
 import (
 	"context"
@@ -6,38 +8,44 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/pace"
 )
 
-// A pool limits the number of simultaneous requests. If a server replies that there are too many,
-// the limit is lowered for the rest of the run.
-type pool struct {
+// A Pool limits the number of simultaneous requests. If a server replies that there are too many,
+// the limit is lowered for the rest of the run. The zero value is not usable; see New.
+type Pool struct {
 	requests *pace.Pace
 
 	mu    sync.Mutex
 	width int
 }
 
-// each calls do for each of things, with at most p.size() calls at a time. If an error says that
+// New returns a Pool of width connections. wait is the minimum time between the starts of two requests.
+func New(width int, wait time.Duration) *Pool {
+	return &Pool{width: max(1, width), requests: pace.Every(wait)}
+}
+
+// Each calls do for each of things, with at most p.Size() calls at a time. If an error says that
 // there are too many connections, the pool shrinks by one and the thing is done again. For other
-// errors each calls failed. do may call more to find out whether another thing follows on its
+// errors Each calls failed. do may call more to find out whether another thing follows on its
 // worker, whatever the other workers do.
-func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(thing T, more func() bool) error, failed func(T, error)) {
+func Each[T any](ctx context.Context, p *Pool, things iter.Seq[T], do func(thing T, more func() bool) error, failed func(T, error)) {
 	next, stop := iter.Pull(things)
 	defer stop()
 	q := &queue[T]{next: next}
 	for first, ok := q.take(); ok && ctx.Err() == nil; first, ok = q.take() {
 		q.give(first)
 		var workers sync.WaitGroup
-		for range p.size() {
+		for range p.Size() {
 			workers.Go(func() {
 				w := worker[T]{queue: q}
 				defer w.leave()
 				for thing, ok := w.take(); ok && ctx.Err() == nil; thing, ok = w.take() {
 					err := do(thing, w.more)
-					if crowded(err) && p.shrink() {
+					if Crowded(err) && p.shrink() {
 						q.give(thing)
 						return
 					}
@@ -51,8 +59,8 @@ func each[T any](ctx context.Context, p *pool, things iter.Seq[T], do func(thing
 	}
 }
 
-// indices yields 0 to n-1.
-func indices(n int) iter.Seq[int] {
+// Indices yields 0 to n-1.
+func Indices(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := 0; i < n && yield(i); i++ {
 		}
@@ -113,14 +121,15 @@ func (w *worker[T]) leave() {
 	}
 }
 
-func (p *pool) size() int {
+// Size returns the number of requests that may be made at once.
+func (p *Pool) Size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.width
 }
 
 // shrink lowers the limit by one. It reports false if only one connection is left.
-func (p *pool) shrink() bool {
+func (p *Pool) shrink() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.width < 2 {
@@ -130,10 +139,10 @@ func (p *pool) shrink() bool {
 	return true
 }
 
-// crowded reports whether an error means that there are too many connections. FTP and NNTP servers
+// Crowded reports whether an error means that there are too many connections. FTP and NNTP servers
 // say so by the reply before they close the connection, or in words. inetd closes the connection
 // before the greeting.
-func crowded(err error) bool {
+func Crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
 		return false
@@ -144,8 +153,8 @@ func crowded(err error) bool {
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 
-// turn waits until the next request may be made.
-func (p *pool) turn(ctx context.Context) error {
+// Turn waits until the next request may be made.
+func (p *Pool) Turn(ctx context.Context) error {
 	if err := p.requests.Wait(ctx, 1); err != nil {
 		return err
 	}

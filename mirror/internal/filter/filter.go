@@ -1,4 +1,5 @@
-package mirror
+// Package filter selects the files of a tree by patterns for their paths.
+package filter
 
 import (
 	"fmt"
@@ -6,8 +7,8 @@ import (
 	"strings"
 )
 
-// A filter selects entries by their paths.
-type filter struct{ include, exclude []pattern }
+// A Filter selects entries by their paths.
+type Filter struct{ include, exclude []pattern }
 
 // A pattern is a parsed element of Mirror.Include or Exclude.
 type pattern struct {
@@ -16,7 +17,8 @@ type pattern struct {
 	anyDir bool     // matches the last component, in any directory
 }
 
-func newFilter(include, exclude []string) (f filter, err error) {
+// New returns the Filter for the elements of Mirror.Include and Exclude.
+func New(include, exclude []string) (f Filter, err error) {
 	if f.include, err = patterns(include); err == nil {
 		f.exclude, err = patterns(exclude)
 	}
@@ -41,13 +43,13 @@ func patterns(texts []string) ([]pattern, error) {
 	return list, nil
 }
 
-// file reports whether the file with path p is copied.
-func (f filter) file(p []string) bool {
+// File reports whether the file with path p is copied.
+func (f Filter) File(p []string) bool {
 	return (len(f.include) == 0 || anyMatches(f.include, p, false)) && !anyMatches(f.exclude, p, false)
 }
 
-// dir reports whether the directory with path p is entered.
-func (f filter) dir(p []string) bool { return !anyMatches(f.exclude, p, true) }
+// Dir reports whether the directory with path p is entered.
+func (f Filter) Dir(p []string) bool { return !anyMatches(f.exclude, p, true) }
 
 func anyMatches(list []pattern, p []string, isDir bool) bool {
 	for _, pattern := range list {
@@ -97,8 +99,8 @@ func matchParts(parts, names []string) bool {
 	return i == len(parts)
 }
 
-// CheckPattern returns an error if text is not a valid pattern for Mirror.Include or Exclude.
-func CheckPattern(text string) error {
+// Check returns an error if text is not a valid pattern.
+func Check(text string) error {
 	_, err := patterns([]string{text})
 	return err
 }

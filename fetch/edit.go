@@ -1,0 +1,56 @@
+package fetch
+
+import (
+	"context"
+	"io/fs"
+	"time"
+)
+
+// An Editor changes what a directory contains without transferring data: FTP by RNFR and RNTO, DELE,
+// MKD and so on, file by system calls.
+type Editor interface {
+	// Edit performs edits, in order, in the directory that req designates, and sets the results of
+	// each. One that is refused does not stop the others. The error is that of the whole: then the
+	// edits without results may have been performed or not.
+	Edit(ctx context.Context, req *Request, edits []Edit) error
+}
+
+// An Edit is a change of one entry of a directory, or a question about it.
+type Edit struct {
+	Kind EditKind
+	// Name is the name of the entry: one component of a path, not encoded.
+	Name string
+	// To is the new name for EditRename, and the target for EditLink.
+	To string
+	// Time is the modification time for EditTime.
+	Time time.Time
+	// Mode holds the permissions for EditMode.
+	Mode fs.FileMode
+
+	// Done reports that the edit was performed or refused, so that the results are valid.
+	Done bool
+	// Err is nil if the edit was performed. It has the kind [ErrUnsupported] if the server does not
+	// have it.
+	Err error
+	// Size is the result of EditSize in bytes; -1 if the server states none.
+	Size int64
+	// Sum is the result of EditSum: the name of a hash function and the checksum in hexadecimal, as
+	// in "sha256:9f86…".
+	Sum string
+}
+
+// EditKind is the kind of an [Edit].
+type EditKind uint8
+
+// The kinds of Edit. Not all servers have all of them.
+const (
+	EditSize      EditKind = iota // finds the size of a file
+	EditSum                       // finds a checksum of a file, which the server computes
+	EditRename                    // renames a file; one that has the new name is replaced, or the edit fails
+	EditRemove                    // deletes a file
+	EditMakeDir                   // creates a directory
+	EditRemoveDir                 // deletes an empty directory
+	EditTime                      // sets the modification time
+	EditMode                      // sets the permissions
+	EditLink                      // creates a symbolic link
+)

@@ -1,0 +1,258 @@
+package ftp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+)
+
+// Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has in
+// its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
+// directory. If the server supports pipelining, up to 32 commands are sent at once.
+func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
+	a, err := f.access(ctx, req, editing)
+	if err != nil {
+		return err
+	}
+	for _, e := range edits {
+		if err := checkEdit(e); err != nil {
+			return a.fail(fetch.OpCheck, err)
+		}
+	}
+	s, err := f.do(ctx, a, func(s *session) error {
+		if err := a.enter(s); err != nil {
+			return err
+		}
+		if err := s.setType(a.typ); err != nil { // some servers state a size only in this type
+			return err
+		}
+		return (&editor{session: s}).perform(edits)
+	})
+	if err != nil {
+		return err
+	}
+	f.release(s)
+	return nil
+}
+
+// checkEdit refuses names that are no component of a path, or cannot be part of a command.
+func checkEdit(e fetch.Edit) error {
+	names := []string{e.Name}
+	switch e.Kind {
+	case fetch.EditRename:
+		names = append(names, e.To)
+	case fetch.EditLink:
+		if err := checkLine("a target of a link", e.To); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%q is not the name of a file in a directory", name)}
+		}
+		if err := checkLine("a file name", name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxAhead is the maximum number of commands of edits that are sent at once. They have some 2 KB, as
+// much as the commands of a few accesses.
+const maxAhead = 32
+
+// An editor performs edits on a session.
+type editor struct{ *session }
+
+// perform performs edits. If the session fails, those with a reply keep their results.
+func (e *editor) perform(edits []fetch.Edit) error {
+	for len(edits) > 0 {
+		var lines []string
+		n := 0
+		for ; n < len(edits); n++ {
+			commands, err := e.commands(&edits[n])
+			if err != nil {
+				return err
+			}
+			if len(lines)+len(commands) > maxAhead {
+				break
+			}
+			if lines = append(lines, commands...); !e.isAhead(&edits[n]) {
+				n++
+				break
+			}
+		}
+		if len(lines) > 1 && e.proven && !e.access.sequential {
+			if err := e.ctl.sendPipelined(lines); err != nil {
+				return e.failure(err)
+			}
+		}
+		for i := range edits[:n] {
+			if err := e.finish(&edits[i]); err != nil {
+				return err
+			}
+		}
+		edits = edits[n:]
+	}
+	return nil
+}
+
+// isAhead reports whether commands may be sent before the replies to this edit. Where a server has to
+// show how it handles IAC in a name, more commands may follow.
+func (e *editor) isAhead(edit *fetch.Edit) bool {
+	return !strings.Contains(edit.Name+edit.To, iac)
+}
+
+// commands returns the commands of an edit. An edit that is done already, or that the server has no command
+// for, has no commands.
+func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
+	if edit.Done {
+		return nil, nil
+	}
+	e.ctl.began = e.ctl.began || edit.Kind > fetch.EditSum
+	name := edit.Name
+	switch edit.Kind {
+	case fetch.EditSize:
+		return []string{"SIZE " + name}, nil
+	case fetch.EditRename:
+		return []string{"RNFR " + name, "RNTO " + edit.To}, nil
+	case fetch.EditRemove:
+		return []string{"DELE " + name}, nil
+	case fetch.EditMakeDir:
+		return []string{"MKD " + name}, nil
+	case fetch.EditRemoveDir:
+		return []string{"RMD " + name}, nil
+	case fetch.EditMode:
+		return []string{fmt.Sprintf("SITE CHMOD %04o %s", edit.Mode.Perm(), name)}, nil
+	case fetch.EditLink:
+		return []string{"SITE SYMLINK " + edit.To + " " + name}, nil
+	case fetch.EditTime:
+		stamp := edit.Time.UTC().Format("20060102150405")
+		way, err := e.setsTime()
+		switch way {
+		case "":
+			return nil, err
+		case "SITE UTIME":
+			return []string{fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", name, stamp)}, err
+		}
+		return []string{way + " " + stamp + " " + name}, err
+	case fetch.EditSum:
+		way, err := e.sums()
+		if way == "" {
+			return nil, err
+		}
+		return []string{way + " " + name}, err
+	}
+	return nil, e.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("edit of kind %d", edit.Kind)})
+}
+
+// setsTime returns the command that sets a modification time, without its arguments. vsftpd has its
+// own meaning of MDTM: with a time before the name it sets it.
+func (e *editor) setsTime() (string, error) {
+	f, err := e.features()
+	_, mfmt := f["MFMT"]
+	switch {
+	case err != nil, e.noTime:
+		return "", err
+	case mfmt:
+		return "MFMT", nil
+	case e.program.name == "vsftpd":
+		return "MDTM", nil
+	}
+	return "SITE UTIME", nil
+}
+
+// sums returns the best command for a checksum that the server has.
+func (e *editor) sums() (string, error) {
+	f, err := e.features()
+	for _, command := range []string{"XSHA256", "HASH", "XSHA1", "XMD5"} {
+		if _, ok := f[command]; ok {
+			return command, err
+		}
+	}
+	return "", err
+}
+
+// finish reads the replies to the commands of an edit and sets its results. The error is that of the
+// session.
+func (e *editor) finish(edit *fetch.Edit) error {
+	if edit.Done {
+		return nil
+	}
+	commands, err := e.commands(edit)
+	if err != nil {
+		return err
+	}
+	if len(commands) == 0 {
+		edit.Done, edit.Err = true, e.access.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server has no command for it")})
+		return nil
+	}
+	var last talk.Reply
+	var refused error
+	for i, line := range commands {
+		if last, err = e.ctl.ask(line); err != nil {
+			return e.failure(err)
+		}
+		want := 2
+		if i < len(commands)-1 {
+			want = 3
+		}
+		if refused == nil {
+			if refused = e.check(last, last.Class() == want, nil); e.ctl.Err != nil {
+				return refused
+			}
+		}
+		if refused != nil && !e.ctl.isNext(commands[len(commands)-1]) {
+			break // the second command was not sent
+		}
+	}
+	if edit.Err = refused; refused == nil {
+		if err := e.results(edit, commands[0], last.Text); err != nil {
+			return err
+		}
+	} else if edit.Kind == fetch.EditTime && !errors.Is(refused, fetch.ErrNotFound) {
+		e.noTime = true
+	}
+	edit.Done = true
+	return nil
+}
+
+// results sets the results of an edit that the server has performed.
+func (e *editor) results(edit *fetch.Edit, command, text string) error {
+	switch edit.Kind {
+	case fetch.EditSize:
+		edit.Size = fileSize(text)
+	case fetch.EditSum:
+		if edit.Sum = sumIn(command, text); edit.Sum == "" {
+			edit.Err = e.access.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("no checksum in the reply %q", text)})
+		}
+	case fetch.EditRename:
+		return e.checkCreated(edit.To)
+	case fetch.EditMakeDir:
+		return e.checkCreated(edit.Name)
+	}
+	return nil
+}
+
+// sumIn returns the checksum in the reply to a command: XSHA256 and the like reply with the
+// hexadecimal digits, HASH with the function, the range, the digits and the name
+// (draft-bryan-ftpext-hash §4).
+func sumIn(command, text string) string {
+	verb, _, _ := strings.Cut(command, " ")
+	function := map[string]string{"XSHA256": "sha256", "XSHA1": "sha1", "XMD5": "md5"}[verb]
+	words := strings.Fields(text)
+	if verb == "HASH" && len(words) > 0 {
+		function = strings.ToLower(strings.ReplaceAll(words[0], "-", ""))
+	}
+	digits := map[string]int{"sha256": 64, "sha1": 40, "md5": 32, "sha512": 128}[function]
+	for _, word := range words {
+		if len(word) == digits && strings.Trim(word, "0123456789abcdefABCDEF") == "" {
+			return function + ":" + strings.ToLower(word)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,268 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
+)
+
+func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// alike reports whether two names may be the same on a server that changes names: they differ only in
+// case, or in characters that are not letters or digits.
+func alike(a, b string) bool {
+	plain := func(s string) string {
+		return strings.ToLower(strings.Map(func(c rune) rune {
+			if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+				return c
+			}
+			return -1
+		}, s))
+	}
+	return plain(a) == plain(b)
+}
+
+// few is the number of files up to which all may be deleted in one run.
+const few = 10
+
+// clean reports the files that runs have sent, and that the tree has no more. With Delete it deletes
+// those that the server lists as it did after they were sent. If anything has failed, nothing is
+// deleted.
+func (r *run) clean(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	here := make(map[string]bool)
+	for _, f := range r.files {
+		here[f.path] = true
+	}
+	var missing []state.Record
+	files := 0
+	for _, rec := range r.state.All() {
+		if rec.Dir {
+			continue
+		}
+		if files++; !here[rec.File] && !r.hides(rec.File, false) && r.isKnown(path.Dir(rec.File)) {
+			if r.isThere(ctx, rec) {
+				missing = append(missing, rec)
+			}
+		}
+	}
+	kept := r.guard(ctx, missing, files)
+	byDir := make(map[string][]state.Record)
+	for _, rec := range missing {
+		switch {
+		case !r.Delete:
+			r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size})
+		case kept(rec):
+			r.report(Event{What: Kept, File: rec.File, URL: rec.URL, Size: rec.Size})
+		case r.DryRun:
+			r.report(Event{What: Deleted, File: rec.File, URL: rec.URL, Size: rec.Size})
+		default:
+			byDir[path.Dir(rec.File)] = append(byDir[path.Dir(rec.File)], rec)
+		}
+	}
+	r.deleteAll(ctx, byDir)
+	if r.Delete && !r.DryRun && !r.hasFailed() {
+		r.removeDirs(ctx)
+	}
+}
+
+// isKnown reports whether Dir is known to have no file in a folder that it does not have: a folder that
+// could not be read may have it.
+func (r *run) isKnown(dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, ok := r.local[dir]; ok {
+			return true
+		}
+		if _, err := r.root.Lstat(dir); err == nil {
+			return false // not read, or not entered
+		}
+	}
+	return true
+}
+
+// isThere reports whether the server has a file as a run has left it. If it has no such file, the record
+// is dropped; if the file has changed since, it is reported.
+func (r *run) isThere(ctx context.Context, rec state.Record) bool {
+	t, ok := r.there(rec.File)
+	if r.site.Web {
+		var err error
+		if t, ok, err = r.site.Look(ctx, components(rec.File)); err != nil {
+			r.fail(ctx, rec.File, false, err)
+			return false
+		}
+	}
+	dir := path.Dir(rec.File)
+	switch {
+	case ok && r.agrees(rec, t, &file{path: rec.File}):
+		return true
+	case ok:
+		r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size, Err: errors.New("not as it was sent; it is kept")})
+	case r.site.Web, r.isGone(dir):
+		rec.Gone = true
+		r.record(rec)
+	}
+	return false
+}
+
+// isGone reports whether it is certain that the server has no more in a directory than it lists.
+func (r *run) isGone(dir string) bool {
+	if d, ok := r.remote[dir]; ok {
+		return !d.Partial
+	}
+	above, ok := r.remote[path.Dir(dir)]
+	if !ok && dir != "." {
+		return r.isGone(path.Dir(dir))
+	}
+	_, there := above.Entries[path.Base(dir)]
+	return ok && !there && !above.Partial
+}
+
+// guard returns a function that reports which files are not deleted, and complains about them: those of
+// a folder that has no files any more, or all, if they are too many.
+func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kept func(state.Record) bool) {
+	none := func(state.Record) bool { return false }
+	switch {
+	case !r.Delete || len(missing) == 0:
+		return none
+	case r.hasFailed():
+		r.note("nothing is deleted, because something has failed")
+		return func(state.Record) bool { return true }
+	case r.MaxDelete < 0:
+		return none
+	}
+	complain := func(dir string, format string, args ...any) {
+		err := fmt.Errorf("%s; %w; use --max-delete %d or --max-delete all to delete them", fmt.Sprintf(format, args...), r.ErrKept, len(missing))
+		r.fail(ctx, dir, true, fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrTruncated, err))
+	}
+	all := func(state.Record) bool { return true }
+	if r.MaxDelete > 0 {
+		if len(missing) <= r.MaxDelete {
+			return none
+		}
+		complain(".", "%d files would be deleted, and --max-delete is %d", len(missing), r.MaxDelete)
+		return all
+	}
+	emptied := make(map[string]int)
+	sum := 0
+	for _, rec := range missing {
+		if dir, empty := r.emptied(rec.File); empty {
+			emptied[dir]++
+			sum++
+		}
+	}
+	if files > few && 2*(len(missing)-sum) > files {
+		complain(".", "%d of %d files would be deleted", len(missing), files)
+		return all
+	}
+	for dir, n := range emptied {
+		complain(dir, "the folder here has no files, but %d were sent from it", n)
+	}
+	return func(rec state.Record) bool { _, empty := r.emptied(rec.File); return empty }
+}
+
+// emptied returns the folder here that should have a file: its own, or the nearest one above it that
+// exists. empty reports whether what that has is no reason to delete the file, as with a disk that is
+// not mounted, or a site that was not built.
+func (r *run) emptied(name string) (dir string, empty bool) {
+	own := path.Dir(name)
+	for dir = own; ; dir = path.Dir(dir) {
+		if files, ok := r.local[dir]; ok {
+			folders := 0
+			for other := range r.local {
+				if other != "." && path.Dir(other) == dir {
+					folders++
+				}
+			}
+			return dir, files == 0 && (folders == 0 || dir == own)
+		}
+		if dir == "." {
+			return dir, false
+		}
+	}
+}
+
+// deleteAll deletes files, by directory.
+func (r *run) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
+	var dirs []string
+	for dir := range byDir {
+		dirs = append(dirs, dir)
+	}
+	slices.Sort(dirs)
+	pool.Each(ctx, r.Pool, pool.Indices(len(dirs)), func(i int, _ func() bool) error {
+		return r.deleteIn(ctx, dirs[i], byDir[dirs[i]])
+	}, func(i int, err error) { r.fail(ctx, dirs[i], true, err) })
+}
+
+func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
+	edits := make([]fetch.Edit, len(recs))
+	for i, rec := range recs {
+		edits[i] = fetch.Edit{Kind: fetch.EditRemove, Name: path.Base(rec.File)}
+		if r.site.Web {
+			edits[i].Err = r.try(ctx, func() error { return r.site.Remove(ctx, components(rec.File)) })
+		}
+	}
+	var err error
+	if !r.site.Web {
+		err = r.edit(ctx, dir, edits)
+	}
+	for i, rec := range recs {
+		switch e := edits[i]; {
+		case err != nil && !e.Done:
+		case e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist):
+			r.fail(ctx, rec.File, false, e.Err)
+		default:
+			rec.Gone = true
+			r.record(rec)
+			r.report(Event{What: Deleted, File: rec.File, URL: rec.URL, Size: rec.Size})
+		}
+	}
+	return err
+}
+
+// removeDirs deletes the directories that runs have created, and that the tree has no more, from the
+// bottom. The server keeps those that are not empty.
+func (r *run) removeDirs(ctx context.Context) {
+	for _, rec := range slices.Backward(r.state.All()) {
+		_, here := r.local[rec.File]
+		if !rec.Dir || here || r.hides(rec.File, true) || !r.isKnown(rec.File) || ctx.Err() != nil {
+			continue
+		}
+		edits := []fetch.Edit{{Kind: fetch.EditRemoveDir, Name: path.Base(rec.File)}}
+		if err := r.edit(ctx, path.Dir(rec.File), edits); err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
+			rec.Gone = true
+			r.record(rec)
+		}
+	}
+}
+
+// removeParts deletes the temporary files that no later run would continue.
+func (r *run) removeParts(ctx context.Context) {
+	wanted := make(map[string]bool)
+	for _, f := range r.files {
+		if !f.placed {
+			wanted[f.path] = true
+		}
+	}
+	for _, rec := range r.state.Parts() {
+		if !wanted[rec.File] {
+			r.clear = append(r.clear, path.Join(path.Dir(rec.File), rec.Part))
+			rec.Gone = true
+			r.record(rec)
+		}
+	}
+	for _, name := range r.clear {
+		if ctx.Err() == nil && state.IsPart(path.Base(name)) {
+			_ = r.site.Edit(ctx, components(path.Dir(name)), []fetch.Edit{{Kind: fetch.EditRemove, Name: path.Base(name)}}) // it may not be there
+		}
+	}
+}

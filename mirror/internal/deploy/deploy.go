@@ -1,0 +1,267 @@
+// Package deploy brings a tree of local files to a server: an ftp or file directory, or URLs of a web
+// server that takes PUT. It is the other direction of package mirror, which has its API.
+//
+// Content decides what is sent. The state has the checksum of each file that was sent, and what the
+// server listed afterwards; a file is left alone only if the server lists the same again. A file gets
+// its name only when it is complete: it is stored under another one, its size is checked, and then it
+// is renamed. At the end the directories are listed again: what the server does not list under its
+// name has failed.
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
+)
+
+// A Job is what to bring where. The fields are those of mirror.Mirror and mirror.Upload.
+type Job struct {
+	Server      site.Server
+	Start       locator.Locator
+	From        fetch.Provenance
+	Options     any
+	Dir         string
+	Filter      filter.Filter
+	Depth       int
+	AnyDepth    bool // Depth is only the default: a deeper level is an error
+	MaxEntries  int
+	Pool        *pool.Pool
+	Pace        *pace.Pace
+	Again       func(ctx context.Context, n int, err error) bool
+	Delete      bool
+	MaxDelete   int
+	ErrKept     error // in the chain of the error of a run in which MaxDelete kept files
+	NewOnly     bool
+	DryRun      bool
+	State       string
+	RemoteState string
+	Links       Links
+	Order       []filter.Filter
+	Modes       bool
+	Checksums   bool
+	Report      func(Event) // calls are never concurrent
+}
+
+// Links says what is done with symbolic links.
+type Links uint8
+
+// What is done with links.
+const (
+	SkipLinks   Links = iota
+	FollowLinks       // what they lead to is sent, if that is in the folder
+	CopyLinks         // the server creates a link
+)
+
+// An Event is something that happened. The fields are those of mirror.Event.
+type Event struct {
+	What   What
+	File   string
+	URL    string
+	Size   int64
+	Files  int
+	Octets int64
+	Err    error
+}
+
+// What is the kind of an Event.
+type What uint8
+
+// The kinds of Event.
+const (
+	Listed What = iota
+	Planned
+	Started
+	Added
+	Replaced
+	Unchanged
+	Checked
+	Gone
+	Deleted
+	Failed
+	Skipped
+	Kept
+	Noted // how the server departs from what is usual
+	Missing
+)
+
+// A run is the state of one Run.
+type run struct {
+	*Job
+	site  site.Site
+	root  disk.Folder // of Dir
+	state *state.State
+
+	ignored func(path string, dir bool) bool
+	local   tree                      // what Dir has
+	remote  map[string]site.Directory // what was listed on the server, by path
+	files   []*file                   // of local, in the order of paths
+
+	clear  []string // temporary files of the server that are of no use any more
+	theirs []byte   // the remote state as it was
+
+	octets atomic.Int64
+	noted  sync.Map // the texts of the notes so far
+	way    ways
+
+	mu     sync.Mutex
+	err    error // the first one
+	failed int
+}
+
+// Run brings the tree to the server. It returns the number of bytes of bodies.
+func (j *Job) Run(ctx context.Context) (octets int64, err error) {
+	r := &run{Job: j, remote: make(map[string]site.Directory)}
+	r.site = site.Site{Server: j.Server, From: j.From, Options: j.Options, MaxEntries: j.MaxEntries}
+	if err := r.site.SetStart(j.Start); err != nil {
+		return 0, err
+	}
+	d := disk.Of(ctx)
+	if r.root, err = d.OpenRoot(j.Dir); err != nil {
+		return 0, err
+	}
+	defer r.root.Close()
+	if r.state, err = state.Open(d, r.root, j.State, r.site.URL(nil, true), j.DryRun); err != nil {
+		return 0, err
+	}
+	err = r.do(ctx)
+	if closeErr := r.state.Close(err == nil && ctx.Err() == nil && !j.DryRun); err == nil {
+		err = closeErr
+	}
+	return r.octets.Load(), err
+}
+
+// do performs the run.
+func (r *run) do(ctx context.Context) error {
+	ctx = fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) { r.octets.Add(k) }})
+	var err error
+	if r.ignored, err = readIgnore(r.root); err != nil {
+		return err
+	}
+	if err := r.walk(ctx); err != nil {
+		return err
+	}
+	if err := r.readRemoteState(ctx); err != nil {
+		return err
+	}
+	if err := r.survey(ctx); err != nil {
+		return err
+	}
+	p := r.plan(ctx)
+	if r.DryRun {
+		r.foretell(p)
+		r.clean(ctx)
+		return r.end(ctx, p)
+	}
+	r.report(Event{What: Planned, Size: -1, Files: p.files, Octets: p.octets})
+	r.makeDirs(ctx)
+	r.send(ctx, p)
+	r.verify(ctx, p)
+	r.clean(ctx)
+	r.removeParts(ctx)
+	r.writeRemoteState(ctx)
+	return r.end(ctx, p)
+}
+
+// end reports what is missing, and returns the error of the run.
+func (r *run) end(ctx context.Context, p *plan) error {
+	planned := make(map[*file]bool)
+	for _, f := range slices.Concat(p.fresh, p.changed) {
+		planned[f] = !r.DryRun
+	}
+	for _, f := range r.files {
+		if f.failed || planned[f] && !f.placed {
+			r.report(Event{What: Missing, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// report calls Report.
+func (r *run) report(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.What == Failed {
+		r.failed++
+		if r.err == nil {
+			r.err = e.Err
+		}
+	}
+	if r.Report != nil {
+		r.Report(e)
+	}
+}
+
+// fail reports a failure. A request that an interruption broke off is not a failure.
+func (r *run) fail(ctx context.Context, path string, dir bool, err error) {
+	if ctx.Err() == nil {
+		r.report(Event{What: Failed, File: path, URL: r.site.URL(components(path), dir), Size: -1, Err: err})
+	}
+}
+
+// hasFailed reports whether something has failed so far.
+func (r *run) hasFailed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed > 0
+}
+
+// note reports once how the server departs from what is usual.
+func (r *run) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if _, again := r.noted.LoadOrStore(text, true); !again {
+		r.report(Event{What: Noted, URL: r.site.URL(nil, true), Size: -1, Err: errors.New(text)})
+	}
+}
+
+// try makes a request, and retries it as Again decides.
+func (r *run) try(ctx context.Context, do func() error) error {
+	for n := 0; ; n++ {
+		if err := r.Pool.Turn(ctx); err != nil {
+			return err
+		}
+		err := do()
+		if err == nil || ctx.Err() != nil || r.Again == nil || pool.Crowded(err) && r.Pool.Size() > 1 || !r.Again(ctx, n, err) {
+			return err
+		}
+	}
+}
+
+// paced returns src limited to the rate.
+func (r *run) paced(ctx context.Context, src io.Reader) io.Reader {
+	if r.Pace == nil {
+		return src
+	}
+	return pacedReader{ctx, src, r.Pace}
+}
+
+type pacedReader struct {
+	ctx  context.Context
+	src  io.Reader
+	pace *pace.Pace
+}
+
+func (p pacedReader) Read(b []byte) (int, error) {
+	n, err := p.src.Read(p.pace.Portion(b))
+	if n > 0 {
+		if late := p.pace.Wait(p.ctx, int64(n)); late != nil {
+			return 0, late
+		}
+	}
+	return n, err
+}

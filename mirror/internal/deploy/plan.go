@@ -1,0 +1,448 @@
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
+)
+
+// A plan says what to send.
+type plan struct {
+	fresh, changed []*file
+	files          int
+	octets         int64
+	checks         []*file // whose content has to be compared with that on the server; in a dry run only
+}
+
+// survey lists the directories of the server that the tree has, or that a run has created. Others are
+// not looked at.
+func (r *run) survey(ctx context.Context) error {
+	if r.site.Web {
+		return nil
+	}
+	wanted := map[int][]string{}
+	for dir := range r.places() {
+		if dir != "." {
+			depth := strings.Count(dir, "/")
+			wanted[depth] = append(wanted[depth], dir)
+		}
+	}
+	top, err := r.listStart(ctx)
+	if err != nil {
+		r.fail(ctx, ".", true, err)
+		return err
+	}
+	r.remote["."] = top
+	for depth := 0; len(wanted[depth]) > 0; depth++ {
+		var dirs []string
+		for _, dir := range wanted[depth] {
+			if above, ok := r.remote[path.Dir(dir)]; ok && (above.Entries[path.Base(dir)].Dir || above.Partial || path.Base(dir)[0] == '.') {
+				dirs = append(dirs, dir)
+			}
+		}
+		slices.Sort(dirs)
+		r.listAll(ctx, dirs)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// places yields the paths of all directories of the tree and of the state.
+func (r *run) places() map[string]bool {
+	all := make(map[string]bool)
+	for dir := range r.local {
+		all[dir] = true
+	}
+	for _, rec := range r.state.All() {
+		dir := rec.File
+		if !rec.Dir {
+			dir = path.Dir(dir)
+		}
+		for ; dir != "." && !all[dir] && !r.hides(dir, true); dir = path.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	return all
+}
+
+// listStart lists the directory of the URL. If it does not exist, it is created, but for a dry run.
+func (r *run) listStart(ctx context.Context) (d site.Directory, err error) {
+	list := func() error { d, err = r.site.List(ctx, nil); return err }
+	err = r.try(ctx, list)
+	if errors.Is(err, fs.ErrNotExist) || isRefused(err) {
+		if r.DryRun {
+			return site.Directory{}, nil
+		}
+		if failed := r.site.Create(ctx); failed != nil {
+			return d, failed
+		}
+		err = r.try(ctx, list)
+	}
+	if err == nil {
+		r.report(Event{What: Listed, URL: r.site.URL(nil, true), Size: -1, Files: len(d.Entries)})
+	}
+	return d, err
+}
+
+// listAll lists directories, several at once.
+func (r *run) listAll(ctx context.Context, dirs []string) {
+	lists := make([]*site.Directory, len(dirs))
+	pool.Each(ctx, r.Pool, pool.Indices(len(dirs)), func(i int, _ func() bool) error {
+		return r.try(ctx, func() error {
+			d, err := r.site.List(ctx, components(dirs[i]))
+			if err == nil {
+				lists[i] = &d
+				r.report(Event{What: Listed, URL: r.site.URL(components(dirs[i]), true), Size: -1, Files: len(d.Entries)})
+			}
+			return err
+		})
+	}, func(i int, err error) {
+		if !errors.Is(err, fs.ErrNotExist) {
+			r.fail(ctx, dirs[i], true, err)
+		}
+	})
+	for i, d := range lists {
+		if d != nil {
+			r.remote[dirs[i]] = *d
+		}
+	}
+}
+
+// plan compares the tree with the server and the state.
+func (r *run) plan(ctx context.Context) *plan {
+	p := &plan{}
+	var checks []*file
+	if r.site.Web {
+		r.lookAll(ctx, r.files)
+	} else {
+		r.findHidden(ctx)
+	}
+	for _, f := range r.files {
+		if f.failed {
+			continue
+		}
+		switch r.compare(ctx, f) {
+		case toSend:
+			p.add(f)
+		case toCheck:
+			checks = append(checks, f)
+		}
+	}
+	if r.DryRun {
+		p.checks = checks
+	} else {
+		r.checkAll(ctx, checks, p)
+	}
+	p.files = len(p.fresh) + len(p.changed)
+	return p
+}
+
+func (p *plan) add(f *file) {
+	p.octets += f.size
+	if f.isNew {
+		p.fresh = append(p.fresh, f)
+	} else {
+		p.changed = append(p.changed, f)
+	}
+}
+
+// A comparison is the result of compare.
+type comparison uint8
+
+const (
+	same comparison = iota // reported, or failed
+	toSend
+	toCheck // the content on the server decides
+)
+
+// there returns what the server has under the path of a file.
+func (r *run) there(name string) (site.There, bool) {
+	t, ok := r.remote[path.Dir(name)].Entries[path.Base(name)]
+	return t, ok
+}
+
+// compare decides what to do with a file by the listing and the state. The local content is read only
+// if its time has changed since it was sent, or may change within the precision of the time.
+func (r *run) compare(ctx context.Context, f *file) comparison {
+	if i := strings.IndexAny(f.path, "\r\n\x00"); i >= 0 {
+		f.failed = true
+		r.report(Event{What: Failed, File: f.path, URL: r.site.URL(nil, true), Size: f.size,
+			Err: fetch.Fail(fetch.OpCheck, r.Start, fetch.ErrBadURL, fmt.Errorf("%q: a name with the byte %02X cannot be sent", f.path, f.path[i]))})
+		return same
+	}
+	t, ok := r.there(f.path)
+	rec, sent := r.state.Known(f.path)
+	if f.isNew = !ok; f.isNew {
+		return toSend
+	}
+	if t.Dir || t.Other && f.link == "" {
+		f.failed = true
+		r.fail(ctx, f.path, false, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrExists, errors.New("the server has a directory, link or device of this name; it is not replaced")))
+		return same
+	}
+	switch {
+	case r.NewOnly, f.link != "" && t.Other:
+		r.unchanged(f)
+		return same
+	case t.Size >= 0 && t.Size != f.size:
+		return toSend
+	case sent && rec.Size == f.size:
+		if rec.Modified.Equal(f.modified) && rec.Time.Sub(f.modified) > racy {
+			f.sum = rec.SHA256
+		} else if err := r.sumOf(f); err != nil {
+			f.failed = true
+			r.fail(ctx, f.path, false, err)
+			return same
+		}
+		switch {
+		case f.sum != rec.SHA256:
+			return toSend
+		case t.Size >= 0 && r.agrees(rec, t, f) && !r.Checksums:
+			r.remember(f, t)
+			r.unchanged(f)
+			return same
+		}
+	case !sent && t.Size == f.size && r.comparable(f) && t.Modified.Equal(f.modified.UTC().Truncate(time.Second)) && !r.Checksums:
+		if r.sumOf(f) == nil && !r.DryRun {
+			r.remember(f, t)
+		}
+		r.unchanged(f)
+		return same
+	}
+	return toCheck
+}
+
+// racy is how long after its modification a file may be modified again without another time.
+const racy = 2 * time.Second
+
+// agrees reports whether the server lists a file as it did when a run sent it.
+func (r *run) agrees(rec state.Record, t site.There, f *file) bool {
+	if t.Size >= 0 && t.Size != rec.Size {
+		return false
+	}
+	if !rec.Stored.IsZero() {
+		return t.Modified.Equal(rec.Stored)
+	}
+	return t.Modified.IsZero() && r.hidden(f.path) || r.comparable(f) && t.Modified.Equal(rec.Modified.UTC().Truncate(time.Second))
+}
+
+// comparable reports whether times in the listing are those of files, in UTC to the second.
+func (r *run) comparable(f *file) bool { return r.remote[f.dir()].Exact }
+
+func (r *run) unchanged(f *file) {
+	r.report(Event{What: Unchanged, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+}
+
+// remember records what is known about a complete file, if that is new.
+func (r *run) remember(f *file, t site.There) {
+	rec := state.Record{
+		URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Stored: t.Modified, SHA256: f.sum,
+	}
+	if old, ok := r.state.Known(f.path); ok && old.SHA256 == rec.SHA256 && old.Modified.Equal(rec.Modified) && old.Stored.Equal(rec.Stored) {
+		return
+	}
+	r.record(rec)
+}
+
+// record adds a line to the state.
+func (r *run) record(rec state.Record) {
+	if err := r.state.Add(rec); err != nil {
+		r.report(Event{What: Failed, File: rec.File, URL: rec.URL, Size: -1, Err: err})
+	}
+}
+
+// checkAll compares the content of files with that on the server, and adds those that differ to p.
+func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
+	differs := make([]bool, len(files))
+	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
+		return r.try(ctx, func() (err error) {
+			differs[i], err = r.differs(ctx, files[i])
+			return err
+		})
+	}, func(i int, err error) {
+		files[i].failed = true
+		r.fail(ctx, files[i].path, false, err)
+	})
+	for i, f := range files {
+		switch {
+		case f.failed || ctx.Err() != nil:
+		case differs[i]:
+			p.add(f)
+		default:
+			t, _ := r.there(f.path)
+			if r.sumOf(f) == nil {
+				r.remember(f, t)
+			}
+			r.unchanged(f)
+		}
+	}
+}
+
+// differs compares a file with that on the server, by a checksum if the server has one and that is
+// wanted, else by its bytes.
+func (r *run) differs(ctx context.Context, f *file) (bool, error) {
+	r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+	if r.Checksums && !r.site.Web {
+		if same, known, err := r.sameSum(ctx, f, path.Base(f.path)); known || err != nil {
+			return !same, err
+		}
+	}
+	src, err := r.open(f)
+	if err != nil {
+		return false, err
+	}
+	defer src.Close()
+	res, err := r.site.Content(ctx, components(f.path), 0, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return true, nil
+		}
+		return false, err
+	}
+	defer res.Close()
+	equal, err := equalBytes(src, res.Body)
+	return !equal, err
+}
+
+// equalBytes reports whether two readers have the same bytes. The error is that of theirs.
+func equalBytes(ours disk.File, theirs io.Reader) (bool, error) {
+	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := io.ReadFull(theirs, b)
+		m, ours := io.ReadFull(ours, a)
+		switch ended := err == io.EOF || err == io.ErrUnexpectedEOF; {
+		case err != nil && !ended:
+			return false, err
+		case ours != nil && ours != io.EOF && ours != io.ErrUnexpectedEOF:
+			return false, ours
+		case !bytes.Equal(a[:m], b[:n]):
+			return false, nil
+		case ended:
+			return true, nil
+		}
+	}
+}
+
+// lookAll finds out what a web server has.
+func (r *run) lookAll(ctx context.Context, files []*file) {
+	found := make([]*site.There, len(files))
+	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
+		return r.try(ctx, func() error {
+			t, ok, err := r.site.Look(ctx, components(files[i].path))
+			if ok {
+				found[i] = &t
+			}
+			return err
+		})
+	}, func(i int, err error) {
+		files[i].failed = true
+		r.fail(ctx, files[i].path, false, err)
+	})
+	for i, t := range found {
+		if t != nil {
+			r.has(files[i].path, *t)
+		}
+	}
+}
+
+// has notes an entry of the server.
+func (r *run) has(name string, t site.There) {
+	dir := path.Dir(name)
+	d, ok := r.remote[dir]
+	if !ok || d.Entries == nil {
+		d.Entries = make(map[string]site.There)
+		r.remote[dir] = d
+	}
+	d.Entries[path.Base(name)] = t
+}
+
+// hidden reports whether a listing may not show a file: many servers leave out names with a dot at
+// the beginning.
+func (r *run) hidden(name string) bool {
+	return !r.remote[path.Dir(name)].Exact && path.Base(name)[0] == '.'
+}
+
+// findHidden asks for the sizes of files that listings do not show.
+func (r *run) findHidden(ctx context.Context) {
+	byDir := make(map[string][]string)
+	ask := func(name string) {
+		if _, listed := r.there(name); !listed && r.hidden(name) && r.remote[path.Dir(name)].Entries != nil {
+			byDir[path.Dir(name)] = append(byDir[path.Dir(name)], path.Base(name))
+		}
+	}
+	for _, f := range r.files {
+		ask(f.path)
+	}
+	for _, rec := range r.state.All() {
+		if !rec.Dir && !r.hides(rec.File, false) {
+			ask(rec.File)
+		}
+	}
+	for dir, names := range byDir {
+		slices.Sort(names)
+		edits := make([]fetch.Edit, 0, len(names))
+		for _, name := range slices.Compact(names) {
+			edits = append(edits, fetch.Edit{Kind: fetch.EditSize, Name: name})
+		}
+		if err := r.edit(ctx, dir, edits); err != nil {
+			r.fail(ctx, dir, true, err)
+			continue
+		}
+		for _, e := range edits {
+			if e.Err == nil {
+				r.has(path.Join(dir, e.Name), site.There{Size: e.Size})
+			}
+		}
+	}
+}
+
+// edit performs edits in a directory, and retries those that have no results.
+func (r *run) edit(ctx context.Context, dir string, edits []fetch.Edit) error {
+	return r.try(ctx, func() error {
+		var left []fetch.Edit
+		var at []int
+		for i, e := range edits {
+			if !e.Done {
+				left, at = append(left, e), append(at, i)
+			}
+		}
+		err := r.site.Edit(ctx, components(dir), left)
+		for i, e := range left {
+			edits[at[i]] = e
+		}
+		return err
+	})
+}
+
+// foretell reports what a run would do.
+func (r *run) foretell(p *plan) {
+	say := func(what What, files []*file) {
+		for _, f := range files {
+			r.report(Event{What: what, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+		}
+	}
+	say(Added, p.fresh)
+	say(Replaced, p.changed)
+	say(Checked, p.checks)
+}
+
+// isRefused reports whether a server has refused a directory: some say so of one that does not exist.
+func isRefused(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	return ok && e.Op == fetch.OpCWD && e.Code >= 500
+}

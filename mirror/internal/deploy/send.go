@@ -1,0 +1,478 @@
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
+)
+
+// ways are what the server has turned out not to do.
+type ways struct {
+	direct      atomic.Bool // it does not rename: files are stored under their names
+	removeFirst atomic.Bool // it does not replace a file by renaming another one
+	noTime      atomic.Bool // it does not set modification times
+	noMode      atomic.Bool // it does not set permissions
+	noSize      atomic.Bool // it does not state sizes but in listings
+}
+
+// A batch is files of one directory, which one worker sends. They are sent one after the other, and
+// then get their names together: the commands for that are sent at once where the server bears it.
+type batch struct {
+	dir   string
+	files []*file
+}
+
+const (
+	maxBatch  = 32      // files
+	fewOctets = 8 << 20 // of a batch of more than one file
+	small     = 1 << 20 // the size up to which a file is read once, into memory
+	resumable = 64 << 10
+)
+
+// makeDirs creates the directories that the server does not have, from the top.
+func (r *run) makeDirs(ctx context.Context) {
+	if r.site.Web {
+		return
+	}
+	levels := make(map[int]map[string][]string) // by depth and the directory above
+	for dir := range r.local {
+		if _, ok := r.remote[dir]; ok || dir == "." {
+			continue
+		}
+		depth := strings.Count(dir, "/")
+		if levels[depth] == nil {
+			levels[depth] = make(map[string][]string)
+		}
+		levels[depth][path.Dir(dir)] = append(levels[depth][path.Dir(dir)], dir)
+	}
+	for depth := 0; depth < r.Depth; depth++ {
+		var aboves []string
+		for above := range levels[depth] {
+			if _, ok := r.remote[above]; ok { // else it has failed
+				aboves = append(aboves, above)
+			}
+		}
+		slices.Sort(aboves)
+		made := make([][]string, len(aboves))
+		pool.Each(ctx, r.Pool, pool.Indices(len(aboves)), func(i int, _ func() bool) (err error) {
+			made[i], err = r.makeDirsIn(ctx, aboves[i], levels[depth][aboves[i]])
+			return err
+		}, func(i int, err error) { r.fail(ctx, aboves[i], true, err) })
+		for _, dir := range slices.Concat(made...) {
+			r.remote[dir] = site.Directory{Entries: map[string]site.There{}, Exact: r.remote["."].Exact}
+		}
+	}
+}
+
+// makeDirsIn creates directories in one directory, and returns those that exist then.
+func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made []string, err error) {
+	slices.Sort(dirs)
+	edits := make([]fetch.Edit, len(dirs))
+	for i, dir := range dirs {
+		edits[i] = fetch.Edit{Kind: fetch.EditMakeDir, Name: path.Base(dir)}
+	}
+	if err := r.edit(ctx, above, edits); err != nil {
+		return nil, err
+	}
+	for i, dir := range dirs {
+		if err := edits[i].Err; err != nil {
+			r.fail(ctx, dir, true, err)
+			continue
+		}
+		r.record(state.Record{URL: r.site.URL(components(dir), true), File: dir, Size: -1, Dir: true})
+		made = append(made, dir)
+	}
+	return made, nil
+}
+
+// send sends the files of a plan: in the groups of Order, and in each the new files first. So a page
+// that is replaced finds what it refers to. Once a file has failed, the later groups are not sent.
+func (r *run) send(ctx context.Context, p *plan) {
+	group := func(f *file) int {
+		for i, only := range slices.Backward(r.Order) {
+			if only.File(components(f.path)) {
+				return i + 1
+			}
+		}
+		return 0
+	}
+	all := append(slices.Clone(p.fresh), p.changed...)
+	for g := 0; g <= len(r.Order); g++ {
+		if g > 0 && r.hasFailed() {
+			r.note("files that --order puts last are not sent, because others have failed")
+			break
+		}
+		for _, isNew := range []bool{true, false} {
+			var files []*file
+			for _, f := range all {
+				if f.isNew == isNew && group(f) == g {
+					files = append(files, f)
+				}
+			}
+			r.sendAll(ctx, files)
+		}
+	}
+}
+
+// sendAll sends files, several batches at once.
+func (r *run) sendAll(ctx context.Context, files []*file) {
+	batches := r.batches(files)
+	pool.Each(ctx, r.Pool, pool.Indices(len(batches)), func(i int, more func() bool) error {
+		return r.sendBatch(ctx, batches[i])
+	}, func(i int, err error) {
+		for _, f := range batches[i].files {
+			if !f.placed && !f.failed {
+				r.failFile(ctx, f, err)
+			}
+		}
+	})
+}
+
+// batches divides files, so that all workers have something to do.
+func (r *run) batches(files []*file) (all []batch) {
+	most := min(maxBatch, max(1, len(files)/(2*r.Pool.Size())))
+	slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(a.dir(), b.dir()) })
+	octets := int64(0)
+	for _, f := range files {
+		last := len(all) - 1
+		if last < 0 || all[last].dir != f.dir() || len(all[last].files) == most || octets+f.size > fewOctets {
+			all, octets, last = append(all, batch{dir: f.dir()}), 0, last+1
+		}
+		all[last].files = append(all[last].files, f)
+		octets += f.size
+	}
+	return all
+}
+
+func (r *run) failFile(ctx context.Context, f *file, err error) {
+	f.failed = true
+	r.fail(ctx, f.path, false, err)
+}
+
+// sendBatch sends the files of a batch and gives them their names. If it returns an error that says
+// that site.There are too many connections, it is called again.
+func (r *run) sendBatch(ctx context.Context, b batch) error {
+	if _, ok := r.remote[b.dir]; !ok && !r.site.Web {
+		return fetch.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errors.New("the directory could not be created or listed"))
+	}
+	for i, f := range b.files {
+		if f.part != "" || f.placed || f.failed {
+			continue
+		}
+		r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+		more := func() bool { return i < len(b.files)-1 && b.files[i+1].size < resumable }
+		err := r.sendFile(ctx, f, more)
+		switch {
+		case pool.Crowded(err) && r.Pool.Size() > 1:
+			return err
+		case err != nil:
+			r.failFile(ctx, f, err)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return r.place(ctx, b)
+}
+
+// sendFile stores a file on the server, under a temporary name if it can be renamed.
+func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
+	if f.link != "" {
+		return r.sendLink(ctx, f)
+	}
+	src, body, err := r.content(f)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	name, begun := path.Base(f.path), ""
+	if !r.site.Whole && !r.way.direct.Load() {
+		name = state.PartName(f.sum, path.Base(f.path))
+		if rec, ok := r.state.Begun(f.path); ok {
+			begun = rec.Part
+		}
+		if begun != name && f.data == nil {
+			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Part: name})
+		}
+	}
+	first := true
+	err = r.try(ctx, func() error {
+		at, err := r.resumeAt(ctx, f, name, body, begun == name || !first)
+		if first = false; err != nil || at == f.size && at > 0 {
+			return err
+		}
+		if _, err := body.Seek(at, io.SeekStart); err != nil {
+			return err
+		}
+		return r.site.Put(ctx, append(components(f.dir()), name), r.paced(ctx, body), at, more)
+	})
+	if file, ok := src.(disk.File); err == nil && ok {
+		err = f.unchanged(file)
+	}
+	if err != nil {
+		return err
+	}
+	if f.part = name; name == path.Base(f.path) {
+		f.part = ""
+		r.done(f)
+	}
+	return nil
+}
+
+// content opens a file to send, and computes its checksum. A small file is read at once, so that what
+// is sent is what the checksum is of.
+func (r *run) content(f *file) (io.Closer, content, error) {
+	if f.data != nil {
+		return io.NopCloser(nil), bytes.NewReader(f.data), nil
+	}
+	src, err := r.open(f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.size > small {
+		if err = r.sumOf(f); err == nil {
+			return src, src, nil
+		}
+	} else if data, failed := io.ReadAll(io.LimitReader(src, f.size+1)); failed == nil {
+		if err = f.unchanged(src); err == nil {
+			sum := sha256.Sum256(data)
+			f.sum = hex.EncodeToString(sum[:])
+			return src, bytes.NewReader(data), nil
+		}
+	} else {
+		err = failed
+	}
+	src.Close()
+	return nil, nil, err
+}
+
+// content is what is sent of a file.
+type content interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
+// resumeAt returns how many bytes of a file the server has already, and has right: those before the
+// last 4 KiB are believed, because the name is that of the content, and those are fetched and compared.
+func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, begun bool) (int64, error) {
+	if !begun || r.site.Whole || f.size < resumable || name == path.Base(f.path) {
+		return 0, nil
+	}
+	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
+	if err := r.site.Edit(ctx, components(f.dir()), edits); err != nil {
+		return 0, err
+	}
+	n := edits[0].Size
+	if edits[0].Err != nil || n < resume.Overlap || n > f.size {
+		return 0, nil
+	}
+	res, err := r.site.Content(ctx, append(components(f.dir()), name), n-resume.Overlap, resume.Overlap)
+	if err != nil {
+		if ctx.Err() != nil || !errors.Is(err, fs.ErrNotExist) && !resume.Refused(err) {
+			return 0, err
+		}
+		return 0, nil
+	}
+	defer res.Close()
+	theirs, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil
+	}
+	ours := make([]byte, resume.Overlap)
+	if _, err := src.ReadAt(ours, n-resume.Overlap); err != nil && err != io.EOF {
+		return 0, err
+	}
+	if !bytes.Equal(ours, theirs) {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// sendLink creates a link, in place of one that is there.
+func (r *run) sendLink(ctx context.Context, f *file) error {
+	if r.site.Web {
+		return fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see --links"))
+	}
+	edits := []fetch.Edit{{Kind: fetch.EditLink, Name: path.Base(f.path), To: f.link}}
+	if err := r.edit(ctx, f.dir(), edits); err != nil || edits[0].Err != nil {
+		return errors.Join(err, edits[0].Err)
+	}
+	f.sum = strings.Repeat("0", 64)
+	r.done(f)
+	return nil
+}
+
+// place checks the sizes of the files of a batch, and renames them.
+func (r *run) place(ctx context.Context, b batch) error {
+	var files []*file
+	for _, f := range b.files {
+		if f.part != "" && !f.placed && !f.failed {
+			files = append(files, f)
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	if err := r.checkParts(ctx, b.dir, files); err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f *file) bool { return f.failed })
+	if len(files) == 0 {
+		return nil
+	}
+	edits, of := r.renames(files)
+	err := r.edit(ctx, b.dir, edits)
+	var again []*file
+	for i, e := range edits {
+		switch f := of[i]; {
+		case e.Kind != fetch.EditRename:
+		case e.Done && e.Err == nil:
+			r.done(f)
+		case e.Done:
+			again = append(again, f)
+		}
+	}
+	if err != nil {
+		return r.findPlaced(ctx, b.dir, files, err)
+	}
+	for _, f := range again {
+		if err := r.placeOther(ctx, f, edits[slices.Index(of, f)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renames returns the edits that give files their names.
+func (r *run) renames(files []*file) (edits []fetch.Edit, of []*file) {
+	for _, f := range files {
+		name := path.Base(f.path)
+		if !f.isNew && r.way.removeFirst.Load() {
+			edits, of = append(edits, fetch.Edit{Kind: fetch.EditRemove, Name: name}), append(of, nil)
+		}
+		edits, of = append(edits, fetch.Edit{Kind: fetch.EditRename, Name: f.part, To: name}), append(of, f)
+	}
+	return edits, of
+}
+
+// checkParts compares the sizes of complete files with those that the server states, and sets times and
+// permissions.
+func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
+	var edits []fetch.Edit
+	var of []*file
+	add := func(f *file, e fetch.Edit) {
+		e.Name = f.part
+		edits, of = append(edits, e), append(of, f)
+	}
+	for _, f := range files {
+		if !r.way.noSize.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditSize})
+		}
+		if !r.way.noTime.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditTime, Time: f.modified})
+		}
+		if r.Modes && !r.way.noMode.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditMode, Mode: f.mode})
+		}
+	}
+	if err := r.edit(ctx, dir, edits); err != nil {
+		return err
+	}
+	sizes := make(map[*file]int64)
+	for i, e := range edits {
+		unsupported := errors.Is(e.Err, fetch.ErrUnsupported)
+		switch f := of[i]; {
+		case e.Kind == fetch.EditTime && e.Err != nil:
+			r.way.noTime.Store(true)
+			r.note("the server does not set modification times; the state keeps them")
+		case e.Kind == fetch.EditMode && e.Err != nil:
+			r.way.noMode.Store(true)
+			r.note("the server does not set permissions (SITE CHMOD)")
+		case e.Kind == fetch.EditSize && (unsupported || e.Err == nil && e.Size < 0):
+			r.way.noSize.Store(true)
+		case e.Kind == fetch.EditSize && e.Err != nil:
+			r.failFile(ctx, f, e.Err)
+		case e.Kind == fetch.EditSize:
+			sizes[f] = e.Size
+		}
+	}
+	return r.compareSizes(ctx, dir, files, sizes)
+}
+
+// compareSizes fails the files whose parts have not their size. What the server does not state is taken
+// from a listing.
+func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64) error {
+	var listed *site.Directory
+	for _, f := range files {
+		n, ok := sizes[f]
+		if !ok && !f.failed {
+			if listed == nil {
+				var d site.Directory
+				if err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(dir)); return err }); err != nil {
+					return err
+				}
+				listed = &d
+			}
+			t, there := listed.Entries[f.part]
+			if n = t.Size; !there {
+				n = 0
+			}
+		}
+		if !f.failed && n >= 0 && n != f.size {
+			r.forgetPart(f)
+			r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
+		}
+		if r.Checksums && !f.failed {
+			same, known, err := r.sameSum(ctx, f, f.part)
+			if err != nil {
+				return err
+			}
+			if known && !same {
+				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
+			}
+		}
+	}
+	return nil
+}
+
+// forgetPart makes the next run send a file from its start.
+func (r *run) forgetPart(f *file) {
+	r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part, Gone: true})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clear = append(r.clear, path.Join(f.dir(), f.part))
+}
+
+// done records that a file has its name on the server.
+func (r *run) done(f *file) {
+	if f.placed = true; f.data != nil {
+		return
+	}
+	url := r.site.URL(components(f.path), false)
+	if rec, ok := r.state.Begun(f.path); ok {
+		rec.Gone = true
+		r.record(rec)
+	}
+	r.record(state.Record{URL: url, File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum})
+	what := Replaced
+	if f.isNew {
+		what = Added
+	}
+	r.report(Event{What: what, File: f.path, URL: url, Size: f.size})
+}

@@ -1,0 +1,232 @@
+package deploy
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
+)
+
+// A file is a file of Dir, or a link that is copied.
+type file struct {
+	path     string
+	size     int64
+	modified time.Time
+	mode     fs.FileMode
+	link     string // the target, if a link is copied
+	data     []byte // the content of a file that is not in Dir: the remote state
+	sum      string // SHA256 in hexadecimal; empty until it is known
+	isNew    bool   // the server does not have it
+	part     string // the name under which it is complete on the server, until it is renamed
+	placed   bool   // it has its name there
+	failed   bool
+}
+
+func (f *file) dir() string { return path.Dir(f.path) }
+
+// A tree holds the directories of Dir by path, with the number of files that each has. The path of
+// Dir itself is ".".
+type tree map[string]int
+
+// Reasons of Skipped events.
+var (
+	errLink     = errors.New("symbolic link; see --links")
+	errSpecial  = errors.New("not a regular file or directory")
+	errLoop     = errors.New("symbolic link to a folder above it")
+	errTooDeep  = errors.New("folders are nested too deeply; --depth sets the limit")
+	errManyHere = errors.New("more entries than the limit; --max-entries sets it")
+)
+
+// excludes reports whether a path, whose folder is not excluded, is not part of the tree.
+func (r *run) excludes(name string, dir bool) bool {
+	switch parts := components(name); {
+	case name == state.Folder, name == IgnoreFile, name == r.RemoteState:
+		return true
+	case dir && !r.Filter.Dir(parts), !dir && !r.Filter.File(parts):
+		return true
+	}
+	return r.ignored(name, dir)
+}
+
+// hides reports whether a path is excluded, or below a folder that is.
+func (r *run) hides(name string, dir bool) bool {
+	for i, c := range name {
+		if c == '/' && r.excludes(name[:i], true) {
+			return true
+		}
+	}
+	return r.excludes(name, dir)
+}
+
+// walk finds the files of Dir.
+func (r *run) walk(ctx context.Context) error {
+	r.local = make(tree)
+	info, err := r.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	w := &walker{run: r, above: []fs.FileInfo{info}}
+	if err := w.folder(ctx, "."); err != nil {
+		return err
+	}
+	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	return ctx.Err()
+}
+
+// A walker goes through the folders of Dir.
+type walker struct {
+	*run
+	above   []fs.FileInfo // the folders that lead to the current one
+	entries int
+}
+
+// folder goes through one folder. Its error ends the walk.
+func (w *walker) folder(ctx context.Context, dir string) error {
+	w.local[dir] = 0
+	d, err := w.root.OpenFile(dir, os.O_RDONLY, 0)
+	var names []string
+	if err == nil {
+		names, err = d.Readdirnames(-1)
+		err = errors.Join(err, d.Close())
+	}
+	if err != nil {
+		w.fail(ctx, dir, true, err)
+		delete(w.local, dir) // nothing is known about it
+		return nil
+	}
+	if w.entries += len(names); w.entries > w.MaxEntries {
+		return errManyHere
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.entry(ctx, path.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry adds an entry of a folder.
+func (w *walker) entry(ctx context.Context, name string) error {
+	info, err := w.root.Lstat(name)
+	if err != nil {
+		w.fail(ctx, name, false, err)
+		return nil
+	}
+	link := ""
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if w.excludes(name, false) {
+			return nil
+		}
+		switch w.Links {
+		case SkipLinks:
+			w.skip(name, errLink)
+			return nil
+		case CopyLinks:
+			link, err = w.root.Readlink(name)
+		default:
+			info, err = w.root.Stat(name)
+		}
+		if err != nil {
+			w.fail(ctx, name, false, err)
+			return nil
+		}
+	}
+	switch {
+	case w.excludes(name, info.IsDir()):
+	case info.IsDir():
+		return w.enter(ctx, name, info)
+	case link != "" || info.Mode().IsRegular():
+		w.local[path.Dir(name)]++
+		w.files = append(w.files, &file{path: name, size: info.Size(), modified: info.ModTime(), mode: info.Mode(), link: link})
+	default:
+		w.skip(name, errSpecial)
+	}
+	return nil
+}
+
+// enter goes through a folder below the current one.
+func (w *walker) enter(ctx context.Context, name string, info fs.FileInfo) error {
+	switch {
+	case slices.ContainsFunc(w.above, func(up fs.FileInfo) bool { return disk.SameFile(up, info) }):
+		w.skip(name, errLoop)
+		return nil
+	case len(w.above) >= w.Depth && w.AnyDepth:
+		w.fail(ctx, name, true, errTooDeep)
+		return nil
+	case len(w.above) >= w.Depth:
+		return nil
+	}
+	w.above = append(w.above, info)
+	err := w.folder(ctx, name)
+	w.above = w.above[:len(w.above)-1]
+	return err
+}
+
+func (r *run) skip(name string, reason error) {
+	r.report(Event{What: Skipped, File: name, URL: r.site.URL(components(name), false), Size: -1, Err: reason})
+}
+
+// open opens a file for reading. It fails if the file is no longer what walk has found.
+func (r *run) open(f *file) (disk.File, error) {
+	src, err := r.root.OpenFile(f.path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.unchanged(src); err != nil {
+		src.Close()
+		return nil, err
+	}
+	return src, nil
+}
+
+// unchanged fails if an open file has another size or time than the walk has found.
+func (f *file) unchanged(src disk.File) error {
+	info, err := src.Stat()
+	if err == nil && (info.Size() != f.size || !info.ModTime().Equal(f.modified)) {
+		err = errors.New("the file has changed during the run")
+	}
+	return err
+}
+
+// sumOf sets f.sum.
+func (r *run) sumOf(f *file) error {
+	if f.sum != "" {
+		return nil
+	}
+	src, err := r.open(f)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, src); err != nil {
+		return err
+	}
+	if err := f.unchanged(src); err != nil {
+		return err
+	}
+	f.sum = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+// components returns the parts of a path below Dir. "." has none.
+func components(name string) []string {
+	if name == "." || name == "" {
+		return nil
+	}
+	return strings.Split(name, "/")
+}

@@ -1,0 +1,254 @@
+// Package site is a server as a place for files: what its directories have, and how files get there and
+// change. It is an ftp or file directory, or URLs of a web server that takes PUT.
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Server performs the requests, typically a *fetch1738.Resolver.
+type Server interface {
+	fetch.Fetcher
+	fetch.AttributeFinder
+	fetch.Replacer
+	fetch.Updater
+	fetch.Editor
+}
+
+// A Site is the server with the URL of the directory. Paths are below that, in components.
+type Site struct {
+	Server     Server
+	From       fetch.Provenance // of the URL
+	Options    any              // of every request; may be nil
+	MaxEntries int              // of a listing
+
+	Web   bool // no directories: single URLs only
+	Whole bool // what is stored appears at once, so that no temporary name is needed
+	start locator.Locator
+}
+
+// SetStart sets the URL. It fails if that is not one of a directory, or of a scheme without uploads.
+func (s *Site) SetStart(start locator.Locator) error {
+	switch l := start.(type) {
+	case *locator.FTP:
+		if l.Type != 0 && l.Type != 'd' {
+			return refuse(l, "remove ;type=%c: the URL must be that of a directory", l.Type)
+		}
+		at := *l
+		at.Type, at.HasPath = 0, true
+		if at.Name != "" {
+			at.CWD, at.Name = append(slices.Clip(at.CWD), at.Name), ""
+		}
+		s.start = &at
+	case *locator.File:
+		at := *l
+		at.Segments = slices.DeleteFunc(slices.Clone(l.Segments), func(s string) bool { return s == "" })
+		s.start, s.Whole = &at, true
+	case *locator.HTTP:
+		if l.HasSearch {
+			return refuse(l, "remove ?%s: the URL must be that of a directory", l.Search)
+		}
+		at := *l
+		at.Path, at.HasPath = strings.TrimSuffix(l.Path, "/"), true
+		s.start, s.Web, s.Whole = &at, true, true
+	default:
+		return refuse(start, "only ftp, ftps, file, http and https URLs can be uploaded to")
+	}
+	return nil
+}
+
+func refuse(l locator.Locator, format string, args ...any) error {
+	return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
+}
+
+// At returns the locator of a path below the start.
+func (s *Site) At(path []string, dir bool) locator.Locator {
+	switch l := s.start.(type) {
+	case *locator.FTP:
+		at := *l
+		if at.CWD = append(slices.Clip(l.CWD), path...); !dir {
+			last := len(at.CWD) - 1
+			at.CWD, at.Name = at.CWD[:last], at.CWD[last]
+		}
+		return &at
+	case *locator.File:
+		at := *l
+		if at.Segments = append(slices.Clip(l.Segments), path...); dir {
+			at.Segments = append(at.Segments, "")
+		}
+		return &at
+	}
+	at := *s.start.(*locator.HTTP)
+	for _, name := range path {
+		at.Path = strings.TrimPrefix(at.Path+"/"+url.PathEscape(name), "/")
+	}
+	if dir {
+		at.Path = strings.TrimPrefix(at.Path+"/", "/")
+	}
+	return &at
+}
+
+// URL returns the URL of a path, without a password.
+func (s *Site) URL(path []string, dir bool) string { return s.At(path, dir).Redacted() }
+
+// request returns a request for a path. change may change the FTP options.
+func (s *Site) request(path []string, dir bool, change func(*ftp.Options)) *fetch.Request {
+	req := &fetch.Request{Locator: s.At(path, dir), From: s.From, Options: s.Options}
+	if _, ok := req.Locator.(*locator.FTP); !ok {
+		return req
+	}
+	var o ftp.Options
+	if given, ok := s.Options.(*ftp.Options); ok && given != nil {
+		o = *given
+	}
+	if change != nil {
+		change(&o)
+	}
+	req.Options = &o
+	return req
+}
+
+// A Directory is what the server lists in a directory.
+type Directory struct {
+	Entries map[string]There
+	Exact   bool // sizes are in bytes and times in UTC, to the second
+	Partial bool // entries may be missing: lines were not understood, or the server hides some
+}
+
+// A There is an entry on the server.
+type There struct {
+	Size     int64     // -1 if unknown
+	Modified time.Time // in UTC to the second; zero if unknown
+	Dir      bool
+	Other    bool // a link or device
+}
+
+// List lists a directory.
+func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
+	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts = true }))
+	if err != nil {
+		return Directory{}, err
+	}
+	defer res.Close()
+	if res.Items == nil {
+		return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrUnsupported, errors.New("not a directory"))
+	}
+	d := Directory{Entries: make(map[string]There)}
+	for item, err := range res.Items {
+		switch {
+		case err != nil:
+			return Directory{}, err
+		case len(d.Entries) >= s.MaxEntries:
+			return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrTooLarge, errors.New("more entries than the limit; --max-entries sets it"))
+		case item.Name == "" || item.Name == "." || item.Name == "..":
+			continue
+		}
+		d.Entries[item.Name] = There{
+			Size: item.Size, Modified: item.ModTime.UTC().Truncate(time.Second), Dir: item.Kind == fetch.KindDirectory,
+			Other: has(item, fetch.HeaderLink) || has(item, fetch.HeaderSpecial),
+		}
+	}
+	if info, ok := res.Info.(*ftp.Info); ok {
+		d.Exact, d.Partial = info.Facts, info.Unread > 0 || info.Names
+	} else {
+		d.Exact = true
+	}
+	return d, nil
+}
+
+// Create creates the directory of the URL and those above it.
+func (s *Site) Create(ctx context.Context) error {
+	l, isFile := s.start.(*locator.File)
+	if !isFile {
+		res, err := s.Server.Fetch(ctx, s.request(nil, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, true }))
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+			err = errors.Join(err, res.Close())
+		}
+		return err
+	}
+	for i, name := range l.Segments {
+		above := *l
+		above.Segments = append(slices.Clone(l.Segments[:i]), "")
+		edits := []fetch.Edit{{Kind: fetch.EditMakeDir, Name: name}}
+		if err := s.Server.Edit(ctx, &fetch.Request{Locator: &above, From: s.From, Options: s.Options}, edits); err != nil {
+			return err
+		}
+		if err := edits[0].Err; err != nil && i == len(l.Segments)-1 && !errors.Is(err, fs.ErrExist) {
+			return err // the directories above may exist, but not be writable
+		}
+	}
+	return nil
+}
+
+func has(item fetch.Item, header string) bool {
+	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
+}
+
+// Look returns what a web server has under a path. ok is false if there is nothing.
+func (s *Site) Look(ctx context.Context, path []string) (t There, ok bool, err error) {
+	attr, err := s.Server.FindAttributes(ctx, s.request(path, false, nil))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return There{}, false, nil
+	case err != nil:
+		return There{}, false, err
+	}
+	return There{Size: attr.Size, Modified: attr.ModTime.UTC().Truncate(time.Second)}, true, nil
+}
+
+// Put stores body under a path, from an offset on.
+func (s *Site) Put(ctx context.Context, path []string, body io.Reader, offset int64, more func() bool) error {
+	req := s.request(path, false, func(o *ftp.Options) { o.Unchecked, o.More = true, more })
+	if offset > 0 {
+		_, err := s.Server.Update(ctx, req, body)
+		if !errors.Is(err, fetch.ErrUnsupported) {
+			return err
+		}
+		req.Offset = offset
+	}
+	_, err := s.Server.Replace(ctx, req, body)
+	return err
+}
+
+// Edit performs edits in a directory.
+func (s *Site) Edit(ctx context.Context, path []string, edits []fetch.Edit) error {
+	return s.Server.Edit(ctx, s.request(path, true, nil), edits)
+}
+
+// Remove deletes a URL of a web server.
+func (s *Site) Remove(ctx context.Context, path []string) error {
+	req := s.request(path, false, nil)
+	var o fetchhttp.Options
+	if given, ok := s.Options.(*fetchhttp.Options); ok && given != nil {
+		o = *given
+	}
+	o.Method = http.MethodDelete
+	req.Options = &o
+	res, err := s.Server.Fetch(ctx, req)
+	if err != nil {
+		return err
+	}
+	return res.Close()
+}
+
+// Content opens a file on the server.
+func (s *Site) Content(ctx context.Context, path []string, offset, length int64) (*fetch.Resource, error) {
+	req := s.request(path, false, nil)
+	req.Offset, req.Length = offset, length
+	return s.Server.Fetch(ctx, req)
+}

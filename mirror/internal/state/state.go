@@ -1,0 +1,323 @@
+// Package state keeps what runs have brought to a server.
+package state
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
+)
+
+// A Record is a line of the state: a mirror.Record of an upload.
+type Record struct {
+	URL      string    `json:"url"`
+	File     string    `json:"file,omitempty"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified,omitzero"` // of the local file
+	Stored   time.Time `json:"stored,omitzero"`   // in the listing of the server, after the upload
+	SHA256   string    `json:"sha256,omitempty"`
+	Part     string    `json:"part,omitempty"` // the temporary name of a file that is not complete
+	Dir      bool      `json:"dir,omitempty"`  // a directory that a run has created
+	Time     time.Time `json:"time"`
+	Start    bool      `json:"start,omitempty"`
+	Gone     bool      `json:"gone,omitempty"` // the line ends the record of the file
+}
+
+// A State is what earlier runs, and this one, have brought to the server. It is a file of one JSON
+// object per line. Of several lines with the same File and Part the last one is valid.
+type State struct {
+	mu     sync.Mutex
+	disk   disk.Folder // of the name; nil in a dry run without a state
+	inner  disk.Folder // to close, or nil
+	name   string
+	file   disk.File // nil in a dry run
+	locked *disk.Locked
+	torn   bool // the last line is not complete
+	url    string
+	files  map[string]Record // complete files and directories, by path
+	parts  map[string]Record // files that are not complete, by path
+}
+
+// Folder is the directory in the tree that holds the state. It is not part of the tree.
+const Folder = ".fetch1738"
+
+// fileFor returns the name of the state for a URL, in Folder. Each server has its own.
+func fileFor(url string) string {
+	sum := sha256.Sum256([]byte(url))
+	return "to-" + hex.EncodeToString(sum[:8]) + ".jsonl"
+}
+
+var errLocked = errors.New("another mirror from this directory to the same server is running")
+
+// New returns an empty State that is kept nowhere. If url is not empty, Read accepts only the lines of a
+// state for that URL.
+func New(name, url string) *State {
+	return &State{name: name, url: url, files: make(map[string]Record), parts: make(map[string]Record)}
+}
+
+// Open opens, locks and reads the state for a URL: the file of that name, or if name is empty, one in
+// Folder in root. With readOnly it is only read, and need not exist.
+func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *State, err error) {
+	s = New(name, url)
+	if s.disk = disk.Folder(d); name == "" {
+		s.name = fileFor(url)
+		if err := root.Mkdir(Folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) && !readOnly {
+			return nil, fmt.Errorf("%w; --state FILE keeps the state elsewhere", err)
+		}
+		s.inner, err = root.OpenRoot(Folder)
+		if s.disk = s.inner; err != nil && readOnly {
+			return s, nil
+		}
+	}
+	if err == nil && readOnly {
+		err = s.look()
+	} else if err == nil {
+		err = s.open()
+	}
+	if err != nil && s.inner != nil {
+		s.inner.Close()
+	}
+	return s, err
+}
+
+// look reads the state for a dry run.
+func (s *State) look() error {
+	f, err := s.disk.OpenFile(s.name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return s.Read(f)
+}
+
+func (s *State) open() error {
+	locked, err := disk.Lock(func() (disk.File, error) { return s.disk.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
+		func() (fs.FileInfo, error) { return s.disk.Stat(s.name) })
+	if errors.Is(err, disk.ErrBusy) {
+		return errLocked
+	}
+	if err != nil {
+		return err
+	}
+	s.file, s.locked = locked.File, locked
+	err = s.Read(s.file)
+	if info, failed := s.file.Stat(); err == nil && failed == nil && info.Size() == 0 {
+		err = s.Add(Record{URL: s.url, Start: true, Size: -1})
+	}
+	if err != nil {
+		s.file.Close()
+	}
+	return err
+}
+
+// maxLine is the maximum length in bytes of a line of the state.
+const maxLine = 1 << 20
+
+// Read reads the lines of a state. Malformed lines, such as one that a crash has cut, are skipped.
+func (s *State) Read(r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		s.torn = atEOF && n > 0 && data[n-1] != '\n'
+		return n, line, err
+	})
+	for lines.Scan() {
+		var rec Record
+		if json.Unmarshal(lines.Bytes(), &rec) != nil {
+			continue
+		}
+		if rec.Start && s.url != "" && rec.URL != s.url {
+			return fmt.Errorf("the state %s is that of %s; --state FILE gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
+		}
+		if fs.ValidPath(rec.File) && rec.File != "." && (rec.Part == "" || IsPart(rec.Part)) {
+			s.index(rec)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read the state %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// index takes a line into account.
+func (s *State) index(rec Record) {
+	switch of := s.files; {
+	case rec.Part != "" && rec.Gone:
+		delete(s.parts, rec.File)
+	case rec.Part != "":
+		s.parts[rec.File] = rec
+	case rec.Gone:
+		delete(of, rec.File)
+	default:
+		of[rec.File] = rec
+	}
+}
+
+// Merge takes the lines of the state that another machine has left at the server. Of two lines about
+// a file, the later one is valid.
+func (s *State) Merge(other *State) error {
+	for name, theirs := range other.files {
+		ours, ok := s.files[name]
+		if ok && !theirs.Time.After(ours.Time) {
+			continue
+		}
+		theirs.URL = cmp.Or(ours.URL, theirs.URL)
+		if err := s.Add(theirs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parts returns the records of files that are not complete, in the order of their paths.
+func (s *State) Parts() []Record { return sorted(s.parts) }
+
+// Add appends a line.
+func (s *State) Add(rec Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if rec.Time.IsZero() {
+		rec.Time = time.Now().UTC().Truncate(time.Second)
+	}
+	if !rec.Start {
+		s.index(rec)
+	}
+	if s.file == nil {
+		return nil
+	}
+	text, err := encode(rec)
+	if err != nil {
+		return err
+	}
+	if s.torn {
+		text = append([]byte("\n"), text...)
+	}
+	n, err := s.file.Write(text)
+	s.torn = err != nil && (s.torn || n > 0)
+	return err
+}
+
+func encode(rec Record) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(rec)
+	return b.Bytes(), err
+}
+
+// Known returns the record of a complete file.
+func (s *State) Known(name string) (Record, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, ok := s.files[name]
+	return rec, ok
+}
+
+// Begun returns the record of a file that is not complete.
+func (s *State) Begun(name string) (Record, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, ok := s.parts[name]
+	return rec, ok
+}
+
+// All returns the records of complete files and directories in the order of their paths.
+func (s *State) All() []Record {
+	return sorted(s.files)
+}
+
+func sorted(of map[string]Record) []Record {
+	return slices.SortedFunc(maps.Values(of), func(a, b Record) int { return strings.Compare(a.File, b.File) })
+}
+
+// Text returns the valid lines of complete files, and of the others if parts is set.
+func (s *State) Text(parts bool) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b bytes.Buffer
+	lines := append([]Record{{URL: s.url, Start: true, Size: -1, Time: time.Now().UTC().Truncate(time.Second)}}, s.All()...)
+	if parts {
+		lines = append(lines, sorted(s.parts)...)
+	}
+	for _, rec := range lines {
+		text, err := encode(rec)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(text)
+	}
+	return b.Bytes(), nil
+}
+
+// Close closes the state. After a complete run it rewrites it without the lines that are not valid
+// any more.
+func (s *State) Close(whole bool) error {
+	var err error
+	if s.file != nil && whole {
+		err = s.rewrite()
+	}
+	if s.locked != nil {
+		err = errors.Join(err, s.locked.Close())
+	}
+	if s.inner != nil {
+		err = errors.Join(err, s.inner.Close())
+	}
+	return err
+}
+
+func (s *State) rewrite() error {
+	text, err := s.Text(true)
+	if err != nil {
+		return err
+	}
+	file, err := s.disk.OpenFile(s.name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := s.locked.Yield(); err != nil {
+		return err
+	}
+	return s.disk.Rename(s.name+".new", s.name)
+}
+
+// PartName returns the temporary name on the server of a file with a checksum and a name: another one
+// for other content, so that a later run continues it only if the content is the same. It does not begin
+// with a dot, which some servers refuse.
+func PartName(sha256Sum, name string) string {
+	sum := sha256.Sum256([]byte(sha256Sum + "/" + name))
+	return partPrefix + hex.EncodeToString(sum[:12]) + partSuffix
+}
+
+const (
+	partPrefix = "fetch1738-"
+	partSuffix = ".part"
+)
+
+// IsPart reports whether a name is one of PartName.
+func IsPart(name string) bool {
+	hash, ok := strings.CutPrefix(name, partPrefix)
+	hash, part := strings.CutSuffix(hash, partSuffix)
+	return ok && part && len(hash) == 24 && strings.Trim(hash, "0123456789abcdef") == ""
+}
