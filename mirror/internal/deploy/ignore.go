@@ -40,8 +40,12 @@ func readIgnore(root disk.Folder) (func(path string, dir bool) bool, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes", IgnoreFile, maxIgnore)
 	}
 	var rules []rule
-	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
-		if r, ok := parseRule(strings.TrimSuffix(line, "\r")); ok {
+	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+		r, err := parseRule(strings.TrimSuffix(line, "\r"))
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", IgnoreFile, i+1, err)
+		}
+		if r.pattern != nil {
 			rules = append(rules, r)
 		}
 	}
@@ -64,13 +68,13 @@ type rule struct {
 	anchored bool // it is about paths from the top; otherwise about names in any folder
 }
 
-// parseRule parses a line. ok is false for one that is empty or a comment.
-func parseRule(line string) (r rule, ok bool) {
+// parseRule parses a line. One that is empty or a comment has no pattern.
+func parseRule(line string) (r rule, err error) {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
 	}
 	if strings.HasPrefix(line, "#") {
-		return r, false
+		return r, nil
 	}
 	line, r.negated = strings.CutPrefix(line, "!")
 	line, r.dirs = strings.CutSuffix(line, "/")
@@ -80,9 +84,19 @@ func parseRule(line string) (r rule, ok bool) {
 		line = strings.ReplaceAll(line, `\`+c, c)
 	}
 	if line != "" {
-		r.pattern = wildmatch.NewWildmatch(line)
+		r.pattern, err = compile(line)
 	}
-	return r, line != ""
+	return r, err
+}
+
+// compile parses a pattern. The library panics if a bracket expression is not complete.
+func compile(pattern string) (w *wildmatch.Wildmatch, err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("the pattern %q is malformed", pattern)
+		}
+	}()
+	return wildmatch.NewWildmatch(pattern), nil
 }
 
 func (r rule) matches(name string, dir bool) bool {
