@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/git-lfs/wildmatch/v2"
-
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 )
 
 // IgnoreFile is the file in Dir with patterns of what is not sent, in the syntax of .gitignore. It is
@@ -45,7 +45,7 @@ func readIgnore(root disk.Folder) (func(path string, dir bool) bool, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", IgnoreFile, i+1, err)
 		}
-		if r.pattern != nil {
+		if r.parts != nil {
 			rules = append(rules, r)
 		}
 	}
@@ -62,13 +62,13 @@ func readIgnore(root disk.Folder) (func(path string, dir bool) bool, error) {
 // A rule is a line of an ignore file (gitignore(5)). What is below a folder that it excludes is not
 // looked at, as git does.
 type rule struct {
-	pattern  *wildmatch.Wildmatch
+	parts    []string // of the pattern; "**" matches any number of components. Without any it is no rule
 	negated  bool
 	dirs     bool // it is about folders only
 	anchored bool // it is about paths from the top; otherwise about names in any folder
 }
 
-// parseRule parses a line. One that is empty or a comment has no pattern.
+// parseRule parses a line. One that is empty or a comment has no parts.
 func parseRule(line string) (r rule, err error) {
 	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
 		line = line[:len(line)-1]
@@ -76,28 +76,29 @@ func parseRule(line string) (r rule, err error) {
 	if strings.HasPrefix(line, "#") {
 		return r, nil
 	}
-	line, r.negated = strings.CutPrefix(line, "!")
-	line, r.dirs = strings.CutSuffix(line, "/")
-	r.anchored = strings.Contains(line, "/")
-	line = strings.TrimPrefix(line, "/")
-	for _, c := range []string{" ", "!"} { // wildmatch takes another backslash for a separator
-		line = strings.ReplaceAll(line, `\`+c, c)
+	text, negated := strings.CutPrefix(line, "!")
+	text, dirs := strings.CutSuffix(text, "/")
+	anchored := strings.Contains(text, "/")
+	if text = strings.TrimPrefix(text, "/"); text == "" {
+		return r, nil
 	}
-	if line != "" {
-		r.pattern, err = compile(line)
+	r = rule{strings.Split(text, "/"), negated, dirs, anchored}
+	if last := len(r.parts) - 1; r.parts[last] == "**" {
+		r.parts = append(r.parts, "*") // what is in the folder, and not the folder
 	}
-	return r, err
+	for i, part := range r.parts {
+		if part != "**" {
+			r.parts[i] = strings.ReplaceAll(stars.ReplaceAllString(part, "*"), "[!", "[^")
+		}
+		if _, err := path.Match(r.parts[i], ""); err != nil {
+			return r, fmt.Errorf("the pattern %q is malformed", line)
+		}
+	}
+	return r, nil
 }
 
-// compile parses a pattern. The library panics if a bracket expression is not complete.
-func compile(pattern string) (w *wildmatch.Wildmatch, err error) {
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("the pattern %q is malformed", pattern)
-		}
-	}()
-	return wildmatch.NewWildmatch(pattern), nil
-}
+// stars are several stars in a name, which mean what one does.
+var stars = regexp.MustCompile(`\*\*+`)
 
 func (r rule) matches(name string, dir bool) bool {
 	if r.dirs && !dir {
@@ -106,5 +107,5 @@ func (r rule) matches(name string, dir bool) bool {
 	if !r.anchored {
 		name = path.Base(name)
 	}
-	return r.pattern.Match(name)
+	return filter.Match(r.parts, strings.Split(name, "/"))
 }

@@ -17,7 +17,7 @@ import (
 var ignores = []string{
 	"*.o", "*.o\n!keep.o", "/a.txt", "a.txt", "dir/", "dir", "/dir/", "dir/*", "dir/*\n!dir/x", "**/x", "a/**", "a/**/x", "a/*/x",
 	"# comment\nx", "\\#x", "\\!x", "x\\ ", "x ", "[ab].txt", "[!a].txt", "?.txt", "dir/sub", "/*\n!/dir", "*\n!*/\n!*.txt", "a/x\r\n", "\ufeffx",
-	"sub/\n!dir/sub/", "*.txt\n!a.txt\na.txt", "a.t", "dir*", "**", "*", "a**x", "**/sub/**", "!x", "x\n\n!x",
+	"sub/\n!dir/sub/", "*.txt\n!a.txt\na.txt", "a.t", "dir*", "**", "*", "a**x", "**/sub/**", "a/**\n!a/x", "!x", "x\n\n!x",
 }
 
 var ignorable = []string{
@@ -105,7 +105,7 @@ func FuzzRule(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line, name string) {
 		r, err := parseRule(line)
-		if err == nil && r.pattern != nil && r.matches(name, false) && !r.matches(name, true) {
+		if err == nil && r.parts != nil && r.matches(name, false) && !r.matches(name, true) {
 			t.Errorf("%q matches the file %q, but not a folder of that name", line, name)
 		}
 	})

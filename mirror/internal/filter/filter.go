@@ -67,12 +67,12 @@ func (p pattern) matches(names []string, isDir bool) bool {
 	case p.anyDir:
 		names = names[len(names)-1:]
 	}
-	return matchParts(p.parts, names)
+	return Match(p.parts, names)
 }
 
-// matchParts reports whether parts match names. It backtracks to the last "**" only, so its time is
+// Match reports whether the parts of a pattern, each as [path.Match] takes it or "**", match names. It backtracks to the last "**" only, so its time is
 // at most proportional to the product of the lengths.
-func matchParts(parts, names []string) bool {
+func Match(parts, names []string) bool {
 	i, j, star, mark := 0, 0, -1, 0
 	for j < len(names) {
 		if i < len(parts) && parts[i] == "**" {
