@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -164,8 +165,8 @@ func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kep
 		complain(".", "%d of %d files would be deleted", len(missing), files)
 		return all
 	}
-	for dir, n := range emptied {
-		complain(dir, "the folder here has no files, but %d were sent from it", n)
+	for _, dir := range slices.Sorted(maps.Keys(emptied)) {
+		complain(dir, "the folder here has no files, but %d were sent from it", emptied[dir])
 	}
 	return func(rec state.Record) bool { _, empty := r.emptied(rec.File); return empty }
 }
@@ -247,14 +248,13 @@ func (r *run) removeDirs(ctx context.Context) {
 
 // removeParts deletes the temporary files that no later run would continue.
 func (r *run) removeParts(ctx context.Context) {
-	wanted := make(map[string]bool)
+	files := make(map[string]*file)
 	for _, f := range r.files {
-		if !f.placed {
-			wanted[f.path] = true
-		}
+		files[f.path] = f
 	}
 	for _, rec := range r.state.Parts() {
-		if !wanted[rec.File] {
+		f := files[rec.File]
+		if f == nil || f.placed || f.sum != "" && state.PartName(f.sum, path.Base(f.path)) != rec.Part {
 			r.clear = append(r.clear, path.Join(path.Dir(rec.File), rec.Part))
 			rec.Gone = true
 			r.record(rec)

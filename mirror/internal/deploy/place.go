@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
@@ -124,6 +125,8 @@ func (r *run) verify(ctx context.Context, p *plan) {
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing(f)))
 		case t.Size >= 0 && t.Size != f.size && f.link == "":
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, errorf("the server lists %d of %d bytes", t.Size, f.size)))
+		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
+			// Somebody has changed it since, or the server keeps another time: the next run compares the content.
 		default:
 			r.remember(f, t)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -393,7 +394,8 @@ func (r *run) findHidden(ctx context.Context) {
 			ask(rec.File)
 		}
 	}
-	for dir, names := range byDir {
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		names := byDir[dir]
 		slices.Sort(names)
 		edits := make([]fetch.Edit, 0, len(names))
 		for _, name := range slices.Compact(names) {

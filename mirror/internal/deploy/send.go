@@ -201,19 +201,16 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		return err
 	}
 	defer src.Close()
-	name, begun := path.Base(f.path), ""
+	name, begun := path.Base(f.path), false
 	if !r.site.Whole && !r.way.direct.Load() {
 		name = state.PartName(f.sum, path.Base(f.path))
-		if rec, ok := r.state.Begun(f.path); ok {
-			begun = rec.Part
-		}
-		if begun != name && f.data == nil {
+		if begun = r.state.Begun(f.path, name); !begun && f.data == nil {
 			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Part: name})
 		}
 	}
 	first := true
 	err = r.try(ctx, func() error {
-		at, err := r.resumeAt(ctx, f, name, body, begun == name || !first)
+		at, err := r.resumeAt(ctx, f, name, body, begun || !first)
 		if first = false; err != nil || at == f.size && at > 0 {
 			return err
 		}
@@ -401,6 +398,8 @@ func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 		case e.Kind == fetch.EditTime && e.Err != nil:
 			r.way.noTime.Store(true)
 			r.note("the server does not set modification times; the state keeps them")
+		case e.Kind == fetch.EditTime:
+			f.timed = true
 		case e.Kind == fetch.EditMode && e.Err != nil:
 			r.way.noMode.Store(true)
 			r.note("the server does not set permissions (SITE CHMOD)")
@@ -465,9 +464,8 @@ func (r *run) done(f *file) {
 		return
 	}
 	url := r.site.URL(components(f.path), false)
-	if rec, ok := r.state.Begun(f.path); ok {
-		rec.Gone = true
-		r.record(rec)
+	if f.part != "" && r.state.Begun(f.path, f.part) {
+		r.record(state.Record{URL: url, File: f.path, Part: f.part, Gone: true})
 	}
 	r.record(state.Record{URL: url, File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum})
 	what := Replaced

@@ -29,6 +29,7 @@ type file struct {
 	isNew    bool   // the server does not have it
 	part     string // the name under which it is complete on the server, until it is renamed
 	placed   bool   // it has its name there
+	timed    bool   // the server has set its time
 	failed   bool
 }
 

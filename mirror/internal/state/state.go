@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ type Record struct {
 }
 
 // A State is what earlier runs, and this one, have brought to the server. It is a file of one JSON
-// object per line. Of several lines with the same File and Part the last one is valid.
+// object per line. Of several lines with the same File and Part, the last one is valid.
 type State struct {
 	mu     sync.Mutex
 	disk   disk.Folder // of the name; nil in a dry run without a state
@@ -49,7 +50,7 @@ type State struct {
 	torn   bool // the last line is not complete
 	url    string
 	files  map[string]Record // complete files and directories, by path
-	parts  map[string]Record // files that are not complete, by path
+	parts  map[string]Record // files that are not complete, by the path of their temporary name
 }
 
 // Folder is the directory in the tree that holds the state. It is not part of the tree.
@@ -75,8 +76,10 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 	s = New(name, url)
 	if s.disk = disk.Folder(d); name == "" {
 		s.name = fileFor(url)
-		if err := root.Mkdir(Folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) && !readOnly {
-			return nil, fmt.Errorf("%w; --state FILE keeps the state elsewhere", err)
+		if !readOnly {
+			if err := root.Mkdir(Folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+				return nil, fmt.Errorf("%w; --state FILE keeps the state elsewhere", err)
+			}
 		}
 		s.inner, err = root.OpenRoot(Folder)
 		if s.disk = s.inner; err != nil && readOnly {
@@ -161,9 +164,9 @@ func (s *State) Read(r io.Reader) error {
 func (s *State) index(rec Record) {
 	switch of := s.files; {
 	case rec.Part != "" && rec.Gone:
-		delete(s.parts, rec.File)
+		delete(s.parts, rec.part())
 	case rec.Part != "":
-		s.parts[rec.File] = rec
+		s.parts[rec.part()] = rec
 	case rec.Gone:
 		delete(of, rec.File)
 	default:
@@ -231,13 +234,16 @@ func (s *State) Known(name string) (Record, bool) {
 	return rec, ok
 }
 
-// Begun returns the record of a file that is not complete.
-func (s *State) Begun(name string) (Record, bool) {
+// Begun reports whether a file is not complete on the server, and has a temporary name there.
+func (s *State) Begun(file, part string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec, ok := s.parts[name]
-	return rec, ok
+	_, ok := s.parts[Record{File: file, Part: part}.part()]
+	return ok
 }
+
+// part returns the path of the temporary name.
+func (r Record) part() string { return path.Join(path.Dir(r.File), r.Part) }
 
 // All returns the records of complete files and directories in the order of their paths.
 func (s *State) All() []Record {

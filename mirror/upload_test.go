@@ -1,0 +1,715 @@
+package mirror_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+)
+
+// upload returns a Mirror that brings files to url.
+func upload(t *testing.T, url string, files map[string]string) *mirror.Mirror {
+	t.Helper()
+	m := start(t, url)
+	write(t, m.Dir, files)
+	m.Upload, m.Connections = new(mirror.Upload), 2
+	return m
+}
+
+// stored returns the files of a server below a directory, and its empty directories with a slash.
+func stored(t *testing.T, srv interface{ Files() fs.FS }, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := fs.WalkDir(srv.Files(), dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == dir {
+			return err
+		}
+		below := strings.TrimPrefix(name, dir+"/")
+		if dir == "." {
+			below = name
+		}
+		if e.IsDir() {
+			entries, err := fs.ReadDir(srv.Files(), name)
+			if len(entries) == 0 {
+				files[below+"/"] = ""
+			}
+			return err
+		}
+		b, err := fs.ReadFile(srv.Files(), name)
+		files[below] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func hasFiles(t *testing.T, srv interface{ Files() fs.FS }, dir string, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, stored(t, srv, dir)); diff != "" {
+		t.Errorf("the server differs (-want +got):\n%s", diff)
+	}
+}
+
+// commands returns the commands with one of the verbs that clients have sent since the last call.
+func commands(srv *ftptest.Server, verbs ...string) (lines []string) {
+	for _, line := range srv.Transcript().From(testserver.FromClient) {
+		if verb, _, _ := strings.Cut(line, " "); slices.Contains(verbs, verb) {
+			lines = append(lines, line)
+		}
+	}
+	srv.ResetTranscript()
+	return lines
+}
+
+// events makes m record its events as "action file", but for the progress.
+func events(m *mirror.Mirror) func() []string {
+	var list []string
+	m.Report = func(e mirror.Event) {
+		switch e.Action {
+		case mirror.Listed, mirror.Planned, mirror.Started:
+		default:
+			list = append(list, strings.TrimSpace(e.Action.String()+" "+e.File))
+		}
+	}
+	return func() []string {
+		all := list
+		list = nil
+		slices.Sort(all)
+		return all
+	}
+}
+
+// failure returns the error of the first Failed event of a run.
+func failure(t *testing.T, m *mirror.Mirror) error {
+	t.Helper()
+	_, err := m.Run(t.Context())
+	if err == nil {
+		t.Error("the run succeeds")
+	}
+	return err
+}
+
+var site = map[string]string{"index.html": "<a href=a/b>", "a/b": "b", "a/c/d e": "d", "a/c/\u00f6": "latin", "empty": ""}
+
+func TestUpload(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL+"/new/site", site)
+	if err := os.Mkdir(filepath.Join(m.Dir, "nothing"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{New: 5})
+	want := map[string]string{"nothing/": ""}
+	for name, text := range site {
+		want[name] = text
+	}
+	hasFiles(t, srv, "new/site", want)
+	for _, line := range commands(srv, "STOR", "APPE") {
+		if !strings.HasSuffix(line, ".part") {
+			t.Errorf("%s: a file is visible before it is complete", line)
+		}
+	}
+	info, err := fs.Stat(srv.Files(), "new/site/a/b")
+	if err != nil || !info.ModTime().Equal(modified) {
+		t.Errorf("%v, %v; want the time %v", info, err, modified)
+	}
+
+	ran(t, m, mirror.Summary{Unchanged: 5})
+	if got := commands(srv, "STOR", "RETR", "RNTO", "DELE", "MKD", "MFMT"); got != nil {
+		t.Errorf("an unchanged tree: %q", got)
+	}
+
+	write(t, m.Dir, map[string]string{"a/b": "B"}) // the same size and time
+	if err := os.Chtimes(filepath.Join(m.Dir, "a/b"), modified, modified.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 4})
+	want["a/b"] = "B"
+	hasFiles(t, srv, "new/site", want)
+
+	if err := os.RemoveAll(filepath.Join(m.Dir, "a/c")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 3, Gone: 2})
+	m.Delete = true
+	ran(t, m, mirror.Summary{Unchanged: 3, Gone: 2})
+	delete(want, "a/c/d e")
+	delete(want, "a/c/\u00f6")
+	hasFiles(t, srv, "new/site", want)
+	ran(t, m, mirror.Summary{Unchanged: 3})
+}
+
+// The first run to a server that has files sends only those that differ, and leaves the rest alone.
+func TestUploadToFull(t *testing.T) {
+	then := modified.Add(-time.Hour)
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{
+			"same":      {Data: []byte("same"), ModTime: modified},
+			"sameold":   {Data: []byte("equal"), ModTime: then},
+			"differs":   {Data: []byte("theirs"), ModTime: then},
+			"longer":    {Data: []byte("longer"), ModTime: modified},
+			"of others": {Data: []byte("x"), ModTime: then},
+		}
+	})
+	m := upload(t, srv.URL, map[string]string{"same": "same", "sameold": "equal", "differs": "ours!!", "longer": "short", "new": "new"})
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 1, Changed: 2, Unchanged: 2})
+	if got := commands(srv, "RETR"); !slices.Equal(got, []string{"RETR differs", "RETR sameold"}) && !slices.Equal(got, []string{"RETR sameold", "RETR differs"}) {
+		t.Errorf("fetched to compare: %q", got)
+	}
+	hasFiles(t, srv, ".", map[string]string{"same": "same", "sameold": "equal", "differs": "ours!!", "longer": "short", "new": "new", "of others": "x"})
+	ran(t, m, mirror.Summary{Unchanged: 5})
+	if got := commands(srv, "RETR", "STOR"); got != nil {
+		t.Errorf("the second run: %q", got)
+	}
+}
+
+// A dry run changes nothing, here or there.
+func TestUploadDryRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a/b": {Data: []byte("x")}, "empty": {}}
+	})
+	m := upload(t, srv.URL, site)
+	m.DryRun, m.Delete = true, true
+	happened := events(m)
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want := []string{"check a/b", "check empty", "new a/c/d e", "new a/c/\u00f6", "new index.html"}
+	if got := happened(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := commands(srv, "STOR", "MKD", "RETR", "RNFR"); got != nil {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a state: %v", err)
+	}
+	m.Start, _ = locator.Parse(srv.URL + "/not/there/")
+	if sum, err := m.Run(t.Context()); err != nil || sum.New != 5 {
+		t.Errorf("a directory that does not exist: %+v, %v", sum, err)
+	}
+}
+
+// --delete deletes only what a run has put there, and nobody has changed since.
+func TestUploadDelete(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"theirs": {Data: []byte("t")}} })
+	m := upload(t, srv.URL, map[string]string{"keep": "k", "old": "old", "changed": "mine", "dir/x": "x", "dir/y": "y", "hidden/z": "z"})
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 6})
+	if err := srv.PutModified("changed", []byte("ours"), modified.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"old", "changed", "dir", "hidden"} {
+		if err := os.RemoveAll(filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Exclude = []string{"hidden/"}
+	m.MaxDelete = -1
+	happened := events(m)
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want := []string{"deleted dir/x", "deleted dir/y", "deleted old", "gone changed", "unchanged keep"}
+	if got := happened(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	hasFiles(t, srv, ".", map[string]string{"keep": "k", "changed": "ours", "theirs": "t", "hidden/z": "z"})
+}
+
+// A folder that has become empty is no reason to delete what was sent from it, nor are too many files.
+func TestUploadMaxDelete(t *testing.T) {
+	srv := ftptest.New(t)
+	files := map[string]string{"top": "t", "dir/a": "a", "dir/b": "b"}
+	for i := range 10 {
+		files[fmt.Sprintf("many/%d", i)] = "x"
+	}
+	m := upload(t, srv.URL, files)
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 13})
+	remove := func(pattern string) {
+		names, err := filepath.Glob(filepath.Join(m.Dir, pattern))
+		for _, name := range names {
+			err = errors.Join(err, os.Remove(name))
+		}
+		if err != nil || names == nil {
+			t.Fatal(names, err)
+		}
+	}
+	remove("dir/?")
+	ran(t, m, mirror.Summary{Unchanged: 11, Kept: 2, Failed: 1})
+	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "--max-delete 2") {
+		t.Error(err)
+	}
+	remove("many/[0-6]")
+	m.MaxDelete = 8
+	ran(t, m, mirror.Summary{Unchanged: 4, Kept: 9, Failed: 1})
+	hasFiles(t, srv, ".", files)
+	m.MaxDelete = 9
+	ran(t, m, mirror.Summary{Unchanged: 4, Gone: 9})
+	hasFiles(t, srv, ".", map[string]string{"top": "t", "many/7": "x", "many/8": "x", "many/9": "x", "dir/": ""})
+	remove("many/[7-9]")
+	remove("top")
+	m.MaxDelete = 0
+	ran(t, m, mirror.Summary{Kept: 4, Failed: 2})
+}
+
+// If something has failed, nothing is deleted.
+func TestUploadDeletesNothingAfterFailure(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "c": "c"})
+	ran(t, m, mirror.Summary{New: 3})
+	if err := os.Remove(filepath.Join(m.Dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, m.Dir, map[string]string{"b": "bbb"})
+	srv.On("STOR", 1, testserver.Reply("552 No space."))
+	m.Delete = true
+	ran(t, m, mirror.Summary{Unchanged: 1, Kept: 1, Failed: 1, Missing: 1})
+	hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "c": "c"})
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Gone: 1})
+	hasFiles(t, srv, ".", map[string]string{"b": "bbb", "c": "c"})
+}
+
+// What a server does not do is done in another way, and said once.
+func TestUploadToOtherServers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		configure func(*ftptest.Server)
+		noted     string // a part of it
+		hidden    bool   // no file is visible before it is complete
+	}{
+		"no MFMT":   {func(s *ftptest.Server) { s.Hide = []string{"MFMT", "SITE"} }, "times", true},
+		"no SIZE":   {func(s *ftptest.Server) { s.Hide = []string{"SIZE"} }, "", true},
+		"no MLSD":   {func(s *ftptest.Server) { s.Hide = []string{"MLSD", "MLST"} }, "", true},
+		"no FEAT":   {func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, "times", true},
+		"no EPSV":   {func(s *ftptest.Server) { s.Hide = []string{"EPSV"} }, "", true},
+		"no RNFR":   {func(s *ftptest.Server) { s.Hide = []string{"RNFR", "RNTO"} }, "rename", false},
+		"no RNTO":   {func(s *ftptest.Server) { s.Hide = []string{"RNTO"} }, "rename", false},
+		"nodeftpd":  {ftptest.Nodeftpd, "times", true},
+		"IIS":       {ftptest.IIS, "times", true},
+		"vsftpd":    {ftptest.VSFTPD, "times", true},
+		"ProFTPD":   {ftptest.ProFTPD, "", true},
+		"Pure-FTPd": {ftptest.PureFTPd, "", true},
+		"pyftpdlib": {ftptest.Pyftpdlib, "", true},
+		"ftp-srv":   {ftptest.FtpSrv, "times", true},
+		"Twisted":   {ftptest.Twisted, "times", true},
+		"goftp":     {ftptest.GoFTP, "times", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, tc.configure)
+			m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c", "dir/d": "d"})
+			notes := make(map[string]bool)
+			m.Report = func(e mirror.Event) {
+				if e.Action == mirror.Noted {
+					if text := e.Err.Error(); notes[text] {
+						t.Errorf("twice: %s", text)
+					} else {
+						notes[text] = true
+					}
+				}
+			}
+			ran(t, m, mirror.Summary{New: 4})
+			first := keys(notes)
+			clear(notes)
+			write(t, m.Dir, map[string]string{"a": "aa", "dir/c": "cc"})
+			ran(t, m, mirror.Summary{Changed: 2, Unchanged: 2})
+			clear(notes)
+			ran(t, m, mirror.Summary{Unchanged: 4})
+			if err := os.Remove(filepath.Join(m.Dir, "dir/d")); err != nil {
+				t.Fatal(err)
+			}
+			m.Delete = true
+			ran(t, m, mirror.Summary{Unchanged: 3, Gone: 1})
+			hasFiles(t, srv, ".", map[string]string{"a": "aa", "b": "b", "dir/c": "cc"})
+			if tc.noted == "" && first != "" || !strings.Contains(first, tc.noted) {
+				t.Errorf("noted %q, want %q", first, tc.noted)
+			}
+			for _, line := range commands(srv, "STOR") {
+				if tc.hidden != strings.HasSuffix(line, ".part") && !strings.HasSuffix(line, ".part") {
+					t.Error(line)
+				}
+			}
+		})
+	}
+}
+
+// keys returns the keys of a set in order, as one text.
+func keys(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
+
+// A file that a server stores in part is not renamed, and its next upload is whole.
+func TestUploadIsChecked(t *testing.T) {
+	for name, hide := range map[string][]string{"SIZE": nil, "listing": {"SIZE"}} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) {
+				s.Content, s.Hide = fstest.MapFS{"b": {Data: []byte("old")}}, hide
+			})
+			m := upload(t, srv.URL, map[string]string{"a": "new text", "b": "changed text"})
+			srv.On("STOR", 1, ftptest.Keep(3))
+			srv.On("STOR", 2, ftptest.Keep(0))
+			if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
+				t.Error(err)
+			}
+			hasFiles(t, srv, ".", map[string]string{"b": "old"})
+			ran(t, m, mirror.Summary{New: 1, Changed: 1})
+			hasFiles(t, srv, ".", map[string]string{"a": "new text", "b": "changed text"})
+		})
+	}
+}
+
+// A server that lists a file under another name, or not at all, has not taken it.
+func TestUploadOfNames(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Hide = []string{"MLSD", "MLST"}
+		s.Listing = func(l ftptest.Listing) []string {
+			var lines []string
+			for _, e := range l.Entries {
+				name := strings.ReplaceAll(e.Name(), " ", "_")
+				if name != "lost" && name[0] != '.' {
+					lines = append(lines, fmt.Sprintf("-rw-r--r-- 1 ftp ftp %d Jan 01 2020 %s", e.Size(), name))
+				}
+			}
+			return lines
+		}
+	})
+	m := upload(t, srv.URL, map[string]string{"good": "g", "a b": "ab", "lost": "l", ".htaccess": "deny"})
+	var texts []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Failed {
+			texts = append(texts, e.File+": "+e.Err.Error())
+		}
+	}
+	ran(t, m, mirror.Summary{New: 4, Failed: 2, Missing: 2})
+	if all := strings.Join(texts, "\n"); !strings.Contains(all, `lists it as "a_b"`) || !strings.Contains(all, "does not list it") {
+		t.Error(all)
+	}
+	if runtime.GOOS != "windows" {
+		write(t, m.Dir, map[string]string{"a\rb": "x"})
+		srv.ResetTranscript()
+		m.Include = []string{"a?b"}
+		m.Exclude = []string{"a b"}
+		if err := failure(t, m); !errors.Is(err, fetch.ErrBadURL) {
+			t.Error(err)
+		}
+		if got := commands(srv, "STOR"); got != nil {
+			t.Error(got)
+		}
+	}
+}
+
+// Files are placed in the groups of Order, the new ones first. What refers to a file that has failed is
+// not sent.
+func TestUploadOrder(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.css": {Data: []byte("old css")}, "p.html": {Data: []byte("old page")}}
+	})
+	m := upload(t, srv.URL, map[string]string{"a.css": "a", "b.css": "b", "p.html": "p", "n.html": "n", "index.html": "i"})
+	m.Upload.Order, m.Connections = []string{"*.html", "index.*"}, 4
+	srv.On("STOR", 2, testserver.Reply("452 Not now."))
+	ran(t, m, mirror.Summary{New: 1, Failed: 1, Missing: 4})
+	ran(t, m, mirror.Summary{New: 2, Changed: 2, Unchanged: 1})
+	var placed []string
+	for _, line := range commands(srv, "RNTO") {
+		placed = append(placed, strings.TrimPrefix(line, "RNTO "))
+	}
+	if want := []string{"b.css", "a.css", "n.html", "p.html", "index.html"}; !slices.Equal(placed, want) {
+		t.Errorf("%q, want %q", placed, want)
+	}
+}
+
+func TestUploadLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege")
+	}
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"dir/a": "a"})
+	for name, target := range map[string]string{"to file": "dir/a", "to folder": "dir", "loop": ".", "out": os.TempDir(), "dangling": "nowhere"} {
+		if err := os.Symlink(target, filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran(t, m, mirror.Summary{New: 1, Skipped: 5})
+	m.Upload.Links = mirror.FollowLinks
+	happened := events(m)
+	failure(t, m)
+	want := []string{"failed dangling", "failed out", "new to file", "new to folder/a", "skipped loop", "unchanged dir/a"}
+	if got := happened(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	hasFiles(t, srv, ".", map[string]string{"dir/a": "a", "to file": "a", "to folder/a": "a"})
+
+	m.Upload.Links = mirror.CopyLinks
+	m.Dir, m.Report = filepath.Join(t.TempDir(), "copy"), nil
+	write(t, m.Dir, map[string]string{"x": "x"})
+	if err := os.Symlink("x", filepath.Join(m.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{New: 1, Failed: 1, Missing: 1}) // the test server has no SITE SYMLINK
+	to := filepath.Join(t.TempDir(), "to")
+	m.Start = &locator.File{Segments: strings.Split(strings.TrimPrefix(filepath.ToSlash(to), "/"), "/")}
+	ran(t, m, mirror.Summary{New: 2})
+	if target, err := os.Readlink(filepath.Join(to, "link")); err != nil || target != "x" {
+		t.Error(target, err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 2})
+}
+
+// A large file is continued where it was cut, if what is there is its beginning.
+func TestUploadResumes(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 40<<10) // 640 KiB
+	for name, tc := range map[string]struct {
+		hide    []string
+		spoil   bool
+		resumed string // the verb
+	}{
+		"APPE":        {nil, false, "APPE"},
+		"REST":        {[]string{"APPE"}, false, "REST"},
+		"other bytes": {nil, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Hide = tc.hide })
+			m := upload(t, srv.URL, map[string]string{"big": big})
+			srv.On("STOR", 1, ftptest.Keep(300_000))
+			srv.On("END", 2, testserver.Reply("426 The connection broke."))
+			ran(t, m, mirror.Summary{Failed: 1, Missing: 1})
+			var part string
+			for file, text := range stored(t, srv, ".") {
+				if part = file; tc.spoil {
+					if err := srv.Put(file, bytes.Repeat([]byte("x"), len(text))); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if !strings.HasPrefix(part, "fetch1738-") {
+				t.Fatalf("no part: %q", part)
+			}
+			srv.ResetTranscript()
+			ran(t, m, mirror.Summary{New: 1})
+			hasFiles(t, srv, ".", map[string]string{"big": big})
+			got := commands(srv, "APPE", "REST")
+			if resumed := slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, tc.resumed) }); tc.resumed != "" && !resumed || tc.resumed == "" && slices.ContainsFunc(got, func(l string) bool { return strings.HasPrefix(l, "APPE") }) {
+				t.Errorf("%q, want %s", got, tc.resumed)
+			}
+		})
+	}
+}
+
+// A part is deleted if no later run continues it: the file has changed, or is no more.
+func TestUploadRemovesParts(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"fetch1738-0123456789abcdef01234567.part": {Data: []byte("of another")}}
+	})
+	m := upload(t, srv.URL, map[string]string{"a": strings.Repeat("a", 100_000), "b": strings.Repeat("b", 100_000), "c": "c"})
+	m.Connections = 1
+	for n := range 2 { // END 1 is the listing
+		srv.On("STOR", n+1, ftptest.Keep(50_000))
+		srv.On("END", n+2, testserver.Reply("426 The connection broke."))
+	}
+	if failure(t, m); len(stored(t, srv, ".")) < 3 {
+		t.Fatal(stored(t, srv, "."))
+	}
+	write(t, m.Dir, map[string]string{"a": "other"})
+	if err := os.Remove(filepath.Join(m.Dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	hasFiles(t, srv, ".", map[string]string{"a": "other", "c": "c", "fetch1738-0123456789abcdef01234567.part": "of another"})
+}
+
+// Two folders share what is known about the server by a file there.
+func TestUploadRemoteState(t *testing.T) {
+	srv := ftptest.New(t)
+	files := map[string]string{"a": "a", "b": "b", "c": "c"}
+	one, two := upload(t, srv.URL, files), upload(t, srv.URL, files)
+	one.Upload.RemoteState, two.Upload.RemoteState = "known.state", "known.state"
+	ran(t, one, mirror.Summary{New: 3})
+	srv.ResetTranscript()
+	if err := os.Remove(filepath.Join(two.Dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	two.Delete = true
+	ran(t, two, mirror.Summary{Unchanged: 2, Gone: 1})
+	got := stored(t, srv, ".")
+	delete(got, "known.state")
+	if diff := cmp.Diff(map[string]string{"b": "b", "c": "c"}, got); diff != "" {
+		t.Error(diff)
+	}
+	srv.ResetTranscript()
+	ran(t, two, mirror.Summary{Unchanged: 2})
+	if got := commands(srv, "STOR"); got != nil {
+		t.Errorf("the state has not changed: %q", got)
+	}
+	ran(t, one, mirror.Summary{New: 1, Unchanged: 2}) // it still has the file
+}
+
+// A state belongs to one server.
+func TestUploadState(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL+"/one/", map[string]string{"a": "a"})
+	m.Upload.State = filepath.Join(t.TempDir(), "state.jsonl")
+	ran(t, m, mirror.Summary{New: 1})
+	if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a second state: %v", err)
+	}
+	f, err := os.Open(m.Upload.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for rec, err := range mirror.Records(f) {
+		if err != nil || rec.File == "a" && (rec.SHA256 == "" || rec.Stored.IsZero()) {
+			t.Errorf("%+v, %v", rec, err)
+		}
+	}
+	m.Start, _ = locator.Parse(srv.URL + "/two/")
+	if err := failure(t, m); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	m.Upload.State = ""
+	ran(t, m, mirror.Summary{New: 1})
+	m.Start, _ = locator.Parse(srv.URL + "/one/")
+	ran(t, m, mirror.Summary{Unchanged: 1})
+}
+
+// Requests are retried as Again decides. A connection that breaks while files are renamed leaves them
+// under one name or the other, and the run finds out under which.
+func TestUploadRetries(t *testing.T) {
+	for _, tc := range []struct {
+		stage string
+		n     int
+		fault testserver.Fault
+	}{
+		{"STOR", 1, testserver.Reply("450 Busy.")}, {"STOR", 3, testserver.Close()}, {"RNFR", 2, testserver.Close()}, {"RNTO", 1, testserver.Close()},
+		{"RNTO", 4, testserver.Close()}, {"SIZE", 2, testserver.Close()}, {"MKD", 1, testserver.Close()}, {"MLSD", 2, testserver.Close()}, {"CONNECT", 2, testserver.Close()},
+	} {
+		t.Run(fmt.Sprint(tc.stage, " ", tc.n), func(t *testing.T) {
+			srv := ftptest.New(t)
+			files := map[string]string{"a": "a", "b": "b", "c": "c", "dir/d": "d", "dir/e": "e"}
+			m := upload(t, srv.URL, files)
+			m.Again = func(_ context.Context, n int, _ error) bool { return n < 2 }
+			if err := srv.Arm(tc.stage, tc.n, tc.fault); err != nil {
+				t.Fatal(err)
+			}
+			ran(t, m, mirror.Summary{New: 5})
+			hasFiles(t, srv, ".", files)
+			if err := srv.PendingFaults(); err != nil {
+				t.Error(err)
+			}
+			ran(t, m, mirror.Summary{Unchanged: 5})
+		})
+	}
+}
+
+// A folder is brought to another folder.
+func TestUploadToFile(t *testing.T) {
+	to := filepath.Join(t.TempDir(), "deep", "to")
+	l := &locator.File{Segments: strings.Split(strings.TrimPrefix(filepath.ToSlash(to), "/"), "/")}
+	m := start(t, l.String())
+	files := map[string]string{"a": "a", "dir/b": "b"}
+	write(t, m.Dir, files)
+	m.Upload = new(mirror.Upload)
+	ran(t, m, mirror.Summary{New: 2})
+	if diff := cmp.Diff(files, read(t, to)); diff != "" {
+		t.Error(diff)
+	}
+	write(t, m.Dir, map[string]string{"a": "aa"})
+	if err := os.RemoveAll(filepath.Join(m.Dir, "dir")); err != nil {
+		t.Fatal(err)
+	}
+	m.Delete = true
+	ran(t, m, mirror.Summary{Changed: 1, Gone: 1})
+	if diff := cmp.Diff(map[string]string{"a": "aa"}, read(t, to)); diff != "" {
+		t.Error(diff)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1})
+}
+
+// store is a web server that takes PUT and DELETE.
+type store struct {
+	mu    sync.Mutex
+	files map[string]string
+	puts  int
+}
+
+func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := strings.TrimPrefix(path.Clean(req.URL.Path), "/site/")
+	text, ok := s.files[name]
+	switch {
+	case req.Method == http.MethodPut:
+		b, _ := io.ReadAll(req.Body)
+		s.files[name] = string(b)
+		s.puts++
+		w.WriteHeader(http.StatusCreated)
+	case !ok:
+		http.NotFound(w, req)
+	case req.Method == http.MethodDelete:
+		delete(s.files, name)
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		http.ServeContent(w, req, name, modified, strings.NewReader(text))
+	}
+}
+
+func TestUploadToWeb(t *testing.T) {
+	s := &store{files: map[string]string{"theirs": "t", "same": "same"}}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	files := map[string]string{"a b": "ab", "dir/c": "c", "same": "same"}
+	m := upload(t, srv.URL+"/site/", files)
+	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
+	ran(t, m, mirror.Summary{Unchanged: 3})
+	if s.puts != 2 {
+		t.Errorf("%d files were sent", s.puts)
+	}
+	write(t, m.Dir, map[string]string{"a b": "other"})
+	if err := os.Remove(filepath.Join(m.Dir, "dir/c")); err != nil {
+		t.Fatal(err)
+	}
+	m.Delete, m.MaxDelete = true, -1
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Gone: 1})
+	if diff := cmp.Diff(map[string]string{"theirs": "t", "same": "same", "a b": "other"}, s.files); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What cannot be uploaded to is refused before anything is dialled.
+func TestUploadRefused(t *testing.T) {
+	for _, url := range []string{"gopher://127.0.0.1:1/", "news:x", "ftp://127.0.0.1:1/x;type=a", "http://127.0.0.1:1/?q"} {
+		m := upload(t, url, map[string]string{"a": "a"})
+		if err := failure(t, m); !errors.Is(err, fetch.ErrUnsupported) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	m := upload(t, "ftp://127.0.0.1:1/", nil)
+	if err := failure(t, m); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
