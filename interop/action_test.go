@@ -41,7 +41,7 @@ cat /proc/[0-9]*/cmdline > "$RECORD/processes" 2> /dev/null
 if [ -n "$RECORD_WAIT" ]; then
   trap 'echo ended by TERM; exit 7' TERM
   : > "$RECORD/started"
-  while :; do sleep 0.05; done
+  while [ -d "$RECORD" ]; do sleep 0.05; done
 fi
 echo "new      index.html"
 echo "::error::from the server"
@@ -170,7 +170,7 @@ func (d *deployment) run(t *testing.T) {
 		hash = "shasum"
 	}
 	// All that the script and the recorder may run.
-	for _, tool := range []string{"cat", "curl", "env", "mktemp", "od", "rm", "sed", "sleep", "tail", "tar", "tee", "tr", "uname", "unzip", hash} {
+	for _, tool := range []string{"cat", "curl", "env", "gzip", "mktemp", "od", "rm", "sed", "sleep", "tail", "tar", "tee", "tr", "uname", "unzip", hash} {
 		text := fmt.Sprintf(spy, requireTool(t, tool))
 		if err := os.WriteFile(filepath.Join(tools, tool), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func (d *deployment) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(patience(t), bash, script)
-	cmd.Dir = workspace
+	cmd.Dir, cmd.WaitDelay = workspace, 10*time.Second
 	systems := map[string]string{"linux": "Linux", "darwin": "macOS", "windows": "Windows", "freebsd": "FreeBSD", "plan9": "Plan9"}
 	machines := map[string]string{"amd64": "X64", "arm64": "ARM64", "386": "X86"}
 	cmd.Env = []string{
@@ -212,10 +212,14 @@ func (d *deployment) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.Interrupt {
-		for ctx := patience(t); ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(record, "started")); err == nil {
-				break
-			}
+		started := false
+		for i := 0; i < 3000 && !started; i++ { // 30 seconds
+			time.Sleep(10 * time.Millisecond)
+			_, err := os.Stat(filepath.Join(record, "started"))
+			started = err == nil
+		}
+		if !started {
+			t.Error("the program was not started")
 		}
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
@@ -259,7 +263,7 @@ func (d *deployment) secret(t *testing.T, text string) {
 }
 
 // usual are the arguments of the program without inputs.
-var usual = []string{"mirror", "-q", "--config", "-", "--exclude", ".git*", "--exclude", "node_modules/", "--", "./site", "ftp://ftp.example.org/"}
+var usual = []string{"mirror", "-q", "--config", "-", "--remote-state", ".fetch1738-state.jsonl", "--exclude", ".git*", "--exclude", "node_modules/", "--", "./site", "ftp://ftp.example.org/"}
 
 // arguments returns the arguments that are expected with options before the usual excludes.
 func arguments(options ...string) []string { return slices.Insert(slices.Clone(usual), 4, options...) }
@@ -271,7 +275,7 @@ func urlled(url string) []string { return append(slices.Clone(usual[:len(usual)-
 func TestActionArguments(t *testing.T) {
 	t.Parallel()
 	replaced := func(excludes ...string) []string {
-		return slices.Concat(usual[:4], excludes, usual[8:])
+		return slices.Concat(usual[:6], excludes, usual[10:])
 	}
 	for name, c := range map[string]struct {
 		inputs map[string]string
@@ -287,12 +291,13 @@ func TestActionArguments(t *testing.T) {
 		"delete":             {map[string]string{"delete": "true"}, arguments("--delete")},
 		"booleans of YAML":   {map[string]string{"delete": "True", "dry-run": "FALSE"}, arguments("--delete")},
 		"booleans empty":     {map[string]string{"delete": "", "dry-run": ""}, usual},
-		"state-name":         {map[string]string{"state-name": "-a b's $(id).json"}, arguments("--remote-state", "-a b's $(id).json")},
-		"connections, order": {map[string]string{"connections": "2", "order": "site"}, arguments("--connections", "2", "--order", "site")},
+		"state-name":         {map[string]string{"state-name": "-a b's $(id).json"}, slices.Replace(slices.Clone(usual), 5, 6, "-a b's $(id).json")},
+		"state-name empty":   {map[string]string{"state-name": ""}, slices.Delete(slices.Clone(usual), 4, 6)},
+		"connections, order": {map[string]string{"connections": "2", "order": "site\n\n a b*\n", "exclude": ""}, slices.Concat(usual[:6], []string{"--connections", "2", "--order", "site", "--order", "a b*"}, usual[10:])},
 		"verbose":            {map[string]string{"log-level": "verbose"}, arguments("-v")},
 		"minimal":            {map[string]string{"log-level": "minimal"}, usual},
-		"timeout":            {map[string]string{"timeout": "30000"}, arguments("--connect-timeout", "30.000")},
-		"timeout, part":      {map[string]string{"timeout": "1050"}, arguments("--connect-timeout", "1.050")},
+		"timeout":            {map[string]string{"timeout": "30000"}, slices.Insert(slices.Clone(usual), 6, "--connect-timeout", "30.000")},
+		"timeout, part":      {map[string]string{"timeout": "1050"}, slices.Insert(slices.Clone(usual), 6, "--connect-timeout", "1.050")},
 		"exclude empty":      {map[string]string{"exclude": ""}, replaced()},
 		"exclude": {
 			map[string]string{"exclude": "a b/*.txt\n \tblanks \n\n  \r\n-x --delete \r\n$(touch injected) `touch injected` \"'\\\n*\n{a,b}"},
@@ -300,7 +305,7 @@ func TestActionArguments(t *testing.T) {
 		},
 		"args": {
 			map[string]string{"args": "--insecure\n--limit-rate 100k\n\n--include  a  *.html\r\n--retry=3\n--quoted \"$(touch injected)\" '"},
-			slices.Concat(usual[:8], []string{"--insecure", "--limit-rate", "100k", "--include", "a  *.html", "--retry=3", "--quoted", "\"$(touch injected)\" '"}, usual[8:]),
+			slices.Concat(usual[:10], []string{"--insecure", "--limit-rate", "100k", "--include", "a  *.html", "--retry=3", "--quoted", "\"$(touch injected)\" '"}, usual[10:]),
 		},
 		"server-dir":                 {map[string]string{"server-dir": "public_html/~joe"}, urlled("ftp://ftp.example.org/public_html/%7Ejoe/")},
 		"server-dir ./":              {map[string]string{"server-dir": "./www//./a/"}, urlled("ftp://ftp.example.org/www/a/")},
@@ -629,16 +634,14 @@ func TestActionUploads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := &deployment{Program: program, Inputs: map[string]string{
+	inputs := map[string]string{
 		"server": host, "port": port, "username": "joe", "password": hostilePassword,
-		"local-dir": dir, "server-dir": "www/my site", "timeout": "20000",
-	}}
-	d.run(t)
-	if strings.Contains(d.Output, "the URL comes before the folder") {
-		t.Skip("mirror does not upload yet")
+		"local-dir": dir, "server-dir": "www/my site", "timeout": "20000", "delete": "true",
 	}
+	d := &deployment{Program: program, Inputs: inputs}
+	d.run(t)
 	d.secret(t, hostilePassword)
-	files := s.UploadsOf("joe")
+	files := s.Uploads()
 	if d.Code != 0 || string(files["www/my site/index.html"]) != "page" || string(files["www/my site/a b/c'd.css"]) != "style" {
 		t.Errorf("exit code %d, output %q, uploads %q", d.Code, d.Output, files)
 	}
@@ -649,6 +652,25 @@ func TestActionUploads(t *testing.T) {
 	}
 	if !strings.Contains(d.StepOutputs, "summary=2 new, ") {
 		t.Errorf("outputs %q", d.StepOutputs)
+	}
+
+	// The next run is on another runner, which has a new checkout: no local state, new times.
+	for _, name := range []string{".fetch1738", "a b"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(filepath.Join(dir, "index.html"), time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	again := &deployment{Program: program, Inputs: inputs}
+	again.run(t)
+	files = s.Uploads()
+	if _, found := files["www/my site/a b/c'd.css"]; again.Code != 0 || found || string(files["www/my site/index.html"]) != "page" {
+		t.Errorf("second run: exit code %d, output %q, uploads %q", again.Code, again.Output, files)
+	}
+	if !strings.Contains(again.StepOutputs, "summary=0 new, 0 changed, 1 unchanged, ") {
+		t.Errorf("second run: outputs %q", again.StepOutputs)
 	}
 }
 

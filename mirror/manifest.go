@@ -69,6 +69,8 @@ type Record struct {
 	Stored time.Time `json:"stored,omitzero"`
 	Part   string    `json:"part,omitempty"`
 	Dir    bool      `json:"dir,omitempty"`
+	// Octets is File of an upload, if that is not UTF-8: a JSON text cannot hold it.
+	Octets []byte `json:"octets,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.
 	Error string `json:"error,omitempty"`
 }

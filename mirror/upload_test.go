@@ -568,6 +568,32 @@ func TestUploadRemoteState(t *testing.T) {
 	ran(t, one, mirror.Summary{New: 1, Unchanged: 2}) // it still has the file
 }
 
+// A file name need not be UTF-8, and a line end in one is refused.
+func TestUploadOfOctets(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("file names are UTF-8")
+	}
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a\xf6": "latin", "d\xe4/x\xff": "iac", "u": "u"})
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 3})
+	got := make(map[string]string)
+	for name, data := range srv.Uploads() {
+		got[name] = string(data)
+	}
+	if diff := cmp.Diff(map[string]string{"a\xf6": "latin", "d\xe4/x\xff": "iac", "u": "u"}, got); diff != "" {
+		t.Error(diff)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 3})
+	if err := os.Remove(filepath.Join(m.Dir, "a\xf6")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+	if got := len(srv.Uploads()); got != 2 {
+		t.Errorf("%d files are left", got)
+	}
+}
+
 // A state belongs to one server.
 func TestUploadState(t *testing.T) {
 	srv := ftptest.New(t)

@@ -156,7 +156,6 @@ option() {
 }
 option --remote-state state-name "${INPUT_STATE_NAME-}"
 option --connections connections "${INPUT_CONNECTIONS-}"
-option --order order "${INPUT_ORDER-}"
 if [ -n "${INPUT_TIMEOUT-}" ]; then
   [[ $INPUT_TIMEOUT =~ $number ]] || fail "timeout is '$INPUT_TIMEOUT'; expected a number of milliseconds"
   printf -v seconds '%d.%03d' $((INPUT_TIMEOUT / 1000)) $((INPUT_TIMEOUT % 1000))
@@ -180,6 +179,10 @@ while next_line; do
     '!'*) fail "exclude has the line '$line'; lines that start with '!' are not supported" ;;
     *) arguments+=(--exclude "$line") ;;
   esac
+done
+rest=${INPUT_ORDER-}
+while next_line; do
+  [ -z "$line" ] || arguments+=(--order "$line")
 done
 rest=${INPUT_ARGS-}
 while next_line; do

@@ -202,9 +202,9 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	}
 	defer src.Close()
 	name, begun := path.Base(f.path), false
-	if !r.site.Whole && !r.way.direct.Load() {
+	if !r.site.Web && !r.way.direct.Load() {
 		name = state.PartName(f.sum, path.Base(f.path))
-		if begun = r.state.Begun(f.path, name); !begun && f.data == nil {
+		if begun = r.state.Begun(f.path, name); !begun {
 			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Part: name})
 		}
 	}
@@ -268,7 +268,7 @@ type content interface {
 // resumeAt returns how many bytes of a file the server has already, and has right: those before the
 // last 4 KiB are believed, because the name is that of the content, and those are fetched and compared.
 func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, begun bool) (int64, error) {
-	if !begun || r.site.Whole || f.size < resumable || name == path.Base(f.path) {
+	if !begun || r.site.Web || f.size < resumable || name == path.Base(f.path) {
 		return 0, nil
 	}
 	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
@@ -347,6 +347,9 @@ func (r *run) place(ctx context.Context, b batch) error {
 	}
 	if err != nil {
 		return r.findPlaced(ctx, b.dir, files, err)
+	}
+	if i := slices.IndexFunc(edits, func(e fetch.Edit) bool { return errors.Is(e.Err, fs.ErrNotExist) }); i >= 0 {
+		return r.findPlaced(ctx, b.dir, files, edits[i].Err) // by an earlier attempt, whose connection broke
 	}
 	for _, f := range again {
 		if err := r.placeOther(ctx, f, edits[slices.Index(of, f)]); err != nil {
@@ -460,12 +463,13 @@ func (r *run) forgetPart(f *file) {
 
 // done records that a file has its name on the server.
 func (r *run) done(f *file) {
-	if f.placed = true; f.data != nil {
-		return
-	}
+	f.placed = true
 	url := r.site.URL(components(f.path), false)
 	if f.part != "" && r.state.Begun(f.path, f.part) {
 		r.record(state.Record{URL: url, File: f.path, Part: f.part, Gone: true})
+	}
+	if f.data != nil {
+		return
 	}
 	r.record(state.Record{URL: url, File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum})
 	what := Replaced

@@ -36,8 +36,7 @@ type Site struct {
 	Options    any              // of every request; may be nil
 	MaxEntries int              // of a listing
 
-	Web   bool // no directories: single URLs only
-	Whole bool // what is stored appears at once, so that no temporary name is needed
+	Web   bool // no directories: single URLs only, and what is stored appears at once
 	start locator.Locator
 }
 
@@ -57,14 +56,14 @@ func (s *Site) SetStart(start locator.Locator) error {
 	case *locator.File:
 		at := *l
 		at.Segments = slices.DeleteFunc(slices.Clone(l.Segments), func(s string) bool { return s == "" })
-		s.start, s.Whole = &at, true
+		s.start = &at
 	case *locator.HTTP:
 		if l.HasSearch {
 			return refuse(l, "remove ?%s: the URL must be that of a directory", l.Search)
 		}
 		at := *l
 		at.Path, at.HasPath = strings.TrimSuffix(l.Path, "/"), true
-		s.start, s.Web, s.Whole = &at, true, true
+		s.start, s.Web = &at, true
 	default:
 		return refuse(start, "only ftp, ftps, file, http and https URLs can be uploaded to")
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
 )
@@ -35,7 +36,8 @@ type Record struct {
 	Dir      bool      `json:"dir,omitempty"`  // a directory that a run has created
 	Time     time.Time `json:"time"`
 	Start    bool      `json:"start,omitempty"`
-	Gone     bool      `json:"gone,omitempty"` // the line ends the record of the file
+	Gone     bool      `json:"gone,omitempty"`   // the line ends the record of the file
+	Octets   []byte    `json:"octets,omitempty"` // File, if it is not UTF-8
 }
 
 // A State is what earlier runs, and this one, have brought to the server. It is a file of one JSON
@@ -147,10 +149,13 @@ func (s *State) Read(r io.Reader) error {
 		if json.Unmarshal(lines.Bytes(), &rec) != nil {
 			continue
 		}
+		if rec.Octets != nil {
+			rec.File, rec.Octets = string(rec.Octets), nil
+		}
 		if rec.Start && s.url != "" && rec.URL != s.url {
 			return fmt.Errorf("the state %s is that of %s; --state FILE gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
 		}
-		if fs.ValidPath(rec.File) && rec.File != "." && (rec.Part == "" || IsPart(rec.Part)) {
+		if isLocal(rec.File) && (rec.Part == "" || IsPart(rec.Part)) {
 			s.index(rec)
 		}
 	}
@@ -218,7 +223,15 @@ func (s *State) Add(rec Record) error {
 	return err
 }
 
+// isLocal reports whether a path leads to something below the directory of the tree.
+func isLocal(name string) bool {
+	return fs.ValidPath(strings.ToValidUTF8(name, "_")) && name != "."
+}
+
 func encode(rec Record) ([]byte, error) {
+	if !utf8.ValidString(rec.File) {
+		rec.Octets = []byte(rec.File)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
