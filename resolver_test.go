@@ -5,10 +5,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http"
@@ -489,5 +492,37 @@ func TestGateway(t *testing.T) {
 		} else if strings.Contains(err.Error(), "u:p@") {
 			t.Errorf("the password is shown: %v", err)
 		}
+	}
+}
+
+// Edit changes a directory, if the scheme can do that.
+func TestEdit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("abc"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var r Resolver
+	req, err := r.Request(t.Context(), (&locator.File{Segments: strings.Split(strings.TrimPrefix(filepath.ToSlash(dir), "/")+"/", "/")}).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits := []fetch.Edit{
+		{Kind: fetch.EditSize, Name: "a"}, {Kind: fetch.EditMakeDir, Name: "d"}, {Kind: fetch.EditRename, Name: "a", To: "b"},
+		{Kind: fetch.EditRemove, Name: "d"}, {Kind: fetch.EditRemove, Name: "../b"}, {Kind: fetch.EditRemoveDir, Name: "d"}, {Kind: fetch.EditSum, Name: "b"},
+		{Kind: fetch.EditTime, Name: "b", Time: time.Unix(1e9, 0)}, {Kind: fetch.EditRemove, Name: "gone"},
+	}
+	if err := r.Edit(t.Context(), req, edits); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []error{nil, nil, nil, fetch.ErrOther, fetch.ErrBadURL, nil, fetch.ErrUnsupported, nil, fs.ErrNotExist} {
+		if e := edits[i]; !e.Done || want == nil && e.Err != nil || want != nil && want != fetch.ErrOther && !errors.Is(e.Err, want) || want == fetch.ErrOther && e.Err == nil {
+			t.Errorf("edit %d: %+v, want %v", i, e, want)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "b")); err != nil || edits[0].Size != 3 || info.ModTime().Unix() != 1e9 {
+		t.Errorf("%v, %v, size %d", info, err, edits[0].Size)
+	}
+	if err := r.Edit(t.Context(), &fetch.Request{Locator: mustParse(t, "gopher://127.0.0.1/")}, edits); !errors.Is(err, fetch.ErrUnsupported) {
+		t.Error(err)
 	}
 }

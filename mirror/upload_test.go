@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -681,6 +682,8 @@ type store struct {
 	mu    sync.Mutex
 	files map[string]string
 	puts  int
+
+	refuse bool
 }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -689,6 +692,8 @@ func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	name := strings.TrimPrefix(path.Clean(req.URL.Path), "/site/")
 	text, ok := s.files[name]
 	switch {
+	case req.Method == http.MethodPut && s.refuse:
+		http.Error(w, "no", http.StatusForbidden)
 	case req.Method == http.MethodPut:
 		b, _ := io.ReadAll(req.Body)
 		s.files[name] = string(b)
@@ -710,6 +715,7 @@ func TestUploadToWeb(t *testing.T) {
 	t.Cleanup(srv.Close)
 	files := map[string]string{"a b": "ab", "dir/c": "c", "same": "same"}
 	m := upload(t, srv.URL+"/site/", files)
+	m.Options = &fetchhttp.Options{AnyStatus: true, Method: "GET"} // a refusal is an error nevertheless
 	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
 	ran(t, m, mirror.Summary{Unchanged: 3})
 	if s.puts != 2 {
@@ -724,6 +730,9 @@ func TestUploadToWeb(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"theirs": "t", "same": "same", "a b": "other"}, s.files); diff != "" {
 		t.Error(diff)
 	}
+	write(t, m.Dir, map[string]string{"a b": "refused"})
+	s.refuse = true
+	ran(t, m, mirror.Summary{Unchanged: 1, Failed: 1, Missing: 1})
 }
 
 // What cannot be uploaded to is refused before anything is dialled.

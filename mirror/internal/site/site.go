@@ -107,6 +107,11 @@ func (s *Site) URL(path []string, dir bool) string { return s.At(path, dir).Reda
 // request returns a request for a path. change may change the FTP options.
 func (s *Site) request(path []string, dir bool, change func(*ftp.Options)) *fetch.Request {
 	req := &fetch.Request{Locator: s.At(path, dir), From: s.From, Options: s.Options}
+	if given, ok := s.Options.(*fetchhttp.Options); ok && given != nil {
+		o := *given
+		o.AnyStatus, o.Method, o.Verb, o.Target, o.Body = false, "", "", "", nil // a refusal must be an error
+		req.Options = &o
+	}
 	if _, ok := req.Locator.(*locator.FTP); !ok {
 		return req
 	}
@@ -232,12 +237,11 @@ func (s *Site) Edit(ctx context.Context, path []string, edits []fetch.Edit) erro
 // Remove deletes a URL of a web server.
 func (s *Site) Remove(ctx context.Context, path []string) error {
 	req := s.request(path, false, nil)
-	var o fetchhttp.Options
-	if given, ok := s.Options.(*fetchhttp.Options); ok && given != nil {
-		o = *given
+	o, ok := req.Options.(*fetchhttp.Options)
+	if !ok || o == nil {
+		o = new(fetchhttp.Options)
 	}
-	o.Method = http.MethodDelete
-	req.Options = &o
+	o.Method, req.Options = http.MethodDelete, o
 	res, err := s.Server.Fetch(ctx, req)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 		if n > fewNames {
 			names += ", …"
 		}
-		r.say(stdio.Line(fmt.Sprintf("missing on the server, or old there: %s (%d of them); run the same command again", names, n)))
+		r.say(stdio.Line(fmt.Sprintf("%d missing on the server, or old there: %s; run the same command again", n, names)))
 	}
 }
 

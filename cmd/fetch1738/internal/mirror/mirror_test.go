@@ -85,7 +85,7 @@ func TestMirrorTakesGuards(t *testing.T) {
 // Each of mirror's own options is used in a script.
 func TestMirrorOptionsHaveScripts(t *testing.T) {
 	var all strings.Builder
-	for _, name := range []string{"mirror", "mirror_schemes"} {
+	for _, name := range []string{"mirror", "mirror_schemes", "mirror_upload"} {
 		b, err := os.ReadFile("../../testdata/script/" + name + ".txtar")
 		if err != nil {
 			t.Fatal(err)
