@@ -263,7 +263,7 @@ func (d *deployment) secret(t *testing.T, text string) {
 }
 
 // usual are the arguments of the program without inputs.
-var usual = []string{"mirror", "-q", "--config", "-", "--remote-state", ".fetch1738-state.jsonl", "--exclude", ".git*", "--exclude", "node_modules/", "--", "./site", "ftp://ftp.example.org/"}
+var usual = []string{"mirror", "-q", "--config", "-", "--remote-state", "fetch1738-state.jsonl", "--exclude", ".git*", "--exclude", "node_modules/", "--", "./site", "ftp://ftp.example.org/"}
 
 // arguments returns the arguments that are expected with options before the usual excludes.
 func arguments(options ...string) []string { return slices.Insert(slices.Clone(usual), 4, options...) }

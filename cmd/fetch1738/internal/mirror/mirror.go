@@ -96,7 +96,7 @@ func helpText(width int) string {
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
-	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun}
+	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json}
 	shown.Show(op.Global, rep.line)
 	rep.out = stdio.CheckOutput(shown.Out)
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}

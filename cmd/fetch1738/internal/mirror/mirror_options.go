@@ -19,6 +19,7 @@ type settings struct {
 	mirror.Mirror
 	upload mirror.Upload // set in the Mirror if the folder comes first
 	given  []string      // the options about one direction that were used
+	json   bool
 }
 
 // check refuses options that have no meaning in the direction of the copy.
@@ -60,6 +61,7 @@ func (s *settings) options() []curl.Option {
 		own("dry-run", "", "Show what would be done; transfer no files", onOff(&s.DryRun)),
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
+		own("json", "", "Print events and summary as JSON Lines", onOff(&s.json)),
 		one("links", "WORD", "Upload: skip, follow or copy symbolic links (default skip)", links(&up.Links)),
 		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),

@@ -1,8 +1,10 @@
 package mirror
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"strconv"
 	"strings"
@@ -25,6 +27,7 @@ type mirrorReport struct {
 	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
 	dry      bool
+	json     bool           // events are lines of JSON
 	out      *stdio.Checked // standard output
 	first    error          // reported failure
 	missing  []string       // files that are not on the server, or old there
@@ -41,6 +44,9 @@ type mirrorReport struct {
 // event prints one event.
 func (r *mirrorReport) event(e mirror.Event) {
 	r.count(e)
+	if r.json {
+		r.sayJSON(e)
+	}
 	switch e.Action {
 	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
 		return
@@ -63,7 +69,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 			return
 		}
 	}
-	if r.t.Op.Silent {
+	if r.t.Op.Silent || r.json {
 		return
 	}
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
@@ -74,6 +80,32 @@ func (r *mirrorReport) event(e mirror.Event) {
 		text += ": " + e.Err.Error()
 	}
 	r.say(stdio.Line(text))
+}
+
+// sayJSON prints an event as a line of JSON.
+func (r *mirrorReport) sayJSON(e mirror.Event) {
+	line := struct {
+		Event string `json:"event"`
+		File  string `json:"file,omitempty"`
+		URL   string `json:"url,omitempty"`
+		Size  *int64 `json:"size,omitempty"`
+		Files int    `json:"files,omitempty"`
+		Bytes int64  `json:"bytes,omitempty"`
+		Error string `json:"error,omitempty"`
+	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets}
+	if e.Size >= 0 {
+		line.Size = &e.Size
+	}
+	if e.Err != nil {
+		line.Error = e.Err.Error()
+	}
+	r.encode(line)
+}
+
+func (r *mirrorReport) encode(line any) {
+	e := json.NewEncoder(r.out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(line) // r.out keeps the error
 }
 
 // failed prints the failure of a file or listing.
@@ -87,7 +119,7 @@ func (r *mirrorReport) failed(e mirror.Event) {
 
 // summary prints the line of totals, and the warnings about the server.
 func (r *mirrorReport) summary(s mirror.Summary) {
-	if r.t.Op.Silent {
+	if r.t.Op.Silent && !r.json {
 		return
 	}
 	if r.menus > 0 {
@@ -107,6 +139,23 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 		more += fmt.Sprintf(", %d kept", s.Kept)
 	}
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
+	if r.json {
+		r.encode(struct {
+			Event     string  `json:"event"`
+			New       int     `json:"new"`
+			Changed   int     `json:"changed"`
+			Unchanged int     `json:"unchanged"`
+			Gone      int     `json:"gone"`
+			Kept      int     `json:"kept"`
+			Skipped   int     `json:"skipped"`
+			Unsure    int     `json:"unsure"`
+			Failed    int     `json:"failed"`
+			Missing   int     `json:"missing"`
+			Bytes     int64   `json:"bytes"`
+			Seconds   float64 `json:"seconds"`
+		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Octets, math.Round(took*1000) / 1000})
+		return
+	}
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
 		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
 	if n := len(r.missing); n > 0 {
