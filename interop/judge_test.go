@@ -178,6 +178,7 @@ func ours() []peer {
 			})},
 		{"FS", judge.List, []string{"ftp"}, with(listFS)},
 		{"Mirror", judge.Tree, []string{"ftp"}, with(mirrorTree)},
+		{"Mirror", judge.Deploy, []string{"ftp", "http"}, with(deployTree)},
 		{"Put", judge.Upload, []string{"ftp", "http"}, with(func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
 			f, err := os.Open(c.Out)
 			if err != nil {
@@ -262,6 +263,16 @@ func mirrorTree(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error 
 	return err
 }
 
+// deployTree brings a tree to a server.
+func deployTree(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
+	req, err := r.Request(ctx, c.URL)
+	if err != nil {
+		return err
+	}
+	_, err = (&mirror.Mirror{Fetcher: r, Start: req.Locator, Dir: c.Dir, Upload: &mirror.Upload{}}).Run(ctx)
+	return err
+}
+
 // throughGateway fetches a document through the gateway as a proxy, as a browser would.
 func throughGateway(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
 	r.Env.Allow = func(context.Context, fetch.Target) error { return nil }
@@ -315,9 +326,9 @@ const (
 
 // columns are those of the table of clients, with the groups of cases in each.
 var columns = []struct{ title, groups string }{
-	{"ftp download", "ftp/download"}, {"ftp resume", "ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp upload", "ftp/upload"}, {"ftp tree", "ftp/tree"},
+	{"ftp download", "ftp/download"}, {"ftp resume", "ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp upload", "ftp/upload"}, {"ftp tree", "ftp/tree"}, {"ftp deploy", "ftp/deploy"},
 	{"ftp with TLS", "ftp+tls/download ftp+tls/upload ftps/download ftps/upload"}, {"http download", "http/download https/download"},
-	{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
+	{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
 }
 
 // TestJudgePage writes the table of clients into docs/judge.md, from the file JUDGE_FROM that

@@ -28,8 +28,8 @@ import (
 )
 
 // A Client performs the task of a case. Nil means success: it claims that the document is in the
-// file c.Out, the names are there, the upload is at the server, or the tree is below c.Dir. Any
-// error means that it says that it failed. It should end when ctx does. Clients of several cases
+// file c.Out, the names are there, the upload is at the server, or the tree is below c.Dir or, for
+// Deploy, at the server. Any error means that it says that it failed. It should end when ctx does. Clients of several cases
 // run at the same time.
 type Client func(ctx context.Context, c Case) error
 
@@ -43,10 +43,11 @@ const (
 	List     Task = "list"     // the names in the directory URL into the file Out, one in each line
 	Upload   Task = "upload"   // the file Out to URL
 	Tree     Task = "tree"     // the directory URL with all below it into the directory Dir
+	Deploy   Task = "deploy"   // all that is below the directory Dir into the directory URL
 )
 
 // Tasks returns all tasks.
-func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree} }
+func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree, Deploy} }
 
 // Case is one server that misbehaves, and a task.
 type Case struct {
@@ -73,7 +74,7 @@ type Case struct {
 	URL string
 	// Out is the path of the file for the task, in a folder of its own.
 	Out string
-	// Dir is the path of an empty folder, the one for Tree.
+	// Dir is the path of an empty folder, the one for Tree. For Deploy it has the files.
 	Dir string
 	// User and Password are the login, if the case has one; otherwise "anonymous" and a mail
 	// address.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -234,6 +235,16 @@ func TestVerdicts(t *testing.T) {
 		{"sends what a name hides", func(ctx context.Context, c Case) error {
 			return dialogue(ctx, c, "USER anonymous\r\nPASS x\r\nDELE file.bin\r\n")
 		}, "ftp/download/name/cr-lf", Lied, "hidden in a name"},
+		{"deploys", deployWith(), "http/deploy/plain", Right, "all is there"},
+		{"deploys too much", deployWith("second.bin.tmp"), "http/deploy/plain", Lied, `"second.bin.tmp", which is not in the folder`},
+		{"deploys nothing", func(context.Context, Case) error { return nil }, "ftp/deploy/plain", Lied, `the server has no "first.txt"`},
+		{"deploys what is there", func(context.Context, Case) error { return nil }, "ftp/deploy/existing/same", Right, "all is there"},
+		{"deletes what others have", func(ctx context.Context, c Case) error {
+			return errors.Join(errors.New("no"), dialogue(ctx, c, "USER anonymous\r\nPASS x\r\nDELE pub/theirs.txt\r\n"))
+		}, "ftp/deploy/plain", Lied, `changed "theirs.txt" of others`},
+		{"deletes what it sends", func(_ context.Context, c Case) error {
+			return errors.Join(errors.New("no"), os.Remove(filepath.Join(c.Dir, "first.txt")))
+		}, "ftp/deploy/plain", Lied, `changed "first.txt" in the folder`},
 		{"sends the document where PASV says", uploadTo, "ftp/upload/pasv/other-host", Lied, "the document to another host"},
 		{"sends the password in the clear", func(ctx context.Context, c Case) error {
 			return dialogue(ctx, c, "AUTH TLS\r\nUSER "+c.User+"\r\nPASS "+c.Password+"\r\n")
@@ -258,6 +269,34 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("%d cases are named %s", n, tc.on)
 			}
 		})
+	}
+}
+
+// deployWith returns a client that sends the tree by PUT, and a file for each of the other names.
+func deployWith(names ...string) Client {
+	return func(ctx context.Context, c Case) error {
+		put := func(name string, data []byte) error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPut, c.URL+name, bytes.NewReader(data))
+			if err != nil {
+				return err
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}
+		for name, data := range scene.TreeFiles(1000) {
+			if err := put(name, data); err != nil {
+				return err
+			}
+		}
+		for _, name := range names {
+			if err := put(name, nil); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 

@@ -64,11 +64,15 @@ type Record struct {
 	// record of the file.
 	Gone bool `json:"gone,omitempty"`
 	// Stored is the time that the server listed after an upload, for which Modified is that of the
-	// local file. Part is the temporary name there of a file that is not complete. Dir reports that
+	// local file. Part is the temporary name there of a file that is not complete, which has a SHA256
+	// of what it is to be. Dir reports that
 	// File is a directory that an upload has created.
 	Stored time.Time `json:"stored,omitzero"`
 	Part   string    `json:"part,omitempty"`
 	Dir    bool      `json:"dir,omitempty"`
+	// Found reports that no upload has sent the file: it was on the server, with the same content. It
+	// is never deleted there.
+	Found bool `json:"found,omitempty"`
 	// Octets is File of an upload, if that is not UTF-8: a JSON text cannot hold it.
 	Octets []byte `json:"octets,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.

@@ -187,6 +187,13 @@ func TestUploadToFull(t *testing.T) {
 	if got := commands(srv, "RETR", "STOR"); got != nil {
 		t.Errorf("the second run: %q", got)
 	}
+	for _, name := range []string{"same", "sameold", "differs"} { // no run has put the first two there
+		if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+	hasFiles(t, srv, ".", map[string]string{"same": "same", "sameold": "equal", "longer": "short", "new": "new", "of others": "x"})
 }
 
 // A dry run changes nothing, here or there.
@@ -653,6 +660,25 @@ func TestUploadRetries(t *testing.T) {
 	}
 }
 
+// A directory that cannot be listed, or created, fails with its files, and not the others.
+func TestUploadToForbidden(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"shut/x": {Data: []byte("x")}, "file": {Data: []byte("not a directory")}}
+		s.Forbidden = []string{"shut"}
+	})
+	m := upload(t, srv.URL, map[string]string{"shut/a": "a", "shut/sub/b": "b", "file/c": "c", "open/d": "d"})
+	happened := events(m)
+	m.Delete = true
+	failure(t, m)
+	want := []string{
+		"failed file", "failed file/c", "failed shut", "failed shut/a", "failed shut/sub/b",
+		"missing file/c", "missing shut/a", "missing shut/sub/b", "new open/d",
+	}
+	if got := happened(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A folder is brought to another folder.
 func TestUploadToFile(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "deep", "to")
@@ -747,4 +773,40 @@ func TestUploadRefused(t *testing.T) {
 	if err := failure(t, m); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
+}
+
+// A run that was killed between the renaming of a file and its record has put the file there: a later
+// run deletes it, if its content is still that, and not another one of the same name and size.
+func TestUploadKilledAfterRename(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "keep": "k"})
+	m.Upload.State = filepath.Join(t.TempDir(), "state")
+	ran(t, m, mirror.Summary{New: 3})
+	text, err := os.ReadFile(m.Upload.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) { // as they were before the files had their names
+		for _, name := range []string{"a", "b"} {
+			if strings.Contains(line, `"file":"`+name+`"`) {
+				line = strings.Replace(line, `"sha256"`, `"part":"fetch1738-00000000000000000000000`+name+`.part","sha256"`, 1)
+			}
+		}
+		lines = append(lines, line)
+	}
+	if err := os.WriteFile(m.Upload.State, []byte(strings.Join(lines, "")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.PutModified("b", []byte("B"), modified); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Delete = true
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
 }

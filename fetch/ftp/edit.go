@@ -12,7 +12,7 @@ import (
 
 // Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has in
 // its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
-// directory. If the server supports pipelining, up to 32 commands are sent at once.
+// directory. If the server supports pipelining, up to 64 commands are sent at once.
 func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
 	a, err := f.access(ctx, req, editing)
 	if err != nil {
@@ -61,9 +61,9 @@ func checkEdit(e fetch.Edit) error {
 	return nil
 }
 
-// maxAhead is the maximum number of commands of edits that are sent at once. They have some 2 KB, as
-// much as the commands of a few accesses.
-const maxAhead = 32
+// maxAhead is the maximum number of commands of edits that are sent at once. They have some 3 KB, which
+// TCP sends at once.
+const maxAhead = 64
 
 // An editor performs edits on a session.
 type editor struct{ *session }
@@ -85,6 +85,9 @@ func (e *editor) perform(edits []fetch.Edit) error {
 				n++
 				break
 			}
+		}
+		if n == len(edits) && e.isAhead(&edits[n-1]) && e.another() {
+			lines = append(lines, e.passiveCommand())
 		}
 		if len(lines) > 1 && e.proven && !e.access.sequential {
 			if err := e.ctl.sendPipelined(lines); err != nil {

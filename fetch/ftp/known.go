@@ -12,6 +12,9 @@ type known struct {
 	// this saves time. Then a port is requested with each listing but the first of a session, too,
 	// because another is likely to follow. The program closes a port that is not used.
 	ahead bool
+	// store reports that the program supports EPSV at the end of the data of an upload. It may come
+	// before the last of the data: ProFTPD refuses it then, and Pure-FTPd loses it.
+	store bool
 	// single reports that the program handles only one command of a packet, so that none is sent
 	// ahead. After a packet, it never replies again, which costs two seconds to find out.
 	single bool
@@ -20,12 +23,12 @@ type known struct {
 // knowns are the server programs that have been measured. Each row to which commands are sent
 // together with PASS has a test with the real server in package interop.
 var knowns = []known{
-	{name: "vsftpd", has: starts("(vsFTPd "), ahead: true},
+	{name: "vsftpd", has: starts("(vsFTPd "), ahead: true, store: true},
 	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true},
 	{name: "Pure-FTPd", has: contains("Welcome to Pure-FTPd")},
 	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
 	{name: "pyftpdlib", has: starts("pyftpdlib ")},
-	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true},
+	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true, store: true},
 	{name: "the server of curl's tests", has: contains("| (__| |_| |  _ {| |___"), single: true},
 }
 

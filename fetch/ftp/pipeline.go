@@ -3,7 +3,6 @@ package ftp
 import (
 	"errors"
 	"math"
-	"net"
 	"strings"
 	"time"
 
@@ -180,10 +179,10 @@ func (s *session) mayAsk() bool {
 	case a.listing():
 		return s.program.ahead && (s.used || a.opt.More != nil)
 	}
-	if isUpload(a.verb) && (!s.program.ahead || !a.opt.Unchecked || !a.opt.SetModTime.IsZero()) {
-		return false // some servers lose what arrives before the last data, or have to be asked about the file
+	if isUpload(a.verb) && (!s.program.store || !a.opt.Unchecked || !a.opt.SetModTime.IsZero()) {
+		return false // some servers lose or refuse what arrives before the last data, or have to be asked about the file
 	}
-	return a.opt.More != nil && a.verb != ""
+	return a.opt.More != nil
 }
 
 // another reports whether the port of another transfer is to be requested. After a listing, the
@@ -281,16 +280,16 @@ func (s *session) openNextPort() {
 		s.loses()
 		return
 	}
-	var conn net.Conn
-	if s.connects = s.connects || !isUpload(s.access.verb); !isUpload(s.access.verb) || !s.inPlace() {
-		if conn, err = s.dialData(port); err != nil {
+	if s.connects && isUpload(s.access.verb) && s.inPlace() { // STOR is next
+		s.dropData()
+		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
+	} else {
+		conn, err := s.dialData(port)
+		if err != nil {
 			return
 		}
-	}
-	s.dropData()
-	s.data = &dataConn{raw: conn, idle: s.access.limits.Idle}
-	if conn == nil {
-		s.later = port
+		s.dropData()
+		s.data, s.connects = &dataConn{raw: conn, idle: s.access.limits.Idle}, true
 	}
 	s.ready, s.early, s.asked = true, true, true
 }

@@ -1,4 +1,4 @@
-"""Runs a program of NcFTP with a URL as host and path: get|resume|put URL FILE, tree URL DIR."""
+"""Runs a program of NcFTP with a URL as host and path: get|resume|put URL FILE, tree|deploy URL DIR."""
 import os, sys
 from urllib.parse import unquote, urlsplit
 
@@ -10,6 +10,7 @@ command = {
     "get": ["ncftpget", *flags, "-Z", "-C", url.hostname, path, target],
     "resume": ["ncftpget", *flags, "-z", "-C", url.hostname, path, target],
     "put": ["ncftpput", *flags, "-C", url.hostname, target, path],
+    "deploy": ["ncftpput", *flags, "-R", url.hostname, path, *sorted(os.path.join(target, name) for name in os.listdir(target))],
     "tree": ["ncftpget", *flags, "-Z", "-R", "-T", url.hostname, target, path + "."],
 }[task]
 os.execvp(command[0], command)

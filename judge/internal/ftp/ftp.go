@@ -61,6 +61,8 @@ func places(task scene.Task) []scene.Place {
 		all = append(all, scene.Place{At: "RETR", Says: "the first reply to RETR", Moves: true})
 	case scene.Upload:
 		all = append(all, scene.Place{At: "STOR", Says: "the first reply to STOR", Moves: true})
+	case scene.Deploy:
+		all = append(all, deployPlaces()...)
 	case scene.List, scene.Tree:
 		all = append(all, scene.Place{At: "listing", Stages: []string{"NLST", "LIST", "MLSD"}, Says: "the first reply to NLST, LIST or MLSD", Moves: true})
 	}
@@ -96,6 +98,8 @@ func constructed(task scene.Task) (all []scene.Case) {
 		all = append(all, scene.Cross("ftp", task, []scene.Place{{At: "size", Stages: []string{"SIZE"}, Says: "the reply to SIZE"}}, sizeFaults(), sizes[2:], ordinary)...)
 	case scene.Upload:
 		all = append(all, scene.Cross("ftp", task, dataOf("STOR"), uploadFaults(), sizes, ordinary)...)
+	case scene.Deploy:
+		all = append(all, scene.Cross("ftp", task, dataOf("STOR"), uploadFaults(), sizes[2:], ordinary)...)
 	case scene.List:
 		all = append(all, scene.Cross("ftp", task, []scene.Place{{At: "names", Stages: []string{"NLST", "LIST", "MLSD"}, Says: "the listing"}}, listFaults(), []int64{1000}, ordinary)...)
 	case scene.Tree:
@@ -215,8 +219,8 @@ func personalities(task scene.Task) (all []scene.Case) {
 	slow := []string{"late-226", "pasv-silent", "pasv-unaccepted"}
 	without := map[string][]scene.Task{
 		"no-rest": {scene.Resume}, "rest-ignored": {scene.Resume}, "nodeftpd": {scene.Resume}, "pasv-refused": scene.Tasks(), "twisted": {scene.Resume},
-		"lists-nothing": {scene.List, scene.Tree}, "truncating-list": {scene.List, scene.Tree}, "unasked-refusal": scene.Tasks(),
-		"stor-refused": {scene.Upload}, "stor-refused-drained": {scene.Upload},
+		"lists-nothing": {scene.List, scene.Tree, scene.Deploy}, "truncating-list": {scene.List, scene.Tree, scene.Deploy}, "unasked-refusal": scene.Tasks(),
+		"stor-refused": {scene.Upload, scene.Deploy}, "stor-refused-drained": {scene.Upload, scene.Deploy},
 	}
 	for _, p := range ftptest.Personalities() {
 		if p.Name == "tls-session-reuse" || slices.Contains(slow, p.Name) && task != scene.Download {

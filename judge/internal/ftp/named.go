@@ -21,6 +21,7 @@ func namedCases() map[scene.Task][]scene.Named {
 		scene.Download: slices.Concat(passiveCases(), replyCases(), variantCases(), nameCases()),
 		scene.Resume:   resumeCases(),
 		scene.Upload:   append(uploadCases(), nameCases()...),
+		scene.Deploy:   deployCases(),
 	}
 	for _, task := range []scene.Task{scene.List, scene.Tree} {
 		all[task] = append(dialectCases(task), listingCases(task)...)

@@ -13,10 +13,11 @@ const (
 	List     Task = "list"
 	Upload   Task = "upload"
 	Tree     Task = "tree"
+	Deploy   Task = "deploy"
 )
 
 // Tasks returns all tasks.
-func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree} }
+func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree, Deploy} }
 
 // Case is one server that misbehaves, and a task; judge.Case documents the fields.
 type Case struct {

@@ -94,6 +94,8 @@ func (c Case) should() string {
 		return "It ends with an error, or with all of the names and files."
 	case !c.Gets && c.Task == Upload:
 		return "It ends with an error, unless the server has the whole document."
+	case !c.Gets && c.Task == Deploy:
+		return "It ends with an error, unless the server has the whole tree."
 	case !c.Gets:
 		return "It ends with an error, or with the whole document."
 	case c.Task == List:
@@ -102,6 +104,8 @@ func (c Case) should() string {
 		return "It stores the document."
 	case c.Task == Tree:
 		return "It fetches the tree."
+	case c.Task == Deploy:
+		return "It brings the tree to the server, and leaves other files alone."
 	}
 	return "It fetches the document."
 }

@@ -3,7 +3,11 @@ package scene
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 )
+
+// Epoch is the time of files at the servers that have no other.
+var Epoch = time.Date(1994, time.December, 1, 12, 0, 0, 0, time.UTC)
 
 // Octets returns the document of a size: bytes of all kinds that are the same in each run.
 func Octets(size int64) []byte {
@@ -45,6 +49,11 @@ func (s *Stage) content() map[string][]byte {
 			s.Names = []string{"one.txt", "sub", "third file.txt", "two.bin"}
 		}
 		return map[string][]byte{"pub/one.txt": Octets(10), "pub/two.bin": Octets(200), "pub/third file.txt": Octets(3), "pub/sub/deep.txt": Octets(4)}
+	case Deploy:
+		if s.Files == nil {
+			s.Files = TreeFiles(int64(len(s.Document)))
+		}
+		return map[string][]byte{"pub/theirs.txt": []byte("This is a file of others.\n")}
 	case Tree:
 		if s.Files == nil {
 			s.Files = TreeFiles(int64(len(s.Document)))

@@ -82,6 +82,8 @@ func (s *Stage) Wrong() string {
 		return s.compared(got, err)
 	case List:
 		return s.namesWrong()
+	case Deploy:
+		return deployed{s}.wrong()
 	}
 	return s.treeWrong()
 }
@@ -177,6 +179,9 @@ func (s *Stage) Harm() string {
 	}
 	if s.Alarm != nil {
 		return s.Alarm()
+	}
+	if s.Task == Deploy {
+		return deployed{s}.damage()
 	}
 	return ""
 }

@@ -27,9 +27,10 @@ type Stage struct {
 	Document []byte // what a client is to get or to send
 	Begun    int    // how much of it Out has, for Resume
 	Names    []string
-	Files    map[string][]byte // what is below Dir after Tree, by name
+	Files    map[string][]byte // what is below Dir, by name: after Tree, or before Deploy
 	Same     func(got, want []byte) bool
 	Stored   func() ([]byte, error) // what the server has received, for Upload
+	had      map[string]string      // what the server had before, for Deploy, by name
 
 	Clear     bool          // the password must not be sent, because it would not be encrypted, or for a stranger
 	Alarm     func() string // returns what harm was done, for those that know more
@@ -89,6 +90,9 @@ func (s *Stage) setUp() (err error) {
 		s.Check(os.WriteFile(s.Out, s.Document[:s.Begun], 0o600))
 	case Upload:
 		s.Check(os.WriteFile(s.Out, s.Document, 0o600))
+	case Deploy:
+		deployed{s}.fill()
+		s.had = deployed{s}.held()
 	}
 	s.before = s.snapshot()
 	return nil
@@ -145,7 +149,7 @@ func (s *Stage) Serve(srv *testserver.Server) {
 
 // At sets the URL of the task at a server.
 func (s *Stage) At(base string) {
-	target := map[Task]string{Download: "/pub/file.bin", Resume: "/pub/file.bin", List: "/pub/", Upload: "/incoming/new.bin", Tree: "/pub/"}
+	target := map[Task]string{Download: "/pub/file.bin", Resume: "/pub/file.bin", List: "/pub/", Upload: "/incoming/new.bin", Tree: "/pub/", Deploy: "/pub/"}
 	s.URL = base + target[s.Task]
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Cases are those of HTTP, with TLS and without.
 func Cases() (all []scene.Case) {
-	for _, task := range []scene.Task{scene.Download, scene.Resume, scene.Upload} {
+	for _, task := range []scene.Task{scene.Download, scene.Resume, scene.Upload, scene.Deploy} {
 		all = append(all, scene.PlainCase("http", task, func(s *scene.Stage) { serve(s) }))
 		all = append(all, constructed("http", task)...)
 		all = append(all, scene.Cases("http", task, namedCases()[task])...)
@@ -41,7 +41,9 @@ func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 			s.Begun = int(s.Size / 2)
 		}
 	}
-	s.Serve(&srv.Server)
+	if s.Serve(&srv.Server); s.Task == scene.Deploy { // PUT creates no directories here
+		s.Put(srv, "pub/sub/deeper/theirs.txt", []byte("This is a file of others.\n"))
+	}
 	s.At(srv.URL)
 	if s.Scheme == "https" {
 		s.Trust((&testserver.Server{TLS: scene.Certificate()}).CA())
@@ -73,6 +75,9 @@ func constructed(scheme string, task scene.Task) (all []scene.Case) {
 		return append(all, scene.Cross(scheme, task, []scene.Place{{At: "range", Stages: []string{"GET"}, Says: "Content-Range"}}, rangeFaults(), []int64{1000, 70_000}, ordinary)...)
 	}
 	put := scene.Place{At: "PUT", Says: "a response to PUT"}
+	if task == scene.Deploy {
+		return append(all, scene.Cross(scheme, task, []scene.Place{put}, slices.Concat(streamFaults(), refusals()[:6]), one, ordinary)...)
+	}
 	all = append(all, scene.Cross(scheme, task, []scene.Place{put}, streamFaults(), one, ordinary)...)
 	for _, c := range scene.Cross(scheme, task, []scene.Place{put}, refusals(), one, ordinary) {
 		c.Should = unlessTold

@@ -1,14 +1,19 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
@@ -45,10 +50,11 @@ func (r *run) clean(ctx context.Context) {
 	for _, f := range r.files {
 		here[f.path] = true
 	}
+	r.adopt(ctx, here)
 	var missing []state.Record
 	files := 0
 	for _, rec := range r.state.All() {
-		if rec.Dir {
+		if rec.Dir || rec.Found {
 			continue
 		}
 		if files++; !here[rec.File] && !r.hides(rec.File, false) && r.isKnown(path.Dir(rec.File)) {
@@ -74,6 +80,35 @@ func (r *run) clean(ctx context.Context) {
 	r.deleteAll(ctx, byDir)
 	if r.Delete && !r.DryRun && !r.hasFailed() {
 		r.removeDirs(ctx)
+	}
+}
+
+// adopt finds the files that a run has sent, and renamed, but was killed before it recorded that, if the
+// tree has them no more: the part is not there, and the file has the content that was sent.
+func (r *run) adopt(ctx context.Context, here map[string]bool) {
+	for _, rec := range r.state.Parts() {
+		t, ok := r.there(rec.File)
+		_, part := r.there(path.Join(path.Dir(rec.File), rec.Part))
+		if !r.Delete || r.DryRun || !ok || part || here[rec.File] || t.Size != rec.Size || rec.SHA256 == "" {
+			continue
+		}
+		sum := sha256.New()
+		err := r.try(ctx, func() error {
+			sum.Reset()
+			res, err := r.site.Content(ctx, components(rec.File), 0, 0)
+			if err != nil {
+				return err
+			}
+			defer res.Close()
+			_, err = io.Copy(sum, res.Body)
+			return err
+		})
+		if err != nil {
+			r.fail(ctx, rec.File, false, err)
+		} else if hex.EncodeToString(sum.Sum(nil)) == rec.SHA256 {
+			rec.Stored, rec.Part, rec.Time = t.Modified, "", time.Time{}
+			r.record(rec)
+		}
 	}
 }
 
@@ -108,7 +143,7 @@ func (r *run) isThere(ctx context.Context, rec state.Record) bool {
 		return true
 	case ok:
 		r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size, Err: errors.New("not as it was sent; it is kept")})
-	case r.site.Web, r.isGone(dir):
+	case !r.hasFailed() && (r.site.Web || r.isGone(dir)): // a server in trouble may not list what it has
 		rec.Gone = true
 		r.record(rec)
 	}
@@ -252,17 +287,24 @@ func (r *run) removeParts(ctx context.Context) {
 	for _, f := range r.files {
 		files[f.path] = f
 	}
+	useless := r.clear
 	for _, rec := range r.state.Parts() {
 		f := files[rec.File]
-		if f == nil || f.placed || f.sum != "" && state.PartName(f.sum, path.Base(f.path)) != rec.Part {
-			r.clear = append(r.clear, path.Join(path.Dir(rec.File), rec.Part))
-			rec.Gone = true
-			r.record(rec)
+		if f == nil || f.placed || f.size < resumable || f.sum != "" && state.PartName(f.sum, path.Base(f.path)) != rec.Part {
+			useless = append(useless, rec)
 		}
 	}
-	for _, name := range r.clear {
-		if ctx.Err() == nil && state.IsPart(path.Base(name)) {
-			_ = r.site.Edit(ctx, components(path.Dir(name)), []fetch.Edit{{Kind: fetch.EditRemove, Name: path.Base(name)}}) // it may not be there
+	for _, rec := range useless {
+		if ctx.Err() != nil || !state.IsPart(rec.Part) {
+			continue
 		}
+		edits := []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
+		err := r.site.Edit(ctx, components(path.Dir(rec.File)), edits, nil)
+		if err = cmp.Or(err, edits[0].Err); err == nil || errors.Is(err, fs.ErrNotExist) { // it may have got its name
+			rec.Gone = true
+			r.record(rec)
+			continue
+		}
+		r.note("a temporary file could not be deleted: %v; the next run tries again", err)
 	}
 }

@@ -109,12 +109,15 @@ type run struct {
 	remote  map[string]site.Directory // what was listed on the server, by path
 	files   []*file                   // of local, in the order of paths
 
-	clear  []string // temporary files of the server that are of no use any more
-	theirs []byte   // the remote state as it was
+	unlisted map[string]bool // directories that exist on the server and could not be listed
 
-	octets atomic.Int64
-	noted  sync.Map // the texts of the notes so far
-	way    ways
+	clear  []state.Record // temporary files of the server that are of no use any more
+	theirs []byte         // the remote state as it was
+
+	octets   atomic.Int64
+	recorded atomic.Bool // the state has new lines
+	noted    sync.Map    // the texts of the notes so far
+	way      ways
 
 	mu     sync.Mutex
 	err    error // the first one
@@ -123,7 +126,7 @@ type run struct {
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.
 func (j *Job) Run(ctx context.Context) (octets int64, err error) {
-	r := &run{Job: j, remote: make(map[string]site.Directory)}
+	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool)}
 	r.site = site.Site{Server: j.Server, From: j.From, Options: j.Options, MaxEntries: j.MaxEntries}
 	if err := r.site.SetStart(j.Start); err != nil {
 		return 0, err
@@ -137,7 +140,7 @@ func (j *Job) Run(ctx context.Context) (octets int64, err error) {
 		return 0, err
 	}
 	err = r.do(ctx)
-	if closeErr := r.state.Close(err == nil && ctx.Err() == nil && !j.DryRun); err == nil {
+	if closeErr := r.state.Close(err == nil && ctx.Err() == nil && r.recorded.Load()); err == nil {
 		err = closeErr
 	}
 	return r.octets.Load(), err
@@ -170,8 +173,8 @@ func (r *run) do(ctx context.Context) error {
 	r.send(ctx, p)
 	r.verify(ctx, p)
 	r.clean(ctx)
-	r.removeParts(ctx)
 	r.writeRemoteState(ctx)
+	r.removeParts(ctx)
 	return r.end(ctx, p)
 }
 

@@ -15,14 +15,8 @@ import (
 func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
 	switch {
-	case errors.Is(refused.Err, fetch.ErrUnsupported):
-		r.way.direct.Store(true)
-		r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
-		r.forgetPart(f)
-		f.part = ""
-		if err := r.sendFile(ctx, f, nil); err != nil {
-			r.failFile(ctx, f, err)
-		}
+	case errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == fetch.OpRNFR && r.hasPart(ctx, f):
+		r.storeDirect(ctx, f)
 		return nil
 	case !f.isNew && e != nil && e.Op == fetch.OpRNTO:
 		edits := []fetch.Edit{
@@ -38,8 +32,9 @@ func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error
 		if err := r.edit(ctx, f.dir(), edits[1:]); err != nil {
 			return err
 		}
-		if refused.Err = edits[1].Err; refused.Err != nil {
-			break
+		if edits[1].Err != nil { // the old file is gone
+			r.storeDirect(ctx, f)
+			return nil
 		}
 		r.way.removeFirst.Store(true)
 		r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
@@ -48,6 +43,23 @@ func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error
 	}
 	r.failFile(ctx, f, refused.Err)
 	return nil
+}
+
+// hasPart reports whether the server states a size of the part of a file, so that it is there.
+func (r *run) hasPart(ctx context.Context, f *file) bool {
+	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: f.part}}
+	return r.edit(ctx, f.dir(), edits) == nil && edits[0].Err == nil
+}
+
+// storeDirect stores a file under its name, as all that follow, on a server that has not renamed its part.
+func (r *run) storeDirect(ctx context.Context, f *file) {
+	r.way.direct.Store(true)
+	r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
+	r.forgetPart(f)
+	f.part, f.timed = "", false
+	if err := r.sendFile(ctx, f, nil); err != nil {
+		r.failFile(ctx, f, err)
+	}
 }
 
 // findPlaced finds out which files have their names after the connection broke while they were renamed,
@@ -82,7 +94,9 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 		switch {
 		case of[i] == nil:
 		case e.Err != nil:
-			r.failFile(ctx, of[i], e.Err)
+			if err := r.placeOther(ctx, of[i], e); err != nil {
+				return err
+			}
 		default:
 			r.done(of[i])
 		}
@@ -126,7 +140,8 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		case t.Size >= 0 && t.Size != f.size && f.link == "":
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, errorf("the server lists %d of %d bytes", t.Size, f.size)))
 		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
-			// Somebody has changed it since, or the server keeps another time: the next run compares the content.
+			// Another client has changed it since, or the server keeps another time: the next run compares the
+			// content.
 		default:
 			r.remember(f, t)
 		}

@@ -41,12 +41,9 @@ func (r *run) survey(ctx context.Context) error {
 			wanted[depth] = append(wanted[depth], dir)
 		}
 	}
-	top, err := r.listStart(ctx)
-	if err != nil {
-		r.fail(ctx, ".", true, err)
+	if err := r.listTop(ctx); err != nil {
 		return err
 	}
-	r.remote["."] = top
 	for depth := 0; len(wanted[depth]) > 0; depth++ {
 		var dirs []string
 		for _, dir := range wanted[depth] {
@@ -81,6 +78,20 @@ func (r *run) places() map[string]bool {
 	return all
 }
 
+// listTop lists the directory of the URL, once.
+func (r *run) listTop(ctx context.Context) error {
+	if _, ok := r.remote["."]; ok {
+		return nil
+	}
+	top, err := r.listStart(ctx)
+	if err != nil {
+		r.fail(ctx, ".", true, err)
+		return err
+	}
+	r.remote["."] = top
+	return nil
+}
+
 // listStart lists the directory of the URL. If it does not exist, it is created, but for a dry run.
 func (r *run) listStart(ctx context.Context) (d site.Directory, err error) {
 	list := func() error { d, err = r.site.List(ctx, nil); return err }
@@ -89,13 +100,10 @@ func (r *run) listStart(ctx context.Context) (d site.Directory, err error) {
 		if r.DryRun {
 			return site.Directory{}, nil
 		}
-		if failed := r.site.Create(ctx); failed != nil {
-			return d, failed
-		}
-		err = r.try(ctx, list)
+		err = r.try(ctx, func() error { d, err = r.site.Create(ctx); return err })
 	}
 	if err == nil {
-		r.report(Event{What: Listed, URL: r.site.URL(nil, true), Size: -1, Files: len(d.Entries)})
+		r.report(Event{What: Listed, URL: r.site.URL(nil, true), Size: -1, Files: d.Files()})
 	}
 	return d, err
 }
@@ -108,13 +116,16 @@ func (r *run) listAll(ctx context.Context, dirs []string) {
 			d, err := r.site.List(ctx, components(dirs[i]))
 			if err == nil {
 				lists[i] = &d
-				r.report(Event{What: Listed, URL: r.site.URL(components(dirs[i]), true), Size: -1, Files: len(d.Entries)})
+				r.report(Event{What: Listed, URL: r.site.URL(components(dirs[i]), true), Size: -1, Files: d.Files()})
 			}
 			return err
 		})
 	}, func(i int, err error) {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if t, _ := r.there(dirs[i]); t.Dir || !errors.Is(err, fs.ErrNotExist) {
 			r.fail(ctx, dirs[i], true, err)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.unlisted[dirs[i]] = true
 		}
 	})
 	for i, d := range lists {
@@ -191,7 +202,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 	if f.isNew = !ok; f.isNew {
 		return toSend
 	}
-	if t.Dir || t.Other && f.link == "" {
+	if t.Dir && !(t.Other && f.link != "") || t.Other && f.link == "" {
 		f.failed = true
 		r.fail(ctx, f.path, false, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrExists, errors.New("the server has a directory, link or device of this name; it is not replaced")))
 		return same
@@ -213,7 +224,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 		switch {
 		case f.sum != rec.SHA256:
 			return toSend
-		case t.Size >= 0 && r.agrees(rec, t, f) && !r.Checksums:
+		case t.Size >= 0 && r.agrees(rec, t, f) && !r.Checksums && !r.state.Unfinished(f.path):
 			r.remember(f, t)
 			r.unchanged(f)
 			return same
@@ -246,6 +257,7 @@ func (r *run) agrees(rec state.Record, t site.There, f *file) bool {
 func (r *run) comparable(f *file) bool { return r.remote[f.dir()].Exact }
 
 func (r *run) unchanged(f *file) {
+	f.placed = true
 	r.report(Event{What: Unchanged, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
 }
 
@@ -255,6 +267,7 @@ func (r *run) remember(f *file, t site.There) {
 		URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Stored: t.Modified, SHA256: f.sum,
 	}
 	old, ok := r.state.Known(f.path)
+	rec.Found = old.Found || !ok && !r.state.Unfinished(f.path)
 	stale := old.Time.Sub(f.modified) <= racy && time.Since(f.modified) > racy // its next line will be believed without reading the file
 	if ok && !stale && old.SHA256 == rec.SHA256 && old.Modified.Equal(rec.Modified) && old.Stored.Equal(rec.Stored) {
 		return
@@ -264,6 +277,7 @@ func (r *run) remember(f *file, t site.There) {
 
 // record adds a line to the state.
 func (r *run) record(rec state.Record) {
+	r.recorded.Store(true)
 	if err := r.state.Add(rec); err != nil {
 		r.report(Event{What: Failed, File: rec.File, URL: rec.URL, Size: -1, Err: err})
 	}
@@ -285,6 +299,7 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 		switch {
 		case f.failed || ctx.Err() != nil:
 		case differs[i]:
+			f.sum = "" // with Checksums it may be that of older content
 			p.add(f)
 		default:
 			t, _ := r.there(f.path)
@@ -417,6 +432,11 @@ func (r *run) findHidden(ctx context.Context) {
 
 // edit performs edits in a directory, and retries those that have no results.
 func (r *run) edit(ctx context.Context, dir string, edits []fetch.Edit) error {
+	return r.editThen(ctx, dir, edits, nil)
+}
+
+// editThen is like edit. more reports whether an upload follows; if nil, none does.
+func (r *run) editThen(ctx context.Context, dir string, edits []fetch.Edit, more func() bool) error {
 	return r.try(ctx, func() error {
 		var left []fetch.Edit
 		var at []int
@@ -425,7 +445,7 @@ func (r *run) edit(ctx context.Context, dir string, edits []fetch.Edit) error {
 				left, at = append(left, e), append(at, i)
 			}
 		}
-		err := r.site.Edit(ctx, components(dir), left)
+		err := r.site.Edit(ctx, components(dir), left, more)
 		for i, e := range left {
 			edits[at[i]] = e
 		}

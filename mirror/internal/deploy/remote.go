@@ -29,6 +29,16 @@ func (r *run) readRemoteState(ctx context.Context) error {
 	if r.RemoteState == "" {
 		return nil
 	}
+	listed := false
+	if !r.site.Web && path.Dir(r.RemoteState) == "." {
+		if err := r.listTop(ctx); err != nil {
+			return err
+		}
+		_, listed = r.there(r.RemoteState)
+		if !listed && !r.remote["."].Partial && !r.hidden(r.RemoteState) {
+			return nil
+		}
+	}
 	var text []byte
 	err := r.try(ctx, func() error {
 		res, err := r.site.Content(ctx, components(r.RemoteState), 0, 0)
@@ -40,7 +50,7 @@ func (r *run) readRemoteState(ctx context.Context) error {
 		return err
 	})
 	switch {
-	case errors.Is(err, fs.ErrNotExist), isRefused(err):
+	case !listed && (errors.Is(err, fs.ErrNotExist) || isRefused(err)):
 		return nil
 	case err != nil:
 		return err
@@ -69,7 +79,7 @@ func (r *run) writeRemoteState(ctx context.Context) {
 	}
 	sum := sha256.Sum256(text)
 	f := &file{path: r.RemoteState, size: int64(len(text)), data: text, sum: hex.EncodeToString(sum[:]), isNew: r.theirs == nil}
-	if err := r.sendBatch(ctx, batch{dir: f.dir(), files: []*file{f}}); err != nil {
+	if err := r.sendBatch(ctx, batch{dir: f.dir(), files: []*file{f}}, nil); err != nil {
 		r.fail(ctx, r.RemoteState, false, err)
 	}
 }

@@ -52,7 +52,7 @@ func (r *run) makeDirs(ctx context.Context) {
 	}
 	levels := make(map[int]map[string][]string) // by depth and the directory above
 	for dir := range r.local {
-		if _, ok := r.remote[dir]; ok || dir == "." {
+		if _, ok := r.remote[dir]; ok || dir == "." || r.unlisted[dir] {
 			continue
 		}
 		depth := strings.Count(dir, "/")
@@ -118,14 +118,16 @@ func (r *run) send(ctx context.Context, p *plan) {
 			r.note("files that --order puts last are not sent, because others have failed")
 			break
 		}
-		for _, isNew := range []bool{true, false} {
-			var files []*file
-			for _, f := range all {
-				if f.isNew == isNew && group(f) == g {
-					files = append(files, f)
+		for _, isLink := range []bool{false, true} { // some servers create only links that lead to something
+			for _, isNew := range []bool{true, false} {
+				var files []*file
+				for _, f := range all {
+					if f.isNew == isNew && (f.link != "") == isLink && group(f) == g {
+						files = append(files, f)
+					}
 				}
+				r.sendAll(ctx, files)
 			}
-			r.sendAll(ctx, files)
 		}
 	}
 }
@@ -133,8 +135,10 @@ func (r *run) send(ctx context.Context, p *plan) {
 // sendAll sends files, several batches at once.
 func (r *run) sendAll(ctx context.Context, files []*file) {
 	batches := r.batches(files)
+	// The port of a large file would wait for its checksum, perhaps longer than the server does.
+	large := slices.ContainsFunc(files, func(f *file) bool { return f.size > small })
 	pool.Each(ctx, r.Pool, pool.Indices(len(batches)), func(i int, more func() bool) error {
-		return r.sendBatch(ctx, batches[i])
+		return r.sendBatch(ctx, batches[i], func() bool { return !large && more() })
 	}, func(i int, err error) {
 		for _, f := range batches[i].files {
 			if !f.placed && !f.failed {
@@ -146,7 +150,11 @@ func (r *run) sendAll(ctx context.Context, files []*file) {
 
 // batches divides files, so that all workers have something to do.
 func (r *run) batches(files []*file) (all []batch) {
-	most := min(maxBatch, max(1, len(files)/(2*r.Pool.Size())))
+	workers := r.Pool.Size()
+	if len(files) > 8*workers {
+		workers *= 2 // two batches for each, because some take longer than others
+	}
+	most := min(maxBatch, max(0, len(files)-1)/workers+1)
 	slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(a.dir(), b.dir()) })
 	octets := int64(0)
 	for _, f := range files {
@@ -166,8 +174,8 @@ func (r *run) failFile(ctx context.Context, f *file, err error) {
 }
 
 // sendBatch sends the files of a batch and gives them their names. If it returns an error that says
-// that site.There are too many connections, it is called again.
-func (r *run) sendBatch(ctx context.Context, b batch) error {
+// that there are too many connections, it is called again.
+func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 	if _, ok := r.remote[b.dir]; !ok && !r.site.Web {
 		return fetch.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errors.New("the directory could not be created or listed"))
 	}
@@ -176,7 +184,9 @@ func (r *run) sendBatch(ctx context.Context, b batch) error {
 			continue
 		}
 		r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
-		more := func() bool { return i < len(b.files)-1 && b.files[i+1].size < resumable }
+		more := func() bool { // not after a large file: it would be sent again if the server does not bear it
+			return f.size < resumable && i < len(b.files)-1 && b.files[i+1].size < resumable
+		}
 		err := r.sendFile(ctx, f, more)
 		switch {
 		case pool.Crowded(err) && r.Pool.Size() > 1:
@@ -188,7 +198,7 @@ func (r *run) sendBatch(ctx context.Context, b batch) error {
 			return ctx.Err()
 		}
 	}
-	return r.place(ctx, b)
+	return r.place(ctx, b, more)
 }
 
 // sendFile stores a file on the server, under a temporary name if it can be renamed.
@@ -205,7 +215,7 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	if !r.site.Web && !r.way.direct.Load() {
 		name = state.PartName(f.sum, path.Base(f.path))
 		if begun = r.state.Begun(f.path, name); !begun {
-			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Part: name})
+			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum, Part: name})
 		}
 	}
 	first := true
@@ -272,7 +282,7 @@ func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, b
 		return 0, nil
 	}
 	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
-	if err := r.site.Edit(ctx, components(f.dir()), edits); err != nil {
+	if err := r.site.Edit(ctx, components(f.dir()), edits, nil); err != nil {
 		return 0, err
 	}
 	n := edits[0].Size
@@ -316,7 +326,7 @@ func (r *run) sendLink(ctx context.Context, f *file) error {
 }
 
 // place checks the sizes of the files of a batch, and renames them.
-func (r *run) place(ctx context.Context, b batch) error {
+func (r *run) place(ctx context.Context, b batch, more func() bool) error {
 	var files []*file
 	for _, f := range b.files {
 		if f.part != "" && !f.placed && !f.failed {
@@ -334,7 +344,7 @@ func (r *run) place(ctx context.Context, b batch) error {
 		return nil
 	}
 	edits, of := r.renames(files)
-	err := r.edit(ctx, b.dir, edits)
+	err := r.editThen(ctx, b.dir, edits, more)
 	var again []*file
 	for i, e := range edits {
 		switch f := of[i]; {
@@ -383,6 +393,9 @@ func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 	for _, f := range files {
 		if !r.way.noSize.Load() {
 			add(f, fetch.Edit{Kind: fetch.EditSize})
+		}
+		if f.data != nil {
+			continue // the remote state has no time and no permissions of its own
 		}
 		if !r.way.noTime.Load() {
 			add(f, fetch.Edit{Kind: fetch.EditTime, Time: f.modified})
@@ -446,6 +459,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				return err
 			}
 			if known && !same {
+				r.forgetPart(f)
 				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
 			}
 		}
@@ -453,12 +467,12 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 	return nil
 }
 
-// forgetPart makes the next run send a file from its start.
+// forgetPart has the temporary file deleted at the end, so that the next run sends the file from its
+// start.
 func (r *run) forgetPart(f *file) {
-	r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part, Gone: true})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.clear = append(r.clear, path.Join(f.dir(), f.part))
+	r.clear = append(r.clear, state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part})
 }
 
 // done records that a file has its name on the server.

@@ -133,6 +133,16 @@ type Directory struct {
 	Partial bool // entries may be missing: lines were not understood, or the server hides some
 }
 
+// Files returns the number of files in it.
+func (d Directory) Files() (n int) {
+	for _, t := range d.Entries {
+		if !t.Dir {
+			n++
+		}
+	}
+	return n
+}
+
 // A There is an entry on the server.
 type There struct {
 	Size     int64     // -1 if unknown
@@ -143,7 +153,11 @@ type There struct {
 
 // List lists a directory.
 func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
-	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts = true }))
+	return s.list(ctx, path, false)
+}
+
+func (s *Site) list(ctx context.Context, path []string, create bool) (Directory, error) {
+	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, create }))
 	if err != nil {
 		return Directory{}, err
 	}
@@ -174,29 +188,24 @@ func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
 	return d, nil
 }
 
-// Create creates the directory of the URL and those above it.
-func (s *Site) Create(ctx context.Context) error {
+// Create creates the directory of the URL and those above it, and lists it.
+func (s *Site) Create(ctx context.Context) (Directory, error) {
 	l, isFile := s.start.(*locator.File)
 	if !isFile {
-		res, err := s.Server.Fetch(ctx, s.request(nil, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, true }))
-		if err == nil {
-			_, err = io.Copy(io.Discard, res.Body)
-			err = errors.Join(err, res.Close())
-		}
-		return err
+		return s.list(ctx, nil, true)
 	}
 	for i, name := range l.Segments {
 		above := *l
 		above.Segments = append(slices.Clone(l.Segments[:i]), "")
 		edits := []fetch.Edit{{Kind: fetch.EditMakeDir, Name: name}}
 		if err := s.Server.Edit(ctx, &fetch.Request{Locator: &above, From: s.From, Options: s.Options}, edits); err != nil {
-			return err
+			return Directory{}, err
 		}
 		if err := edits[0].Err; err != nil && i == len(l.Segments)-1 && !errors.Is(err, fs.ErrExist) {
-			return err // the directories above may exist, but not be writable
+			return Directory{}, err // the directories above may exist, but not be writable
 		}
 	}
-	return nil
+	return s.List(ctx, nil)
 }
 
 func has(item fetch.Item, header string) bool {
@@ -229,9 +238,9 @@ func (s *Site) Put(ctx context.Context, path []string, body io.Reader, offset in
 	return err
 }
 
-// Edit performs edits in a directory.
-func (s *Site) Edit(ctx context.Context, path []string, edits []fetch.Edit) error {
-	return s.Server.Edit(ctx, s.request(path, true, nil), edits)
+// Edit performs edits in a directory. more reports whether an upload follows; if nil, none does.
+func (s *Site) Edit(ctx context.Context, path []string, edits []fetch.Edit, more func() bool) error {
+	return s.Server.Edit(ctx, s.request(path, true, func(o *ftp.Options) { o.More = more }), edits)
 }
 
 // Remove deletes a URL of a web server.

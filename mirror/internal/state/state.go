@@ -37,6 +37,7 @@ type Record struct {
 	Time     time.Time `json:"time"`
 	Start    bool      `json:"start,omitempty"`
 	Gone     bool      `json:"gone,omitempty"`   // the line ends the record of the file
+	Found    bool      `json:"found,omitempty"`  // no run has sent the file: it was there, with the same content
 	Octets   []byte    `json:"octets,omitempty"` // File, if it is not UTF-8
 }
 
@@ -253,6 +254,19 @@ func (s *State) Begun(file, part string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.parts[Record{File: file, Part: part}.part()]
 	return ok
+}
+
+// Unfinished reports whether a run has begun to send a file, and has not recorded the end: the file may
+// have the new content on the server.
+func (s *State) Unfinished(file string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rec := range s.parts {
+		if rec.File == file {
+			return true
+		}
+	}
+	return false
 }
 
 // part returns the path of the temporary name.

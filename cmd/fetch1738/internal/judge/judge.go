@@ -19,14 +19,15 @@ const help = `Usage: fetch1738 judge [--scheme NAME] [--task NAME] [--only NAME]
 Finds out whether a client lies: runs COMMAND against servers that misbehave, each
 in one way, and compares what it says (exit code 0 is success) with what it has
 done. In the arguments, {url} is replaced by the document, {out} by the file for
-it, {dir} by an empty folder, {user} and {password} by a login, and {ca} by a file
+it, {dir} by a folder, {user} and {password} by a login, and {ca} by a file
 with the certificate to trust. Without {out}, the standard output is the document.
 All servers are on this host.
 
 The tasks are download, resume (the beginning is in {out}), list (print the names
-in a directory, one in each line), upload (the file {out}), and tree (a directory
-with all below it, into {dir}). The scheme ftp+tls is for a command that insists
-on TLS. Without --scheme, all schemes are tried that the command can do.
+in a directory, one in each line), upload (the file {out}), tree (a directory
+with all below it, into {dir}), and deploy (all that is in {dir}, to a directory).
+The scheme ftp+tls is for a command that insists on TLS. Without --scheme, all
+schemes are tried that the command can do.
 
 A client has lied if it says success, and bytes are wrong or missing; or, whatever
 it says, if it has written outside its folder, or sent a secret to another host or

@@ -113,7 +113,7 @@ func (r *mirrorReport) failed(e mirror.Event) {
 	if r.first == nil {
 		r.first = e.Err
 	}
-	one := &transfer.Result{Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
+	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
 	r.reporter.Failed(one, e.File)
 }
 

@@ -120,7 +120,7 @@ func hides(o, e Event, op operation) bool {
 
 // ofTree is for copies of trees.
 func ofTree(r *rand.Rand, p *Plan, e *Event) bool {
-	return changes(r, p, e) && strings.EqualFold(p.Operation, "mirror")
+	return changes(r, p, e) && (strings.EqualFold(p.Operation, "mirror") || p.uploads())
 }
 
 // exodus takes away all documents, or all but every fifth; or only their lines in the listings: the
@@ -133,11 +133,11 @@ func exodus(w *world, _ *process, e Event) {
 		switch {
 		case e.N%5 > 0 && i%5 == e.N%5:
 			left = append(left, d)
-		case !hushes(e):
+		case !hushes(e) || w.plan.uploads():
 			s.change(d.name, func(*document) version { return version{gone: true} })
 		}
 	}
-	if hushes(e) {
+	if hushes(e) && !w.plan.uploads() {
 		s.files.show(s.documents, left)
 	}
 }
@@ -147,6 +147,10 @@ func hushes(e Event) bool { return e.Kind == "exodus" && e.N/5%2 == 0 }
 
 // edit changes every other file of the copy, as its user would.
 func edit(w *world, _ *process, e Event) {
+	if w.plan.uploads() {
+		meddle(w, e)
+		return
+	}
 	for i, d := range w.sites[0].documents {
 		name := copyOf(w.sites[0], d)
 		if _, exists := w.disk.Get(name); exists && i%2 == e.N%2 && name != w.foreign() {

@@ -71,7 +71,7 @@ func (m mutant) operations() string {
 	group, _, _ := strings.Cut(m.name, "/")
 	return map[string]string{
 		"segments": "^Download|egments", "download": "^Download", "readerat": "^ReaderAt", "slots": "^Gets",
-		"mirror": "(?i)^mirror", "file": "^Put", "command": "^-",
+		"mirror": "(?i)^mirror [^t]", "upload": "^Upload|^mirror to", "file": "^Put", "command": "^-",
 		"ftp": " ftp", "http": " http", "nntp": " nntp", "gopher": " gopher", "wais": " wais", "prospero": " prospero",
 	}[group]
 }

@@ -78,6 +78,8 @@ var operations = []operation{
 	{name: "--segments", schemes: []string{"ftp", "http"}, disk: true, large: true, twice: true, limit: 4, perform: inSegments, keeps: segmented, wants: wantsFile},
 	{name: "mirror", schemes: []string{"ftp", "ftp", "nntp"}, disk: true, durable: true, tree: true, twice: true, perform: mirrorCommand, keeps: copied, wants: wantsTree},
 	{name: "-Z", schemes: files, disk: true, sites: 4, limit: 4, perform: severalAtOnce, keeps: several},
+	{name: "Upload", often: 2, schemes: []string{"ftp", "ftp", "ftp", "http"}, disk: true, durable: true, tree: true, twice: true, perform: bring, keeps: brought, wants: wantsBrought},
+	{name: "mirror to", schemes: []string{"ftp", "ftp", "ftp", "http"}, disk: true, durable: true, tree: true, twice: true, perform: bringCommand, keeps: brought, wants: wantsBrought},
 }
 
 // files are the schemes whose documents are stored as they are.

@@ -90,6 +90,9 @@ func Draw(seed uint64) *Plan {
 	}
 	for range sites {
 		s := drawSite(r, op.schemes[r.IntN(len(op.schemes))], op.tree)
+		if p.uploads() {
+			drawUpload(r, &s)
+		}
 		switch {
 		case op.large && r.IntN(4) == 0:
 			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
@@ -118,6 +121,22 @@ func Draw(seed uint64) *Plan {
 		e := Event{Kind: "server", At: drawStep(r)}
 		drawFault(r, p, &e)
 		p.Events = append(p.Events, e)
+	}
+	if p.uploads() && r.IntN(2) == 0 { // the commands of downloads are more
+		e := Event{Kind: "server"}
+		for !slices.Contains(uploading, e.Name) {
+			drawFault(r, p, &e)
+		}
+		if e.Name == "RNTO" && r.IntN(2) == 0 { // the server does not replace files
+			e.N, e.Fault, e.Also = 0, "Reply:553 exists", ""
+		}
+		p.Events = append(p.Events, e)
+	}
+	if p.uploads() && r.IntN(4) == 0 { // a file that another client has changed is no longer in the folder
+		at, files := 100+r.IntN(400), p.Sites[0].Files
+		k := r.IntN(len(files))
+		p.Events = append(p.Events, Event{Kind: "edit", At: at, Name: files[k].Name, N: k%2 + 2*r.IntN(2)},
+			Event{Kind: "vanish", At: at + 1 + r.IntN(60), Name: files[k].Name})
 	}
 	if op.disk && r.IntN(3) == 0 {
 		p.Events = append(p.Events, drawStory(r, p)...)
@@ -211,6 +230,16 @@ func drawSite(r *rand.Rand, scheme string, tree bool) Site {
 	return s
 }
 
+// drawUpload gives a site what only uploads have: names that servers hide, and ways of their own.
+func drawUpload(r *rand.Rand, s *Site) {
+	for i := range s.Files {
+		s.Files[i].Name = strings.Replace(s.Files[i].Name, "/h.bin", "/.h.bin", 1)
+	}
+	if s.Scheme == "ftp" && r.IntN(3) == 0 {
+		s.Way = waysOfUploads[r.IntN(len(waysOfUploads))].name
+	}
+}
+
 // fileName returns the name of the i-th document. The names have directories, some with a file of the
 // same name, characters that URLs encode, and two that differ in case only.
 func fileName(scheme string, i int) string {
@@ -240,8 +269,11 @@ func drawSize(r *rand.Rand, tree bool) int {
 	return r.IntN(9_000)
 }
 
-// deletes reports whether the copy of a tree deletes what is gone.
-func (p *Plan) deletes() bool { return p.Variant%2 == 0 }
+// deletes reports whether the copy of a tree deletes what is gone. The test server for http has no
+// DELETE.
+func (p *Plan) deletes() bool {
+	return p.Variant%2 == 0 && !(p.uploads() && p.Sites[0].Scheme == "http")
+}
 
 // tries reports whether a dry run comes before the copy of a tree.
 func (p *Plan) tries() bool { return p.Variant/16%4 == 0 }

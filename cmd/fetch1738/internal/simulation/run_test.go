@@ -3,6 +3,7 @@ package simulation
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/metrics"
 	"strings"
@@ -148,6 +149,9 @@ func (w *world) perform(op *operation) error {
 	for name, data := range w.disk.Files() {
 		had[name] = string(data)
 	}
+	if w.plan.uploads() {
+		maps.Copy(had, w.serverFiles())
+	}
 	w.was = append(w.was, had[out])
 	var running sync.WaitGroup
 	for i := range all {
@@ -192,7 +196,10 @@ func (w *world) hasCrashed() bool {
 
 // limit returns how many connections to a server a process may have.
 func (w *world) limit() int {
-	if w.op.tree {
+	switch {
+	case w.plan.uploads() && w.sites[0].Scheme == "http": // net/http dials although a connection becomes idle
+		return 0
+	case w.op.tree:
 		return w.plan.connections()
 	}
 	return w.op.limit

@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/netip"
 	"net/url"
@@ -31,11 +32,15 @@ type site struct {
 	url       string              // with the login
 	path      func(string) string // of a document, in a URL
 	armed     []Event
+	others    map[string][][]byte  // of an upload: what others have put on the server, by name
+	meddled   map[string]time.Time // and when they changed a document there
 }
 
 // A server has the methods that all test servers have.
 type server interface {
 	Arm(stage string, n int, faults ...testserver.Fault) error
+	Files() fs.FS
+	PutModified(name string, data []byte, modified time.Time) error
 	ParseFault(text string) (testserver.Fault, error)
 	Faults() []testserver.FaultInfo
 	Stages() []string
@@ -48,12 +53,15 @@ const (
 	password = "s3cret-of-the-lab"
 )
 
-// ways are what FTP servers do: the personalities of servers that people use, and others. A plan
-// names one; their order decides what a seed draws.
-var ways = []struct {
+// A way is what an FTP server does.
+type way struct {
 	name string
 	set  func(s *ftptest.Server)
-}{
+}
+
+// ways are what FTP servers do: the personalities of servers that people use, and others. A plan
+// names one; their order decides what a seed draws.
+var ways = []way{
 	{"", nil},
 	{"vsftpd", ftptest.VSFTPD},
 	{"proftpd", ftptest.ProFTPD},
@@ -73,14 +81,30 @@ var ways = []struct {
 	{"no REST", ftptest.NoREST},
 }
 
+// waysOfUploads are others, for uploads only.
+var waysOfUploads = []way{
+	{"no RNFR", func(s *ftptest.Server) { s.Hide = []string{"RNFR", "RNTO"} }},
+	{"no MFMT", func(s *ftptest.Server) { s.Hide = []string{"MFMT"} }},
+	{"no dots", func(s *ftptest.Server) {
+		s.Hide = []string{"MLSD", "MLST"}
+		s.Listing = func(l ftptest.Listing) []string {
+			return slices.DeleteFunc(l.Usual(), func(line string) bool { return strings.Contains(line, " .") })
+		}
+	}},
+}
+
 func newSite(w *world, number int) (*site, error) {
-	s := &site{Site: w.plan.Sites[number], w: w, number: number}
+	s := &site{Site: w.plan.Sites[number], w: w, number: number, meddled: make(map[string]time.Time)}
 	for i, f := range s.Files {
 		d := &document{name: f.Name, zero: f.Zero, text: s.Scheme == "nntp" || s.Scheme == "wais" || strings.HasSuffix(f.Name, ".txt"), serial: number*16 + i}
 		d.set(version{data: d.make(0, f.Size), mod: time.Date(1994, 12, 1+i, 10, 0, 0, 0, time.UTC)})
 		s.documents = append(s.documents, d)
 	}
-	s.files.show(s.documents, s.documents)
+	if w.plan.uploads() {
+		s.begin()
+	} else {
+		s.files.show(s.documents, s.documents)
+	}
 	return s, s.start()
 }
 
@@ -103,7 +127,7 @@ func (s *site) start() error {
 		s.server, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
 			common(&f.Server)
 			f.Users = users
-			for _, way := range ways {
+			for _, way := range slices.Concat(ways, waysOfUploads) {
 				if way.name == s.Way && way.set != nil {
 					way.set(f)
 				}
@@ -150,14 +174,18 @@ func (s *site) start() error {
 
 // tree returns the URL of all documents.
 func (s *site) tree() string {
-	return s.url + map[string]string{"ftp": "/pub/", "gopher": "/1/pub", "nntp": "/local.test"}[s.Scheme]
+	return s.url + map[string]string{"ftp": "/pub/", "http": "/pub/", "gopher": "/1/pub", "nntp": "/local.test"}[s.Scheme]
 }
 
 // restart ends the server and starts it again, without faults.
 func (s *site) restart() {
 	s.note()
-	s.files.show(s.documents, s.documents)
-	_ = s.server.Close()
+	if !s.w.plan.uploads() {
+		s.files.show(s.documents, s.documents)
+	}
+	if _ = s.server.Close(); s.w.plan.uploads() {
+		s.hold()
+	}
 	if err := s.start(); err != nil {
 		s.w.breaks("a server does not start again: %v", err)
 	}
@@ -206,10 +234,14 @@ func (s *site) note() {
 func (s *site) change(name string, next func(d *document) version) {
 	for _, d := range s.documents {
 		if d.name == name {
-			d.set(next(d))
+			if d.set(next(d)); s.w.plan.uploads() {
+				s.store(d)
+			}
 		}
 	}
-	s.files.show(s.documents, s.documents)
+	if !s.w.plan.uploads() {
+		s.files.show(s.documents, s.documents)
+	}
 }
 
 // forges reports whether the server may send other bytes in a way that no client can see: by a
@@ -252,17 +284,23 @@ var forging = []string{"Garble", "Data", "Chunked", "ContentLength", "Trailer", 
 var stages = map[string][]string{
 	"ftp": {
 		"CONNECT", "GREETING", "USER", "PASS", "PWD", "FEAT", "TYPE", "CWD", "SIZE", "MDTM", "PASV", "EPSV", "REST", "RETR",
-		"LIST", "MLSD", "DATA", "END",
+		"LIST", "MLSD", "DATA", "END", "STOR", "RNFR", "RNTO", "MKD", "DELE", "RMD", "MFMT",
 	},
-	"http":     {"CONNECT", "REQUEST", "GET"},
+	"http":     {"CONNECT", "REQUEST", "GET", "PUT", "HEAD"},
 	"gopher":   {"CONNECT", "REQUEST", "MENU", "TEXT", "BINARY", "PLUS"},
 	"nntp":     {"CONNECT", "GREETING", "CAPABILITIES", "GROUP", "OVER", "ARTICLE"},
 	"wais":     {"CONNECT", "INIT", "REQUEST", "RETRIEVE"},
 	"prospero": {"INCOMING", "PACKET", "REQUEST", "LIST", "GET-OBJECT-INFO"},
 }
 
+// uploading are the stages of uploads only.
+var uploading = []string{"STOR", "RNFR", "RNTO", "MKD", "DELE", "RMD", "MFMT", "PUT", "HEAD"}
+
 // reaches reports whether the requests of the plan to a site reach a stage.
 func (p *Plan) reaches(s Site, stage string) bool {
+	if slices.Contains(uploading, stage) {
+		return p.uploads()
+	}
 	switch stage {
 	case "LIST", "MLSD", "MENU", "OVER":
 		return s.Scheme == "prospero" || p.tree

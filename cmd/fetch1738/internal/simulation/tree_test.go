@@ -58,7 +58,7 @@ func (o *once) tries(m mirror.Mirror) error {
 // meddles reports whether others change files.
 func (w *world) meddles() bool {
 	return slices.ContainsFunc(w.plan.Events, func(e Event) bool {
-		return e.Kind == "edit" || strings.HasPrefix(e.Kind, "crash") || isOfOthers(e)
+		return e.Kind == "edit" || w.plan.uploads() && slices.Contains([]string{"restart", "jump"}, e.Kind) || strings.HasPrefix(e.Kind, "crash") || isOfOthers(e)
 	})
 }
 
@@ -79,7 +79,7 @@ var edited = []byte("edited by the user")
 // foreign returns the name of a file of the user where a document would be copied to, or "".
 func (w *world) foreign() string {
 	s, d := w.sites[0], w.sites[0].documents[len(w.sites[0].documents)-1]
-	if !w.op.tree || w.op.name == "FS" || w.plan.Variant/256%4 > 0 || w.folds(d) {
+	if !w.op.tree || w.plan.uploads() || w.op.name == "FS" || w.plan.Variant/256%4 > 0 || w.folds(d) {
 		return ""
 	}
 	return copyOf(s, d)

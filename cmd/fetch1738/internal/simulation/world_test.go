@@ -45,6 +45,7 @@ type world struct {
 	keep        bool
 	crashed     bool // since hasCrashed was last called
 	everCrashed bool
+	direct      bool     // an upload has stored files under their names
 	fellBack    bool     // --segments has written to the file itself
 	was         []string // what a.bin had before each time; "" for none
 	links       []string // of another user, in the place of files that are not complete
@@ -86,8 +87,11 @@ func (w *world) breaks(format string, args ...any) {
 // step is a step of a process. what, name and actor say which; what and name are part of the sum.
 // It takes time, unless the caller may hold a lock: others could not wait for that in virtual time.
 func (w *world) step(p *process, what, name, actor string, onNet bool) {
+	if onNet {
+		w.watch() // before the step: it takes time that does not count
+	}
 	name = temporary.ReplaceAllString(name, "*")
-	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") {
+	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") && !strings.Contains(name, "/.fetch1738/") {
 		time.Sleep(w.takes(fmt.Sprint(p.number, what, name, actor)))
 		// No other goroutine can run now. To the runtime, a new slice of time begins; otherwise it
 		// would interrupt a later goroutine after ten milliseconds.
