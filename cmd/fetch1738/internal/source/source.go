@@ -70,6 +70,16 @@ func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	return r.f.Seek(offset, whence)
 }
 
+// File returns the file if its bytes go through nothing else, so that the kernel can send them, and nil
+// otherwise. They are not counted.
+func (s *Source) File() *os.File {
+	f, ok := s.file.(*os.File)
+	if !ok || s.flow != io.Reader(f) || s.regular() == nil {
+		return nil
+	}
+	return f
+}
+
 // Size returns the size of a regular file, or -1 for anything else.
 func (s *Source) Size() int64 {
 	if info := s.regular(); info != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -81,7 +82,13 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 	case t.Op.Ask.Resume != plan.ResumeNot && can.Replace:
 		return goOn(ctx, t, req, body)
 	case can.Replace && !t.Op.Ask.Append:
-		_, err = t.Resolver.Replace(ctx, req, body)
+		var data io.Reader = body
+		if _, isFTP := req.Locator.(*locator.FTP); isFTP {
+			if file := body.File(); file != nil { // the trace counts what is sent
+				t.Account.Uploading, data = false, file
+			}
+		}
+		_, err = t.Resolver.Replace(ctx, req, data)
 	case can.Update:
 		err = add(ctx, t, req, body)
 	default:
