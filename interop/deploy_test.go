@@ -301,15 +301,18 @@ func checkDeploy(t *testing.T, d *uploader) {
 	}
 	d.check(t, nil)
 
-	d.forget(t) // a first run on a server that has everything: the contents are compared, unless the times are equal
+	remember := d.forget(t) // a first run on a server that has everything: the contents are compared, unless the times are equal
 	r = d.run(t, 0)
 	r.counts(t, 0, 0, 6)
 	if n := r.times("STOR"); n > 0 {
 		t.Errorf("%d files were sent that the server had", n)
 	}
 	d.run(t, 0).sends(t, 0, 0)
-
 	d.remove(t, "sub/new/x")
+	d.run(t, 0, "--delete").counts(t, 0, 0, 5)
+	d.check(t, map[string]string{"sub/new/x": "x\n"}) // no run that the state knows has put it there
+	remember()
+
 	d.write(t, "sub/new/y", "y\n", 8)
 	d.remove(t, "a b/c d.txt")
 	d.write(t, "a b/e", "e\n", 8)
@@ -335,11 +338,17 @@ func checkDeploy(t *testing.T, d *uploader) {
 	d.check(t, kept)
 }
 
-// forget deletes the state.
-func (d *uploader) forget(t *testing.T) {
+// forget takes the state away, and returns a function that brings it back.
+func (d *uploader) forget(t *testing.T) (remember func()) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(d.dir, ".fetch1738")); err != nil {
+	state, away := filepath.Join(d.dir, ".fetch1738"), filepath.Join(t.TempDir(), "state")
+	if err := os.Rename(state, away); err != nil {
 		t.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(os.RemoveAll(state), os.Rename(away, state)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
