@@ -709,7 +709,8 @@ type store struct {
 	files map[string]string
 	puts  int
 
-	refuse bool
+	refuse bool // PUT
+	forget bool // what is put
 }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -722,7 +723,9 @@ func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "no", http.StatusForbidden)
 	case req.Method == http.MethodPut:
 		b, _ := io.ReadAll(req.Body)
-		s.files[name] = string(b)
+		if s.files[name] = string(b); s.forget {
+			delete(s.files, name)
+		}
 		s.puts++
 		w.WriteHeader(http.StatusCreated)
 	case !ok:
@@ -759,6 +762,8 @@ func TestUploadToWeb(t *testing.T) {
 	write(t, m.Dir, map[string]string{"a b": "refused"})
 	s.refuse = true
 	ran(t, m, mirror.Summary{Unchanged: 1, Failed: 1, Missing: 1})
+	s.refuse, s.forget = false, true
+	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Failed: 1, Missing: 1})
 }
 
 // What cannot be uploaded to is refused before anything is dialled.

@@ -118,6 +118,9 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		return
 	}
 	if r.site.Web {
+		for _, f := range placed {
+			delete(r.remote[f.dir()].Entries, path.Base(f.path))
+		}
 		r.lookAll(ctx, placed)
 	} else {
 		var list []string
