@@ -27,7 +27,8 @@ type uploader struct {
 		files(t *testing.T) map[string]string
 		put(t *testing.T, name, data string)
 	}
-	owned map[string]string // the owner's files
+	owned   map[string]string            // the owner's files
+	program func(t *testing.T) *exec.Cmd // another one than ours, or nil
 }
 
 // A diskSite is a directory of a server on this disk.
@@ -193,6 +194,9 @@ func (r uploaded) last() string {
 // command returns the command that brings the folder to the server.
 func (d *uploader) command(t *testing.T, options ...string) *exec.Cmd {
 	t.Helper()
+	if d.program != nil {
+		return d.program(t)
+	}
 	cmd := exec.CommandContext(patience(t), buildCommand(t), slices.Concat([]string{"mirror", "-v"}, options, []string{d.dir, d.url})...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir, "LANG=C.UTF-8", "TZ=UTC"}
 	return cmd

@@ -280,8 +280,21 @@ func TestListenFails(t *testing.T) {
 	if err != nil {
 		t.Skip("the test needs IPv6, which this computer does not have: ", err)
 	}
-	defer taken.Close()
-	o := &options{port: uint16(taken.Addr().(*net.TCPAddr).Port)}
+	port := func() uint16 { return uint16(taken.Addr().(*net.TCPAddr).Port) }
+	for range 100 { // another program may have the port at the other address
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port())); err == nil {
+			l.Close()
+			break
+		}
+		other, err := net.Listen("tcp", "[::1]:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken.Close()
+		taken = other
+	}
+	defer func() { taken.Close() }()
+	o := &options{port: port()}
 	at, err := o.place()
 	if err != nil {
 		t.Fatal(err)

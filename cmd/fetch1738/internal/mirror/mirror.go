@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 		url, dir = dir, url
 		s.Mirror.Upload = &s.upload
 	}
-	if err := s.check(); err != nil {
+	if err := s.check(disk.Of(ctx), dir); err != nil {
 		return shown.Misused(err)
 	}
 	signal.Ignore(syscall.SIGPIPE)

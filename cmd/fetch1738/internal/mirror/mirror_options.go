@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
@@ -22,8 +23,9 @@ type settings struct {
 	json   bool
 }
 
-// check refuses options that have no meaning in the direction of the copy.
-func (s *settings) check() error {
+// check refuses options that have no meaning in the direction of the copy, and an upload from nowhere,
+// which may have been meant as a copy.
+func (s *settings) check(d disk.Disk, dir string) error {
 	for _, option := range s.given {
 		switch isUpload := s.Mirror.Upload != nil; {
 		case isUpload && option == "alias":
@@ -31,6 +33,9 @@ func (s *settings) check() error {
 		case !isUpload && option != "alias":
 			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
 		}
+	}
+	if _, err := d.Stat(dir); s.Mirror.Upload != nil && errors.Is(err, fs.ErrNotExist) {
+		return fault.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
 	}
 	return nil
 }

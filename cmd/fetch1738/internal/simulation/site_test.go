@@ -120,7 +120,7 @@ func (s *site) start() error {
 	}
 	ctx := context.Background()
 	plain := func(name string) string { return "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/") }
-	s.path = plain
+	path := plain
 	var err error
 	switch s.Scheme {
 	case "ftp":
@@ -136,7 +136,7 @@ func (s *site) start() error {
 	case "http":
 		s.server, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
 	case "gopher":
-		s.path = func(name string) string {
+		path = func(name string) string {
 			item := "/9"
 			if strings.HasSuffix(name, ".txt") {
 				item = "/0"
@@ -153,7 +153,7 @@ func (s *site) start() error {
 			}
 		})
 	case "nntp":
-		s.path = func(name string) string {
+		path = func(name string) string {
 			i := strings.LastIndex(name, "/")
 			return "/" + strings.ReplaceAll(name[:i], "/", ".") + name[i:]
 		}
@@ -161,11 +161,14 @@ func (s *site) start() error {
 	case "wais":
 		var srv *waistest.Server
 		srv, err = waistest.Start(ctx, addr, func(q *waistest.Server) { common(&q.Server) })
-		s.server, s.path = srv, func(name string) string { return srv.DocumentPath("files", name) }
+		s.server, path = srv, func(name string) string { return srv.DocumentPath("files", name) }
 	case "prospero":
 		s.server, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(&q.Server) })
 	}
-	s.url = s.Scheme + "://" + netip.MustParseAddrPort(addr).String()
+	if s.url != "" {
+		return err // a restart: operations may be reading the URL
+	}
+	s.path, s.url = path, s.Scheme+"://"+netip.MustParseAddrPort(addr).String()
 	if s.Login && (s.Scheme == "ftp" || s.Scheme == "http") {
 		s.url = fmt.Sprintf("%s://%s:%s@%s", s.Scheme, user, password, addr)
 	}
