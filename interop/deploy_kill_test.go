@@ -219,6 +219,7 @@ func (k *killer) killAt(t *testing.T, at int, ofServer bool) {
 	cmd := k.command(t, "--delete")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
+	started := make(chan struct{})
 	reached := k.tap.arm(at, k.IntN(2) == 0, func() {
 		if k.first != nil {
 			k.first()
@@ -226,12 +227,14 @@ func (k *killer) killAt(t *testing.T, at int, ofServer bool) {
 		if ofServer {
 			k.process.kill()
 		} else {
+			<-started
 			_ = cmd.Process.Kill()
 		}
 	})
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	close(started)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

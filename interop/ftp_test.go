@@ -392,7 +392,7 @@ func TestVsftpdUpload(t *testing.T) {
 	_, err = f.Replace(c.context(t), &fetch.Request{Locator: l, Offset: 1000}, strings.NewReader("resumed"))
 	check("REST, STOR", err, append(slices.Clone(binary[:1000]), append([]byte("resumed"), append(slices.Clone(binary[1007:]), "and more"...)...)...))
 	c.check(t, "USER lab", "PASS ****", "PWD",
-		"CWD incoming", "TYPE I", "EPSV", "STOR new file", "SIZE new file",
+		"TYPE I", "CWD incoming", "EPSV", "STOR new file", "SIZE new file",
 		"EPSV", "APPE new file",
 		"EPSV", "REST 1000", "STOR new file", "SIZE new file")
 	l.Type = 'a'

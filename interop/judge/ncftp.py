@@ -10,7 +10,9 @@ command = {
     "get": ["ncftpget", *flags, "-Z", "-C", url.hostname, path, target],
     "resume": ["ncftpget", *flags, "-z", "-C", url.hostname, path, target],
     "put": ["ncftpput", *flags, "-C", url.hostname, target, path],
-    "deploy": ["ncftpput", *flags, "-R", url.hostname, path, *sorted(os.path.join(target, name) for name in os.listdir(target))],
+    "deploy": ["ncftpput", *flags, "-R", url.hostname, path],
     "tree": ["ncftpget", *flags, "-Z", "-R", "-T", url.hostname, target, path + "."],
 }[task]
+if task == "deploy":
+    command += sorted(os.path.join(target, name) for name in os.listdir(target))
 os.execvp(command[0], command)

@@ -149,7 +149,7 @@ func segmented(o *once, err error) {
 	if o.op.name == "Segments" {
 		least = 2 * leastSegment
 	}
-	small := slices.ContainsFunc(d.versions, func(v version) bool { return len(v.data) < least })
+	small := slices.ContainsFunc(d.all(), func(v version) bool { return len(v.data) < least })
 	if _, begun := o.w.disk.Get(out + ".segments"); begun && !small && !o.w.fellBack {
 		final(o, err)
 	} else {

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing/fstest"
 	"time"
@@ -28,10 +29,18 @@ type document struct {
 	zero     bool
 	text     bool
 	serial   int
-	versions []version
+	mu       sync.Mutex
+	versions []version // use all
 }
 
-func (d *document) last() version { return d.versions[len(d.versions)-1] }
+// all returns the versions so far. An event may add one while others are compared.
+func (d *document) all() []version {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.versions[:len(d.versions):len(d.versions)]
+}
+
+func (d *document) last() version { all := d.all(); return all[len(all)-1] }
 
 // make returns the first size bytes of the n-th content.
 func (d *document) make(n, size int) []byte {
@@ -63,20 +72,23 @@ func textOf(serial, n, size int) []byte {
 // middle is the same, so if size or time stay too, what is requested again from there shows nothing.
 func (d *document) patched(size int, mod time.Time) version {
 	old := d.last()
-	fresh, ends := d.make(len(d.versions), size), len(old.data)/4
+	fresh, ends := d.make(len(d.all()), size), len(old.data)/4
 	return version{data: slices.Concat(fresh[:ends], old.data[ends:len(old.data)-ends], fresh[len(old.data)-ends:]), mod: mod}
 }
 
 // set adds a version.
 func (d *document) set(v version) {
 	v.from = time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.versions = append(d.versions, v)
 }
 
 // during returns the versions that the document had between two moments.
 func (d *document) during(from, to time.Time) (list []version) {
-	for i, v := range d.versions {
-		ended := i+1 < len(d.versions) && d.versions[i+1].from.Before(from)
+	all := d.all()
+	for i, v := range all {
+		ended := i+1 < len(all) && all[i+1].from.Before(from)
 		if !ended && !v.from.After(to) {
 			list = append(list, v)
 		}
@@ -92,7 +104,7 @@ func (d *document) has(data []byte, from, to time.Time) bool {
 // differs says where data and each version differ.
 func (d *document) differs(data []byte) string {
 	var b strings.Builder
-	for i, v := range d.versions {
+	for i, v := range d.all() {
 		at := 0
 		for at < min(len(data), len(v.data)) && data[at] == v.data[at] {
 			at++
@@ -105,9 +117,9 @@ func (d *document) differs(data []byte) string {
 // cameBack reports whether the document became another one and then an earlier one again, the last
 // change after a moment. By FTP nobody can see that: a transfer has no word about its version.
 func (d *document) cameBack(after time.Time) bool {
-	for k, v := range d.versions {
+	for k, v := range d.all() {
 		differs := false // a version before it
-		for _, u := range slices.Backward(d.versions[:k]) {
+		for _, u := range slices.Backward(d.all()[:k]) {
 			if same := bytes.Equal(u.data, v.data); same && differs && !v.gone && v.from.After(after) {
 				return true
 			} else if !same && !u.gone {
@@ -120,7 +132,7 @@ func (d *document) cameBack(after time.Time) bool {
 
 // begins reports whether data is the beginning of any version.
 func (d *document) begins(data []byte) bool {
-	return slices.ContainsFunc(d.versions, func(v version) bool { return !v.gone && bytes.HasPrefix(v.data, data) })
+	return slices.ContainsFunc(d.all(), func(v version) bool { return !v.gone && bytes.HasPrefix(v.data, data) })
 }
 
 // live is the file system that a server serves: what the documents are now.

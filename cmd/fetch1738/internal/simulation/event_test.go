@@ -34,11 +34,11 @@ var kinds = []kind{
 
 	// The documents change. Their names stay the same.
 	{name: "change", draw: changes, happen: changing(func(d *document, e Event) version {
-		return version{data: d.make(len(d.versions), d.otherSize(e.N%9000)), mod: time.Now()}
+		return version{data: d.make(len(d.all()), d.otherSize(e.N%9000)), mod: time.Now()}
 	})},
 	{name: "grow", draw: changes, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		return version{data: append(slices.Clip(v.data), d.make(len(d.versions), len(v.data)+1+e.N%5000)[len(v.data):]...), mod: time.Now()}
+		return version{data: append(slices.Clip(v.data), d.make(len(d.all()), len(v.data)+1+e.N%5000)[len(v.data):]...), mod: time.Now()}
 	})},
 	{name: "patch", draw: identified, happen: changing(func(d *document, e Event) version {
 		v := d.last()
@@ -52,7 +52,7 @@ var kinds = []kind{
 	{name: "exodus", draw: ofTree, happen: exodus},
 	{name: "return", draw: changes, happen: func(w *world, _ *process, e Event) {
 		w.acts(e)
-		w.sites[e.Site].change(e.Name, func(d *document) version { return d.versions[0] })
+		w.sites[e.Site].change(e.Name, func(d *document) version { return d.all()[0] })
 	}},
 
 	// The servers and the network.
@@ -184,7 +184,7 @@ func changing(next func(d *document, e Event) version) func(w *world, p *process
 
 // otherSize returns n, or a number near it, that is the size of no other version.
 func (d *document) otherSize(n int) int {
-	for slices.ContainsFunc(d.versions, func(v version) bool { return !v.gone && len(v.data) == n }) {
+	for slices.ContainsFunc(d.all(), func(v version) bool { return !v.gone && len(v.data) == n }) {
 		n++
 	}
 	return n

@@ -182,7 +182,7 @@ func attributes(o *once) error {
 	defer r.Close()
 	found, err := r.Attributes(o.context(), o.w.url())
 	if s, d := o.w.main(); err == nil && found.Size >= 0 && !s.forges(o.w.plan.Events) &&
-		!slices.ContainsFunc(d.versions, func(v version) bool { return int64(len(v.data)) == found.Size }) {
+		!slices.ContainsFunc(d.all(), func(v version) bool { return int64(len(v.data)) == found.Size }) {
 		o.w.breaks("Attributes: %d bytes, which no version has", found.Size)
 	}
 	return err
@@ -301,7 +301,7 @@ func wantsFile(w *world) {
 // upload is what Put stores.
 func upload(w *world) []byte {
 	_, d := w.main()
-	return d.versions[0].data
+	return d.all()[0].data
 }
 
 func put(o *once) error {

@@ -32,6 +32,7 @@ type site struct {
 	url       string              // with the login
 	path      func(string) string // of a document, in a URL
 	armed     []Event
+	mu        sync.Mutex           // for others and meddled
 	others    map[string][][]byte  // of an upload: what others have put on the server, by name
 	meddled   map[string]time.Time // and when they changed a document there
 }

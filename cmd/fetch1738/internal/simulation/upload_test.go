@@ -48,7 +48,7 @@ func (s *site) begin() {
 	now := fstest.MapFS{aside: {Data: ownText}}
 	add := func(name string, data []byte, mod time.Time) {
 		now[name] = &fstest.MapFile{Data: data, ModTime: mod, Mode: 0o644}
-		s.others[name] = append(s.others[name], data)
+		s.addOther(name, data)
 	}
 	s.others = map[string][][]byte{aside: {ownText}}
 	way := s.w.plan.Variant / 64 % 4
@@ -144,8 +144,10 @@ func meddle(w *world, e Event) {
 		if e.N/2%2 == 0 && s.showsTimes() {
 			with = d.make(14, len(data))
 		}
-		s.others[d.name] = append(s.others[d.name], with)
+		s.addOther(d.name, with)
+		s.mu.Lock()
 		s.meddled[d.name] = time.Now()
+		s.mu.Unlock()
 		if err := s.server.PutModified(d.name, with, time.Now().Add(time.Hour)); err != nil {
 			w.breaks("%s cannot be changed on the server: %v", d.name, err)
 		}
@@ -162,8 +164,17 @@ func (s *site) showsTimes() bool {
 		})
 }
 
+// addOther notes what others have put on the server under a name.
+func (s *site) addOther(name string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.others[name] = append(s.others[name], data)
+}
+
 // isOf reports whether data is what others have put on the server under a name.
 func (s *site) isOf(name string, data []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.others[name], func(other []byte) bool { return bytes.Equal(other, data) })
 }
 
