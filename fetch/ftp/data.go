@@ -38,7 +38,7 @@ func (s *session) openData(command string) error {
 			return err
 		}
 		s.data = &dataConn{idle: s.access.limits.Idle}
-	} else if s.connects && isUpload(verbOf(command)) {
+	} else if s.connectsLater(verbOf(command)) {
 		port, err := s.requestPort()
 		if err != nil {
 			return err
@@ -57,6 +57,13 @@ func (s *session) openData(command string) error {
 	}
 	s.ready = true
 	return nil
+}
+
+// connectsLater reports whether the session connects to a port only when the command of the transfer has
+// been sent: on servers that have been measured, for uploads. Others may leave a port open for ever that
+// nobody has connected to, as after a refusal.
+func (s *session) connectsLater(verb fetch.Op) bool {
+	return s.connects && s.program.name != "" && isUpload(verb)
 }
 
 // preTransfer sends PRET, which names the next transfer, if Options.PRET is set.
@@ -117,6 +124,11 @@ func (s *session) startPending() {
 // begin waits until the data connection is set up, after the first reply to the transfer.
 func (s *session) begin() error {
 	d := s.data
+	if s.later != 0 {
+		if err := s.connectLater(); err != nil {
+			return err
+		}
+	}
 	if c := d.pending; c != nil {
 		if err := s.await(c); err != nil {
 			return err

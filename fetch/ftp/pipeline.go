@@ -280,7 +280,7 @@ func (s *session) openNextPort() {
 		s.loses()
 		return
 	}
-	if s.connects && isUpload(s.access.verb) && s.inPlace() { // STOR is next
+	if s.connectsLater(s.access.verb) && s.inPlace() { // STOR is next
 		s.dropData()
 		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
 	} else {

@@ -393,6 +393,10 @@ func (s *session) tryTransfer(command string, do func() error) error {
 		return nil
 	}
 	err = s.data.explain(s.failure(err)) // before stop ends the handshake
+	if s.later != 0 {                    // the server may have given the port up
+		s.dropData()
+		return err
+	}
 	if s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
 		s.ready, s.early, s.asked = true, true, false
 		return err
@@ -457,11 +461,17 @@ func (s *session) endOfUpload() {
 }
 
 // sent implements answers: the command of an upload has been sent. The connection takes as long as
-// the reply to it.
+// the reply to it. If that has arrived already, it is read first: after a refusal, the server may give
+// the port to another client.
 func (s *session) sent() error {
-	if s.later == 0 {
+	if s.later == 0 || s.ctl.Waiting() {
 		return nil
 	}
+	return s.connectLater()
+}
+
+// connectLater connects to the port of an upload whose command has been sent.
+func (s *session) connectLater() error {
 	conn, err := s.dialData(s.later)
 	if s.later = 0; err != nil {
 		return s.ctl.Fail(err)
