@@ -126,8 +126,8 @@ const (
 	maxFunction = 60   // lines
 )
 
-// large lists the packages, types and functions that may be larger: each with a limit of its own, its
-// size rounded up, and the reason why it is not split.
+// large lists the packages, types and functions that may be larger: each with a limit of its own,
+// its size rounded up, and the reason why it is not split.
 var large = map[string]struct {
 	limit int
 	why   string
@@ -288,8 +288,8 @@ func TestModuleRules(t *testing.T) {
 // TestForbidden rejects code that would break the design in any package: starting programs for
 // URLs, registering schemes in HTTP transports, package unsafe, and work at import time.
 func TestForbidden(t *testing.T) {
-	// The programs of a desktop, which the user runs with gateway --install and --open; the program that
-	// the user wants to have judged.
+	// The programs of a desktop, which the user runs with gateway --install and --open; the program
+	// that the user wants to have judged.
 	exceptions := map[string]string{
 		"cmd/fetch1738/internal/gateway/programs_linux.go": `"os/exec"`,
 		"judge/command.go": `"os/exec"`, "judge/command_unix.go": `"os/exec"`, "judge/command_other.go": `"os/exec"`,

@@ -185,8 +185,8 @@ func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reade
 	})
 }
 
-// Edit performs edits in the directory that req designates, such as renaming and deleting files; see
-// [fetch.Editor]. A referral is an error.
+// Edit performs edits in the directory that req designates, such as renaming and deleting files;
+// see [fetch.Editor]. A referral is an error.
 func (r *Resolver) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
 	never := func(*fetch.Referral) bool { return false }
 	_, err := perform(ctx, r, req, fetch.OpEdit, never, func(f fetch.Editor, ctx context.Context, req *fetch.Request) (*struct{}, error) {

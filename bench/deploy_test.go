@@ -154,8 +154,8 @@ func (s sender) spent(server *url.URL, root, dir, folder string) (time.Duration,
 	return took, err
 }
 
-// raceUploads has senders upload a folder to the far servers, all at the same time, and reports round
-// trips a file, and the ratios of ours to the others.
+// raceUploads has senders upload a folder to the far servers, all at the same time, and reports
+// round trips a file, and the ratios of ours to the others.
 func raceUploads(b *testing.B, folder string, files int, senders ...sender) {
 	b.Helper()
 	servers := targets(b)
@@ -201,7 +201,8 @@ func oneFolder(b *testing.B, n int) string {
 	return filepath.Join(files(b, 1, n), "d0")
 }
 
-// BenchmarkDeployParallel uploads 2,000 files of 4 KiB on eight connections. The bar is 0.7 of lftp.
+// BenchmarkDeployParallel uploads 2,000 files of 4 KiB on eight connections. The bar is 0.7 of
+// lftp.
 func BenchmarkDeployParallel(b *testing.B) {
 	n := few(2000)
 	raceUploads(b, oneFolder(b, n), n, ourUpload(b, 8), lftpUpload(b, "off", 8), lftpUpload(b, "on", 8))
@@ -219,7 +220,8 @@ func BenchmarkDeployPrograms(b *testing.B) {
 }
 
 // BenchmarkDeployUnchanged uploads a tree of 2,000 files in 100 folders that has not changed, and
-// lists it by a mirror of the other direction with --dry-run, in turn. The bar is 1.2 of the latter.
+// lists it by a mirror of the other direction with --dry-run, in turn. The bar is 1.2 of the
+// latter.
 func BenchmarkDeployUnchanged(b *testing.B) {
 	folders := few(100)
 	ours := command(b)
@@ -267,7 +269,8 @@ func eachFile(dir string, do func(name string) error) error {
 	return err
 }
 
-// BenchmarkDeployLarge uploads 1 GiB from and to a disk, by mirror and by -T. The bar for cpu/curl is 0.6.
+// BenchmarkDeployLarge uploads 1 GiB from and to a disk, by mirror and by -T. The bar for cpu/curl
+// is 0.6.
 func BenchmarkDeployLarge(b *testing.B) {
 	server := targets(b)[0]
 	ours, curl := command(b), tool(b, "curl")

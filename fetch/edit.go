@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Editor changes what a directory contains without transferring data: FTP by RNFR and RNTO, DELE,
-// MKD and so on, file by system calls.
+// An Editor changes what a directory contains without transferring data: FTP by RNFR and RNTO,
+// DELE, MKD and so on, file by system calls.
 type Editor interface {
 	// Edit performs edits, in order, in the directory that req designates, and sets the results of
 	// each. One that is refused does not stop the others. The error is that of the whole: then the

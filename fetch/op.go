@@ -1,8 +1,8 @@
 package fetch
 
-// An Op is the operation that failed: a step of this module, or a command as the protocol spells it.
-// The constants are all of them, except the HTTP methods that a caller invents. The exit codes of the
-// command line depend on the Op.
+// An Op is the operation that failed: a step of this module, or a command as the protocol spells
+// it. The constants are all of them, except the HTTP methods that a caller invents. The exit codes
+// of the command line depend on the Op.
 type Op string
 
 // The steps.

@@ -271,7 +271,8 @@ func arguments(options ...string) []string { return slices.Insert(slices.Clone(u
 // urlled returns the usual arguments with another URL.
 func urlled(url string) []string { return append(slices.Clone(usual[:len(usual)-1]), url) }
 
-// TestActionArguments runs deploy.sh with a recorder in place of fetch1738, and compares the arguments.
+// TestActionArguments runs deploy.sh with a recorder in place of fetch1738, and compares the
+// arguments.
 func TestActionArguments(t *testing.T) {
 	t.Parallel()
 	replaced := func(excludes ...string) []string {
@@ -485,7 +486,8 @@ func TestActionPinned(t *testing.T) {
 	}
 }
 
-// TestActionDefaultReleases checks where releases come from, and that curl is told to use https only.
+// TestActionDefaultReleases checks where releases come from, and that curl is told to use https
+// only.
 func TestActionDefaultReleases(t *testing.T) {
 	t.Parallel()
 	d := &deployment{Env: []string{"FETCH1738_RELEASES=", "https_proxy=http://127.0.0.1:1"}}
@@ -755,8 +757,8 @@ func (a *actionFile) set(path []string, value string) {
 	}
 }
 
-// TestActionFile checks action.yml: every input is described, and passed to the script as a variable,
-// never as a part of a command.
+// TestActionFile checks action.yml: every input is described, and passed to the script as a
+// variable, never as a part of a command.
 func TestActionFile(t *testing.T) {
 	a := readAction(t)
 	if len(a.inputs) != 18 || !a.inputs["server"].required {

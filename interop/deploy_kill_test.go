@@ -27,8 +27,8 @@ import (
 var killed = []string{"vsftpd", "proftpd", "pure-ftpd", "pyftpdlib"}
 
 // TestDeployKilled kills the client or the server, and runs the command again: in 20 rounds, or in
-// DEPLOY_ROUNDS. A round changes the folder, and kills when a number of commands, replies and pieces of
-// data have passed. The random numbers depend on DEPLOY_SEED.
+// DEPLOY_ROUNDS. A round changes the folder, and kills when a number of commands, replies and
+// pieces of data have passed. The random numbers depend on DEPLOY_SEED.
 //
 // After a round, a file on the server is complete, the old or the new one. After the next run, the
 // server has what the folder has, the owner's files, and no temporary file.
@@ -115,8 +115,8 @@ func (k *killer) start(t *testing.T) {
 	k.kind.Start(k.process, &site)
 }
 
-// A mortal is a test whose cleanup functions may be called before its end: they kill the servers that it
-// has started.
+// A mortal is a test whose cleanup functions may be called before its end: they kill the servers
+// that it has started.
 type mortal struct {
 	testing.TB
 	mu      sync.Mutex
@@ -141,8 +141,8 @@ func (m *mortal) kill() {
 // folders are those of the tree that a killer changes.
 var folders = []string{"", "sub/", "new/", "new/deep/", "other/deep/"}
 
-// change gives a file new content: often of the size that it has, sometimes so large that it is sent in
-// several pieces. Its time is in the same minute as others, or long ago.
+// change gives a file new content: often of the size that it has, sometimes so large that it is
+// sent in several pieces. Its time is in the same minute as others, or long ago.
 func (k *killer) change(t *testing.T, name string) {
 	t.Helper()
 	size := k.IntN(3000)
@@ -160,8 +160,8 @@ func (k *killer) change(t *testing.T, name string) {
 	k.write(t, name, string(data), k.IntN(2)*k.IntN(1000))
 }
 
-// vary changes the folder: it replaces some files, adds some, and removes some of those that were there
-// before.
+// vary changes the folder: it replaces some files, adds some, and removes some of those that were
+// there before.
 func (k *killer) vary(t *testing.T) {
 	t.Helper()
 	names := slices.Sorted(maps.Keys(filesBelow(t, k.dir)))
@@ -179,8 +179,8 @@ func (k *killer) vary(t *testing.T) {
 	}
 }
 
-// round changes the folder, starts the command and kills it or the server, and tests what is there. Then
-// it runs the command again.
+// round changes the folder, starts the command and kills it or the server, and tests what is there.
+// Then it runs the command again.
 func (k *killer) round(t *testing.T) {
 	t.Helper()
 	before := k.server.files(t)
@@ -279,8 +279,8 @@ func isClosed(c <-chan struct{}) bool {
 var partName = regexp.MustCompile(`(^|/)fetch1738-[0-9a-f]{24}\.part$`)
 
 // checkComplete requires that what the server has is as it was before, or as it is in the folder.
-// Temporary files may be there. A pure-ftpd that is killed while it replaces a file may have moved the old
-// one away.
+// Temporary files may be there. A pure-ftpd that is killed while it replaces a file may have moved
+// the old one away.
 func (k *killer) checkComplete(t *testing.T, before map[string]string, ofServer bool) {
 	t.Helper()
 	now, here := k.server.files(t), filesBelow(t, k.dir)
@@ -309,8 +309,8 @@ func (k *killer) checkComplete(t *testing.T, before map[string]string, ofServer 
 	}
 }
 
-// A tap forwards FTP connections, those for data too, and counts what passes: each command, each line of
-// a reply, each piece of data.
+// A tap forwards FTP connections, those for data too, and counts what passes: each command, each
+// line of a reply, each piece of data.
 type tap struct {
 	net.Listener
 	to string
@@ -371,8 +371,8 @@ func (p *tap) arm(at int, before bool, act func()) (reached <-chan struct{}) {
 	return p.reached
 }
 
-// disarm ends what arm has begun, and waits until the server has closed all connections, so that it does
-// no more of what the killed client has sent. It returns the number of events.
+// disarm ends what arm has begun, and waits until the server has closed all connections, so that it
+// does no more of what the killed client has sent. It returns the number of events.
 func (p *tap) disarm(t *testing.T) int {
 	t.Helper()
 	p.mu.Lock()
@@ -395,8 +395,8 @@ func (p *tap) disarm(t *testing.T) int {
 	}
 }
 
-// pass counts an event, forwards it, and acts if it is the one that was waited for. It reports whether
-// the connection can continue.
+// pass counts an event, forwards it, and acts if it is the one that was waited for. It reports
+// whether the connection can continue.
 func (p *tap) pass(forward func() error) bool {
 	p.mu.Lock()
 	p.events++

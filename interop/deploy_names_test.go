@@ -124,8 +124,8 @@ func TestDeployQuota(t *testing.T) {
 	}
 }
 
-// TestDeployResumes cuts the transfer of a large file. The next run sends the rest; but all of it, if
-// the server has other bytes.
+// TestDeployResumes cuts the transfer of a large file. The next run sends the rest; but all of it,
+// if the server has other bytes.
 func TestDeployResumes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range ftpservers.Kinds() {
@@ -181,7 +181,8 @@ func (k cut) large(t *testing.T) {
 	k.write(t, "large", string(randomOctets(4<<20)), 3)
 }
 
-// cut kills the client in the middle of the file, and returns the path of what the server has of it.
+// cut kills the client in the middle of the file, and returns the path of what the server has of
+// it.
 func (k cut) cut(t *testing.T) (part string) {
 	t.Helper()
 	over := daemon.TimeOver(t)

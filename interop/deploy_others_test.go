@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// TestDeployOthersKilled counts, in DEPLOY_OTHERS rounds for each program, what is wrong after another
-// program or its server (vsftpd) was killed while it brought a folder there, and after its next run. In a
-// round all changes are of size, so that no program has to look at times or contents to find them. It
-// fails for our command only.
+// TestDeployOthersKilled counts, in DEPLOY_OTHERS rounds for each program, what is wrong after
+// another program or its server (vsftpd) was killed while it brought a folder there, and after its
+// next run. In a round all changes are of size, so that no program has to look at times or contents
+// to find them. It fails for our command only.
 func TestDeployOthersKilled(t *testing.T) {
 	rounds := number(t, "DEPLOY_OTHERS")
 	if rounds == 0 {

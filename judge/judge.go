@@ -29,8 +29,8 @@ import (
 
 // A Client performs the task of a case. Nil means success: it claims that the document is in the
 // file c.Out, the names are there, the upload is at the server, or the tree is below c.Dir or, for
-// Deploy, at the server. Any error means that it says that it failed. It should end when ctx does. Clients of several cases
-// run at the same time.
+// Deploy, at the server. Any error means that it says that it failed. It should end when ctx does.
+// Clients of several cases run at the same time.
 type Client func(ctx context.Context, c Case) error
 
 // A Task is what a client is asked to do in a case.

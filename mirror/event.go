@@ -14,8 +14,8 @@ type Event struct {
 	// bytes. For Listed, Files is the number of files in the listing.
 	Files  int
 	Octets int64
-	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed on
-	// the server since it was uploaded, has one, too.
+	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed
+	// on the server since it was uploaded, has one, too.
 	Err error
 }
 

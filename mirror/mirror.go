@@ -140,17 +140,17 @@ type Summary struct {
 	Unsure int
 	// Octets is the number of bytes in bodies of files and listings, received or sent.
 	Octets int64
-	// Missing counts the files that were to be uploaded and are not on the server, or old there, at the
-	// end: those that failed, and those that were not reached.
+	// Missing counts the files that were to be uploaded and are not on the server, or old there, at
+	// the end: those that failed, and those that were not reached.
 	Missing int
 }
 
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
-// Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed file does not stop the
-// others. Run returns the first error that occurred; errors about a resource are of type
-// *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an error to
-// start a run while another one uses the same Dir.
+// Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed
+// file does not stop the others. Run returns the first error that occurred; errors about a resource
+// are of type *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an
+// error to start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete

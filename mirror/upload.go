@@ -16,17 +16,19 @@ import (
 // directory, which is created if it does not exist, or by PUT below an http URL. The zero value is
 // ready to use.
 //
-// What the server does not have, or has with other content, is sent. A file with the size and the time
-// that the server listed after it was sent, and that has not changed in Dir, is left alone. If the size
-// is equal, and the time says nothing, the contents are compared. On ftp servers a file is stored under
-// a temporary name, its size is checked, and it is renamed. New files are sent before changed ones.
-// Afterwards the directories are listed again: a file that is not listed under its name has failed.
+// What the server does not have, or has with other content, is sent. A file with the size and the
+// time that the server listed after it was sent, and that has not changed in Dir, is left alone. If
+// the size is equal, and the time says nothing, the contents are compared. On ftp servers a file is
+// stored under a temporary name, its size is checked, and it is renamed. New files are sent before
+// changed ones. Afterwards the directories are listed again: a file that is not listed under its
+// name has failed.
 //
-// Mirror.Delete deletes from the server what an Upload has put there, nobody has changed since, and Dir
-// has no more; and then the directories that an Upload has created. If a file has failed, nothing is
-// deleted. The file .fetch1738ignore in Dir has patterns, in the syntax of .gitignore, of what is not
-// part of the tree. Mirror.Fetcher must implement [fetch.Replacer], [fetch.Updater], [fetch.Editor] and
-// [fetch.AttributeFinder], as a *fetch1738.Resolver does. Mirror.Aliases has no meaning.
+// Mirror.Delete deletes from the server what an Upload has put there, nobody has changed since, and
+// Dir has no more; and then the directories that an Upload has created. If a file has failed,
+// nothing is deleted. The file .fetch1738ignore in Dir has patterns, in the syntax of .gitignore,
+// of what is not part of the tree. Mirror.Fetcher must implement [fetch.Replacer], [fetch.Updater],
+// [fetch.Editor] and [fetch.AttributeFinder], as a *fetch1738.Resolver does. Mirror.Aliases has no
+// meaning.
 type Upload struct {
 	// State is the name of the file that keeps what is known about the server: lines of [Record]. If
 	// empty, it is a file in [Folder] in Mirror.Dir, one for each Mirror.Start.

@@ -250,7 +250,8 @@ func TestUploadDelete(t *testing.T) {
 	hasFiles(t, srv, ".", map[string]string{"keep": "k", "changed": "ours", "theirs": "t", "hidden/z": "z"})
 }
 
-// A folder that has become empty is no reason to delete what was sent from it, nor are too many files.
+// A folder that has become empty is no reason to delete what was sent from it, nor are too many
+// files.
 func TestUploadMaxDelete(t *testing.T) {
 	srv := ftptest.New(t)
 	files := map[string]string{"top": "t", "dir/a": "a", "dir/b": "b"}
@@ -371,7 +372,7 @@ func keys(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Key
 
 // A file that a server stores in part is not renamed, and its next upload is whole.
 func TestUploadIsChecked(t *testing.T) {
-	for name, hide := range map[string][]string{"SIZE": nil, "listing": {"SIZE"}} {
+	for name, hide := range map[string][]string{"SIZE": nil, "listing": {"SIZE"}, "content": {"SIZE", "MLSD", "MLST", "LIST"}} {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content, s.Hide = fstest.MapFS{"b": {Data: []byte("old")}}, hide
@@ -429,8 +430,8 @@ func TestUploadOfNames(t *testing.T) {
 	}
 }
 
-// Files are placed in the groups of Order, the new ones first. What refers to a file that has failed is
-// not sent.
+// Files are placed in the groups of Order, the new ones first. What refers to a file that has
+// failed is not sent.
 func TestUploadOrder(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.css": {Data: []byte("old css")}, "p.html": {Data: []byte("old page")}}
@@ -631,8 +632,8 @@ func TestUploadState(t *testing.T) {
 	ran(t, m, mirror.Summary{Unchanged: 1})
 }
 
-// Requests are retried as Again decides. A connection that breaks while files are renamed leaves them
-// under one name or the other, and the run finds out under which.
+// Requests are retried as Again decides. A connection that breaks while files are renamed leaves
+// them under one name or the other, and the run finds out under which.
 func TestUploadRetries(t *testing.T) {
 	for _, tc := range []struct {
 		stage string
@@ -780,8 +781,9 @@ func TestUploadRefused(t *testing.T) {
 	}
 }
 
-// A run that was killed between the renaming of a file and its record has put the file there: a later
-// run deletes it, if its content is still that, and not another one of the same name and size.
+// A run that was killed between the renaming of a file and its record has put the file there: a
+// later run deletes it, if its content is still that, and not another one of the same name and
+// size.
 func TestUploadKilledAfterRename(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "keep": "k"})

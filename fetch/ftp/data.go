@@ -59,9 +59,9 @@ func (s *session) openData(command string) error {
 	return nil
 }
 
-// connectsLater reports whether the session connects to a port only when the command of the transfer has
-// been sent: on servers that have been measured, for uploads. Others may leave a port open for ever that
-// nobody has connected to, as after a refusal.
+// connectsLater reports whether the session connects to a port only when the command of the
+// transfer has been sent: on servers that have been measured, for uploads. Others may leave a port
+// open for ever that nobody has connected to, as after a refusal.
 func (s *session) connectsLater(verb fetch.Op) bool {
 	return s.connects && s.program.name != "" && isUpload(verb)
 }

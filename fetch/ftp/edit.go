@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
-// Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has in
-// its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
+// Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
+// in its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
 // directory. If the server supports pipelining, up to 64 commands are sent at once.
 func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
 	a, err := f.access(ctx, req, editing)
@@ -61,8 +61,8 @@ func checkEdit(e fetch.Edit) error {
 	return nil
 }
 
-// maxAhead is the maximum number of commands of edits that are sent at once. They have some 3 KB, which
-// TCP sends at once.
+// maxAhead is the maximum number of commands of edits that are sent at once. They have some 3 KB,
+// which TCP sends at once.
 const maxAhead = 64
 
 // An editor performs edits on a session.
@@ -104,14 +104,14 @@ func (e *editor) perform(edits []fetch.Edit) error {
 	return nil
 }
 
-// isAhead reports whether commands may be sent before the replies to this edit. Where a server has to
-// show how it handles IAC in a name, more commands may follow.
+// isAhead reports whether commands may be sent before the replies to this edit. Where a server has
+// to show how it handles IAC in a name, more commands may follow.
 func (e *editor) isAhead(edit *fetch.Edit) bool {
 	return !strings.Contains(edit.Name+edit.To, iac)
 }
 
-// commands returns the commands of an edit. An edit that is done already, or that the server has no command
-// for, has no commands.
+// commands returns the commands of an edit. An edit that is done already, or that the server has no
+// command for, has no commands.
 func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 	if edit.Done {
 		return nil, nil
@@ -180,8 +180,8 @@ func (e *editor) sums() (string, error) {
 	return "", err
 }
 
-// finish reads the replies to the commands of an edit and sets its results. The error is that of the
-// session.
+// finish reads the replies to the commands of an edit and sets its results. The error is that of
+// the session.
 func (e *editor) finish(edit *fetch.Edit) error {
 	if edit.Done {
 		return nil

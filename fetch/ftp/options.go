@@ -55,9 +55,9 @@ type Options struct {
 	// If so, Attributes.Header contains HeaderAcceptRanges.
 	Ranges bool
 	// More, if not nil, is called when the data has been transferred, or before. It reports whether
-	// another transfer of the same kind with the same server is sure to follow. The port for its data is then requested
-	// before the final reply to this one has arrived, which saves a round trip. Some servers never
-	// close a port that no transfer has used.
+	// another transfer of the same kind with the same server is sure to follow. The port for its data
+	// is then requested before the final reply to this one has arrived, which saves a round trip. Some
+	// servers never close a port that no transfer has used.
 	More func() bool
 	// Unchecked leaves it to the caller to compare the size of an upload with that of the file on
 	// the server. Otherwise SIZE is sent after it, which takes a round trip.

@@ -26,8 +26,8 @@ import (
 // with PASS, and a few of them the request for the next port together with RETR (see knowns).
 //
 // The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
-// would transfer. STOR waits for all replies, but not for the data connection; APPE and raw commands
-// wait for all. The commands of Edit, which have no data, are sent together.
+// would transfer. STOR waits for all replies, but not for the data connection; APPE and raw
+// commands wait for all. The commands of Edit, which have no data, are sent together.
 
 // A planner records the commands that an access sends. It stops with errNotPlannable
 // at a command that depends on a reply or must not be sent early.

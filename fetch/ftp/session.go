@@ -461,8 +461,8 @@ func (s *session) endOfUpload() {
 }
 
 // sent implements answers: the command of an upload has been sent. The connection takes as long as
-// the reply to it. If that has arrived already, it is read first: after a refusal, the server may give
-// the port to another client.
+// the reply to it. If that has arrived already, it is read first: after a refusal, the server may
+// give the port to another client.
 func (s *session) sent() error {
 	if s.later == 0 || s.ctl.Waiting() {
 		return nil

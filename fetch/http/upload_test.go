@@ -79,9 +79,9 @@ func TestReplaceAndUpdate(t *testing.T) {
 	})
 }
 
-// TestEarlyAnswer checks that a refusal that arrives before the server has read the body counts, even
-// if the server then closes, and that a success does not if the body was not sent. After the end,
-// nothing more of the body is read.
+// TestEarlyAnswer checks that a refusal that arrives before the server has read the body counts,
+// even if the server then closes, and that a success does not if the body was not sent. After the
+// end, nothing more of the body is read.
 func TestEarlyAnswer(t *testing.T) {
 	for name, body := range map[string]func() io.Reader{
 		"known":       func() io.Reader { return bytes.NewReader(make([]byte, 8<<20)) },

@@ -102,8 +102,8 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, c.cause(err, limit, "the server accepts no data")
 }
 
-// SendFile sends up to n bytes of a file, in the kernel if that can do it. Fewer are sent at the end of
-// the file. It fails if no byte is sent within the time limit. An error of the file is a
+// SendFile sends up to n bytes of a file, in the kernel if that can do it. Fewer are sent at the
+// end of the file. It fails if no byte is sent within the time limit. An error of the file is a
 // *[fs.PathError].
 func (c *Conn) SendFile(file *os.File, n int64) (sent int64, err error) {
 	limit := c.limit()

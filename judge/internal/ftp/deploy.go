@@ -12,8 +12,8 @@ import (
 
 // The cases of the task Deploy, in which a client brings a tree to a server.
 
-// deployPlaces are the points of a conversation that are Deploy's own. The server has the directory of
-// the URL, but none of those below it.
+// deployPlaces are the points of a conversation that are Deploy's own. The server has the directory
+// of the URL, but none of those below it.
 func deployPlaces() []scene.Place {
 	all := []scene.Place{
 		{At: "listing", Stages: []string{"NLST", "LIST", "MLSD"}, Says: "the first reply to NLST, LIST or MLSD", Moves: true},

@@ -20,10 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
-func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }
-
-// alike reports whether two names may be the same on a server that changes names: they differ only in
-// case, or in characters that are not letters or digits.
+// alike reports whether two names may be the same on a server that changes names: they differ only
+// in case, or in characters that are not letters or digits.
 func alike(a, b string) bool {
 	plain := func(s string) string {
 		return strings.ToLower(strings.Map(func(c rune) rune {
@@ -39,9 +37,9 @@ func alike(a, b string) bool {
 // few is the number of files up to which all may be deleted in one run.
 const few = 10
 
-// clean reports the files that runs have sent, and that the tree has no more. With Delete it deletes
-// those that the server lists as it did after they were sent. If anything has failed, nothing is
-// deleted.
+// clean reports the files that runs have sent, and that the tree has no more. With Delete it
+// deletes those that the server lists as it did after they were sent. If anything has failed,
+// nothing is deleted.
 func (r *run) clean(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -83,8 +81,8 @@ func (r *run) clean(ctx context.Context) {
 	}
 }
 
-// adopt finds the files that a run has sent, and renamed, but was killed before it recorded that, if the
-// tree has them no more: the part is not there, and the file has the content that was sent.
+// adopt finds the files that a run has sent, and renamed, but was killed before it recorded that,
+// if the tree has them no more: the part is not there, and the file has the content that was sent.
 func (r *run) adopt(ctx context.Context, here map[string]bool) {
 	for _, rec := range r.state.Parts() {
 		t, ok := r.there(rec.File)
@@ -112,8 +110,8 @@ func (r *run) adopt(ctx context.Context, here map[string]bool) {
 	}
 }
 
-// isKnown reports whether Dir is known to have no file in a folder that it does not have: a folder that
-// could not be read may have it.
+// isKnown reports whether Dir is known to have no file in a folder that it does not have: a folder
+// that could not be read may have it.
 func (r *run) isKnown(dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if _, ok := r.local[dir]; ok {
@@ -126,8 +124,8 @@ func (r *run) isKnown(dir string) bool {
 	return true
 }
 
-// isThere reports whether the server has a file as a run has left it. If it has no such file, the record
-// is dropped; if the file has changed since, it is reported.
+// isThere reports whether the server has a file as a run has left it. If it has no such file, the
+// record is dropped; if the file has changed since, it is reported.
 func (r *run) isThere(ctx context.Context, rec state.Record) bool {
 	t, ok := r.there(rec.File)
 	if r.site.Web {
@@ -163,8 +161,8 @@ func (r *run) isGone(dir string) bool {
 	return ok && !there && !above.Partial
 }
 
-// guard returns a function that reports which files are not deleted, and complains about them: those of
-// a folder that has no files any more, or all, if they are too many.
+// guard returns a function that reports which files are not deleted, and complains about them:
+// those of a folder that has no files any more, or all, if they are too many.
 func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kept func(state.Record) bool) {
 	none := func(state.Record) bool { return false }
 	switch {
@@ -188,41 +186,38 @@ func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kep
 		complain(".", "%d files would be deleted, and --max-delete is %d", len(missing), r.MaxDelete)
 		return all
 	}
-	emptied := make(map[string]int)
-	sum := 0
-	for _, rec := range missing {
-		if dir, empty := r.emptied(rec.File); empty {
-			emptied[dir]++
-			sum++
+	hasFolders := make(map[string]bool)
+	for dir := range r.local {
+		if dir != "." {
+			hasFolders[path.Dir(dir)] = true
 		}
 	}
-	if files > few && 2*(len(missing)-sum) > files {
+	emptied := make(map[string]int)
+	keeps := make(map[string]bool) // files of emptied folders
+	for _, rec := range missing {
+		if dir, empty := r.emptied(rec.File, hasFolders); empty {
+			emptied[dir]++
+			keeps[rec.File] = true
+		}
+	}
+	if files > few && 2*(len(missing)-len(keeps)) > files {
 		complain(".", "%d of %d files would be deleted", len(missing), files)
 		return all
 	}
 	for _, dir := range slices.Sorted(maps.Keys(emptied)) {
 		complain(dir, "the folder here has no files, but %d were sent from it", emptied[dir])
 	}
-	return func(rec state.Record) bool { _, empty := r.emptied(rec.File); return empty }
+	return func(rec state.Record) bool { return keeps[rec.File] }
 }
 
-// emptied returns the folder here that should have a file: its own, or the nearest one above it that
-// exists. empty reports whether what that has is no reason to delete the file, as with a disk that is
-// not mounted, or a site that was not built.
-func (r *run) emptied(name string) (dir string, empty bool) {
+// emptied returns the folder here that should have a file: its own, or the nearest one above it
+// that exists. empty reports whether what that has is no reason to delete the file, as with a disk
+// that is not mounted, or a site that was not built.
+func (r *run) emptied(name string, hasFolders map[string]bool) (dir string, empty bool) {
 	own := path.Dir(name)
 	for dir = own; ; dir = path.Dir(dir) {
-		if files, ok := r.local[dir]; ok {
-			folders := 0
-			for other := range r.local {
-				if other != "." && path.Dir(other) == dir {
-					folders++
-				}
-			}
-			return dir, files == 0 && (folders == 0 || dir == own)
-		}
-		if dir == "." {
-			return dir, false
+		if files, ok := r.local[dir]; ok || dir == "." {
+			return dir, ok && files == 0 && (dir == own || !hasFolders[dir])
 		}
 	}
 }
@@ -265,8 +260,8 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 	return err
 }
 
-// removeDirs deletes the directories that runs have created, and that the tree has no more, from the
-// bottom. The server keeps those that are not empty.
+// removeDirs deletes the directories that runs have created, and that the tree has no more, from
+// the bottom. The server keeps those that are not empty.
 func (r *run) removeDirs(ctx context.Context) {
 	for _, rec := range slices.Backward(r.state.All()) {
 		_, here := r.local[rec.File]

@@ -1,11 +1,11 @@
-// Package deploy brings a tree of local files to a server: an ftp or file directory, or URLs of a web
-// server that takes PUT. It is the other direction of package mirror, which has its API.
+// Package deploy brings a tree of local files to a server: an ftp or file directory, or URLs of a
+// web server that takes PUT. It is the other direction of package mirror, which has its API.
 //
 // Content decides what is sent. The state has the checksum of each file that was sent, and what the
-// server listed afterwards; a file is left alone only if the server lists the same again. A file gets
-// its name only when it is complete: it is stored under another one, its size is checked, and then it
-// is renamed. At the end the directories are listed again: what the server does not list under its
-// name has failed.
+// server listed afterwards; a file is left alone only if the server lists the same again. A file
+// gets its name only when it is complete: it is stored under another one, its size is checked, and
+// then it is renamed. At the end the directories are listed again: what the server does not list
+// under its name has failed.
 package deploy
 
 import (

@@ -15,8 +15,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 )
 
-// IgnoreFile is the file in Dir with patterns of what is not sent, in the syntax of .gitignore. It is
-// not sent either.
+// IgnoreFile is the file in Dir with patterns of what is not sent, in the syntax of .gitignore. It
+// is not sent either.
 const IgnoreFile = ".fetch1738ignore"
 
 // maxIgnore is the maximum size in bytes of IgnoreFile.

@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"time"
@@ -51,7 +52,8 @@ func (r *run) hasPart(ctx context.Context, f *file) bool {
 	return r.edit(ctx, f.dir(), edits) == nil && edits[0].Err == nil
 }
 
-// storeDirect stores a file under its name, as all that follow, on a server that has not renamed its part.
+// storeDirect stores a file under its name, as all that follow, on a server that has not renamed
+// its part.
 func (r *run) storeDirect(ctx context.Context, f *file) {
 	r.way.direct.Store(true)
 	r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
@@ -62,8 +64,8 @@ func (r *run) storeDirect(ctx context.Context, f *file) {
 	}
 }
 
-// findPlaced finds out which files have their names after the connection broke while they were renamed,
-// and renames the others once more. broken is the error of the connection.
+// findPlaced finds out which files have their names after the connection broke while they were
+// renamed, and renames the others once more. broken is the error of the connection.
 func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken error) error {
 	var d site.Directory
 	err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(dir)); return err })
@@ -104,8 +106,9 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 	return nil
 }
 
-// verify lists the directories again in which files were placed. What the server does not list under its
-// name, with its size, has failed; of the rest the state gets the times that the server lists.
+// verify lists the directories again in which files were placed. What the server does not list
+// under its name, with its size, has failed; of the rest the state gets the times that the server
+// lists.
 func (r *run) verify(ctx context.Context, p *plan) {
 	var placed []*file
 	dirs := make(map[string]bool)
@@ -141,10 +144,10 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		case !ok:
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing(f)))
 		case t.Size >= 0 && t.Size != f.size && f.link == "":
-			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, errorf("the server lists %d of %d bytes", t.Size, f.size)))
+			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server lists %d of %d bytes", t.Size, f.size)))
 		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
-			// Another client has changed it since, or the server keeps another time: the next run compares the
-			// content.
+			// Another client has changed it since, or the server keeps another time: the next run compares
+			// the content.
 		default:
 			r.remember(f, t)
 		}
@@ -156,7 +159,7 @@ func (r *run) missing(f *file) error {
 	name := path.Base(f.path)
 	for other := range r.remote[f.dir()].Entries {
 		if alike(other, name) && other != name {
-			return errorf("the server has taken the file, but lists it as %q; rename it, or --exclude it", other)
+			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or --exclude it", other)
 		}
 	}
 	return errors.New("the server has taken the file, but does not list it: it may not be able to hold a file of this name; rename it, or --exclude it")

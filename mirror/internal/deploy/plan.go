@@ -28,8 +28,8 @@ type plan struct {
 	checks         []*file // whose content has to be compared with that on the server; in a dry run only
 }
 
-// survey lists the directories of the server that the tree has, or that a run has created. Others are
-// not looked at.
+// survey lists the directories of the server that the tree has, or that a run has created. Others
+// are not looked at.
 func (r *run) survey(ctx context.Context) error {
 	if r.site.Web {
 		return nil
@@ -188,8 +188,8 @@ func (r *run) there(name string) (site.There, bool) {
 	return t, ok
 }
 
-// compare decides what to do with a file by the listing and the state. The local content is read only
-// if its time has changed since it was sent, or may change within the precision of the time.
+// compare decides what to do with a file by the listing and the state. The local content is read
+// only if its time has changed since it was sent, or may change within the precision of the time.
 func (r *run) compare(ctx context.Context, f *file) comparison {
 	if i := strings.IndexAny(f.path, "\r\n\x00"); i >= 0 {
 		f.failed = true
@@ -320,12 +320,18 @@ func (r *run) differs(ctx context.Context, f *file) (bool, error) {
 			return !same, err
 		}
 	}
+	return r.differsFrom(ctx, f, path.Base(f.path))
+}
+
+// differsFrom compares the bytes of a file with those that the server has under a name in its
+// directory.
+func (r *run) differsFrom(ctx context.Context, f *file, name string) (bool, error) {
 	src, err := r.open(f)
 	if err != nil {
 		return false, err
 	}
 	defer src.Close()
-	res, err := r.site.Content(ctx, components(f.path), 0, 0)
+	res, err := r.site.Content(ctx, append(components(f.dir()), name), 0, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil
@@ -465,7 +471,8 @@ func (r *run) foretell(p *plan) {
 	say(Checked, p.checks)
 }
 
-// isRefused reports whether a server has refused a directory: some say so of one that does not exist.
+// isRefused reports whether a server has refused a directory: some say so of one that does not
+// exist.
 func isRefused(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
 	return ok && e.Op == fetch.OpCWD && e.Code >= 500

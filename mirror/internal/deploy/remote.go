@@ -84,8 +84,8 @@ func (r *run) writeRemoteState(ctx context.Context) {
 	}
 }
 
-// sameSum reports whether the server has the checksum of a file under a name. known is false if it states
-// none.
+// sameSum reports whether the server has the checksum of a file under a name. known is false if it
+// states none.
 func (r *run) sameSum(ctx context.Context, f *file, name string) (same, known bool, err error) {
 	edits := []fetch.Edit{{Kind: fetch.EditSum, Name: name}}
 	if err := r.edit(ctx, f.dir(), edits); err != nil {

@@ -101,35 +101,40 @@ func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made
 	return made, nil
 }
 
-// send sends the files of a plan: in the groups of Order, and in each the new files first. So a page
-// that is replaced finds what it refers to. Once a file has failed, the later groups are not sent.
+// send sends the files of a plan: in the groups of Order, and in each the new files first. So a
+// page that is replaced finds what it refers to. Once a file has failed, the later groups are not
+// sent.
 func (r *run) send(ctx context.Context, p *plan) {
-	group := func(f *file) int {
-		for i, only := range slices.Backward(r.Order) {
-			if only.File(components(f.path)) {
-				return i + 1
+	type step struct{ files, links []*file } // some servers create only links that lead to something
+	groups := make([][2]step, len(r.Order)+1)
+	for i, files := range [][]*file{p.fresh, p.changed} {
+		for _, f := range files {
+			if s := &groups[r.group(f)][i]; f.link == "" {
+				s.files = append(s.files, f)
+			} else {
+				s.links = append(s.links, f)
 			}
 		}
-		return 0
 	}
-	all := append(slices.Clone(p.fresh), p.changed...)
-	for g := 0; g <= len(r.Order); g++ {
+	for g, steps := range groups {
 		if g > 0 && r.hasFailed() {
 			r.note("files that --order puts last are not sent, because others have failed")
 			break
 		}
-		for _, isLink := range []bool{false, true} { // some servers create only links that lead to something
-			for _, isNew := range []bool{true, false} {
-				var files []*file
-				for _, f := range all {
-					if f.isNew == isNew && (f.link != "") == isLink && group(f) == g {
-						files = append(files, f)
-					}
-				}
-				r.sendAll(ctx, files)
-			}
+		for _, files := range [][]*file{steps[0].files, steps[1].files, steps[0].links, steps[1].links} {
+			r.sendAll(ctx, files)
 		}
 	}
+}
+
+// group returns the number of the group of Order that a file belongs to; 0 if it matches none.
+func (r *run) group(f *file) int {
+	for i, only := range slices.Backward(r.Order) {
+		if only.File(components(f.path)) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // sendAll sends files, several batches at once.
@@ -242,8 +247,8 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	return nil
 }
 
-// content opens a file to send, and computes its checksum. A small file is read at once, so that what
-// is sent is what the checksum is of.
+// content opens a file to send, and computes its checksum. A small file is read at once, so that
+// what is sent is what the checksum is of.
 func (r *run) content(f *file) (io.Closer, content, error) {
 	if f.data != nil {
 		return io.NopCloser(nil), bytes.NewReader(f.data), nil
@@ -276,7 +281,8 @@ type content interface {
 }
 
 // resumeAt returns how many bytes of a file the server has already, and has right: those before the
-// last 4 KiB are believed, because the name is that of the content, and those are fetched and compared.
+// last 4 KiB are believed, because the name is that of the content, and those are fetched and
+// compared.
 func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, begun bool) (int64, error) {
 	if !begun || r.site.Web || f.size < resumable || name == path.Base(f.path) {
 		return 0, nil
@@ -381,8 +387,8 @@ func (r *run) renames(files []*file) (edits []fetch.Edit, of []*file) {
 	return edits, of
 }
 
-// checkParts compares the sizes of complete files with those that the server states, and sets times and
-// permissions.
+// checkParts compares the sizes of complete files with those that the server states, and sets times
+// and permissions.
 func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 	var edits []fetch.Edit
 	var of []*file
@@ -430,8 +436,8 @@ func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 	return r.compareSizes(ctx, dir, files, sizes)
 }
 
-// compareSizes fails the files whose parts have not their size. What the server does not state is taken
-// from a listing.
+// compareSizes fails the files whose parts have not their size. What the server does not state is
+// taken from a listing.
 func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64) error {
 	var listed *site.Directory
 	for _, f := range files {
@@ -453,6 +459,16 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			r.forgetPart(f)
 			r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
+		if n < 0 && !f.failed && f.data == nil { // neither SIZE nor the listing states it
+			differs, err := r.differsFrom(ctx, f, f.part)
+			if err != nil {
+				return err
+			}
+			if differs {
+				r.forgetPart(f)
+				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
+			}
+		}
 		if r.Checksums && !f.failed {
 			same, known, err := r.sameSum(ctx, f, f.part)
 			if err != nil {
@@ -467,8 +483,8 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 	return nil
 }
 
-// forgetPart has the temporary file deleted at the end, so that the next run sends the file from its
-// start.
+// forgetPart has the temporary file deleted at the end, so that the next run sends the file from
+// its start.
 func (r *run) forgetPart(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -70,8 +70,9 @@ func (p pattern) matches(names []string, isDir bool) bool {
 	return Match(p.parts, names)
 }
 
-// Match reports whether the parts of a pattern, each as [path.Match] takes it or "**", match names. It backtracks to the last "**" only, so its time is
-// at most proportional to the product of the lengths.
+// Match reports whether the parts of a pattern, each as [path.Match] takes it or "**", match names.
+// It backtracks to the last "**" only, so its time is at most proportional to the product of the
+// lengths.
 func Match(parts, names []string) bool {
 	i, j, star, mark := 0, 0, -1, 0
 	for j < len(names) {

@@ -1,5 +1,5 @@
-// Package pool runs the requests of a mirror: several at once, and fewer if the server says that there
-// are too many connections.
+// Package pool runs the requests of a mirror: several at once, and fewer if the server says that
+// there are too many connections.
 package pool
 
 import (
@@ -23,7 +23,8 @@ type Pool struct {
 	width int
 }
 
-// New returns a Pool of width connections. wait is the minimum time between the starts of two requests.
+// New returns a Pool of width connections. wait is the minimum time between the starts of two
+// requests.
 func New(width int, wait time.Duration) *Pool {
 	return &Pool{width: max(1, width), requests: pace.Every(wait)}
 }

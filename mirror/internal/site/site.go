@@ -1,5 +1,5 @@
-// Package site is a server as a place for files: what its directories have, and how files get there and
-// change. It is an ftp or file directory, or URLs of a web server that takes PUT.
+// Package site is a server as a place for files: what its directories have, and how files get there
+// and change. It is an ftp or file directory, or URLs of a web server that takes PUT.
 package site
 
 import (
@@ -40,7 +40,8 @@ type Site struct {
 	start locator.Locator
 }
 
-// SetStart sets the URL. It fails if that is not one of a directory, or of a scheme without uploads.
+// SetStart sets the URL. It fails if that is not one of a directory, or of a scheme without
+// uploads.
 func (s *Site) SetStart(start locator.Locator) error {
 	switch l := start.(type) {
 	case *locator.FTP:

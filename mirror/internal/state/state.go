@@ -67,14 +67,14 @@ func fileFor(url string) string {
 
 var errLocked = errors.New("another mirror from this directory to the same server is running")
 
-// New returns an empty State that is kept nowhere. If url is not empty, Read accepts only the lines of a
-// state for that URL.
+// New returns an empty State that is kept nowhere. If url is not empty, Read accepts only the lines
+// of a state for that URL.
 func New(name, url string) *State {
 	return &State{name: name, url: url, files: make(map[string]Record), parts: make(map[string]Record)}
 }
 
-// Open opens, locks and reads the state for a URL: the file of that name, or if name is empty, one in
-// Folder in root. With readOnly it is only read, and need not exist.
+// Open opens, locks and reads the state for a URL: the file of that name, or if name is empty, one
+// in Folder in root. With readOnly it is only read, and need not exist.
 func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *State, err error) {
 	s = New(name, url)
 	if s.disk = disk.Folder(d); name == "" {
@@ -180,8 +180,8 @@ func (s *State) index(rec Record) {
 	}
 }
 
-// Merge takes the lines of the state that another machine has left at the server. Of two lines about
-// a file, the later one is valid.
+// Merge takes the lines of the state that another machine has left at the server. Of two lines
+// about a file, the later one is valid.
 func (s *State) Merge(other *State) error {
 	for name, theirs := range other.files {
 		ours, ok := s.files[name]
@@ -256,8 +256,8 @@ func (s *State) Begun(file, part string) bool {
 	return ok
 }
 
-// Unfinished reports whether a run has begun to send a file, and has not recorded the end: the file may
-// have the new content on the server.
+// Unfinished reports whether a run has begun to send a file, and has not recorded the end: the file
+// may have the new content on the server.
 func (s *State) Unfinished(file string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,9 +335,9 @@ func (s *State) rewrite() error {
 	return s.disk.Rename(s.name+".new", s.name)
 }
 
-// PartName returns the temporary name on the server of a file with a checksum and a name: another one
-// for other content, so that a later run continues it only if the content is the same. It does not begin
-// with a dot, which some servers refuse.
+// PartName returns the temporary name on the server of a file with a checksum and a name: another
+// one for other content, so that a later run continues it only if the content is the same. It does
+// not begin with a dot, which some servers refuse.
 func PartName(sha256Sum, name string) string {
 	sum := sha256.Sum256([]byte(sha256Sum + "/" + name))
 	return partPrefix + hex.EncodeToString(sum[:12]) + partSuffix

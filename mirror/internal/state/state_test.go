@@ -143,8 +143,8 @@ func TestPartNames(t *testing.T) {
 	}
 }
 
-// No state, which may come from a server, leads out of the tree, and what is read can be written and
-// read again.
+// No state, which may come from a server, leads out of the tree, and what is read can be written
+// and read again.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		`{"url":"u","file":"a","size":1,"sha256":"00"}`, `{"url":"u","file":"../a","size":1}`, `{"url":"u","file":"/a"}`, `{"url":"u","octets":"9g=="}`,

@@ -23,8 +23,8 @@ type settings struct {
 	json   bool
 }
 
-// check refuses options that have no meaning in the direction of the copy, and an upload from nowhere,
-// which may have been meant as a copy.
+// check refuses options that have no meaning in the direction of the copy, and an upload from
+// nowhere, which may have been meant as a copy.
 func (s *settings) check(d disk.Disk, dir string) error {
 	for _, option := range s.given {
 		switch isUpload := s.Mirror.Upload != nil; {
@@ -170,8 +170,8 @@ func links(field *mirror.Links) curl.Setter {
 	}
 }
 
-// pages are the patterns that "--order site" stands for: pages refer to other files, and the first one
-// to pages.
+// pages are the patterns that "--order site" stands for: pages refer to other files, and the first
+// one to pages.
 var pages = []string{"*.htm", "*.html", "*.xhtml", "*.php", "index.*"}
 
 // order appends a pattern.

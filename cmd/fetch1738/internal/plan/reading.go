@@ -65,8 +65,8 @@ func HasScheme(text string) bool {
 	return !isPort || known
 }
 
-// HasKnownScheme reports whether text begins with a scheme of a URL that can be fetched. "C:\x" does
-// not, nor does "host:/x".
+// HasKnownScheme reports whether text begins with a scheme of a URL that can be fetched. "C:\x"
+// does not, nor does "host:/x".
 func HasKnownScheme(text string) bool {
 	name, _, found := strings.Cut(text, ":")
 	_, known := locator.SchemeOf(strings.ToLower(name))

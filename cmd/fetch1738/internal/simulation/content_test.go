@@ -69,7 +69,8 @@ func textOf(serial, n, size int) []byte {
 }
 
 // patched returns a version with other bytes at the beginning and at the end of the last one. Its
-// middle is the same, so if size or time stay too, what is requested again from there shows nothing.
+// middle is the same, so if size or time stay too, what is requested again from there shows
+// nothing.
 func (d *document) patched(size int, mod time.Time) version {
 	old := d.last()
 	fresh, ends := d.make(len(d.all()), size), len(old.data)/4

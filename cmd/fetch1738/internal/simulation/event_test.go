@@ -107,9 +107,9 @@ func identified(r *rand.Rand, p *Plan, e *Event) bool {
 	return changes(r, p, e) && p.Sites[e.Site].Scheme != "gopher" && p.Sites[e.Site].Way != "old" && !strings.HasPrefix(p.Operation, "-C")
 }
 
-// hides reports whether nobody could see the event e because of the event o: the server does not give
-// its word about the version, or gives it for another moment. A mirror does not see a document that
-// is back with size and time when it looks at the list again.
+// hides reports whether nobody could see the event e because of the event o: the server does not
+// give its word about the version, or gives it for another moment. A mirror does not see a document
+// that is back with size and time when it looks at the list again.
 func hides(o, e Event, op operation) bool {
 	if e.Kind != "patch" && e.Kind != "extend" {
 		return false
@@ -160,7 +160,8 @@ func edit(w *world, _ *process, e Event) {
 	}
 }
 
-// isOfOthers reports whether an event is something that others do to the files that are not complete.
+// isOfOthers reports whether an event is something that others do to the files that are not
+// complete.
 func isOfOthers(e Event) bool { return e.Kind == "link" || e.Kind == "other" || e.Kind == "gone" }
 
 // ofFetcher is for operations that use any Fetcher, of documents whose size is known.

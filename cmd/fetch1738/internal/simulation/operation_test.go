@@ -281,8 +281,8 @@ func final(o *once, err error) {
 	}
 }
 
-// keepsUnknown reports whether a failed Download has left a part of a document for which there is no
-// sign by which the next one could know it again.
+// keepsUnknown reports whether a failed Download has left a part of a document for which there is
+// no sign by which the next one could know it again.
 func (o *once) keepsUnknown(s *site, err error) bool {
 	part, _ := o.w.disk.Get(out + fetch1738.PartSuffix)
 	unknown := (s.Scheme == "gopher" || s.Scheme == "nntp") && o.had[out+fetch1738.PartSuffix] == "" && string(part) != "of another user"

@@ -160,8 +160,9 @@ func pick[T any](r *rand.Rand, rows []T, often func(T) int) T {
 	return all[r.IntN(len(all))]
 }
 
-// drawStory returns events that belong together: something ends a process in the middle of a document,
-// which then changes, or what is kept of it does. That often ends again, and the document returns.
+// drawStory returns events that belong together: something ends a process in the middle of a
+// document, which then changes, or what is kept of it does. That often ends again, and the document
+// returns.
 func drawStory(r *rand.Rand, p *Plan) (story []Event) {
 	at := drawStep(r)
 	if p.tree && r.IntN(3) == 0 {
@@ -240,8 +241,8 @@ func drawUpload(r *rand.Rand, s *Site) {
 	}
 }
 
-// fileName returns the name of the i-th document. The names have directories, some with a file of the
-// same name, characters that URLs encode, and two that differ in case only.
+// fileName returns the name of the i-th document. The names have directories, some with a file of
+// the same name, characters that URLs encode, and two that differ in case only.
 func fileName(scheme string, i int) string {
 	if scheme == "nntp" {
 		return fmt.Sprintf("local/test/%d", i+1)

@@ -256,8 +256,8 @@ func (s *site) forges(events []Event) bool {
 	})
 }
 
-// unmarks reports whether a document has an end mark, unless the server only begins to send it. What
-// was received with the mark is not replaced by anything without.
+// unmarks reports whether a document has an end mark, unless the server only begins to send it.
+// What was received with the mark is not replaced by anything without.
 func (s *site) unmarks(d *document) bool {
 	return s.Scheme == "gopher" && d.text && !slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
 		return e.Kind == "server" && !strings.HasPrefix(e.Fault, "Truncate")

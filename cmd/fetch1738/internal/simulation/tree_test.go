@@ -125,8 +125,8 @@ func copied(o *once, err error) {
 	}
 }
 
-// spares checks what must not be deleted even if a listing lies: all files of the directory, because
-// it lists none, or more than half of many files.
+// spares checks what must not be deleted even if a listing lies: all files of the directory,
+// because it lists none, or more than half of many files.
 func (o *once) spares(s *site) {
 	var top, kept, files, deleted, wrongly int
 	for _, d := range s.documents {

@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// Uploads of trees. The documents are files on the disk then, below source, and their names are those
-// on the server. Events that change documents change the files.
+// Uploads of trees. The documents are files on the disk then, below source, and their names are
+// those on the server. Events that change documents change the files.
 
 const (
 	source = home + "/site"
@@ -155,8 +155,8 @@ func meddle(w *world, e Event) {
 }
 
 // showsTimes reports whether the server has the times that an upload sets, and lists them to the
-// second. What others change on another one just after it was sent, without changing its size, is not
-// seen.
+// second. What others change on another one just after it was sent, without changing its size, is
+// not seen.
 func (s *site) showsTimes() bool {
 	return s.Scheme == "ftp" && slices.Contains([]string{"", "proftpd", "pure-ftpd", "out of turn", "closes", "no REST"}, s.Way) &&
 		!slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
@@ -329,8 +329,8 @@ func brought(o *once, err error) {
 	}
 }
 
-// deletesFirst reports whether a file may be missing because the server does not replace it by RNTO, and
-// something else has ended the run before the new one had its name.
+// deletesFirst reports whether a file may be missing because the server does not replace it by
+// RNTO, and something else has ended the run before the new one had its name.
 func (w *world) deletesFirst() bool {
 	return len(w.plan.Events) > 1 && slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Name == "RNTO" })
 }
@@ -360,8 +360,8 @@ func (w *world) remembers() bool {
 	return !w.everCrashed && !w.failsDisk() && !lies(w.plan) && !slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Kind == "short" })
 }
 
-// readable checks the state of an upload: it begins with the URL of the server, and its lines are JSON,
-// but for those that something has cut.
+// readable checks the state of an upload: it begins with the URL of the server, and its lines are
+// JSON, but for those that something has cut.
 func (w *world) readable() {
 	damaged := w.everCrashed || w.crashed || w.plan.Disk.Capacity > 0 || slices.ContainsFunc(w.plan.Events, func(e Event) bool {
 		return slices.Contains([]string{"short", "crash", "crash after"}, e.Kind)

@@ -70,8 +70,8 @@ func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 	return r.f.Seek(offset, whence)
 }
 
-// File returns the file if its bytes go through nothing else, so that the kernel can send them, and nil
-// otherwise. They are not counted.
+// File returns the file if its bytes go through nothing else, so that the kernel can send them, and
+// nil otherwise. They are not counted.
 func (s *Source) File() *os.File {
 	f, ok := s.file.(*os.File)
 	if !ok || s.flow != io.Reader(f) || s.regular() == nil {
