@@ -35,7 +35,7 @@ var imports = []struct {
 	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},
-	{"fetch", []string{"locator"}},
+	{"fetch", []string{"locator", "internal/wire"}},
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
 	{"fetch/internal/", []string{"fetch", "internal/"}},
 	{"fetch/", []string{"fetch", "fetch/internal/", "locator", "internal/"}},

@@ -7,36 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 )
-
-// timedOut is the error of a wait that has reached its limit. Its text is that of
-// internal/wire, which this package does not import.
-type timedOut struct {
-	limit   time.Duration
-	awaited string
-	err     error
-}
-
-func (e *timedOut) Error() string {
-	return ErrTimeout.Error() + " after " + strconv.FormatFloat(e.limit.Seconds(), 'f', -1, 64) + "s: " + e.awaited
-}
-
-func (e *timedOut) Unwrap() error { return e.err }
-
-func (e *timedOut) Timeout() bool { return true }
-
-// ended returns why ctx has ended: its cause, if that is a limit of time, or else
-// ctx.Err(). It returns nil if ctx has not ended.
-func ended(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if late, ok := cause.(interface{ Timeout() bool }); ok && late.Timeout() {
-		return cause
-	}
-	return ctx.Err()
-}
 
 // causeText returns the text of a cause behind a kind, without the wording of
 // package net and the standard library. It is "" if the kind says everything.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -162,7 +163,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
 	}
-	if err := ended(ctx); err != nil {
+	if err := wire.Ended(ctx); err != nil {
 		return nil, Fail(OpConnect, t.Locator, KindOf(err), err)
 	}
 	if err := e.Permit(ctx, t); err != nil {
@@ -185,7 +186,7 @@ func (e *Env) Connect(ctx context.Context, t Target) (net.Conn, error) {
 	conn, err := dial(context.WithValue(dialCtx, dialKey{}, dialling{&env, t}), t.Network, address)
 	if err != nil {
 		if limit := env.Limits.Connect; dialCtx.Err() == context.DeadlineExceeded && ctx.Err() == nil {
-			err = &timedOut{limit, connecting(address, err), err}
+			err = &wire.TimeoutError{Limit: limit, Awaited: connecting(address, err), Err: err}
 		}
 		return nil, dialError(ctx, t, err)
 	}
@@ -279,7 +280,7 @@ func connecting(address string, err error) string {
 // dialError classifies a failed dial. The caller's own context shows whether the fetch was cancelled
 // or Limits.Connect expired.
 func dialError(ctx context.Context, t Target, err error) error {
-	if ended := ended(ctx); ended != nil {
+	if ended := wire.Ended(ctx); ended != nil {
 		return Fail(OpConnect, t.Locator, KindOf(ended), ended)
 	}
 	kind := KindOf(err)

@@ -87,7 +87,7 @@ type Request struct {
 
 // OptionsOf returns the options of req for a Fetcher that accepts an *O. If req.Options is nil or a
 // nil *O, it returns the zero O. If it has another type, the error is an *[Error] of kind
-// [ErrUnsupported].
+// [ErrUnsupported], which a Fetcher can return as it is.
 func OptionsOf[O any](req *Request) (options O, err error) {
 	switch given := req.Options.(type) {
 	case nil:
@@ -96,7 +96,7 @@ func OptionsOf[O any](req *Request) (options O, err error) {
 			options = *given
 		}
 	default:
-		err = &Error{Kind: ErrUnsupported, Err: fmt.Errorf("options of type %T", given)}
+		err = Fail(OpCheck, req.Locator, ErrUnsupported, fmt.Errorf("options of type %T", given))
 	}
 	return options, err
 }

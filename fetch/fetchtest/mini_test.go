@@ -96,8 +96,11 @@ func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 // do fetches or, if data is not nil, stores.
 func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.FTP)
-	if !ok || req.Options != nil {
+	if !ok {
 		return nil, fetch.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
+	}
+	if _, err := fetch.OptionsOf[struct{}](req); err != nil {
+		return nil, err
 	}
 	if m.flaw != "sends any octet" {
 		if err := fetch.CheckOctets(l); err != nil {

@@ -144,7 +144,7 @@ func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	var err error
 	switch a.opt, err = fetch.OptionsOf[Options](req); {
 	case err != nil:
-		return nil, a.fail(fetch.OpCheck, err)
+		return nil, err
 	case req.Query != "":
 		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("a file URL has no search words")})
 	case req.Length < 0:

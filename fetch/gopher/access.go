@@ -92,7 +92,7 @@ func checkRequest(req *fetch.Request) (*Options, error) {
 	options, err := fetch.OptionsOf[Options](req)
 	switch {
 	case err != nil:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrOther, err)
+		return nil, err
 	case req.Offset < 0:
 		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:

@@ -81,7 +81,7 @@ func (c *call) readRequest() error {
 		c.login = l.Login
 	}
 	if c.opt, err = fetch.OptionsOf[Options](c.req); err != nil {
-		return fetch.Fail(fetch.OpCheck, l, fetch.ErrOther, err)
+		return err
 	}
 	if err := c.checkOptions(); err != nil {
 		return err

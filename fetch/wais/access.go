@@ -76,7 +76,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	}
 	options, err := fetch.OptionsOf[Options](req)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
+		return nil, err
 	}
 	server, _ := locator.ServerOf(l)
 	a := &access{loc: l, host: server.Host, port: server.Port, database: l.Database}

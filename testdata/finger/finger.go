@@ -3,7 +3,6 @@
 package finger
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -28,21 +26,16 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	limits := f.Env.WithDefaults().Limits
-	c := wire.NewConn(ctx, conn, limits.Reply)
-	answer := bufio.NewReader(c)
-	if _, err = io.WriteString(c, line); err == nil {
-		fetch.ContextTrace(ctx).Sent([]byte(line))
-		_, err = answer.Peek(1)
+	c := f.Env.NewConn(ctx, req.Locator, conn)
+	if _, err := io.WriteString(c, line); err != nil {
+		return nil, err
 	}
-	if err != nil && err != io.EOF {
-		c.Close()
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrOther, err)
+	body, err := c.Body()
+	if err != nil {
+		return nil, err
 	}
-	c.SetTimeout(limits.Idle)
 	return &fetch.Resource{
-		Attributes: fetch.Attributes{Size: -1, MediaType: "text/plain"}, Locator: req.Locator, Peer: fetch.AddrPort(conn.RemoteAddr()),
-		Body: fetch.NewBody(ctx, req.Locator, answer, c, limits.Body),
+		Attributes: fetch.Attributes{Size: -1, MediaType: "text/plain"}, Locator: req.Locator, Peer: c.Peer(), Body: body,
 	}, nil
 }
 
