@@ -24,6 +24,11 @@ const PartSuffix = ".part"
 // Download fetches the document at url into the file of that name. If r is nil, it is a new
 // Resolver with every default.
 //
+// If the connection breaks off, Download resumes at once over a new one, as long as each brings
+// something new, and on average more than the 4 KiB that are fetched again to compare: a server may
+// break off every 20 kB, but one that sends a byte at a time gets 16 connections. A connection that
+// fails before it brings something is an error; try again later.
+//
 // The file is created or replaced when the document is complete. Its modification time is that of
 // the document, if the server says it. Until then, the bytes are in a file beside it, whose name
 // ends in [PartSuffix]. If Download fails, or the program is killed, that file stays, unless it is

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/fetch1738/fetch1738"
@@ -78,6 +79,64 @@ func TestDownload(t *testing.T) {
 		if text := srv.Transcript().String(); !strings.Contains(text, srv.rest) {
 			t.Errorf("%s: not resumed:\n%s", srv.URL, text)
 		}
+	}
+}
+
+// A server that breaks off every connection sends the document in the end, if each brings something:
+// 20 kB, of which 4 KiB are there already. One that sends a byte at a time does not, and a further
+// call goes on.
+func TestDownloadBreaksOff(t *testing.T) {
+	big := random(300_000)
+	files := fstest.MapFS{"big": {Data: big, ModTime: written}}
+	ftp := func(t *testing.T) *testserver.Server {
+		return &ftptest.New(t, func(s *ftptest.Server) { s.Content, s.InMemory = files, true }).Server
+	}
+	web := func(t *testing.T) *testserver.Server {
+		return &webtest.New(t, func(s *webtest.Server) { s.Content, s.InMemory = files, true }).Server
+	}
+	for what, tc := range map[string]struct {
+		start       func(*testing.T) *testserver.Server
+		stage       string
+		fault       testserver.Fault
+		fails       bool
+		least, most int // requests
+	}{
+		"ftp":                   {ftp, "RETR", testserver.Truncate(20_000), false, 19, 19},
+		"ftp, reset":            {ftp, "RETR", testserver.Reset(20_000), false, 19, 19},
+		"ftp, a byte at a time": {ftp, "RETR", testserver.Truncate(4097), true, 16, 17},
+		"ftp, nothing":          {ftp, "RETR", testserver.Truncate(4096), true, 2, 2},
+		"http":                  {web, "REQUEST", testserver.Truncate(20_000), false, 19, 19},
+		"http, reset":           {web, "REQUEST", testserver.Reset(20_000), false, 19, 19},
+	} {
+		t.Run(what, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "copy")
+			synctest.Test(t, func(t *testing.T) {
+				srv := tc.start(t)
+				srv.On(tc.stage, 0, tc.fault)
+				r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
+				defer r.Close()
+				err := fetch1738.Download(t.Context(), r, srv.URL+"/big", name)
+				requests := 0
+				for _, line := range srv.Transcript().From(testserver.FromClient) {
+					if strings.HasPrefix(line, "RETR ") || strings.HasPrefix(line, "GET ") {
+						requests++
+					}
+				}
+				if (err != nil) != tc.fails || requests < tc.least || requests > tc.most {
+					t.Errorf("%d requests, %v", requests, err)
+				}
+				if err != nil && !errors.Is(err, fetch.ErrTruncated) {
+					t.Errorf("%v", err)
+				}
+				srv.ResetFaults()
+				if err != nil {
+					err = fetch1738.Download(t.Context(), r, srv.URL+"/big", name)
+				}
+				if got, failed := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
+					t.Errorf("%d bytes, %v, %v", len(got), err, failed)
+				}
+			})
+		})
 	}
 }
 

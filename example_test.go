@@ -1,6 +1,7 @@
 package fetch1738_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -520,6 +521,70 @@ func ExampleResolver_ownScheme() {
 	defer res.Close()
 	io.Copy(os.Stdout, res.Body)
 	// Output: hello, world
+}
+
+// inquirer is the Fetcher of x-inquire://host:port/name: the client sends a name, and the server what it
+// knows, as for finger and whois.
+type inquirer struct{ Env *fetch.Env }
+
+func (f *inquirer) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	l, ok := req.Locator.(*locator.Opaque)
+	server, named := locator.ServerOf(req.Locator)
+	if !ok || !named {
+		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, errors.New("not an inquiry"))
+	}
+	name, err := url.PathUnescape(l.Path())
+	if err != nil || strings.ContainsAny(name, "\r\n\x00") {
+		return nil, fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("not a name"))
+	}
+	conn, err := f.Env.Connect(ctx, fetch.Target{Locator: l, From: req.From, Host: server.Host, Port: server.Port})
+	if err != nil {
+		return nil, err
+	}
+	c := f.Env.NewConn(ctx, l, conn)
+	if _, err := io.WriteString(c, name+"\r\n"); err != nil {
+		return nil, err
+	}
+	body, err := c.Body()
+	if err != nil {
+		return nil, err
+	}
+	return &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Peer: c.Peer(), Body: body}, nil
+}
+
+// Env.NewConn is the connection of a Fetcher of your own. Reading and writing obey the context and the
+// limits.
+func ExampleResolver_ownConnection() {
+	srv := inquired()
+	defer srv.Close()
+	r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+		{Names: []string{"x-inquire"}, New: func(env *fetch.Env) fetch.Fetcher { return &inquirer{env} }},
+	}}
+	defer r.Close()
+
+	res, err := r.Get(ctx, "x-inquire://"+srv.Addr().String()+"/lab")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	io.Copy(os.Stdout, res.Body)
+	// Output: the lab is open
+}
+
+// inquired starts a server that answers every name.
+func inquired() net.Listener {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		for conn, err := ln.Accept(); err == nil; conn, err = ln.Accept() {
+			name, _ := bufio.NewReader(conn).ReadString('\n')
+			fmt.Fprintf(conn, "the %s is open\n", strings.TrimSpace(name))
+			conn.Close()
+		}
+	}()
+	return ln
 }
 
 // A row of Schemes configures or replaces a bundled Fetcher. It uses the Resolver's Env as the

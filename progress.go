@@ -15,10 +15,13 @@ import (
 type Progress struct {
 	// Locator is the URL.
 	Locator locator.Locator
-	// Bytes is how many bytes of the resource were received or sent, with those before
-	// Request.Offset.
+	// Offset is the position in the resource at which the transfer begins. It is 0 if the position
+	// is not known, because a request for the end of the resource has failed, or has shown no size.
+	Offset int64
+	// Bytes is how many bytes of the resource were received or sent, from Offset on.
 	Bytes int64
-	// Total is the length of the resource in bytes; -1 if it is not known.
+	// Total is how many bytes the transfer has, from Offset to the end of the resource or of the
+	// part that was requested; -1 if it is not known.
 	Total int64
 	// Elapsed is the time since the transfer began, and Rate the mean number of bytes per second in
 	// it.
@@ -44,8 +47,6 @@ const reportEvery = 100 * time.Millisecond
 type meter struct {
 	mu     sync.Mutex
 	report func(Progress)
-	offset int64 // of the request; negative ones count from the end
-	count  int64
 	now    Progress
 	began  time.Time
 	next   time.Time // earliest time of the next report
@@ -59,7 +60,7 @@ func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request) *meter {
 	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
 		return nil
 	}
-	return &meter{report: report, offset: req.Offset, now: Progress{Locator: req.Locator, Total: -1}, began: time.Now()}
+	return &meter{report: report, now: Progress{Locator: req.Locator, Offset: max(0, req.Offset), Total: -1}, began: time.Now()}
 }
 
 // watch returns a copy of ctx whose Trace counts the bytes.
@@ -71,17 +72,24 @@ func (m *meter) watch(ctx context.Context) context.Context {
 	return fetch.WithTrace(ctx, &fetch.Trace{Body: m.add})
 }
 
-// expect sets the total of a fetch.
-func (m *meter) expect(res *fetch.Resource) {
-	if m != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.now.Total = res.Size
+// expect sets the total of a fetch, and where it begins if req counts from the end.
+func (m *meter) expect(req *fetch.Request, res *fetch.Resource) {
+	if m == nil || res.Size < 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if req.Offset < 0 {
+		m.now.Offset = max(0, res.Size+req.Offset)
+	}
+	m.now.Total = max(0, res.Size-m.now.Offset)
+	if req.Length > 0 {
+		m.now.Total = min(m.now.Total, req.Length)
 	}
 }
 
 // expectBody sets the total of the upload of body, if it can be known.
-func expectBody(ctx context.Context, req *fetch.Request, body io.Reader) {
+func expectBody(ctx context.Context, body io.Reader) {
 	m, ok := ctx.Value(meterKey{}).(*meter)
 	if !ok {
 		return
@@ -100,7 +108,7 @@ func expectBody(ctx context.Context, req *fetch.Request, body io.Reader) {
 	if size >= 0 {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.now.Total = max(0, req.Offset) + size
+		m.now.Total = size
 	}
 }
 
@@ -108,7 +116,7 @@ func expectBody(ctx context.Context, req *fetch.Request, body io.Reader) {
 func (m *meter) add(n int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.count += n
+	m.now.Bytes += n
 	if now := time.Now(); !m.now.Done && !now.Before(m.next) {
 		m.tell(now)
 	}
@@ -137,13 +145,9 @@ func (m *meter) end() {
 
 func (m *meter) tell(now time.Time) {
 	m.next = now.Add(reportEvery)
-	m.now.Bytes = m.count + max(0, m.offset)
-	if m.offset < 0 && m.now.Total >= 0 {
-		m.now.Bytes = m.count + max(0, m.now.Total+m.offset)
-	}
 	m.now.Elapsed = now.Sub(m.began)
 	if seconds := m.now.Elapsed.Seconds(); seconds > 0 {
-		m.now.Rate = float64(m.count) / seconds
+		m.now.Rate = float64(m.now.Bytes) / seconds
 	}
 	m.report(m.now)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // slow is a Fetcher whose documents have 1000 bytes and come in pieces of 10, one every 30 ms.
@@ -26,8 +27,13 @@ type slow struct{}
 
 func (slow) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	n := 1000 - max(0, req.Offset)
-	if req.Offset < 0 {
+	switch {
+	case n < 0:
+		return nil, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrBadRange, nil)
+	case req.Offset < 0:
 		n = -req.Offset
+	case req.Length > 0:
+		n = min(n, req.Length)
 	}
 	body := fetch.NewBody(ctx, req.Locator, io.LimitReader(pieces{}, n), io.NopCloser(nil), 0)
 	return &fetch.Resource{Locator: req.Locator, Attributes: fetch.Attributes{Size: 1000}, Body: body}, nil
@@ -60,7 +66,7 @@ func TestWithProgress(t *testing.T) {
 		r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return slow{} }}}}
 		show := func() (s string) {
 			for _, p := range reports {
-				s += fmt.Sprintf("%d/%d %v %.0f", p.Bytes, p.Total, p.Elapsed, p.Rate)
+				s += fmt.Sprintf("%d+%d/%d %v %.0f", p.Offset, p.Bytes, p.Total, p.Elapsed, p.Rate)
 				if s += ", "; p.Done {
 					s += "done"
 				}
@@ -68,12 +74,12 @@ func TestWithProgress(t *testing.T) {
 			reports = nil
 			return s
 		}
-		read := func(offset int64, stop int64) {
+		read := func(offset, length, stop int64) {
 			l, err := locator.Parse("ftp://h/x")
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: offset})
+			res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: offset, Length: length})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,14 +89,15 @@ func TestWithProgress(t *testing.T) {
 			}
 		}
 		for _, c := range []struct {
-			offset, stop int64
-			want         string
+			offset, length, stop int64
+			want                 string
 		}{
-			{900, 1000, "910/1000 30ms 333, 950/1000 150ms 333, 990/1000 270ms 333, 1000/1000 300ms 333, done"},
-			{-50, 1000, "960/1000 30ms 333, 1000/1000 150ms 333, 1000/1000 150ms 333, done"},
-			{0, 15, "10/1000 30ms 333, 15/1000 60ms 250, done"},
+			{900, 0, 1000, "900+10/100 30ms 333, 900+50/100 150ms 333, 900+90/100 270ms 333, 900+100/100 300ms 333, done"},
+			{100, 20, 1000, "100+10/20 30ms 333, 100+20/20 60ms 333, done"},
+			{-50, 0, 1000, "950+10/50 30ms 333, 950+50/50 150ms 333, 950+50/50 150ms 333, done"},
+			{0, 0, 15, "0+10/1000 30ms 333, 0+15/1000 60ms 250, done"},
 		} {
-			read(c.offset, c.stop)
+			read(c.offset, c.length, c.stop)
 			if got := show(); got != c.want {
 				t.Errorf("from %d on:\n got %s\nwant %s", c.offset, got, c.want)
 			}
@@ -99,8 +106,8 @@ func TestWithProgress(t *testing.T) {
 			body io.Reader
 			want string
 		}{
-			{strings.NewReader(strings.Repeat("x", 55)), "10/55 30ms 333, 50/55 150ms 333, 55/55 180ms 306, done"},
-			{io.MultiReader(strings.NewReader("12345")), "5/-1 30ms 167, 5/-1 30ms 167, done"},
+			{strings.NewReader(strings.Repeat("x", 55)), "0+10/55 30ms 333, 0+50/55 150ms 333, 0+55/55 180ms 306, done"},
+			{io.MultiReader(strings.NewReader("12345")), "0+5/-1 30ms 167, 0+5/-1 30ms 167, done"},
 		} {
 			if _, err := r.Put(ctx, "ftp://h/x", c.body); err != nil {
 				t.Error(err)
@@ -108,6 +115,10 @@ func TestWithProgress(t *testing.T) {
 			if got := show(); got != c.want {
 				t.Errorf("storing:\n got %s\nwant %s", got, c.want)
 			}
+		}
+		l := &locator.FTP{Name: "x"}
+		if _, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: 5000}); fetch.KindOf(err) != fetch.ErrBadRange || show() != "5000+0/-1 0s 0, done" {
+			t.Errorf("a range behind the end: %v", err)
 		}
 		if _, err := r.Attributes(ctx, "ftp://h/x"); err == nil || len(reports) > 0 {
 			t.Errorf("attributes report %v", reports)
@@ -131,7 +142,7 @@ func TestProgressOfAll(t *testing.T) {
 	})
 	check := func(what string, err error, total int64) {
 		t.Helper()
-		if err != nil || last.Bytes != int64(len(big)) || last.Total != total || !last.Done || done != 1 {
+		if err != nil || last.Offset+last.Bytes != int64(len(big)) || total >= 0 && last.Bytes != last.Total || !last.Done || done != 1 {
 			t.Errorf("%s: %v, %d ends, the last report is %+v", what, err, done, last)
 		}
 		last, done = fetch1738.Progress{}, 0
@@ -150,7 +161,7 @@ func TestProgressOfAll(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "big")
 	ftp.On("RETR", 1, testserver.Truncate(500_000))
 	ftp.On("RETR", 2, testserver.Reply("450 busy"))
-	if err := fetch1738.Download(ctx, &r, ftp.URL+"/pub/big", name); err == nil || last.Bytes == 0 || last.Bytes >= all || !last.Done {
+	if err := fetch1738.Download(ctx, &r, ftp.URL+"/pub/big", name); err == nil || last.Offset < 400_000 || last.Offset >= all || last.Bytes != 0 || !last.Done {
 		t.Errorf("a truncated download: %v, the last report is %+v", err, last)
 	}
 	ftp.ResetFaults()
@@ -170,4 +181,22 @@ func TestProgressOfAll(t *testing.T) {
 
 	_, err = r.Put(ctx, ftp.URL+"/new", bytes.NewReader(big))
 	check("Put", err, all)
+
+	web := webtest.New(t, func(s *webtest.Server) { s.Content = fstest.MapFS{"big": {Data: big, ModTime: written}} })
+	for _, server := range []string{ftp.URL + "/pub", web.URL} {
+		req, err := r.Request(ctx, server+"/big")
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Offset, req.Length = 100, 100
+		if res, err := r.Fetch(ctx, req); err != nil {
+			t.Error(err)
+		} else if _, err = io.Copy(io.Discard, res.Body); err != nil || res.Close() != nil || last.Offset != 100 || last.Bytes != 100 || last.Total != 100 {
+			t.Errorf("a part: %v, the last report is %+v", err, last)
+		}
+		req.Offset = 2 * all
+		if _, err := r.Fetch(ctx, req); fetch.KindOf(err) != fetch.ErrBadRange || last.Bytes != 0 || last.Offset != 2*all || !last.Done {
+			t.Errorf("a part behind the end: %v, the last report is %+v", err, last)
+		}
+	}
 }

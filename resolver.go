@@ -170,7 +170,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 		return err == nil
 	}
 	return perform(ctx, r, req, fetch.OpReplace, toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-		expectBody(ctx, req, body)
+		expectBody(ctx, body)
 		return f.Replace(ctx, req, body)
 	})
 }
@@ -180,7 +180,7 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	never := func(*fetch.Referral) bool { return false }
 	return perform(ctx, r, req, fetch.OpUpdate, never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-		expectBody(ctx, req, body)
+		expectBody(ctx, body)
 		return f.Update(ctx, req, body)
 	})
 }
@@ -262,7 +262,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 		meter := newMeter(ctx, op, asked)
 		result, err := do(f, meter.watch(ctx), asked)
 		if res, ok := any(result).(*fetch.Resource); ok && err == nil {
-			meter.expect(res)
+			meter.expect(asked, res)
 			end := meter.ended()
 			if leave := release; asked.Stream && leave != nil { // the loop over Items uses the connection
 				after := end

@@ -20,6 +20,19 @@ func (l *Opaque) String() string {
 // scheme is unknown.
 func (l *Opaque) Redacted() string { return redact(l.String()) }
 
+// Path returns the url-path of the common Internet scheme syntax (§3.1): what follows the server in
+// Rest, without the "/" between them. If Rest names no server, it is all of Rest. It is still
+// encoded, because only the scheme says which of its octets are delimiters: split it first, then
+// decode each part, as with url.PathUnescape, and refuse what the protocol cannot carry.
+// [ServerOf] returns the server.
+func (l *Opaque) Path() string {
+	_, path, ok := l.split()
+	if !ok {
+		return l.Rest
+	}
+	return strings.TrimPrefix(path, "/")
+}
+
 // server returns the server in Rest, if Rest has the common Internet scheme syntax (§3.1).
 func (l *Opaque) server() (Server, bool) {
 	s, _, ok := l.split()

@@ -84,3 +84,15 @@ func TestServers(t *testing.T) {
 		t.Errorf("nil: %v", s)
 	}
 }
+
+// The path is what follows the server, encoded.
+func TestOpaquePath(t *testing.T) {
+	for rest, want := range map[string]string{
+		"//h/lab": "lab", "//u:p@h:79/a%2Fb/c?d": "a%2Fb/c?d", "//h//lab": "/lab", "//h": "", "//h/": "", "//h?q": "?q",
+		"//%5B::1%5D:79/lab": "lab", "world": "world", "/a/b": "/a/b", "//h:x/lab": "//h:x/lab", "": "",
+	} {
+		if got := (&Opaque{"x-own", rest}).Path(); got != want {
+			t.Errorf("the path of x-own:%s is %q, want %q", rest, got, want)
+		}
+	}
+}

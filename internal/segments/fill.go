@@ -27,7 +27,7 @@ const (
 	Least = 1 << 20
 
 	saveEvery = 5 * time.Second
-	headway   = 64 << 10  // bytes after which a broken connection is opened again
+	headway   = 64 << 10  // what the first of the connections that break off may cost: see fetch
 	copySize  = 128 << 10 // bytes of a buffer
 )
 
@@ -350,8 +350,12 @@ func endsAll(err error) bool {
 
 // fetch fetches a segment, and resumes it if the connection breaks. It returns the segment
 // at which it ended.
+//
+// A connection that has brought nothing new is the last one. On average each must bring more than
+// the bytes that are fetched again to compare: each costs that many of credit, so that a server
+// that sends a byte at a time gets 16 connections, and one that sends 20 kB as many as it takes.
 func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource) (_ *segment, err error) {
-	for s.at.Load() < s.end {
+	for credit := int64(headway); s.at.Load() < s.end; {
 		begun := s
 		from := s.at.Load()
 		if answer != nil {
@@ -363,7 +367,12 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 		if errors.Is(err, ftp.ErrReplaced) {
 			err = f.changed()
 		}
-		if err != nil && (endsAll(err) || ctx.Err() != nil || s == begun && s.at.Load()-from < headway) {
+		moved := s.at.Load() - from
+		if s != begun {
+			moved = headway
+		}
+		credit = min(credit+moved, headway) - resume.Overlap
+		if err != nil && (endsAll(err) || ctx.Err() != nil || moved == 0 || credit <= 0 || errors.Is(err, fetch.ErrTooLarge)) {
 			return s, err
 		}
 	}

@@ -60,8 +60,7 @@ func read(req *fetch.Request) (server locator.Server, line string, err error) {
 	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
 		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, options or sessions"))
 	}
-	_, path, _ := strings.Cut(strings.TrimPrefix(l.Rest, "//"), "/")
-	user, err := url.PathUnescape(path)
+	user, err := url.PathUnescape(l.Path())
 	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
 		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("the user contains CR, LF or NUL, or a malformed escape"))
 	}
