@@ -49,6 +49,10 @@ type Handler struct {
 	// Proxy makes the Handler a forward proxy too, for clients that send "GET ftp://…", and for
 	// CONNECT to ports of gopher.
 	Proxy bool
+	// Option returns what the operator types to set a field, such as "Handler.Proxy" or
+	// "policy.Rules.AllowPorts with 25", for the pages that say what the operator can permit, or ""
+	// if there is nothing. If Option is nil, they say only that the operator can.
+	Option func(field string) string
 	// Log is called after each request; nil means not at all. It is called concurrently.
 	Log func(Access)
 

@@ -54,11 +54,11 @@ func (v guard) checkTarget() *failure {
 	case whole && !v.h.Proxy && v.r.Method == http.MethodConnect:
 		return &failure{Status: http.StatusForbidden, Text: "The gateway is not a proxy."}
 	case whole && !v.h.Proxy:
-		return &failure{Status: http.StatusBadRequest, Text: "The gateway is not a proxy.", Do: "Start it with --proxy, or ask for a path of the gateway."}
+		return &failure{Status: http.StatusBadRequest, Text: "The gateway is not a proxy.", Do: "Ask for a path of the gateway.", Field: "Handler.Proxy"}
 	case whole && !(v.r.URL.Scheme == "http" && v.ownHost()):
 		v.native = true
 	case !v.ownHost():
-		return &failure{Status: http.StatusMisdirectedRequest, Text: "The gateway does not have this name.", Do: "Use the address that the gateway printed when it started; --host adds a name."}
+		return &failure{Status: http.StatusMisdirectedRequest, Text: "The gateway does not have this name.", Do: "Use the address that the gateway printed when it started.", Field: "Handler.Hosts"}
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (v guard) checkClient() *failure {
 	if client.IsLoopback() || slices.ContainsFunc(v.h.AllowClients, func(p netip.Prefix) bool { return p.Contains(client) }) {
 		return nil
 	}
-	return &failure{Status: http.StatusForbidden, Text: "The gateway does not serve this client.", Do: "--allow-client permits it."}
+	return &failure{Status: http.StatusForbidden, Text: "The gateway does not serve this client.", Field: "Handler.AllowClients"}
 }
 
 // checkMethod accepts GET, HEAD, the POST of a form of Gopher+, and CONNECT, which only a proxy

@@ -681,3 +681,28 @@ func TestSandbox(t *testing.T) {
 		}
 	}
 }
+
+// A page says to its reader who can permit what the gateway refuses: in words, or with what the program
+// calls it. No page names a field.
+func TestWhoPermits(t *testing.T) {
+	refusing := func(h *Handler) { h.Resolver.Env.Allow = policy.Public }
+	for path, reason := range map[string]string{
+		"/gopher/127.0.0.1:25/": "rule reserved-port", "/ftp/127.0.0.1/": "rule loopback-address", "/ftp/0.0.0.0/": "rule reserved-address",
+	} {
+		for option, set := range map[string]func(*Handler){
+			"":     refusing,
+			"--it": func(h *Handler) { refusing(h); h.Option = func(string) string { return "--it" } },
+			"none": func(h *Handler) { refusing(h); h.Option = func(string) string { return "" } },
+		} {
+			want := "The operator of the gateway can permit it."
+			if option != "" {
+				want = "The operator of the gateway can permit it: " + option + "."
+			}
+			says := option != "none" && reason != "rule reserved-address"
+			res, body := get(t, start(t, set), path)
+			if res.StatusCode != http.StatusForbidden || !strings.Contains(body, reason) || strings.Contains(body, want) != says || strings.Contains(body, "policy.") {
+				t.Errorf("%s with %q: %d %s", path, option, res.StatusCode, body)
+			}
+		}
+	}
+}

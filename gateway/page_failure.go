@@ -19,6 +19,7 @@ type failure struct {
 	Text   string     // what went wrong, in a sentence
 	Detail string     // the error, in one line
 	Do     string     // what to do
+	Field  string     // what the operator of the gateway sets to permit it; empty if nothing does
 	Retry  place.Link // to try again; empty if that makes no sense
 	Login  place.Link // to log in; empty if that makes no sense
 
@@ -75,8 +76,9 @@ func failed(err error) *failure {
 		f.Status, f.Text, f.Do = failures[kind].Status, failures[kind].Text, failures[kind].Do
 	}
 	var denied *policy.Denied
-	if errors.As(err, &denied) && denied.Relax != "" {
-		f.Do = "The operator of the gateway can permit it: " + denied.Relax + "."
+	if errors.As(err, &denied) {
+		f.Detail = visible(strings.Replace(err.Error(), denied.Error(), denied.Reason(), 1))
+		f.Field = denied.Relax
 	}
 	return f
 }
@@ -128,9 +130,25 @@ func (v *visit) admin(text string) crumb {
 	return c
 }
 
+// permits says who can set a field, and how, if anyone can.
+func (h *Handler) permits(field string) string {
+	const who = "The operator of the gateway can permit it"
+	switch {
+	case field == "":
+		return ""
+	case h.Option == nil:
+		return who + "."
+	}
+	if option := h.Option(field); option != "" {
+		return who + ": " + option + "."
+	}
+	return ""
+}
+
 // showFailure shows a failure: as a page, or as text to a client that does not ask for pages.
 func (v *visit) showFailure(f *failure) {
 	v.page = "error"
+	f.Do = strings.TrimSpace(f.Do + " " + v.h.permits(f.Field))
 	if v.err = f.err; v.err == nil {
 		v.err = f
 	}

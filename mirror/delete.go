@@ -168,7 +168,7 @@ func (g *guard) complain(ctx context.Context, s *survey) {
 		needed = g.missing
 	}
 	fail := func(l locator.Locator, format string, args ...any) {
-		err := fmt.Errorf("%s; %w; use --max-delete %d or --max-delete all to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
+		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
 		g.fail(ctx, l.Redacted(), "", fetch.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
 	}
 	if len(g.emptied) > 0 {
@@ -182,7 +182,7 @@ func (g *guard) complain(ctx context.Context, s *survey) {
 	switch start := g.tree.start().loc; {
 	case !g.all:
 	case g.MaxDelete > 0:
-		fail(start, "%d files of the copy are no longer listed, more than --max-delete %d", g.missing, g.MaxDelete)
+		fail(start, "%d files of the copy are no longer listed, more than Mirror.MaxDelete %d", g.missing, g.MaxDelete)
 	default:
 		fail(start, "%d of %d files of the copy are no longer listed, more than half", g.missing-g.kept, g.manifest.files())
 	}

@@ -118,17 +118,17 @@ var maxDeleteCases = map[string]struct {
 	"half of a tree": {files: some("a", 12), removed: []string{"a/0[0-5]"}},
 	"more than half": {
 		files: some("a", 12), removed: []string{"a/0[0-6]"}, kept: []string{"a/0[0-6]"},
-		complain: []string{"/: 7 of 12 files of the copy are no longer listed, more than half; none of them is deleted; use --max-delete 7 or --max-delete all"},
+		complain: []string{"/: 7 of 12 files of the copy are no longer listed, more than half; none of them is deleted; use Mirror.MaxDelete 7 or Mirror.MaxDelete -1"},
 	},
 	"more than half, permitted":     {files: some("a", 12), removed: []string{"a/0[0-6]"}, maxDelete: 7},
 	"more than half, all permitted": {files: some("a", 12), removed: []string{"a/0[0-6]"}, maxDelete: -1},
 	"more than half, too few permitted": {
 		files: some("a", 12), removed: []string{"a/0[0-6]"}, maxDelete: 6, kept: []string{"a/0[0-6]"},
-		complain: []string{"/: 7 files of the copy are no longer listed, more than --max-delete 6; none of them is deleted; use --max-delete 7 or --max-delete all"},
+		complain: []string{"/: 7 files of the copy are no longer listed, more than Mirror.MaxDelete 6; none of them is deleted; use Mirror.MaxDelete 7 or Mirror.MaxDelete -1"},
 	},
 	"fewer than half, too few permitted": {
 		files: some("a", 12), removed: []string{"a/00", "a/01"}, maxDelete: 1, kept: []string{"a/0[01]"},
-		complain: []string{"/: 2 files of the copy are no longer listed, more than --max-delete 1;"},
+		complain: []string{"/: 2 files of the copy are no longer listed, more than Mirror.MaxDelete 1;"},
 	},
 	"nine of ten": {files: some("a", 10), removed: []string{"a/0[0-8]"}},
 	"more than half, by folders": {
@@ -137,7 +137,7 @@ var maxDeleteCases = map[string]struct {
 	},
 	"a folder of few files": {
 		files: together(some("a", 3), some("b", 1)), removed: []string{"b/00"}, kept: []string{"b/00"},
-		complain: []string{"/b/: lists no files, but the copy has 1; none of them is deleted; use --max-delete 1 or --max-delete all to delete them"},
+		complain: []string{"/b/: lists no files, but the copy has 1; none of them is deleted; use Mirror.MaxDelete 1 or Mirror.MaxDelete -1 to delete them"},
 	},
 	"a folder as a whole": {files: together(some("a", 7), some("b", 3), some("b/c", 3)), removed: []string{"b"}},
 	"a folder and other files": {
@@ -146,11 +146,11 @@ var maxDeleteCases = map[string]struct {
 	},
 	"folders, and then more than half of all": {
 		files: together(some("a", 20), some("b", 5)), removed: []string{"a/0*", "a/1[0-4]", "b/*"}, kept: []string{"a/0*", "a/1[0-4]", "b/*"},
-		complain: []string{"/: 15 of 25 files of the copy are no longer listed, more than half; none of them is deleted; use --max-delete 20 or", "/b/: lists no files, but the copy has 5; none of them is deleted; use --max-delete 20 or"},
+		complain: []string{"/: 15 of 25 files of the copy are no longer listed, more than half; none of them is deleted; use Mirror.MaxDelete 20 or", "/b/: lists no files, but the copy has 5; none of them is deleted; use Mirror.MaxDelete 20 or"},
 	},
 	"two folders": {
 		files: together(some("a", 3), some("b", 2), some("c", 4)), removed: []string{"a/*", "b/*"}, kept: []string{"a/*", "b/*"},
-		complain: []string{"/a/: lists no files, but the copy has 3; none of them is deleted; use --max-delete 5 or", "/b/: lists no files, but the copy has 2; none of them is deleted; use --max-delete 5 or"},
+		complain: []string{"/a/: lists no files, but the copy has 3; none of them is deleted; use Mirror.MaxDelete 5 or", "/b/: lists no files, but the copy has 2; none of them is deleted; use Mirror.MaxDelete 5 or"},
 	},
 	"a folder that lists nothing, with folders": {
 		files: together(some("a", 3), some("b/c", 2), some("b/d/e", 4)), removed: []string{"b/*"}, kept: []string{"b/*"},

@@ -26,7 +26,7 @@ const (
 )
 
 var (
-	errLongListing = errors.New("listings exceed the size limit; --exclude skips folders")
+	errLongListing = errors.New("listings exceed the size limit; Mirror.Exclude skips folders")
 	errMany        = errors.New("more entries than the limit")
 )
 
@@ -185,7 +185,7 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, fol
 		s.hide(f)
 		if !reported {
 			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge,
-				fmt.Errorf("more than %d levels below the start URL; --depth N raises the limit", r.depth)))
+				fmt.Errorf("more than %d levels below the start URL; Mirror.Depth raises the limit", r.depth)))
 			reported = true
 		}
 	}
@@ -266,7 +266,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 
 // tooMany returns the error for a folder that exceeds MaxEntries.
 func (r *run) tooMany(f folder) error {
-	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; --max-entries N raises it", errMany, r.maxEntries))
+	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; Mirror.MaxEntries raises it", errMany, r.maxEntries))
 }
 
 func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {

@@ -40,7 +40,7 @@ var (
 	errMarkMissing = errors.New("no end mark, although the copy had one")
 	errBeginning   = errors.New("no end mark, and the response is only the beginning of the copy")
 	errTwoAnswers  = errors.New("no end mark, and two requests returned different documents")
-	errKept        = errors.New("the copy is kept; remove it to accept the new version, or use --exclude")
+	errKept        = errors.New("the copy is kept; remove it to accept the new version, or use Mirror.Exclude")
 	errUnmarked    = errors.New("no end mark, may be truncated")
 )
 

@@ -272,7 +272,7 @@ func TestUploadMaxDelete(t *testing.T) {
 	}
 	remove("dir/?")
 	ran(t, m, mirror.Summary{Unchanged: 11, Kept: 2, Failed: 1})
-	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "--max-delete 2") {
+	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "Mirror.MaxDelete 2") {
 		t.Error(err)
 	}
 	remove("many/[0-6]")

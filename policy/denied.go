@@ -22,29 +22,37 @@ type Denied struct {
 	Peer netip.AddrPort
 	// From says who wrote the URL.
 	From fetch.Provenance
-	// Relax is the option or field that permits the URL; empty if nothing does.
+	// Relax is the field of [Rules] that permits the URL, with what to add to it: "policy.Rules.LocalLinks",
+	// or "policy.Rules.AllowPorts with 25". It is empty if nothing does.
 	Relax string
 
-	what, advice string // for the message: what was refused, and what to do
+	what string // for the message: what was refused
 }
 
 // deny returns the refusal of t. what is the refused address or action, for the message.
 func deny(t fetch.Target, rule, what, relax string) *Denied {
 	d := &Denied{Rule: rule, Peer: t.Addr, From: t.From, Relax: relax, what: what}
-	if relax != "" {
-		d.advice = "use " + relax + " to permit"
-	}
 	if t.Locator != nil {
 		d.URL = t.Locator.Redacted()
 	}
 	return d
 }
 
-// Error returns one line of printable ASCII with the rule, what was refused and what permits it:
+// Error returns Reason and what permits the URL:
 //
-//	denied (rule private-address): redirect from http://example.com/ to 10.0.0.5:80; use --allow-zone private to permit
-//	denied (rule reserved-port): gopher on port 25 (smtp); use --allow-port 25 to permit
+//	denied (rule private-address): redirect from http://example.com/ to 10.0.0.5:80; use policy.Rules.AllowZones with private to permit
 func (d *Denied) Error() string {
+	if d.Relax == "" {
+		return d.Reason()
+	}
+	return d.Reason() + "; use " + d.Relax + " to permit"
+}
+
+// Reason returns one line of printable ASCII with the rule and what was refused, for a reader who
+// cannot change the Rules:
+//
+//	denied (rule reserved-port): gopher on port 25 (smtp)
+func (d *Denied) Reason() string {
 	var b strings.Builder
 	b.WriteString("denied (rule " + d.Rule + "): ")
 	switch {
@@ -54,9 +62,6 @@ func (d *Denied) Error() string {
 		b.WriteString(brief(d.URL) + " at ")
 	}
 	b.WriteString(brief(d.what))
-	if d.advice != "" {
-		b.WriteString("; " + d.advice)
-	}
 	return b.String()
 }
 

@@ -37,7 +37,7 @@ func ExampleUser() {
 	if errors.As(err, &denied) {
 		fmt.Println(denied)
 	}
-	// Output: denied (rule reserved-port): gopher on port 25 (smtp); use --allow-port 25 to permit
+	// Output: denied (rule reserved-port): gopher on port 25 (smtp); use policy.Rules.AllowPorts with 25 to permit
 }
 
 // Rules relax a policy. Here private addresses are permitted besides public ones.

@@ -36,9 +36,6 @@ type Rules struct {
 	// PublicOnly refuses file URLs and every address that is not public, also in URLs that the user
 	// wrote.
 	PublicOnly bool
-	// Options has refusals name the options --allow-port and --allow-zone, for a program that has them.
-	// Without PublicOnly they always do.
-	Options bool
 	// AllowPorts are permitted besides the default ports, in URLs that the user typed or configured.
 	// FTP data connections to ports below 1024 are refused anyway.
 	AllowPorts []uint16
@@ -91,9 +88,7 @@ func (r *Rules) locality(t fetch.Target) *Denied {
 	case written(t.From), fromFile, r.LocalLinks:
 		return nil
 	}
-	d := deny(t, "remote-to-local", "a local file", r.relax("", "LocalLinks"))
-	d.advice = "only a typed URL may lead to one" // at a shell no option permits it
-	return d
+	return deny(t, "remote-to-local", "a local file", "policy.Rules.LocalLinks")
 }
 
 // redirectScheme refuses HTTP redirects to other schemes. A redirect of unknown origin counts as an
@@ -114,7 +109,7 @@ func (r *Rules) redirectScheme(t fetch.Target) *Denied {
 		if r.RedirectToFTP {
 			return nil
 		}
-		return deny(t, "cross-scheme-redirect", t.Locator.Redacted(), r.relax("", "RedirectToFTP"))
+		return deny(t, "cross-scheme-redirect", t.Locator.Redacted(), "policy.Rules.RedirectToFTP")
 	}
 	return deny(t, "cross-scheme-redirect", t.Locator.Redacted(), "")
 }
@@ -127,14 +122,6 @@ func stateChange(t fetch.Target) *Denied {
 		return nil
 	}
 	return deny(t, "state-changing-link", "a filled Gopher+ form", "")
-}
-
-// relax returns the option of the command, or the field of Rules, that permits a refused target.
-func (r *Rules) relax(option, field string) string {
-	if option == "" || r.PublicOnly && !r.Options {
-		return "policy.Rules." + field
-	}
-	return option
 }
 
 // host refuses spellings of an address that resolvers read differently (CVE-2021-29923), and the empty
@@ -220,7 +207,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 	}
 	relax := ""
 	if zone != ZoneReserved {
-		relax = r.relax("--allow-zone "+zone.String(), "AllowZones")
+		relax = "policy.Rules.AllowZones with " + zone.String()
 	}
 	return deny(t, zone.String()+"-address", t.Addr.String(), relax)
 }

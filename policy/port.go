@@ -45,7 +45,7 @@ func (r *Rules) port(t fetch.Target) *Denied {
 		if slices.Contains(r.AllowPorts, t.Port) || web && r.AnyHTTPPort {
 			return nil
 		}
-		relax = r.relax(fmt.Sprintf("--allow-port %d", t.Port), "AllowPorts")
+		relax = fmt.Sprintf("policy.Rules.AllowPorts with %d", t.Port)
 	}
 	if bad {
 		return deny(t, "bad-port", onPort(scheme, t.Port), relax)

@@ -57,8 +57,8 @@ var (
 	errPart      = errors.New("a mailto URL has no offset, length or search words")
 	errOptions   = errors.New("mailto takes no options")
 	errNoAddress = errors.New("the URL contains no address")
-	errNoServer  = errors.New("no mail server is set (--smtp HOST:PORT)")
-	errNoSender  = errors.New("the message has no From, and no address of the sender is set (--email ADDRESS)")
+	errNoServer  = errors.New("no mail server is set (mailto.Fetcher.SMTP)")
+	errNoSender  = errors.New("the message has no From, and no address of the sender is set (Env.Email)")
 )
 
 // Fetch implements [fetch.Fetcher].
@@ -195,7 +195,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	p := &fetch.Plan{
 		Steps: []fetch.Step{{Do: "say: " + info.advice()}},
-		Notes: []string{"no server is contacted; to send mail, use -T FILE and --smtp HOST"},
+		Notes: []string{"no server is contacted; to send mail, use mailto.Fetcher.Update"},
 	}
 	return p, nil
 }

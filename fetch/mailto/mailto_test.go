@@ -133,8 +133,8 @@ func TestRefused(t *testing.T) {
 		kind fetch.ErrorKind
 		text string
 	}{
-		"no server":     {"", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "--smtp HOST:PORT"},
-		"no sender":     {"h", fetch.Env{}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "--email"},
+		"no server":     {"", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "mailto.Fetcher.SMTP"},
+		"no sender":     {"h", fetch.Env{}, fetch.Request{Locator: l}, fetch.ErrUnsupported, "Env.Email"},
 		"bad sender":    {"h", fetch.Env{Email: "me>"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "RFC 822"},
 		"bad server":    {"h:x", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "HOST:PORT"},
 		"no host":       {":25", fetch.Env{Email: "me@b"}, fetch.Request{Locator: l}, fetch.ErrBadURL, "HOST:PORT"},

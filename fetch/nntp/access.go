@@ -14,7 +14,7 @@ import (
 
 var (
 	errPart     = errors.New("news articles have no ranges; request the whole article")
-	errNoServer = errors.New("a news URL names no server, and no news server is set (--news-server HOST or NNTPSERVER)")
+	errNoServer = errors.New("a news URL names no server, and no news server is set (Env.NewsServer)")
 	errNotNews  = errors.New("not a news or nntp URL")
 	errBadID    = errors.New(`a message-id must contain "@" and have at most 250 bytes`)
 	errNumber   = errors.New("an article number must have only digits, at most 16")

@@ -112,8 +112,8 @@ func TestNewsServer(t *testing.T) {
 		if fetch.KindOf(err) != kind || err == nil {
 			t.Errorf("%q: %v; want kind %q", server, err, kind)
 		}
-		if server == "" && (!strings.Contains(err.Error(), "--news-server") || !strings.Contains(err.Error(), "NNTPSERVER")) {
-			t.Errorf("the error does not name --news-server and NNTPSERVER: %v", err)
+		if server == "" && !strings.Contains(err.Error(), "Env.NewsServer") {
+			t.Errorf("the error does not name Env.NewsServer: %v", err)
 		}
 	}
 }

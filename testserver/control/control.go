@@ -187,7 +187,7 @@ func (a *API) admit(r *http.Request) error {
 	switch {
 	case !ip.Unmap().IsLoopback() && !strings.EqualFold(host, "localhost") &&
 		!slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, host) }):
-		return problem{Status: http.StatusMisdirectedRequest, Detail: fmt.Sprintf("Host %q is not one of this API; use 127.0.0.1, or tell the program (--control-host)", r.Host)}
+		return problem{Status: http.StatusMisdirectedRequest, Detail: fmt.Sprintf("Host %q is not one of this API; use 127.0.0.1, or permit it where the API is started", r.Host)}
 	case r.Header.Get("Origin") != "":
 		return problem{Status: http.StatusForbidden, Detail: "requests of web pages (Origin) are refused"}
 	case r.URL.Path == "/v1/health", r.URL.Path == "/v1/openapi.yaml":
@@ -329,11 +329,11 @@ func (a *API) deleteAll(w http.ResponseWriter, _ *http.Request) error {
 // folder opens a folder below Root.
 func (a *API) folder(name string) (*os.Root, error) {
 	if a.Root == nil {
-		return nil, errors.New("no folder can be served; start the program with --root DIR")
+		return nil, errors.New("no folder can be served: the API was started without one")
 	}
 	root, err := a.Root.OpenRoot(name)
 	if perr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = fmt.Errorf("cannot open %q below --root: %w", name, perr.Err)
+		err = fmt.Errorf("cannot open %q in the folder of the API: %w", name, perr.Err)
 	}
 	return root, err
 }

@@ -84,7 +84,7 @@ func TestScriptProblems(t *testing.T) {
 		"a bad setting":          {`{"protocol":"http"} {"protocol":"ftp","settings":{"hide":5}}`, "servers.1.settings.hide", "", 400},
 		"a bad fault":            {`{"protocol":"ftp","faults":[{"stage":"RETR","faults":[{"fault":"X"}]}]}`, "servers.0.faults.0.faults", "has no fault X", 400},
 		"a port that is taken":   {fmt.Sprintf(`{"protocol":"ftp"} {"protocol":"ftp","port":%d}`, s.Port), "servers.1.port", "", 409},
-		"a folder":               {`{"protocol":"ftp","folder":"/etc"}`, "servers.0.folder", "--root", 400},
+		"a folder":               {`{"protocol":"ftp","folder":"/etc"}`, "servers.0.folder", "no folder", 400},
 		"a file of a stranger":   {"{\"protocol\":\"ftp\"}\n-- @lab/a --\nx\n", "@lab/a", "no server with this user", 400},
 		"a file of no user":      {"{\"protocol\":\"ftp\"}\n-- @ --\nx\n", "@", "no server with this user", 400},
 		"no name in a user":      {"{\"protocol\":\"ftp\",\"users\":{\"lab\":{}}}\n-- @lab/ --\nx\n", "servers.0.users.lab.files", "cannot store", 400},

@@ -201,7 +201,7 @@ func (p *plan) openStore() error {
 	}
 	root := p.server.api.Store
 	if root == nil {
-		return bad("store", "uploads can be in memory only; start the program with --store DIR")
+		return bad("store", "uploads can be in memory only: the API was started without a folder for them")
 	}
 	name := p.server.id + "-" + rand.Text()[:8]
 	if err := root.Mkdir(name, 0o755); err != nil {

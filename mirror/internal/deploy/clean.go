@@ -175,7 +175,7 @@ func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kep
 		return none
 	}
 	complain := func(dir string, format string, args ...any) {
-		err := fmt.Errorf("%s; %w; use --max-delete %d or --max-delete all to delete them", fmt.Sprintf(format, args...), r.ErrKept, len(missing))
+		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), r.ErrKept, len(missing))
 		r.fail(ctx, dir, true, fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrTruncated, err))
 	}
 	all := func(state.Record) bool { return true }
@@ -183,7 +183,7 @@ func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kep
 		if len(missing) <= r.MaxDelete {
 			return none
 		}
-		complain(".", "%d files would be deleted, and --max-delete is %d", len(missing), r.MaxDelete)
+		complain(".", "%d files would be deleted, and Mirror.MaxDelete is %d", len(missing), r.MaxDelete)
 		return all
 	}
 	hasFolders := make(map[string]bool)

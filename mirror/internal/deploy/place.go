@@ -159,8 +159,8 @@ func (r *run) missing(f *file) error {
 	name := path.Base(f.path)
 	for other := range r.remote[f.dir()].Entries {
 		if alike(other, name) && other != name {
-			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or --exclude it", other)
+			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or use Mirror.Exclude", other)
 		}
 	}
-	return errors.New("the server has taken the file, but does not list it: it may not be able to hold a file of this name; rename it, or --exclude it")
+	return errors.New("the server has taken the file, but does not list it: it may not be able to hold a file of this name; rename it, or use Mirror.Exclude")
 }

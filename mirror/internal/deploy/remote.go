@@ -94,7 +94,7 @@ func (r *run) sameSum(ctx context.Context, f *file, name string) (same, known bo
 	function, digits, ok := strings.Cut(edits[0].Sum, ":")
 	hashes := map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New, "sha1": sha1.New, "md5": md5.New}
 	if edits[0].Err != nil || !ok || hashes[function] == nil {
-		r.note("the server has no checksums (HASH, XSHA256, XSHA1, XMD5); --checksum compares bytes")
+		r.note("the server has no checksums (HASH, XSHA256, XSHA1, XMD5); Upload.Checksums compares bytes")
 		return false, false, nil
 	}
 	src, body, err := r.content(f)

@@ -118,7 +118,7 @@ func (r *run) send(ctx context.Context, p *plan) {
 	}
 	for g, steps := range groups {
 		if g > 0 && r.hasFailed() {
-			r.note("files that --order puts last are not sent, because others have failed")
+			r.note("files that Upload.Order puts last are not sent, because others have failed")
 			break
 		}
 		for _, files := range [][]*file{steps[0].files, steps[1].files, steps[0].links, steps[1].links} {
@@ -320,7 +320,7 @@ func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, b
 // sendLink creates a link, in place of one that is there.
 func (r *run) sendLink(ctx context.Context, f *file) error {
 	if r.site.Web {
-		return fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see --links"))
+		return fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see Upload.Links"))
 	}
 	edits := []fetch.Edit{{Kind: fetch.EditLink, Name: path.Base(f.path), To: f.link}}
 	if err := r.edit(ctx, f.dir(), edits); err != nil || edits[0].Err != nil {

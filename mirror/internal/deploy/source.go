@@ -41,11 +41,11 @@ type tree map[string]int
 
 // Reasons of Skipped events.
 var (
-	errLink     = errors.New("symbolic link; see --links")
+	errLink     = errors.New("symbolic link; see Upload.Links")
 	errSpecial  = errors.New("not a regular file or directory")
 	errLoop     = errors.New("symbolic link to a folder above it")
-	errTooDeep  = errors.New("folders are nested too deeply; --depth sets the limit")
-	errManyHere = errors.New("more entries than the limit; --max-entries sets it")
+	errTooDeep  = errors.New("folders are nested too deeply; Mirror.Depth sets the limit")
+	errManyHere = errors.New("more entries than the limit; Mirror.MaxEntries sets it")
 )
 
 // excludes reports whether a path, whose folder is not excluded, is not part of the tree.

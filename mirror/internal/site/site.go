@@ -172,7 +172,7 @@ func (s *Site) list(ctx context.Context, path []string, create bool) (Directory,
 		case err != nil:
 			return Directory{}, err
 		case len(d.Entries) >= s.MaxEntries:
-			return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrTooLarge, errors.New("more entries than the limit; --max-entries sets it"))
+			return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrTooLarge, errors.New("more entries than the limit; Mirror.MaxEntries sets it"))
 		case item.Name == "" || item.Name == "." || item.Name == "..":
 			continue
 		}

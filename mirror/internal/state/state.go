@@ -81,7 +81,7 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 		s.name = fileFor(url)
 		if !readOnly {
 			if err := root.Mkdir(Folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-				return nil, fmt.Errorf("%w; --state FILE keeps the state elsewhere", err)
+				return nil, fmt.Errorf("%w; Upload.State keeps the state elsewhere", err)
 			}
 		}
 		s.inner, err = root.OpenRoot(Folder)
@@ -154,7 +154,7 @@ func (s *State) Read(r io.Reader) error {
 			rec.File, rec.Octets = string(rec.Octets), nil
 		}
 		if rec.Start && s.url != "" && rec.URL != s.url {
-			return fmt.Errorf("the state %s is that of %s; --state FILE gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
+			return fmt.Errorf("the state %s is that of %s; Upload.State gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
 		}
 		if isLocal(rec.File) && (rec.Part == "" || IsPart(rec.Part)) {
 			s.index(rec)

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -104,6 +105,9 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	l := ref.Locator
 	e := explanation{url: l.Redacted(), loc: l}
 	if e.plan, e.verdict, e.err = x.planOf(ctx, l); e.err == nil {
+		for i, note := range e.plan.Notes {
+			e.plan.Notes[i] = stdio.InOptions(note)
+		}
 		if ref.Used != 0 {
 			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -122,7 +123,7 @@ func (e explanation) textWidth() int {
 
 func explainJSON(w io.Writer, e explanation) error {
 	if e.err != nil {
-		return render.JSON(w, unexplained{e.url, false, e.err.Error(), e.code()})
+		return render.JSON(w, unexplained{e.url, false, stdio.InOptions(e.err.Error()), e.code()})
 	}
 	line := explained{
 		URL: e.url, OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,

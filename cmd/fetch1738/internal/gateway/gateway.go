@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -125,10 +126,18 @@ func (o *options) resolver(ctx context.Context, c *client.Client) (*fetch1738.Re
 	if err != nil {
 		return nil, err
 	}
-	rules := policy.Rules{PublicOnly: true, Options: true, AllowPorts: o.op.Policy.Rules.AllowPorts, AllowZones: o.op.Policy.Rules.AllowZones}
+	rules := policy.Rules{PublicOnly: true, AllowPorts: o.op.Policy.Rules.AllowPorts, AllowZones: o.op.Policy.Rules.AllowZones}
 	env := access.Resolver.Env
 	env.Allow, env.Credentials, env.Limits = rules.Allow, nil, gateway.Limits()
 	return &fetch1738.Resolver{Env: env, MaxTransfers: 64, MaxTransfersPerHost: 8}, nil
+}
+
+// option returns the option for a field, or "" if there is none.
+func option(field string) string {
+	if typed := stdio.InOptions(field); typed != field {
+		return typed
+	}
+	return ""
 }
 
 // serve runs the gateway until ctx ends.
@@ -159,7 +168,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 
 	port := listeners[0].Addr().(*net.TCPAddr).Port
 	h := &gateway.Handler{
-		Resolver: resolver, Hosts: o.names(at, port), AllowClients: clients, Token: token, Proxy: o.proxy,
+		Resolver: resolver, Hosts: o.names(at, port), AllowClients: clients, Token: token, Proxy: o.proxy, Option: option,
 	}
 	shown := &journal{w: v.Std.Err}
 	if !o.quiet {

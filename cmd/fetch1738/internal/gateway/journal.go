@@ -58,9 +58,9 @@ func reason(a gateway.Access) string {
 		return "denied (rule " + denied.Rule + ")"
 	}
 	if failed, ok := errors.AsType[*fetch.Error](a.Err); ok && failed.URL != "" {
-		return strings.ReplaceAll(failed.Error(), failed.URL, a.URL)
+		return stdio.InOptions(strings.ReplaceAll(failed.Error(), failed.URL, a.URL))
 	}
-	return a.Err.Error()
+	return stdio.InOptions(a.Err.Error())
 }
 
 // conversations returns a handler that shows what next sends to servers and receives from them.

@@ -168,6 +168,6 @@ func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if !inTime {
 		return false
 	}
-	t.Warn("%v; retrying in %v", err, wait)
+	t.Warn("%s; retrying in %v", stdio.InOptions(err.Error()), wait)
 	return pace.Sleep(ctx, wait) == nil
 }

@@ -54,7 +54,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 		r.failed(e)
 		return
 	case mirror.Noted:
-		r.t.Warn("%s: %v", e.URL, e.Err)
+		r.t.Warn("%s: %s", e.URL, stdio.InOptions(e.Err.Error()))
 		return
 	case mirror.Missing:
 		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose {
@@ -77,7 +77,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 		text += fmt.Sprintf(", %d bytes", e.Size)
 	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text += ": " + stdio.InOptions(e.Err.Error())
 	}
 	r.say(stdio.Line(text))
 }
@@ -97,7 +97,7 @@ func (r *mirrorReport) sayJSON(e mirror.Event) {
 		line.Size = &e.Size
 	}
 	if e.Err != nil {
-		line.Error = e.Err.Error()
+		line.Error = stdio.InOptions(e.Err.Error())
 	}
 	r.encode(line)
 }

@@ -227,9 +227,9 @@ func (r *Reporter) Misused(err error) int {
 // message returns an error as one printable line.
 func message(err error) string {
 	if known, ok := errors.AsType[*fetch.Error](err); ok && error(known) == err {
-		return known.Error()
+		return stdio.InOptions(known.Error())
 	}
-	return stdio.Line(err.Error())
+	return stdio.Line(stdio.InOptions(err.Error()))
 }
 
 // Code returns the exit code of a transfer that has ended.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -63,7 +64,7 @@ func (n *narrator) trace() *fetch.Trace {
 		Sent:      func(octets []byte) { n.said("> ", octets) },
 		Received:  func(octets []byte) { n.said("< ", octets) },
 		Body:      n.bodyMoved,
-		Retry:     func(r fetch.Retry) { n.remark("Retrying in %v: %v", r.Wait, r.Err) },
+		Retry:     func(r fetch.Retry) { n.remark("Retrying in %v: %s", r.Wait, stdio.InOptions(r.Err.Error())) },
 		Note:      func(text string) { n.remark("%s", text) },
 	}
 }
