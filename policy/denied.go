@@ -13,7 +13,7 @@ import (
 type Denied struct {
 	// Rule is the name of the rule: "reserved-port", "bad-port", "data-port",
 	// "private-address" and so on for each [Zone], "ambiguous-address",
-	// "zone-id", "empty-host", "network", "local-file", "remote-to-local",
+	// "unlisted-host", "zone-id", "empty-host", "network", "local-file", "remote-to-local",
 	// "cross-scheme-redirect" or "state-changing-link".
 	Rule string
 	// URL is the refused URL, redacted.

@@ -60,6 +60,38 @@ func ExampleRules() {
 	// http://127.0.0.1/ false
 }
 
+// A list of hosts restricts, prefixes permit: a name in the list does not permit the addresses that it
+// has.
+func ExampleRules_onlyHosts() {
+	rules := policy.Rules{
+		PublicOnly:    true,
+		OnlyHosts:     []string{"*.example.org", "10.1.2.3", "127.0.0.1"},
+		AllowPrefixes: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
+	}
+	r := fetch1738.Resolver{Env: fetch.Env{Allow: rules.Allow}}
+	defer r.Close()
+
+	for _, url := range []string{"http://www.example.org/", "http://10.1.2.3/", "http://127.0.0.1/", "http://www.example.com/"} {
+		req, err := r.Request(ctx, url)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_, err = r.Explain(ctx, req) // asks the policy without a connection
+		denied, _ := errors.AsType[*policy.Denied](err)
+		if denied == nil {
+			fmt.Println(url, "permitted")
+		} else {
+			fmt.Println(url, denied.Rule)
+		}
+	}
+	// Output:
+	// http://www.example.org/ permitted
+	// http://10.1.2.3/ permitted
+	// http://127.0.0.1/ loopback-address
+	// http://www.example.com/ unlisted-host
+}
+
 // An IPv4 address inside an IPv6 address decides the zone.
 func ExampleZoneOf() {
 	for _, addr := range []string{"192.0.2.1", "10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1"} {

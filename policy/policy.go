@@ -42,6 +42,16 @@ type Rules struct {
 	// AllowZones are permitted for every URL, including links and redirects. [ZoneReserved] has no
 	// effect here.
 	AllowZones []Zone
+	// AllowPrefixes are addresses that are permitted in the same way, such as 10.1.0.0/16, unless
+	// their zone is reserved. An IPv4 address inside an IPv6 one, except an IPv4-mapped one, is in
+	// no prefix of IPv4.
+	AllowPrefixes []netip.Prefix
+	// OnlyHosts, if not empty, are the only hosts that a URL may lead to, whoever wrote it: names as
+	// in the URL, in ASCII and without regard to case, addresses, and "*.example.org" for every name
+	// below example.org. A name here permits no address: those that it has must be permitted by the
+	// other fields, so that whoever answers for the name in the DNS cannot lead to others. Proxies
+	// and file URLs have no such host.
+	OnlyHosts []string
 	// AnyHTTPPort permits every port for http and https, in URLs that the user typed or configured.
 	AnyHTTPPort bool
 	// RedirectToFTP permits HTTP redirects to ftp and ftps URLs.
@@ -58,7 +68,7 @@ type Rules struct {
 // invalid, because the name has not been looked up, it applies the rules that need no address. It does
 // no I/O.
 func (r *Rules) Allow(_ context.Context, t fetch.Target) error {
-	for _, rule := range []func(fetch.Target) *Denied{r.locality, r.redirectScheme, stateChange, r.port, host, r.zone} {
+	for _, rule := range []func(fetch.Target) *Denied{r.locality, r.redirectScheme, stateChange, r.port, host, r.listed, r.zone} {
 		if d := rule(t); d != nil {
 			return d
 		}
@@ -167,6 +177,41 @@ func ambiguous(host string) bool {
 	return name != ""
 }
 
+// listed refuses the hosts that are not in OnlyHosts. The data connection of FTP leads to the server
+// of the control connection.
+func (r *Rules) listed(t fetch.Target) *Denied {
+	if len(r.OnlyHosts) == 0 || !connects(t) || t.Purpose != fetch.PurposeControl {
+		return nil
+	}
+	name := strings.ToLower(strings.TrimSuffix(t.Host, "."))
+	addr, _ := netip.ParseAddr(t.Host)
+	for _, only := range r.OnlyHosts {
+		only = strings.ToLower(strings.TrimSuffix(only, "."))
+		below, isPattern := strings.CutPrefix(only, "*")
+		listed, _ := netip.ParseAddr(only)
+		switch {
+		case addr.IsValid():
+			if plain(addr) == plain(listed) {
+				return nil
+			}
+		case name == only, isPattern && strings.HasPrefix(below, ".") && len(name) > len(below) && strings.HasSuffix(name, below):
+			return nil
+		}
+	}
+	return deny(t, "unlisted-host", t.Host, "policy.Rules.OnlyHosts")
+}
+
+// inPrefix reports whether addr is in AllowPrefixes.
+func (r *Rules) inPrefix(addr netip.Addr) bool {
+	addr = plain(addr)
+	return slices.ContainsFunc(r.AllowPrefixes, func(p netip.Prefix) bool {
+		if p.Addr().Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+		return p.Contains(addr)
+	})
+}
+
 // names reports whether a host is written as the address addr.
 func names(host string, addr netip.Addr) bool {
 	known := fetch.KnownAddrs(host)
@@ -189,7 +234,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 	}
 	zone := r.zoneOf(addr)
 	switch {
-	case zone != ZoneReserved && slices.Contains(r.AllowZones, zone):
+	case zone != ZoneReserved && (slices.Contains(r.AllowZones, zone) || r.inPrefix(addr)):
 		return nil
 	case zone == ZoneReserved, zone == ZoneDocumentation:
 	case t.Purpose == fetch.PurposeProxy:

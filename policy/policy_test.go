@@ -310,6 +310,63 @@ func TestAllowZones(t *testing.T) {
 	check(t, &Rules{AllowZones: []Zone{ZoneLinkLocal}}, at(t, "http://h.example/", "169.254.169.254", page), "")
 }
 
+// A prefix permits addresses as a zone does.
+func TestAllowPrefixes(t *testing.T) {
+	page := link("http://example.com/", "1.1.1.1")
+	var prefixes []netip.Prefix
+	for _, s := range []string{"10.1.0.0/16", "127.0.0.1/32", "0.0.0.0/0", "fd00:1::/32", "::ffff:192.168.7.0/120"} {
+		prefixes = append(prefixes, netip.MustParsePrefix(s))
+	}
+	for _, r := range []*Rules{{AllowPrefixes: prefixes[:2]}, {PublicOnly: true, AllowPrefixes: prefixes[:2]}} {
+		check(t, r, at(t, "http://h.example/", "10.1.2.3", page), "")
+		check(t, r, at(t, "http://h.example/", "10.2.2.3", page), "private-address")
+		check(t, r, at(t, "http://h.example/", "::ffff:10.1.2.3", page), "")
+		check(t, r, at(t, "http://h.example/", "64:ff9b::10.1.2.3", page), "private-address")
+		check(t, r, at(t, "http://h.example/", "127.0.0.1", page), "")
+		check(t, r, at(t, "http://localhost/", "", page), "")
+		check(t, r, at(t, "http://h.example/", "127.0.0.2", page), "loopback-address")
+		check(t, r, at(t, "gopher://h.example:25/", "10.1.2.3", page), "reserved-port")
+	}
+	r := &Rules{PublicOnly: true, AllowPrefixes: prefixes[2:]}
+	check(t, r, at(t, "http://h.example/", "169.254.169.254", page), "")
+	check(t, r, at(t, "http://h.example/", "0.0.0.0", typed), "reserved-address")
+	check(t, r, at(t, "http://h.example/", "255.255.255.255", typed), "reserved-address")
+	check(t, r, at(t, "http://h.example/", "fd00:1::1", page), "")
+	check(t, r, at(t, "http://h.example/", "fd00:2::1", page), "private-address")
+	r = &Rules{AllowPrefixes: prefixes[4:]}
+	check(t, r, at(t, "http://h.example/", "192.168.7.9", page), "")
+	check(t, r, at(t, "http://h.example/", "192.168.8.9", page), "private-address")
+}
+
+// A list of hosts restricts. What addresses its names may have is for the other rules, so that they
+// cannot be bound to others in the DNS.
+func TestOnlyHosts(t *testing.T) {
+	page := link("http://www.example.org/", "1.1.1.1")
+	r := &Rules{OnlyHosts: []string{"ftp.example.com.", "*.Example.org", "127.0.0.1", "::1", "localhost"}}
+	for host, want := range map[string]string{
+		"ftp.example.com": "", "FTP.Example.Com": "", "ftp.example.com.": "", "www.example.org": "", "a.b.example.ORG": "",
+		"127.0.0.1": "", "[::1]": "", "localhost": "", "[::ffff:127.0.0.1]": "",
+		"example.org": "unlisted-host", "badexample.org": "unlisted-host", "example.com": "unlisted-host", "x.ftp.example.com": "unlisted-host",
+		"127.0.0.2": "unlisted-host", "[::2]": "unlisted-host", "x.localhost": "unlisted-host", "www.example.org.evil.example": "unlisted-host",
+	} {
+		check(t, r, at(t, "http://"+host+"/", "", typed), want)
+	}
+	check(t, r, at(t, "http://www.example.org/", "1.1.1.1", page), "")
+	check(t, r, at(t, "http://www.example.org/", "10.0.0.1", page), "private-address")
+	check(t, r, at(t, "http://www.example.org/", "169.254.169.254", typed), "link-local-address")
+	check(t, r, at(t, "http://other.example/", "", page), "unlisted-host")
+	r.PublicOnly = true
+	check(t, r, at(t, "http://www.example.org/", "127.0.0.1", typed), "loopback-address")
+	r.AllowZones = []Zone{ZonePrivate}
+	check(t, r, at(t, "http://www.example.org/", "10.0.0.1", page), "")
+	check(t, r, at(t, "http://other.example/", "10.0.0.1", page), "unlisted-host")
+
+	proxied := at(t, "http://www.example.org/", "10.0.0.1", typed)
+	proxied.Purpose, proxied.Host = fetch.PurposeProxy, "proxy.example"
+	check(t, r, proxied, "")
+	check(t, &Rules{OnlyHosts: []string{"*", "*.", ""}}, at(t, "http://h.example/", "", typed), "unlisted-host")
+}
+
 // A proxy may be in any zone, because the user configured it.
 func TestProxy(t *testing.T) {
 	for addr, rule := range map[string]string{"127.0.0.1": "", "10.0.0.1": "", "8.8.8.8": "", "0.0.0.0": "reserved-address"} {

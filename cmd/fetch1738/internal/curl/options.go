@@ -39,7 +39,7 @@ const noEffect = "Always on; cannot be switched off."
 func Options() []Option {
 	return []Option{
 		{"", "allow-port", "PORT", "policy", "Allow this port for every scheme; may be repeated", addPort, Own},
-		{"", "allow-zone", "ZONE", "policy", "Allow addresses of this zone; may be repeated", addZone, Own},
+		{"", "allow-zone", "ZONE", "policy", "Allow addresses of this zone or prefix; may be repeated", addZone, Own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *plan.Operation) *bool { return &o.Ask.Append }), "Also for file URLs."},
 		{"", "articles", "RANGE", "news", "Fetch a range of articles, such as 1-500, as one mbox or, with -O, one file each", text(func(o *plan.Operation) *string { return &o.News.Articles }), Own},
 		{"", "basic", "", "http auth", "Use HTTP Basic authentication", ignore, noEffect},

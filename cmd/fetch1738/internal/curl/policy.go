@@ -2,6 +2,8 @@ package curl
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,10 +50,23 @@ func addPort(c *CommandLine, value string) error {
 	return nil
 }
 
+// addZone parses the name of a zone, a prefix of addresses, or an address.
 func addZone(c *CommandLine, value string) error {
+	rules := &c.op.Policy.Rules
+	if prefix, err := netip.ParsePrefix(value); err == nil {
+		rules.AllowPrefixes = append(rules.AllowPrefixes, prefix)
+		return nil
+	}
+	if addr, err := netip.ParseAddr(value); err == nil {
+		rules.AllowPrefixes = append(rules.AllowPrefixes, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
+		return nil
+	}
 	zone, err := policy.ParseZone(value)
-	c.op.Policy.Rules.AllowZones = append(c.op.Policy.Rules.AllowZones, zone)
-	return err
+	if err != nil {
+		return fmt.Errorf("%w; or a prefix of addresses, such as 10.1.0.0/16", err)
+	}
+	rules.AllowZones = append(rules.AllowZones, zone)
+	return nil
 }
 
 // addGateway parses "SCHEME=URL".

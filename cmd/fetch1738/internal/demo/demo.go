@@ -21,6 +21,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -185,7 +186,7 @@ func (d *demo) scheme(ctx context.Context, s demoScheme) {
 
 func (d *demo) fail(err error) {
 	d.failures++
-	d.out.text("FAILED: " + err.Error())
+	d.out.text("FAILED: " + stdio.InOptions(err.Error()))
 }
 
 // fetch fetches url, shows the conversation, and compares the bytes with the document.
@@ -298,7 +299,7 @@ func (d *demo) refusals(ctx context.Context) {
 			d.fail(fmt.Errorf("%s was not refused: %v", url, err))
 			continue
 		}
-		d.out.result(err.Error())
+		d.out.result(stdio.InOptions(err.Error()))
 	}
 }
 

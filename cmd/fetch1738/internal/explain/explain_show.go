@@ -46,7 +46,7 @@ type unexplained struct {
 // explainText writes e as text: bytes to send in quotation marks, actions without.
 func explainText(w io.Writer, e explanation) error {
 	if e.err != nil {
-		_, err := fmt.Fprintf(w, "not fetched: (%d) %v\n", e.code(), e.err)
+		_, err := fmt.Fprintf(w, "not fetched: (%d) %s\n", e.code(), stdio.InOptions(e.err.Error()))
 		return err
 	}
 	var b strings.Builder

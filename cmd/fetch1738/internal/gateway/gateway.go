@@ -126,7 +126,8 @@ func (o *options) resolver(ctx context.Context, c *client.Client) (*fetch1738.Re
 	if err != nil {
 		return nil, err
 	}
-	rules := policy.Rules{PublicOnly: true, AllowPorts: o.op.Policy.Rules.AllowPorts, AllowZones: o.op.Policy.Rules.AllowZones}
+	given := o.op.Policy.Rules
+	rules := policy.Rules{PublicOnly: true, AllowPorts: given.AllowPorts, AllowZones: given.AllowZones, AllowPrefixes: given.AllowPrefixes}
 	env := access.Resolver.Env
 	env.Allow, env.Credentials, env.Limits = rules.Allow, nil, gateway.Limits()
 	return &fetch1738.Resolver{Env: env, MaxTransfers: 64, MaxTransfersPerHost: 8}, nil

@@ -11,6 +11,7 @@ func InOptions(text string) string { return inOptions.Replace(text) }
 var inOptions = strings.NewReplacer(
 	"policy.Rules.AllowPorts with", "--allow-port",
 	"policy.Rules.AllowZones with", "--allow-zone",
+	"use policy.Rules.OnlyHosts to permit", "no option permits it", // and none restricts the hosts
 	"use policy.Rules.LocalLinks to permit", "only a typed URL may lead to one",
 	"use policy.Rules.RedirectToFTP to permit", "no option permits it", // the command does, the gateway does not
 	"Env.NewsServer", "--news-server HOST or NNTPSERVER",
