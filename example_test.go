@@ -222,12 +222,31 @@ func ExampleResolver_Put() {
 	if _, err := r.Post(ctx, url, strings.NewReader("appended\n")); err != nil {
 		log.Fatal(err)
 	}
-	attr, err := r.Attributes(ctx, url)
+	found, err := r.Stat(ctx, url)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(attr.Size)
-	// Output: 16
+	fmt.Println(found.Kind, found.Size)
+	// Output: document 16
+}
+
+// Stat reports whether a resource is there, and what it is, for URLs of every scheme.
+func ExampleResolver_Stat() {
+	srv := archive()
+	defer srv.Close()
+
+	var r fetch1738.Resolver
+	defer r.Close()
+	found, err := r.Stat(ctx, srv.URL+"/pub/README;type=i")
+	switch {
+	case errors.Is(err, fetch.ErrNotFound):
+		fmt.Println("the server has no such file")
+	case err != nil:
+		log.Fatal(err) // nothing answers, or the policy or the server refuses
+	default:
+		fmt.Println(found.Kind, found.Size, found.Reached)
+	}
+	// Output: document 21 true
 }
 
 // Credentials is called when the server requires a login that the URL does not have.

@@ -79,7 +79,7 @@ func TestGatewayOnlyFetches(t *testing.T) {
 		Gateways: map[string]string{"ftp": "http://gw/?url={url}", "FTPS": "http://gw", "http": "http://gw/{url}"},
 	}
 	for _, url := range []string{"ftp://h/x", "ftps://h/x", "http://h/x"} {
-		_, err1 := r.Attributes(t.Context(), url)
+		_, err1 := attributesAt(t.Context(), &r, url)
 		_, err2 := r.Put(t.Context(), url, strings.NewReader("x"))
 		_, err3 := r.Post(t.Context(), url, strings.NewReader("x"))
 		for _, err := range []error{err1, err2, err3} {

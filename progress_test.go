@@ -120,7 +120,7 @@ func TestWithProgress(t *testing.T) {
 		if _, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: 5000}); fetch.KindOf(err) != fetch.ErrBadRange || show() != "5000+0/-1 0s 0, done" {
 			t.Errorf("a range behind the end: %v", err)
 		}
-		if _, err := r.Attributes(ctx, "ftp://h/x"); err == nil || len(reports) > 0 {
+		if _, err := attributesAt(ctx, &r, "ftp://h/x"); err == nil || len(reports) > 0 {
 			t.Errorf("attributes report %v", reports)
 		}
 	})
@@ -199,4 +199,13 @@ func TestProgressOfAll(t *testing.T) {
 			t.Errorf("a part behind the end: %v, the last report is %+v", err, last)
 		}
 	}
+}
+
+// attributesAt returns the attributes of the resource at url.
+func attributesAt(ctx context.Context, r *fetch1738.Resolver, url string) (*fetch.Attributes, error) {
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return r.FindAttributes(ctx, req)
 }

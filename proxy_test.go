@@ -130,7 +130,7 @@ func TestResolverProxy(t *testing.T) {
 	if seen := f.seen(); !slices.Equal(seen, []string{"GET http://h.example/x" + login, "GET ftp://h.example/pub/a.txt;type=a" + login}) {
 		t.Errorf("the proxy received %q", seen)
 	}
-	if a, err := r.Attributes(t.Context(), "ftp://h.example/a"); err != nil || a.Size != 9 || !strings.HasPrefix(f.last(), "HEAD ftp://h.example/a ") {
+	if a, err := attributesAt(t.Context(), r, "ftp://h.example/a"); err != nil || a.Size != 9 || !strings.HasPrefix(f.last(), "HEAD ftp://h.example/a ") {
 		t.Errorf("attributes of ftp: %+v, %v, %s", a, err, f.last())
 	}
 

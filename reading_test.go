@@ -67,7 +67,7 @@ func TestEverydayURLs(t *testing.T) {
 			t.Errorf("%s, strict: %v", c.url, err)
 		}
 		r := Resolver{Env: leadingTo(s.Addr, &dialled)}
-		if _, err := r.Attributes(t.Context(), c.url); errors.Is(err, fetch.ErrBadURL) {
+		if _, err := attributesAt(t.Context(), &r, c.url); errors.Is(err, fetch.ErrBadURL) {
 			t.Errorf("%s: %v", c.url, err)
 		}
 		s.ResetTranscript()

@@ -105,16 +105,6 @@ func (r *Resolver) Get(ctx context.Context, url string) (*fetch.Resource, error)
 	return r.Fetch(ctx, req)
 }
 
-// Attributes returns the size, time and type of the resource at url without its body. It is the
-// short form of FindAttributes.
-func (r *Resolver) Attributes(ctx context.Context, url string) (*fetch.Attributes, error) {
-	req, err := r.Request(ctx, url)
-	if err != nil {
-		return nil, err
-	}
-	return r.FindAttributes(ctx, req)
-}
-
 // Put stores body at url. It is the short form of Replace.
 func (r *Resolver) Put(ctx context.Context, url string, body io.Reader) (*fetch.Attributes, error) {
 	req, err := r.Request(ctx, url)

@@ -106,7 +106,7 @@ func TestPolicyHoldsForEveryFetcher(t *testing.T) {
 				"Fetch": func() error {
 					return closed(r.Fetch(t.Context(), &fetch.Request{Locator: l, Interact: l.Scheme() == "telnet"}))
 				},
-				"Attributes": func() error { _, err := r.Attributes(t.Context(), url); return err },
+				"Attributes": func() error { _, err := attributesAt(t.Context(), r, url); return err },
 				"Put":        func() error { _, err := r.Put(t.Context(), url, strings.NewReader("new")); return err },
 				"Post":       func() error { _, err := r.Post(t.Context(), url, strings.NewReader("new")); return err },
 				"Explain":    func() error { _, err := r.Explain(t.Context(), &fetch.Request{Locator: l}); return err },

@@ -122,7 +122,7 @@ func TestOperations(t *testing.T) {
 	if _, err := r.Post(t.Context(), "ftp://h/x", strings.NewReader("")); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("Update by a Fetcher without Update: %v", err)
 	}
-	if _, err := r.Attributes(t.Context(), "wais://h/x"); !errors.Is(err, fetch.ErrUnsupported) {
+	if _, err := attributesAt(t.Context(), &r, "wais://h/x"); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("Attributes without a Fetcher: %v", err)
 	}
 }
@@ -230,7 +230,7 @@ func TestAttributesFollow(t *testing.T) {
 	}}}
 	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero})}
 	defer r.Close()
-	if _, err := r.Attributes(t.Context(), "prospero://p/x"); !errors.Is(err, fetch.ErrRefused) {
+	if _, err := attributesAt(t.Context(), &r, "prospero://p/x"); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a referral to a file: %v", err) // refused by the policy
 	}
 }
@@ -247,7 +247,7 @@ func TestReferralOfHead(t *testing.T) {
 	if err := closed(r.Fetch(t.Context(), req)); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
 		t.Errorf("Fetch by HEAD: %v, then %v", err, ftp.requests)
 	}
-	if a, err := r.Attributes(t.Context(), web.URL+"/x"); err != nil || a.Size != -1 || len(ftp.requests) != 1 {
+	if a, err := attributesAt(t.Context(), &r, web.URL+"/x"); err != nil || a.Size != -1 || len(ftp.requests) != 1 {
 		t.Errorf("Attributes: %+v, %v, then %v", a, err, ftp.requests)
 	}
 }
@@ -525,4 +525,13 @@ func TestEdit(t *testing.T) {
 	if err := r.Edit(t.Context(), &fetch.Request{Locator: mustParse(t, "gopher://127.0.0.1/")}, edits); !errors.Is(err, fetch.ErrUnsupported) {
 		t.Error(err)
 	}
+}
+
+// attributesAt returns the attributes of the resource at url.
+func attributesAt(ctx context.Context, r *Resolver, url string) (*fetch.Attributes, error) {
+	req, err := r.Request(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return r.FindAttributes(ctx, req)
 }

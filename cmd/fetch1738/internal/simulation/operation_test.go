@@ -180,10 +180,14 @@ func getFrom(ctx context.Context, r *fetch1738.Resolver, o *once) error {
 func attributes(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	found, err := r.Attributes(o.context(), o.w.url())
+	req, err := r.Request(o.context(), o.w.url())
+	if err != nil {
+		return err
+	}
+	found, err := r.FindAttributes(o.context(), req)
 	if s, d := o.w.main(); err == nil && found.Size >= 0 && !s.forges(o.w.plan.Events) &&
 		!slices.ContainsFunc(d.all(), func(v version) bool { return int64(len(v.data)) == found.Size }) {
-		o.w.breaks("Attributes: %d bytes, which no version has", found.Size)
+		o.w.breaks("FindAttributes: %d bytes, which no version has", found.Size)
 	}
 	return err
 }

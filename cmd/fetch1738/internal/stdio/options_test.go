@@ -89,7 +89,7 @@ func literals(t *testing.T, path string) (texts []string) {
 func TestInOptions(t *testing.T) {
 	for text, want := range map[string]string{
 		"gopher on port 25 (smtp); use policy.Rules.AllowPorts with 25 to permit": "gopher on port 25 (smtp); use --allow-port 25 to permit",
-		"use Mirror.MaxDelete 7 or Mirror.MaxDelete -1 to delete them":         "use --max-delete 7 or --max-delete all to delete them",
+		"use Mirror.MaxDelete 7 or Mirror.MaxDelete -1 to delete them":            "use --max-delete 7 or --max-delete all to delete them",
 		"Handler.Proxy": "--proxy",
 	} {
 		if got := InOptions(text); got != want {
