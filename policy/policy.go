@@ -46,11 +46,11 @@ type Rules struct {
 	// their zone is reserved. An IPv4 address inside an IPv6 one, except an IPv4-mapped one, is in
 	// no prefix of IPv4.
 	AllowPrefixes []netip.Prefix
-	// OnlyHosts, if not empty, are the only hosts that a URL may lead to, whoever wrote it: names as
-	// in the URL, in ASCII and without regard to case, addresses, and "*.example.org" for every name
-	// below example.org. A name here permits no address: those that it has must be permitted by the
-	// other fields, so that whoever answers for the name in the DNS cannot lead to others. Proxies
-	// and file URLs have no such host.
+	// OnlyHosts, if not empty, are the only hosts that any URL may lead to: names as in the URL, in
+	// ASCII and without regard to case, addresses, and "*.example.org" for every name below
+	// example.org. A name here permits no address: those that it has must be permitted by the other
+	// fields, so that the DNS of a name cannot lead to others. Proxies and file URLs have no such
+	// host.
 	OnlyHosts []string
 	// AnyHTTPPort permits every port for http and https, in URLs that the user typed or configured.
 	AnyHTTPPort bool

@@ -133,7 +133,7 @@ func (o *options) resolver(ctx context.Context, c *client.Client) (*fetch1738.Re
 	return &fetch1738.Resolver{Env: env, MaxTransfers: 64, MaxTransfersPerHost: 8}, nil
 }
 
-// option returns the option for a field, or "" if there is none.
+// option returns the option for a field, or "" if it has no option.
 func option(field string) string {
 	if typed := stdio.InOptions(field); typed != field {
 		return typed
