@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 	"time"
@@ -470,7 +471,7 @@ func command(verb, arg string) string {
 // resource returns the Resource of a download that has been started.
 func (a *access) resource(s *session, b begun) *fetch.Resource {
 	res := &fetch.Resource{
-		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
+		Locator: a.loc, Body: io.NopCloser(strings.NewReader("")), Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
 		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
 	}

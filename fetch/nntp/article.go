@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -31,7 +32,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 // resource returns an empty Resource from s.
 func (a *access) resource(s *session) *fetch.Resource {
 	return &fetch.Resource{
-		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: fetch.EmptyBody,
+		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: io.NopCloser(strings.NewReader("")),
 		Info: &Info{Greeting: s.greeting}, Peer: s.peer,
 	}
 }
