@@ -75,11 +75,11 @@ func TestWithProgress(t *testing.T) {
 			return s
 		}
 		read := func(offset, length, stop int64) {
-			l, err := locator.Parse("ftp://h/x")
+			ref, err := locator.Parser{}.Parse("ftp://h/x")
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: offset, Length: length})
+			res, err := r.Fetch(ctx, &fetch.Request{Locator: ref.Locator, Offset: offset, Length: length})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -231,6 +231,14 @@ func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, err
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
 
+// policyKey is the key of the Resolver whose policy a context carries.
+type policyKey struct{}
+
+// withPolicy returns a copy of ctx that carries the policy of r to every Fetcher.
+func (r *Resolver) withPolicy(ctx context.Context) context.Context {
+	return context.WithValue(fetch.WithAllow(ctx, r.allow), policyKey{}, r)
+}
+
 // toFetch reports whether a referral is to a resource to fetch.
 func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
 
@@ -239,7 +247,7 @@ func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
 func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op, follows func(*fetch.Referral) bool,
 	do func(T, context.Context, *fetch.Request) (*R, error)) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
-	ctx = fetch.WithAllow(ctx, r.allow)
+	ctx = r.withPolicy(ctx)
 	for hops := 0; ; hops++ {
 		asked, f, err := find[T](ctx, r, req, op)
 		if err != nil {

@@ -205,7 +205,7 @@ func TestPolicyWithoutContext(t *testing.T) {
 		return &fake{}
 	}}}}
 	r.Can("x")
-	for _, ctx := range []context.Context{t.Context(), fetch.WithAllow(t.Context(), r.allow)} {
+	for _, ctx := range []context.Context{t.Context(), r.withPolicy(t.Context())} {
 		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
 			t.Errorf("the policy was called %d times", asked)
 		}

@@ -116,8 +116,8 @@ func (r *Resolver) table() map[string]served {
 	r.once.Do(func() {
 		env := r.Env
 		env.Allow = func(ctx context.Context, t fetch.Target) error {
-			if fetch.ContextAllow(ctx) != nil {
-				return nil // Env.Permit asks it; it includes the Resolver's policy
+			if ctx.Value(policyKey{}) == r {
+				return nil // Env.Permit asks the policy of ctx
 			}
 			return r.allow(ctx, t)
 		}

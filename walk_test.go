@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -348,7 +349,7 @@ type lister func(dir locator.Locator, yield func(fetch.Item, error) bool)
 
 func (f lister) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	items := func(yield func(fetch.Item, error) bool) { f(req.Locator, yield) }
-	return &fetch.Resource{Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody, Items: items}, nil
+	return &fetch.Resource{Locator: req.Locator, Kind: fetch.KindDirectory, Body: http.NoBody, Items: items}, nil
 }
 
 func (f lister) resolver() *fetch1738.Resolver {

@@ -112,7 +112,7 @@ func (e *Env) Login(ctx context.Context, c Challenge) (locator.Login, error) {
 // Permit calls the policy of the context ([WithAllow]), then Allow. A refusal is an *[Error] of kind
 // [ErrRefused].
 func (e *Env) Permit(ctx context.Context, t Target) error {
-	allow := ContextAllow(ctx)
+	allow := contextAllow(ctx)
 	if e != nil {
 		allow = bothAllow(allow, e.Allow)
 	}
@@ -131,11 +131,11 @@ type allowKey struct{}
 // permitted by allow and by the Allow of the Env. If ctx has such a policy already, both must permit.
 // If allow is nil, it adds nothing. A Resolver passes its policy to its Fetchers in this way.
 func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) error) context.Context {
-	return context.WithValue(ctx, allowKey{}, bothAllow(ContextAllow(ctx), allow))
+	return context.WithValue(ctx, allowKey{}, bothAllow(contextAllow(ctx), allow))
 }
 
-// ContextAllow returns the policy that [WithAllow] added to ctx, or nil.
-func ContextAllow(ctx context.Context) func(ctx context.Context, t Target) error {
+// contextAllow returns the policy that [WithAllow] added to ctx, or nil.
+func contextAllow(ctx context.Context) func(ctx context.Context, t Target) error {
 	allow, _ := ctx.Value(allowKey{}).(func(context.Context, Target) error)
 	return allow
 }

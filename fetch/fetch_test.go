@@ -116,27 +116,13 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-func TestEmptyBody(t *testing.T) {
-	res := fetch.Resource{Locator: &locator.News{All: true}, Body: fetch.EmptyBody}
-	var out strings.Builder
-	if n, err := io.Copy(&out, res.Body); n != 0 || err != nil {
-		t.Errorf("copied %d, %v", n, err)
-	}
-	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		t.Errorf("read %d, %v", n, err)
-	}
-	if err := res.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // A resource without a body cannot be mistaken for an empty document.
 func TestWithoutOctets(t *testing.T) {
-	l, _ := locator.Parse("telnet://user:secret@h/")
+	ref, _ := locator.Parser{}.Parse("telnet://user:secret@h/")
 	for kind, what := range map[fetch.Kind]string{
 		fetch.KindQuery: "Request.Query", fetch.KindInteractive: "Resource.Conn", fetch.KindAdvice: "Resource.Advice",
 	} {
-		res := fetch.Resource{Locator: l, Kind: kind, Body: fetch.WithoutOctets(l, kind)}
+		res := fetch.Resource{Locator: ref.Locator, Kind: kind, Body: fetch.WithoutOctets(ref.Locator, kind)}
 		for range 2 {
 			n, err := io.Copy(io.Discard, res.Body)
 			var e *fetch.Error

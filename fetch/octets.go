@@ -6,7 +6,7 @@ import "github.com/fetch1738/fetch1738/locator"
 // such as an encoded line end. Every Fetcher calls it first, so that no name is looked up for such a
 // Locator. The error is an *[Error] of kind [ErrBadURL] that wraps a *[locator.EncodedControl].
 func CheckOctets(l locator.Locator) error {
-	if err := locator.CheckOctets(l); err != nil {
+	if err := locator.FindControl(l); err != nil {
 		return &Error{Op: OpCheck, URL: l.Redacted(), Kind: ErrBadURL, Section: "6", Err: err}
 	}
 	return nil

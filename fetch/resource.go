@@ -94,15 +94,6 @@ type Item struct {
 	Attributes
 }
 
-// EmptyBody is a Body without bytes, such as that of an empty directory.
-var EmptyBody io.ReadCloser = emptyBody{}
-
-type emptyBody struct{}
-
-func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
-func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
-func (emptyBody) Close() error                     { return nil }
-
 // WithoutOctets returns the Body of a resource at l whose kind has no body. Each Read fails with an
 // *[Error] of kind [ErrNoOctets] that says what to do instead, so that a search or a service is not
 // mistaken for an empty document.

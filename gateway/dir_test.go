@@ -584,9 +584,9 @@ type bigDirectory struct {
 func (d *bigDirectory) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	dir := req.Locator.(*locator.FTP)
 	if dir.Name != "" {
-		return &fetch.Resource{Locator: dir, Body: fetch.EmptyBody}, nil
+		return &fetch.Resource{Locator: dir, Body: http.NoBody}, nil
 	}
-	return &fetch.Resource{Locator: dir, Kind: fetch.KindDirectory, Body: fetch.EmptyBody, Items: func(yield func(fetch.Item, error) bool) {
+	return &fetch.Resource{Locator: dir, Kind: fetch.KindDirectory, Body: http.NoBody, Items: func(yield func(fetch.Item, error) bool) {
 		for i := range d.files {
 			if i == d.files/2 && d.half != nil {
 				d.half()

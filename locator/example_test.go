@@ -7,13 +7,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-func ExampleParse() {
-	l, err := locator.Parse("ftp://myname@host.dom/%2Fetc/motd;type=a")
+func ExampleParser_Parse_strict() {
+	ref, err := locator.Parser{}.Parse("ftp://myname@host.dom/%2Fetc/motd;type=a")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	switch l := l.(type) {
+	switch l := ref.Locator.(type) {
 	case *locator.FTP:
 		fmt.Println("log in to", l.Host, "as", l.Login.User)
 		for _, dir := range l.CWD {
@@ -29,14 +29,14 @@ func ExampleParse() {
 	// RETR motd, type a
 }
 
-func ExampleParse_refused() {
+func ExampleParser_Parse_refused() {
 	for _, s := range []string{
 		"http://user:secret@host.dom/",
 		"ftp://host.dom/a;b",
 		"gopher://host.dom:99999/1",
 		"http://host.dom/~user",
 	} {
-		_, err := locator.Parse(s)
+		_, err := locator.Parser{}.Parse(s)
 		fmt.Println(err)
 	}
 	// Output:
@@ -47,7 +47,7 @@ func ExampleParse_refused() {
 }
 
 func ExampleSyntaxError() {
-	_, err := locator.Parse("http://host.dom/a b")
+	_, err := locator.Parser{}.Parse("http://host.dom/a b")
 	var e *locator.SyntaxError
 	if errors.As(err, &e) {
 		fmt.Println(e.Text)
@@ -78,11 +78,11 @@ func ExampleParser() {
 	// empty port: false
 }
 
-func ExampleExtract() {
+func ExampleParser_Extract() {
 	const text = `Yes, Jim, I found it under <URL:ftp://info.cern.ch/pub/www/doc;
       type=d> but you can probably pick it up from <URL:ftp://ds.in
       ternic.net/rfc>, or by mail (mailto:mailserv@ds.internic.net).`
-	for r := range locator.Extract(text) {
+	for r := range (locator.Parser{}).Extract(text) {
 		fmt.Println(r)
 	}
 	// Output:
@@ -107,12 +107,12 @@ func ExampleLocator() {
 }
 
 func ExampleServerOf() {
-	l, err := locator.Parse("wais://host.dom/directory-of-servers")
+	ref, err := locator.Parser{}.Parse("wais://host.dom/directory-of-servers")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if s, ok := locator.ServerOf(l); ok {
+	if s, ok := locator.ServerOf(ref.Locator); ok {
 		fmt.Println(s.Host, s.Port)
 	}
 	// Output:
@@ -128,7 +128,7 @@ func ExampleParser_Parse() {
 		return
 	}
 	fmt.Println(r.Used)
-	_, err = locator.Parse("http://[::1]/~user?q#top") // strict
+	_, err = locator.Parser{}.Parse("http://[::1]/~user?q#top") // strict
 	fmt.Println(err)
 	// Output:
 	// UnsafeOctets|Fragments|ModernHosts
@@ -146,24 +146,24 @@ func ExampleParser_Redact() {
 }
 
 func ExampleWithLogin() {
-	l, err := locator.Parse("ftp://ftp.example.org/pub/")
+	ref, err := locator.Parser{}.Parse("ftp://ftp.example.org/pub/")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if with, ok := locator.WithLogin(l, &locator.Login{User: "lab", Password: "secret", HasPassword: true}); ok {
+	if with, ok := locator.WithLogin(ref.Locator, &locator.Login{User: "lab", Password: "secret", HasPassword: true}); ok {
 		fmt.Println(with.Redacted())
 	}
 	// Output: ftp://lab:***@ftp.example.org/pub/
 }
 
 // An encoded line end would start a second command in a line protocol.
-func ExampleCheckOctets() {
-	l, err := locator.Parse("ftp://ftp.example.org/a%0D%0ADELE%20x")
+func ExampleFindControl() {
+	ref, err := locator.Parser{}.Parse("ftp://ftp.example.org/a%0D%0ADELE%20x")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(locator.CheckOctets(l))
+	fmt.Println(locator.FindControl(ref.Locator))
 	// Output: encoded CR (%0D) in ftp path at offset 23
 }

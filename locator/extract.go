@@ -10,12 +10,9 @@ import (
 // Extract yields the URLs in running text, in order, by the Appendix of RFC 1738. It finds URLs in
 // angle brackets, with or without "URL:", and removes white space and line breaks from them. It also
 // finds URLs without brackets, if "//" follows the scheme or the scheme is mailto or news, and leaves
-// out the punctuation of the sentence around them. It skips everything else. The URLs must be strict;
-// see [Parser.Extract].
-func Extract(text string) iter.Seq[Reference] { return Parser{}.Extract(text) }
-
-// Extract is like the function [Extract], but accepts the departures of p.Tolerate. It always
-// tolerates [Fragments] and [WrappedText]. Its time is linear in the length of text.
+// out the punctuation of the sentence around them. It skips everything else. It accepts the
+// departures of p.Tolerate, and always [Fragments] and [WrappedText]. Its time is linear in the length
+// of text.
 func (p Parser) Extract(text string) iter.Seq[Reference] {
 	p.Tolerate |= Fragments | WrappedText
 	return func(yield func(Reference) bool) {

@@ -32,7 +32,7 @@ func TestExtractAppendix(t *testing.T) {
 			Text: "<URL:http://ds.internic.\n      net/instructions/overview.html#WARNING>",
 		},
 	}
-	got := slices.Collect(Extract(appendix))
+	got := slices.Collect(Parser{}.Extract(appendix))
 	if len(got) != len(want) {
 		t.Fatalf("%d URLs, want %d: %v", len(got), len(want), got)
 	}
@@ -124,7 +124,7 @@ func TestExtract(t *testing.T) {
 		{"http://h/%,http://h/%41", "http://h/%41"},
 	} {
 		var got []string
-		for r := range Extract(c.text) {
+		for r := range (Parser{}).Extract(c.text) {
 			got = append(got, r.String())
 			if !strings.Contains(c.text, r.Text) {
 				t.Errorf("%q: Text %q is not in it", c.text, r.Text)
@@ -162,7 +162,7 @@ func TestExtractTolerant(t *testing.T) {
 
 // TestExtractStops: a loop may stop, and start again from the beginning.
 func TestExtractStops(t *testing.T) {
-	all := Extract("http://a/ http://b/")
+	all := Parser{}.Extract("http://a/ http://b/")
 	for range 2 {
 		for r := range all {
 			if r.String() != "http://a/" {
@@ -189,7 +189,7 @@ func TestExtractLongRuns(t *testing.T) {
 		{strings.Repeat("ftp://:", 100) + " http://b/", []string{"http://b/"}},
 	} {
 		var got []string
-		for r := range Extract(c.text) {
+		for r := range (Parser{}).Extract(c.text) {
 			got = append(got, r.String())
 		}
 		if !slices.Equal(got, c.want) {

@@ -43,17 +43,15 @@ const (
 	hostEnd  = controls + `/\?#@`
 )
 
-// CheckOctets returns an error if l contains an octet that its protocol cannot carry in that place.
-// The error is an *[EncodedControl].
-func CheckOctets(l Locator) error {
+// FindControl returns the first octet in l that its protocol cannot carry in that place, such as an
+// encoded line end, or nil.
+func FindControl(l Locator) *EncodedControl {
 	c := octetCheck{l: l}
 	if s, ok := l.server(); ok {
 		c.component("host", s.Host, hostEnd)
 	}
-	if l.check(&c); c.found != nil {
-		return c.found
-	}
-	return nil
+	l.check(&c)
+	return c.found
 }
 
 // octetCheck keeps the first error that it finds.

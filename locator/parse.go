@@ -2,31 +2,19 @@ package locator
 
 import "strings"
 
-// MaxLength is the length in bytes of the longest text that [Parse] accepts. RFC 1738 has no limit;
+// MaxLength is the length in bytes of the longest URL that a [Parser] accepts. RFC 1738 has no limit;
 // this one bounds the cost of hostile texts.
 const MaxLength = 64 << 10
 
-// Parser parses URLs. The zero value is strict, like [Parse]. A Parser is safe for concurrent use.
+// Parser parses URLs. The zero value is strict: it accepts exactly the URLs that RFC 1738 §5 allows.
+// A Parser is safe for concurrent use.
 type Parser struct {
 	// Tolerate are the departures from RFC 1738 that the Parser accepts.
 	Tolerate Tolerance
 }
 
-// Parse parses a URL strictly by RFC 1738 §5. The error is a *[SyntaxError]. Its time is linear in the
-// length of s.
-func Parse(s string) (Locator, error) {
-	if len(s) > MaxLength {
-		return nil, tooLong(s)
-	}
-	p := parser{s: s, size: len(s)}
-	l := p.url()
-	if p.bad.msg != "" {
-		return nil, p.bad.error(s)
-	}
-	return l, nil
-}
-
-// Parse parses a URL and accepts the departures of p.Tolerate. The error is a *[SyntaxError].
+// Parse parses a URL and accepts the departures of p.Tolerate. The error is a *[SyntaxError]. Its time
+// is linear in the length of s.
 func (p Parser) Parse(s string) (Reference, error) {
 	if len(s) > MaxLength {
 		return Reference{}, tooLong(s)

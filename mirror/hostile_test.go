@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (w *world) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource,
 	w.from = append(w.from, req.From)
 	w.mu.Unlock()
 	l := req.Locator.(*locator.FTP)
-	res := &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: fetch.EmptyBody, Peer: netip.MustParseAddrPort("192.0.2.1:21")}
+	res := &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Body: http.NoBody, Peer: netip.MustParseAddrPort("192.0.2.1:21")}
 	if l.Name == "" {
 		res.Kind, res.Items = fetch.KindDirectory, w.list(l)
 		return res, nil
@@ -236,7 +237,7 @@ func TestEndlessJunk(t *testing.T) {
 	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 		trace := fetch.ContextTrace(ctx)
 		return &fetch.Resource{
-			Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+			Locator: req.Locator, Kind: fetch.KindDirectory, Body: http.NoBody,
 			Items: func(yield func(fetch.Item, error) bool) {
 				for ctx.Err() == nil {
 					trace.Body(1 << 20)
@@ -260,7 +261,7 @@ func TestEndlessTree(t *testing.T) {
 		fetch.ContextTrace(ctx).Body(listing)
 		err := ctx.Err()
 		return &fetch.Resource{
-			Locator: l, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+			Locator: l, Kind: fetch.KindDirectory, Body: http.NoBody,
 			Items: func(yield func(fetch.Item, error) bool) {
 				if err != nil {
 					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrOther, err))

@@ -217,7 +217,7 @@ func TestUploadDryRun(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a state: %v", err)
 	}
-	m.Start, _ = locator.Parse(srv.URL + "/not/there/")
+	m.Start = start(t, srv.URL+"/not/there/").Start
 	if sum, err := m.Run(t.Context()); err != nil || sum.New != 5 {
 		t.Errorf("a directory that does not exist: %+v, %v", sum, err)
 	}
@@ -622,13 +622,13 @@ func TestUploadState(t *testing.T) {
 			t.Errorf("%+v, %v", rec, err)
 		}
 	}
-	m.Start, _ = locator.Parse(srv.URL + "/two/")
+	m.Start = start(t, srv.URL+"/two/").Start
 	if err := failure(t, m); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
 	m.Upload.State = ""
 	ran(t, m, mirror.Summary{New: 1})
-	m.Start, _ = locator.Parse(srv.URL + "/one/")
+	m.Start = start(t, srv.URL+"/one/").Start
 	ran(t, m, mirror.Summary{Unchanged: 1})
 }
 

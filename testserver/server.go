@@ -66,14 +66,15 @@ type Server struct {
 	// Addr is the host and port of URL. It is set when the server starts.
 	Addr string
 
-	m  *core.Machine
-	tb TB // nil in a program
+	core.Base // of the packages below this one
 }
+
+func (s *Server) machine() *core.Machine { return core.MachineOf(&s.Base) }
 
 // Dial connects to address, over loopback or in memory, as this server's clients do. It refuses an
 // address that is not on this host. In memory it reaches all servers of the [Network].
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return s.m.Dial(ctx, network, address)
+	return s.machine().Dial(ctx, network, address)
 }
 
 // Put stores a file in addition to Content, or in place of a file of Content. The name may have any
@@ -84,23 +85,23 @@ func (s *Server) Put(name string, data []byte) error {
 
 // PutModified is Put of a file with a modification time. A zero time means that of RFC 1738.
 func (s *Server) PutModified(name string, data []byte, modified time.Time) error {
-	return s.m.Tree.Put(tree.Clean(name), data, modified)
+	return s.machine().Tree.Put(tree.Clean(name), data, modified)
 }
 
 // Files returns all files as clients without Content of their own see them at any time, with those
 // that are Forbidden. Names that are not UTF-8 cannot be opened (fs.ValidPath).
-func (s *Server) Files() fs.FS { return s.m.Tree.FS() }
+func (s *Server) Files() fs.FS { return s.machine().Tree.FS() }
 
 // Remove removes a file, or a directory with all that is in it, whether it is in Content, stored by
 // Put or uploaded. Without one of that name the error is fs.ErrNotExist.
-func (s *Server) Remove(name string) error { return s.m.Tree.Delete(tree.Clean(name)) }
+func (s *Server) Remove(name string) error { return s.machine().Tree.Delete(tree.Clean(name)) }
 
 // Uploads returns the files that clients stored and did not delete, by name without a leading
 // slash; those of users with Content of their own are in UploadsOf.
-func (s *Server) Uploads() map[string][]byte { return s.m.Tree.Uploads() }
+func (s *Server) Uploads() map[string][]byte { return s.machine().Tree.Uploads() }
 
 // UploadsOf returns the files that a user with Content of its own stored and did not delete.
-func (s *Server) UploadsOf(user string) map[string][]byte { return s.m.UploadsOf(user) }
+func (s *Server) UploadsOf(user string) map[string][]byte { return s.machine().UploadsOf(user) }
 
 // Transcript returns what went over the control connections so far, passwords included. A line is
 // recorded before it is sent, so everything that a client has received is there.
@@ -112,7 +113,7 @@ func (s *Server) Transcript() Transcript {
 // TranscriptFrom returns the lines of the transcript from number n on, and the number of the first of
 // these. Lines are counted from 0 over the life of the server; those that were deleted count too.
 func (s *Server) TranscriptFrom(n int) (t Transcript, first int) {
-	lines, first := s.m.Lines(n)
+	lines, first := s.machine().Lines(n)
 	t = make(Transcript, len(lines))
 	for i, l := range lines {
 		t[i] = Line(l)
@@ -121,7 +122,7 @@ func (s *Server) TranscriptFrom(n int) (t Transcript, first int) {
 }
 
 // ResetTranscript deletes the lines recorded so far.
-func (s *Server) ResetTranscript() { s.m.ResetLines() }
+func (s *Server) ResetTranscript() { s.machine().ResetLines() }
 
 // On arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence. It fails the
 // test, and panics outside of a test, where [Server.Arm] returns an error. On of the server's own
@@ -130,11 +131,11 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 	err := s.Arm(stage, n, faults...)
 	switch {
 	case err == nil:
-	case s.tb == nil:
+	case s.machine().Test == nil:
 		panic(err.Error())
 	default:
-		s.tb.Helper()
-		s.tb.Fatalf("%v", err)
+		s.machine().Test.Helper()
+		s.machine().Test.Fatalf("%v", err)
 	}
 }
 
@@ -145,17 +146,17 @@ func (s *Server) Arm(stage string, n int, faults ...Fault) error {
 	for i, f := range faults {
 		armed[i] = f.Armed()
 	}
-	return s.m.Arm(stage, n, armed)
+	return s.machine().Arm(stage, n, armed)
 }
 
 // ParseFault reads a fault in the form of scripts: its name, a colon and the arguments of its
 // constructor, separated by commas, as in "Silence", "Truncate:2", "Drip:1,10ms" or "Reply:426 no".
-func (s *Server) ParseFault(text string) (Fault, error) { return s.m.Table.Parse(text) }
+func (s *Server) ParseFault(text string) (Fault, error) { return s.machine().Table.Parse(text) }
 
 // Faults lists the faults that the server has.
 func (s *Server) Faults() []FaultInfo {
 	var list []FaultInfo
-	for _, r := range s.m.Table.Rows {
+	for _, r := range s.machine().Table.Rows {
 		list = append(list, FaultInfo{Name: r.Name, Params: r.Params, At: r.At, Not: r.Not})
 	}
 	return list
@@ -165,14 +166,14 @@ func (s *Server) Faults() []FaultInfo {
 // methods of any name.
 func (s *Server) Stages() []string {
 	var list []string
-	for _, stage := range s.m.Table.Stages {
+	for _, stage := range s.machine().Table.Stages {
 		list = append(list, stage.Name)
 	}
 	return list
 }
 
 // ResetFaults disarms all faults, including those not used yet.
-func (s *Server) ResetFaults() { s.m.ResetFaults() }
+func (s *Server) ResetFaults() { s.machine().ResetFaults() }
 
 // SetPublic sets under which host and ports clients reach the server from now on, for one whose ports
 // are mapped to others as those of a container. The host "" is that of Addr. The values of ports are
@@ -181,38 +182,38 @@ func (s *Server) ResetFaults() { s.m.ResetFaults() }
 // localhost, and EPSV, and Gopher, WAIS and Prospero in menus and links; URL and Addr stay. With an
 // error nothing is changed. Each call replaces what earlier ones have set.
 func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
-	return s.m.SetPublic(host, ports)
+	return s.machine().SetPublic(host, ports)
 }
 
 // Public returns the host and port under which clients reach the server: those of SetPublic, or else
 // those of Addr, with 127.0.0.1 for the address of all interfaces.
-func (s *Server) Public() (host string, port int) { return s.m.Shown("", 0) }
+func (s *Server) Public() (host string, port int) { return s.machine().Shown("", 0) }
 
 // FilesOf returns the files of a user with Content of its own, as Files does those of the others. It
 // returns nil for a user without, or one that has never logged in.
-func (s *Server) FilesOf(user string) fs.FS { return s.m.FilesOf(user) }
+func (s *Server) FilesOf(user string) fs.FS { return s.machine().FilesOf(user) }
 
 // Reset closes all connections, and undoes what clients have changed since the start: uploads,
 // deletions, articles, mail. It deletes the transcript and disarms all faults. What Put and Remove
 // have changed stays. Reset returns when no connection is served any more; a client that connects
 // meanwhile may find the server as it was.
-func (s *Server) Reset() error { return s.m.Reset() }
+func (s *Server) Reset() error { return s.machine().Reset() }
 
 // PendingFaults returns an error that lists the armed faults that have not acted, or nil. A test
 // whose server was started by a New function fails with that error when it ends. A program receives
 // it from Close.
-func (s *Server) PendingFaults() error { return s.m.Pending() }
+func (s *Server) PendingFaults() error { return s.machine().Pending() }
 
 // WaitIdle returns when every connection that was opened before the call has been served to its
 // end. It returns an error when ctx ends or the server is closed. The transcript then has what a
 // client sent last without waiting for an answer. For a server of datagrams WaitIdle returns at
 // once.
-func (s *Server) WaitIdle(ctx context.Context) error { return s.m.WaitIdle(ctx) }
+func (s *Server) WaitIdle(ctx context.Context) error { return s.machine().WaitIdle(ctx) }
 
 // Close ends the server: it closes the listener and all connections and waits for the goroutines.
 // It may be called more than once. Its error is that of PendingFaults; the server is closed in any
 // case.
-func (s *Server) Close() error { return s.m.Close() }
+func (s *Server) Close() error { return s.machine().Close() }
 
 // Wait returns when the server has ended.
-func (s *Server) Wait() { s.m.Wait() }
+func (s *Server) Wait() { s.machine().Wait() }

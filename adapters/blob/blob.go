@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"sync"
 
@@ -292,7 +293,7 @@ func (b *bucket) NewRangeReader(ctx context.Context, key string, offset, length 
 		}
 		found, err := b.attributes(ctx, req)
 		if err == nil {
-			res = &fetch.Resource{Attributes: *found, Locator: req.Locator, Body: fetch.EmptyBody}
+			res = &fetch.Resource{Attributes: *found, Locator: req.Locator, Body: http.NoBody}
 		}
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log"
 	"net"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	switch {
 	case err == nil && m.flaw == "takes a search for an empty document":
 		res.Close()
-		return &fetch.Resource{Locator: l, Kind: fetch.KindQuery, Body: fetch.EmptyBody}, nil
+		return &fetch.Resource{Locator: l, Kind: fetch.KindQuery, Body: http.NoBody}, nil
 	case err == nil:
 		return res, nil
 	case m.flaw == "gives untyped errors":
@@ -163,7 +164,7 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 		}
 		if data != nil && m.flaw == "believes in uploads" {
 			c.Close()
-			return &fetch.Resource{Body: fetch.EmptyBody}, nil
+			return &fetch.Resource{Body: http.NoBody}, nil
 		}
 		var fail *fetch.Error
 		if errors.As(err, &fail) && fail.Code != 0 { // the connection can still be used

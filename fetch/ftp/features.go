@@ -2,8 +2,6 @@ package ftp
 
 import (
 	"strings"
-
-	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // features holds the reply to FEAT (RFC 2389): the parameters of each extension to
@@ -55,12 +53,12 @@ func (s *session) listsFacts() (bool, error) {
 
 // preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it.
 func (a *access) preferFacts(c commands) error {
-	if a.verb != fetch.OpLIST || !a.opt.Facts || a.opt.ListCommand != "" {
+	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil
 	}
 	facts, err := c.listsFacts()
 	if facts {
-		a.verb = fetch.OpMLSD
+		a.verb = "MLSD"
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -113,7 +112,7 @@ func (p *planner) retrieve(command string, offset int64) error {
 	default:
 		return p.add(p.passiveCommand())
 	}
-	if offset != 0 || a.verb != fetch.OpRETR || !p.inPlace() {
+	if offset != 0 || a.verb != "RETR" || !p.inPlace() {
 		return errNotPlannable
 	}
 	if err := p.add(command); err != nil {
@@ -257,9 +256,9 @@ func (s *session) settle() error {
 	s.openNextPort()
 	for _, sent := range s.ctl.queued {
 		switch verbOf(sent.line) {
-		case fetch.OpCWD:
+		case "CWD":
 			s.dirUnknown = true
-		case fetch.OpTYPE:
+		case "TYPE":
 			s.typ = 0
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -16,7 +17,7 @@ const mediaType = "message/rfc822"
 func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource, error) {
 	var id string
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
-		id, err = a.ask(s, fetch.OpARTICLE, 220)
+		id, err = a.ask(s, "ARTICLE", 220)
 		return err
 	})
 	if err != nil {
@@ -24,14 +25,14 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 	}
 	res := a.resource(s)
 	res.MediaType, res.Info.(*Info).MessageID = mediaType, id
-	res.Body = newBody(a, s, fetch.OpARTICLE, f.release)
+	res.Body = newBody(a, s, "ARTICLE", f.release)
 	return res, nil
 }
 
 // resource returns an empty Resource from s.
 func (a *access) resource(s *session) *fetch.Resource {
 	return &fetch.Resource{
-		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: fetch.EmptyBody,
+		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: io.NopCloser(strings.NewReader("")),
 		Info: &Info{Greeting: s.greeting}, Peer: s.peer,
 	}
 }
@@ -140,9 +141,9 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 			return err
 		}
 	}
-	_, err := a.ask(s, fetch.OpHEAD, 221)
+	_, err := a.ask(s, "HEAD", 221)
 	if err != nil && unknown(err) && s.Err == nil {
-		_, err = a.ask(s, fetch.OpSTAT, 223)
+		_, err = a.ask(s, "STAT", 223)
 		return err
 	}
 	if err != nil {
@@ -154,7 +155,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		_, err = io.Copy(io.Discard, block)
 	}
 	if err != nil && err != io.EOF {
-		return a.bodyFailure(fetch.OpHEAD, s.Fail(err))
+		return a.bodyFailure("HEAD", s.Fail(err))
 	}
 	s.block = false
 	attr.MediaType, attr.Header, attr.ModTime = mediaType, h.fields, h.date()

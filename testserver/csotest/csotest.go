@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -43,7 +44,7 @@ type Field struct{ Name, Value string }
 // New starts a phone book that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a phone book on addr, such as "127.0.0.1:1105"; "" means a free loopback port. The
@@ -51,13 +52,13 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // "gopher://127.0.0.1:1105/2".
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Addr: addr, Serve: s.serve,
 	})
 	if err != nil {
@@ -83,7 +84,7 @@ var table = core.Table{
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // maxRequest is the maximum length of a request line.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 	"github.com/fetch1738/fetch1738/testserver/record"
@@ -162,14 +163,14 @@ func (p *Passive) UnmarshalText(name []byte) error {
 // New starts an FTP server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts an FTP server on addr, such as "127.0.0.1:2121"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{Anonymous: true}
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
@@ -181,7 +182,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	}
 	err := s.preparePorts(&how)
 	if err == nil {
-		err = testserver.Start(ctx, &s.Server, how)
+		err = build.Start(ctx, &s.Server, how)
 	}
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // session is one control connection.

@@ -3,7 +3,7 @@ package ftptest
 import (
 	"strings"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
@@ -44,7 +44,7 @@ func (f *session) password(pass string) error {
 	case f.anonymous():
 		f.lynx = strings.HasPrefix(pass, "WWWuser@")
 		return f.login()
-	case !testserver.Allowed(f.srv.Users, f.user, pass):
+	case !build.Allowed(f.srv.Users, f.user, pass):
 		return f.denied()
 	case f.srv.Users[f.user].Account != "":
 		return f.askAccount()

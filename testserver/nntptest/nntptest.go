@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
@@ -62,21 +63,21 @@ type Server struct {
 // New starts a news server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a news server on addr, such as "127.0.0.1:1119"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	s.news.srv = s
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
 	})
 	if err != nil {
@@ -88,7 +89,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // Put stores an article while the server runs. Its name is that of a file in Content: "local/test/5"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -64,7 +65,7 @@ func (n *session) authPass(password string) error {
 	switch {
 	case n.user == "":
 		return n.reply("482 USER first.")
-	case !testserver.Allowed(n.srv.Users, n.user, password):
+	case !build.Allowed(n.srv.Users, n.user, password):
 		return n.reply("481 Wrong.")
 	}
 	n.loggedIn = true

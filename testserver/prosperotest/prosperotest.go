@@ -11,6 +11,7 @@ import (
 
 	proto "github.com/fetch1738/fetch1738/internal/prospero"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -85,20 +86,20 @@ type Method struct {
 // New starts a Prospero server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a Prospero server on addr, such as "127.0.0.1:1525"; "" means a free loopback port.
 // The server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{calls: make(map[string]*call), random: make(map[uint64]*rand.Rand)}
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve,
 	})
 	if err != nil {
@@ -110,7 +111,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 // On arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence. See package
 // testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // here returns the server's own host and port, in the form of links.

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -52,14 +53,14 @@ type Mail struct {
 // New starts a mail server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a mail server on addr, such as "127.0.0.1:2525"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
@@ -69,7 +70,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	if s.TLS == nil {
 		s.TLS = testserver.NewTLS()
 	}
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ var table = core.Table{
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // Mail returns the messages accepted so far.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -46,14 +47,14 @@ type Step struct {
 // New starts a telnet server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a telnet server on addr, such as "127.0.0.1:2323"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
@@ -62,7 +63,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	if len(s.Dialogue) == 0 {
 		s.Dialogue = []Step{{Echo: true}}
 	}
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve,
 	})
 	if err != nil {
@@ -90,7 +91,7 @@ var table = core.Table{
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // session is one connection.

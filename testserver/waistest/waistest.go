@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/internal/z3950"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
@@ -79,14 +80,14 @@ type Database struct {
 // New starts a WAIS server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts a WAIS server on addr, such as "127.0.0.1:2210"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
@@ -94,7 +95,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	}
 	s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
 	s.MaxMessage = cmp.Or(s.MaxMessage, maxRequest)
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve,
 	})
 	if err != nil {
@@ -106,7 +107,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 // maxRequest is the maximum size of a request. Real servers have the same maximum for answers.

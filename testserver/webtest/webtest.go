@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
@@ -53,21 +54,21 @@ type Redirect struct {
 // New starts an HTTP server that ends with the test.
 func New(tb testserver.TB, configure ...func(*Server)) *Server {
 	tb.Helper()
-	return testserver.New(tb, Start, configure)
+	return build.New(tb, Start, configure)
 }
 
 // Start starts an HTTP server on addr, such as "127.0.0.1:8080"; "" means a free loopback port. The
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = testserver.Attach(&s.Server, &table)
+	s.m = build.Attach(&s.Server, &table)
 	for _, set := range configure {
 		if set != nil {
 			set(s)
 		}
 	}
 	s.Realm = cmp.Or(s.Realm, "testserver")
-	err := testserver.Start(ctx, &s.Server, core.Service{
+	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve,
 	})
 	if err != nil {
@@ -79,7 +80,7 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
 // 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
-	testserver.On(&s.Server, stage, n, faults)
+	build.On(&s.Server, stage, n, faults)
 }
 
 const (
@@ -224,13 +225,13 @@ func (s *Server) locked(req *http.Request) bool {
 		needed = needed || strings.HasPrefix(req.URL.Path, prefix)
 	}
 	name, pass, _ := req.BasicAuth()
-	return needed && !testserver.Allowed(s.Users, name, pass)
+	return needed && !build.Allowed(s.Users, name, pass)
 }
 
 // userOf returns the user whose login the request has, and the files that the user sees.
 func (s *Server) userOf(req *http.Request) (testserver.User, *tree.Tree) {
 	name, pass, _ := req.BasicAuth()
-	if !testserver.Allowed(s.Users, name, pass) {
+	if !build.Allowed(s.Users, name, pass) {
 		return testserver.User{}, &s.m.Tree
 	}
 	u := s.Users[name]

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,14 +21,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Every fetch.Op is declared where its meaning stands, has an exit code or is
-// said to need none, and happens: as the Op of an error, or as a command sent,
-// after which errors are called.
+// TestOps checks that every Op, a constant or a literal of the module or a command sent, has an exit
+// code or is said to need none, and that there are no others: a misspelt one would have no rule.
 func TestOps(t *testing.T) {
 	ops := findOps(t)
-	for _, at := range ops.literals {
-		t.Errorf("%s: an Op that is not one of the constants of package fetch", at)
-	}
 	ruled := map[fetch.Op]bool{}
 	for _, r := range exitRules() {
 		for _, op := range r.ops {
@@ -42,25 +37,32 @@ func TestOps(t *testing.T) {
 		}
 		ruled[op] = true
 	}
-	for op := range ops.declared {
+	for op, at := range ops.used {
 		if !ruled[op] {
-			t.Errorf("%q has no rule for its exit code and is not in opsByKind", op)
+			t.Errorf("%s: %q has no rule for its exit code and is not in opsByKind", at, op)
 		}
-		if !ops.used[op] {
+	}
+	for op := range ruled {
+		if ops.used[op] == "" && !ops.words[op] {
 			t.Errorf("nothing fails at %q", op)
 		}
 	}
-	for op := range ops.sent {
-		if !ops.declared[op] {
-			t.Errorf("the command %s is no fetch.Op", op)
+	for op := range ops.declared {
+		if ops.used[op] == "" {
+			t.Errorf("nothing fails at %q", op)
 		}
+	}
+	for _, at := range ops.literals {
+		t.Errorf("%s: an Op that has a constant in package fetch", at)
 	}
 }
 
-// foundOps is what the module's source, tests aside, says of Ops.
+// foundOps is what the module's source, tests and the rules aside, says of Ops.
 type foundOps struct {
-	declared, used, sent map[fetch.Op]bool
-	literals             []string // places of Ops that are not called by their names
+	declared map[fetch.Op]bool   // the constants
+	used     map[fetch.Op]string // constants, literals and commands sent, with a place
+	words    map[fetch.Op]bool   // the first words of texts in capitals, which may be commands
+	literals []string            // places of constants that are not called by their names
 }
 
 // senders are the methods of fetch/X that send a command line.
@@ -78,7 +80,7 @@ func findOps(t *testing.T) *foundOps {
 		t.Fatal(err)
 	}
 	exports := map[string]string{}
-	ops := &foundOps{declared: map[fetch.Op]bool{}, used: map[fetch.Op]bool{}, sent: map[fetch.Op]bool{}}
+	ops := &foundOps{declared: map[fetch.Op]bool{}, used: map[fetch.Op]string{}, words: map[fetch.Op]bool{}}
 	files := token.NewFileSet()
 	imports := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	for d := json.NewDecoder(bytes.NewReader(out)); ; { // every package after those that it imports
@@ -113,24 +115,33 @@ func findOps(t *testing.T) *foundOps {
 }
 
 func (o *foundOps) see(n ast.Node, info *types.Info, files *token.FileSet) {
-	position := func() string { return filepath.ToSlash(files.Position(n.Pos()).Filename) }
-	file := func() string { return path.Base(position()) }
+	if n == nil {
+		return
+	}
+	at := files.Position(n.Pos()).String()
+	if strings.Contains(filepath.ToSlash(at), "/internal/exit/rules.go") {
+		return
+	}
 	switch n := n.(type) {
 	case *ast.Ident:
 		if op, ok := opOf(info.Defs[n]); ok {
 			o.declared[op] = true
 		}
-		if op, ok := opOf(info.Uses[n]); ok && !strings.HasSuffix(position(), "/internal/exit/rules.go") {
-			o.used[op] = true
+		if op, ok := opOf(info.Uses[n]); ok {
+			o.used[op] = at
 		}
 	case *ast.BasicLit:
 		text := unquoted(n)
-		if isOp(info.Types[n].Type) && text != "" && file() != "op.go" {
-			o.literals = append(o.literals, files.Position(n.Pos()).String())
-		}
-		// A command may be in a text, a step of ours is called by its constant.
-		if word := firstWord(text); file() != "op.go" && strings.ToUpper(text) == text {
-			o.used[word] = true
+		switch op := fetch.Op(text); {
+		case !isOp(info.Types[n].Type) || text == "":
+			if text == strings.ToUpper(text) {
+				o.words[firstWord(text)] = true
+			}
+		case strings.HasSuffix(files.Position(n.Pos()).Filename, "op.go"): // the declaration
+		case o.declared[op]:
+			o.literals = append(o.literals, at)
+		default:
+			o.used[op] = at
 		}
 	case *ast.CallExpr:
 		method, ok := n.Fun.(*ast.SelectorExpr)
@@ -142,7 +153,7 @@ func (o *foundOps) see(n ast.Node, info *types.Info, files *token.FileSet) {
 			line = sum.X
 		}
 		if lit, ok := line.(*ast.BasicLit); ok && len(firstWord(unquoted(lit))) > 1 {
-			o.sent[firstWord(unquoted(lit))] = true
+			o.used[firstWord(unquoted(lit))] = at
 		}
 	}
 }

@@ -22,7 +22,7 @@ func urlsOf(t *testing.T, r io.Reader, size int) []string {
 		if len(text) > size {
 			t.Fatalf("piece of %d bytes, want at most %d", len(text), size)
 		}
-		for ref := range locator.Extract(text) {
+		for ref := range (locator.Parser{}).Extract(text) {
 			urls = append(urls, ref.String())
 		}
 	}
@@ -75,7 +75,7 @@ func TestExtractPiecesAgree(t *testing.T) {
 		}
 		text := b.String()
 		var want []string
-		for ref := range locator.Extract(text) {
+		for ref := range (locator.Parser{}).Extract(text) {
 			want = append(want, ref.String())
 		}
 		if len(want) < 100 {

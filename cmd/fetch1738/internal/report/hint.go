@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -25,6 +23,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -114,12 +113,8 @@ func knownSchemes(t *told) string {
 	if t.Locator == nil {
 		return text
 	}
-	switch scheme := t.Locator.Scheme(); scheme {
-	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, not misspellings
-	default:
-		if meant := curl.Nearest(scheme, names); meant != "" {
-			return "did you mean " + meant + ":? " + text
-		}
+	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" {
+		return "did you mean " + meant + ":? " + text
 	}
 	return text
 }
@@ -129,7 +124,7 @@ func lacksScheme(t *told, _ *fetch.Error) bool {
 }
 
 // guesses reports whether the URL was typed without its scheme.
-func guesses(t *told) bool { return !plan.HasScheme(t.URL) && !lacksScheme(t, nil) }
+func guesses(t *told) bool { return !typed.HasScheme(t.URL) && !lacksScheme(t, nil) }
 
 // lacksColon reports whether a scheme was read as a host name, as in http//host.
 func lacksColon(t *told, _ *fetch.Error) bool {
@@ -185,7 +180,7 @@ func isFileHere(t *told, e *fetch.Error) bool {
 		return false
 	}
 	_, err := os.Stat(t.URL)
-	return err == nil && !plan.HasScheme(t.URL)
+	return err == nil && !typed.HasScheme(t.URL)
 }
 
 func nameFile(t *told) string {
@@ -255,7 +250,7 @@ func awaitsTLS(_ *told, e *fetch.Error) bool {
 
 // lacksGreeting reports whether the server sent nothing at all.
 func lacksGreeting(t *told, e *fetch.Error) bool {
-	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
+	waits := e.Op == fetch.OpConnect || e.Op == "init" || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
 	return waits && e.Kind == fetch.ErrTimeout && t.Account.Mute()
 }
 
@@ -334,19 +329,19 @@ func isBusy(t *told, e *fetch.Error) bool {
 // relative to the root.
 func startsAtHome(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
-	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
 }
 
 // lacksFolders reports whether the directory of an upload is missing.
 func lacksFolders(t *told, e *fetch.Error) bool {
-	return t.Upload && e.Op == fetch.OpCWD && !t.Op.FTP.CreateDirs
+	return t.Upload && e.Op == "CWD" && !t.Op.FTP.CreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, which curl reads as
 // the root.
 func startsEmpty(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
-	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] == ""
 }
 
 func lacksDirectory(t *told, _ *fetch.Error) bool {
@@ -372,7 +367,7 @@ func isVerbLike(arg string) bool {
 
 // VerbHint returns a hint if an argument may be a misspelled verb, or "".
 func (r *Reporter) VerbHint(arg string) string {
-	switch meant := curl.Nearest(arg, r.Verbs); {
+	switch meant := typed.Nearest(arg, r.Verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
 	case slices.Contains(r.Verbs, arg):

@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ type junk struct{}
 func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	trace := fetch.ContextTrace(ctx)
 	return &fetch.Resource{
-		Locator: req.Locator, Kind: fetch.KindDirectory, Body: fetch.EmptyBody,
+		Locator: req.Locator, Kind: fetch.KindDirectory, Body: http.NoBody,
 		Items: func(yield func(fetch.Item, error) bool) {
 			for ctx.Err() == nil {
 				trace.Body(1 << 20)

@@ -1,0 +1,69 @@
+// Package build has what the packages of the servers need to build one on testserver.Server.
+package build
+
+import (
+	"context"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+)
+
+// New starts a server that ends with the test, by Start of its package. The test fails if it armed
+// faults that have not acted.
+func New[S interface{ Close() error }](tb testserver.TB, start func(context.Context, string, ...func(S)) (S, error), configure []func(S)) S {
+	tb.Helper()
+	s, err := start(core.WithTest(context.Background(), tb), "", configure...)
+	if err != nil {
+		tb.Fatalf("%v", err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("%v", err)
+		}
+	})
+	return s
+}
+
+// Attach gives a server its machine, before it is configured.
+func Attach(s *testserver.Server, t *core.Table) *core.Machine { return core.Attach(&s.Base, t) }
+
+// Start starts a server that has been configured.
+func Start(ctx context.Context, s *testserver.Server, how core.Service) error {
+	if s.Network != nil {
+		s.InMemory = true
+	} else if s.InMemory {
+		s.Network = new(testserver.Network)
+	}
+	m := core.MachineOf(&s.Base)
+	m.Config = core.Config{
+		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns,
+		IdleTimeout: s.IdleTimeout, Store: s.Store, Recorder: s.Recorder, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
+	}
+	if s.InMemory {
+		m.Network = s.Network
+	}
+	if s.Log != nil {
+		m.Log = func(l core.Line) { s.Log(testserver.Line(l)) }
+	}
+	err := m.Start(ctx, how)
+	s.URL, s.Addr = m.URL, m.Addr
+	return err
+}
+
+// On is Server.On for the faults of one server.
+func On[F testserver.Fault](s *testserver.Server, stage string, n int, faults []F) {
+	all := make([]testserver.Fault, len(faults))
+	for i, f := range faults {
+		all[i] = f
+	}
+	if tb := core.MachineOf(&s.Base).Test; tb != nil {
+		tb.Helper()
+	}
+	s.On(stage, n, all...)
+}
+
+// Allowed is the login check of servers: there is a user of that name and password.
+func Allowed(users map[string]testserver.User, name, password string) bool {
+	u, ok := users[name]
+	return ok && u.Password == password
+}

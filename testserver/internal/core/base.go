@@ -1,0 +1,35 @@
+package core
+
+import "context"
+
+// Base is the part of testserver.Server that only the packages of the servers use. It has no exported
+// members, so that embedding it adds nothing to the API.
+type Base struct{ machine *Machine }
+
+// Attach gives a server its machine, before it is configured.
+func Attach(b *Base, t *Table) *Machine {
+	b.machine = New(t)
+	return b.machine
+}
+
+// MachineOf returns the machine of a server.
+func MachineOf(b *Base) *Machine { return b.machine }
+
+// TB is the part of a test that a machine uses.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+type testKey struct{}
+
+// WithTest returns a context whose servers belong to a test.
+func WithTest(ctx context.Context, tb TB) context.Context {
+	return context.WithValue(ctx, testKey{}, tb)
+}
+
+// testOf returns the test that ctx belongs to, or nil.
+func testOf(ctx context.Context) TB {
+	tb, _ := ctx.Value(testKey{}).(TB)
+	return tb
+}
