@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
@@ -23,7 +24,7 @@ func Check(o *plan.Operation) error {
 	methods = slices.Compact(methods)
 	switch {
 	case o.Reading.DefaultScheme != "" && !o.Fetches(strings.ToLower(o.Reading.DefaultScheme)):
-		return fault.Errorf(fault.Unsupported, "--proto-default: the scheme %q is not supported", o.Reading.DefaultScheme)
+		return fault.Errorf(fault.Unsupported, "--proto-default: the scheme %q is not supported%s", o.Reading.DefaultScheme, plan.Meant(o.Reading.DefaultScheme, fetch1738.Schemes()))
 	case len(o.URLs) == 0 && o.Swallowed != "":
 		return fault.Usagef("no URL specified; the URL was read as the value of %s", o.Swallowed)
 	case len(o.URLs) == 0:
