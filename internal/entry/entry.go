@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // Field returns the value of a header field of an item, or nil if it has no such field.
@@ -32,6 +33,10 @@ type line struct {
 	Type  string `json:"type,omitempty"`
 
 	Target string `json:"target,omitempty"` // of a symbolic link
+
+	Author      string `json:"author,omitempty"` // of an article, with the address
+	Subject     string `json:"subject,omitempty"`
+	Description string `json:"description,omitempty"` // of a newsgroup
 }
 
 // WriteJSON writes an item as one line of JSON Lines. names is the charset of names. A symbolic link is
@@ -49,11 +54,23 @@ func WriteJSON(w io.Writer, it *fetch.Item, names charset.Charset) error {
 	case it.Locator == nil && Field(it, gopher.HeaderError) != nil:
 		l.Kind = "error"
 	}
+	text := func(name string) string {
+		if f := Field(it, name); f != nil {
+			return mime822.Text(names.Decode(*f))
+		}
+		return ""
+	}
+	if it.MediaType == "message/rfc822" {
+		l.Author, l.Subject = text("From"), text("Subject")
+	}
+	l.Description = text("Description")
 	if it.Size >= 0 {
 		l.Size = &it.Size
 	}
 	if !it.ModTime.IsZero() {
 		l.MTime = it.ModTime.UTC().Format(time.RFC3339)
 	}
-	return json.NewEncoder(w).Encode(l)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(l)
 }

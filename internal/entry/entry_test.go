@@ -30,6 +30,10 @@ func TestWriteJSON(t *testing.T) {
 			`{"name":"n","url":"ftp://h/a%0Ab","kind":"special"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1}}, `{"name":"n","kind":"text"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: gopher.HeaderError}}}}, `{"name":"n","kind":"error"}`},
+		{fetch.Item{Name: "3", Locator: file, Attributes: fetch.Attributes{Size: 5, MediaType: "message/rfc822", Header: []fetch.Field{{Name: "Subject", Value: "=?utf-8?Q?gr=C3=BCn?= \xfc"}, {Name: "From", Value: "A & B <a@b>"}}}},
+			`{"name":"3","url":"ftp://h/a%0Ab","kind":"document","size":5,"type":"message/rfc822","author":"A & B <a@b>","subject":"grün ü"}`},
+		{fetch.Item{Name: "a.b", Locator: file, Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: "Description", Value: "Tests"}}}},
+			`{"name":"a.b","url":"ftp://h/a%0Ab","kind":"directory","description":"Tests"}`},
 	} {
 		var b strings.Builder
 		if err := WriteJSON(&b, &tc.item, charset.Charset{}); err != nil || b.String() != tc.want+"\n" {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -26,7 +27,11 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	}
 	switch {
 	case IsNews(l):
-		req.Options = &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
+		options, err := newsOptions(o)
+		if err != nil {
+			return nil, err
+		}
+		req.Options = options
 	case o.News.Articles != "":
 		return nil, fault.Usagef("--articles applies only to news and nntp URLs")
 	}
@@ -70,6 +75,20 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		}
 	}
 	return req, nil
+}
+
+// newsOptions returns the options of news requests. -N in --articles means the newest N.
+func newsOptions(o *plan.Operation) (*nntp.Options, error) {
+	options := &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
+	if count, newest := strings.CutPrefix(options.Articles, "-"); newest {
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil || n < 1 {
+			return nil, fault.Usagef("--articles: expected a range such as 1-500, or -100 for the newest 100, not %s", options.Articles)
+		}
+		options.Articles, options.Newest = "1-", n
+	}
+	options.List = options.Articles != "" && (o.Output.List || o.Output.JSON)
+	return options, nil
 }
 
 // setType sets the typecode of -B or -l, unless the URL has one.

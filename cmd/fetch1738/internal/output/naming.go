@@ -66,10 +66,14 @@ func SafeName(text string) (string, error) {
 	return name, nil
 }
 
-// NameByServer sets the file name of an HTTP response, if it has one. A file with such a
-// name is never overwritten.
-func (s *Sink) NameByServer(dir string, header http.Header) error {
-	given := filename.OfDisposition(header.Get("Content-Disposition"))
+// HeaderName returns the file name that an HTTP response has, or "".
+func HeaderName(header http.Header) string {
+	return filename.OfDisposition(header.Get("Content-Disposition"))
+}
+
+// NameByServer sets the file name to one that a server gave in a response or a listing. A file with
+// such a name is never overwritten. If the name is "", the file keeps the one from the URL.
+func (s *Sink) NameByServer(dir, given string) error {
 	if given == "" {
 		return s.nameless
 	}

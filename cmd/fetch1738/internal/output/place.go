@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"hash/maphash"
 	"io"
 	"runtime"
@@ -38,6 +39,8 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 	switch {
 	case s.Served != "":
 		s.remote = true
+	case p.Destination.Remote && len(p.Op.Ask.Numbers) > 0:
+		s.remote, s.nameless = true, errors.New("the link has no name; set one with -o")
 	case p.Destination.Remote:
 		var err error
 		if path, err = SafeName(name); err != nil {

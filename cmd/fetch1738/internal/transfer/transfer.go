@@ -37,6 +37,8 @@ type Transfer struct {
 	retryAfter time.Duration  // as the server requests
 	came       resume.Edition // version of the document whose beginning is in the sink
 	etag       string         // of --etag-compare, or ""
+	picked     string         // name of the link that --number has selected
+	bounded    bool           // only the newest articles of the group are listed
 }
 
 func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
