@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,18 @@ import (
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
+
+func TestWriteDocument(t *testing.T) {
+	for body, want := range map[string]string{
+		"a<b\n": `"body":"a<b\n"`, "": `"body":""`, "\x00": `"body":"\u0000"`, "\xff\xfe": `"body":"//4=","encoding":"base64"`,
+	} {
+		var b strings.Builder
+		d := &Document{Item: fetch.Item{Name: "n", Locator: &locator.Gopher{}, Attributes: fetch.Attributes{Size: -1}}, Body: bytes.NewBufferString(body)}
+		if err := WriteDocument(&b, d, charset.Charset{}); err != nil || !strings.HasSuffix(b.String(), `"kind":"document",`+want+"}\n") {
+			t.Errorf("%q: %s, %v", body, b.String(), err)
+		}
+	}
+}
 
 func TestWriteJSON(t *testing.T) {
 	file, err := locator.Parse("ftp://h/a%0Ab")

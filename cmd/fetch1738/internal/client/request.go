@@ -138,6 +138,28 @@ func IsNews(l locator.Locator) bool {
 	return false
 }
 
+// IsGroup reports whether l is a newsgroup.
+func IsGroup(l locator.Locator) bool {
+	switch l := l.(type) {
+	case *locator.News:
+		return l.Group != ""
+	case *locator.NNTP:
+		return l.Article == ""
+	}
+	return false
+}
+
+// IsArticle reports whether l is an article of a newsgroup.
+func IsArticle(l locator.Locator) bool {
+	switch l := l.(type) {
+	case *locator.News:
+		return l.MessageID != ""
+	case *locator.NNTP:
+		return l.Article != ""
+	}
+	return false
+}
+
 // LoginOf returns the login of l, or nil.
 func LoginOf(l locator.Locator) *locator.Login {
 	s, _ := locator.ServerOf(l)

@@ -31,6 +31,10 @@ func Check(o *plan.Operation) error {
 		return fault.Usagef("no URL specified")
 	case len(methods) > 1:
 		return fault.Usagef("only one of %s can be used for a URL", strings.Join(methods, " and "))
+	case o.Output.IncludeBody && !o.Output.JSON:
+		return fault.Usagef("--include-body requires --json")
+	case o.Output.IncludeBody && (len(o.Outputs) > 0 || o.Output.RemoteNameAll):
+		return fault.Usagef("--include-body and a file for the document (-o, -O, --out-null) are mutually exclusive")
 	case o.HTTP.Fail && o.HTTP.FailWithBody:
 		return fault.Usagef("-f, --fail and --fail-with-body are mutually exclusive")
 	case o.Output.RemoteHeaderName && o.Ask.Resume != plan.ResumeNot:

@@ -3,6 +3,7 @@ package listing
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
@@ -32,6 +33,19 @@ func (l *Listing) article(it *fetch.Item) string {
 func (l *Listing) group(it *fetch.Item, number string) string {
 	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(l.field(it, "Description")))
 	return term.SafeLine(strings.TrimRight(line, " "), max(cmp.Or(l.Columns, 80), len(it.Name)+6))
+}
+
+// Span returns the first and the last article number of a newsgroup, by the header of its listing.
+func Span(a *fetch.Attributes) (first, last int64) {
+	for _, f := range a.Header {
+		switch n, _ := strconv.ParseInt(f.Value, 10, 64); f.Name {
+		case "First":
+			first = n
+		case "Last":
+			last = n
+		}
+	}
+	return first, last
 }
 
 // field returns a header field of an item in UTF-8, or "".

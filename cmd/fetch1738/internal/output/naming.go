@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
@@ -39,6 +40,15 @@ func LastSegment(l locator.Locator, typed string) string {
 		}
 	}
 	return p[strings.LastIndexByte(p, '/')+1:]
+}
+
+// DecodedName is LastSegment, decoded.
+func DecodedName(l locator.Locator, typed string) string {
+	name := LastSegment(l, typed)
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
 }
 
 // localID returns the name of a document on its WAIS server. In a document-id in the form

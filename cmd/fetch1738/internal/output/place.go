@@ -92,6 +92,12 @@ func (p *Place) Browses(s *Sink) bool {
 	return p.Destination == plan.Destination{} && s.OnTerminal()
 }
 
+// Keeps reports whether the document goes to a file or is discarded, and not to standard output.
+func (p *Place) Keeps() bool {
+	d := p.Destination
+	return d.Remote || d.Null || d.Path != "" && d.Path != "-"
+}
+
 // listed returns the path of the output file for a name from a server. The name is made
 // safe and replaces #1, #2, … in -o. typed is what the user typed; served starts at the
 // first component with a part of the name. Both are "" for standard output.

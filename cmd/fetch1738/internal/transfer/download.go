@@ -62,6 +62,9 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if said, err := instead(ctx, t, res); said || err != nil {
 		return err
 	}
+	if done, err := t.describe(res); done || err != nil {
+		return err
+	}
 	expect(t, whole, res.Size)
 	if done, err := inSegments(ctx, t, req, res); done || err != nil {
 		return err

@@ -96,26 +96,13 @@ func (t *Transfer) submit(ctx context.Context, req *fetch.Request, attributes *g
 	if err != nil {
 		return nil, fault.Usagef("the form: %w", err)
 	}
-	tellURL(t, req.Locator, filled)
+	if t.Op.Verbose && t.watch.Remark != nil {
+		t.watch.Remark(form.AsURL(req.Locator, filled))
+	}
 	again := *req
 	again.Options = &gopher.Options{Form: filled}
 	t.Answer.submitted = true
 	return t.Resolver.Fetch(ctx, &again)
-}
-
-// tellURL shows the URL that sends the same filled form.
-func tellURL(t *Transfer, l locator.Locator, filled *gopher.Filled) {
-	item, ok := l.(*locator.Gopher)
-	if !ok || !t.Op.Verbose || t.watch.Remark == nil {
-		return
-	}
-	shown := *item
-	shown.Plus = filled.String()
-	what := "The filled form as a URL: "
-	if filled.Secret() {
-		what = "The filled form as a URL, with its passwords masked: "
-	}
-	t.watch.Remark(what + shown.String())
 }
 
 // formAnswers returns the answers of the options, or else those of the user.

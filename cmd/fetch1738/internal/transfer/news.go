@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/mime822"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // articleFiles writes each article of a range to a file, for -O. The transfer's own sink
@@ -42,7 +43,7 @@ const listedArticles = 500
 // ones. The numbers are those of --number that are not followed yet.
 func askArticles(t *Transfer, req *fetch.Request, numbers []int) {
 	options, isNews := req.Options.(*nntp.Options)
-	if !isNews || options.Articles != "" || !isGroup(req.Locator) {
+	if !isNews || options.Articles != "" || !client.IsGroup(req.Locator) {
 		return
 	}
 	o := &t.Op.Output
@@ -55,28 +56,9 @@ func askArticles(t *Transfer, req *fetch.Request, numbers []int) {
 	}
 }
 
-func isGroup(l locator.Locator) bool {
-	switch l := l.(type) {
-	case *locator.News:
-		return l.Group != ""
-	case *locator.NNTP:
-		return l.Article == ""
-	}
-	return false
-}
-
 // tellOlder says how many articles of a group were not listed.
 func tellOlder(t *Transfer, res *fetch.Resource) {
-	first, last := int64(0), int64(0)
-	for _, f := range res.Header {
-		switch n, _ := strconv.ParseInt(f.Value, 10, 64); f.Name {
-		case "First":
-			first = n
-		case "Last":
-			last = n
-		}
-	}
-	if t.bounded && last-first >= listedArticles {
+	if first, last := listing.Span(&res.Attributes); t.bounded && last-first >= listedArticles {
 		t.Warn("only the newest %d article numbers are listed; the group has %d to %d; --articles 1- lists all, --articles -N the newest N", listedArticles, first, last)
 	}
 }
