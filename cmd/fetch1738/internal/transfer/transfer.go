@@ -198,12 +198,12 @@ func (t *Transfer) watched(ctx context.Context) context.Context {
 	return traced(ctx, t)
 }
 
-// traced returns ctx with the trace of the Watch.
+// traced returns ctx with the traces of the Watch.
 func traced(ctx context.Context, t *Transfer) context.Context {
-	if t.watch.Trace == nil {
-		return ctx
+	for _, trace := range t.watch.Traces {
+		ctx = fetch.WithTrace(ctx, trace)
 	}
-	return fetch.WithTrace(ctx, t.watch.Trace)
+	return ctx
 }
 
 // attempt performs the transfer once.
