@@ -41,7 +41,7 @@ func Options() []Option {
 		{"", "allow-port", "PORT", "policy", "Allow this port for every scheme; may be repeated", addPort, Own},
 		{"", "allow-zone", "ZONE", "policy", "Allow addresses of this zone; may be repeated", addZone, Own},
 		{"a", "append", "", "upload ftp", "Append to the remote file when uploading", toggle(func(o *plan.Operation) *bool { return &o.Ask.Append }), "Also for file URLs."},
-		{"", "articles", "RANGE", "news", "Fetch articles 1-500, or the newest 500 with -500: one mbox or, with -O, a file each; with --list or --json, list them", text(func(o *plan.Operation) *string { return &o.News.Articles }), Own},
+		{"", "articles", "RANGE", "news", "Fetch or list articles 1-500, or the newest 500 (-500); an mbox, or files by -O", text(func(o *plan.Operation) *string { return &o.News.Articles }), Own},
 		{"", "basic", "", "http auth", "Use HTTP Basic authentication", ignore, noEffect},
 		{"", "cacert", "FILE", "tls", "Trust the authorities in FILE (PEM) instead of the system's", text(func(o *plan.Operation) *string { return &o.TLS.CAFile }), ""},
 		{"", "capath", "DIR", "tls", "Also trust the authorities in the files of DIR", text(func(o *plan.Operation) *string { return &o.TLS.CAPath }), "File names do not matter; c_rehash is not needed."},

@@ -139,7 +139,7 @@ func inGroup(group string) (list []curl.Option) {
 }
 
 // option returns the help on the option called name, with or without its dashes, and on the
-// options of verbs with that name. If there is none, name is searched for.
+// options of verbs with that name. If there is no such option, name is searched for.
 func option(all []cli.Command, name string, width int) (string, error) {
 	var b strings.Builder
 	for _, o := range curl.Options() {

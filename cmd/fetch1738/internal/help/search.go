@@ -11,7 +11,7 @@ import (
 )
 
 // search returns the options, verbs and exit codes whose help has all words of a text, width columns
-// wide, or "" if there are none.
+// wide, or "" if nothing has them.
 func search(all []cli.Command, text string, width int) string {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) == 0 {
