@@ -79,17 +79,8 @@ func subject(field string) string {
 	return "(no subject)"
 }
 
-// author is who wrote an article: the name in "name <address>" or "address (name)".
-func author(from string) string {
-	name := ""
-	if i := strings.LastIndexByte(from, '<'); i >= 0 {
-		name = from[:i]
-	} else if i := strings.IndexByte(from, '('); i >= 0 && strings.HasSuffix(from, ")") {
-		name = from[i+1 : len(from)-1]
-	}
-	name = strings.TrimSpace(mime822.Text(strings.Trim(strings.TrimSpace(name), `"`)))
-	return visible(cmp.Or(name, mime822.Text(strings.TrimSpace(from)), "(unknown)"))
-}
+// author is who wrote an article.
+func author(from string) string { return visible(cmp.Or(mime822.Author(from), "(unknown)")) }
 
 // sameSubject reports whether two subjects are the same, apart from "Re:".
 func sameSubject(a, b string) bool { return plainSubject(a) == plainSubject(b) }

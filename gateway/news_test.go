@@ -259,7 +259,7 @@ func TestNewsForPrograms(t *testing.T) {
 	news, s := startNews(t, nil)
 	for _, tc := range []struct{ path, accept, want string }{
 		{"/nntp/" + news.Addr + "/local.more", "application/json",
-			`{"name":"1","url":"nntp://` + news.Addr + `/local.more/1","kind":"document","size":202,"mtime":"1994-12-20T16:38:00Z","type":"message/rfc822"}` + "\n"},
+			`{"name":"1","url":"nntp://` + news.Addr + `/local.more/1","kind":"document","size":202,"mtime":"1994-12-20T16:38:00Z","type":"message/rfc822","author":"Ann Example <ann@lab.example>","subject":"Elsewhere"}` + "\n"},
 		{"/nntp/" + news.Addr + "/local.test", "text/plain", "1\n3\n4\n5\n6\n7\n"},
 		{"/news/*", "text/plain", "local.empty\nlocal.more\nlocal.test\n"},
 	} {

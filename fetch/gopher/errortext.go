@@ -36,19 +36,23 @@ var portGopher = locator.DefaultPort("gopher")
 
 // otherProtocol returns the first line of the response if it is that of an HTTP, SSH, FTP or mail
 // server, else nil. For a menu, it also recognizes news and mailbox servers; other texts may well
-// begin like their responses.
-func (s *source) otherProtocol(isMenu bool) []byte {
+// begin like their responses. An HTML page in place of a menu may be that of a gopher server; then
+// certain is false.
+func (s *source) otherProtocol(isMenu bool) (line []byte, certain bool) {
 	end := bytes.IndexByte(s.head, '\n') + 1
 	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
-		return nil
+		return nil, false
 	}
-	line := s.head[:end]
+	line = s.head[:end]
 	begins := func(with string) bool { return bytes.HasPrefix(line, []byte(with)) }
 	if slices.ContainsFunc([]string{"HTTP/1.", "HTTP/2", "SSH-", "220 ", "220-"}, begins) ||
 		isMenu && slices.ContainsFunc([]string{"200 ", "201 ", "+OK", "* OK"}, begins) {
-		return line
+		return line, isMenu
 	}
-	return nil
+	if isMenu && slices.ContainsFunc([]string{"<!DOCTYPE HTML", "<!DOCTYPE html", "<!doctype html", "<html", "<HTML"}, begins) {
+		return line, false
+	}
+	return nil, false
 }
 
 type verdict uint8

@@ -132,9 +132,9 @@ func (x *exchange) begin() (err error) {
 		trace.Received(x.src.head)
 		return &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: fetch.ErrNotFound, Reply: text}
 	}
-	if line := x.src.otherProtocol(x.framing == menuLines); line != nil && x.port != portGopher {
+	if line, certain := x.src.otherProtocol(x.framing == menuLines); line != nil && x.port != portGopher {
 		trace.Received(line)
-		if x.framing == menuLines {
+		if certain {
 			text := strings.TrimRight(string(line), "\r\n")
 			return &fetch.Error{Op: fetch.OpRead, URL: x.loc.Redacted(), Kind: fetch.ErrProtocol, Reply: text, Err: errNotServer}
 		}

@@ -190,7 +190,7 @@ func TestForeign(t *testing.T) {
 			}
 		}
 	}
-	for _, menu := range []string{"220 things\t/x\th\t70\r\n", "HTTP for beginners\r\n", "2200 things\r\n", "220 things"} {
+	for _, menu := range []string{"220 things\t/x\th\t70\r\n", "HTTP for beginners\r\n", "2200 things\r\n", "220 things", "<!DOCTYPE HTML>\n<html>\n"} {
 		if _, got, err := get(t, answering([]byte(menu), nil), &fetch.Request{Locator: parse(t, "gopher://h:8080/1")}); got != menu || err != nil {
 			t.Errorf("%q, %v; want %q", got, err, menu)
 		}

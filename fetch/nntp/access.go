@@ -48,6 +48,7 @@ type access struct {
 	articles []span // of the group; nil unless requested
 	newest   int64  // article numbers of the group to list; zero means all
 	skip     int64  // of the highest numbers, before those
+	within   *span  // the only numbers to list; nil means all
 
 	login *locator.Login // Options.Login, or the result of Env.Credentials; nil before it is called
 }
@@ -190,7 +191,13 @@ func (a *access) options() error {
 	if a.group == "" || a.article != "" {
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles requires a URL that names a newsgroup")}
 	}
-	if a.articles, err = parseSpans(o.Articles); err != nil {
+	if a.articles, err = parseSpans(o.Articles); err == nil && o.List {
+		if a.within = &a.articles[0]; len(a.articles) > 1 {
+			err = errors.New("articles are listed in one range, such as 1-500")
+		}
+		a.articles = nil
+	}
+	if err != nil {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: err}
 	}
 	return nil

@@ -78,6 +78,9 @@ func (n *notes) access(a *access) {
 		n.send("XOVER <first>-<last>", "when it does not")
 		n.send("LISTGROUP "+a.group, "when it supports neither")
 		n.send("HEAD <number>", "when it supports neither, for each article")
+		if a.within != nil {
+			n.say(fmt.Sprintf("only the articles from %d to %d are requested", a.within.from, a.within.to))
+		}
 		if a.newest > 0 {
 			n.say(fmt.Sprintf("only the %d highest article numbers are requested, after %d others", a.newest, a.skip))
 		}

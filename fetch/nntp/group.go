@@ -18,7 +18,7 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	var list []span
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
 		whole, err = s.selectGroup(a.group)
-		g = whole.newest(a.newest, a.skip)
+		g = a.listed(whole)
 		if err != nil || g.empty() {
 			return err
 		}
@@ -42,6 +42,15 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	}
 	res.Items = a.items(ctx, res.Body, a.overviewItem)
 	return res, nil
+}
+
+// listed returns the part of a group that the Options select.
+func (a *access) listed(g groupInfo) groupInfo {
+	g = g.newest(a.newest, a.skip)
+	if a.within != nil {
+		g.low, g.high = max(g.low, a.within.from), min(g.high, a.within.to)
+	}
+	return g
 }
 
 // byHead is the session.overview for a server without overviews: the headers come from HEAD.
@@ -106,7 +115,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		if err != nil {
 			return nil, s.failed("LISTGROUP", s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
-		if a.newest > 0 && n < g.low || a.skip > 0 && n > g.high {
+		if (a.newest > 0 || a.within != nil) && n < g.low || (a.skip > 0 || a.within != nil) && n > g.high {
 			continue
 		}
 		if list, err = addNumber(list, n); err != nil {

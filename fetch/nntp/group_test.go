@@ -109,6 +109,8 @@ func TestNewest(t *testing.T) {
 				for o, want := range map[Options]string{
 					{Newest: 1}: "4", {Newest: 2}: "4", {Newest: 3}: "2 4", {Newest: 9}: "1 2 4", {}: "1 2 4", {Newest: 1 << 62}: "1 2 4",
 					{Newest: 2, Skip: 2}: "1 2", {Skip: 1}: "1 2", {Newest: 1, Skip: 1}: "", {Newest: 1, Skip: 4}: "", {Skip: 1 << 62}: "",
+					{Articles: "2-4", List: true}: "2 4", {Articles: "1", List: true}: "1", {Articles: "2-", List: true, Newest: 2}: "4",
+					{Articles: "3", List: true}: "", {Articles: "9-", List: true}: "", {List: true}: "1 2 4",
 				} {
 					res, err := w.Fetch(w.Context(), w.req("/local.test", &o))
 					if err != nil {
@@ -144,6 +146,11 @@ func TestNewest(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
 		_, err := w.getAs(w.req("/local.test", &Options{Skip: -1}))
 		w.fails("a negative number", err, fetch.ErrBadRange)
+		_, err = w.getAs(w.req("/local.test", &Options{Articles: "1,3", List: true}))
+		w.fails("two ranges in a listing", err, fetch.ErrBadRange)
+		if mbox, err := w.getAs(w.req("/local.test", &Options{Articles: "1-", Newest: 3})); strings.Count("\n"+mbox, "\nFrom lab@") != 2 || err != nil {
+			w.Errorf("the articles of the newest 3 numbers: %v\n%s", err, mbox)
+		}
 		plan, err := w.Explain(w.req("/local.test", &Options{Newest: 50, Skip: 100}))
 		if err != nil || !slices.Contains(plan.Notes, "only the 50 highest article numbers are requested, after 100 others") {
 			w.Errorf("%+v, %v", plan, err)

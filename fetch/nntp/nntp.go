@@ -47,8 +47,12 @@ type Options struct {
 	// lines that begin with any number of ">" and "From " are quoted by one more ">", and lines
 	// end in LF. Info.Articles yields the articles one by one.
 	Articles string
-	// Newest limits the listing of a group to that many of its highest article numbers, after Skip
-	// of them. There may be fewer articles, because not every number has one. Zero means no limit.
+	// List lists the articles that Articles selects, which then is one range, as the listing of the
+	// group does, instead of fetching them. A range without articles is an empty listing.
+	List bool
+	// Newest limits the listing of a group, or Articles, to that many of its highest article numbers,
+	// after Skip of them. There may be fewer articles, because not every number has one. Zero means
+	// no limit.
 	Newest, Skip int64
 	// Login is used if the server requires a login. If nil, Env.Credentials is called. Sessions are
 	// shared only by requests with equal Logins, and a session that Env.Credentials has logged in

@@ -106,7 +106,7 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 		if err != nil {
 			return err
 		}
-		b.pipeline = pipeline{a: a, s: s, verb: "ARTICLE", want: 220, left: clamp(slices.Clone(a.articles), g)}
+		b.pipeline = pipeline{a: a, s: s, verb: "ARTICLE", want: 220, left: clamp(slices.Clone(a.articles), a.listed(g))}
 		found, err := b.next()
 		if err == nil && !found {
 			err = a.fail("ARTICLE", &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("the group has no articles in that range")})

@@ -3,13 +3,17 @@
 package entry
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // Field returns the value of a header field of an item, or nil if it has no such field.
@@ -32,12 +36,52 @@ type line struct {
 	Type  string `json:"type,omitempty"`
 
 	Target string `json:"target,omitempty"` // of a symbolic link
+
+	Author      string `json:"author,omitempty"` // of an article, with the address
+	Subject     string `json:"subject,omitempty"`
+	Description string `json:"description,omitempty"` // of a newsgroup
+
+	File     string  `json:"file,omitempty"` // that has the document
+	Body     *string `json:"body,omitempty"`
+	Encoding string  `json:"encoding,omitempty"` // of body: "base64", or omitted for text
+}
+
+// A Document is what --json says about a document.
+type Document struct {
+	fetch.Item
+	File string        // that has the document, or ""
+	Body *bytes.Buffer // the document, or nil
 }
 
 // WriteJSON writes an item as one line of JSON Lines. names is the charset of names. A symbolic link is
 // of the kind "link", because not every listing says what it leads to.
 func WriteJSON(w io.Writer, it *fetch.Item, names charset.Charset) error {
-	l := line{Name: names.Decode(it.Name), Kind: "text", Type: it.MediaType}
+	return write(w, lineOf(it, names))
+}
+
+// WriteDocument writes the line about a document: that of an item, with the name of its file, or its
+// body, if there is one. A body that is not UTF-8 is in base64.
+func WriteDocument(w io.Writer, d *Document, names charset.Charset) error {
+	l := lineOf(&d.Item, names)
+	l.File = d.File
+	if d.Body != nil {
+		text := d.Body.String()
+		if !utf8.ValidString(text) {
+			text, l.Encoding = base64.StdEncoding.EncodeToString(d.Body.Bytes()), "base64"
+		}
+		l.Body = &text
+	}
+	return write(w, l)
+}
+
+func write(w io.Writer, l *line) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(l)
+}
+
+func lineOf(it *fetch.Item, names charset.Charset) *line {
+	l := &line{Name: names.Decode(it.Name), Kind: "text", Type: it.MediaType}
 	if it.Locator != nil {
 		l.URL, l.Kind = it.Locator.Redacted(), it.Kind.String()
 	}
@@ -49,11 +93,21 @@ func WriteJSON(w io.Writer, it *fetch.Item, names charset.Charset) error {
 	case it.Locator == nil && Field(it, gopher.HeaderError) != nil:
 		l.Kind = "error"
 	}
+	text := func(name string) string {
+		if f := Field(it, name); f != nil {
+			return mime822.Text(names.Decode(*f))
+		}
+		return ""
+	}
+	if it.MediaType == "message/rfc822" {
+		l.Author, l.Subject = text("From"), text("Subject")
+	}
+	l.Description = text("Description")
 	if it.Size >= 0 {
 		l.Size = &it.Size
 	}
 	if !it.ModTime.IsZero() {
 		l.MTime = it.ModTime.UTC().Format(time.RFC3339)
 	}
-	return json.NewEncoder(w).Encode(l)
+	return l
 }

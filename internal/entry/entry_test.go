@@ -1,6 +1,7 @@
 package entry
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,18 @@ import (
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
+
+func TestWriteDocument(t *testing.T) {
+	for body, want := range map[string]string{
+		"a<b\n": `"body":"a<b\n"`, "": `"body":""`, "\x00": `"body":"\u0000"`, "\xff\xfe": `"body":"//4=","encoding":"base64"`,
+	} {
+		var b strings.Builder
+		d := &Document{Item: fetch.Item{Name: "n", Locator: &locator.Gopher{}, Attributes: fetch.Attributes{Size: -1}}, Body: bytes.NewBufferString(body)}
+		if err := WriteDocument(&b, d, charset.Charset{}); err != nil || !strings.HasSuffix(b.String(), `"kind":"document",`+want+"}\n") {
+			t.Errorf("%q: %s, %v", body, b.String(), err)
+		}
+	}
+}
 
 func TestWriteJSON(t *testing.T) {
 	ref, err := locator.Parser{}.Parse("ftp://h/a%0Ab")
@@ -30,6 +43,10 @@ func TestWriteJSON(t *testing.T) {
 			`{"name":"n","url":"ftp://h/a%0Ab","kind":"special"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1}}, `{"name":"n","kind":"text"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: gopher.HeaderError}}}}, `{"name":"n","kind":"error"}`},
+		{fetch.Item{Name: "3", Locator: ref.Locator, Attributes: fetch.Attributes{Size: 5, MediaType: "message/rfc822", Header: []fetch.Field{{Name: "Subject", Value: "=?utf-8?Q?gr=C3=BCn?= \xfc"}, {Name: "From", Value: "A & B <a@b>"}}}},
+			`{"name":"3","url":"ftp://h/a%0Ab","kind":"document","size":5,"type":"message/rfc822","author":"A & B <a@b>","subject":"grün ü"}`},
+		{fetch.Item{Name: "a.b", Locator: ref.Locator, Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: "Description", Value: "Tests"}}}},
+			`{"name":"a.b","url":"ftp://h/a%0Ab","kind":"directory","description":"Tests"}`},
 	} {
 		var b strings.Builder
 		if err := WriteJSON(&b, &tc.item, charset.Charset{}); err != nil || b.String() != tc.want+"\n" {

@@ -6,6 +6,7 @@ package mime822
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -32,6 +33,19 @@ func Text(value string) string {
 		return value
 	}
 	return text
+}
+
+// Author returns the author of an article by its field From: the name in "name <address>" or
+// "address (name)", decoded as by [Text], or else the address.
+func Author(from string) string {
+	name := ""
+	if i := strings.LastIndexByte(from, '<'); i >= 0 {
+		name = from[:i]
+	} else if i := strings.IndexByte(from, '('); i >= 0 && strings.HasSuffix(from, ")") {
+		name = from[i+1 : len(from)-1]
+	}
+	name = strings.TrimSpace(Text(strings.Trim(strings.TrimSpace(name), `"`)))
+	return cmp.Or(name, Text(strings.TrimSpace(from)))
 }
 
 var errCharset = errors.New("mime822: unknown charset")

@@ -2,6 +2,19 @@ package typed
 
 import "testing"
 
+func TestNearestScheme(t *testing.T) {
+	schemes := []string{"file", "ftp", "ftps", "gopher", "gophers", "http", "https", "mailto", "news", "nntp", "telnet", "wais"}
+	for name, want := range map[string]string{
+		"fpt": "ftp", "ftpp": "ftp", "htp": "http", "hhtp": "http", "htpp": "http", "htttp": "http", "ttp": "ftp", "gohper": "gopher",
+		"flie": "file", "nws": "news", "nntpp": "nntp", "wias": "wais", "tenlet": "telnet", "malto": "mailto",
+		"sftp": "", "smtp": "", "tftp": "", "c": "", "x": "", "ft": "", "": "", "data": "", "about": "", "ssh": "", "git": "", "ldap": "", "irc": "",
+	} {
+		if got := NearestScheme(name, schemes); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"output", "output-dir", "retry", "retry-delay", "max-time", "max-redirs", "ssl", "get", "url", "list"}
 	for name, want := range map[string]string{

@@ -58,6 +58,8 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 		line = wire.TrimEOL(line)
 		code, last, ok := replyCode(line)
 		switch {
+		case len(text) == 0 && bytes.HasPrefix(line, []byte("HTTP/")):
+			return Reply{}, Violation(string(line), "the server speaks HTTP, not "+t.protocol)
 		case len(text) == 0 && (!ok || !last && !several):
 			return Reply{}, Violation(string(line), "not a valid "+t.protocol+" reply")
 		case len(text) == 0:

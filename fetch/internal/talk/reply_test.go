@@ -59,6 +59,15 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
+// TestHTTPReply tests that an answer of HTTP is named as such.
+func TestHTTPReply(t *testing.T) {
+	for _, in := range []string{"HTTP/1.1 400 Bad Request\r\nServer: x\r\n", "HTTP/1.0 408 Request Timeout\r\n"} {
+		if _, err := parseReply(in); fetch.KindOf(err) != fetch.ErrProtocol || !strings.Contains(err.Error(), "the server speaks HTTP, not FTP") {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
 // TestLineReply tests that LineReply rejects a reply of several lines.
 func TestLineReply(t *testing.T) {
 	c := converse("200 one\r\n200-two\r\n200 two\r\n", 200, 2000, nil)

@@ -25,7 +25,7 @@ import (
 // Limits of the command line that differ from those of the library, as a user is there
 // to interrupt a transfer.
 const (
-	replyTime = 120 * time.Second
+	ReplyTime = 120 * time.Second
 	IdleTime  = 120 * time.Second
 	maxLine   = 64 << 10
 )

@@ -45,7 +45,8 @@ func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy 
 	p, err := proxy.Parse(text)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		return &schemeProxy{err: fault.New(fault.Unreachable, err)}
+		scheme, _, _ := strings.Cut(text, ":")
+		return &schemeProxy{err: fault.Errorf(fault.Unreachable, "%w%s", err, plan.Meant(scheme, proxy.Schemes()))}
 	case err != nil:
 		return &schemeProxy{err: fault.New(fault.NoSuchProxy, err)}
 	}

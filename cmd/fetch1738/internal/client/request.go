@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -26,7 +27,11 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	}
 	switch {
 	case IsNews(l):
-		req.Options = &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
+		options, err := newsOptions(o)
+		if err != nil {
+			return nil, err
+		}
+		req.Options = options
 	case o.News.Articles != "":
 		return nil, fault.Usagef("--articles applies only to news and nntp URLs")
 	}
@@ -72,6 +77,20 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	return req, nil
 }
 
+// newsOptions returns the options of news requests. -N in --articles means the newest N.
+func newsOptions(o *plan.Operation) (*nntp.Options, error) {
+	options := &nntp.Options{Articles: o.News.Articles, StartTLS: o.TLS.Require, TryTLS: o.TLS.Try}
+	if count, newest := strings.CutPrefix(options.Articles, "-"); newest {
+		n, err := strconv.ParseInt(count, 10, 64)
+		if err != nil || n < 1 {
+			return nil, fault.Usagef("--articles: expected a range such as 1-500, or -100 for the newest 100, not %s", options.Articles)
+		}
+		options.Articles, options.Newest = "1-", n
+	}
+	options.List = options.Articles != "" && (o.Output.List || o.Output.JSON)
+	return options, nil
+}
+
 // setType sets the typecode of -B or -l, unless the URL has one.
 func setType(o *plan.Operation, t *locator.FTP) {
 	switch {
@@ -115,6 +134,28 @@ func IsNews(l locator.Locator) bool {
 	switch l.(type) {
 	case *locator.News, *locator.NNTP:
 		return true
+	}
+	return false
+}
+
+// IsGroup reports whether l is a newsgroup.
+func IsGroup(l locator.Locator) bool {
+	switch l := l.(type) {
+	case *locator.News:
+		return l.Group != ""
+	case *locator.NNTP:
+		return l.Article == ""
+	}
+	return false
+}
+
+// IsArticle reports whether l is an article of a newsgroup.
+func IsArticle(l locator.Locator) bool {
+	switch l := l.(type) {
+	case *locator.News:
+		return l.MessageID != ""
+	case *locator.NNTP:
+		return l.Article != ""
 	}
 	return false
 }

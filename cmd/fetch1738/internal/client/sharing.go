@@ -37,7 +37,7 @@ func wayOf(o *plan.Operation) way {
 		dialer: o.Connect.Dialer, proxy: o.Proxy, tls: o.TLS, ftp: o.FTP.Session, exact: o.Exact, smtp: o.SMTP,
 		userAgent: o.HTTP.UserAgent, patience: o.HTTP.ContinueTimeout, email: o.Login.Email, newsServer: plan.NewsServer(o.News.Server),
 		limits: fetch.Limits{
-			Connect: o.Connect.Timeout, Reply: replyTime, Idle: IdleTime, Line: maxLine,
+			Connect: o.Connect.Timeout, Reply: ReplyTime, Idle: IdleTime, Line: maxLine,
 			Body: o.Limits.Size, Hops: o.HTTP.MaxRedirects,
 		},
 		follows:  o.HTTP.Location && o.HTTP.MaxRedirects != 0,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
@@ -23,13 +24,17 @@ func Check(o *plan.Operation) error {
 	methods = slices.Compact(methods)
 	switch {
 	case o.Reading.DefaultScheme != "" && !o.Fetches(strings.ToLower(o.Reading.DefaultScheme)):
-		return fault.Errorf(fault.Unsupported, "--proto-default: the scheme %q is not supported", o.Reading.DefaultScheme)
+		return fault.Errorf(fault.Unsupported, "--proto-default: the scheme %q is not supported%s", o.Reading.DefaultScheme, plan.Meant(o.Reading.DefaultScheme, fetch1738.Schemes()))
 	case len(o.URLs) == 0 && o.Swallowed != "":
 		return fault.Usagef("no URL specified; the URL was read as the value of %s", o.Swallowed)
 	case len(o.URLs) == 0:
 		return fault.Usagef("no URL specified")
 	case len(methods) > 1:
 		return fault.Usagef("only one of %s can be used for a URL", strings.Join(methods, " and "))
+	case o.Output.IncludeBody && !o.Output.JSON:
+		return fault.Usagef("--include-body requires --json")
+	case o.Output.IncludeBody && (len(o.Outputs) > 0 || o.Output.RemoteNameAll):
+		return fault.Usagef("--include-body and a file for the document (-o, -O, --out-null) are mutually exclusive")
 	case o.HTTP.Fail && o.HTTP.FailWithBody:
 		return fault.Usagef("-f, --fail and --fail-with-body are mutually exclusive")
 	case o.Output.RemoteHeaderName && o.Ask.Resume != plan.ResumeNot:

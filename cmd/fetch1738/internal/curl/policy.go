@@ -17,7 +17,7 @@ import (
 func schemes(field func(*plan.Operation) *plan.SchemeSet) Setter {
 	return func(c *CommandLine, value string) error {
 		set := field(c.op)
-		known := fetch1738.Schemes()
+		known, unknown := fetch1738.Schemes(), ""
 		if *set == nil {
 			*set = slices.Clone(known)
 		}
@@ -31,11 +31,11 @@ func schemes(field func(*plan.Operation) *plan.SchemeSet) Setter {
 			case slices.Contains(known, name):
 				set.Apply(modifiers, named)
 			case strings.Contains(modifiers, "="):
-				*set = plan.SchemeSet{}
+				*set, unknown = plan.SchemeSet{}, name
 			}
 		}
 		if len(*set) == 0 {
-			return errors.New("no scheme is left")
+			return errors.New("no scheme is left" + plan.Meant(unknown, known))
 		}
 		return nil
 	}

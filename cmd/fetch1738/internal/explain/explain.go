@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/fetch1738/fetch1738"
@@ -114,6 +115,8 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 		if output.Pattern(l, url) != nil {
 			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, then fetches each matching file")
 		}
+	} else if _, isUnknown := l.(*locator.Opaque); isUnknown {
+		e.err = fmt.Errorf("%w%s", e.err, plan.Meant(l.Scheme(), fetch1738.Schemes()))
 	}
 	return e
 }

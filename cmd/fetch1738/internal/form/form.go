@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Prompts returns the questions of a form, quoted.
@@ -207,4 +208,20 @@ func (a *asker) lines(ctx context.Context) (string, error) {
 		}
 		text.WriteString(line + "\n")
 	}
+}
+
+// AsURL returns a remark with the URL that sends the same filled form of an item. Passwords in it are
+// masked.
+func AsURL(l locator.Locator, filled *gopher.Filled) string {
+	item, ok := l.(*locator.Gopher)
+	if !ok {
+		return ""
+	}
+	shown := *item
+	shown.Plus = filled.String()
+	what := "The filled form as a URL: "
+	if filled.Secret() {
+		what = "The filled form as a URL, with its passwords masked: "
+	}
+	return what + shown.String()
 }

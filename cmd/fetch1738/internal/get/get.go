@@ -51,6 +51,10 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 		}
 		return code
 	}
+	if text := shown.NoVerb(c.URLs()); text != "" {
+		fmt.Fprintf(shown.Err, "fetch1738: (%d) %s\n", exit.Usage, text)
+		return exit.Usage
+	}
 	// A closed pipe is a write error like any other.
 	signal.Ignore(syscall.SIGPIPE)
 	perform := inTurn

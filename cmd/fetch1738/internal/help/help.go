@@ -18,12 +18,14 @@ import (
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"
 
-const helpHelp = `Usage: fetch1738 help [TOPIC]
+const helpHelp = `Usage: fetch1738 help [TOPIC | WORD...]
 
-Shows the help for a verb, an option or a group of options. Without a topic, it
-shows the verbs and the most used options.
+Shows the help for a verb, an option or a group of options. Any other words are
+searched for in the help of all options, verbs and exit codes. Without a topic,
+it shows the verbs and the most used options.
 
   $ fetch1738 help --limit-rate
+  $ fetch1738 help resume
 
 Topics:
 `
@@ -93,7 +95,7 @@ func summary(all []cli.Command, width int) string {
 	}
 	return usageLine + cli.Fold("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
 		"\n" + cli.Options(list, width) +
-		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, gopher, verbs, exit-codes, VERB, OPTION", 7, width)
+		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, verbs, exit-codes, VERB, OPTION or WORD", 7, width)
 }
 
 // verbs returns a line about each verb.
@@ -114,6 +116,7 @@ func topics(all []cli.Command, width int) string {
 		{Name: " verbs", Text: "all verbs"},
 		{Name: " VERB", Text: "a verb: " + strings.Join(cli.Names(all), ", ")},
 		{Name: " exit-codes", Text: "the exit codes"},
+		{Name: " WORD...", Text: "what has all these words in its help"},
 	}, width)
 }
 
@@ -136,7 +139,7 @@ func inGroup(group string) (list []curl.Option) {
 }
 
 // option returns the help on the option called name, with or without its dashes, and on the
-// options of verbs with that name.
+// options of verbs with that name. If there is no such option, name is searched for.
 func option(all []cli.Command, name string, width int) (string, error) {
 	var b strings.Builder
 	for _, o := range curl.Options() {
@@ -154,29 +157,42 @@ func option(all []cli.Command, name string, width int) (string, error) {
 			}
 		}
 	}
-	if b.Len() == 0 {
-		return "", unknown(all, name)
+	if b.Len() > 0 {
+		return b.String(), nil
 	}
-	return b.String(), nil
+	if found := search(all, name, width); found != "" && refused(name) == "" {
+		return found, nil
+	}
+	return "", unknown(all, name)
 }
 
-// unknown returns the error for an unknown topic.
-func unknown(all []cli.Command, name string) error {
+// refused returns why an option of curl is not supported, or "" for any other name.
+func refused(name string) string {
 	long, short := strings.TrimLeft(name, "-"), ""
 	if len(long) == 1 {
 		long, short = "", long
 	}
-	if said, known := curl.RefusedOption(long, short); known {
+	said, known := curl.RefusedOption(long, short)
+	if !known {
+		return ""
+	}
+	return said
+}
+
+// unknown returns the error for an unknown topic.
+func unknown(all []cli.Command, name string) error {
+	if said := refused(name); said != "" {
 		return errors.New(said)
 	}
+	long := strings.TrimLeft(name, "-")
 	if near := curl.NearestOption(long, curl.Options()); near != "" {
-		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
+		return fmt.Errorf("nothing in the help on %q; did you mean %s?", name, near)
 	}
 	topics := append(append(cli.Names(all), groups()...), "exit-codes", "all", "verbs")
 	if near := typed.Nearest(name, topics); near != "" {
-		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
+		return fmt.Errorf("nothing in the help on %q; did you mean %s?", name, near)
 	}
-	return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, verbs, %s", name, strings.Join(groups(), ", "))
+	return fmt.Errorf("nothing in the help on %q; topics are the verbs, options, exit-codes, all, verbs, %s", name, strings.Join(groups(), ", "))
 }
 
 // groups returns the names of the option groups, sorted.

@@ -1,12 +1,10 @@
 package listing
 
 import (
-	"fmt"
 	"io"
 	"iter"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -26,29 +24,6 @@ func linkLine(item *fetch.Item) string {
 		return "# " + stdio.Line(item.Name)
 	}
 	return item.Locator.Redacted()
-}
-
-// Matching returns the Items of a directory whose names match. If no name matches, it yields an error
-// of the kind [fetch.ErrNotFound].
-func Matching(res *fetch.Resource, p *wildcard.Pattern) iter.Seq2[fetch.Item, error] {
-	items := res.Items
-	return func(yield func(fetch.Item, error) bool) {
-		found := false
-		for item, err := range items {
-			_, fits := p.Match(item.Name)
-			if found = found || fits || err != nil; (fits || err != nil) && !yield(item, err) {
-				return
-			}
-		}
-		if !found {
-			yield(fetch.Item{}, NoMatch(res, p))
-		}
-	}
-}
-
-// NoMatch returns the error for a directory in which nothing matches.
-func NoMatch(res *fetch.Resource, p *wildcard.Pattern) error {
-	return fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 }
 
 // lines reads one line for each item.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -24,6 +25,7 @@ type Listing struct {
 	JSON       bool            // one object per line
 	Detailed   bool            // with sizes and times
 	References bool            // print the URLs of the links after the items
+	Columns    int             // width of the lines about news; 0 means 80
 
 	w          io.Writer
 	number     int // of the last link
@@ -113,6 +115,14 @@ func (l *Listing) text(it *fetch.Item) error {
 	case entry.Field(it, gopher.HeaderError) != nil:
 		what = "error"
 	}
+	if _, isGroup := it.Locator.(*locator.News); isArticle(it) || isGroup {
+		line := l.group(it, number)
+		if isArticle(it) {
+			line = l.article(it)
+		}
+		_, err := fmt.Fprintln(l.w, line)
+		return err
+	}
 	line := fmt.Sprintf("%4s %-5s ", number, what)
 	if l.Detailed {
 		size, when := "", ""
@@ -146,7 +156,8 @@ func (l *Listing) json(it *fetch.Item) error {
 	return entry.WriteJSON(l.w, it, l.Charset)
 }
 
-// Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it.
+// Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it. Of a
+// newsgroup it returns the article with the number n.
 func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirrors []locator.Locator, err error) {
 	links := 0
 	for item, err := range items {
@@ -165,11 +176,15 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 			return chosen, mirrors, nil
 		case chosen != nil:
 			mirrors = append(mirrors, item.Locator)
-		case links == n:
+		case isArticle(&item) && item.Name == strconv.Itoa(n), !isArticle(&item) && links == n:
 			chosen = &item
 		}
 	}
-	if chosen == nil {
+	switch {
+	case chosen != nil:
+	case links == 0:
+		err = fault.Usagef("--number %d: the listing has no such entry", n)
+	default:
 		err = fault.Usagef("--number %d: the listing has only %d links", n, links)
 	}
 	return chosen, mirrors, err

@@ -1,34 +1,57 @@
 package listing
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
-// Article returns a line about an article or group of a listing, at most columns wide.
-func Article(item fetch.Item, columns int) string {
-	return term.SafeLine(article(item), columns)
+// isArticle reports whether an item is an article of a newsgroup. Its name is its number.
+func isArticle(it *fetch.Item) bool {
+	return it.MediaType == "message/rfc822" && entry.Field(it, "Message-ID") != nil
 }
 
-func article(item fetch.Item) string {
-	field := func(name string) string {
-		for _, f := range item.Header {
-			if f.Name == name {
-				return mime822.Text(f.Value)
-			}
+// article returns the line of an article: number, date, author and subject. It fits the width of the
+// listing.
+func (l *Listing) article(it *fetch.Item) string {
+	columns := cmp.Or(l.Columns, 80)
+	date := ""
+	if !it.ModTime.IsZero() {
+		date = it.ModTime.UTC().Format("2006-01-02")
+	}
+	author := term.Fit(mime822.Author(l.field(it, "From")), max(12, min(columns/4, 30)))
+	return term.SafeLine(fmt.Sprintf("%7s  %10s  %s  %s", it.Name, date, author, mime822.Text(l.field(it, "Subject"))), columns)
+}
+
+// group returns the line of a newsgroup: the number of the link, the name and the description.
+func (l *Listing) group(it *fetch.Item, number string) string {
+	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(l.field(it, "Description")))
+	return term.SafeLine(strings.TrimRight(line, " "), max(cmp.Or(l.Columns, 80), len(it.Name)+6))
+}
+
+// Span returns the first and the last article number of a newsgroup, by the header of its listing.
+func Span(a *fetch.Attributes) (first, last int64) {
+	for _, f := range a.Header {
+		switch n, _ := strconv.ParseInt(f.Value, 10, 64); f.Name {
+		case "First":
+			first = n
+		case "Last":
+			last = n
 		}
-		return ""
 	}
-	if item.Kind == fetch.KindDirectory {
-		return strings.TrimSpace(fmt.Sprintf("%-40s %s", item.Name, field("Description")))
+	return first, last
+}
+
+// field returns a header field of an item in UTF-8, or "".
+func (l *Listing) field(it *fetch.Item, name string) string {
+	if f := entry.Field(it, name); f != nil {
+		return l.Charset.Decode(*f)
 	}
-	date := "          "
-	if !item.ModTime.IsZero() {
-		date = item.ModTime.Format("2006-01-02")
-	}
-	return fmt.Sprintf("%6s  %s  %-24s  %s", item.Name, date, term.SafeLine(field("From"), 24), field("Subject"))
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/template"
 
@@ -13,12 +14,14 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
 const help = `Usage: fetch1738 manual
 
-Prints the manual page (docs/man/fetch1738.1) for man -l or a directory of
-MANPATH.
+Shows the manual page, on a terminal with man if it is installed. Without a
+terminal it prints the source (docs/man/fetch1738.1) for man -l or a directory
+of MANPATH.
 
   $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
 `
@@ -30,7 +33,7 @@ var manualText string
 
 // Command returns the verb; all returns all verbs.
 func Command(all func() []cli.Command) cli.Command {
-	return cli.New("manual", "print the manual page", help, func(v *cli.Verb) func(context.Context) int { return define(v, all) })
+	return cli.New("manual", "show the manual page", help, func(v *cli.Verb) func(context.Context) int { return define(v, all) })
 }
 
 func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
@@ -38,10 +41,14 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 		if v.NArg() > 0 {
 			return v.Complain("unexpected argument %q", v.Arg(0))
 		}
-		if err := writeManual(v.Std.Out, all()); err != nil {
+		var text strings.Builder
+		if err := writeManual(&text, all()); err != nil {
 			return v.Fail(exit.Write, "%v", err)
 		}
-		return exit.OK
+		if term.IsTerminal(v.Std.Out) && term.IsTerminal(os.Stdout) {
+			return cli.Print(v.Std, page(text.String(), cli.Width(v.Std.Out)))
+		}
+		return cli.Print(v.Std, text.String())
 	}
 }
 

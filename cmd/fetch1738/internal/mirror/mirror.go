@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -127,6 +128,9 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string, rep *mirrorReport) (err error) {
 	if err := t.Read(); err != nil {
 		return err
+	}
+	if last := output.LastSegment(t.Locator, t.URL); s.Mirror.Upload == nil && output.Pattern(t.Locator, t.URL) != nil && strings.ContainsAny(last, "*?") {
+		return fault.Usagef("mirror copies whole directories; for the files that match %[1]s: fetch1738 mirror --include '%[1]s' URL/ FOLDER, with the URL of their directory", last)
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
 		return fault.Usagef("mirror cannot list directories through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")

@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
@@ -41,6 +42,15 @@ func LastSegment(l locator.Locator, typed string) string {
 	return p[strings.LastIndexByte(p, '/')+1:]
 }
 
+// DecodedName is LastSegment, decoded.
+func DecodedName(l locator.Locator, typed string) string {
+	name := LastSegment(l, typed)
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
 // localID returns the name of a document on its WAIS server. In a document-id in the form
 // of WAIS browsers, LENGTH/tag=value;tag=value;, it is one of the values, usually a path
 // after some numbers. Any other document-id is returned as a whole.
@@ -66,10 +76,14 @@ func SafeName(text string) (string, error) {
 	return name, nil
 }
 
-// NameByServer sets the file name of an HTTP response, if it has one. A file with such a
-// name is never overwritten.
-func (s *Sink) NameByServer(dir string, header http.Header) error {
-	given := filename.OfDisposition(header.Get("Content-Disposition"))
+// HeaderName returns the file name that an HTTP response has, or "".
+func HeaderName(header http.Header) string {
+	return filename.OfDisposition(header.Get("Content-Disposition"))
+}
+
+// NameByServer sets the file name to one that a server gave in a response or a listing. A file with
+// such a name is never overwritten. If the name is "", the file keeps the one from the URL.
+func (s *Sink) NameByServer(dir, given string) error {
 	if given == "" {
 		return s.nameless
 	}

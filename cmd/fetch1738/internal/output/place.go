@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"hash/maphash"
 	"io"
 	"runtime"
@@ -38,6 +39,8 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 	switch {
 	case s.Served != "":
 		s.remote = true
+	case p.Destination.Remote && len(p.Op.Ask.Numbers) > 0:
+		s.remote, s.nameless = true, errors.New("the link has no name; set one with -o")
 	case p.Destination.Remote:
 		var err error
 		if path, err = SafeName(name); err != nil {
@@ -87,6 +90,12 @@ func (p *Place) Ready(out io.Writer, document bool) error {
 // Browses reports whether a document goes to the terminal by default, without -o.
 func (p *Place) Browses(s *Sink) bool {
 	return p.Destination == plan.Destination{} && s.OnTerminal()
+}
+
+// Keeps reports whether the document goes to a file or is discarded, and not to standard output.
+func (p *Place) Keeps() bool {
+	d := p.Destination
+	return d.Remote || d.Null || d.Path != "" && d.Path != "-"
 }
 
 // listed returns the path of the output file for a name from a server. The name is made

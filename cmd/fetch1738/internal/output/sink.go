@@ -68,7 +68,9 @@ func (s *Sink) Filtered() (bool, error) {
 func (s *Sink) Columns() int { return term.Columns(s.out) }
 
 // OnTerminal reports whether the output goes to the terminal.
-func (s *Sink) OnTerminal() bool { return s.Path == "" && term.IsTerminal(s.out) }
+func (s *Sink) OnTerminal() bool {
+	return s.Path == "" && s.nameless == nil && term.IsTerminal(s.out)
+}
 
 // Open opens the Sink. Further calls do nothing.
 func (s *Sink) Open() error {

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -91,6 +93,11 @@ func textLine(w io.Writer, text string, ref locator.Reference, bad *locator.Synt
 	}
 	if ref.HasFragment {
 		add("fragment", render.Quote(ref.Fragment))
+	}
+	if _, isUnknown := ref.Locator.(*locator.Opaque); isUnknown {
+		if near := typed.NearestScheme(ref.Locator.Scheme(), fetch1738.Schemes()); near != "" {
+			add("did you mean", near+":?")
+		}
 	}
 	if names := plan.Departures(ref.Used); len(names) > 0 {
 		add("tolerated", strings.Join(names, ","))

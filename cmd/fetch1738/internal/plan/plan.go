@@ -243,7 +243,8 @@ type Output struct {
 	CreateDirs       bool
 	DumpHeader       string // a file for response headers
 	Include          bool   // write the response headers too
-	JSON, List       bool   // convert directories and menus
+	JSON, List       bool   // convert directories and menus; JSON describes documents
+	IncludeBody      bool   // in what JSON says of a document
 	NoConnectHeads   bool   // omit responses to CONNECT
 	Dir              string
 	Raw              bool // no filter for terminals

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -58,6 +59,15 @@ func (r Reading) WithScheme(text string) (string, error) {
 	return scheme + "://" + text, nil
 }
 
+// Meant returns the end of a message about an unknown scheme: the known one that was probably meant,
+// or "".
+func Meant(scheme string, known []string) string {
+	if near := typed.NearestScheme(strings.ToLower(scheme), known); near != "" {
+		return "; did you mean " + near + ":?"
+	}
+	return ""
+}
+
 // NewsServer returns the server for news URLs: given or, if it is empty, $NNTPSERVER.
 func NewsServer(given string) string { return cmp.Or(given, os.Getenv("NNTPSERVER")) }
 
@@ -84,13 +94,33 @@ func (o *Operation) Globs(n int) (urls, sources glob.Glob, err error) {
 	}
 	var err1, err2 error
 	if !o.Listed[n] {
-		urls, err1 = glob.Parse(typed)
+		if urls, err1 = glob.Parse(typed); err1 == nil && source == "" {
+			err1 = o.rangedWildcard(typed)
+		}
 	}
 	sources, err2 = glob.Parse(source)
 	if err := cmp.Or(err1, err2); err != nil {
 		return glob.Fixed(typed), glob.Fixed(source), fault.New(fault.BadURL, err)
 	}
 	return urls, sources, nil
+}
+
+// rangedWildcard returns an error for a URL of files that ends in a range of single characters and a
+// wildcard, as in [a-z]*.txt. The user means the wildcard of a shell, not 26 listings, of which
+// most match nothing. With -g such a range is part of the wildcard.
+func (o *Operation) rangedWildcard(url string) error {
+	scheme, err := o.Reading.WithScheme(url)
+	scheme, _, _ = strings.Cut(scheme, ":")
+	last := url[strings.LastIndexByte(url, '/')+1:]
+	if err != nil || !slices.Contains([]string{"ftp", "ftps", "file"}, strings.ToLower(scheme)) || !strings.ContainsAny(last, "*?") {
+		return nil
+	}
+	for i := range last {
+		if part := last[i:]; part[0] == '[' && len(part) > 4 && part[2] == '-' && part[4] == ']' && (i == 0 || last[i-1] != '\\') {
+			return fmt.Errorf("%s in URL position %d would be a range of URLs, each of which has a wildcard", part[:5], len(url)-len(part)+1)
+		}
+	}
+	return nil
 }
 
 // Uploading reports whether there is anything to upload. An upload of "" is a placeholder for a URL

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
@@ -36,21 +37,24 @@ type protocol struct {
 	start  string // of these bytes
 	within string // these bytes too; "" matches any
 	scheme string // of the protocol, or ""
+	menu   bool   // these bytes may begin a document, but not a gopher menu
 }
 
 // protocols returns the known protocols. The first match counts.
 func protocols() []protocol {
 	return []protocol{
-		{"HTTP", "HTTP/", "", "http"},
-		{"SMTP", "220", "SMTP", ""},
-		{"FTP", "220", "", "ftp"},
-		{"NNTP", "200 ", "", "nntp"},
-		{"NNTP", "201 ", "", "nntp"},
-		{"gopher", "3", "\t", "gopher"}, // an error item
-		{"SSH", "SSH-", "", ""},
-		{"POP3", "+OK", "", ""},
-		{"IMAP", "* OK", "", ""},
-		{"TLS", "\x15\x03", "", ""},
+		{"HTTP", "HTTP/", "", "http", false},
+		{"HTTP", "<!DOCTYPE HTML", "", "http", true}, // as HTTP/0.9 has it
+		{"HTTP", "<html", "", "http", true},
+		{"SMTP", "220", "SMTP", "", false},
+		{"FTP", "220", "", "ftp", false},
+		{"NNTP", "200 ", "", "nntp", false},
+		{"NNTP", "201 ", "", "nntp", false},
+		{"gopher", "3", "\t", "gopher", false}, // an error item
+		{"SSH", "SSH-", "", "", false},
+		{"POP3", "+OK", "", "", false},
+		{"IMAP", "* OK", "", "", false},
+		{"TLS", "\x15\x03", "", "", false},
 	}
 }
 
@@ -67,7 +71,10 @@ func spoken(t *told) *protocol {
 	}
 	scheme := plan.PlainScheme(t.Locator.Scheme())
 	for _, p := range protocols() {
-		if !bytes.HasPrefix(greeting, []byte(p.start)) || !bytes.Contains(greeting, []byte(p.within)) {
+		if item, ok := t.Locator.(*locator.Gopher); p.menu && (!ok || item.Type != '1' && item.Type != '7') {
+			continue
+		}
+		if !hasPrefixFold(greeting, p.start) || !bytes.Contains(greeting, []byte(p.within)) {
 			continue
 		}
 		expected := p.scheme == scheme || p.scheme == "nntp" && scheme == "news" || p.start == "220" && scheme == "mailto"
@@ -77,6 +84,10 @@ func spoken(t *told) *protocol {
 		return &p
 	}
 	return nil
+}
+
+func hasPrefixFold(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && strings.EqualFold(string(b[:len(prefix)]), prefix)
 }
 
 // nameProtocol returns the hint that names the protocol of the server and its URL.

@@ -62,7 +62,7 @@ func hints() []hint {
 		{0, lacksColon, nameColon},
 		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
 		{exit.BadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
-		{exit.BadURL, globFails, always("{} and [] in a URL expand to several URLs; -g takes them literally")},
+		{exit.BadURL, globFails, always("{} and [] in a URL expand to several URLs; with -g they do not, and [a-z] is a wildcard for one character of a file name")},
 		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to send the login to the gateway")},
 		{exit.Refused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
 		{exit.Proxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
@@ -363,6 +363,34 @@ func leavesPart(t *told, _ *fetch.Error) bool {
 // isVerbLike reports whether an argument is one word, as verbs are.
 func isVerbLike(arg string) bool {
 	return arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// NoVerb returns the error for a command line whose first URL is a word and probably no host: a command
+// of other programs, or a misspelled verb, before a URL. It returns "" for any other command line.
+func (r *Reporter) NoVerb(urls []string) string {
+	if len(urls) < 2 || !isVerbLike(urls[0]) || !slices.ContainsFunc(urls[1:], func(url string) bool { return strings.ContainsAny(url, ":/.") }) {
+		return ""
+	}
+	do := ""
+	switch word := urls[0]; word {
+	case "ls", "dir", "list", "nlst", "nlist":
+		do = "use fetch1738 --list URL"
+	case "get", "download", "fetch", "cat", "open", "show", "view", "curl", "wget", "mget", "recv":
+		do = "use fetch1738 URL, or fetch1738 -O URL to save it to a file"
+	case "save":
+		do = "use fetch1738 -O URL"
+	case "head", "stat", "info":
+		do = "use fetch1738 -I URL"
+	case "put", "upload", "send", "mput":
+		do = "use fetch1738 -T FILE URL"
+	case "copy", "cp", "sync", "rsync":
+		do = "use fetch1738 mirror URL FOLDER"
+	default:
+		if do = r.VerbHint(word); do == "" {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%[1]s is neither a verb here nor a URL: %[2]s; the URL of a host of that name is http://%[1]s/", urls[0], do)
 }
 
 // VerbHint returns a hint if an argument may be a misspelled verb, or "".

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -33,6 +34,7 @@ type Reporter struct {
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
 	tally   *tally           // nil without -Z
+	silent  sync.Map         // what has been said about silent servers
 	opened  []io.Closer      // files of trace and Err
 	outputs []*stdio.Checked // trace and Err, unless they are standard error
 }
@@ -113,7 +115,7 @@ func (r *Reporter) Close() {
 func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 	var w transfer.Watch
 	if n := r.narrator(t); n != nil {
-		w.Trace, w.Remark = n.trace(), func(text string) { n.remark("%s", text) }
+		w.Traces, w.Remark = []*fetch.Trace{n.trace()}, func(text string) { n.remark("%s", text) }
 		if n.form != plan.TraceLines {
 			w.Data = n.data
 		}
@@ -121,22 +123,24 @@ func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 			n.warnOfPassword(t)
 		}
 	} else if !t.Looks && !t.Op.Silent && term.IsTerminal(r.Err) {
-		w.Trace = queueTrace(newNarrator(r.Err))
+		w.Traces = []*fetch.Trace{queueTrace(newNarrator(r.Err))}
 	}
+	quiet := r.silence(t)
+	w.Traces, w.Stop = append(w.Traces, quiet.trace()), quiet.stop
 	if !t.Looks {
 		meter := r.meter(t)
-		w.Total, w.Stop = meter.SetTotal, meter.Stop
+		w.Total, w.Stop = meter.SetTotal, func() { quiet.stop(); meter.Stop() }
 	}
 	return w
 }
 
-// Watch returns ctx with the hooks that show the conversation, for requests that are
-// not transfers.
+// Watch returns ctx with the hooks that show the conversation and tell of a silent server, for
+// requests that are not transfers.
 func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Context {
 	if n := r.narrator(t); n != nil {
 		ctx = fetch.WithTrace(ctx, n.trace())
 	}
-	return ctx
+	return fetch.WithTrace(ctx, r.silence(t).trace())
 }
 
 // warnOfPassword prints who can read the password.

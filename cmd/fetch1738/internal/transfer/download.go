@@ -2,9 +2,9 @@ package transfer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -28,6 +28,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	datable(t, req)
+	askArticles(t, req, t.Op.Ask.Numbers)
 	whole := req
 	req, res, err := t.fetch(ctx, req)
 	if err != nil {
@@ -36,8 +37,8 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if res, err = answered(ctx, t, req, res); err != nil {
 		return err
 	}
-	for _, n := range t.Op.Ask.Numbers {
-		if res, err = t.follow(ctx, res, n); err != nil {
+	for i, n := range t.Op.Ask.Numbers {
+		if res, err = t.follow(ctx, res, n, t.Op.Ask.Numbers[i+1:]); err != nil {
 			return err
 		}
 	}
@@ -59,6 +60,9 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	if said, err := instead(ctx, t, res); said || err != nil {
+		return err
+	}
+	if done, err := t.describe(res); done || err != nil {
 		return err
 	}
 	expect(t, whole, res.Size)
@@ -95,16 +99,17 @@ func nameFile(t *Transfer, res *fetch.Resource) (skip bool, err error) {
 	return skips(t)
 }
 
-// nameByServer applies -J: it gives the file the name in the HTTP response.
+// nameByServer gives the file the name in the HTTP response, for -J, or else the name of the link
+// that --number has selected.
 func nameByServer(t *Transfer, res *fetch.Resource) error {
-	if !t.Op.Output.RemoteHeaderName || !t.place.Destination.Remote {
+	name := t.picked
+	if !t.place.Destination.Remote || !t.Op.Output.RemoteHeaderName && name == "" {
 		return nil
 	}
-	var header http.Header
-	if info, ok := res.Info.(*fetchhttp.Info); ok {
-		header = info.Header
+	if info, ok := res.Info.(*fetchhttp.Info); ok && t.Op.Output.RemoteHeaderName {
+		name = cmp.Or(output.HeaderName(info.Header), name)
 	}
-	return t.Sink.NameByServer(t.Op.Output.Dir, header)
+	return t.Sink.NameByServer(t.Op.Output.Dir, name)
 }
 
 // instead handles a resource that is not a document: it prints what the user can do,
@@ -153,10 +158,10 @@ func (t *Transfer) store(res *fetch.Resource) error {
 		return t.list(res)
 	}
 	if client.IsNews(res.Locator) {
-		if t.Op.News.Articles != "" && t.place.Destination.Remote {
+		if res.MediaType == "application/mbox" && t.place.Destination.Remote {
 			return articleFiles(t, res)
 		}
-		if shown, err := showNews(t, res); shown || err != nil {
+		if shown, err := showArticle(t, res); shown || err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ type Events interface {
 
 // A Watch has the hooks of one transfer. Any field may be nil.
 type Watch struct {
-	Trace  *fetch.Trace                     // of the conversation
+	Traces []*fetch.Trace                   // of the conversation; nil ones are ignored
 	Data   func(upload bool, octets []byte) // bytes of the body; if nil, they need not pass through the program
 	Total  func(octets int64)               // the size of the document
 	Remark func(text string)                // other remarks

@@ -15,34 +15,38 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// lists reports whether a directory or menu is shown as a listing and not as the bytes
-// of the server. On a terminal menus are.
+// lists reports whether a directory or menu is shown as a listing and not as the bytes of the
+// server, as menus and newsgroups are on a terminal.
 func lists(t *Transfer, res *fetch.Resource) bool {
 	return res.Items != nil && (t.Op.Output.List || t.Op.Output.JSON || browses(t, res))
 }
 
-// browses reports whether a menu is shown to a user at a terminal.
+// browses reports whether a menu or newsgroup is shown to a user at a terminal.
 func browses(t *Transfer, res *fetch.Resource) bool {
 	o := &t.Op.Output
-	return res.Kind == fetch.KindMenu && !o.List && !o.JSON && !o.Raw && t.place.Browses(t.Sink)
+	return (res.Kind == fetch.KindMenu || client.IsNews(res.Locator)) && !o.List && !o.JSON && !o.Raw && t.place.Browses(t.Sink)
 }
 
 // list writes a listing to the sink.
 func (t *Transfer) list(res *fetch.Resource) error {
 	_, isProspero := res.Locator.(*locator.Prospero)
 	list := &listing.Listing{
-		Charset: t.Op.Output.Charset, JSON: t.Op.Output.JSON, References: browses(t, res),
+		Charset: t.Op.Output.Charset, JSON: t.Op.Output.JSON, References: res.Kind == fetch.KindMenu && browses(t, res), Columns: t.Sink.Columns(),
 		Detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero,
 	}
 	r := list.Read(res)
 	defer r.Close() // also if the sink fails
 	t.Sink.UTF8()
-	return t.Sink.Take(paced(t, r))
+	if err := t.Sink.Take(paced(t, r)); err != nil {
+		return err
+	}
+	tellOlder(t, res)
+	return nil
 }
 
 // follow fetches the n-th link of a listing, and closes the listing. The policy treats
-// it as a link.
-func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fetch.Resource, error) {
+// it as a link. Those with the further numbers are followed after it.
+func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int, further []int) (*fetch.Resource, error) {
 	defer res.Close()
 	if res.Items == nil {
 		return nil, fault.Usagef("--number %d: neither a directory nor a menu: %s", n, res.Locator.Redacted())
@@ -53,11 +57,13 @@ func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fet
 	}
 	res.Close()
 	t.Pick()
+	t.picked = t.Op.Output.Charset.Decode(item.Name)
 	next, err := client.Request(t.Op, item.Locator)
 	if err != nil {
 		return nil, err
 	}
 	next.From = res.Origin()
+	askArticles(t, next, further)
 	if plus := entry.Field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
 		next.Locator = client.WithForm(next.Locator)
 	}
@@ -90,26 +96,13 @@ func (t *Transfer) submit(ctx context.Context, req *fetch.Request, attributes *g
 	if err != nil {
 		return nil, fault.Usagef("the form: %w", err)
 	}
-	tellURL(t, req.Locator, filled)
+	if t.Op.Verbose && t.watch.Remark != nil {
+		t.watch.Remark(form.AsURL(req.Locator, filled))
+	}
 	again := *req
 	again.Options = &gopher.Options{Form: filled}
 	t.Answer.submitted = true
 	return t.Resolver.Fetch(ctx, &again)
-}
-
-// tellURL shows the URL that sends the same filled form.
-func tellURL(t *Transfer, l locator.Locator, filled *gopher.Filled) {
-	item, ok := l.(*locator.Gopher)
-	if !ok || !t.Op.Verbose || t.watch.Remark == nil {
-		return
-	}
-	shown := *item
-	shown.Plus = filled.String()
-	what := "The filled form as a URL: "
-	if filled.Secret() {
-		what = "The filled form as a URL, with its passwords masked: "
-	}
-	t.watch.Remark(what + shown.String())
 }
 
 // formAnswers returns the answers of the options, or else those of the user.

@@ -2,8 +2,9 @@ package transfer
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -35,26 +36,38 @@ func articleFiles(t *Transfer, res *fetch.Resource) error {
 	return nil
 }
 
-// showNews shows an article or a listing on a terminal. It reports false if the bytes
-// are to be shown as they are.
-func showNews(t *Transfer, res *fetch.Resource) (bool, error) {
-	if filtered, err := t.Sink.Filtered(); !filtered || err != nil {
+// listedArticles is how many articles of a group are listed for people. Programs get all.
+const listedArticles = 500
+
+// askArticles requests no more of a newsgroup than is shown: the article of --number, or the newest
+// ones. The numbers are those of --number that are not followed yet.
+func askArticles(t *Transfer, req *fetch.Request, numbers []int) {
+	options, isNews := req.Options.(*nntp.Options)
+	if !isNews || options.Articles != "" || !client.IsGroup(req.Locator) {
+		return
+	}
+	o := &t.Op.Output
+	switch {
+	case len(numbers) > 0:
+		options.Articles, options.List = strconv.Itoa(numbers[0]), true
+	case o.List && !o.JSON, !o.JSON && !o.Raw && t.place.Browses(t.Sink):
+		options.Newest = listedArticles
+		t.bounded = true
+	}
+}
+
+// tellOlder says how many articles of a group were not listed.
+func tellOlder(t *Transfer, res *fetch.Resource) {
+	if first, last := listing.Span(&res.Attributes); t.bounded && last-first >= listedArticles {
+		t.Warn("only the newest %d article numbers are listed; the group has %d to %d; --articles 1- lists all, --articles -N the newest N", listedArticles, first, last)
+	}
+}
+
+// showArticle shows an article on a terminal. It reports false if the bytes are to be shown as they
+// are.
+func showArticle(t *Transfer, res *fetch.Resource) (bool, error) {
+	if filtered, err := t.Sink.Filtered(); !filtered || err != nil || res.MediaType != "message/rfc822" {
 		return false, err
 	}
-	switch {
-	case res.MediaType == "message/rfc822":
-		return true, t.Sink.Take(mime822.NewReader(t.incoming(res.Body)))
-	case res.Items == nil:
-		return false, nil
-	}
-	columns := t.Sink.Columns()
-	for item, err := range res.Items {
-		if err != nil {
-			return true, err
-		}
-		if err := t.Sink.Take(strings.NewReader(listing.Article(item, columns) + "\n")); err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return true, t.Sink.Take(mime822.NewReader(t.incoming(res.Body)))
 }

@@ -65,10 +65,10 @@ func isPart(res *fetch.Resource) bool {
 	return !ok || info.StatusCode/100 == 2
 }
 
-// datable requests the modification time of a document, if retries or segments may
-// need it.
+// datable requests the modification time of a document, if retries, segments or --json
+// may need it.
 func datable(t *Transfer, req *fetch.Request) {
-	if options, ok := req.Options.(*ftp.Options); ok && (t.Op.Retry.Times > 0 || t.Op.Ask.Segments > 1) && !t.Op.Exact {
+	if options, ok := req.Options.(*ftp.Options); ok && (t.Op.Retry.Times > 0 || t.Op.Ask.Segments > 1 || t.Op.Output.JSON) && !t.Op.Exact {
 		options.ModTime = true
 	}
 }

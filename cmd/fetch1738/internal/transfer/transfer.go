@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -30,13 +31,16 @@ type Transfer struct {
 
 	watch      Watch
 	flow       flow
-	input      io.Reader      // what is sent in a session; if nil, the Console's input
-	left       int            // attempts after this one
-	more       func() bool    // reports whether a transfer with the same server follows
-	again      bool           // another file of the same wildcard was transferred before
-	retryAfter time.Duration  // as the server requests
-	came       resume.Edition // version of the document whose beginning is in the sink
-	etag       string         // of --etag-compare, or ""
+	input      io.Reader       // what is sent in a session; if nil, the Console's input
+	left       int             // attempts after this one
+	more       func() bool     // reports whether a transfer with the same server follows
+	again      bool            // another file of the same wildcard was transferred before
+	retryAfter time.Duration   // as the server requests
+	came       resume.Edition  // version of the document whose beginning is in the sink
+	etag       string          // of --etag-compare, or ""
+	picked     string          // name of the link that --number has selected
+	document   *entry.Document // what --json says about it; nil for nothing
+	bounded    bool            // only the newest articles of the group are listed
 }
 
 func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
@@ -168,7 +172,7 @@ func (t *Transfer) attempts(ctx context.Context) error {
 		t.left, t.Tries = t.Op.Retry.Times-try, try+1
 		err := t.attempt(ctx)
 		if err == nil {
-			return nil
+			return tellDocument(t)
 		}
 		if turnedAway(t, err) || !again(ctx, t, try, err) {
 			findFolder(unwatched, t, err)
@@ -194,12 +198,12 @@ func (t *Transfer) watched(ctx context.Context) context.Context {
 	return traced(ctx, t)
 }
 
-// traced returns ctx with the trace of the Watch.
+// traced returns ctx with the traces of the Watch.
 func traced(ctx context.Context, t *Transfer) context.Context {
-	if t.watch.Trace == nil {
-		return ctx
+	for _, trace := range t.watch.Traces {
+		ctx = fetch.WithTrace(ctx, trace)
 	}
-	return fetch.WithTrace(ctx, t.watch.Trace)
+	return ctx
 }
 
 // attempt performs the transfer once.
@@ -233,6 +237,9 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 		return t.Sink.Take(strings.NewReader("")) // creates the file of -o
 	case t.Op.Gopher.ListViews, t.Op.Ask.Head && !client.IsHTTP(req.Locator):
 		return t.attributes(ctx, req)
+	}
+	if done, err := attributesSuffice(ctx, t, req); done || err != nil {
+		return err
 	}
 	outgoingData(t, req)
 	err = t.receive(ctx, req)

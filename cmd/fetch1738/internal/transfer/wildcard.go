@@ -2,10 +2,8 @@ package transfer
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"strings"
-	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -13,19 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// The limits of a wildcard: bytes and entries of the listing, and bytes of the matching
-// names.
-const (
-	maxListing = 256 << 20
-	maxEntries = 1 << 20
-	maxNames   = 64 << 20
-)
-
-var errLongListing = fmt.Errorf("the listing is longer than %d bytes or %d entries, or the matching names are longer than %d bytes", maxListing, maxEntries, maxNames)
 
 // expanded returns the transfers of t: itself, or, if its URL ends in a wildcard, one
 // for each matching file. If the listing fails, t fails.
@@ -115,10 +102,10 @@ func finds(ctx context.Context, t *Transfer, name string) bool {
 func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildcard.Matches, err error) {
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
-	ctx, stop := boundedListing(ctx)
+	ctx, stop := listing.Bounded(ctx)
 	defer func() {
-		if context.Cause(ctx) == errLongListing {
-			err = fetch.Fail(fetch.OpMatch, t.Locator, fetch.ErrTooLarge, errLongListing)
+		if context.Cause(ctx) == listing.ErrTooLong {
+			err = fetch.Fail(fetch.OpMatch, t.Locator, fetch.ErrTooLarge, listing.ErrTooLong)
 		}
 		stop(nil)
 	}()
@@ -134,62 +121,7 @@ func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildc
 		return nil, err
 	}
 	defer res.Close()
-	return choose(t, res, p)
-}
-
-// boundedListing returns ctx, which ends when a listing exceeds maxListing. This also
-// counts lines that yield no entry.
-func boundedListing(ctx context.Context) (context.Context, context.CancelCauseFunc) {
-	ctx, stop := context.WithCancelCause(ctx)
-	var octets atomic.Int64
-	return fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
-		if octets.Add(n) > maxListing {
-			stop(errLongListing)
-		}
-	}}), stop
-}
-
-// choose returns the matching entries of a listing. It returns nil without an error if
-// an entry is literally named like the pattern.
-func choose(t *Transfer, res *fetch.Resource, p *wildcard.Pattern) (*wildcard.Matches, error) {
-	found := &wildcard.Matches{Pattern: p}
-	exact := false
-	entries, octets := 0, 0
-	for item, err := range res.Items {
-		if fetch.KindOf(err) == fetch.ErrProtocol {
-			return nil, fault.New(fault.Listing, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		_, ok := p.Match(item.Name)
-		entries++
-		if ok {
-			octets += len(item.Name)
-		}
-		switch {
-		case entries > maxEntries, octets > maxNames:
-			return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrTooLarge, errLongListing)
-		case item.Name == p.Name && item.Kind == fetch.KindDocument:
-			exact = true
-		case !ok:
-		case item.Kind != fetch.KindDocument:
-			t.Warn("skipping %s: it is a directory", item.Name)
-		case entry.Field(&item, fetch.HeaderLink) != nil:
-			t.Warn("skipping %s: it is a symbolic link", item.Name)
-		case entry.Field(&item, fetch.HeaderSpecial) != nil:
-			t.Warn("skipping %s: it is not a regular file", item.Name)
-		default:
-			found.Add(item.Name)
-		}
-	}
-	switch {
-	case exact:
-		return nil, nil
-	case found.Count == 0:
-		return nil, listing.NoMatch(res, p)
-	}
-	return found, nil
+	return listing.Select(res, p, t.Warn)
 }
 
 // fitting returns the transfer of one matching file. No two write to the same file.

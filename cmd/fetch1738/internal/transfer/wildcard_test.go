@@ -5,41 +5,17 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"strings"
 	"testing"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// An endless listing, of matching names or of others, ends anyway
-// (CVE-2026-41324, CVE-2020-8285: cases 25 and 28).
-func TestEndlessListing(t *testing.T) {
-	p := wildcard.Parse("*.txt")
-	for name, entry := range map[string]string{
-		"others": "other", "fitting": "x.txt", "long": strings.Repeat("x", 60<<10) + ".txt",
-	} {
-		seen := 0
-		res := &fetch.Resource{
-			Locator: &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}},
-			Items: func(yield func(fetch.Item, error) bool) {
-				for yield(fetch.Item{Name: entry, Kind: fetch.KindDocument}, nil) {
-					seen++
-				}
-			},
-		}
-		one := transferOf(&client.Access{Op: plan.New(new(plan.Global))})
-		found, err := choose(one, res, p)
-		if fetch.KindOf(err) != fetch.ErrTooLarge || found != nil || seen > maxEntries || seen*len(entry) > maxNames+maxEntries*len("other") {
-			t.Errorf("%s: %v after %d entries, %v", name, found, seen, err)
-		}
-	}
-}
 
 // The names of a large directory take little more memory than their octets, also
 // while they are looked at for two that would be one file.
@@ -53,7 +29,6 @@ func TestListingMemory(t *testing.T) {
 		}
 	}}
 	op := new(plan.Operation)
-	one := transferOf(&client.Access{Op: op})
 	place := &output.Place{Op: op, Destination: plan.Destination{Remote: true}}
 	live := func() int64 {
 		var m runtime.MemStats
@@ -62,7 +37,7 @@ func TestListingMemory(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := live()
-	found, err := choose(one, res, wildcard.Parse("*.txt"))
+	found, err := listing.Select(res, wildcard.Parse("*.txt"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
