@@ -223,7 +223,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 		r.report(Event{Action: Skipped, URL: p.key, File: p.id, Size: -1, Err: reasons[p.size]})
 	}
 	for m, e := range l.entries(r.tree) {
-		again := r.manifest.see(e.url)
+		again := r.manifest.markSeen(e.url)
 		if s.flat {
 			path := idOf(strings.Join(e.path, "/"))
 			_, taken := s.paths[path]

@@ -113,7 +113,7 @@ func (r *rig) sweepStore(do damage) {
 			r.checkBroken(c.what, do, a)
 		}
 		r.store(stored, 0, data)
-		if r.virtual { // otherwise the server may still be busy with the broken upload
+		if r.fakeClock { // otherwise the server may still be busy with the broken upload
 			r.checkStored("the next upload after a failed one ("+c.what+")", stored, data)
 		}
 	})

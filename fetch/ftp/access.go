@@ -36,7 +36,7 @@ type access struct {
 	fellBack     bool // pipelining has failed in this access
 	active       *Active
 	check227     bool
-	safety       safety
+	tlsSettings  tlsSettings
 
 	dirs []string // arguments of CWD
 	verb fetch.Op // of the transfer
@@ -81,7 +81,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
 		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining,
-		active: f.Active, check227: f.CheckHost, safety: f.safety(),
+		active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
 	}
 	var err error
 	if a.opt, err = options(req); err != nil {

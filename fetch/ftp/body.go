@@ -49,7 +49,7 @@ func newBody(s *session, a *access, b begun, restart restart, free func(*session
 		body.modTime = b.modTime
 	}
 	if s.proven && !a.sequential {
-		body.seen, body.asks = new(maphash.Hash), s.mayAsk()
+		body.seen, body.asks = new(maphash.Hash), s.mayRequestNextPort()
 	}
 	if a.ascii() {
 		body.src = newLocalText(body.src)

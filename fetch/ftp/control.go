@@ -62,7 +62,7 @@ type answers interface {
 	account(text string) (string, error)
 	alternative() string // to USER and PASS; "" if there is no alternative
 	begin() error        // waits until the data connection can be used
-	sent() error         // the command of an upload has been sent
+	commandSent() error  // the command of an upload has been sent
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -197,7 +197,7 @@ func (c *control) Write(p []byte) (int, error) {
 	case verb == "RETR" && !isTransfer(c.verb):
 		c.verb = fetch.OpLIST // Options.ListCommand replaces LIST
 	case verb == "STOR", verb == "APPE":
-		if err := c.answers.sent(); err != nil {
+		if err := c.answers.commandSent(); err != nil {
 			return 0, err
 		}
 	}

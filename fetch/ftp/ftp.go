@@ -236,7 +236,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prove(); err != nil {
+	if err := s.findHome(); err != nil {
 		s.End()
 		return nil, err
 	}

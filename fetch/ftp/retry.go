@@ -48,7 +48,7 @@ func (b *body) retry() (err error, ok bool) {
 	b.swap.Lock()
 	b.data = s.data
 	b.swap.Unlock()
-	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeats() {
+	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeatsReceived() {
 		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
 	}
 	b.seen = nil
@@ -57,8 +57,9 @@ func (b *body) retry() (err error, ok bool) {
 
 var errDiffers = errors.New("pipelining failed, and the second transfer differs from the first")
 
-// repeats reads as many bytes as have been received before, and reports whether they are the same.
-func (b *body) repeats() bool {
+// repeatsReceived reads as many bytes as have been received before, and reports whether they are
+// the same.
+func (b *body) repeatsReceived() bool {
 	var again maphash.Hash
 	again.SetSeed(b.seen.Seed())
 	_, err := io.CopyN(&again, b.data, b.received)

@@ -57,7 +57,7 @@ func bodyOf(resp *http.Response) taker {
 	code := resp.StatusCode
 	switch {
 	case resp.Request.Method == http.MethodHead, code/100 == 1, code == http.StatusNoContent, code == http.StatusNotModified:
-		return new(nothing)
+		return new(emptyBody)
 	case len(resp.TransferEncoding) > 0:
 		return new(chunks)
 	case resp.ContentLength >= 0:
@@ -66,9 +66,9 @@ func bodyOf(resp *http.Response) taker {
 	return &counted{math.MaxInt64}
 }
 
-type nothing struct{}
+type emptyBody struct{}
 
-func (nothing) take([]byte) int { return 0 }
+func (emptyBody) take([]byte) int { return 0 }
 
 // counted is a body of known length.
 type counted struct{ left int64 }

@@ -141,7 +141,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		}
 	}
 	_, err := a.ask(s, fetch.OpHEAD, 221)
-	if err != nil && unknown(err) && s.Err == nil {
+	if err != nil && isUnsupported(err) && s.Err == nil {
 		_, err = a.ask(s, fetch.OpSTAT, 223)
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 		case code(err) == 420 || code(err) == 423:
 			*g = groupInfo{}
 			return nil
-		case !unknown(err) || s.Err != nil:
+		case !isUnsupported(err) || s.Err != nil:
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 // out.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
-		if unknown(err) && s.Err == nil {
+		if isUnsupported(err) && s.Err == nil {
 			return []span{{g.low, g.high}}, nil
 		}
 		return nil, err
@@ -104,13 +104,13 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		}
 		n, err := number(text)
 		if err != nil {
-			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
+			return nil, s.wrapError(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
 		if a.newest > 0 && n < g.low || a.skip > 0 && n > g.high {
 			continue
 		}
 		if list, err = addNumber(list, n); err != nil {
-			return nil, s.failed(fetch.OpLISTGROUP, s.Fail(err))
+			return nil, s.wrapError(fetch.OpLISTGROUP, s.Fail(err))
 		}
 	}
 }

@@ -58,8 +58,8 @@ func clamp(list []span, g groupInfo) []span {
 const window = 200
 
 // pipeline requests articles of the selected group, or their headers, and sends commands ahead of
-// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that it
-// requires a login.
+// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that
+// it requires a login.
 type pipeline struct {
 	a     *access
 	s     *session
@@ -89,7 +89,7 @@ func (p *pipeline) next() (bool, error) {
 	}
 	for {
 		if err := p.s.ctx.Err(); err != nil {
-			return false, p.s.failed(p.verb, p.s.Fail(err))
+			return false, p.s.wrapError(p.verb, p.s.Fail(err))
 		}
 		r, n, err := p.exchange()
 		if err != nil {
@@ -139,7 +139,7 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 		}
 		if len(more) > 0 {
 			if err := p.s.send(lines...); err != nil {
-				return r, 0, p.s.failed(p.verb, err)
+				return r, 0, p.s.wrapError(p.verb, err)
 			}
 			p.asked = append(p.asked, more...)
 		}
@@ -154,7 +154,7 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 		if fetch.KindOf(err) == fetch.ErrConnectionFailed {
 			err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 		}
-		err = p.s.failed(p.verb, err)
+		err = p.s.wrapError(p.verb, err)
 	}
 	return r, n, err
 }

@@ -66,15 +66,15 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 			return a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
 		}
 		if err := s.ctx.Err(); err != nil {
-			return s.failed(fetch.OpPOST, s.Fail(err))
+			return s.wrapError(fetch.OpPOST, s.Fail(err))
 		}
 		if _, err := block.Write(line); err != nil {
-			return s.failed(fetch.OpPOST, s.Fail(err))
+			return s.wrapError(fetch.OpPOST, s.Fail(err))
 		}
 		a.trace.Body(int64(len(line)))
 	}
 	if err := errors.Join(block.Close(), out.Flush()); err != nil {
-		return s.failed(fetch.OpPOST, s.Fail(err))
+		return s.wrapError(fetch.OpPOST, s.Fail(err))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fet
 		switch {
 		case why != nil:
 			err = why
-		case usable(loc):
+		case isUsable(loc):
 			return loc, kind, nil
 		case shown == nil:
 			shown = loc
@@ -88,9 +88,9 @@ func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fet
 	return nil, fetch.KindDocument, err
 }
 
-// usable reports whether a locator can and may be fetched. Files of this or another host must not be
-// opened because a directory names them.
-func usable(l locator.Locator) bool {
+// isUsable reports whether a locator can and may be fetched. Files of this or another host must not
+// be opened because a directory names them.
+func isUsable(l locator.Locator) bool {
 	switch l.(type) {
 	case *locator.FTP, *locator.Gopher, *locator.WAIS, *locator.Telnet, *locator.Prospero:
 		return true
@@ -172,8 +172,8 @@ func ftp(m proto.Method, host string, port uint16, arg string) *locator.FTP {
 	return l
 }
 
-// gopher returns the URL of a gopher item. Its type is the argument, which may be TEXT or BINARY, or
-// else the first character of the selector.
+// gopher returns the URL of a gopher item. Its type is the argument, which may be TEXT or BINARY,
+// or else the first character of the selector.
 func gopher(m proto.Method, host string, port uint16, arg string) *locator.Gopher {
 	l := &locator.Gopher{HostPort: hostPort(host, port, "gopher"), Type: '1', Selector: m.Selector, HasPath: true}
 	switch {

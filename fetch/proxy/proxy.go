@@ -238,7 +238,7 @@ type namedAddr string
 func (namedAddr) Network() string  { return "proxied" }
 func (a namedAddr) String() string { return string(a) }
 
-// handshaken removes the deadline of the handshake.
-func handshaken(c net.Conn) {
+// clearDeadline removes the deadline of the handshake.
+func clearDeadline(c net.Conn) {
 	_ = c.SetDeadline(time.Time{}) // fails on a broken connection; the next read reports that
 }

@@ -71,8 +71,8 @@ func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
 
-// whole returns the text of a document, truncated after max bytes.
-func (s *session) whole(doc document, max int64) (text []byte, err error) {
+// readText returns the text of a document, truncated after max bytes.
+func (s *session) readText(doc document, max int64) (text []byte, err error) {
 	b := &body{session: s, doc: doc, until: max}
 	for err == nil {
 		text = append(text, b.text...)

@@ -53,7 +53,7 @@ func (f *Locked) lock() (err error) {
 	if f.Info, err = f.Stat(); err != nil || !f.Info.Mode().IsRegular() {
 		return err
 	}
-	if !take(f.File) {
+	if !lockFile(f.File) {
 		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
 	}
 	f.Info, err = same(f.File, f.Info, f.stat)
@@ -94,7 +94,7 @@ type simulated interface {
 	Flush() error
 }
 
-func take(f File) bool {
+func lockFile(f File) bool {
 	if file, ok := f.(simulated); ok {
 		return file.Lock()
 	}

@@ -1,6 +1,7 @@
 package prospero
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -171,18 +172,11 @@ func (a *Attribute) Method() (Method, bool) {
 
 // In returns m with its empty fields set from o.
 func (m Method) In(o Object) Method {
-	m.HostType = or(m.HostType, o.HostType)
-	m.Host = or(m.Host, o.Host)
-	m.NameType = or(m.NameType, o.NameType)
-	m.Selector = or(m.Selector, o.Name)
+	m.HostType = cmp.Or(m.HostType, o.HostType)
+	m.Host = cmp.Or(m.Host, o.Host)
+	m.NameType = cmp.Or(m.NameType, o.NameType)
+	m.Selector = cmp.Or(m.Selector, o.Name)
 	return m
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // Attribute returns an attribute with the value m. Its Of and Nature are not set.

@@ -212,7 +212,7 @@ func (p *Search) summary() string {
 	if p.Words != nil {
 		text := fmt.Sprintf("Search %q for %q", p.DatabaseNames, p.Words.Seed)
 		if n := len(p.Words.Like); n > 0 {
-			text += " like " + counted(n, "document")
+			text += " like " + plural(n, "document")
 		}
 		return text + fmt.Sprintf(", at most %d", p.Words.Max.Value)
 	}
@@ -230,8 +230,8 @@ func (p *Search) summary() string {
 	return text
 }
 
-// counted returns a text such as "1 header" or "2 headers".
-func counted(n int, what string) string {
+// plural returns a text such as "1 header" or "2 headers".
+func plural(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
@@ -250,7 +250,7 @@ func (p *SearchResponse) summary() string {
 	}
 	var parts []string
 	if headers > 0 {
-		parts = append(parts, counted(headers, "header"))
+		parts = append(parts, plural(headers, "header"))
 	}
 	if texts > 0 {
 		parts = append(parts, fmt.Sprintf("%d bytes of text", length))

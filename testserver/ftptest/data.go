@@ -45,7 +45,7 @@ func (f *session) pasv(string) error {
 	if f.srv.RequirePRET && !f.announced {
 		return f.reply("500 PRET first.")
 	}
-	ip := f.srv.toldHost(addrOf(f.LocalAddr()).String())
+	ip := f.srv.passiveHost(addrOf(f.LocalAddr()).String())
 	if strings.Contains(ip, ":") {
 		f.closePassive()
 		return f.reply("522 Use EPSV, this is IPv6.")
@@ -124,7 +124,7 @@ func (f *session) await(open func(context.Context) (entrance, error)) (err, over
 		e, err = open(ctx)
 		opened <- err
 	})
-	err, over = f.attend(opened, func() {}, cancel)
+	err, over = f.awaitTransfer(opened, func() {}, cancel)
 	if e != nil {
 		f.closePassive() // that of a command carried out meanwhile
 		f.passive = e

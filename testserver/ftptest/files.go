@@ -127,7 +127,7 @@ func (f *session) setModTime(arg string) error {
 	if err != nil || file == "" {
 		return f.reply("501 MFMT YYYYMMDDhhmmss name")
 	}
-	err = f.writing(testserver.Write, func() error { return f.tree.Touch(f.name(file), t) })
+	err = f.withRight(testserver.Write, func() error { return f.tree.Touch(f.name(file), t) })
 	return f.change(err, "213 Modify=%s; %s", stamp, file)
 }
 
@@ -145,8 +145,8 @@ func (f *session) may(r testserver.Rights) bool {
 	return f.srv.Users[f.user].May(r) && !(f.srv.ReadOnly && r&changing != 0)
 }
 
-// writing runs a change that requires a right.
-func (f *session) writing(r testserver.Rights, change func() error) error {
+// withRight runs a change that requires a right.
+func (f *session) withRight(r testserver.Rights, change func() error) error {
 	if !f.may(r) {
 		return fs.ErrPermission
 	}
@@ -154,18 +154,18 @@ func (f *session) writing(r testserver.Rights, change func() error) error {
 }
 
 func (f *session) deleteFile(arg string) error {
-	err := f.writing(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), false) })
+	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), false) })
 	return f.change(err, "250 Deleted.")
 }
 
 func (f *session) removeDir(arg string) error {
-	err := f.writing(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), true) })
+	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), true) })
 	return f.change(err, "250 Removed.")
 }
 
 func (f *session) makeDir(arg string) error {
 	name := f.name(arg)
-	err := f.writing(testserver.Write, func() error { return f.tree.Mkdir(name) })
+	err := f.withRight(testserver.Write, func() error { return f.tree.Mkdir(name) })
 	return f.change(err, "257 %s created.", quoted(name))
 }
 
@@ -184,7 +184,7 @@ func (f *session) renameTo(arg string) error {
 		return f.reply("503 RNFR first.")
 	}
 	f.renaming = ""
-	err := f.writing(testserver.Write|testserver.Delete, func() error { return f.tree.Rename(from, f.name(arg)) })
+	err := f.withRight(testserver.Write|testserver.Delete, func() error { return f.tree.Rename(from, f.name(arg)) })
 	return f.change(err, "250 Renamed.")
 }
 

@@ -1,4 +1,5 @@
-// Package ftptest has an FTP server for tests. Package testserver has what all servers have in common.
+// Package ftptest has an FTP server for tests. Package testserver has what all servers have in
+// common.
 package ftptest
 
 import (
@@ -189,8 +190,8 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	testserver.On(&s.Server, stage, n, faults)
 }
@@ -377,14 +378,14 @@ func (f *session) command(line string) error {
 	switch {
 	case !known:
 		return f.reply("500 Unknown command.")
-	case core.Names(f.srv.Hide, verb):
+	case core.ContainsFold(f.srv.Hide, verb):
 		return f.reply("502 Command not implemented.")
 	case !f.secured && f.srv.RequireTLS && (verb == "USER" || verb == "PASS"):
 		return f.reply("530 AUTH TLS first.")
-	case !f.loggedIn && (!slices.Contains(beforeLogin, verb) || core.Names(f.srv.LoginFirst, verb)):
+	case !f.loggedIn && (!slices.Contains(beforeLogin, verb) || core.ContainsFold(f.srv.LoginFirst, verb)):
 		return f.reply("530 Please login with USER and PASS.")
 	}
-	if text, ok := f.srv.Replies.instead(f.now.verb, arg); ok {
+	if text, ok := f.srv.Replies.fixedReply(f.now.verb, arg); ok {
 		return f.answer(f.plan, f.plan.Text(core.Reply, f.fill(text, "")))
 	}
 	return do(f, arg)
@@ -400,7 +401,7 @@ func (f *session) reply(text string) error {
 
 // respond is reply with the armed faults of p.
 func (f *session) respond(p *core.Plan, usual string) error {
-	text, wait := f.word(usual)
+	text, wait := f.replyText(usual)
 	if passive := strings.HasPrefix(usual, "227") || strings.HasPrefix(usual, "229"); passive && f.srv.Passive == PassiveRefused {
 		_ = f.passive.close()
 	}

@@ -22,7 +22,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	name := f.name(arg)
 	e, err := f.tree.Stat(name)
 	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
-		return f.fitting(command, arg)
+		return f.listMatching(command, arg)
 	}
 	if err != nil {
 		return nil, err
@@ -65,9 +65,9 @@ func (f *session) format(command, dir string, self tree.Entry, entries []tree.En
 	return l.Usual()
 }
 
-// fitting lists the names that match a pattern in the last part of arg, as servers do that run ls;
-// clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
-func (f *session) fitting(command, arg string) ([]string, error) {
+// listMatching lists the names that match a pattern in the last part of arg, as servers do that run
+// ls; clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
+func (f *session) listMatching(command, arg string) ([]string, error) {
 	if !f.may(testserver.List) {
 		return nil, fs.ErrPermission
 	}

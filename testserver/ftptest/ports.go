@@ -24,9 +24,9 @@ func checkHost(host string) error {
 	return nil
 }
 
-// toldHost returns the address for the reply to PASV, in place of the real one. A name that was made
-// public cannot be told, except for localhost.
-func (s *Server) toldHost(host string) string {
+// passiveHost returns the address for the reply to PASV, in place of the real one. A name that was
+// made public cannot be told, except for localhost.
+func (s *Server) passiveHost(host string) string {
 	switch told := s.m.PublicHost(""); {
 	case told == "localhost":
 		return "127.0.0.1"

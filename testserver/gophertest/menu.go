@@ -94,7 +94,7 @@ func (s *Server) item(name string, e tree.Entry) MenuLine {
 func (s *Server) line(item MenuLine) string {
 	host, port := item.Host, item.Port
 	if host == "" {
-		host, port = s.where()
+		host, port = s.hostPort()
 	}
 	safe := func(field string) string { return core.OneLine.Replace(strings.ReplaceAll(field, "\t", "?")) }
 	tag := ""
@@ -104,8 +104,8 @@ func (s *Server) line(item MenuLine) string {
 	return fmt.Sprintf("%c%s\t%s\t%s\t%d%s\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port, tag)
 }
 
-// where returns the host and port of the server as menus show them.
-func (s *Server) where() (string, int) { return s.m.Shown(s.Host, s.Port) }
+// hostPort returns the host and port of the server as menus show them.
+func (s *Server) hostPort() (string, int) { return s.m.Shown(s.Host, s.Port) }
 
 // fromMap builds a menu from a gophermap in the format of Bucktooth. A line without a tab is for
 // information, a selector without a slash is a name in the directory, and a missing host and port

@@ -21,8 +21,8 @@ func (n *session) selectGroup(name string) error {
 	if refusal != "" {
 		return n.reply(refusal)
 	}
-	n.enter(g)
-	return n.reply(n.described(g))
+	n.setGroup(g)
+	return n.reply(n.groupReply(g))
 }
 
 // lookup returns a group, or the reply that says why it is not available.
@@ -39,14 +39,14 @@ func (n *session) lookup(name string) (*group, string) {
 	return g, ""
 }
 
-func (n *session) enter(g *group) {
+func (n *session) setGroup(g *group) {
 	n.group, n.current = g, 0
 	if numbers, _, _ := n.srv.news.numbers(g); len(numbers) > 0 {
 		n.current = numbers[0]
 	}
 }
 
-func (n *session) described(g *group) string {
+func (n *session) groupReply(g *group) string {
 	numbers, low, high := n.srv.news.numbers(g)
 	return fmt.Sprintf("211 %d %d %d %s", len(numbers), low, high, g.name)
 }
@@ -68,7 +68,7 @@ func (n *session) listGroup(arg string) error {
 	if !ok {
 		return n.reply("501 Bad range.")
 	}
-	n.enter(g)
+	n.setGroup(g)
 	var lines strings.Builder
 	numbers, _, _ := n.srv.news.numbers(g)
 	for _, number := range numbers {
@@ -76,7 +76,7 @@ func (n *session) listGroup(arg string) error {
 			fmt.Fprintf(&lines, "%d\r\n", number)
 		}
 	}
-	return n.block(n.described(g)+" list follows", strings.NewReader(lines.String()), true)
+	return n.block(n.groupReply(g)+" list follows", strings.NewReader(lines.String()), true)
 }
 
 // parseSpan reads "n", "n-" or "n-m"; an empty string means everything.

@@ -2,6 +2,7 @@ package prosperotest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -131,7 +132,7 @@ func (a *answerer) command(l []string) {
 	}
 }
 
-func (s *Server) software() string { return or(s.Software, "fetch1738-testserver") }
+func (s *Server) software() string { return cmp.Or(s.Software, "fetch1738-testserver") }
 
 func (a *answerer) version(args []string) {
 	switch {

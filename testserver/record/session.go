@@ -39,8 +39,8 @@ type step struct {
 	after *peer
 }
 
-// add adds an event. Octets that the client sent in several parts are one event, because they may come
-// in others.
+// add adds an event. Octets that the client sent in several parts are one event, because they may
+// come in others.
 func (s *session) add(p *peer, line int, e Event) {
 	if n := len(s.events); n > 0 && e.Event == Client {
 		if last := &s.events[n-1]; last.Event.Event == Client && last.peer == p {
@@ -60,7 +60,7 @@ func (s *session) addAfter(other *peer, line int) {
 // play plays the events after the first one, which has happened.
 func (s *session) play() {
 	defer s.cancel()
-	defer s.r.forget(s)
+	defer s.r.dropAwaited(s)
 	last, before := time.Now(), s.events[0].T
 	for _, e := range s.events[1:] {
 		if o := e.after; o != nil {
@@ -212,7 +212,8 @@ type peer struct {
 	busy    bool // the queue is being worked off
 }
 
-// arrive gives the peer its connection, under the mu of the replay. The first of a session starts it.
+// arrive gives the peer its connection, under the mu of the replay. The first of a session starts
+// it.
 func (p *peer) arrive(nc net.Conn) {
 	s := p.s
 	if s.ctx.Err() != nil {
@@ -336,7 +337,8 @@ func (p *peer) follow(octets []byte) {
 // maxShown is how much of a line a Difference shows, in bytes.
 const maxShown = 200
 
-// firstLine returns the line that begins with before and continues with octets, if it is not too long.
+// firstLine returns the line that begins with before and continues with octets, if it is not too
+// long.
 func firstLine(before, octets []byte) string {
 	line, _, _ := bytes.Cut(octets, []byte{'\n'})
 	line = slices.Concat(before, line)

@@ -321,7 +321,7 @@ func (s *Server) helpText(db *database, suffix string) string {
 		}
 		return b.String()
 	}
-	host, port := s.where()
+	host, port := s.hostPort()
 	description := db.Description
 	if description == "" {
 		description = fmt.Sprintf("%d documents, served for tests.", len(db.docs))

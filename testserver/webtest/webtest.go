@@ -1,4 +1,5 @@
-// Package webtest has an HTTP server for tests. Package testserver has what all servers have in common.
+// Package webtest has an HTTP server for tests. Package testserver has what all servers have in
+// common.
 package webtest
 
 import (
@@ -18,10 +19,10 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
-// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file, POST
-// that appends to one. A directory is shown as a page of links. /echo answers with the request as
-// received, unless Content has an "echo". The transcript has the heads of requests and responses.
-// Responses have no Date, so that transcripts can be compared.
+// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file,
+// POST that appends to one. A directory is shown as a page of links. /echo answers with the request
+// as received, unless Content has an "echo". The transcript has the heads of requests and
+// responses. Responses have no Date, so that transcripts can be compared.
 type Server struct {
 	testserver.Server `json:"-"`
 
@@ -76,8 +77,8 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	testserver.On(&s.Server, stage, n, faults)
 }
@@ -186,7 +187,7 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 		w.redirect(r)
 		return
 	}
-	if s.locked(req) {
+	if s.lacksLogin(req) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.Realm+`"`)
 		w.text(http.StatusUnauthorized, "who are you?")
 		return
@@ -214,8 +215,8 @@ func (s *Server) allow() string {
 	return "GET, HEAD, PUT, POST"
 }
 
-// locked reports whether the request lacks a login that it requires.
-func (s *Server) locked(req *http.Request) bool {
+// lacksLogin reports whether the request lacks a login that it requires.
+func (s *Server) lacksLogin(req *http.Request) bool {
 	if len(s.Users) == 0 {
 		return false
 	}

@@ -37,10 +37,10 @@ func alike(a, b string) bool {
 // few is the number of files up to which all may be deleted in one run.
 const few = 10
 
-// clean reports the files that runs have sent, and that the tree has no more. With Delete it
-// deletes those that the server lists as it did after they were sent. If anything has failed,
+// removeObsolete reports the files that runs have sent, and that the tree has no more. With Delete
+// it deletes those that the server lists as it did after they were sent. If anything has failed,
 // nothing is deleted.
-func (r *run) clean(ctx context.Context) {
+func (r *run) removeObsolete(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}

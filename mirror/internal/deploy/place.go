@@ -57,7 +57,7 @@ func (r *run) hasPart(ctx context.Context, f *file) bool {
 func (r *run) storeDirect(ctx context.Context, f *file) {
 	r.way.direct.Store(true)
 	r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
-	r.forgetPart(f)
+	r.discardPart(f)
 	f.part, f.timed = "", false
 	if err := r.sendFile(ctx, f, nil); err != nil {
 		r.failFile(ctx, f, err)
@@ -124,7 +124,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		for _, f := range placed {
 			delete(r.remote[f.dir()].Entries, path.Base(f.path))
 		}
-		r.lookAll(ctx, placed)
+		r.statAll(ctx, placed)
 	} else {
 		var list []string
 		for dir := range dirs {

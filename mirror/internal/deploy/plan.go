@@ -140,7 +140,7 @@ func (r *run) plan(ctx context.Context) *plan {
 	p := &plan{}
 	var checks []*file
 	if r.site.Web {
-		r.lookAll(ctx, r.files)
+		r.statAll(ctx, r.files)
 	} else {
 		r.findHidden(ctx)
 	}
@@ -362,8 +362,8 @@ func equalBytes(ours disk.File, theirs io.Reader) (bool, error) {
 	}
 }
 
-// lookAll finds out what a web server has.
-func (r *run) lookAll(ctx context.Context, files []*file) {
+// statAll finds out what a web server has.
+func (r *run) statAll(ctx context.Context, files []*file) {
 	found := make([]*site.There, len(files))
 	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
 		return r.try(ctx, func() error {
@@ -379,13 +379,13 @@ func (r *run) lookAll(ctx context.Context, files []*file) {
 	})
 	for i, t := range found {
 		if t != nil {
-			r.has(files[i].path, *t)
+			r.addEntry(files[i].path, *t)
 		}
 	}
 }
 
-// has notes an entry of the server.
-func (r *run) has(name string, t site.There) {
+// addEntry notes an entry of the server.
+func (r *run) addEntry(name string, t site.There) {
 	dir := path.Dir(name)
 	d, ok := r.remote[dir]
 	if !ok || d.Entries == nil {
@@ -430,7 +430,7 @@ func (r *run) findHidden(ctx context.Context) {
 		}
 		for _, e := range edits {
 			if e.Err == nil {
-				r.has(path.Join(dir, e.Name), site.There{Size: e.Size})
+				r.addEntry(path.Join(dir, e.Name), site.There{Size: e.Size})
 			}
 		}
 	}
@@ -459,8 +459,8 @@ func (r *run) editThen(ctx context.Context, dir string, edits []fetch.Edit, more
 	})
 }
 
-// foretell reports what a run would do.
-func (r *run) foretell(p *plan) {
+// reportPlan reports what a run would do.
+func (r *run) reportPlan(p *plan) {
 	say := func(what What, files []*file) {
 		for _, f := range files {
 			r.report(Event{What: what, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})

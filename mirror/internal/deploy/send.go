@@ -456,7 +456,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			}
 		}
 		if !f.failed && n >= 0 && n != f.size {
-			r.forgetPart(f)
+			r.discardPart(f)
 			r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
 		if n < 0 && !f.failed && f.data == nil { // neither SIZE nor the listing states it
@@ -465,7 +465,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				return err
 			}
 			if differs {
-				r.forgetPart(f)
+				r.discardPart(f)
 				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
 			}
 		}
@@ -475,7 +475,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				return err
 			}
 			if known && !same {
-				r.forgetPart(f)
+				r.discardPart(f)
 				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
 			}
 		}
@@ -483,9 +483,9 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 	return nil
 }
 
-// forgetPart has the temporary file deleted at the end, so that the next run sends the file from
+// discardPart has the temporary file deleted at the end, so that the next run sends the file from
 // its start.
-func (r *run) forgetPart(f *file) {
+func (r *run) discardPart(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clear = append(r.clear, state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part})

@@ -90,7 +90,7 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 		}
 	}
 	if err == nil && readOnly {
-		err = s.look()
+		err = s.openReadOnly()
 	} else if err == nil {
 		err = s.open()
 	}
@@ -100,8 +100,8 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 	return s, err
 }
 
-// look reads the state for a dry run.
-func (s *State) look() error {
+// openReadOnly reads the state for a dry run.
+func (s *State) openReadOnly() error {
 	f, err := s.disk.OpenFile(s.name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

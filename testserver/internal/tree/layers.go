@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// layers are the content of a tree with the changes on top of it. The caller of a method holds the lock
-// of the tree.
+// layers are the content of a tree with the changes on top of it. The caller of a method holds the
+// lock of the tree.
 type layers struct {
 	base fs.FS
 	own  map[string]*node // changed by the program
@@ -185,8 +185,8 @@ func (t *layers) save(name string, n *node) error {
 	return nil
 }
 
-// forget undoes the changes of clients.
-func (t *layers) forget() error {
+// reset undoes the changes of clients.
+func (t *layers) reset() error {
 	var errs []error
 	for name := range t.over {
 		if t.disk != nil && name != "" {

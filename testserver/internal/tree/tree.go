@@ -68,7 +68,8 @@ func New(content fs.FS, forbidden []string) *Tree {
 	return t
 }
 
-// Serve sets the content and the forbidden names. It is called before the tree is used concurrently.
+// Serve sets the content and the forbidden names. It is called before the tree is used
+// concurrently.
 func (t *Tree) Serve(content fs.FS, forbidden []string) { t.base, t.forbidden = content, forbidden }
 
 // Store keeps the files of clients on the disk, under their names. It is called likewise.
@@ -78,7 +79,7 @@ func (t *Tree) Store(disk *os.Root) { t.disk = disk }
 func (t *Tree) Reset() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.forget()
+	return t.reset()
 }
 
 // Clean turns any path into a name in the tree; ".." stops at the root.

@@ -54,7 +54,7 @@ type Access struct {
 func newAccess(c *Client, op *plan.Operation) (*Access, error) {
 	e := &Access{client: c, Op: op, way: wayOf(op)}
 	e.netrc = sync.OnceValues(e.readNetrc)
-	if earlier := c.alike(&e.way); earlier != nil {
+	if earlier := c.accessFor(&e.way); earlier != nil {
 		e.proxies, e.direct, e.Resolver, e.referred = earlier.proxies, earlier.direct, earlier.Resolver, earlier.referred
 		e.TLS = earlier.TLS
 	} else if err := e.makeResolvers(); err != nil {

@@ -45,8 +45,8 @@ func wayOf(o *plan.Operation) way {
 	}
 }
 
-// alike returns an Access with an equal way, or nil.
-func (c *Client) alike(w *way) *Access {
+// accessFor returns an Access with an equal way, or nil.
+func (c *Client) accessFor(w *way) *Access {
 	for _, e := range c.accesses {
 		if reflect.DeepEqual(e.way, *w) {
 			return e

@@ -82,11 +82,11 @@ func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) err
 	}
 	switch {
 	case talk.Op.Telnet.Script != nil:
-		return d.run(ctx, d.recite, talk.Listen)
+		return d.run(ctx, d.runScript, talk.Listen)
 	case talk.Input != nil:
 		return d.run(ctx, d.relay, talk.Listen)
 	case term.IsTerminal(c.In):
-		return d.sit(ctx)
+		return d.runTerminal(ctx)
 	}
 	return d.run(ctx, d.relay, talk.Listen)
 }
@@ -152,7 +152,7 @@ func (d *dialogue) Read(p []byte) (int, error) {
 		if answer := d.typist.hear(p[:n]); answer != "" {
 			// A broken connection is detected by the next read.
 			_, _ = io.WriteString(d.s, answer+d.s.Enter())
-			if d.typist.through() {
+			if d.typist.isDone() {
 				close(d.typed)
 			}
 		}
@@ -218,8 +218,8 @@ type typist struct {
 	done  bool   // the password has been sent
 }
 
-// through reports whether there is nothing more to send.
-func (t *typist) through() bool { return t.done || t.named && !t.login.HasPassword }
+// isDone reports whether there is nothing more to send.
+func (t *typist) isDone() bool { return t.done || t.named && !t.login.HasPassword }
 
 // maxPrompt is the length of the longest prompt.
 const maxPrompt = 64
@@ -239,7 +239,7 @@ func (t *typist) hear(said []byte) string {
 		return false
 	}
 	switch {
-	case t.through():
+	case t.isDone():
 	case !t.named && t.login.User != "" && ends("login:", "username:", "user:", "user name:", "name:"):
 		t.named, t.tail = true, ""
 		return t.login.User

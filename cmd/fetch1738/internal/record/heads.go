@@ -95,15 +95,15 @@ func (h *Heads) Add(lines string) {
 	h.write([]byte(lines))
 }
 
-// Again discards the previous attempt.
-func (h *Heads) Again() {
+// Restart discards the previous attempt.
+func (h *Heads) Restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.web, h.ends, h.last, h.size, h.trailer, h.enough = nil, nil, 0, 0, nil, false
 }
 
-// Enough ends the recording of this attempt.
-func (h *Heads) Enough() {
+// Stop ends the recording of this attempt.
+func (h *Heads) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.enough = true

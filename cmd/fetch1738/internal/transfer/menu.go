@@ -16,7 +16,7 @@ import (
 )
 
 // lists reports whether a directory or menu is shown as a listing and not as the bytes
-// of the server. On a terminal menus are.
+// of the server. On a terminal, menus are shown as listings by default.
 func lists(t *Transfer, res *fetch.Resource) bool {
 	return res.Items != nil && (t.Op.Output.List || t.Op.Output.JSON || browses(t, res))
 }
@@ -73,7 +73,7 @@ func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int) (*fet
 	if err != nil {
 		return nil, err
 	}
-	return answered(ctx, t, next, found)
+	return fillForm(ctx, t, next, found)
 }
 
 // submit fills in the form of a resource and fetches the response.
