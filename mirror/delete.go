@@ -43,6 +43,8 @@ func (r *run) remove(ctx context.Context, s *survey) {
 	}
 }
 
+// removeFile reports a file that has disappeared. With Delete it removes it, unless it was
+// modified.
 func (r *run) removeFile(rec Record) {
 	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
 	info, err := r.stat(rec.File)

@@ -103,6 +103,7 @@ func selectorPath(selector string) []string {
 // isForm reports whether an item is a Gopher+ form.
 func isForm(item fetch.Item) bool { return plusOf(item) == "?" }
 
+// plusOf returns the Gopher+ tag of an item, or "".
 func plusOf(item fetch.Item) string {
 	for _, f := range item.Header {
 		if f.Name == gopher.HeaderPlus {

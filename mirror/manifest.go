@@ -229,6 +229,7 @@ type spot int64
 
 const seen spot = 1
 
+// spotAt returns the spot of a line at an offset, which is not marked as seen.
 func spotAt(at int64) spot { return spot(at+1) << 1 }
 
 // line returns the offset of the line, or -1 if there is no such line.

@@ -202,6 +202,7 @@ func (c *claims) claimDir(dir string) error {
 	return nil
 }
 
+// firstOf returns the first component of a path.
 func firstOf(p string) string {
 	first, _, _ := strings.Cut(p, "/")
 	return first

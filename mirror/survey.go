@@ -269,6 +269,7 @@ func (r *run) tooMany(f folder) error {
 	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; --max-entries N raises it", errMany, r.maxEntries))
 }
 
+// listOnce is list without retries.
 func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {
 	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, more })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
@@ -397,4 +398,5 @@ func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 	l.date(r.tree, func(url string) time.Time { return dates[idOf(url)] })
 }
 
+// join returns a new path of p and name.
 func join(p []string, name string) []string { return append(p[:len(p):len(p)], name) }

@@ -466,6 +466,7 @@ func (r *run) sumOf(name string) (string, error) {
 	return sumOf(file)
 }
 
+// sumOf returns the SHA-256 of a file, in hexadecimal.
 func sumOf(file io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {

@@ -53,6 +53,7 @@ func New[S interface{ common() *Server }](tb TB, start func(context.Context, str
 	return s
 }
 
+// common returns the part that all servers have, for New.
 func (s *Server) common() *Server { return s }
 
 // On is [Server.On] for the faults of one server.

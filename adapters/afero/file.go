@@ -69,6 +69,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// document opens the document when it is first read.
 func (f *file) document() (*fetch1738.Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -315,6 +315,7 @@ func (w *wire) disarm() {
 	}
 }
 
+// hangUp ends the connection in order from the other side.
 func (w *wire) hangUp() { w.disconnect(io.EOF) }
 
 // disconnect ends the connection from the other side.
@@ -328,6 +329,7 @@ func (w *wire) disconnect(err error) {
 	}
 }
 
+// broken returns the error of a system call in the form of package net.
 func broken(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, errno)}
 }

@@ -90,6 +90,7 @@ func (r *rig) store(name string, offset int64, data []byte) {
 	}
 }
 
+// checkStored fetches a document and compares it with what was stored.
 func (r *rig) checkStored(what, name string, data []byte) {
 	r.Helper()
 	r.checkOctets(what, r.get(r.ctx(), r.site.Locate(name)), data)

@@ -68,6 +68,7 @@ type scope struct {
 
 func (s *scope) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
 
+// end calls the cleanups, the last one first.
 func (s *scope) end() {
 	for _, f := range slices.Backward(s.cleanups) {
 		f()
@@ -125,6 +126,7 @@ func (k *kit) testAlone(t *testing.T, name string, dial dialFunc, f func(*rig)) 
 	})
 }
 
+// inBubble calls f, in a bubble of package synctest if yes is set.
 func (k *kit) inBubble(t *testing.T, yes bool, f func(t *testing.T)) {
 	if yes {
 		synctest.Test(t, f)
@@ -133,6 +135,8 @@ func (k *kit) inBubble(t *testing.T, yes bool, f func(t *testing.T)) {
 	}
 }
 
+// rig returns the fixture of a test, which ends with it. With a fake clock, an operation that waits
+// for ever fails the test.
 func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, fakeClock bool) *rig {
 	ended, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
@@ -252,6 +256,7 @@ func (r *rig) get(ctx context.Context, l locator.Locator) answer {
 // readAtMost is the maximum number of bytes read of a body; a longer one counts as endless.
 const readAtMost = 4 << 20
 
+// do performs a request, and reads and closes the body.
 func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
 	r.Helper()
 	start := time.Now()

@@ -138,6 +138,7 @@ func (l *listing) items() iter.Seq2[fetch.Item, error] {
 	}
 }
 
+// item returns an entry as an Item. A link whose target does not exist has no attributes.
 func (l *listing) item(e fs.DirEntry) fetch.Item {
 	to := &locator.File{Host: l.a.loc.Host, Segments: append(l.segments(), e.Name())}
 	item := fetch.Item{Name: e.Name(), Locator: to, Attributes: fetch.Attributes{Size: -1}}

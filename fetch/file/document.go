@@ -89,6 +89,7 @@ type body struct {
 	closed atomic.Bool
 }
 
+// tooLarge returns the error of a document that is larger than Limits.Body.
 func tooLarge(limit int64) error {
 	return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d bytes", limit)}
 }
@@ -118,6 +119,7 @@ func (b *body) check() error {
 	return nil
 }
 
+// count records n bytes that are returned to the caller.
 func (b *body) count(n int64) {
 	if n > 0 {
 		b.left -= n

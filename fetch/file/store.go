@@ -199,6 +199,7 @@ func (a *access) copyMode(file disk.File) error {
 	return nil
 }
 
+// copy copies src to file. The Op of its error says which of the two failed.
 func (a *access) copy(file disk.File, src *source) error {
 	_, err := io.Copy(file, src)
 	switch {

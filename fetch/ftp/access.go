@@ -99,6 +99,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	return a, nil
 }
 
+// check refuses URLs and options that FTP does not support.
 func (a *access) check(p purpose) error {
 	bad := func(kind fetch.ErrorKind, what string) error {
 		return &fetch.Error{Kind: kind, Section: "3.2.2", Err: errors.New(what)}
@@ -195,6 +196,7 @@ func (a *access) list() {
 	}
 }
 
+// listing reports whether the transfer is that of a listing.
 func (a *access) listing() bool {
 	return a.verb == fetch.OpLIST || a.verb == fetch.OpNLST || a.verb == fetch.OpMLSD
 }
@@ -218,6 +220,7 @@ func (a *access) target() fetch.Target {
 	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.PurposeControl, Network: "tcp", Host: server.Host, Port: server.Port}
 }
 
+// makeKey returns the key of the sessions that the access may use.
 func (a *access) makeKey() key {
 	k := key{host: strings.ToLower(a.loc.Host), port: a.target().Port, implicit: a.implicit(), account: a.opt.Account, alternative: a.opt.AlternativeToUser}
 	if login := a.login; login != nil {

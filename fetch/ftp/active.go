@@ -95,6 +95,7 @@ func (a *Active) address(ctx context.Context, own netip.Addr) (netip.Addr, error
 	return found[i], nil
 }
 
+// addresses returns the addresses of Host, which is an address, an interface or a host name.
 func (a *Active) addresses(ctx context.Context) (found []netip.Addr, err error) {
 	if addr, err := netip.ParseAddr(a.Host); err == nil {
 		return []netip.Addr{addr.Unmap()}, nil

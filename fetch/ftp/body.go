@@ -42,6 +42,8 @@ type body struct {
 	err      error         // what every further Read returns
 }
 
+// newBody returns the Body of a download that has been started. It calls free with the session at
+// the end of the access.
 func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
@@ -214,6 +216,7 @@ func (b *body) endOfRange() error {
 	return io.EOF // it grows
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
 	if b.free != nil {
 		b.free(b.s)

@@ -204,6 +204,7 @@ func (c *control) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// answer appends lines to what the library reads next.
 func (c *control) answer(lines ...string) {
 	c.toLibrary.WriteString(strings.Join(lines, "\r\n") + "\r\n")
 }
@@ -301,6 +302,7 @@ func (c *control) passCommand(text string) (string, error) {
 	return "PASS " + password, nil
 }
 
+// sendAccount sends ACCT. text is that of the reply that requests an account.
 func (c *control) sendAccount(text string) (talk.Reply, error) {
 	account, err := c.answers.account(text)
 	if err != nil {

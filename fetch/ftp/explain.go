@@ -55,12 +55,15 @@ func (n *notes) mark(from int, together []string) {
 	}
 }
 
+// send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
 }
 
+// action adds a step that sends nothing.
 func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
 
+// login adds the steps of a login. reuses says whether PWD follows, as for sessions that are kept.
 func (n *notes) login(reuses bool) {
 	if n.a.implicit() {
 		n.action("TLS handshake")
@@ -175,6 +178,7 @@ func (n *notes) retrieve(command string, offset int64) error {
 	return nil
 }
 
+// passiveMode adds the commands that request a port of the server.
 func (n *notes) passiveMode(command string) {
 	if n.a.opt.PRET {
 		n.send("PRET "+command, "")
@@ -188,6 +192,7 @@ func (n *notes) passiveMode(command string) {
 	n.action("connect to the port that the server names, at the address of the control connection")
 }
 
+// activeMode adds the steps that announce a port of the client.
 func (n *notes) activeMode() {
 	n.action("listen on a local port")
 	refused := ""

@@ -169,6 +169,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	return f.store(ctx, req, updating, body)
 }
 
+// store performs an upload. The source is rewound for each attempt.
 func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req, p)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 // finds a name with this byte, or when it has created one.
 const iac = "\xff"
 
+// doubleIAC doubles each byte 255 of a name, which the Telnet protocol reads as IAC.
 func doubleIAC(name string) string { return strings.ReplaceAll(name, iac, iac+iac) }
 
 // tryBareIAC calls do, which sends name. If the server does not find the name, it is sent once

@@ -33,10 +33,12 @@ var serverPrograms = []serverProgram{
 	{name: "the server of curl's tests", has: contains("| (__| |_| |  _ {| |___"), single: true},
 }
 
+// hasPrefix returns a test for greetings that begin with prefix.
 func hasPrefix(prefix string) func(string) bool {
 	return func(greeting string) bool { return strings.HasPrefix(greeting, prefix) }
 }
 
+// contains returns a test for greetings that contain part.
 func contains(part string) func(string) bool {
 	return func(greeting string) bool { return strings.Contains(greeting, part) }
 }

@@ -57,6 +57,8 @@ func (s *session) plan() []string {
 	}
 	return p.lines
 }
+
+// add plans a command, unless its name may have to be sent in two forms.
 func (p *planner) add(line string) error {
 	if strings.Contains(line, iac) { // see session.tryBareIAC
 		return errNotPlannable

@@ -253,6 +253,7 @@ func (s *session) remaining(dirs []string) ([]string, bool) {
 	return dirs, false
 }
 
+// isHome reports whether the session is in its login directory.
 func (s *session) isHome() bool { return !s.dirUnknown && len(s.dirs) == 0 }
 
 func (s *session) home() error {

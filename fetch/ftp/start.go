@@ -77,6 +77,7 @@ func (b *body) checkGrowth() error {
 	return b.wrongStart()
 }
 
+// wrongStart returns the error of a download that did not begin at its offset.
 func (b *body) wrongStart() error {
 	err := fmt.Errorf("received %d bytes from byte %d of a file of %d bytes: the server ignores REST, or the file has changed", b.received, b.from, b.size)
 	return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrBadRange, Err: err})
@@ -87,6 +88,7 @@ func (b *body) startKnown() bool {
 	return b.led || b.size >= 0 && b.s.ctl.announced == b.size-b.start()
 }
 
+// noteStart notes that nothing shows where the download began.
 func (b *body) noteStart() {
 	b.a.trace.Note(fmt.Sprintf("cannot check that the server started at byte %d: its replies do not show it", b.start()))
 }

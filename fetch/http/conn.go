@@ -58,6 +58,8 @@ func (c *conn) begin(ex *exchange, reused bool) {
 	}
 }
 
+// permit returns an error unless an exchange may use the connection: it requires the same proxy and
+// the permission of the policy.
 func (c *conn) permit(ex *exchange) error {
 	if c.via != ex.via() {
 		return errors.New("the connection uses a different proxy")
@@ -283,12 +285,14 @@ func (c *conn) readEarly(p []byte) (int, *exchange) {
 	return n, c.ex
 }
 
+// dropEarly removes the first n bytes that arrived early.
 func (c *conn) dropEarly(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.early.Next(n)
 }
 
+// keepEarly appends bytes that arrived early.
 func (c *conn) keepEarly(octets []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

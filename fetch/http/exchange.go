@@ -38,6 +38,7 @@ type exchange struct {
 
 type exchangeKey struct{}
 
+// exchangeOf returns the exchange of a context, or nil.
 func exchangeOf(ctx context.Context) *exchange {
 	ex, _ := ctx.Value(exchangeKey{}).(*exchange)
 	return ex
@@ -77,6 +78,7 @@ func (ex *exchange) traced(ctx context.Context) context.Context {
 	})
 }
 
+// current returns the connection of the exchange, or nil.
 func (ex *exchange) current() *conn {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -127,6 +127,7 @@ func (c *chunks) take(octets []byte) int {
 	return n
 }
 
+// octet reads one byte that is not part of the data of a chunk.
 func (c *chunks) octet(octet byte) {
 	switch c.state {
 	case chunkSize, chunkExtension:

@@ -283,7 +283,7 @@ func (f *Fetcher) userAgent() string {
 }
 
 // wireURL returns l for net/http, which sends RawPath and RawQuery unchanged if they are well
-// encoded. The output of String always is.
+// encoded, as the output of String is.
 func wireURL(l *locator.HTTP) *url.URL {
 	path, query, hasQuery := strings.Cut(target(l), "?")
 	server, _ := locator.ServerOf(l)

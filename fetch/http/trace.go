@@ -20,6 +20,7 @@ type hooks struct {
 	to    *fetch.Trace
 }
 
+// call calls hook with the Trace, unless the fetch has ended.
 func (h *hooks) call(hook func(*fetch.Trace)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -200,6 +200,8 @@ func (a *attempt) Read(p []byte) (int, error) {
 	}
 }
 
+// read reads from the source, unless another attempt has begun. The Trace is told of each byte of
+// the source once.
 func (a *attempt) read(p []byte) (int, error) {
 	u := a.u
 	u.reading.Lock()

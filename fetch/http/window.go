@@ -89,6 +89,7 @@ func (c *call) windowIn(total int64) (window, error) {
 	return w, nil
 }
 
+// badRange returns the error of a range that cannot be requested, or was not sent.
 func (c *call) badRange(why string) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
@@ -147,7 +148,7 @@ func (c *call) acceptUnrequested(a *answer) error {
 }
 
 // acceptAtEnd sets an empty window for a 416 response if the requested range starts at the end of
-// the resource. It reports whether it does.
+// the resource. It reports whether that is so.
 func (c *call) acceptAtEnd(a *answer) bool {
 	n := c.totalLength(a)
 	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset+c.lead {

@@ -95,6 +95,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// canceled returns the error of a read after the end of the context, else nil.
 func (b *body) canceled() error {
 	if err := b.s.ctx.Err(); err != nil {
 		return b.a.bodyFailure(b.op, b.s.Fail(err))
@@ -102,6 +103,7 @@ func (b *body) canceled() error {
 	return nil
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
 	if b.free != nil {
 		b.free(b.s)

@@ -27,14 +27,17 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 // notes builds a Plan.
 type notes struct{ plan *fetch.Plan }
 
+// send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
 }
 
+// action adds a step that sends nothing.
 func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
 
 func (n *notes) note(what string) { n.plan.Notes = append(n.plan.Notes, what) }
 
+// opening adds the steps before the first command of an access.
 func (n *notes) opening(secure security) {
 	switch secure {
 	case implicit:
@@ -50,6 +53,7 @@ func (n *notes) opening(secure security) {
 	n.send("MODE READER", "when the server does not support CAPABILITIES, or requires MODE READER")
 }
 
+// access adds the commands of an access.
 func (n *notes) access(a *access) {
 	switch {
 	case a.articles != nil:

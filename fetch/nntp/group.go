@@ -118,6 +118,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 // maxSpans limits the memory for the article numbers of a group.
 const maxSpans = 100_000
 
+// addNumber adds n to list. If it follows the last number, it extends the last range.
 func addNumber(list []span, n int64) ([]span, error) {
 	if last := len(list) - 1; last >= 0 && list[last].to+1 == n {
 		list[last].to = n

@@ -159,6 +159,7 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 	return r, n, err
 }
 
+// line returns the command for the article n.
 func (p *pipeline) line(n int64) string { return fmt.Sprintf("%s %d", p.verb, n) }
 
 // take removes up to n numbers from p.left and returns them.

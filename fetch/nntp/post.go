@@ -183,6 +183,7 @@ func checkHeaderLine(line []byte, number int) error {
 	return fmt.Errorf("line %d of the article is not a header field; put an empty line after the header", number)
 }
 
+// isMandatory reports whether the header of an article must have a field.
 func isMandatory(name string) bool {
 	for _, m := range mandatory {
 		if strings.EqualFold(m, name) {

@@ -57,6 +57,7 @@ func (b *series) finish() {
 	b.release()
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *series) release() {
 	if b.free != nil {
 		b.free(b.s)
@@ -222,6 +223,7 @@ func (m *mbox) begin() error {
 	return nil
 }
 
+// end appends the empty line after an article.
 func (m *mbox) end() {
 	m.inside = false
 	m.pending = append(m.pending, '\n')

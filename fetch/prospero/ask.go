@@ -221,6 +221,8 @@ func (a *answer) next() ([][]string, error) {
 	return nextLines(a.r, a.plain)
 }
 
+// nextLines returns the tokens of the next line. If plain is set, that is a line of version 1,
+// which may correspond to several.
 func nextLines(r *proto.Reader, plain bool) ([][]string, error) {
 	tokens, err := r.ReadLine()
 	if err != nil {

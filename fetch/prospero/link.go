@@ -43,6 +43,7 @@ func item(l *proto.Link, attributes []proto.Attribute) fetch.Item {
 	return it
 }
 
+// kindOf returns the kind of an object by the target of its link.
 func kindOf(target string) fetch.Kind {
 	if strings.HasPrefix(target, proto.TargetDirectory) {
 		return fetch.KindMenu
@@ -189,6 +190,7 @@ func gopher(m proto.Method, host string, port uint16, arg string) *locator.Gophe
 	return l
 }
 
+// gopherKind returns the kind of a gopher item type.
 func gopherKind(typ byte) fetch.Kind {
 	switch typ {
 	case '1':
@@ -222,6 +224,7 @@ func wais(m proto.Method, host string, port uint16) (*locator.WAIS, error) {
 	return l, nil
 }
 
+// segments splits a path into the segments of a file URL.
 func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
 // escaped returns a path, encoded for a URL.

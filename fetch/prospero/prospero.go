@@ -152,6 +152,7 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 // needsWords reports whether the object is a search without words.
 func (c *call) needsWords() bool { return c.req.Query == "" && c.wordless() }
 
+// wordless reports whether the object is an archie search without its words.
 func (c *call) wordless() bool {
 	return strings.HasPrefix(c.at.object, "ARCHIE/MATCH(") && strings.HasSuffix(strings.TrimSuffix(c.at.object, "/"), ")")
 }

@@ -132,6 +132,7 @@ func infoRequest(c *call, t *target) string { return c.objectInfo(t, "#ALL") }
 // contentsRequest requests the contents of an object.
 func contentsRequest(c *call, t *target) string { return c.objectInfo(t, "CONTENTS") }
 
+// objectInfo returns a GET-OBJECT-INFO request. what names the requested attributes.
 func (c *call) objectInfo(t *target, what string) string {
 	return c.greeting() + "GET-OBJECT-INFO " + what + " " + proto.Token(t.nameType) + " " + proto.Token(t.object) + " " +
 		strconv.Itoa(t.version) + "\n" + t.selectLines()

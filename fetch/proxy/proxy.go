@@ -136,6 +136,7 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	return nil, fetch.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
 }
 
+// connect is Connect without the type of its errors.
 func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"

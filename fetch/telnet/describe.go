@@ -56,6 +56,7 @@ func (d *describer) subnegotiate(option byte, data []byte) error {
 
 func (d *describer) binary() bool { return false }
 
+// nameOf returns the name of a command or option, or else its number.
 func nameOf(names map[byte]string, c byte) string {
 	if n, ok := names[c]; ok {
 		return n

@@ -63,6 +63,7 @@ type body struct {
 	closed atomic.Bool
 }
 
+// newBody returns the Body of a range of a document. It requests nothing.
 func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	start, until, err := span(doc.length, offset, length)
 	if err != nil {

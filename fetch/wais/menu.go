@@ -43,6 +43,7 @@ func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
 	}
 }
 
+// item returns a record as an Item of one type.
 func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	it := fetch.Item{Name: headline(r.Headline), Attributes: fetch.Attributes{
 		Size: -1, ModTime: date(r.Date), MediaType: mediaType(typ), Header: header(r, typ),
@@ -182,6 +183,7 @@ func (a *access) asText(items iter.Seq[fetch.Item], info *Info, limit int) io.Re
 	return &b
 }
 
+// writeItem writes the n-th item of a menu as text.
 func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
 	fmt.Fprintf(b, "%3d. %s", n, item.Name)
 	separator := "  ("

@@ -206,6 +206,7 @@ func (x *Exchange) note(text string) {
 	}
 }
 
+// write sends a packet and reports it to Config.Sent.
 func (x *Exchange) write(w io.Writer, p *Packet) error {
 	datagram := p.Append(nil)
 	if _, err := w.Write(datagram); err != nil {
@@ -245,6 +246,7 @@ func (x *Exchange) repeat() error {
 	return nil
 }
 
+// acknowledge tells the server how many packets of the answer have arrived.
 func (x *Exchange) acknowledge() error {
 	x.ackSent = x.answer.Through()
 	return x.write(x.conn, &Packet{Header: 9, ID: x.cfg.ID, Received: x.answer.Through()})

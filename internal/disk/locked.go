@@ -49,6 +49,7 @@ func Lock(open func() (File, error), stat func() (fs.FileInfo, error)) (*Locked,
 	}
 }
 
+// lock locks a regular file, and then fails if its name leads to another file.
 func (f *Locked) lock() (err error) {
 	if f.Info, err = f.Stat(); err != nil || !f.Info.Mode().IsRegular() {
 		return err
@@ -94,6 +95,7 @@ type simulated interface {
 	Flush() error
 }
 
+// lockFile returns false if the file is locked already.
 func lockFile(f File) bool {
 	if file, ok := f.(simulated); ok {
 		return file.Lock()

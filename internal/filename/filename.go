@@ -39,6 +39,7 @@ var dividers = strings.NewReplacer("/", "_", `\`, "_", "\x00", "_")
 // returns a name.
 func Component(text string) string { return safe(dividers.Replace(text)) }
 
+// safe returns a safe name for one component of a path.
 func safe(name string) string {
 	if trimEnd(name) == "" && len(name) > 2 || strings.Trim(name, " ") == "" {
 		name = encodeDots(name) // else all such names would become "_"

@@ -119,6 +119,8 @@ func (n *Network) removeListener(l *Listener) {
 	}
 }
 
+// resolve parses an address. All names of hosts but localhost and mem are unknown, and other hosts
+// are unreachable.
 func resolve(network, address string) (*net.TCPAddr, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":

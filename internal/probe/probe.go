@@ -169,8 +169,10 @@ func quote(line string) string {
 	return strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`).Replace(line)
 }
 
+// unquote returns the line that quote has quoted, as far as lines to send need it.
 func unquote(line string) string { return strings.ReplaceAll(line, `\t`, "\t") }
 
+// ask sends a request and reads to the end of the connection.
 func (s *Server) ask(ctx context.Context, request string) (string, error) {
 	nc, err := s.Dial(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -230,6 +232,7 @@ func (s *Server) play(ctx context.Context, text string, answer func(*talk, step)
 	return out.String(), nil
 }
 
+// connect plays the steps of one connection.
 func (s *Server) connect(ctx context.Context, out *strings.Builder, steps []step, answer func(*talk, step) error) error {
 	nc, err := s.Dial(ctx, "tcp", s.Addr)
 	if err != nil {

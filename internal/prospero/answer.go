@@ -63,6 +63,7 @@ func linkOf(f []string) (Link, error) {
 	return l, err
 }
 
+// objectOf parses five fields: the host with its type, the name with its type, and the version.
 func objectOf(f []string) (Object, error) {
 	o := Object{HostType: f[0], Host: f[1], NameType: f[2], Name: f[3]}
 	var err error

@@ -491,6 +491,7 @@ func (f *filling) cutError(s *segment, err error) error {
 	return err
 }
 
+// incoming returns the Body, through Incoming if that is set.
 func (j *Job) incoming(res *fetch.Resource) io.Reader {
 	if j.Incoming == nil {
 		return res.Body
@@ -498,6 +499,7 @@ func (j *Job) incoming(res *fetch.Resource) io.Reader {
 	return j.Incoming(res.Body)
 }
 
+// openAt opens the file once more, at a position.
 func (f *filling) openAt(pos int64) (disk.File, error) {
 	file, err := f.reopen()
 	if err != nil {

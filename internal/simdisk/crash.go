@@ -74,6 +74,7 @@ func (d *Disk) Settle() {
 	d.settle()
 }
 
+// settle is Settle with mu held.
 func (d *Disk) settle() {
 	for _, n := range d.dirty {
 		n.saved, n.edits, n.dirty = nil, nil, false
@@ -178,6 +179,7 @@ func (d *names) crash(r *rand.Rand) {
 	}
 }
 
+// apply makes a change.
 func (d *names) apply(c *change) {
 	if c.from.dir != nil {
 		d.detach(c.from)

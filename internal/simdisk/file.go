@@ -32,6 +32,7 @@ func (f *file) do(op string, n int, effect func() error) error {
 	}))
 }
 
+// call returns the Call for the hook. It is empty without a hook.
 func (f *file) call(op string, n int) Call {
 	if f.p.before == nil {
 		return Call{}
@@ -45,6 +46,7 @@ func (f *file) call(op string, n int) Call {
 	return Call{Op: op, Name: name, N: n}
 }
 
+// wrap returns the error that *os.File returns.
 func (f *file) wrap(op string, err error) error {
 	switch op {
 	case "list":
@@ -282,11 +284,13 @@ func (f *file) Close() error {
 	return f.wrap("close", failed)
 }
 
+// close closes the file with mu held.
 func (f *file) close() {
 	f.release()
 	delete(f.p.opened, f)
 }
 
+// release ends the lock and the use of the inode.
 func (f *file) release() {
 	f.closed = true
 	if f.node.lock == f {

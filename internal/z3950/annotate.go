@@ -64,6 +64,7 @@ func (a *annotator) add(at, n, depth int, text string) {
 	a.lines = append(a.lines, Line{at, a.message[at : at+n], depth, text})
 }
 
+// pdu explains the PDU at the cursor.
 func (a *annotator) pdu(c cursor) error {
 	start := c.at
 	n, err := c.fixed(2)
@@ -112,6 +113,7 @@ func (a *annotator) fixed(c *cursor, sizes []int, format string) error {
 	return nil
 }
 
+// elements explains elements and the elements inside them.
 func (a *annotator) elements(c cursor, depth int) error {
 	if depth > maxDepth {
 		return c.fail("elements nested more than %d deep", maxDepth)

@@ -164,6 +164,7 @@ func (t *Terms) decode(c cursor) error {
 	return nil
 }
 
+// firstOctet returns the first octet of a value, or 0 if it is empty.
 func firstOctet(e element) byte {
 	if len(e.value) == 0 {
 		return 0

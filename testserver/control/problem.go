@@ -141,6 +141,7 @@ func kind(t reflect.Type) string {
 	return "nothing: only a program in Go can set this"
 }
 
+// decodeStrict decodes one JSON document that has no unknown fields.
 func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

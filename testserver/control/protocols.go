@@ -176,6 +176,7 @@ func personalitiesOf(protocol string) []personalityInfo {
 	return []personalityInfo{}
 }
 
+// personalityInfos describes personalities for clients.
 func personalityInfos[S any](all []testserver.Personality[S]) (list []personalityInfo) {
 	for _, p := range all {
 		list = append(list, personalityInfo{p.Name, p.Summary, p.Source})

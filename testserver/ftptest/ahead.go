@@ -59,6 +59,7 @@ func (f *session) answer(p *core.Plan, reply string) error {
 	return f.Client.Answer(p, reply)
 }
 
+// checkAhead waits for commands that arrive too early, for the time of aheadTime.
 func (f *session) checkAhead() error {
 	wait := time.NewTimer(aheadTime)
 	defer wait.Stop()

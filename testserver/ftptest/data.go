@@ -77,6 +77,7 @@ func (f *session) epsv(arg string) error {
 // peer returns the client's address.
 func (f *session) peer() netip.Addr { return addrOf(f.RemoteAddr()) }
 
+// addrOf returns the IP address of a, which is not valid for other addresses.
 func addrOf(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

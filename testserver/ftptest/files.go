@@ -27,6 +27,7 @@ func (f *session) name(arg string) string {
 // fail replies to an error of the tree.
 func (f *session) fail(err error) error { return f.reply(f.failure(err)) }
 
+// failure returns the reply to an error of the tree.
 func (f *session) failure(err error) string {
 	f.now.about = reason(err)
 	switch {

@@ -245,6 +245,7 @@ const (
 	settleTime  = 100 * time.Millisecond
 )
 
+// serve serves one control connection.
 func (s *Server) serve(c *core.Client) {
 	record.ReceiveUrgent(c.Conn)
 	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),

@@ -78,6 +78,7 @@ func (f *session) login() error {
 	return f.reply("230 User logged in, proceed.")
 }
 
+// denied replies to a wrong login. After too many of them the session ends.
 func (f *session) denied() error {
 	f.asked = 0
 	if f.failures++; f.failures >= maxLogins {

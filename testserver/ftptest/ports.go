@@ -137,6 +137,7 @@ func (e *listening) close() error {
 	return nil
 }
 
+// setDeadline sets the deadline of Accept, if the listener has one.
 func setDeadline(l net.Listener, t time.Time) {
 	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
 		_ = d.SetDeadline(t)
@@ -186,6 +187,7 @@ type pool struct {
 	free  chan net.Listener // the one that was used longest ago first; sessions wait in turn
 }
 
+// openPool opens the ports of DataPorts.
 func (s *Server) openPool() error {
 	host, _, _ := net.SplitHostPort(s.m.Addr)
 	p := &pool{srv: s, free: make(chan net.Listener, s.DataPorts)}

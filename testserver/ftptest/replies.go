@@ -122,6 +122,7 @@ func (f *session) fill(text, usual string) string {
 	).Replace(text)
 }
 
+// capital returns s with its first letter in upper case.
 func capital(s string) string {
 	for i, r := range s {
 		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
@@ -129,6 +130,7 @@ func capital(s string) string {
 	return s
 }
 
+// mode returns the name of the type in replies.
 func (f *session) mode() string {
 	if f.ascii {
 		return "ASCII"

@@ -100,10 +100,12 @@ func (f *session) appendTo(arg string) error {
 	return f.receive(arg, e.Size)
 }
 
+// receive stores the data of a transfer in a file, from an offset on.
 func (f *session) receive(arg string, offset int64) error {
 	return f.receiveAs(arg, offset, "150 Ok to send data.")
 }
 
+// receiveAs is receive with another first reply.
 func (f *session) receiveAs(arg string, offset int64, first string) error {
 	name := f.name(arg)
 	err := f.withRight(testserver.Write, func() error { return f.tree.MayWrite(name, offset) })
@@ -123,12 +125,14 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 	})
 }
 
+// takeRestart returns the offset of REST, which counts for one transfer only.
 func (f *session) takeRestart() int64 {
 	n := f.rest
 	f.rest = 0
 	return n
 }
 
+// openingReply returns the first reply to RETR.
 func (f *session) openingReply(name string, size int64) string {
 	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", f.mode(), name, size)
 }
@@ -242,6 +246,7 @@ func (f *session) aborts(line string) bool {
 	return strings.EqualFold(line, "ABOR") && !without && !core.ContainsFold(f.srv.Hide, "ABOR")
 }
 
+// lastReply returns the last reply to a transfer that ended with err.
 func (f *session) lastReply(err error) string {
 	switch {
 	case err == nil:
@@ -258,6 +263,7 @@ func (f *session) lastReply(err error) string {
 	return f.failure(err)
 }
 
+// isNetError reports whether err is that of a connection, and not of the tree.
 func isNetError(err error) bool {
 	var ne *net.OpError
 	return errors.As(err, &ne) || errors.Is(err, core.ErrCut)

@@ -32,10 +32,12 @@ func itemType(name string) byte {
 	return '9'
 }
 
+// menu returns an answer that ends in a dot.
 func menu(stage string, text string) answer {
 	return answer{stage: stage, text: true, body: io.NopCloser(strings.NewReader(text))}
 }
 
+// binary returns an answer that ends with the connection.
 func binary(stage string, text string) answer {
 	return answer{stage: stage, body: io.NopCloser(strings.NewReader(text))}
 }
@@ -76,6 +78,7 @@ func (s *Server) directory(name string) answer {
 	return menu("MENU", text.String())
 }
 
+// item returns the menu line of a file or directory.
 func (s *Server) item(name string, e tree.Entry) MenuLine {
 	item := MenuLine{Type: '1', Display: e.Name, Selector: "/" + name}
 	if !e.Dir {
@@ -124,6 +127,7 @@ func (s *Server) fromMap(dir string, m io.Reader) string {
 	return text.String()
 }
 
+// mapItem returns the item of a line of a gophermap.
 func mapItem(dir string, fields []string) MenuLine {
 	item := MenuLine{Type: fields[0][0], Display: fields[0][1:], Selector: fields[1]}
 	if item.Selector == "" {
@@ -192,6 +196,7 @@ func (s *Server) find(dir string, words []string, found []MenuLine, depth int) [
 	return found
 }
 
+// matches reports whether the name or the text of a file has all the words.
 func (s *Server) matches(name string, e tree.Entry, words []string) bool {
 	text := strings.ToLower(e.Name)
 	if !e.Dir && itemType(e.Name) == '0' {

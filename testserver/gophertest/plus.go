@@ -347,6 +347,7 @@ func (s *Server) readForm(c *core.Client, r *bufio.Reader) (lines []string, err 
 	}
 }
 
+// text returns the body of an answer.
 func text(s string) io.ReadCloser { return io.NopCloser(strings.NewReader(s)) }
 
 // hereTabbed returns the server's host and port in the form of a menu.

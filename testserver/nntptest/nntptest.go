@@ -139,6 +139,7 @@ type session struct {
 // maxLine is the maximum length of a command.
 const maxLine = 4 << 10
 
+// serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
 	n.r = bufio.NewReaderSize(c, maxLine)

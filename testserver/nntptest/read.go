@@ -39,6 +39,7 @@ func (n *session) lookup(name string) (*group, string) {
 	return g, ""
 }
 
+// setGroup selects a group and its first article.
 func (n *session) setGroup(g *group) {
 	n.group, n.current = g, 0
 	if numbers, _, _ := n.srv.news.numbers(g); len(numbers) > 0 {
@@ -46,6 +47,7 @@ func (n *session) setGroup(g *group) {
 	}
 }
 
+// groupReply returns the reply to GROUP.
 func (n *session) groupReply(g *group) string {
 	numbers, low, high := n.srv.news.numbers(g)
 	return fmt.Sprintf("211 %d %d %d %s", len(numbers), low, high, g.name)
@@ -116,6 +118,7 @@ func (n *session) listGroups(first, pattern string) error {
 	})
 }
 
+// listNewsgroups is LIST NEWSGROUPS [wildmat].
 func (n *session) listNewsgroups(pattern string) error {
 	return n.listNames("215 descriptions follow", pattern, func(name string) string {
 		if d := n.srv.Descriptions[name]; d != "" {
@@ -125,6 +128,7 @@ func (n *session) listNewsgroups(pattern string) error {
 	})
 }
 
+// listNames sends the lines of the groups that match a pattern; "" means all groups.
 func (n *session) listNames(first, pattern string, line func(name string) string) error {
 	var lines strings.Builder
 	for _, name := range n.srv.news.names() {

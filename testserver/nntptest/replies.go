@@ -47,6 +47,7 @@ func (n *session) replyText(usual string) (string, error) {
 	return n.fill(text, rest), nil
 }
 
+// fill replaces the names in braces.
 func (n *session) fill(text, usual string) string {
 	field, span, _ := strings.Cut(n.arg, " ")
 	group, name := "", ""

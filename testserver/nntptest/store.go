@@ -91,6 +91,7 @@ func groupName(dir string) string {
 	return name
 }
 
+// group returns the group of a name, and creates it if it does not exist.
 func (r *store) group(name string) *group {
 	g := r.groups[name]
 	if g == nil {
@@ -202,6 +203,7 @@ func (r *store) numbers(g *group) (numbers []int, low, high int) {
 	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
 }
 
+// numbered returns the article of a number, or nil.
 func (r *store) numbered(g *group, number int) *article {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -254,6 +256,7 @@ func (a *article) header(e tree.Entry) []byte {
 		a.group, core.OneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
 }
 
+// ownID returns the message-id of an article whose text has none.
 func (a *article) ownID() string {
 	return fmt.Sprintf("<%d.%s@testserver.test>", a.number, a.group)
 }

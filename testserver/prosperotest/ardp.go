@@ -194,6 +194,7 @@ var answerWords = map[string]bool{
 	"VERSION-NOT-SUPPORTED": true, "SUCCESS": true, "WARNING": true, "ACL": true, "LINK-INFO": true, "AUTHENTICATED": true,
 }
 
+// isAnswer reports whether a text is an answer of a server, and not a request.
 func isAnswer(text []byte) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(string(text), " \t\r\n"), " ")
 	return answerWords[strings.TrimSpace(word)]
@@ -377,6 +378,7 @@ func (s *Server) control(call *call, p *ardp.Packet) {
 	s.send(call, p)
 }
 
+// recordText records a line of the transcript.
 func (s *Server) recordText(call *call, from core.Side, text string) {
 	s.m.Record(core.Line{Conn: call.number, From: from, Text: text}, nil)
 }

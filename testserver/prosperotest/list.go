@@ -161,6 +161,7 @@ func (a *answerer) attributes(name string, e tree.Entry) []proto.Attribute {
 	return list
 }
 
+// intrinsic returns an attribute of an object itself.
 func intrinsic(of, name, value string) proto.Attribute {
 	return proto.Attribute{Of: of, Nature: "INTRINSIC", Name: name, Type: "SEQUENCE", Value: []string{value}}
 }
@@ -181,6 +182,8 @@ func match(entries []listed, names []string) []listed {
 	return found
 }
 
+// matcher returns a function that matches names against a regular expression in parentheses, or
+// else a pattern.
 func matcher(pattern string) func(string) bool {
 	if strings.HasPrefix(pattern, "(") && strings.HasSuffix(pattern, ")") && len(pattern) < 1000 {
 		if re, err := regexp.Compile(pattern); err == nil {

@@ -131,6 +131,7 @@ func (s *Server) link(l Link) proto.Link {
 	}
 }
 
+// method converts m to the form of the protocol.
 func (m Method) method() proto.Method {
 	p := proto.Method{Name: m.Name, Host: m.Host, Selector: m.HSOName, Args: m.Args}
 	if m.Host != "" {

@@ -249,6 +249,7 @@ func (r *Replay) dropAwaited(s *session) {
 	}
 }
 
+// report calls Report, one call at a time.
 func (r *Replay) report(d Difference) {
 	r.reports.Lock()
 	defer r.reports.Unlock()

@@ -183,6 +183,7 @@ func (p *peer) cutBy(lost int) {
 	}
 }
 
+// closeWrite closes the sending side, or all of a connection that has no sides.
 func closeWrite(nc net.Conn) error {
 	if half, ok := nc.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

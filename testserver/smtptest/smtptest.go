@@ -132,6 +132,7 @@ const (
 	maxRecipients = 1000
 )
 
+// serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	m := &session{Client: c, srv: s, r: bufio.NewReaderSize(c, maxLine), tls: s.ImplicitTLS}
 	m.plan = s.m.At("GREETING")
@@ -162,6 +163,7 @@ func (m *session) line() (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), err
 }
 
+// command carries out one line.
 func (m *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)

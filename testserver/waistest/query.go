@@ -114,6 +114,7 @@ func (q *waisQuery) next(words ...string) string {
 	return ""
 }
 
+// parseOr parses an alternative. Terms without an operator between them are one.
 func (q *waisQuery) parseOr(depth int) (map[int]int, error) {
 	if depth > maxQueryDepth {
 		return nil, errQuery
@@ -128,6 +129,7 @@ func (q *waisQuery) parseOr(depth int) (map[int]int, error) {
 	return found, err
 }
 
+// parseAnd parses terms that are joined by "and" or "not".
 func (q *waisQuery) parseAnd(depth int) (map[int]int, error) {
 	found, err := q.parseTerm(depth)
 	for err == nil {
@@ -145,6 +147,7 @@ func (q *waisQuery) parseAnd(depth int) (map[int]int, error) {
 	return found, err
 }
 
+// parseTerm parses a word, a phrase or an expression in parentheses.
 func (q *waisQuery) parseTerm(depth int) (map[int]int, error) {
 	if q.next("(") != "" {
 		found, err := q.parseOr(depth + 1)

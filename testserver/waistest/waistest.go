@@ -147,6 +147,7 @@ type request struct {
 	pdu             z3950.PDU // nil if it cannot be parsed
 }
 
+// read parses a message, and names the stage of its faults.
 func (s *Server) read(octets []byte) request {
 	pdu, err := z3950.Decode(octets)
 	if err != nil {

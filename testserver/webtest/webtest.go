@@ -28,7 +28,7 @@ type Server struct {
 
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
 	Users map[string]testserver.User `json:"-"`
-	// Protected lists path prefixes that require a login. If nil, all paths do.
+	// Protected lists path prefixes that require a login. If nil, all paths require one.
 	Protected []string
 	// Realm is the realm of 401 responses; "" means "testserver".
 	Realm string
@@ -169,6 +169,7 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// badRequest returns the response to a request that cannot be read because of err.
 func badRequest(err error) string {
 	status := http.StatusBadRequest
 	switch {
@@ -208,6 +209,7 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 	}
 }
 
+// allow returns the methods that the server supports.
 func (s *Server) allow() string {
 	if s.ReadOnly {
 		return "GET, HEAD"

@@ -101,6 +101,7 @@ func behind(s *scene.Stage, server string, cut func(record int) bool) string {
 // closeNotify is the length of a record with an alert: in clear, and encrypted as TLS 1.3 does.
 var closeNotify = map[byte]int{21: 0, 23: 19}
 
+// pass relays one connection of behind, and closes it.
 func pass(client net.Conn, server string, cut func(record int) bool) {
 	defer client.Close()
 	to, err := net.Dial("tcp", server)

@@ -234,6 +234,8 @@ func (r *run) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
 	}, func(i int, err error) { r.fail(ctx, dirs[i], true, err) })
 }
 
+// deleteIn deletes files of one directory. It returns an error if not every edit has a
+// result.
 func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
 	edits := make([]fetch.Edit, len(recs))
 	for i, rec := range recs {

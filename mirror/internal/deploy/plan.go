@@ -256,6 +256,7 @@ func (r *run) agrees(rec state.Record, t site.There, f *file) bool {
 // comparable reports whether times in the listing are those of files, in UTC to the second.
 func (r *run) comparable(f *file) bool { return r.remote[f.dir()].Exact }
 
+// unchanged reports a file that need not be sent.
 func (r *run) unchanged(f *file) {
 	f.placed = true
 	r.report(Event{What: Unchanged, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})

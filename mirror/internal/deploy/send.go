@@ -173,6 +173,7 @@ func (r *run) batches(files []*file) (all []batch) {
 	return all
 }
 
+// failFile is fail for a file, which is then not placed.
 func (r *run) failFile(ctx context.Context, f *file, err error) {
 	f.failed = true
 	r.fail(ctx, f.path, false, err)

@@ -177,6 +177,7 @@ func (w *walker) enter(ctx context.Context, name string, info fs.FileInfo) error
 	return err
 }
 
+// skip reports an entry of Dir that is not sent.
 func (r *run) skip(name string, reason error) {
 	r.report(Event{What: Skipped, File: name, URL: r.site.URL(components(name), false), Size: -1, Err: reason})
 }

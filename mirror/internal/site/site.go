@@ -71,6 +71,7 @@ func (s *Site) SetStart(start locator.Locator) error {
 	return nil
 }
 
+// refuse returns the error of a URL that cannot be a target.
 func refuse(l locator.Locator, format string, args ...any) error {
 	return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 }
@@ -157,6 +158,7 @@ func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
 	return s.list(ctx, path, false)
 }
 
+// list lists a directory, which is created if create is set and it does not exist.
 func (s *Site) list(ctx context.Context, path []string, create bool) (Directory, error) {
 	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, create }))
 	if err != nil {

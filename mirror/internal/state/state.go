@@ -113,6 +113,7 @@ func (s *State) openReadOnly() error {
 	return s.Read(f)
 }
 
+// open opens, locks and reads the file.
 func (s *State) open() error {
 	locked, err := disk.Lock(func() (disk.File, error) { return s.disk.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
 		func() (fs.FileInfo, error) { return s.disk.Stat(s.name) })
@@ -229,6 +230,7 @@ func isLocal(name string) bool {
 	return fs.ValidPath(strings.ToValidUTF8(name, "_")) && name != "."
 }
 
+// encode returns the line of a record. It also has the octets of a path that is not UTF-8.
 func encode(rec Record) ([]byte, error) {
 	if !utf8.ValidString(rec.File) {
 		rec.Octets = []byte(rec.File)
@@ -316,6 +318,7 @@ func (s *State) Close(whole bool) error {
 	return err
 }
 
+// rewrite replaces the file by one that has the valid lines only.
 func (s *State) rewrite() error {
 	text, err := s.Text(true)
 	if err != nil {

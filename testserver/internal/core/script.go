@@ -90,6 +90,7 @@ func LineText(octets string) string {
 	return strconv.Quote(octets)
 }
 
+// Printable reports whether s consists of printable ASCII.
 func Printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -317,6 +317,7 @@ func (t *Tree) Remove(name string, dir bool) error {
 	return t.set(name, &node{gone: true})
 }
 
+// Mkdir creates a directory. It fails if the name exists, or the directory above it does not.
 func (t *Tree) Mkdir(name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -349,6 +350,7 @@ func (t *Tree) Rename(from, to string) error {
 	return t.move(from, to, e)
 }
 
+// move renames a file, or a directory with everything below it. e is the entry of from.
 func (t *Tree) move(from, to string, e Entry) error {
 	n := &node{base: from}
 	if e.Dir {
