@@ -32,6 +32,7 @@ type way struct {
 	login      plan.Login
 }
 
+// wayOf returns the options of o that affect connections.
 func wayOf(o *plan.Operation) way {
 	return way{
 		dialer: o.Connect.Dialer, proxy: o.Proxy, tls: o.TLS, ftp: o.FTP.Session, exact: o.Exact, smtp: o.SMTP,

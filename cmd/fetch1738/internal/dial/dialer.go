@@ -125,6 +125,7 @@ func isBind(err error) bool {
 	return ok && (call.Syscall == "bind" || errors.Is(err, syscall.EADDRNOTAVAIL))
 }
 
+// unspecified returns the unspecified address of the family of another one.
 func unspecified(of netip.Addr) netip.Addr {
 	if of.Is4() {
 		return netip.IPv4Unspecified()

@@ -49,6 +49,7 @@ func (l LocalAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	return addrs, l.localError(err)
 }
 
+// localError returns a LocalError about l, or nil if err is nil.
 func (l LocalAddress) localError(err error) error {
 	if err == nil {
 		return nil

@@ -42,6 +42,7 @@ func (c *Console) Answer(ctx context.Context, r *transfer.Result, f *gopher.Form
 	return form.Person{In: c.In, Err: c.Err, Charset: r.Op.Output.Charset}.Ask(ctx, f)
 }
 
+// pause calls Pause, if that is set.
 func (c *Console) pause() (resume func()) {
 	if c.Pause == nil {
 		return func() {}

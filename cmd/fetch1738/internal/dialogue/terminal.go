@@ -207,6 +207,7 @@ func (k *keyboard) closePrompt() {
 	}
 }
 
+// status shows which server the session is with, and which side echoes.
 func (k *keyboard) status() {
 	echo := "locally, line by line"
 	if k.d.s.Echoes() {
@@ -226,6 +227,7 @@ func (k *keyboard) suggest(login locator.Login) {
 	}
 }
 
+// say shows a line.
 func (k *keyboard) say(format string, args ...any) { k.show(fmt.Sprintf(format, args...) + "\r\n") }
 
 func (k *keyboard) show(text string) { _, _ = io.WriteString(k.local, text) }

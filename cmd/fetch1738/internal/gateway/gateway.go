@@ -253,6 +253,7 @@ func (s *server) begin() bool {
 	return true
 }
 
+// end counts the end of a request. After the last one the server is idle.
 func (s *server) end() {
 	defer s.running.Done()
 	s.mu.Lock()

@@ -112,6 +112,8 @@ func listen(at []netip.AddrPort) ([]net.Listener, error) {
 	}
 }
 
+// listenOnce listens on all addresses with the port of the first one, or the one that the system
+// chooses for it.
 func listenOnce(at []netip.AddrPort) (list []net.Listener, err error) {
 	port := at[0].Port()
 	for i, a := range at {

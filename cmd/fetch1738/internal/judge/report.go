@@ -57,6 +57,7 @@ type count struct {
 	unable   string // why the client was not judged
 }
 
+// report returns the report of total cases, in the format of the options.
 func (o *options) report(total int) *report {
 	r := &report{w: bufio.NewWriter(o.Std.Out), total: total, show: &lines{verbose: o.verbose}}
 	switch {
@@ -101,18 +102,21 @@ func (r *report) add(result judge.Result) {
 	}
 }
 
+// erase removes the number of cases from the terminal.
 func (r *report) erase() {
 	if r.meter != nil {
 		fmt.Fprint(r.meter, "\r\x1b[K")
 	}
 }
 
+// keep keeps the first error of writing.
 func (r *report) keep(err error) {
 	if r.err == nil && err != nil {
 		r.err = stdio.OutputError(err)
 	}
 }
 
+// group returns the counts for the task and scheme of a case.
 func (r *report) group(c judge.Case) *count {
 	for _, g := range r.groups {
 		if g.scheme == c.Scheme && g.task == c.Task {
@@ -124,6 +128,7 @@ func (r *report) group(c judge.Case) *count {
 	return g
 }
 
+// end writes the totals, and returns the first error of writing.
 func (r *report) end() error {
 	r.erase()
 	r.keep(r.show.end(r.w, r.groups))

@@ -54,6 +54,7 @@ func Command() cli.Command {
 	}
 }
 
+// run performs the command and returns its exit code.
 func run(ctx context.Context, args []string, std stdio.Streams) int {
 	s := new(settings)
 	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
