@@ -38,6 +38,8 @@ func (v guard) checkToken() *failure {
 	return f
 }
 
+// knowsToken reports whether the request has the token: in the query, as Bearer, in a cookie, or, to
+// a proxy, as the password.
 func (v guard) knowsToken() bool {
 	if v.native {
 		if _, password, ok := basic(v.r.Header.Values("Proxy-Authorization")); ok {
@@ -59,7 +61,7 @@ func (v guard) knowsToken() bool {
 	return false
 }
 
-// isToken reports whether a text is the token. An empty text never is.
+// isToken reports whether a text is the token. It reports false for an empty text.
 func (v guard) isToken(s string) bool { return v.h.Token != "" && same(s, v.h.Token) }
 
 // same compares in a time that depends neither on the texts nor on their lengths.
@@ -68,6 +70,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
+// cookieValue is a hash of the token, so that the cookie does not show it.
 func (h *Handler) cookieValue() string {
 	sum := sha256.Sum256([]byte("fetch1738 gateway cookie " + h.Token))
 	return hex.EncodeToString(sum[:])

@@ -165,6 +165,7 @@ type octetWriter struct {
 	last []byte
 }
 
+// begin sends the status, if it has not been sent.
 func (w *octetWriter) begin() {
 	if w.status == 0 {
 		w.WriteHeader(w.code)
