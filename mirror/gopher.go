@@ -36,8 +36,8 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
-// own returns the locator of an item, with an alias replaced by the server.
-func (t *gopherTree) own(l locator.Locator) locator.Locator {
+// canonical returns the locator of an item, with an alias replaced by the server.
+func (t *gopherTree) canonical(l locator.Locator) locator.Locator {
 	item, ok := l.(*locator.Gopher)
 	if !ok {
 		return l

@@ -332,7 +332,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 			continue // text only
 		}
 		l.plus = l.plus || plusOf(item) == "+"
-		item.Locator = r.own(item.Locator)
+		item.Locator = r.canonical(item.Locator)
 		at, err := r.tree.place(item)
 		if err == nil && at.dir && at.id != "" && slices.Contains(f.chain, at.id) {
 			err = errLink // in listings by MLSD some servers show links to folders as folders
@@ -351,10 +351,10 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 	return nil
 }
 
-// own returns the locator of an item. In a gopher tree an alias is replaced by the server.
-func (r *run) own(l locator.Locator) locator.Locator {
+// canonical returns the locator of an item. In a gopher tree an alias is replaced by the server.
+func (r *run) canonical(l locator.Locator) locator.Locator {
 	if t, ok := r.tree.(*gopherTree); ok {
-		return t.own(l)
+		return t.canonical(l)
 	}
 	return l
 }
@@ -392,7 +392,7 @@ func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 			break
 		}
 		if item.Locator != nil {
-			dates[idOf(r.own(item.Locator).Redacted())] = item.ModTime
+			dates[idOf(r.canonical(item.Locator).Redacted())] = item.ModTime
 		}
 	}
 	l.date(r.tree, func(url string) time.Time { return dates[idOf(url)] })

@@ -321,8 +321,8 @@ func (a *access) quote(c commands, lines []string) error {
 	return nil
 }
 
-// begun describes a download that has been started.
-type begun struct {
+// download describes a download that has been started.
+type download struct {
 	size     int64 // of the whole file; -1 if not known
 	asked    bool  // SIZE was sent
 	byReply  bool  // only the reply to RETR has told the size
@@ -333,8 +333,8 @@ type begun struct {
 }
 
 // begin changes to the directory and starts the download.
-func (a *access) begin(c commands) (begun, error) {
-	b := begun{size: -1}
+func (a *access) begin(c commands) (download, error) {
+	b := download{size: -1}
 	if err := a.enter(c); err != nil {
 		return b, err
 	}
@@ -438,7 +438,7 @@ func (a *access) wantsSize(c commands) bool {
 }
 
 // seek computes the offset from the start of the file from Request.Offset.
-func (a *access) seek(b *begun) error {
+func (a *access) seek(b *download) error {
 	b.offset = a.req.Offset
 	switch {
 	case b.offset == 0:
@@ -471,7 +471,7 @@ func command(verb, arg string) string {
 }
 
 // resource returns the Resource of a download that has been started.
-func (a *access) resource(s *session, b begun) *fetch.Resource {
+func (a *access) resource(s *session, b download) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.loc, Body: fetch.EmptyBody, Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},

@@ -44,7 +44,7 @@ type body struct {
 
 // newBody returns the Body of a download that has been started. It calls free with the session at
 // the end of the access.
-func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
+func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
 	if b.offset > 0 {

@@ -10,11 +10,11 @@ import (
 )
 
 // A restart starts the download of an access.
-type restart func(a *access) (*session, begun, error)
+type restart func(a *access) (*session, download, error)
 
 // restarter returns a restart for accesses under ctx.
 func (f *Fetcher) restarter(ctx context.Context) restart {
-	return func(a *access) (s *session, b begun, err error) {
+	return func(a *access) (s *session, b download, err error) {
 		s, err = f.do(ctx, a, func(s *session) error {
 			b, err = a.begin(s)
 			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {

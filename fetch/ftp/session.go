@@ -309,7 +309,7 @@ func (s *session) statesSize() bool { return s.retrStatesSize }
 
 // compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not
 // sent, it sets the size of b.
-func (s *session) compareSize(b *begun) {
+func (s *session) compareSize(b *download) {
 	stated := s.ctl.announced
 	if b.size >= 0 {
 		s.retrStatesSize = stated == b.size

@@ -75,7 +75,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 		return a, nil
 	}
 	if url := menu.SelectorURL([]byte(l.Selector)); l.Type == 'h' && url != nil && l.Plus == "" {
-		a.referral, err = linked(string(url))
+		a.referral, err = parseLink(string(url))
 		if err != nil {
 			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 		}

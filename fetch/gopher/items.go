@@ -131,7 +131,7 @@ var (
 // locate returns the target of a link.
 func (m *itemMaker) locate(line *menu.Line, selector string) (locator.Locator, error) {
 	if url := line.URL(); url != nil {
-		return linked(string(url))
+		return parseLink(string(url))
 	}
 	if bytes.IndexByte(line.Selector, '\r') >= 0 || bytes.IndexByte(line.Selector, 0) >= 0 {
 		return nil, errSelector

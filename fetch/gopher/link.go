@@ -22,8 +22,8 @@ var linkParser = locator.Parser{
 	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort,
 }
 
-// linked returns the locator of a URL in an item's selector.
-func linked(url string) (locator.Locator, error) {
+// parseLink returns the locator of a URL in an item's selector.
+func parseLink(url string) (locator.Locator, error) {
 	ref, err := linkParser.Parse(url)
 	if err != nil {
 		return nil, err

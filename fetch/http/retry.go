@@ -65,7 +65,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 			c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
 			return wait
 		},
-		PrepareRetry: func(r *http.Request) error { return c.putBody(r) },
+		PrepareRetry: func(r *http.Request) error { return c.setBody(r) },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return client.Do(&retryablehttp.Request{Request: r})

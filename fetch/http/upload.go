@@ -57,8 +57,8 @@ func newUpload(ctx context.Context, h *hooks, r io.Reader) *upload {
 	return u
 }
 
-// put makes u the body of a request.
-func (u *upload) put(r *http.Request, l locator.Locator) error {
+// setBodyOf makes u the body of a request.
+func (u *upload) setBodyOf(r *http.Request, l locator.Locator) error {
 	if u == nil {
 		return nil
 	}

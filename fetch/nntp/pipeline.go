@@ -103,7 +103,7 @@ func (p *pipeline) next() (bool, error) {
 			return true, p.begin(r, n)
 		case r.Code == 420 || r.Code == 423 || r.Code == 430: // no such article, for example expired
 		default:
-			return false, p.s.refuse(p.verb, r)
+			return false, p.s.replyError(p.verb, r)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	}
 	s.block = false
 	if r.Code != 240 {
-		return nil, s.refuse(fetch.OpPOST, r)
+		return nil, s.replyError(fetch.OpPOST, r)
 	}
 	attr := &fetch.Attributes{Size: -1}
 	if id := idIn(r.Text); id != "" {

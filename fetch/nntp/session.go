@@ -67,7 +67,7 @@ func (s *session) open() error {
 	case err != nil:
 		return s.wrapError(fetch.OpConnect, err)
 	case r.Code != 200 && r.Code != 201:
-		return s.refuse(fetch.OpConnect, r)
+		return s.replyError(fetch.OpConnect, r)
 	}
 	s.greeting = r.Text
 	if s.key.secure == explicit || s.key.secure == tried {
@@ -248,11 +248,11 @@ func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
 			return r, nil
 		}
 	}
-	return r, s.refuse(verb, r)
+	return r, s.replyError(verb, r)
 }
 
-// refuse returns the error for a reply with an unwanted code.
-func (s *session) refuse(verb fetch.Op, r talk.Reply) error {
+// replyError returns the error for a reply with an unwanted code.
+func (s *session) replyError(verb fetch.Op, r talk.Reply) error {
 	if r.Class() <= 3 {
 		return s.unexpected(verb, r)
 	}
@@ -291,7 +291,7 @@ func (s *session) login(text string) error {
 	case err != nil:
 		return err
 	case r.Code != 281:
-		return s.refuse(fetch.OpAUTHINFO, r)
+		return s.replyError(fetch.OpAUTHINFO, r)
 	}
 	s.loggedIn, s.can, s.group = true, nil, ""
 	return nil

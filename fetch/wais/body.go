@@ -107,7 +107,7 @@ func (b *body) next() error {
 	case b.at == b.until:
 		return io.EOF
 	case b.ended:
-		return b.end(nil, true)
+		return b.endError(nil, true)
 	}
 	asked := b.doc.slice(b.at, b.until)
 	r, err := b.ask(fetch.OpRetrieve, asked)
@@ -126,7 +126,7 @@ func (b *body) next() error {
 		b.ended = d != nil && d.beyond()
 		return nil
 	}
-	return b.end(d, b.text != nil)
+	return b.endError(d, b.text != nil)
 }
 
 // textOf returns the text in a response.
@@ -139,9 +139,9 @@ func textOf(r *z3950.SearchResponse) []byte {
 	return nil
 }
 
-// end returns the error for a response without text, or with an empty text. An empty text can be a
-// whole document; a response without text cannot.
-func (b *body) end(d *Diagnostic, answered bool) error {
+// endError returns the error for a response without text, or with an empty text. An empty text can
+// be a whole document; a response without text cannot.
+func (b *body) endError(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:

@@ -55,7 +55,7 @@ func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	switch {
 	case typ == typeURL:
 		it.Size = -1
-		if it.Locator = linked(it.Name); it.Locator == nil {
+		if it.Locator = parseLink(it.Name); it.Locator == nil {
 			it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "the headline is not a URL that may be followed"})
 		}
 	case !ok:

@@ -89,11 +89,11 @@ func (d *Disk) touch(n *inode) {
 	if n.saved == nil {
 		n.saved = &state{n.snapshot(), n.mode, n.modified}
 	}
-	d.list(n)
+	d.markDirty(n)
 }
 
-// list remembers that a crash may change an inode.
-func (d *Disk) list(n *inode) {
+// markDirty remembers that a crash may change an inode.
+func (d *Disk) markDirty(n *inode) {
 	if !n.dirty {
 		n.dirty = true
 		d.dirty = append(d.dirty, n)

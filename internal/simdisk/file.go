@@ -312,7 +312,7 @@ func (d *Disk) write(n *inode, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	d.touch(n)
-	n.data = put(n.own(min(off, size)), p, off)
+	n.data = put(n.makePrivate(min(off, size)), p, off)
 	n.edits = append(n.edits, edit{off: off, data: slices.Clone(p), size: int64(len(n.data))})
 	d.used += int64(len(n.data)) - size
 	n.modified = now()
@@ -327,7 +327,7 @@ func (d *Disk) truncate(n *inode, size int64) error {
 	}
 	d.touch(n)
 	if more > 0 {
-		n.own(int64(len(n.data)))
+		n.makePrivate(int64(len(n.data)))
 	}
 	n.data = resize(n.data, size)
 	n.edits = append(n.edits, edit{size: size})
@@ -336,8 +336,8 @@ func (d *Disk) truncate(n *inode, size int64) error {
 	return nil
 }
 
-// own makes the data private that from this offset on will be changed.
-func (n *inode) own(from int64) []byte {
+// makePrivate makes the data private that from this offset on will be changed.
+func (n *inode) makePrivate(from int64) []byte {
 	if from < int64(n.shared) {
 		n.data, n.shared = slices.Clone(n.data), 0
 	}

@@ -216,7 +216,7 @@ func (d *Disk) add(at place, n *inode) error {
 		return syscall.EACCES
 	}
 	if n.saved != nil {
-		d.list(n)
+		d.markDirty(n)
 	}
 	d.change(&change{node: n, to: at.slot})
 	return nil

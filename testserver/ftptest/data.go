@@ -93,9 +93,9 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 	var err, over error
 	switch srv := f.srv; {
 	case srv.one != nil:
-		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.one.open(ctx, f.peer()) })
+		err, over = f.await(func(ctx context.Context) (dataListener, error) { return srv.one.open(ctx, f.peer()) })
 	case srv.pool != nil:
-		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.pool.reserve(ctx, f.peer()) })
+		err, over = f.await(func(ctx context.Context) (dataListener, error) { return srv.pool.reserve(ctx, f.peer()) })
 	default: // a port of its own, at the address at which the control connection came in
 		var l net.Listener
 		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String()); err == nil {
@@ -115,10 +115,10 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 }
 
 // await waits for a passive port, and meanwhile reads commands. The second error ends the session.
-func (f *session) await(open func(context.Context) (entrance, error)) (err, over error) {
+func (f *session) await(open func(context.Context) (dataListener, error)) (err, over error) {
 	ctx, cancel := context.WithTimeout(f.srv.m.Ctx(), dataTimeout)
 	defer cancel()
-	var e entrance
+	var e dataListener
 	opened := make(chan error, 1)
 	f.srv.m.Go(func() {
 		var err error

@@ -140,15 +140,15 @@ func (f *session) change(err error, format string, args ...any) error {
 	return f.reply(fmt.Sprintf(format, args...))
 }
 
-// may reports whether the user has a right.
-func (f *session) may(r testserver.Rights) bool {
+// hasRight reports whether the user has a right.
+func (f *session) hasRight(r testserver.Rights) bool {
 	const changing = testserver.Write | testserver.Delete
 	return f.srv.Users[f.user].May(r) && !(f.srv.ReadOnly && r&changing != 0)
 }
 
 // withRight runs a change that requires a right.
 func (f *session) withRight(r testserver.Rights, change func() error) error {
-	if !f.may(r) {
+	if !f.hasRight(r) {
 		return fs.ErrPermission
 	}
 	return change()

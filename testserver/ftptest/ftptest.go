@@ -221,11 +221,11 @@ type session struct {
 	rest     int64
 	renaming string // the argument of RNFR
 	epsvAll  bool
-	passive  entrance // after PASV and EPSV
-	active   string   // address to connect to, after PORT and EPRT
-	queue    []input  // commands that came during a transfer
-	moving   bool     // a transfer is under way
-	aborted  bool     // an ABOR has ended a transfer, and is not answered yet
+	passive  dataListener // after PASV and EPSV
+	active   string       // address to connect to, after PORT and EPRT
+	queue    []input      // commands that came during a transfer
+	moving   bool         // a transfer is under way
+	aborted  bool         // an ABOR has ended a transfer, and is not answered yet
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others
@@ -275,7 +275,7 @@ func (s *Server) serve(c *core.Client) {
 	switch {
 	case errors.Is(err, core.ErrSilent): // stay, without an answer, until the client leaves
 		for line := range f.lines {
-			f.hear(line)
+			f.recordCommand(line)
 		}
 	case f.idle:
 		_ = f.answer(new(core.Plan), "421 Timeout.")
@@ -293,12 +293,12 @@ func (f *session) next() (text string, more bool) {
 	} else if line, more = <-f.lines; !more {
 		return "", false
 	}
-	return f.hear(line), true
+	return f.recordCommand(line), true
 }
 
-// hear records a command when it is carried out, so that each reply follows its command in the
-// transcript even if several commands came at once.
-func (f *session) hear(line input) string {
+// recordCommand records a command when it is carried out, so that each reply follows its command in
+// the transcript even if several commands came at once.
+func (f *session) recordCommand(line input) string {
 	_, _ = f.Received.Write([]byte(line.octets))
 	return line.text
 }

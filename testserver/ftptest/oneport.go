@@ -72,7 +72,7 @@ type arrival struct {
 	ended  chan struct{} // closed if it is not
 }
 
-// window is the time in which one data connection must arrive. It is an entrance.
+// window is the time in which one data connection must arrive. It is a dataListener.
 type window struct {
 	one  *onePort
 	peer netip.Addr    // connections from other hosts are not candidates
@@ -157,7 +157,7 @@ func (a *arrival) reset() {
 func (o *onePort) noteOtherClient() { o.crowd = time.Now().Add(crowdTime) }
 
 // open begins a window, after the end of the previous one.
-func (o *onePort) open(ctx context.Context, peer netip.Addr) (entrance, error) {
+func (o *onePort) open(ctx context.Context, peer netip.Addr) (dataListener, error) {
 	for {
 		o.mu.Lock()
 		previous := o.window

@@ -68,13 +68,13 @@ func (s *Server) preparePorts(how *core.Service) error {
 	return checkHost(s.PassiveHost)
 }
 
-// entrance is where the data connection of one transfer arrives. It is opened before the passive
-// reply.
-type entrance interface {
+// dataListener is where the data connection of one transfer arrives. It is opened before the
+// passive reply.
+type dataListener interface {
 	port() uint16
 	// accept waits for the data connection, at most for dataTimeout.
 	accept(ctx context.Context) (net.Conn, error)
-	// close gives the entrance up, or ends its use after accept. Its error means that the accepted
+	// close gives the port up, or ends its use after accept. Its error means that the accepted
 	// connection may be the wrong one. Only the first call does something.
 	close() error
 }
@@ -104,7 +104,7 @@ func (s *Server) listen(host string, port uint16) (net.Listener, error) {
 	return l, nil
 }
 
-// listening is an entrance that has a port to itself, at least for the time being.
+// listening is a dataListener that has a port to itself, at least for the time being.
 type listening struct {
 	net.Listener
 	peer    netip.Addr // where the data connection comes from
@@ -204,7 +204,7 @@ func (s *Server) openPool() error {
 }
 
 // reserve takes a port, and waits for one if necessary.
-func (p *pool) reserve(ctx context.Context, peer netip.Addr) (entrance, error) {
+func (p *pool) reserve(ctx context.Context, peer netip.Addr) (dataListener, error) {
 	var l net.Listener
 	select {
 	case l = <-p.free:

@@ -23,7 +23,7 @@ import (
 
 func (f *session) retrieve(arg string) error {
 	offset := f.takeRestart()
-	if !f.may(testserver.Read) {
+	if !f.hasRight(testserver.Read) {
 		return f.fail(fs.ErrPermission)
 	}
 	file, e, err := f.tree.Open(f.name(arg))

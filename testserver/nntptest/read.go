@@ -153,7 +153,7 @@ func (n *session) over(arg string) error {
 	}
 	var lines strings.Builder
 	for _, number := range numbers {
-		if line, err := n.srv.news.overview(n.srv.news.numbered(n.group, number)); err == nil {
+		if line, err := n.srv.news.overview(n.srv.news.articleByNumber(n.group, number)); err == nil {
 			lines.WriteString(line)
 		}
 	}
@@ -236,7 +236,7 @@ func (n *session) article(code int, arg string) error {
 // locate finds the article for an argument.
 func (n *session) locate(arg string) (a *article, number int, refusal string) {
 	if strings.HasPrefix(arg, "<") {
-		if a = n.srv.news.withID(arg); a == nil {
+		if a = n.srv.news.articleByID(arg); a == nil {
 			return nil, 0, "430 No such article."
 		}
 		if _, refusal = n.lookup(a.group); refusal != "" {
@@ -255,7 +255,7 @@ func (n *session) locate(arg string) (a *article, number int, refusal string) {
 	case arg == "":
 		number = n.current
 	}
-	if a = n.srv.news.numbered(n.group, number); a == nil {
+	if a = n.srv.news.articleByNumber(n.group, number); a == nil {
 		return nil, 0, "423 No article of that number."
 	}
 	n.current = number

@@ -153,8 +153,8 @@ func (r *store) put(name string) error {
 	return err
 }
 
-// remove removes the articles that are files of that name or below it, or the article of that number
-// in a group, as in "local.test/5". It reports whether there was one.
+// remove removes the articles that are files of that name or below it, or the article of that
+// number in a group, as in "local.test/5". It reports whether there was one.
 func (r *store) remove(name string) (found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,15 +203,15 @@ func (r *store) numbers(g *group) (numbers []int, low, high int) {
 	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
 }
 
-// numbered returns the article of a number, or nil.
-func (r *store) numbered(g *group, number int) *article {
+// articleByNumber returns the article of a number, or nil.
+func (r *store) articleByNumber(g *group, number int) *article {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return g.articles[number]
 }
 
-// withID returns an article by its message-id, brackets included, or nil.
-func (r *store) withID(id string) *article {
+// articleByID returns an article by its message-id, brackets included, or nil.
+func (r *store) articleByID(id string) *article {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
@@ -330,7 +330,7 @@ func (r *store) accept(text string) string {
 			return "441 No " + name + "."
 		}
 	}
-	r.withID("") // index all articles by their ids
+	r.articleByID("") // index all articles by their ids
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var groups []*group

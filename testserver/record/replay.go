@@ -121,7 +121,7 @@ func (r *Replay) arrange(events []Event) error {
 			return fmt.Errorf("line %d: connection %d is not open", i+1, e.Conn)
 		}
 		if e.Event == Cut {
-			p.cutBy(e.Lost)
+			p.dropLast(e.Lost)
 			continue
 		}
 		p.s.add(p, i+1, e)

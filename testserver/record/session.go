@@ -132,7 +132,7 @@ func (e step) play() bool {
 	case e.Event.Event == Open:
 		return s.wait(p, func() bool { return p.nc != nil })
 	case e.Event.Event == Connect:
-		p.differ("the server opened this connection (active mode), which cannot be replayed", "", "")
+		p.reportDifference("the server opened this connection (active mode), which cannot be replayed", "", "")
 		return true
 	case p.nc == nil: // the server opened it
 		return true
@@ -172,8 +172,8 @@ func (p *peer) close(reset bool) error {
 	return p.raw.Close()
 }
 
-// cutBy takes octets away from the last ones that the server has sent.
-func (p *peer) cutBy(lost int) {
+// dropLast takes octets away from the last ones that the server has sent.
+func (p *peer) dropLast(lost int) {
 	p.cut = true
 	for i := len(p.s.events) - 1; i >= 0; i-- {
 		if e := &p.s.events[i]; e.peer == p && e.Event.Event == Server {
@@ -269,7 +269,7 @@ func (p *peer) expect(want []byte) bool {
 		case !ok:
 			return false
 		case got == nil:
-			p.differ(fmt.Sprintf("the client ended the connection after byte %d; the record has %d more", p.came, len(want)), "", "")
+			p.reportDifference(fmt.Sprintf("the client ended the connection after byte %d; the record has %d more", p.came, len(want)), "", "")
 			return true
 		case p.differs:
 			return true
@@ -283,7 +283,7 @@ func (p *peer) expect(want []byte) bool {
 			got = append(got, p.in.take(len(p.in.buf))...)
 			p.s.r.mu.Unlock()
 			p.follow(got[:n])
-			p.differ(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
+			p.reportDifference(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
 			return true
 		}
 		p.follow(got)
@@ -305,7 +305,7 @@ func (p *peer) expectEOF() bool {
 			p.ended = true
 			return true
 		}
-		p.differ(fmt.Sprintf("byte %d of the client, where the record has the end", p.came+1), firstLine(p.line, got), "")
+		p.reportDifference(fmt.Sprintf("byte %d of the client, where the record has the end", p.came+1), firstLine(p.line, got), "")
 	}
 }
 
@@ -346,8 +346,8 @@ func firstLine(before, octets []byte) string {
 	return string(bytes.TrimSuffix(line[:min(len(line), maxShown)], []byte{'\r'}))
 }
 
-// differ reports the first difference of a connection.
-func (p *peer) differ(what, got, want string) {
+// reportDifference reports the first difference of a connection.
+func (p *peer) reportDifference(what, got, want string) {
 	if !p.differs {
 		p.differs = true
 		p.s.r.report(Difference{Addr: p.addr, Conn: p.id, What: what, Got: got, Want: want})
@@ -371,7 +371,7 @@ func (p *peer) startTLS(pem []byte) bool {
 			return true
 		}
 	}
-	p.differ(fmt.Sprintf("TLS: %v", err), "", "")
+	p.reportDifference(fmt.Sprintf("TLS: %v", err), "", "")
 	return true
 }
 

@@ -133,7 +133,7 @@ func (a *answering) catalogue(db *database) {
 
 // find searches a database.
 func (a *answering) find(db *database, words z3950.Words) {
-	like, ok := db.like(a.srv, words.Like)
+	like, ok := db.similarWords(a.srv, words.Like)
 	if !ok {
 		a.fail("S2", "Relevance feedback document is not available")
 		return

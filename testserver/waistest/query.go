@@ -106,7 +106,7 @@ type waisQuery struct {
 // next consumes the next token if it is one of words.
 func (q *waisQuery) next(words ...string) string {
 	if q.at < len(q.tokens) {
-		if word := lowered(q.tokens[q.at]); slices.Contains(words, word) {
+		if word := toLower(q.tokens[q.at]); slices.Contains(words, word) {
 			q.at++
 			return word
 		}
@@ -167,7 +167,7 @@ func (q *waisQuery) parseTerm(depth int) (map[int]int, error) {
 	case strings.Contains(token, "="):
 		return nil, errField
 	case strings.HasSuffix(token, "*"):
-		return q.db.docsWithPrefix(lowered(strings.TrimSuffix(token, "*"))), nil
+		return q.db.docsWithPrefix(toLower(strings.TrimSuffix(token, "*"))), nil
 	}
 	found := make(map[int]int)
 	for word := range wordsOf(token) {

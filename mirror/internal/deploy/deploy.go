@@ -117,7 +117,7 @@ type run struct {
 	octets   atomic.Int64
 	recorded atomic.Bool // the state has new lines
 	noted    sync.Map    // the texts of the notes so far
-	way      ways
+	way      limitations
 
 	mu     sync.Mutex
 	err    error // the first one

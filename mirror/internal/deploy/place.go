@@ -139,7 +139,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
 			continue // reported
 		}
-		t, ok := r.there(f.path)
+		t, ok := r.entryOf(f.path)
 		switch {
 		case !ok:
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing(f)))
@@ -158,7 +158,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 func (r *run) missing(f *file) error {
 	name := path.Base(f.path)
 	for other := range r.remote[f.dir()].Entries {
-		if alike(other, name) && other != name {
+		if sameName(other, name) && other != name {
 			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or --exclude it", other)
 		}
 	}

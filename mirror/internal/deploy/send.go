@@ -22,8 +22,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
-// ways are what the server has turned out not to do.
-type ways struct {
+// limitations are what the server has turned out not to do.
+type limitations struct {
 	direct      atomic.Bool // it does not rename: files are stored under their names
 	removeFirst atomic.Bool // it does not replace a file by renaming another one
 	noTime      atomic.Bool // it does not set modification times
@@ -75,7 +75,7 @@ func (r *run) makeDirs(ctx context.Context) {
 			return err
 		}, func(i int, err error) { r.fail(ctx, aboves[i], true, err) })
 		for _, dir := range slices.Concat(made...) {
-			r.remote[dir] = site.Directory{Entries: map[string]site.There{}, Exact: r.remote["."].Exact}
+			r.remote[dir] = site.Directory{Entries: map[string]site.Entry{}, Exact: r.remote["."].Exact}
 		}
 	}
 }

@@ -59,8 +59,8 @@ func (r *run) excludes(name string, dir bool) bool {
 	return r.ignored(name, dir)
 }
 
-// hides reports whether a path is excluded, or below a folder that is.
-func (r *run) hides(name string, dir bool) bool {
+// isExcluded reports whether a path is excluded, or below a folder that is.
+func (r *run) isExcluded(name string, dir bool) bool {
 	for i, c := range name {
 		if c == '/' && r.excludes(name[:i], true) {
 			return true

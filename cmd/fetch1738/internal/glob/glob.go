@@ -172,9 +172,9 @@ func (p *parser) part() {
 			p.at += n
 			return
 		}
-		p.varying(p.byteRange)
+		p.addVarying(p.byteRange)
 	case c == '{':
-		p.varying(p.set)
+		p.addVarying(p.set)
 	case c == '}' || c == ']':
 		p.fail("unmatched close brace/bracket", p.at)
 	case escapes(rest):
@@ -212,8 +212,8 @@ func (p *parser) flush() {
 	}
 }
 
-// varying adds the set or range that read parses, and checks the number of texts.
-func (p *parser) varying(read func() part) {
+// addVarying adds the set or range that read parses, and checks the number of texts.
+func (p *parser) addVarying(read func() part) {
 	if p.fixed.Len() > 0 {
 		p.flush()
 	}
