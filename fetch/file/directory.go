@@ -99,6 +99,7 @@ func (l *listing) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// check returns the error of a read that must not start.
 func (l *listing) check() error {
 	if l.closed.Load() {
 		return l.a.fail(fetch.OpList, fs.ErrClosed)

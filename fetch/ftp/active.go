@@ -30,6 +30,7 @@ type Active struct {
 	DisableEPRT bool
 }
 
+// check returns an error unless the settings are valid. A nil Active is.
 func (a *Active) check() error {
 	switch {
 	case a == nil:

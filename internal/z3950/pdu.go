@@ -113,6 +113,7 @@ type Terms struct {
 	ReferenceID           []byte
 }
 
+// append appends the terms as elements.
 func (t *Terms) append(b []byte) []byte {
 	b = appendElement(b, TagProtocolVersion, []byte{t.Version})
 	b = appendElement(b, TagOptions, []byte{t.Options})

@@ -117,6 +117,7 @@ func (p *Search) appendInfo(b []byte) []byte {
 	return b
 }
 
+// append appends the query with its feedback.
 func (w *Words) append(b []byte) []byte {
 	b = appendElement(b, TagSeedWords, w.Seed)
 	for _, f := range w.Like {

@@ -126,6 +126,7 @@ func (r *Recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// append adds to the current line, which has a limit.
 func (r *Recorder) append(part []byte) {
 	if r.skip {
 		return
