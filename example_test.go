@@ -135,7 +135,7 @@ func ExampleResolver_Get_directory() {
 func ExampleResolver_Fetch_walk() {
 	srv := archive()
 	defer srv.Close()
-	l, err := locator.Parse(srv.URL + "/")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func ExampleResolver_Fetch_walk() {
 		}
 		return nil
 	}
-	if err := walk(&fetch.Request{Locator: l}); err != nil {
+	if err := walk(&fetch.Request{Locator: ref.Locator}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
@@ -727,11 +727,11 @@ func TestConformance(t *testing.T) {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
 					return nil // HTTP has no directories, only pages
 				}
-				l, err := locator.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
+				ref, err := locator.Parser{}.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
 				if err != nil {
 					tb.Fatal(err)
 				}
-				return l
+				return ref.Locator
 			}}
 		},
 		Ranges: true,

@@ -36,15 +36,15 @@ func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.
 	// All but unreserved characters is encoded: the URL is one component of the gateway's URL, in
 	// its path or in its search part.
 	encoded := strings.ReplaceAll(url.QueryEscape(req.Locator.String()), "+", "%20")
-	gateway, err := locator.Parse(strings.ReplaceAll(template, "{url}", encoded))
+	ref, err := locator.Parser{}.Parse(strings.ReplaceAll(template, "{url}", encoded))
 	if err != nil {
 		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.ErrBadURL, Err: err}
 	}
-	if _, ok := gateway.(*locator.HTTP); !ok {
-		return nil, fetch.Fail(fetch.OpGateway, gateway, fetch.ErrBadURL, errors.New("a gateway must be an http URL"))
+	if _, ok := ref.Locator.(*locator.HTTP); !ok {
+		return nil, fetch.Fail(fetch.OpGateway, ref.Locator, fetch.ErrBadURL, errors.New("a gateway must be an http URL"))
 	}
 	next := *req
-	next.Locator, next.From, next.Options = gateway, fetch.Provenance{Kind: fetch.OriginConfig, By: req.Locator}, nil
+	next.Locator, next.From, next.Options = ref.Locator, fetch.Provenance{Kind: fetch.OriginConfig, By: req.Locator}, nil
 	if !strings.Contains(template, "{url}") {
 		next.Options = &http.Options{Proxied: req.Locator, ProxiedPassword: r.GatewayLogins}
 	}

@@ -69,11 +69,11 @@ func TestWithProgress(t *testing.T) {
 			return s
 		}
 		read := func(offset int64, stop int64) {
-			l, err := locator.Parse("ftp://h/x")
+			ref, err := locator.Parser{}.Parse("ftp://h/x")
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := r.Fetch(ctx, &fetch.Request{Locator: l, Offset: offset})
+			res, err := r.Fetch(ctx, &fetch.Request{Locator: ref.Locator, Offset: offset})
 			if err != nil {
 				t.Fatal(err)
 			}

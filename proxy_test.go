@@ -146,11 +146,11 @@ func TestResolverProxy(t *testing.T) {
 	// A link leads no closer to this computer through a proxy than without one.
 	link := fetch.Provenance{Kind: fetch.OriginRemote}
 	for _, url := range []string{ftpServer.URL + "/a.txt", gopher.URL + "/0/a.txt"} {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := r.Fetch(t.Context(), &fetch.Request{Locator: l, From: link}); !errors.Is(err, fetch.ErrRefused) {
+		if res, err := r.Fetch(t.Context(), &fetch.Request{Locator: ref.Locator, From: link}); !errors.Is(err, fetch.ErrRefused) {
 			t.Errorf("a link to %s: %v, %v", url, res, err)
 		}
 	}

@@ -55,11 +55,11 @@ func fakes(fetchers map[string]fetch.Fetcher) (rows []Scheme) {
 
 func mustParse(t *testing.T, url string) locator.Locator {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }
 
 func TestGetDispatches(t *testing.T) {

@@ -90,11 +90,11 @@ func TestTimeoutText(t *testing.T) {
 				return &mailto.Fetcher{Env: env, SMTP: "server.example:25"}
 			}}}}
 			defer r.Close()
-			l, err := locator.Parse("mailto:c@d.example")
+			ref, err := locator.Parser{}.Parse("mailto:c@d.example")
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = r.Update(t.Context(), &fetch.Request{Locator: l}, strings.NewReader("Subject: x\r\n\r\nx\r\n"))
+			_, err = r.Update(t.Context(), &fetch.Request{Locator: ref.Locator}, strings.NewReader("Subject: x\r\n\r\nx\r\n"))
 			if want := "greeting mailto:c@d.example: timed out after 11s: no greeting"; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}

@@ -121,11 +121,11 @@ func minimalNews(b *testing.B, addr string, trust *tls.Config) (octets int64) {
 func fetchNews(b *testing.B, addr string, trust *tls.Config, read func(*fetch.Resource) int64) int64 {
 	f := &nntp.Fetcher{Env: &fetch.Env{TLS: func() (*tls.Config, error) { return trust.Clone(), nil }}}
 	defer f.Close()
-	l, err := locator.Parse("nntp://" + addr + "/local.bench")
+	ref, err := locator.Parser{}.Parse("nntp://" + addr + "/local.bench")
 	if err != nil {
 		b.Fatal(err)
 	}
-	res, err := f.Fetch(b.Context(), &fetch.Request{Locator: l, Options: &nntp.Options{Articles: fmt.Sprint("1-", newsArticles), StartTLS: trust != nil}})
+	res, err := f.Fetch(b.Context(), &fetch.Request{Locator: ref.Locator, Options: &nntp.Options{Articles: fmt.Sprint("1-", newsArticles), StartTLS: trust != nil}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -74,13 +74,13 @@ func walkDir(b *testing.B, url string) (files int, err error) {
 
 // listAll counts the files that a first mirror would fetch, on one connection.
 func listAll(b *testing.B, url string) (files int, err error) {
-	start, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		return 0, err
 	}
 	var r fetch1738.Resolver
 	defer r.Close()
-	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: b.TempDir(), Connections: 1, DryRun: true}
+	m := mirror.Mirror{Fetcher: &r, Start: ref.Locator, Dir: b.TempDir(), Connections: 1, DryRun: true}
 	summary, err := m.Run(b.Context())
 	if summary.Failed > 0 {
 		err = errors.Join(err, errors.New("the mirror could not list everything"))

@@ -44,11 +44,11 @@ func web() *webtest.Server {
 }
 
 func parse(url string) locator.Locator {
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }
 
 // A Fetcher can be used without a Resolver. Then it follows no referrals, and its Env forbids

@@ -132,11 +132,11 @@ func TestEmptyBody(t *testing.T) {
 
 // A resource without a body cannot be mistaken for an empty document.
 func TestWithoutOctets(t *testing.T) {
-	l, _ := locator.Parse("telnet://user:secret@h/")
+	ref, _ := locator.Parser{}.Parse("telnet://user:secret@h/")
 	for kind, what := range map[fetch.Kind]string{
 		fetch.KindQuery: "Request.Query", fetch.KindInteractive: "Resource.Conn", fetch.KindAdvice: "Resource.Advice",
 	} {
-		res := fetch.Resource{Locator: l, Kind: kind, Body: fetch.WithoutOctets(l, kind)}
+		res := fetch.Resource{Locator: ref.Locator, Kind: kind, Body: fetch.WithoutOctets(ref.Locator, kind)}
 		for range 2 {
 			n, err := io.Copy(io.Discard, res.Body)
 			var e *fetch.Error

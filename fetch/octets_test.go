@@ -131,12 +131,12 @@ func checkRefusal(t *testing.T, component string, octet byte, l locator.Locator,
 }
 
 func TestCheckOctetsText(t *testing.T) {
-	l, err := locator.Parse("ftp://h/a%0D%0ADELE%20x")
+	ref, err := locator.Parser{}.Parse("ftp://h/a%0D%0ADELE%20x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = "check ftp://h/a%0D%0ADELE%20x: encoded CR (%0D) in ftp path at offset 9 (RFC 1738 section 6)"
-	if err := fetch.CheckOctets(l); err == nil || err.Error() != want {
+	if err := fetch.CheckOctets(ref.Locator); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

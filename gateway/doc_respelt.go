@@ -14,7 +14,7 @@ import (
 // respelt returns the URL that the client should have asked for instead of v.loc, whose access has
 // failed with err; nil if the server has no such thing.
 func (v documentPages) respelt(err error) locator.Locator {
-	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == fetch.OpRETR && e.Code/100 == 5 { // it may be a directory
+	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && e.Code/100 == 5 { // it may be a directory
 		if dir := v.folder(); dir != nil {
 			return dir
 		}

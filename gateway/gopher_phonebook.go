@@ -80,7 +80,7 @@ func (v gopherPages) phoneForm() error {
 func (v gopherPages) phoneReply(err error) error {
 	l, ok := v.loc.(*locator.Gopher)
 	var e *fetch.Error
-	if !ok || l.Type != '2' || !errors.As(err, &e) || e.Op != fetch.OpQuery || e.Code < 400 {
+	if !ok || l.Type != '2' || !errors.As(err, &e) || e.Op != "query" || e.Code < 400 {
 		return err
 	}
 	v.err = err

@@ -224,11 +224,11 @@ func (p *portServer) library(t *testing.T, sessions bool, configure func(*ftp.Fe
 	configure(f)
 	t.Cleanup(func() { f.Close() })
 	return func(upload bool, name string, data []byte) ([]byte, error) {
-		l, err := locator.Parse("ftp://" + p.addr + "/" + name + ";type=i")
+		ref, err := locator.Parser{}.Parse("ftp://" + p.addr + "/" + name + ";type=i")
 		if err != nil {
 			return nil, err
 		}
-		req := &fetch.Request{Locator: l}
+		req := &fetch.Request{Locator: ref.Locator}
 		if upload {
 			_, err := f.Replace(context.Background(), req, bytes.NewReader(data))
 			return nil, err

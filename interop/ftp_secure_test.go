@@ -41,11 +41,11 @@ func secureSettings(t *testing.T, more ...string) ([]string, *tls.Config) {
 func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 	t.Helper()
 	url := func(path string) locator.Locator {
-		l, err := locator.Parse(scheme + "://" + labUser + ":" + labPassword + "@" + srv.addr + path)
+		ref, err := locator.Parser{}.Parse(scheme + "://" + labUser + ":" + labPassword + "@" + srv.addr + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l
+		return ref.Locator
 	}
 	var c conversation
 	for _, tc := range []struct {

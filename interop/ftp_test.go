@@ -89,11 +89,11 @@ func (s *vsftpd) url(t *testing.T, path string) *locator.FTP {
 
 func parseFTP(t *testing.T, url string) *locator.FTP {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*locator.FTP)
+	return ref.Locator.(*locator.FTP)
 }
 
 // conversation records what goes over the control connection, and the progress of the body.

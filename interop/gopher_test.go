@@ -78,11 +78,11 @@ func (s *gophernicus) plant(t *testing.T) {
 // request returns a request for a gopher-path on the server.
 func (s *gophernicus) request(t *testing.T, path string) *fetch.Request {
 	t.Helper()
-	l, err := locator.Parse("gopher://" + s.addr + path)
+	ref, err := locator.Parser{}.Parse("gopher://" + s.addr + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fetch.Request{Locator: l}
+	return &fetch.Request{Locator: ref.Locator}
 }
 
 // dig fetches and reads.

@@ -69,11 +69,11 @@ func TestPygopherd(t *testing.T) {
 		"form": "form\n", "form.ask": "Ask: How many volts?\t220\nChoose: Colour\tRed\tGreen\n",
 	})
 	at := func(path string) *fetch.Request {
-		l, err := locator.Parse("gopher://" + addr + path)
+		ref, err := locator.Parser{}.Parse("gopher://" + addr + path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &fetch.Request{Locator: l}
+		return &fetch.Request{Locator: ref.Locator}
 	}
 	data, res, err := dig(t, at("/0/about.txt%09%09+"))
 	if err != nil || string(data) != "About.\n.\n..two dots\n" || res.Size != int64(len(data)) || !res.Info.(*gopher.Info).Plus {

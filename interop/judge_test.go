@@ -252,11 +252,11 @@ func listFS(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
 
 // mirrorTree copies a tree.
 func mirrorTree(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
-	start, err := locator.Parse(c.URL)
+	ref, err := locator.Parser{}.Parse(c.URL)
 	if err != nil {
 		return err
 	}
-	got, err := (&mirror.Mirror{Fetcher: r, Start: start, Dir: c.Dir}).Run(ctx)
+	got, err := (&mirror.Mirror{Fetcher: r, Start: ref.Locator, Dir: c.Dir}).Run(ctx)
 	if err == nil && got.Failed+got.Unsure > 0 {
 		err = fmt.Errorf("%+v", got)
 	}

@@ -28,13 +28,13 @@ type copier struct {
 
 func newCopier(t *testing.T, url string) *copier {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(fetch1738.Resolver)
 	t.Cleanup(func() { r.Close() })
-	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: l, Dir: t.TempDir()}}
+	return &copier{Mirror: mirror.Mirror{Fetcher: r, Start: ref.Locator, Dir: t.TempDir()}}
 }
 
 // run runs the mirror. Its summary must be want, and the command must have been sent the given

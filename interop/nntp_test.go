@@ -103,11 +103,11 @@ func (h *newsHost) request(t *testing.T, url string) *fetch.Request {
 	if strings.HasPrefix(url, "/") {
 		url = "nntp://" + h.Addr + url
 	}
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fetch.Request{Locator: l}
+	return &fetch.Request{Locator: ref.Locator}
 }
 
 func (h *newsHost) read(t *testing.T, req *fetch.Request) (string, error) {

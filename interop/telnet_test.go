@@ -43,11 +43,11 @@ func startTelnetd(t *testing.T, script string) string {
 // openTelnet opens a session.
 func openTelnet(t *testing.T, addr string, opt *telnet.Options) *telnet.Session {
 	t.Helper()
-	l, err := locator.Parse("telnet://" + addr + "/")
+	ref, err := locator.Parser{}.Parse("telnet://" + addr + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := new(telnet.Fetcher).Fetch(patience(t), &fetch.Request{Locator: l, Interact: true, Options: opt})
+	res, err := new(telnet.Fetcher).Fetch(patience(t), &fetch.Request{Locator: ref.Locator, Interact: true, Options: opt})
 	if err != nil {
 		t.Fatal(err)
 	}

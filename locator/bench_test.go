@@ -11,7 +11,7 @@ func BenchmarkParse(b *testing.B) {
 	urls := corpus(b)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := Parse(urls[i%len(urls)]); err != nil {
+		if _, err := (Parser{}).Parse(urls[i%len(urls)]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func BenchmarkRatio(b *testing.B) {
 	for b.Loop() {
 		start := time.Now()
 		for _, s := range urls {
-			if _, err := Parse(s); err != nil {
+			if _, err := (Parser{}).Parse(s); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -56,11 +56,11 @@ func BenchmarkRatio(b *testing.B) {
 func BenchmarkString(b *testing.B) {
 	var ls []Locator
 	for _, s := range corpus(b) {
-		l, err := Parse(s)
+		ref, err := Parser{}.Parse(s)
 		if err != nil {
 			b.Fatal(err)
 		}
-		ls = append(ls, l)
+		ls = append(ls, ref.Locator)
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -77,7 +77,7 @@ func BenchmarkLength(b *testing.B) {
 		s := "ftp://h/" + strings.Repeat("%2F/", c.n/4-2)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Parse(s); err != nil {
+				if _, err := (Parser{}).Parse(s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -115,7 +115,7 @@ func TestAllocs(t *testing.T) {
 	sum := 0.0
 	for _, s := range urls {
 		parse := func() {
-			if _, err := Parse(s); err != nil {
+			if _, err := (Parser{}).Parse(s); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -51,12 +51,12 @@ func TestCorpusIsGenerated(t *testing.T) {
 func TestCorpusIsStrict(t *testing.T) {
 	schemes := map[string]int{}
 	for _, s := range corpus(t) {
-		l, err := Parse(s)
+		ref, err := Parser{}.Parse(s)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		schemes[fmt.Sprintf("%T", l)]++
+		schemes[fmt.Sprintf("%T", ref.Locator)]++
 	}
 	if len(schemes) != 11 {
 		t.Errorf("%d kinds of Locators, want 11: %v", len(schemes), schemes)

@@ -75,7 +75,7 @@ func TestAnyErrorText(t *testing.T) {
 		if !strings.Contains(s[max(0, strings.Index(s, canary)):], "@") {
 			continue // it looks like a path
 		}
-		if _, err := Parse(s); err != nil {
+		if _, err := (Parser{}).Parse(s); err != nil {
 			refused++
 			checkErrorText(t, s, err)
 		}
@@ -100,7 +100,7 @@ func TestErrorText(t *testing.T) {
 		"user:pass@h^":           `bad URL "user:***@h^": "^" must be encoded as %5E, at offset 11 (RFC 1738, section 2.2)`,
 		"http://h/" + strings.Repeat("a", 200) + "^": `bad URL "http://h/` + strings.Repeat("a", 108) + `...": "^" must be encoded as %5E, at offset 209 (RFC 1738, section 2.2)`,
 	} {
-		if _, err := Parse(s); err == nil || err.Error() != want {
+		if _, err := (Parser{}).Parse(s); err == nil || err.Error() != want {
 			t.Errorf("%q:\n got %v\nwant %s", s, err, want)
 		}
 	}
@@ -119,11 +119,11 @@ func TestOpaqueRedacted(t *testing.T) {
 		"urn:ietf:rfc:1738":   "urn:ietf:rfc:1738",
 		"x-foo:":              "x-foo:",
 	} {
-		l, err := Parse(s)
+		ref, err := Parser{}.Parse(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := l.Redacted(); got != want {
+		if got := ref.Locator.Redacted(); got != want {
 			t.Errorf("%s: %s, want %s", s, got, want)
 		}
 	}

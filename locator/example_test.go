@@ -8,12 +8,12 @@ import (
 )
 
 func ExampleParse() {
-	l, err := locator.Parse("ftp://myname@host.dom/%2Fetc/motd;type=a")
+	ref, err := locator.Parser{}.Parse("ftp://myname@host.dom/%2Fetc/motd;type=a")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	switch l := l.(type) {
+	switch l := ref.Locator.(type) {
 	case *locator.FTP:
 		fmt.Println("log in to", l.Host, "as", l.Login.User)
 		for _, dir := range l.CWD {
@@ -36,7 +36,7 @@ func ExampleParse_refused() {
 		"gopher://host.dom:99999/1",
 		"http://host.dom/~user",
 	} {
-		_, err := locator.Parse(s)
+		_, err := locator.Parser{}.Parse(s)
 		fmt.Println(err)
 	}
 	// Output:
@@ -47,7 +47,7 @@ func ExampleParse_refused() {
 }
 
 func ExampleSyntaxError() {
-	_, err := locator.Parse("http://host.dom/a b")
+	_, err := locator.Parser{}.Parse("http://host.dom/a b")
 	var e *locator.SyntaxError
 	if errors.As(err, &e) {
 		fmt.Println(e.Text)
@@ -107,12 +107,12 @@ func ExampleLocator() {
 }
 
 func ExampleServerOf() {
-	l, err := locator.Parse("wais://host.dom/directory-of-servers")
+	ref, err := locator.Parser{}.Parse("wais://host.dom/directory-of-servers")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if s, ok := locator.ServerOf(l); ok {
+	if s, ok := locator.ServerOf(ref.Locator); ok {
 		fmt.Println(s.Host, s.Port)
 	}
 	// Output:
@@ -128,7 +128,7 @@ func ExampleParser_Parse() {
 		return
 	}
 	fmt.Println(r.Used)
-	_, err = locator.Parse("http://[::1]/~user?q#top") // strict
+	_, err = locator.Parser{}.Parse("http://[::1]/~user?q#top") // strict
 	fmt.Println(err)
 	// Output:
 	// UnsafeOctets|Fragments|ModernHosts
@@ -146,12 +146,12 @@ func ExampleParser_Redact() {
 }
 
 func ExampleWithLogin() {
-	l, err := locator.Parse("ftp://ftp.example.org/pub/")
+	ref, err := locator.Parser{}.Parse("ftp://ftp.example.org/pub/")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if with, ok := locator.WithLogin(l, &locator.Login{User: "lab", Password: "secret", HasPassword: true}); ok {
+	if with, ok := locator.WithLogin(ref.Locator, &locator.Login{User: "lab", Password: "secret", HasPassword: true}); ok {
 		fmt.Println(with.Redacted())
 	}
 	// Output: ftp://lab:***@ftp.example.org/pub/
@@ -159,11 +159,11 @@ func ExampleWithLogin() {
 
 // An encoded line end would start a second command in a line protocol.
 func ExampleCheckOctets() {
-	l, err := locator.Parse("ftp://ftp.example.org/a%0D%0ADELE%20x")
+	ref, err := locator.Parser{}.Parse("ftp://ftp.example.org/a%0D%0ADELE%20x")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(locator.CheckOctets(l))
+	fmt.Println(locator.CheckOctets(ref.Locator))
 	// Output: encoded CR (%0D) in ftp path at offset 23
 }

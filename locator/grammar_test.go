@@ -152,7 +152,7 @@ func portInLimits(port string) bool {
 // TestAgreesWithGrammar compares Parse with the regular expressions.
 func TestAgreesWithGrammar(t *testing.T) {
 	check := func(s string) {
-		if _, err := Parse(s); (err == nil) != derives(s) {
+		if _, err := (Parser{}).Parse(s); (err == nil) != derives(s) {
 			t.Errorf("%q: Parse says %v, the grammar %v", s, err, derives(s))
 		}
 	}
@@ -179,11 +179,11 @@ func TestAcceptsEveryDerivation(t *testing.T) {
 	d := deriver{rand.New(rand.NewPCG(5, 1738))}
 	for range 20000 {
 		s := d.url()
-		l, err := Parse(s)
+		ref, err := Parser{}.Parse(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkRoundTrip(t, l)
+		checkRoundTrip(t, ref.Locator)
 	}
 }
 
@@ -195,8 +195,8 @@ func TestRefusesUnsafeOctets(t *testing.T) {
 		s := d.url()
 		i, c := d.IntN(len(s)+1), neverRaw[d.IntN(len(neverRaw))]
 		s = s[:i] + string([]byte{c}) + s[i:]
-		if l, err := Parse(s); err == nil {
-			t.Fatalf("%q: accepted as %s", s, l)
+		if ref, err := (Parser{}).Parse(s); err == nil {
+			t.Fatalf("%q: accepted as %s", s, ref.Locator)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func TestVersusNetURL(t *testing.T) {
 }
 
 func difference(s string) string {
-	l, err := Parse(s)
+	ref, err := Parser{}.Parse(s)
 	u, err2 := url.Parse(s)
 	switch {
 	case err != nil && err2 != nil:
@@ -158,7 +158,7 @@ func difference(s string) string {
 	case err != nil:
 		return "only net/url accepts it"
 	}
-	if ours, ok := ourView(l); ok && ours != theirView(u) {
+	if ours, ok := ourView(ref.Locator); ok && ours != theirView(u) {
 		return "we read it differently"
 	}
 	return ""

@@ -17,7 +17,7 @@ const (
 func TestAccepted(t *testing.T) {
 	for _, c := range cases(t, acceptedFile) {
 		name := c.name(acceptedFile)
-		l, err := Parse(c.url)
+		ref, err := Parser{}.Parse(c.url)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -26,14 +26,14 @@ func TestAccepted(t *testing.T) {
 		if len(c.want) > 1 {
 			canonical = c.want[1]
 		}
-		if got := describe(l); got != c.want[0] {
+		if got := describe(ref.Locator); got != c.want[0] {
 			t.Errorf("%s: %s\n got %s\nwant %s", name, c.url, got, c.want[0])
 		}
-		if got := l.String(); got != canonical {
+		if got := ref.Locator.String(); got != canonical {
 			t.Errorf("%s: String is %s, want %s", name, got, canonical)
 		}
-		checkRoundTrip(t, l)
-		if r, err := (Parser{}).Parse(c.url); err != nil || !Equal(r.Locator, l) || r.Used != 0 || r.Text != c.url {
+		checkRoundTrip(t, ref.Locator)
+		if r, err := (Parser{}).Parse(c.url); err != nil || !Equal(r.Locator, ref.Locator) || r.Used != 0 || r.Text != c.url {
 			t.Errorf("%s: the zero Parser: %+v, %v", name, r, err)
 		}
 	}
@@ -43,13 +43,13 @@ func TestAccepted(t *testing.T) {
 func checkRoundTrip(t *testing.T, l Locator) {
 	t.Helper()
 	s := l.String()
-	again, err := Parse(s)
+	ref, err := Parser{}.Parse(s)
 	if err != nil {
 		t.Errorf("String %s of %s: %v", s, describe(l), err)
-	} else if !Equal(again, l) {
-		t.Errorf("String %s reads as %s, not as %s", s, describe(again), describe(l))
-	} else if again.String() != s {
-		t.Errorf("String %s is not a fixed point: %s", s, again)
+	} else if !Equal(ref.Locator, l) {
+		t.Errorf("String %s reads as %s, not as %s", s, describe(ref.Locator), describe(l))
+	} else if ref.Locator.String() != s {
+		t.Errorf("String %s is not a fixed point: %s", s, ref.Locator)
 	}
 }
 
@@ -57,16 +57,16 @@ func checkRoundTrip(t *testing.T, l Locator) {
 func TestRefused(t *testing.T) {
 	for _, c := range cases(t, refusedFile) {
 		name := c.name(refusedFile)
-		l, err := Parse(c.url)
+		ref, err := Parser{}.Parse(c.url)
 		var e *SyntaxError
 		if !errors.As(err, &e) {
-			t.Errorf("%s: %q: accepted as %v, error %v", name, c.url, l, err)
+			t.Errorf("%s: %q: accepted as %v, error %v", name, c.url, ref.Locator, err)
 			continue
 		}
 		if got := fmt.Sprint(e.Offset, " ", e.Section, " ", e.Msg); got != c.want[0] {
 			t.Errorf("%s: %q\n got %s\nwant %s", name, c.url, got, c.want[0])
 		}
-		if l != nil {
+		if ref.Locator != nil {
 			t.Errorf("%s: both a Locator and an error", name)
 		}
 		if r, err2 := (Parser{}).Parse(c.url); err2 == nil || err2.Error() != err.Error() || r != (Reference{}) {
@@ -191,7 +191,7 @@ func TestHyphenBreak(t *testing.T) {
 func TestMaxLength(t *testing.T) {
 	const prefix = "http://h/"
 	longest := prefix + strings.Repeat("a", MaxLength-len(prefix))
-	if _, err := Parse(longest); err != nil {
+	if _, err := (Parser{}).Parse(longest); err != nil {
 		t.Errorf("%d bytes: %v", len(longest), err)
 	}
 	for _, s := range []string{longest + "a", "ftp://u:topsecret@h/" + strings.Repeat("a", 1<<20)} {
@@ -209,14 +209,14 @@ func second[T any](_ T, err error) error { return err }
 
 // TestLocatorsDoNotShare: parts in one allocation do not overlap.
 func TestLocatorsDoNotShare(t *testing.T) {
-	l, err := Parse("ftp://u@h/a/b/c")
+	ref, err := Parser{}.Parse("ftp://u@h/a/b/c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := l.(*FTP)
+	f := ref.Locator.(*FTP)
 	_ = append(f.CWD, "x")
-	if l, err = Parse("ftp://u@h/a/b/c"); err != nil || !Equal(l, f) {
-		t.Errorf("%v, %v", l, err)
+	if ref.Locator, err = Parse("ftp://u@h/a/b/c"); err != nil || !Equal(ref.Locator, f) {
+		t.Errorf("%v, %v", ref.Locator, err)
 	}
 	if cap(f.CWD) != len(f.CWD) {
 		t.Errorf("CWD has capacity %d, want its length %d", cap(f.CWD), len(f.CWD))

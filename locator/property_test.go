@@ -58,9 +58,9 @@ func TestGopherOctetsSurvive(t *testing.T) {
 
 func checkSurvives(t *testing.T, name string, l Locator) {
 	t.Helper()
-	got, err := Parse(l.String())
-	if err != nil || !Equal(got, l) {
-		t.Errorf("%s: %s: %v, %v", name, l, got, err)
+	ref, err := Parser{}.Parse(l.String())
+	if err != nil || !Equal(ref.Locator, l) {
+		t.Errorf("%s: %s: %v, %v", name, l, ref.Locator, err)
 	}
 }
 
@@ -70,8 +70,8 @@ func TestEncodedOctetsSurvive(t *testing.T) {
 		for _, digits := range []string{hex(byte(o)), strings.ToLower(hex(byte(o)))} {
 			e := "%" + digits
 			for _, s := range []string{"http://h/a" + e + "?b" + e, "https://h/" + e, "x-foo:" + e, "x-foo://a/" + e} {
-				if l, err := Parse(s); err != nil || l.String() != s {
-					t.Errorf("%s: %v, %v", s, l, err)
+				if ref, err := (Parser{}).Parse(s); err != nil || ref.Locator.String() != s {
+					t.Errorf("%s: %v, %v", s, ref.Locator, err)
 				}
 			}
 		}
@@ -287,11 +287,11 @@ func TestEqual(t *testing.T) {
 	var ls []Locator
 	var ds []string
 	for _, c := range cases(t, acceptedFile) {
-		l, err := Parse(c.url)
+		ref, err := Parser{}.Parse(c.url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ls, ds = append(ls, l), append(ds, describe(l))
+		ls, ds = append(ls, ref.Locator), append(ds, describe(ref.Locator))
 	}
 	for i, a := range ls {
 		for j, b := range ls {

@@ -76,16 +76,16 @@ var rfcExamples = []struct {
 
 func TestRFCExamples(t *testing.T) {
 	for _, c := range rfcExamples {
-		l, err := Parse(c.url)
+		ref, err := Parser{}.Parse(c.url)
 		if err != nil {
 			t.Errorf("§%s: %v", c.section, err)
 			continue
 		}
-		if !Equal(l, c.want) {
-			t.Errorf("§%s: %s\n got %s\nwant %s", c.section, c.url, describe(l), describe(c.want))
+		if !Equal(ref.Locator, c.want) {
+			t.Errorf("§%s: %s\n got %s\nwant %s", c.section, c.url, describe(ref.Locator), describe(c.want))
 		}
-		if l.String() != c.url {
-			t.Errorf("§%s: %s became %s", c.section, c.url, l)
+		if ref.Locator.String() != c.url {
+			t.Errorf("§%s: %s became %s", c.section, c.url, ref.Locator)
 		}
 		// The document writes its URLs in a wrapper.
 		r, err := Parser{WrappedText}.Parse("<URL:" + c.url + ">")
@@ -121,11 +121,11 @@ func TestServerOf(t *testing.T) {
 		"file://localhost/a": {nil, HostPort{"localhost", 0}},
 		"file:///a":          {},
 	} {
-		l, err := Parse(url)
+		ref, err := Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := ServerOf(l)
+		got, ok := ServerOf(ref.Locator)
 		if !ok || !equalServers(got, want) {
 			t.Errorf("%s: %+v, %v, want %+v", url, got, ok, want)
 		}

@@ -31,13 +31,13 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 
-	start, err := locator.Parse(srv.URL + "/pub/")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/pub/")
 	if err != nil {
 		log.Fatal(err)
 	}
 	var r fetch1738.Resolver
 	defer r.Close()
-	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: dir, Exclude: []string{"*.iso"}}
+	m := mirror.Mirror{Fetcher: &r, Start: ref.Locator, Dir: dir, Exclude: []string{"*.iso"}}
 	for range 2 {
 		sum, err := m.Run(ctx)
 		if err != nil {
@@ -67,13 +67,13 @@ func ExampleMirror_Run() {
 	}
 	defer os.RemoveAll(dir)
 
-	start, err := locator.Parse(srv.URL + "/pub/")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/pub/")
 	if err != nil {
 		log.Fatal(err)
 	}
 	var r fetch1738.Resolver
 	defer r.Close()
-	m := mirror.Mirror{Fetcher: &r, Start: start, Dir: dir, Exclude: []string{"*.iso"}, Connections: 1}
+	m := mirror.Mirror{Fetcher: &r, Start: ref.Locator, Dir: dir, Exclude: []string{"*.iso"}, Connections: 1}
 	m.Report = func(e mirror.Event) {
 		switch e.Action {
 		case mirror.Added, mirror.Replaced:

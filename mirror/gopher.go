@@ -23,8 +23,8 @@ func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
 // alias adds other names of the server.
 func (t *gopherTree) alias(names []string) error {
 	for _, name := range names {
-		l, err := locator.Parse(t.at.Scheme() + "://" + name)
-		at, ok := l.(*locator.Gopher)
+		ref, err := locator.Parser{}.Parse(t.at.Scheme() + "://" + name)
+		at, ok := ref.Locator.(*locator.Gopher)
 		if err != nil || !ok || at.HasPath {
 			return fmt.Errorf("alias %s: expected HOST or HOST:PORT", fetch.Printable(name))
 		}

@@ -117,13 +117,13 @@ func sums(t *testing.T, dir string) map[string]string {
 // start returns a Mirror of url with a new Resolver.
 func start(t *testing.T, url string) *mirror.Mirror {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(fetch1738.Resolver)
 	t.Cleanup(func() { r.Close() })
-	return &mirror.Mirror{Fetcher: r, Start: l, Dir: filepath.Join(t.TempDir(), "copy")}
+	return &mirror.Mirror{Fetcher: r, Start: ref.Locator, Dir: filepath.Join(t.TempDir(), "copy")}
 }
 
 // counts returns a Summary with Octets set to 0.

@@ -11,11 +11,11 @@ import (
 // server, and that no other entries belong to it.
 func TestTwins(t *testing.T) {
 	parse := func(url string) locator.Locator {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l
+		return ref.Locator
 	}
 	for _, tc := range []struct{ start, item, other string }{
 		{"ftps://u@h/d/", "ftps://u@h/d/a", "ftp://u@h:990/d/a"},

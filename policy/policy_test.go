@@ -30,11 +30,11 @@ func at(t *testing.T, url, addr string, from fetch.Provenance) fetch.Target {
 
 // link returns a link in a page that came from an address, or from an unknown one.
 func link(page, peer string) fetch.Provenance {
-	l, err := locator.Parse(page)
+	ref, err := locator.Parser{}.Parse(page)
 	if err != nil {
 		panic(err)
 	}
-	p := fetch.Provenance{Kind: fetch.OriginRemote, By: l}
+	p := fetch.Provenance{Kind: fetch.OriginRemote, By: ref.Locator}
 	if peer != "" {
 		p.Peer = netip.MustParseAddr(peer)
 	}

@@ -80,7 +80,7 @@ func FuzzExtract(f *testing.F) {
 		}
 		for line := range strings.Lines(runVerb(t, "extract", text, "--strict").out) {
 			url, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "#")
-			if _, err := locator.Parse(url); err != nil {
+			if _, err := (locator.Parser{}).Parse(url); err != nil {
 				t.Errorf("%q: %v", line, err)
 			}
 		}

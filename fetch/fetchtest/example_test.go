@@ -34,11 +34,11 @@ func ExampleRun() {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
 					return nil // for HTTP, a directory is an ordinary page
 				}
-				l, err := locator.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
+				ref, err := locator.Parser{}.Parse(srv.URL + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/"))
 				if err != nil {
 					tb.Fatal(err)
 				}
-				return l
+				return ref.Locator
 			}}
 		},
 		Ranges: true, // HTTP has them

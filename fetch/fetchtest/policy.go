@@ -175,8 +175,8 @@ func withText(l locator.Locator, text string) (list []locator.Locator) {
 		variants = append(variants, url[:i]+encoded+url[i:])
 	}
 	for _, v := range variants {
-		if with, err := locator.Parse(v); err == nil {
-			list = append(list, with)
+		if ref, err := (locator.Parser{}).Parse(v); err == nil {
+			list = append(list, ref.Locator)
 		}
 	}
 	return list

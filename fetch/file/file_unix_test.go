@@ -53,11 +53,11 @@ func names(t *testing.T, dir string) string {
 
 func parse(t *testing.T, url string) locator.Locator {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }
 
 func TestHosts(t *testing.T) {

@@ -21,12 +21,12 @@ func TestSystemPath(t *testing.T) {
 		"file:///a%253Fb":        "/a%3Fb",
 		"file:///C:/x%5Cy":       `/C:/x\y`,
 	} {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if got, err := systemPath(l.(*locator.File)); got != want || err != nil {
+		if got, err := systemPath(ref.Locator.(*locator.File)); got != want || err != nil {
 			t.Errorf("%s: %q, %v; want %q", url, got, err, want)
 		}
 	}

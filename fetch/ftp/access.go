@@ -154,9 +154,9 @@ func (a *access) locate(guess bool, p purpose) {
 	}
 	switch {
 	case p == replacing:
-		a.verb = fetch.OpSTOR
+		a.verb = "STOR"
 	case p == updating:
-		a.verb = fetch.OpAPPE
+		a.verb = "APPE"
 	case p == editing:
 		a.typ, a.dirs, a.name = 'I', a.loc.CWD, "" // whatever the Method: names are those of the directory
 	case p == finding:
@@ -164,13 +164,13 @@ func (a *access) locate(guess bool, p purpose) {
 	case a.typecode() == 'd' || a.loc.Name == "":
 		a.list()
 	default:
-		a.verb = fetch.OpRETR
+		a.verb = "RETR"
 	}
 }
 
 // takeLead makes the access start at the first byte of Request.Lead.
 func (a *access) takeLead() {
-	if a.req.Lead == 0 || a.verb != fetch.OpRETR || a.ascii() {
+	if a.req.Lead == 0 || a.verb != "RETR" || a.ascii() {
 		return
 	}
 	req := *a.req
@@ -184,12 +184,12 @@ func (a *access) takeLead() {
 // list makes the access a listing. RFC 1738 §3.2.2 sends no TYPE before NLST; listings
 // are sent in type A, which is the default of a session (RFC 959 §5.1).
 func (a *access) list() {
-	a.verb, a.typ = fetch.OpLIST, 'A'
+	a.verb, a.typ = "LIST", 'A'
 	if a.opt.ListCommand != "" {
 		return
 	}
 	if a.exact || a.opt.ListOnly || a.typecode() == 'd' {
-		a.verb = fetch.OpNLST
+		a.verb = "NLST"
 	}
 	if a.exact {
 		a.typ = 0
@@ -198,10 +198,10 @@ func (a *access) list() {
 
 // listing reports whether the transfer is that of a listing.
 func (a *access) listing() bool {
-	return a.verb == fetch.OpLIST || a.verb == fetch.OpNLST || a.verb == fetch.OpMLSD
+	return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD"
 }
 
-func isUpload(verb fetch.Op) bool { return verb == fetch.OpSTOR || verb == fetch.OpAPPE }
+func isUpload(verb fetch.Op) bool { return verb == "STOR" || verb == "APPE" }
 
 // ascii reports whether the data are lines that end in CR LF.
 func (a *access) ascii() bool { return a.typ != 'I' }
@@ -312,10 +312,10 @@ func (a *access) quote(c commands, lines []string) error {
 		line, mayFail := strings.CutPrefix(line, "*")
 		r, err := c.quote(line)
 		if err != nil {
-			return a.fail(fetch.OpQuote, err)
+			return a.fail("QUOTE", err)
 		}
 		if r.Class() >= 4 && !mayFail {
-			return a.fail(fetch.OpQuote, &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: r.Text})
+			return a.fail("QUOTE", &fetch.Error{Kind: fetch.ErrPermission, Code: r.Code, Reply: r.Text})
 		}
 	}
 	return nil
@@ -338,7 +338,7 @@ func (a *access) begin(c commands) (download, error) {
 	if err := a.enter(c); err != nil {
 		return b, err
 	}
-	if a.verb == fetch.OpRETR && a.opt.ModTime {
+	if a.verb == "RETR" && a.opt.ModTime {
 		t, err := c.modTime(a.name)
 		if err == nil {
 			b.modTime = t
@@ -346,7 +346,7 @@ func (a *access) begin(c commands) (download, error) {
 			return b, err
 		}
 	}
-	if a.verb == fetch.OpRETR && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
+	if a.verb == "RETR" && a.opt.Wanted != nil && !a.opt.Wanted(fetch.Attributes{Size: -1, ModTime: b.modTime}) {
 		b.nothing, b.unwanted = true, true
 		return b, nil
 	}
@@ -378,7 +378,7 @@ func (a *access) begin(c commands) (download, error) {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
-	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == fetch.OpRETR && e.Code/100 == 5 && e.Kind != fetch.ErrNotFound {
+	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && e.Code/100 == 5 && e.Kind != fetch.ErrNotFound {
 		if !b.asked && a.wantsSize(c) {
 			_, missing = c.size(a.name)
 		}
@@ -401,10 +401,10 @@ func (a *access) transfer(c commands, offset int64) error {
 			return err
 		}
 		switch {
-		case a.verb == fetch.OpMLSD:
-			a.verb = fetch.OpLIST
-		case a.verb == fetch.OpLIST:
-			a.verb = fetch.OpNLST
+		case a.verb == "MLSD":
+			a.verb = "LIST"
+		case a.verb == "LIST":
+			a.verb = "NLST"
 		case a.name == "" && !a.exact:
 			a.name = "."
 		default:
@@ -426,7 +426,7 @@ func noFiles(err error) bool {
 // could look like a size.
 func (a *access) wantsSize(c commands) bool {
 	switch {
-	case a.verb != fetch.OpRETR:
+	case a.verb != "RETR":
 		return false
 	case a.req.Offset < 0:
 		return true

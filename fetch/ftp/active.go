@@ -43,13 +43,13 @@ func (a *Active) check() error {
 
 // openPort opens a port and announces it to the server.
 func (s *session) openPort() error {
-	s.ctl.verb = fetch.OpPORT
+	s.ctl.verb = "PORT"
 	if !s.peer.IsValid() {
-		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
+		return s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("active mode is not supported through a proxy")})
 	}
 	at, err := s.open()
 	if err != nil {
-		return s.access.fail(fetch.OpPORT, &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
+		return s.access.fail("PORT", &fetch.Error{Kind: fetch.ErrUnreachable, Err: err})
 	}
 	if err := s.announcePort(at); err != nil {
 		s.closePort()

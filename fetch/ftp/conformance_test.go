@@ -55,11 +55,11 @@ func conformance(t *testing.T, server, client *tls.Config) {
 
 // locate returns the locator of a path on a test server.
 func locate(srv *ftptest.Server, path ...string) *locator.FTP {
-	l, err := locator.Parse(srv.URL + "/")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/")
 	if err != nil {
 		panic(err)
 	}
-	ftp := l.(*locator.FTP)
+	ftp := ref.Locator.(*locator.FTP)
 	ftp.CWD, ftp.Name = path[:len(path)-1], path[len(path)-1]
 	return ftp
 }

@@ -195,7 +195,7 @@ func (c *control) Write(p []byte) (int, error) {
 	}
 	switch {
 	case verb == "RETR" && !isTransfer(c.verb):
-		c.verb = fetch.OpLIST // Options.ListCommand replaces LIST
+		c.verb = "LIST" // Options.ListCommand replaces LIST
 	case verb == "STOR", verb == "APPE":
 		if err := c.answers.commandSent(); err != nil {
 			return 0, err
@@ -244,12 +244,12 @@ func (c *control) translate(r talk.Reply, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.Class() >= 4 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
+	if r.Class() >= 4 && (c.verb == "USER" || c.verb == "PASS") {
 		if r, err = c.loginAlternative(r); err != nil {
 			return "", err
 		}
 	}
-	if r.Code == 332 && (c.verb == fetch.OpUSER || c.verb == fetch.OpPASS) {
+	if r.Code == 332 && (c.verb == "USER" || c.verb == "PASS") {
 		if r, err = c.sendAccount(r.Text); err != nil {
 			return "", err
 		}
@@ -263,7 +263,7 @@ func (c *control) translate(r talk.Reply, err error) (string, error) {
 	switch {
 	case r.Code == 230:
 		c.welcome = r.Text
-	case c.verb == fetch.OpCWD:
+	case c.verb == "CWD":
 		c.message = r.Text
 	}
 	text, err := c.accept(r)
@@ -282,7 +282,7 @@ func (c *control) loginAlternative(refusal talk.Reply) (talk.Reply, error) {
 	}
 	c.triedAlternative = true
 	r, err := c.exchange(alternative)
-	if err == nil && r.Code == 331 && verb == fetch.OpPASS {
+	if err == nil && r.Code == 331 && verb == "PASS" {
 		var pass string
 		if pass, err = c.passCommand(r.Text); err == nil {
 			r, err = c.exchange(pass)
@@ -331,7 +331,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 		if class <= 2 {
 			return c.beginTransfer(r)
 		}
-	case c.verb == fetch.OpUSER && r.Code == 331, c.verb == fetch.OpREST && r.Code == 350:
+	case c.verb == "USER" && r.Code == 331, c.verb == "REST" && r.Code == 350:
 		return fmt.Sprint(r.Code), nil
 	case class == 2 && completion[c.verb] != "":
 		return completion[c.verb], nil
@@ -341,7 +341,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 
 // completion holds the only code that the library accepts as success.
 var completion = map[fetch.Op]string{
-	fetch.OpUSER: "230", fetch.OpPASS: "230", fetch.OpACCT: "230", fetch.OpCWD: "250", fetch.OpMKD: "257", fetch.OpTYPE: "200",
+	"USER": "230", "PASS": "230", "ACCT": "230", "CWD": "250", "MKD": "257", "TYPE": "200",
 }
 
 // beginTransfer handles the first reply to the command of a transfer. For a small file, some
@@ -379,7 +379,7 @@ func (c *control) poll() error {
 
 func isTransfer(verb fetch.Op) bool {
 	switch verb {
-	case fetch.OpRETR, fetch.OpSTOR, fetch.OpAPPE, fetch.OpLIST, fetch.OpNLST, fetch.OpMLSD:
+	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":
 		return true
 	}
 	return false

@@ -18,8 +18,8 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
 func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
-	storing := verb == fetch.OpSTOR || verb == fetch.OpAPPE || verb == fetch.OpMKD
-	listing := verb == fetch.OpLIST || verb == fetch.OpNLST || verb == fetch.OpMLSD
+	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"
+	listing := verb == "LIST" || verb == "NLST" || verb == "MLSD"
 	switch r.Code {
 	case 421:
 		return fetch.ErrBusy
@@ -53,7 +53,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		}
 		return fetch.ErrNotFound
 	case 551:
-		if verb == fetch.OpRETR { // sent by ftp-srv; RFC 959: page type unknown
+		if verb == "RETR" { // sent by ftp-srv; RFC 959: page type unknown
 			return fetch.ErrNotFound
 		}
 	case 553:
@@ -62,7 +62,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrBadRange
 	}
 	switch {
-	case verb == fetch.OpREST:
+	case verb == "REST":
 		return fetch.ErrBadRange
 	case r.Class() == 4:
 		return fetch.ErrBusy // "Transient Negative": may be retried
@@ -73,7 +73,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 }
 
 func isLoginCommand(verb fetch.Op) bool {
-	return verb == fetch.OpUSER || verb == fetch.OpPASS || verb == fetch.OpACCT
+	return verb == "USER" || verb == "PASS" || verb == "ACCT"
 }
 
 func saysDenied(text string) bool {

@@ -41,11 +41,11 @@ func archive(configure ...func(*ftptest.Server)) *ftptest.Server {
 
 // request returns a request for a URL.
 func request(url string) *fetch.Request {
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return &fetch.Request{Locator: l}
+	return &fetch.Request{Locator: ref.Locator}
 }
 
 // A Fetcher with fields set: the commands of RFC 1738 only, and a limit on the size.

@@ -218,16 +218,16 @@ func (n *notes) addNotes() {
 	if n.a.wantsTLS() && n.a.tlsSettings.Security == TryTLS {
 		say("if the server refuses AUTH TLS, the session is not encrypted")
 	}
-	if n.a.verb == fetch.OpLIST && n.a.opt.ListCommand == "" {
+	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
 		say("if the server does not support LIST, NLST is sent")
 	}
-	if n.a.verb == fetch.OpMLSD {
+	if n.a.verb == "MLSD" {
 		say("if the reply to FEAT does not list MLST with the fact type*, LIST is sent")
 	}
 	if n.a.ascii() && !localCRLF {
 		say("line ends are converted from CR LF to LF")
 	}
-	if n.a.loc.Type == 0 && n.a.verb == fetch.OpRETR {
+	if n.a.loc.Type == 0 && n.a.verb == "RETR" {
 		say("the URL has no typecode; type " + string(n.a.typ) + " is assumed (RFC 1738 section 3.2.3)")
 	}
 }

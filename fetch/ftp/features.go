@@ -55,12 +55,12 @@ func (s *session) listsFacts() (bool, error) {
 
 // preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it.
 func (a *access) preferFacts(c commands) error {
-	if a.verb != fetch.OpLIST || !a.opt.Facts || a.opt.ListCommand != "" {
+	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil
 	}
 	facts, err := c.listsFacts()
 	if facts {
-		a.verb = fetch.OpMLSD
+		a.verb = "MLSD"
 	}
 	return err
 }

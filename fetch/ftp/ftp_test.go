@@ -42,11 +42,11 @@ func start(t *testing.T, configure ...func(*ftptest.Server)) *ftptest.Server {
 
 func parse(t testing.TB, url string) *locator.FTP {
 	t.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*locator.FTP)
+	return ref.Locator.(*locator.FTP)
 }
 
 // sent returns the commands that the client has sent, without line ends.

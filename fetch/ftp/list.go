@@ -21,8 +21,8 @@ import (
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	parse := a.listEntry
-	info.Facts = a.verb == fetch.OpMLSD
-	if info.Names = a.verb == fetch.OpNLST; info.Names {
+	info.Facts = a.verb == "MLSD"
+	if info.Names = a.verb == "NLST"; info.Names {
 		parse = a.nameEntry
 	}
 	return func(yield func(fetch.Item, error) bool) {
@@ -47,7 +47,7 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			whole := line[len(line)-1] == '\n'
 			text := string(wire.TrimEOL(line))
 			item, ok := parse(text, now)
-			strange := !ok && a.verb != fetch.OpNLST && ftplist.Strange(text, now)
+			strange := !ok && a.verb != "NLST" && ftplist.Strange(text, now)
 			if strange || !whole {
 				info.Unread++
 				if a.opt.Unread != nil {

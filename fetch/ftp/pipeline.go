@@ -116,7 +116,7 @@ func (p *planner) retrieve(command string, offset int64) error {
 	default:
 		return p.add(p.passiveCommand())
 	}
-	if offset != 0 || a.verb != fetch.OpRETR || !p.isPrepared() {
+	if offset != 0 || a.verb != "RETR" || !p.isPrepared() {
 		return errNotPlannable
 	}
 	if err := p.add(command); err != nil {
@@ -261,9 +261,9 @@ func (s *session) readPending() error {
 	s.openNextPort()
 	for _, sent := range s.ctl.queued {
 		switch verbOf(sent.line) {
-		case fetch.OpCWD:
+		case "CWD":
 			s.dirUnknown = true
-		case fetch.OpTYPE:
+		case "TYPE":
 			s.typ = 0
 		}
 	}

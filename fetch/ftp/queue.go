@@ -161,7 +161,7 @@ func (c *control) match(r talk.Reply) (talk.Reply, error) {
 		return r, c.failPipelining(r)
 	case wasPipelined && !c.canBeReply(r):
 		return r, c.failPipelining(r)
-	case c.verb == fetch.OpPASS && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
+	case c.verb == "PASS" && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
 		return r, c.failPipelining(r)
 	}
 	if isTransfer(c.verb) {
@@ -180,8 +180,8 @@ func (c *control) refusesLogin(r talk.Reply) bool {
 // codes are the codes of replies with a result. They identify the command, but for 213 and 257,
 // which several share.
 var codes = map[fetch.Op]int{
-	fetch.OpPWD: 257, fetch.OpEPSV: 229, fetch.OpPASV: 227, fetch.OpSIZE: 213, fetch.OpMDTM: 213, fetch.OpMFMT: 213, fetch.OpFEAT: 211,
-	fetch.OpMKD: 257,
+	"PWD": 257, "EPSV": 229, "PASV": 227, "SIZE": 213, "MDTM": 213, "MFMT": 213, "FEAT": 211,
+	"MKD": 257,
 }
 
 // isResult reports whether r is the reply to the probe or to a command of codes, and so not to a
@@ -206,13 +206,13 @@ func (c *control) canBeReply(r talk.Reply) bool {
 	case class == 2 && want != 0:
 		return r.Code == want
 	case class == 3:
-		return c.verb == fetch.OpRNFR
+		return c.verb == "RNFR"
 	case class == 2:
 		return !isResult(r)
 	case class >= 4 && c.probed:
 		return r.Code < 500 || r.Code > 502 // of a server that does not support SYST
 	}
-	return r.Class() >= 4 && !(c.verb == fetch.OpTYPE && r.Code%100 == 50) // x50 is about a file
+	return r.Class() >= 4 && !(c.verb == "TYPE" && r.Code%100 == 50) // x50 is about a file
 }
 
 // failPipelining ends the connection to a server that does not support pipelining.

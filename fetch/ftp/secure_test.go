@@ -67,11 +67,11 @@ func settings(f *Fetcher) *tls.Config {
 
 // on returns the locator of a path on the server, with the scheme of its URL.
 func on(srv *ftptest.Server, path string) locator.Locator {
-	l, err := locator.Parse(srv.URL + "/" + path)
+	ref, err := locator.Parser{}.Parse(srv.URL + "/" + path)
 	if err != nil {
 		panic(err)
 	}
-	return l
+	return ref.Locator
 }
 
 func implicitly(s *ftptest.Server) { s.ImplicitTLS, s.RequireTLS, s.ReuseTLS = true, true, true }

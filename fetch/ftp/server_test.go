@@ -192,11 +192,11 @@ func say(w io.Writer, text, other string) {
 
 // at returns the locator of a path on a hostile server.
 func at(path string) *locator.FTP {
-	l, err := locator.Parse("ftp://127.0.0.1" + path)
+	ref, err := locator.Parser{}.Parse("ftp://127.0.0.1" + path)
 	if err != nil {
 		panic(err)
 	}
-	return l.(*locator.FTP)
+	return ref.Locator.(*locator.FTP)
 }
 
 // read fetches a resource and reads its Body completely.

@@ -373,7 +373,7 @@ func deniesPort(err error) bool {
 
 // isAbsent reports whether SIZE does not find the file of a download.
 func (s *session) isAbsent() bool {
-	if a := s.access; !s.absent && a.verb == fetch.OpRETR && a.typ == 'I' && !a.exact {
+	if a := s.access; !s.absent && a.verb == "RETR" && a.typ == 'I' && !a.exact {
 		_, _ = s.size(a.name)
 	}
 	return s.absent
@@ -447,7 +447,7 @@ func (s *session) abandon() {
 func (s *session) store(command string, body io.Reader, offset int64) error {
 	return s.transfer(command, func() error {
 		s.data.end = s.endOfUpload
-		if s.access.verb == fetch.OpAPPE {
+		if s.access.verb == "APPE" {
 			return s.conn.Append("", body)
 		}
 		return s.conn.StorFrom("", body, uint64(offset))

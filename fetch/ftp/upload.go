@@ -43,7 +43,7 @@ func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 		return nil, err
 	}
 	attr := &fetch.Attributes{Size: -1}
-	if a.verb == fetch.OpSTOR && !a.ascii() && !a.opt.CRLF {
+	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
 		attr.Size = a.req.Offset + src.n
 		if err := s.checkStored(attr.Size); err != nil {
 			return nil, err

@@ -38,11 +38,11 @@ func serve() *gophertest.Server {
 
 // parse returns the Locator of a URL.
 func parse(url string) locator.Locator {
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }
 
 // A menu is a list of Items. Their Locators can be fetched in turn.

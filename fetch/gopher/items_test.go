@@ -206,8 +206,8 @@ func TestItemsRoundTrip(t *testing.T) {
 			if item.Locator == nil {
 				continue
 			}
-			if l, err := locator.Parse(item.Locator.String()); err != nil || !locator.Equal(l, item.Locator) {
-				t.Errorf("type %c: %v is parsed as %v, %v", typ, item.Locator, l, err)
+			if ref, err := (locator.Parser{}).Parse(item.Locator.String()); err != nil || !locator.Equal(ref.Locator, item.Locator) {
+				t.Errorf("type %c: %v is parsed as %v, %v", typ, item.Locator, ref.Locator, err)
 			}
 		}
 		res.Close()

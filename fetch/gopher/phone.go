@@ -104,7 +104,7 @@ func (x *exchange) phoneAnswer() error {
 		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
 			l, ok := cso.Parse(rest[:end])
 			if !ok {
-				return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply from the phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+				return fetch.Fail("query", x.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply from the phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
 			}
 			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
 				return nil
@@ -115,15 +115,15 @@ func (x *exchange) phoneAnswer() error {
 				if l.Code < 500 {
 					kind = fetch.ErrBusy
 				}
-				return &fetch.Error{Op: fetch.OpQuery, URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
+				return &fetch.Error{Op: "query", URL: x.loc.Redacted(), Kind: kind, Code: l.Code, Reply: l.Text}
 			}
 			rest = rest[end:]
 		}
 		switch {
 		case x.src.err == io.EOF:
-			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrTruncated, errCut)
+			return fetch.Fail("query", x.loc, fetch.ErrTruncated, errCut)
 		case x.src.err != nil:
-			return fetch.Fail(fetch.OpQuery, x.loc, fetch.ErrOther, x.src.err)
+			return fetch.Fail("query", x.loc, fetch.ErrOther, x.src.err)
 		case len(x.src.head) >= maxErrorText:
 			return nil
 		}

@@ -71,9 +71,9 @@ func chooseView(views []View, media, language string) (View, error) {
 		labels = append(labels, v.Label)
 	}
 	if labels == nil {
-		return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("the server lists no views of the item"))
+		return View{}, fetch.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("the server lists no views of the item"))
 	}
-	return View{}, fetch.Fail(fetch.OpChoose, nil, fetch.ErrNotFound, fmt.Errorf("no such view; available: %s", strings.Join(labels, ", ")))
+	return View{}, fetch.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("no such view; available: %s", strings.Join(labels, ", ")))
 }
 
 // sameLanguage reports whether a view in language has matches the language wanted.

@@ -23,7 +23,7 @@ func TestConformance(t *testing.T) {
 					s.Users = map[string]testserver.User{login.User: {Password: login.Password}}
 				}
 			})
-			base, err := locator.Parse(srv.URL)
+			ref, err := locator.Parser{}.Parse(srv.URL)
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
 					return nil // in HTTP, a directory is a document
 				}
-				l := *base.(*locator.HTTP)
+				l := *ref.Locator.(*locator.HTTP)
 				l.HasPath, l.Path = true, strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 				return &l
 			}}

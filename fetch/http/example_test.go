@@ -33,11 +33,11 @@ func serve() *webtest.Server {
 
 // parse returns the Locator of a URL.
 func parse(url string) locator.Locator {
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }
 
 func ExampleFetcher() {

@@ -19,7 +19,7 @@ func TestProxied(t *testing.T) {
 	defer srv.Close()
 	f := &Fetcher{}
 	defer f.Close()
-	at, err := locator.Parse(srv.URL)
+	ref, err := locator.Parser{}.Parse(srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,13 +28,13 @@ func TestProxied(t *testing.T) {
 		"wais://h/db?a+b":                "h",
 		"ftp://me@h/%2Fetc/motd;type=a":  "h",
 	} {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var sent strings.Builder
 		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) { sent.Write(octets) }})
-		res, err := f.Fetch(ctx, &fetch.Request{Locator: at, Options: &Options{Proxied: l}})
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: ref.Locator, Options: &Options{Proxied: ref.Locator}})
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -48,7 +48,7 @@ func TestProxied(t *testing.T) {
 		}
 	}
 	secret := &locator.FTP{Server: locator.Server{Login: &locator.Login{User: "me", Password: "canary", HasPassword: true}, HostPort: locator.HostPort{Host: "h"}}}
-	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: at, Options: &Options{Proxied: secret}})
+	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: ref.Locator, Options: &Options{Proxied: secret}})
 	if !errors.Is(err, fetch.ErrRefused) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("with a password: %v", err)
 	}
@@ -82,17 +82,17 @@ func TestProxiedPassword(t *testing.T) {
 		return nil
 	}}
 	defer f.Close()
-	at, err := locator.Parse(srv.URL)
+	ref, err := locator.Parser{}.Parse(srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := locator.Parse("ftp://me:can%40ary@h/x")
+	ref, err := locator.Parser{}.Parse("ftp://me:can%40ary@h/x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sent strings.Builder
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) { sent.Write(octets) }})
-	res, err := f.Fetch(ctx, &fetch.Request{Locator: at, Options: &Options{Proxied: l, ProxiedPassword: true}})
+	res, err := f.Fetch(ctx, &fetch.Request{Locator: ref.Locator, Options: &Options{Proxied: ref.Locator, ProxiedPassword: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -301,16 +301,16 @@ func TestReferralProvenance(t *testing.T) {
 	defer srv.Close()
 	f := &Fetcher{}
 	defer f.Close()
-	l, err := locator.Parse(srv.URL + "/a")
+	l, err := locator.Parser{}.Parse(srv.URL + "/a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: l})
+	_, err = f.Fetch(t.Context(), &fetch.Request{Locator: l.Locator})
 	var ref *fetch.Referral
 	if !errors.As(err, &ref) || !errors.Is(err, fetch.ErrMoved) {
 		t.Fatal(err)
 	}
-	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.OriginRedirect || ref.From.By != l || !ref.From.Peer.IsLoopback() {
+	if ref.To.String() != "ftp://h/x" || ref.From.Kind != fetch.OriginRedirect || ref.From.By != l.Locator || !ref.From.Peer.IsLoopback() {
 		t.Errorf("%v from %+v", ref.To, ref.From)
 	}
 }

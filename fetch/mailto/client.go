@@ -26,7 +26,7 @@ type client struct {
 
 // deliver performs the whole dialogue (RFC 5321 §3.3).
 func (c *client) deliver(msg *message, to []string) error {
-	if _, err := c.reply(fetch.OpGreeting, 220); err != nil {
+	if _, err := c.reply("greeting", 220); err != nil {
 		return err
 	}
 	if err := c.hello(); err != nil {
@@ -38,7 +38,7 @@ func (c *client) deliver(msg *message, to []string) error {
 			return err
 		}
 	case c.f.RequireTLS:
-		return c.fail(fetch.OpSTARTTLS, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer STARTTLS, which is required")})
+		return c.fail("STARTTLS", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer STARTTLS, which is required")})
 	}
 	mail := "MAIL FROM:<" + msg.sender + ">"
 	for _, parameter := range []struct{ extension, text string }{{"8BITMIME", " BODY=8BITMIME"}, {"SMTPUTF8", " SMTPUTF8"}} {
@@ -46,11 +46,11 @@ func (c *client) deliver(msg *message, to []string) error {
 			mail += parameter.text
 		}
 	}
-	if _, err := c.command(fetch.OpMAIL, mail, 250); err != nil {
+	if _, err := c.command("MAIL", mail, 250); err != nil {
 		return err
 	}
 	for _, a := range to {
-		if _, err := c.command(fetch.OpRCPT, "RCPT TO:<"+a+">", 250, 251, 252); err != nil {
+		if _, err := c.command("RCPT", "RCPT TO:<"+a+">", 250, 251, 252); err != nil {
 			return err
 		}
 	}
@@ -62,9 +62,9 @@ func (c *client) deliver(msg *message, to []string) error {
 
 // hello sends EHLO, or HELO if the server refuses that.
 func (c *client) hello() error {
-	r, err := c.command(fetch.OpEHLO, "EHLO localhost", 250)
+	r, err := c.command("EHLO", "EHLO localhost", 250)
 	if err != nil && c.Err == nil {
-		_, err = c.command(fetch.OpEHLO, "HELO localhost", 250)
+		_, err = c.command("EHLO", "HELO localhost", 250)
 	}
 	c.extensions = map[string]bool{}
 	for line := range strings.Lines(r.Text) {
@@ -76,11 +76,11 @@ func (c *client) hello() error {
 
 // secure starts TLS (RFC 3207).
 func (c *client) secure() error {
-	if _, err := c.command(fetch.OpSTARTTLS, "STARTTLS", 220); err != nil {
+	if _, err := c.command("STARTTLS", "STARTTLS", 220); err != nil {
 		return err
 	}
 	if err := c.StartTLS(c.ctx, c.f.Env.TLSConfig, c.host); err != nil {
-		return c.fail(fetch.OpSTARTTLS, err)
+		return c.fail("STARTTLS", err)
 	}
 	return c.hello()
 }
@@ -88,7 +88,7 @@ func (c *client) secure() error {
 // data sends the message. If reading it fails, its end is not marked, so that the server does not
 // deliver it.
 func (c *client) data(msg *message) error {
-	if _, err := c.command(fetch.OpDATA, "DATA", 354); err != nil {
+	if _, err := c.command("DATA", "DATA", 354); err != nil {
 		return err
 	}
 	w := textproto.NewWriter(bufio.NewWriter(body{c.Talk})).DotWriter()
@@ -96,12 +96,12 @@ func (c *client) data(msg *message) error {
 		if msg.err != nil {
 			return c.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: msg.err})
 		}
-		return c.fail(fetch.OpDATA, err)
+		return c.fail("DATA", err)
 	}
 	if err := w.Close(); err != nil {
-		return c.fail(fetch.OpDATA, err)
+		return c.fail("DATA", err)
 	}
-	_, err := c.reply(fetch.OpDATA, 250)
+	_, err := c.reply("DATA", 250)
 	return err
 }
 
@@ -150,9 +150,9 @@ func kindOf(op fetch.Op, code int) fetch.ErrorKind {
 		return fetch.ErrUnauthenticated
 	case code == 552:
 		return fetch.ErrTooLarge
-	case code == 554 && op == fetch.OpGreeting:
+	case code == 554 && op == "greeting":
 		return fetch.ErrBusy
-	case op == fetch.OpRCPT && (code == 550 || code == 551 || code == 553):
+	case op == "RCPT" && (code == 550 || code == 551 || code == 553):
 		return fetch.ErrNotFound
 	case code == 555, code >= 500 && code <= 504:
 		return fetch.ErrUnsupported

@@ -225,9 +225,9 @@ func (a *access) articleLocator(number, id string) locator.Locator {
 	case *locator.News:
 		named := *l
 		named.Group, named.MessageID = "", unbracket(id)
-		again, err := locator.Parse(named.String())
-		if err == nil && locator.Equal(again, &named) && len(id) <= maxID && fetch.CheckOctets(again) == nil {
-			return again
+		ref, err := locator.Parser{}.Parse(named.String())
+		if err == nil && locator.Equal(ref.Locator, &named) && len(id) <= maxID && fetch.CheckOctets(ref.Locator) == nil {
+			return ref.Locator
 		}
 	}
 	return at

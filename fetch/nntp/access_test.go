@@ -153,8 +153,8 @@ func TestInjection(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"news:x%0d%0aPOST", "nntp://h/g%20h/1", "news:%3ca@b%3e", "news:a\\", "news:%5c", "nntp://h/g/\\", "nntp://h/g/1-500"} {
-		if l, err := locator.Parse(url); err == nil {
-			t.Errorf("%s: parsed as %#v, want an error", url, l)
+		if ref, err := (locator.Parser{}).Parse(url); err == nil {
+			t.Errorf("%s: parsed as %#v, want an error", url, ref.Locator)
 		}
 	}
 }

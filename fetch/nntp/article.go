@@ -16,7 +16,7 @@ const mediaType = "message/rfc822"
 func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource, error) {
 	var id string
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
-		id, err = a.ask(s, fetch.OpARTICLE, 220)
+		id, err = a.ask(s, "ARTICLE", 220)
 		return err
 	})
 	if err != nil {
@@ -24,7 +24,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 	}
 	res := a.resource(s)
 	res.MediaType, res.Info.(*Info).MessageID = mediaType, id
-	res.Body = newBody(a, s, fetch.OpARTICLE, f.release)
+	res.Body = newBody(a, s, "ARTICLE", f.release)
 	return res, nil
 }
 
@@ -142,9 +142,9 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 			return err
 		}
 	}
-	_, err := a.ask(s, fetch.OpHEAD, 221)
+	_, err := a.ask(s, "HEAD", 221)
 	if err != nil && isUnsupported(err) && s.Err == nil {
-		_, err = a.ask(s, fetch.OpSTAT, 223)
+		_, err = a.ask(s, "STAT", 223)
 		return err
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		_, err = io.Copy(io.Discard, block)
 	}
 	if err != nil && err != io.EOF {
-		return a.bodyFailure(fetch.OpHEAD, s.Fail(err))
+		return a.bodyFailure("HEAD", s.Fail(err))
 	}
 	s.block = false
 	attr.MediaType, attr.Header, attr.ModTime = mediaType, h.fields, h.date()

@@ -106,9 +106,9 @@ func lines(octets []byte) []byte {
 
 func parse(tb testing.TB, url string) locator.Locator {
 	tb.Helper()
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return l
+	return ref.Locator
 }

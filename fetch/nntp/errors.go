@@ -71,7 +71,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrUnsupported
 	}
 	switch {
-	case verb == fetch.OpAUTHINFO:
+	case verb == "AUTHINFO":
 		return fetch.ErrUnauthenticated
 	case r.Class() == 4:
 		return fetch.ErrBusy

@@ -34,11 +34,11 @@ func ExampleFetcher_Fetch() {
 
 	f := &nntp.Fetcher{}
 	defer f.Close()
-	l, err := locator.Parse(srv.URL + "/misc.test/2")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/misc.test/2")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func ExampleFetcher_Fetch_group() {
 
 	f := &nntp.Fetcher{Env: &fetch.Env{NewsServer: srv.Addr}}
 	defer f.Close()
-	l, err := locator.Parse("news:misc.test")
+	ref, err := locator.Parser{}.Parse("news:misc.test")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,12 +96,12 @@ func ExampleOptions() {
 
 	f := &nntp.Fetcher{}
 	defer f.Close()
-	l, err := locator.Parse(srv.URL + "/misc.test")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/misc.test")
 	if err != nil {
 		log.Fatal(err)
 	}
 	res, err := f.Fetch(context.Background(), &fetch.Request{
-		Locator: l, Options: &nntp.Options{Articles: "1-2,9"},
+		Locator: ref.Locator, Options: &nntp.Options{Articles: "1-2,9"},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -129,12 +129,12 @@ func ExampleFetcher_Update() {
 
 	f := &nntp.Fetcher{}
 	defer f.Close()
-	l, err := locator.Parse(srv.URL + "/misc.test")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/misc.test")
 	if err != nil {
 		log.Fatal(err)
 	}
 	article := "From: me@example.com\nNewsgroups: misc.test\nSubject: third\n\nHello.\n"
-	attr, err := f.Update(context.Background(), &fetch.Request{Locator: l}, strings.NewReader(article))
+	attr, err := f.Update(context.Background(), &fetch.Request{Locator: ref.Locator}, strings.NewReader(article))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func FuzzReply(f *testing.F) {
 		if n, id := parseArticle(text); n < 0 || n > last || id != "" && (id[0] != '<' || id[len(id)-1] != '>' || strings.ContainsAny(id, " ")) {
 			t.Errorf("%q: %d, %q", text, n, id)
 		}
-		_ = kindOf(fetch.OpARTICLE, talk.Reply{Code: code, Text: text})
+		_ = kindOf("ARTICLE", talk.Reply{Code: code, Text: text})
 	})
 }
 

@@ -51,14 +51,14 @@ const byHead = "HEAD"
 // it supports none, askOverview sets s.overview to byHead and no block follows. If the group turns
 // out to have no articles, askOverview sets g to empty.
 func (a *access) askOverview(s *session, g *groupInfo) error {
-	commands := []fetch.Op{fetch.OpXOVER, fetch.OpOVER}
+	commands := []fetch.Op{"XOVER", "OVER"}
 	switch {
 	case s.overview == byHead:
 		return nil
 	case s.overview != "":
 		commands = []fetch.Op{s.overview}
 	case s.can.has("OVER"):
-		commands = []fetch.Op{fetch.OpOVER, fetch.OpXOVER}
+		commands = []fetch.Op{"OVER", "XOVER"}
 	}
 	for _, verb := range commands {
 		_, err := s.expect(fmt.Sprintf("%s %d-%d", verb, g.low, g.high), 224)
@@ -96,7 +96,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 			return list, nil
 		}
 		if err != nil {
-			return nil, a.bodyFailure(fetch.OpLISTGROUP, s.Fail(err))
+			return nil, a.bodyFailure("LISTGROUP", s.Fail(err))
 		}
 		text, whole := strings.CutSuffix(string(line), "\r\n")
 		if !whole {
@@ -104,13 +104,13 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		}
 		n, err := number(text)
 		if err != nil {
-			return nil, s.wrapError(fetch.OpLISTGROUP, s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
+			return nil, s.wrapError("LISTGROUP", s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
 		if a.newest > 0 && n < g.low || a.skip > 0 && n > g.high {
 			continue
 		}
 		if list, err = addNumber(list, n); err != nil {
-			return nil, s.wrapError(fetch.OpLISTGROUP, s.Fail(err))
+			return nil, s.wrapError("LISTGROUP", s.Fail(err))
 		}
 	}
 }

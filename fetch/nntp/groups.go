@@ -23,7 +23,7 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	}
 	res := a.resource(s)
 	res.Kind = fetch.KindDirectory
-	res.Body = newBody(a, s, fetch.OpLIST, f.release)
+	res.Body = newBody(a, s, "LIST", f.release)
 	d := &descriptions{f: f, ctx: ctx, a: a}
 	list := a.items(ctx, res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
 	res.Items = func(yield func(fetch.Item, error) bool) {

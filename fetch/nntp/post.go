@@ -19,11 +19,11 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	case ctx.Err() != nil:
 		return nil, a.fail(fetch.OpConnect, ctx.Err())
 	case a.group == "" || a.article != "" || a.articles != nil:
-		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("cannot post: the URL does not name a newsgroup")})
+		return nil, a.fail("POST", &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("cannot post: the URL does not name a newsgroup")})
 	}
 	src := newArticleReader(body, a.limits)
 	if err := src.checkHeader(a.group); err != nil {
-		return nil, a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
+		return nil, a.fail("POST", &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 	}
 	s, err := f.begin(ctx, a, func(s *session) error {
 		_, err := s.expect("POST", 340)
@@ -39,11 +39,11 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	}
 	r, err := s.receive()
 	if err != nil {
-		return nil, a.fail(fetch.OpPOST, err)
+		return nil, a.fail("POST", err)
 	}
 	s.block = false
 	if r.Code != 240 {
-		return nil, s.replyError(fetch.OpPOST, r)
+		return nil, s.replyError("POST", r)
 	}
 	attr := &fetch.Attributes{Size: -1}
 	if id := idIn(r.Text); id != "" {
@@ -63,18 +63,18 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 			break
 		}
 		if err != nil {
-			return a.fail(fetch.OpPOST, &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
+			return a.fail("POST", &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
 		}
 		if err := s.ctx.Err(); err != nil {
-			return s.wrapError(fetch.OpPOST, s.Fail(err))
+			return s.wrapError("POST", s.Fail(err))
 		}
 		if _, err := block.Write(line); err != nil {
-			return s.wrapError(fetch.OpPOST, s.Fail(err))
+			return s.wrapError("POST", s.Fail(err))
 		}
 		a.trace.Body(int64(len(line)))
 	}
 	if err := errors.Join(block.Close(), out.Flush()); err != nil {
-		return s.wrapError(fetch.OpPOST, s.Fail(err))
+		return s.wrapError("POST", s.Fail(err))
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (b *series) Close() error {
 // newHeads returns the Body of a group without an overview. It generates the overview from the
 // headers of the articles.
 func newHeads(a *access, s *session, list []span, free func(*session)) *series {
-	b := &series{pipeline: pipeline{a: a, s: s, verb: fetch.OpHEAD, want: 221, left: list}, free: free}
+	b := &series{pipeline: pipeline{a: a, s: s, verb: "HEAD", want: 221, left: list}, free: free}
 	b.fill = func() error {
 		ok, err := b.next()
 		if err != nil {
@@ -107,10 +107,10 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 		if err != nil {
 			return err
 		}
-		b.pipeline = pipeline{a: a, s: s, verb: fetch.OpARTICLE, want: 220, left: clamp(slices.Clone(a.articles), g)}
+		b.pipeline = pipeline{a: a, s: s, verb: "ARTICLE", want: 220, left: clamp(slices.Clone(a.articles), g)}
 		found, err := b.next()
 		if err == nil && !found {
-			err = a.fail(fetch.OpARTICLE, &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("the group has no articles in that range")})
+			err = a.fail("ARTICLE", &fetch.Error{Kind: fetch.ErrNotFound, Err: errors.New("the group has no articles in that range")})
 		}
 		return err
 	})

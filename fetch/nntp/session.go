@@ -134,7 +134,7 @@ func (s *session) askCapabilities() error {
 	case err != nil:
 		return err
 	case r.Code != 101 && r.Class() <= 3:
-		return s.unexpected(fetch.OpCAPABILITIES, r)
+		return s.unexpected("CAPABILITIES", r)
 	case r.Code != 101:
 		return nil
 	}
@@ -154,9 +154,9 @@ func (s *session) askCapabilities() error {
 			s.Trace.Received([]byte(".\r\n"))
 			return nil
 		case err != nil:
-			return s.wrapError(fetch.OpCAPABILITIES, s.Fail(replyFailure(err)))
+			return s.wrapError("CAPABILITIES", s.Fail(replyFailure(err)))
 		case len(s.can) > maxCapabilities, s.Limits.Header > 0 && octets > s.Limits.Header:
-			return s.wrapError(fetch.OpCAPABILITIES, s.Fail(talk.Violation("", "the list of capabilities is too long")))
+			return s.wrapError("CAPABILITIES", s.Fail(talk.Violation("", "the list of capabilities is too long")))
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (s *session) command(line string) (talk.Reply, error) {
 			return r, s.wrapError(verb, err)
 		}
 		switch {
-		case tries > 0 || verb == fetch.OpAUTHINFO || verb == fetch.OpCAPABILITIES || verb == fetch.OpMODE:
+		case tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" || verb == "MODE":
 			return r, nil
 		case r.Code == 401:
 			_, err = s.expect("MODE READER", 200, 201)
@@ -274,13 +274,13 @@ func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
-		e := *fetch.Fail(fetch.OpAUTHINFO, s.access.loc, fetch.ErrUnauthenticated, err)
+		e := *fetch.Fail("AUTHINFO", s.access.loc, fetch.ErrUnauthenticated, err)
 		if e.Kind == fetch.ErrUnauthenticated {
 			e.Code, e.Reply = 480, text
 		}
-		return s.wrapError(fetch.OpAUTHINFO, &e)
+		return s.wrapError("AUTHINFO", &e)
 	case login.User == "":
-		return s.wrapError(fetch.OpAUTHINFO, &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 480, Reply: text})
+		return s.wrapError("AUTHINFO", &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 480, Reply: text})
 	}
 	r, err := s.command("AUTHINFO USER " + login.User)
 	if err == nil && r.Code == 381 {
@@ -291,7 +291,7 @@ func (s *session) login(text string) error {
 	case err != nil:
 		return err
 	case r.Code != 281:
-		return s.replyError(fetch.OpAUTHINFO, r)
+		return s.replyError("AUTHINFO", r)
 	}
 	s.loggedIn, s.can, s.group = true, nil, ""
 	return nil
@@ -314,7 +314,7 @@ func (s *session) selectGroup(group string) (groupInfo, error) {
 	}
 	g, err := parseGroup(r.Text)
 	if err != nil {
-		return g, s.wrapError(fetch.OpGROUP, s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
+		return g, s.wrapError("GROUP", s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
 	}
 	s.group = group
 	return g, nil

@@ -36,11 +36,11 @@ func ExampleFetcher_Fetch() {
 	srv := directory()
 	defer srv.Close()
 
-	l, err := locator.Parse(srv.URL + "//pub")
+	ref, err := locator.Parser{}.Parse(srv.URL + "//pub")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := new(prospero.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := new(prospero.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func ExampleFetcher_Fetch_file() {
 	srv := directory()
 	defer srv.Close()
 
-	l, err := locator.Parse(srv.URL + "//pub/motd.txt")
+	ref, err := locator.Parser{}.Parse(srv.URL + "//pub/motd.txt")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := new(prospero.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := new(prospero.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	var referral *fetch.Referral
 	switch {
 	case errors.As(err, &referral):

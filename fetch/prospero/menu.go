@@ -154,7 +154,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.ErrTooLarge:
 		return err
 	default:
-		l.trace.Note("omitting a union link: " + wrapError(fetch.OpUnion, c.loc, err).Error())
+		l.trace.Note("omitting a union link: " + wrapError("union", c.loc, err).Error())
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const contentsMethod = "PROSPERO-CONTENTS"
 func (c *call) object() (*fetch.Resource, error) {
 	attributes, a, err := c.attributes()
 	if err != nil {
-		return nil, c.fail(fetch.OpGetObjectInfo, err)
+		return nil, c.fail("GET-OBJECT-INFO", err)
 	}
 	self := proto.Object{HostType: "INTERNET-D", Host: hostText(&c.at), NameType: c.at.nameType, Name: c.at.object, Version: c.at.version}
 	var shown []string
@@ -35,7 +35,7 @@ func (c *call) object() (*fetch.Resource, error) {
 				return res, nil
 			}
 			if f := (*proto.Failure)(nil); !errors.As(err, &f) && !errors.Is(err, ardp.ErrSilent) {
-				return nil, c.fail(fetch.OpGetObjectInfo, err)
+				return nil, c.fail("GET-OBJECT-INFO", err)
 			}
 			c.trace.Note("the server does not send the contents: " + fetch.Printable(err.Error()))
 			noContents = err
@@ -53,7 +53,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		}
 	}
 	if noContents != nil && (len(shown) == 0 || errors.Is(noContents, ardp.ErrSilent)) {
-		return nil, c.fail(fetch.OpGetObjectInfo, noContents)
+		return nil, c.fail("GET-OBJECT-INFO", noContents)
 	}
 	return c.advice(attributes, a, shown), nil
 }

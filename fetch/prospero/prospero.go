@@ -85,7 +85,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	case err == nil:
 		return c.menu(a)
 	case !isAbsent(err) || isComputed(c.at.object) || c.info.Protocol == 1: // version 1 has directories only
-		return nil, c.fail(fetch.OpLIST, err)
+		return nil, c.fail("LIST", err)
 	}
 	return c.object()
 }
@@ -97,11 +97,11 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		return nil, err
 	}
 	if isComputed(c.at.object) {
-		return nil, fetch.Fail(fetch.OpGetObjectInfo, c.loc, fetch.ErrUnsupported, errComputed)
+		return nil, fetch.Fail("GET-OBJECT-INFO", c.loc, fetch.ErrUnsupported, errComputed)
 	}
 	attributes, _, err := c.attributes()
 	if err != nil {
-		return nil, c.fail(fetch.OpGetObjectInfo, err)
+		return nil, c.fail("GET-OBJECT-INFO", err)
 	}
 	found := describe(attributes)
 	return &found, nil

@@ -56,11 +56,11 @@ func serveDocuments(tb testing.TB, content fs.FS) *fetchtest.Site {
 		tb.Fatal(err)
 	}
 	return &fetchtest.Site{Dial: network.Dial, Locate: func(name string) locator.Locator {
-		l, err := locator.Parse(urls[name])
+		ref, err := locator.Parser{}.Parse(urls[name])
 		if err != nil {
 			return nil
 		}
-		return l
+		return ref.Locator
 	}}
 }
 

@@ -16,11 +16,11 @@ import (
 
 // A telnet URL is advice unless a session is requested. Fetch does not connect.
 func ExampleFetcher_Fetch() {
-	l, err := locator.Parse("telnet://guest@bbs.example.org/")
+	ref, err := locator.Parser{}.Parse("telnet://guest@bbs.example.org/")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := new(telnet.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := new(telnet.Fetcher).Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,12 +44,12 @@ func ExampleSession() {
 	}
 	defer srv.Close()
 
-	l, err := locator.Parse(srv.URL)
+	ref, err := locator.Parser{}.Parse(srv.URL)
 	if err != nil {
 		log.Fatal(err)
 	}
 	res, err := new(telnet.Fetcher).Fetch(context.Background(), &fetch.Request{
-		Locator: l, Interact: true, Options: &telnet.Options{TerminalType: "VT100"},
+		Locator: ref.Locator, Interact: true, Options: &telnet.Options{TerminalType: "VT100"},
 	})
 	if err != nil {
 		log.Fatal(err)

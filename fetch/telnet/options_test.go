@@ -56,7 +56,7 @@ func TestAdvice(t *testing.T) {
 		"telnet://@h/":                    "telnet to host h, port 23",
 		"telnet://a%20b:%3B%22%1B%5B2J@h": `telnet to host h, port 23; log in as "a b"; the password is ";\"\x1b[2J"`,
 	} {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestAdvice(t *testing.T) {
 			t.Errorf("%s: the client connected", url)
 			return nil, errors.New("no")
 		}}}
-		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: l})
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: ref.Locator})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestAdvice(t *testing.T) {
 		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("%s: the Body ends in %v", url, err)
 		}
-		plan, err := f.Explain(&fetch.Request{Locator: l})
+		plan, err := f.Explain(&fetch.Request{Locator: ref.Locator})
 		if err != nil || plan.Network != "" || len(plan.Steps) != 1 || strings.Contains(plan.Steps[0].Do, "s3cret") {
 			t.Errorf("%s: %+v, %v", url, plan, err)
 		}

@@ -40,11 +40,11 @@ func open(t testing.TB, srv *telnettest.Server, env fetch.Env, opt *Options) *Se
 }
 
 func session(ctx context.Context, url string, env *fetch.Env, opt *Options) (*Session, error) {
-	l, err := locator.Parse(url)
+	ref, err := locator.Parser{}.Parse(url)
 	if err != nil {
 		return nil, err
 	}
-	req := &fetch.Request{Locator: l, Interact: true}
+	req := &fetch.Request{Locator: ref.Locator, Interact: true}
 	if opt != nil {
 		req.Options = opt
 	}

@@ -67,7 +67,7 @@ type body struct {
 func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	start, until, err := span(doc.length, offset, length)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpRetrieve, s.loc, fetch.KindOf(err), err)
+		return nil, fetch.Fail("retrieve", s.loc, fetch.KindOf(err), err)
 	}
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
@@ -110,14 +110,14 @@ func (b *body) next() error {
 		return b.endError(nil, true)
 	}
 	asked := b.doc.slice(b.at, b.until)
-	r, err := b.ask(fetch.OpRetrieve, asked)
+	r, err := b.ask("retrieve", asked)
 	if err != nil {
 		return err
 	}
 	b.text = textOf(r)
 	if int64(len(b.text)) > min(b.until-b.at, sliceSize) {
 		b.text = nil
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrProtocol, errTooMuch)
+		return fetch.Fail("retrieve", b.loc, fetch.ErrProtocol, errTooMuch)
 	}
 	b.at += int64(len(b.text))
 	d := failure(r)
@@ -145,15 +145,15 @@ func (b *body) endError(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, d.kind(), d)
+		return fetch.Fail("retrieve", b.loc, d.kind(), d)
 	case d != nil && !d.beyond():
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrTruncated, d)
+		return fetch.Fail("retrieve", b.loc, fetch.ErrTruncated, d)
 	case d != nil && first && b.start > 0:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrBadRange, d)
+		return fetch.Fail("retrieve", b.loc, fetch.ErrBadRange, d)
 	case d != nil && first && !answered:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrNotFound, d)
+		return fetch.Fail("retrieve", b.loc, fetch.ErrNotFound, d)
 	case b.doc.length >= 0:
-		return fetch.Fail(fetch.OpRetrieve, b.loc, fetch.ErrTruncated,
+		return fetch.Fail("retrieve", b.loc, fetch.ErrTruncated,
 			fmt.Errorf("%w after %d of %d bytes", errNoText, b.at, b.doc.length))
 	}
 	return io.EOF

@@ -28,11 +28,11 @@ func ExampleFetcher_Fetch() {
 	defer srv.Close()
 
 	f := new(wais.Fetcher)
-	l, err := locator.Parse(srv.URL + "/stories?whale+lighthouse")
+	ref, err := locator.Parser{}.Parse(srv.URL + "/stories?whale+lighthouse")
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access) (*ses
 // init sends Init. The session continues even if the server rejects it, because servers must accept
 // searches without Init.
 func (s *session) init() error {
-	p, err := s.exchange(fetch.OpInit, initRequest())
+	p, err := s.exchange("init", initRequest())
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *session) init() error {
 			s.trace.Note("the server rejected Init; continuing without it")
 		}
 	default:
-		return fetch.Fail(fetch.OpInit, s.loc, fetch.ErrProtocol, errNotInit)
+		return fetch.Fail("init", s.loc, fetch.ErrProtocol, errNotInit)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse
 
 // askWords searches for words. It returns nil for an empty reply.
 func (s *session) askWords(database, words string, max int) (*z3950.SearchResponse, error) {
-	r, err := s.ask(fetch.OpSearch, wordSearch(database, words, max))
+	r, err := s.ask("search", wordSearch(database, words, max))
 	if errors.Is(err, errEmpty) {
 		return nil, nil
 	}

@@ -119,7 +119,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 			continue
 		}
 		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !hasRecords(r) {
-			return fetch.Fail(fetch.OpSearch, s.loc, d.kind(), d)
+			return fetch.Fail("search", s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
@@ -192,10 +192,10 @@ func descriptions(r *z3950.SearchResponse) (docs []document) {
 
 // search searches for documents.
 func (s *session) search(a *access, res *fetch.Resource) error {
-	r, err := s.ask(fetch.OpSearch, a.request)
+	r, err := s.ask("search", a.request)
 	switch {
 	case errors.Is(err, errNoAnswer) && len(a.request.Words.Like) > 0:
-		return fetch.Fail(fetch.OpSearch, s.loc, fetch.ErrConnectionFailed, errNoLike)
+		return fetch.Fail("search", s.loc, fetch.ErrConnectionFailed, errNoLike)
 	case err != nil:
 		return err
 	}
@@ -228,7 +228,7 @@ func (s *session) rejected(a *access, info *Info, d *Diagnostic) error {
 	if a.words == "" && kind == fetch.ErrBadURL {
 		err = fmt.Errorf("this server also requires search words, as in %s: %w", urlWithWords(s.loc), d)
 	}
-	return fetch.Fail(fetch.OpSearch, s.loc, kind, err)
+	return fetch.Fail("search", s.loc, kind, err)
 }
 
 // noteFewer adds a note if fewer documents came than requested, or if the server may have found

@@ -53,8 +53,8 @@ func TestSearchAndFetch(t *testing.T) {
 			if again := parse(t, URL(item.Locator.(*locator.WAIS))); !locator.Equal(again, item.Locator) {
 				t.Errorf("%s is read as %v, not %v", URL(item.Locator.(*locator.WAIS)), again, item.Locator)
 			}
-			if strict, err := locator.Parse(item.Locator.String()); err != nil || !locator.Equal(strict, item.Locator) {
-				t.Errorf("%v is read as %v, %v", item.Locator, strict, err)
+			if ref, err := (locator.Parser{}).Parse(item.Locator.String()); err != nil || !locator.Equal(ref.Locator, item.Locator) {
+				t.Errorf("%v is read as %v, %v", item.Locator, ref.Locator, err)
 			}
 		}
 	}

@@ -130,5 +130,5 @@ func (e Edition) Continues(res *fetch.Resource) bool {
 // has not.
 func Refused(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && (known.Kind == fetch.ErrBadRange || known.Op == fetch.OpREST && known.Code >= 500)
+	return ok && (known.Kind == fetch.ErrBadRange || known.Op == "REST" && known.Code >= 500)
 }

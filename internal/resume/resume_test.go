@@ -89,9 +89,9 @@ func TestRefused(t *testing.T) {
 		want bool
 	}{
 		{&fetch.Error{Kind: fetch.ErrBadRange}, true},
-		{&fetch.Error{Op: fetch.OpREST, Code: 502}, true},
-		{&fetch.Error{Op: fetch.OpREST, Code: 421}, false},
-		{&fetch.Error{Op: fetch.OpRETR, Code: 550}, false},
+		{&fetch.Error{Op: "REST", Code: 502}, true},
+		{&fetch.Error{Op: "REST", Code: 421}, false},
+		{&fetch.Error{Op: "RETR", Code: 550}, false},
 		{errors.New("other"), false},
 	} {
 		if Refused(tc.err) != tc.want {

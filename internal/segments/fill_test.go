@@ -63,13 +63,13 @@ func worlds(t *testing.T, data []byte) map[string]*world {
 }
 
 func (w *world) job(connections int) Job {
-	loc, err := locator.Parse(w.url)
+	ref, err := locator.Parser{}.Parse(w.url)
 	if err != nil {
 		panic(err)
 	}
 	return Job{
 		Connections: connections, Least: 1000, Fetcher: w.fetcher,
-		Request: &fetch.Request{Locator: loc, Options: w.options},
+		Request: &fetch.Request{Locator: ref.Locator, Options: w.options},
 	}
 }
 

@@ -23,11 +23,11 @@ func TestConformance(t *testing.T) {
 				if info, err := fs.Stat(content, name); err == nil && info.IsDir() {
 					return nil // the protocol has no directories
 				}
-				l, err := locator.Parse(srv.URL + "/" + url.PathEscape(name))
+				ref, err := locator.Parser{}.Parse(srv.URL + "/" + url.PathEscape(name))
 				if err != nil {
 					tb.Fatal(err)
 				}
-				return l
+				return ref.Locator
 			}}
 		},
 		EndsWithClose: true,

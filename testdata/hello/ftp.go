@@ -12,13 +12,13 @@ import (
 )
 
 func main() {
-	l, err := locator.Parse(os.Args[1])
+	ref, err := locator.Parser{}.Parse(os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
 	f := ftp.Fetcher{Env: new(fetch.Env)}
 	defer f.Close()
-	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: l})
+	res, err := f.Fetch(context.Background(), &fetch.Request{Locator: ref.Locator})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,10 +16,10 @@ import (
 func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
 	switch {
-	case errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == fetch.OpRNFR && r.hasPart(ctx, f):
+	case errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == "RNFR" && r.hasPart(ctx, f):
 		r.storeDirect(ctx, f)
 		return nil
-	case !f.isNew && e != nil && e.Op == fetch.OpRNTO:
+	case !f.isNew && e != nil && e.Op == "RNTO":
 		edits := []fetch.Edit{
 			{Kind: fetch.EditRemove, Name: path.Base(f.path)},
 			{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},

@@ -476,5 +476,5 @@ func (r *run) reportPlan(p *plan) {
 // exist.
 func isRefused(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && e.Op == fetch.OpCWD && e.Code >= 500
+	return ok && e.Op == "CWD" && e.Code >= 500
 }

@@ -458,7 +458,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 		}
 		if !f.failed && n >= 0 && n != f.size {
 			r.discardPart(f)
-			r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
+			r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
 		if n < 0 && !f.failed && f.data == nil { // neither SIZE nor the listing states it
 			differs, err := r.differsFrom(ctx, f, f.part)
@@ -467,7 +467,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			}
 			if differs {
 				r.discardPart(f)
-				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
+				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
 			}
 		}
 		if r.Checksums && !f.failed {
@@ -477,7 +477,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			}
 			if known && !same {
 				r.discardPart(f)
-				r.failFile(ctx, f, fetch.Fail(fetch.OpSTOR, r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
+				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
 			}
 		}
 	}

@@ -32,11 +32,11 @@ func TestRouted(t *testing.T) {
 		{"gopher://h/", fetch.PurposeControl, "h", 70, "h:7070"},
 		{"http://h/", fetch.PurposeControl, "h", 80, "h:80"},
 	} {
-		l, err := locator.Parse(c.url)
+		ref, err := locator.Parser{}.Parse(c.url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := routed(&o, fetch.Target{Locator: l, Purpose: c.purpose, Host: c.host, Port: c.port})
+		at := routed(&o, fetch.Target{Locator: ref.Locator, Purpose: c.purpose, Host: c.host, Port: c.port})
 		if got := HostOf(locator.Server{HostPort: at}); got != c.want {
 			t.Errorf("%s, %v to %s:%d: %s, want %s", c.url, c.purpose, c.host, c.port, got, c.want)
 		}

@@ -12,15 +12,15 @@ func TestRewritten(t *testing.T) {
 		"ftp://h/a;type=a": "ftp://h/b;type=a", "ftps://u:x@h:991/a": "ftps://u:x@h:991/b", "telnet://h/": "telnet://h/",
 		"gopher://h/0a": "gopher://h/0a", "nntps://h/g": "nntps://h/g",
 	} {
-		l, err := locator.Parse(url)
+		ref, err := locator.Parser{}.Parse(url)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Rewritten(l, change).String(); got != want {
+		if got := Rewritten(ref.Locator, change).String(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
-		if l.String() != url {
-			t.Errorf("%s has become %s", url, l)
+		if ref.Locator.String() != url {
+			t.Errorf("%s has become %s", url, ref.Locator)
 		}
 	}
 }

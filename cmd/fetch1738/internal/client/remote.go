@@ -38,5 +38,5 @@ func HasSize(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request, wan
 // RefusesListing reports whether an FTP server does not permit the listing of a directory.
 func RefusesListing(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
-	return ok && known.Code >= 500 && (known.Op == fetch.OpLIST || known.Op == fetch.OpNLST || known.Op == fetch.OpMLSD)
+	return ok && known.Code >= 500 && (known.Op == "LIST" || known.Op == "NLST" || known.Op == "MLSD")
 }

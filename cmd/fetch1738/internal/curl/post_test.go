@@ -22,11 +22,11 @@ func FuzzEncodeForm(f *testing.F) {
 		}
 		o := plan.New(new(plan.Global))
 		o.HTTP.Query = []string{"q=" + encoded}
-		ref, err := locator.Parse(client.WithQuery(o, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
+		ref, err := locator.Parser{}.Parse(client.WithQuery(o, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}).String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		search, isQuery := strings.CutPrefix(ref.(*locator.HTTP).Search, "q=")
+		search, isQuery := strings.CutPrefix(ref.Locator.(*locator.HTTP).Search, "q=")
 		if back, err := url.QueryUnescape(search); err != nil || back != s || !isQuery {
 			t.Errorf("%q became %q, %v", encoded, search, err)
 		}

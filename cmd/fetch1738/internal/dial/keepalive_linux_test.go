@@ -18,11 +18,11 @@ func TestKeepAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	url, err := locator.Parse("gopher://" + l.Addr().String())
+	ref, err := locator.Parser{}.Parse("gopher://" + l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	target := fetch.Target{Locator: url, Host: "127.0.0.1", Port: uint16(l.Addr().(*net.TCPAddr).Port)}
+	target := fetch.Target{Locator: ref.Locator, Host: "127.0.0.1", Port: uint16(l.Addr().(*net.TCPAddr).Port)}
 	for _, c := range []struct {
 		alive       KeepAlive
 		probes      bool

@@ -32,11 +32,11 @@ func TestThrough(t *testing.T) {
 		}}
 		for host, want := range map[string]error{"192.0.2.1": nil, "192.0.2.2": refused} {
 			dialled = nil
-			url, err := locator.Parse("gopher://" + host)
+			ref, err := locator.Parser{}.Parse("gopher://" + host)
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, err := env.Connect(ctx, fetch.Target{Locator: url, Host: host, Port: 70})
+			conn, err := env.Connect(ctx, fetch.Target{Locator: ref.Locator, Host: host, Port: 70})
 			if !errors.Is(err, want) || (err == nil) == (want != nil) {
 				t.Errorf("%s: %v, want %v", host, err, want)
 			}

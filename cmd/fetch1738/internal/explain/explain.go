@@ -120,7 +120,7 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 func redacted(url string, err error) string {
 	var bad *locator.SyntaxError
 	if !errors.As(err, &bad) {
-		_, err = locator.Parse(url)
+		_, err = locator.Parser{}.Parse(url)
 	}
 	if errors.As(err, &bad) {
 		return bad.Text

@@ -194,7 +194,7 @@ func (a *asker) line(ctx context.Context) (string, error) {
 		}
 		return line, nil
 	case <-ctx.Done():
-		return "", fetch.Fail(fetch.OpQuery, nil, fetch.ErrCanceled, ctx.Err())
+		return "", fetch.Fail("query", nil, fetch.ErrCanceled, ctx.Err())
 	}
 }
 

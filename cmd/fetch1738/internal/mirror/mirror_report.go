@@ -224,8 +224,8 @@ func (r *mirrorReport) countOther(e mirror.Event) {
 	if !errors.Is(e.Err, mirror.ErrServer) {
 		return
 	}
-	l, err := locator.Parse(e.URL)
-	at, isGopher := l.(*locator.Gopher)
+	ref, err := locator.Parser{}.Parse(e.URL)
+	at, isGopher := ref.Locator.(*locator.Gopher)
 	if err != nil || !isGopher {
 		return
 	}

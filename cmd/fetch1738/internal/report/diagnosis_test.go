@@ -40,16 +40,16 @@ func TestSpoken(t *testing.T) {
 		{"gophers://h/", "3'\x16\x03\t", true, "gopher without TLS; without TLS the scheme is gopher"},
 		{"nntps://h/a/1", "200 r", true, "NNTP without TLS; use nntp: with --ssl-reqd, or the port of nntps:, usually 563"},
 	} {
-		l, err := locator.Parse(tt.url)
+		ref, err := locator.Parser{}.Parse(tt.url)
 		if err != nil {
 			t.Fatal(err)
 		}
 		access := &client.Access{Op: new(plan.Operation), Resolver: new(fetch1738.Resolver)}
-		one := &told{Result: &transfer.Result{Call: client.Call{Access: access, Locator: l}}}
+		one := &told{Result: &transfer.Result{Call: client.Call{Access: access, Locator: ref.Locator}}}
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)
-			one.Err = fetch.Fail("TLS handshake", l, fetch.ErrConnectionFailed, record)
+			one.Err = fetch.Fail("TLS handshake", ref.Locator, fetch.ErrConnectionFailed, record)
 		} else {
 			fetch.ContextTrace(one.Account.Watch(t.Context(), nil, false)).Received([]byte(tt.greeting))
 		}

@@ -257,7 +257,7 @@ func awaitsTLS(_ *told, e *fetch.Error) bool {
 
 // lacksGreeting reports whether the server sent nothing at all.
 func lacksGreeting(t *told, e *fetch.Error) bool {
-	waits := e.Op == fetch.OpConnect || e.Op == fetch.OpInit || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
+	waits := e.Op == fetch.OpConnect || e.Op == "init" || e.Op == fetch.OpRead && isGopher(t) && t.Account.Moved.Load() == 0
 	return waits && e.Kind == fetch.ErrTimeout && t.Account.Mute()
 }
 
@@ -336,19 +336,19 @@ func isBusy(t *told, e *fetch.Error) bool {
 // relative to the root.
 func startsAtHome(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
-	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] != "" && l.Login != nil && !strings.HasPrefix(l.CWD[0], "/")
 }
 
 // lacksFolders reports whether the directory of an upload is missing.
 func lacksFolders(t *told, e *fetch.Error) bool {
-	return t.Upload && e.Op == fetch.OpCWD && !t.Op.FTP.CreateDirs
+	return t.Upload && e.Op == "CWD" && !t.Op.FTP.CreateDirs
 }
 
 // startsEmpty reports whether the path begins with two slashes, which curl reads as
 // the root.
 func startsEmpty(t *told, e *fetch.Error) bool {
 	l, ok := t.Locator.(*locator.FTP)
-	return ok && e.Op == fetch.OpCWD && len(l.CWD) > 0 && l.CWD[0] == ""
+	return ok && e.Op == "CWD" && len(l.CWD) > 0 && l.CWD[0] == ""
 }
 
 func lacksDirectory(t *told, _ *fetch.Error) bool {

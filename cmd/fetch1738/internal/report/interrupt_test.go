@@ -43,7 +43,7 @@ func TestSayKept(t *testing.T) {
 		{"--remove-on-error", "ftp://h/f", func(o *plan.Operation) { o.Output.RemoveOnError = true }, nil, "nothing"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := locator.Parse(tc.url)
+			ref, err := locator.Parser{}.Parse(tc.url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,8 +60,8 @@ func TestSayKept(t *testing.T) {
 			var said bytes.Buffer
 			sayKept(&told{
 				Result: &transfer.Result{
-					Call: client.Call{Access: &client.Access{Op: op}, Locator: l}, Sink: sink,
-					Answer: transfer.Answer{Effective: l, Web: tc.web},
+					Call: client.Call{Access: &client.Access{Op: op}, Locator: ref.Locator}, Sink: sink,
+					Answer: transfer.Answer{Effective: ref.Locator, Web: tc.web},
 				},
 				reporter: &Reporter{Streams: stdio.Streams{Err: &said}},
 			})
@@ -95,7 +95,7 @@ func TestSayKeptOfUploads(t *testing.T) {
 		{"http", "http://h/f", "big", 4, nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := locator.Parse(tc.url)
+			ref, err := locator.Parser{}.Parse(tc.url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestSayKeptOfUploads(t *testing.T) {
 			sink := output.At(filepath.Join(t.TempDir(), "file"))
 			defer sink.Close()
 			result := &transfer.Result{
-				Call: client.Call{Access: &client.Access{Op: op}, Locator: l}, Sink: sink,
+				Call: client.Call{Access: &client.Access{Op: op}, Locator: ref.Locator}, Sink: sink,
 				Upload: true, Source: tc.source,
 			}
 			result.Account.Moved.Store(tc.moved)

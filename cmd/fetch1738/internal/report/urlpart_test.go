@@ -61,8 +61,8 @@ func FuzzURLPart(f *testing.F) {
 		if got, err := url.PathUnescape(path); err != nil || got != cmp.Or(u.Path, "/") {
 			t.Errorf("path %q, net/url has %q", path, u.Path)
 		}
-		if l, err := locator.Parse(text); err == nil && u.User == nil {
-			if _, opaque := l.(*locator.Opaque); shown.typed() != text && !opaque {
+		if ref, err := (locator.Parser{}).Parse(text); err == nil && u.User == nil {
+			if _, opaque := ref.Locator.(*locator.Opaque); shown.typed() != text && !opaque {
 				t.Errorf("no password and yet %q", shown.typed())
 			}
 		}

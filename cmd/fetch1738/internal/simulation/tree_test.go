@@ -15,12 +15,12 @@ import (
 func copyTree(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	loc, err := locator.Parse(o.w.sites[0].tree())
+	ref, err := locator.Parser{}.Parse(o.w.sites[0].tree())
 	if err != nil {
 		return err
 	}
 	m := mirror.Mirror{
-		Fetcher: r, Start: loc, Dir: copyDir, Delete: o.w.plan.deletes(),
+		Fetcher: r, Start: ref.Locator, Dir: copyDir, Delete: o.w.plan.deletes(),
 		Connections: o.w.plan.connections(),
 		Report: func(e mirror.Event) {
 			if e.Err != nil {

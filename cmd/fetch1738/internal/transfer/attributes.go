@@ -18,7 +18,7 @@ func (t *Transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
-		return fetch.Fail(fetch.OpSIZE, req.Locator, fetch.ErrNotFound, errors.New("this is a directory; its URL ends with a slash"))
+		return fetch.Fail("SIZE", req.Locator, fetch.ErrNotFound, errors.New("this is a directory; its URL ends with a slash"))
 	}
 	if !t.Op.Ask.Time.Met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl

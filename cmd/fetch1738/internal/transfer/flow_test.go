@@ -34,7 +34,7 @@ func TestTimeWhileAccepting(t *testing.T) {
 	tr := &Transfer{Result: Result{Call: client.Call{Access: &client.Access{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}}
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	for op, want := range map[fetch.Op]fetch.Op{fetch.OpAccept: fetch.OpTransfer, fetch.OpCWD: fetch.OpCWD} {
+	for op, want := range map[fetch.Op]fetch.Op{fetch.OpAccept: fetch.OpTransfer, "CWD": "CWD"} {
 		err := blameLimit(t.Context(), late, tr, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
 		if err.Op != want || !strings.Contains(err.Error(), "--max-time") {
 			t.Errorf("during %q: %v", op, err)

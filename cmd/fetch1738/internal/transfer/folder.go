@@ -32,7 +32,7 @@ func findFolder(ctx context.Context, t *Transfer, err error) {
 	switch {
 	case !ok || t.Op.Silent || !isFTP || path.Name == "":
 		return
-	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{fetch.OpRETR, fetch.OpSIZE, fetch.OpSTOR, fetch.OpAPPE}, refused.Op):
+	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{"RETR", "SIZE", "STOR", "APPE"}, refused.Op):
 		return
 	case t.Gateway() != "" || t.AskedProxy(t.Locator) != nil:
 		return
