@@ -52,6 +52,7 @@ type endingBody struct {
 	release, end func()
 }
 
+// ended releases the slot and ends the meter, if there are any.
 func (b endingBody) ended() {
 	call(b.release)
 	call(b.end)
@@ -76,6 +77,7 @@ func (b endingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
+// call calls f, unless it is nil.
 func call(f func()) {
 	if f != nil {
 		f()

@@ -96,6 +96,7 @@ func FS(ctx context.Context, r *Resolver, url string) (*FileSystem, error) {
 	return newFS(ctx, r, place{req.Locator, req.From})
 }
 
+// newFS returns the file system of a directory. It refuses URLs that are not of one.
 func newFS(ctx context.Context, r *Resolver, root place) (*FileSystem, error) {
 	refuse := func(why string) (*FileSystem, error) {
 		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrUnsupported, errors.New(why))
@@ -219,6 +220,7 @@ func (f *FileSystem) ReadFile(name string) ([]byte, error) {
 	return b, nil
 }
 
+// readFile is ReadFile without the type of its errors.
 func (f *FileSystem) readFile(name string) ([]byte, error) {
 	at, err := f.file(name)
 	if err != nil {
@@ -268,6 +270,7 @@ var (
 	errAgain  = errors.New("the document has changed on the server")
 )
 
+// failed returns err as an *fs.PathError, as package fs requires.
 func failed(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }

@@ -104,6 +104,7 @@ func (f *openFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// read is Read without the type of its errors.
 func (f *openFile) read(p []byte) (int, error) {
 	switch {
 	case f.closed:
@@ -174,6 +175,7 @@ func (f *openFile) Seek(offset int64, whence int) (int64, error) {
 	return pos, nil
 }
 
+// seek is Seek without the type of its errors.
 func (f *openFile) seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

@@ -71,6 +71,7 @@ func (l *packed) add(e *entry) {
 	l.size += len(b) - begin + 4 // of refs
 }
 
+// appendText appends the length of s and s.
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
@@ -184,10 +185,12 @@ type packedReader struct {
 	b []byte
 }
 
+// reader returns a reader at an entry.
 func (l *packed) reader(ref uint32) packedReader {
 	return packedReader{l, l.blocks[ref/packedBlock][ref%packedBlock:]}
 }
 
+// octets reads n bytes.
 func (r *packedReader) octets(n uint64) []byte {
 	b := r.b[:n]
 	r.b = r.b[n:]
@@ -208,6 +211,7 @@ func (r *packedReader) signed() int64 {
 
 func (r *packedReader) text() []byte { return r.octets(r.number()) }
 
+// word reads what appendWord has written.
 func (r *packedReader) word() string {
 	if i := r.number(); i > 0 {
 		return r.l.words[i-1]
@@ -215,6 +219,7 @@ func (r *packedReader) word() string {
 	return string(r.text())
 }
 
+// time reads what appendTime has written.
 func (r *packedReader) time() (t time.Time) {
 	switch n := r.number(); n {
 	case 0:

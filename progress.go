@@ -143,6 +143,7 @@ func (m *meter) end() {
 	}
 }
 
+// tell reports the progress. The caller must hold mu.
 func (m *meter) tell(now time.Time) {
 	m.next = now.Add(reportEvery)
 	m.now.Elapsed = now.Sub(m.began)

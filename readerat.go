@@ -379,6 +379,7 @@ func (d *Document) before(offset int64) []byte {
 	}
 }
 
+// changed returns the error of a document that has changed since it was opened.
 func (d *Document) changed() error {
 	return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, errAgain)
 }

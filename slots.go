@@ -74,6 +74,7 @@ func (r *Resolver) hostOf(l locator.Locator) string {
 	return strings.ToLower(strings.TrimSuffix(server.Host, "."))
 }
 
+// inAll returns the slots for all servers together, of which there are n.
 func (s *slots) inAll(n int) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,6 +84,7 @@ func (s *slots) inAll(n int) chan struct{} {
 	return s.all
 }
 
+// enter returns the slots of a server, which are kept until each caller has called leave.
 func (s *slots) enter(host string, n int) *hostSlots {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,6 +98,7 @@ func (s *slots) enter(host string, n int) *hostSlots {
 	return s.hosts[host]
 }
 
+// leave drops the slots of a server when nobody uses them.
 func (s *slots) leave(host string, h *hostSlots) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,6 +91,7 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
+// resolver returns Resolver, or that of the Transport.
 func (t *Transport) resolver() *Resolver {
 	if t.Resolver != nil {
 		return t.Resolver

@@ -98,6 +98,7 @@ type unread struct {
 	Count int
 }
 
+// add counts a line, and keeps the first ones to be shown.
 func (u *unread) add(line string) {
 	if u.Count++; len(u.Lines) < unreadLines {
 		u.Lines = append(u.Lines, visible(line))
@@ -266,6 +267,7 @@ func (d *directory) Next() place.Link {
 	return d.page(d.number + 1)
 }
 
+// page is the link to a page of the directory, in the same order.
 func (d *directory) page(n int) place.Link {
 	to := d.v.linkTo(d.v.loc)
 	if d.order != "" {

@@ -58,6 +58,7 @@ func (v directoryPages) formatted(res *fetch.Resource, f *format) error {
 	return out.Flush()
 }
 
+// writeJSON writes an item without its login.
 func writeJSON(w io.Writer, item *fetch.Item) error {
 	if item.Locator != nil {
 		item.Locator = place.WithoutLogin(item.Locator)

@@ -213,6 +213,7 @@ func (a *archive) file(name string, item *fetch.Item) error {
 	return err
 }
 
+// fetch fetches a document of the archive.
 func (a *archive) fetch(item *fetch.Item) (*fetch.Resource, error) {
 	req := a.v.request(item.Locator)
 	if _, ok := item.Locator.(*locator.FTP); ok {

@@ -29,15 +29,17 @@ func (v guard) checkToken() *failure {
 		return f
 	}
 	v.w.Header().Set("WWW-Authenticate", `Bearer realm="fetch1738 gateway"`)
-	if v.r.Method == http.MethodGet && v.only("Sec-Fetch-Site") != "same-origin" && !v.r.URL.Query().Has("token") {
+	if v.r.Method == http.MethodGet && v.headerValue("Sec-Fetch-Site") != "same-origin" && !v.r.URL.Query().Has("token") {
 		// A browser sends the cookie to no request that another site has caused. After a click on a
 		// link of this page it does.
 		f.Do = "If this browser has opened the gateway before, try again. Otherwise open the URL that the gateway printed when it started."
-		f.Retry = v.again()
+		f.Retry = v.requestLink()
 	}
 	return f
 }
 
+// knowsToken reports whether the request has the token: in the query, as Bearer, in a cookie, or, to
+// a proxy, as the password.
 func (v guard) knowsToken() bool {
 	if v.native {
 		if _, password, ok := basic(v.r.Header.Values("Proxy-Authorization")); ok {
@@ -48,7 +50,7 @@ func (v guard) knowsToken() bool {
 	if v.atHome() && v.isToken(v.r.URL.Query().Get("token")) {
 		return true
 	}
-	if scheme, value, _ := strings.Cut(v.only("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && v.isToken(strings.TrimSpace(value)) {
+	if scheme, value, _ := strings.Cut(v.headerValue("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && v.isToken(strings.TrimSpace(value)) {
 		return true
 	}
 	for _, c := range v.r.CookiesNamed(tokenCookie) {
@@ -59,7 +61,7 @@ func (v guard) knowsToken() bool {
 	return false
 }
 
-// isToken reports whether a text is the token. An empty text never is.
+// isToken reports whether a text is the token. It reports false for an empty text.
 func (v guard) isToken(s string) bool { return v.h.Token != "" && same(s, v.h.Token) }
 
 // same compares in a time that depends neither on the texts nor on their lengths.
@@ -68,6 +70,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
+// cookieValue is a hash of the token, so that the cookie does not show it.
 func (h *Handler) cookieValue() string {
 	sum := sha256.Sum256([]byte("fetch1738 gateway cookie " + h.Token))
 	return hex.EncodeToString(sum[:])

@@ -85,6 +85,7 @@ func author(from string) string { return visible(cmp.Or(mime822.Author(from), "(
 // sameSubject reports whether two subjects are the same, apart from "Re:".
 func sameSubject(a, b string) bool { return plainSubject(a) == plainSubject(b) }
 
+// plainSubject is a subject in lower case without "re:".
 func plainSubject(s string) string {
 	for s = strings.ToLower(s); ; {
 		rest, ok := strings.CutPrefix(s, "re:")

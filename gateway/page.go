@@ -213,6 +213,7 @@ func (v *visit) redirect(path string) {
 	v.seeOther(v.h.Prefix + path)
 }
 
+// seeOther redirects to a URL by 303, after which a browser sends GET.
 func (v *visit) seeOther(url string) {
 	v.page = "redirect"
 	v.secure()

@@ -51,7 +51,7 @@ func withoutLogin(url string) string {
 // runProgram runs a program for a case.
 func runProgram(ctx context.Context, c Case, args []string, toOut bool) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	alone(cmd)
+	endWithChildren(cmd)
 	cmd.WaitDelay = grace / 2
 	cmd.Dir = c.Dir
 	cmd.Env = environment(c)
@@ -75,20 +75,20 @@ func runProgram(ctx context.Context, c Case, args []string, toOut bool) error {
 	case !exited:
 		return err
 	}
-	if cause := crash(exit, said.String()); cause != "" {
+	if cause := crashText(exit, said.String()); cause != "" {
 		return &CrashError{cause}
 	}
 	how := fmt.Sprintf("exit %d", exit.ExitCode())
 	if exit.ExitCode() < 0 {
 		how = exit.String()
 	}
-	return &ended{how, said.String()}
+	return &exitError{how, said.String()}
 }
 
-// ended is the error of a program that ended with an exit code other than 0.
-type ended struct{ exit, said string }
+// exitError is the error of a program that ended with an exit code other than 0.
+type exitError struct{ exit, said string }
 
-func (e *ended) Error() string {
+func (e *exitError) Error() string {
 	said := strings.TrimSpace(e.said)
 	if i := strings.LastIndexByte(said, '\n'); i >= 0 {
 		said = said[i+1:]
@@ -99,10 +99,10 @@ func (e *ended) Error() string {
 	return fmt.Sprintf("%s: %.200q", e.exit, said)
 }
 
-// crash returns how a program has crashed, "" if it has not: by a signal, by a signal as a shell
-// tells it, or by a panic of Go. SIGPIPE is not one: that is how simple programs end when a
+// crashText returns how a program has crashed, "" if it has not: by a signal, by a signal as a
+// shell tells it, or by a panic of Go. SIGPIPE is not one: that is how simple programs end when a
 // connection is closed.
-func crash(exit *exec.ExitError, said string) string {
+func crashText(exit *exec.ExitError, said string) string {
 	if status, ok := exit.Sys().(interface {
 		Signaled() bool
 		Signal() syscall.Signal

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// alone lets a program end with all programs that it has started.
-func alone(cmd *exec.Cmd) {
+// endWithChildren lets a program end with all programs that it has started.
+func endWithChildren(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }

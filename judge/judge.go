@@ -143,8 +143,8 @@ func Cases() (all []Case) {
 	return all
 }
 
-// on returns the case with what the client needs to know.
-func (c Case) on(s *scene.Stage) Case {
+// onStage returns the case with what the client needs to know.
+func (c Case) onStage(s *scene.Stage) Case {
 	c.URL, c.Out, c.Dir, c.Home = s.URL, s.Out, s.Dir, s.Home
 	c.User, c.Password, c.CA = s.User, s.Password, s.CA
 	return c

@@ -44,7 +44,7 @@ func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			run.all(ctx)
+			run.runAll(ctx)
 		}()
 		defer func() { cancel(); <-done }()
 		for _, result := range run.results {
@@ -63,8 +63,8 @@ type run struct {
 	results []chan Result // of each case; closed without one if it was left out
 }
 
-// all runs the plain cases, then the others, then those that wait.
-func (r *run) all(ctx context.Context) {
+// runAll runs the plain cases, then the others, then those that wait.
+func (r *run) runAll(ctx context.Context) {
 	passes := make(map[string]bool)
 	var mu sync.Mutex
 	part := func(parallel int, which func(Case) bool) {
@@ -84,7 +84,7 @@ func (r *run) all(ctx context.Context) {
 			places <- struct{}{}
 			all.Go(func() {
 				defer func() { <-places }()
-				result := r.judge.one(ctx, c)
+				result := r.judge.runCase(ctx, c)
 				if c.scene.Plain {
 					mu.Lock()
 					passes[c.group()] = result.Verdict == Right
@@ -102,14 +102,14 @@ func (r *run) all(ctx context.Context) {
 	part(cmp.Or(r.judge.Waiting, 16*runtime.GOMAXPROCS(0)), func(c Case) bool { return !c.scene.Plain && c.Waits })
 }
 
-// one runs the client in a case of its own.
-func (j *Judge) one(ctx context.Context, c Case) Result {
+// runCase runs the client in a case of its own.
+func (j *Judge) runCase(ctx context.Context, c Case) Result {
 	s, err := scene.Begin(ctx, c.scene, j.Folder)
 	defer s.End()
 	if err != nil {
 		return Result{Case: c, Verdict: GaveUp, Why: "the case cannot be set up: " + err.Error()}
 	}
-	c = c.on(s)
+	c = c.onStage(s)
 	limit := cmp.Or(j.Limit, Limit)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

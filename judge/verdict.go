@@ -16,7 +16,7 @@ func verdict(c Case, s *scene.Stage, err error, hung bool, took time.Duration) R
 	if err != nil {
 		said = err.Error()
 	}
-	var told *ended
+	var told *exitError
 	if errors.As(err, &told) {
 		r.Said = told.said
 	}

@@ -17,6 +17,7 @@ func equalAs[T any](a *T, b Locator, equal func(a, b *T) bool) bool {
 
 func identical[T comparable](a, b *T) bool { return *a == *b }
 
+// equalServers compares logins by their values.
 func equalServers(a, b Server) bool {
 	if a.Login == nil || b.Login == nil {
 		return a == b

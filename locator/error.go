@@ -38,10 +38,12 @@ type failure struct {
 	section, msg string
 }
 
+// error returns the SyntaxError for text.
 func (f failure) error(text string) *SyntaxError {
 	return &SyntaxError{Text: displayed(text), Offset: f.offset, Section: f.section, Msg: f.msg}
 }
 
+// tooLong returns the error of a text that exceeds MaxLength.
 func tooLong(text string) *SyntaxError {
 	return &SyntaxError{
 		Text:   displayed(text),

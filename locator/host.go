@@ -188,6 +188,8 @@ func inModernHost(r rune, size int) bool {
 	return (r != utf8.RuneError || size > 1) && (unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
+// ipv6Literal parses "[address]" at the start of s, and returns its length. If msg is not empty, it
+// is the problem at offset.
 func ipv6Literal(s string) (n, offset int, msg string) {
 	end := strings.IndexByte(s, ']')
 	if end < 0 || !hostEnds(s[end+1:]) {
@@ -240,6 +242,7 @@ func appendHost(b []byte, host string) []byte {
 	return appendEncodedHost(b, host)
 }
 
+// appendEncodedHost appends a host, with escapes for what no host name has.
 func appendEncodedHost(b []byte, host string) []byte {
 	for len(host) > 0 {
 		r, size := utf8.DecodeRuneInString(host)

@@ -60,6 +60,7 @@ type octetCheck struct {
 	found *EncodedControl
 }
 
+// login checks user and password for the octets in bad.
 func (c *octetCheck) login(login *Login, bad string) {
 	if login != nil {
 		c.component("user", login.User, bad)
@@ -67,6 +68,7 @@ func (c *octetCheck) login(login *Login, bad string) {
 	}
 }
 
+// component checks a component for the octets in bad.
 func (c *octetCheck) component(name, s, bad string) {
 	for i := range len(s) {
 		if strings.IndexByte(bad, s[i]) >= 0 {
@@ -76,6 +78,7 @@ func (c *octetCheck) component(name, s, bad string) {
 	}
 }
 
+// refuse records the first octet that is refused, with its offset in the URL.
 func (c *octetCheck) refuse(component string, octet byte) {
 	if c.found != nil {
 		return

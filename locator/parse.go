@@ -249,6 +249,7 @@ func (p *parser) unexpected(section, missing string) {
 	}
 }
 
+// fail records the first failure, and ends the parsing.
 func (p *parser) fail(offset int, section, msg string) {
 	if p.bad.msg == "" {
 		p.bad = failure{offset, section, msg}

@@ -40,6 +40,7 @@ func redact(text string) string {
 	return hide(text, from, to)
 }
 
+// hide replaces the bytes between two offsets by "***", if there are any.
 func hide(text string, from, to int) string {
 	if from == to {
 		return text

@@ -98,6 +98,7 @@ func (p *parser) hostportOnly(h *HostPort, section string) {
 	p.i = len(p.s)
 }
 
+// port parses a port from 1 to 65535. It returns 0 for an empty one that is tolerated.
 func (p *parser) port() uint16 {
 	start, n := p.i, 0
 	for p.i < len(p.s) && digit.has(p.s[p.i]) {

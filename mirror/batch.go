@@ -72,6 +72,7 @@ type packed struct {
 	modified int64 // in seconds; 0 means unknown, as all times are after 1980
 }
 
+// pack appends an entry, to a new block if it does not fit into the last one.
 func (b *batch) pack(e packed) {
 	last := len(b.blocks) - 1
 	if last < 0 || len(b.blocks[last])+len(e.key)+len(e.id)+4*binary.MaxVarintLen64 > blockSize {
@@ -86,6 +87,7 @@ func (b *batch) pack(e packed) {
 	b.blocks[last] = binary.AppendVarint(p, e.modified)
 }
 
+// appendText appends the length of s and s.
 func appendText(p []byte, s string) []byte {
 	return append(binary.AppendUvarint(p, uint64(len(s))), s...)
 }

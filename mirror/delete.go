@@ -32,7 +32,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 		return
 	}
 	g := r.guard(s)
-	g.complain(ctx, s)
+	g.reportKept(ctx, s)
 	for rec := range r.vanished(s) {
 		if g.keeps(rec) {
 			r.whole = false // the incomplete files may still be in the tree, too
@@ -43,13 +43,15 @@ func (r *run) remove(ctx context.Context, s *survey) {
 	}
 }
 
+// removeFile reports a file that has disappeared. With Delete it removes it, unless it was
+// modified.
 func (r *run) removeFile(rec Record) {
 	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
 	info, err := r.stat(rec.File)
 	if r.Delete && err == nil && (info == nil || isUnmodified(rec, info)) {
 		e.Action = Deleted
 		if err = r.unlink(rec.File); err == nil {
-			r.manifest.forget(rec.URL)
+			r.manifest.remove(rec.URL)
 		}
 	}
 	if err != nil {
@@ -57,7 +59,7 @@ func (r *run) removeFile(rec Record) {
 	}
 	if e.Action == Gone && !r.DryRun {
 		rec.Gone, rec.Time = true, now()
-		r.note(rec)
+		r.record(rec)
 	}
 	r.report(e)
 }
@@ -161,8 +163,8 @@ func (g *guard) keeps(rec Record) bool {
 	return g.all || empty
 }
 
-// complain reports what is kept, and what would delete it.
-func (g *guard) complain(ctx context.Context, s *survey) {
+// reportKept reports what is kept, and what would delete it.
+func (g *guard) reportKept(ctx context.Context, s *survey) {
 	needed := g.kept // by the next run
 	if g.all || g.DryRun {
 		needed = g.missing

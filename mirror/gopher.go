@@ -36,8 +36,8 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
-// own returns the locator of an item, with an alias replaced by the server.
-func (t *gopherTree) own(l locator.Locator) locator.Locator {
+// canonical returns the locator of an item, with an alias replaced by the server.
+func (t *gopherTree) canonical(l locator.Locator) locator.Locator {
 	item, ok := l.(*locator.Gopher)
 	if !ok {
 		return l
@@ -103,6 +103,7 @@ func selectorPath(selector string) []string {
 // isForm reports whether an item is a Gopher+ form.
 func isForm(item fetch.Item) bool { return plusOf(item) == "?" }
 
+// plusOf returns the Gopher+ tag of an item, or "".
 func plusOf(item fetch.Item) string {
 	for _, f := range item.Header {
 		if f.Name == gopher.HeaderPlus {

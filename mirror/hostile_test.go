@@ -310,7 +310,7 @@ func TestPolite(t *testing.T) {
 	})
 }
 
-// Transient errors are retried if Again says so.
+// Transient errors are retried if Retry says so.
 func TestAgain(t *testing.T) {
 	left := 2
 	w := &world{text: "x"}
@@ -323,9 +323,9 @@ func TestAgain(t *testing.T) {
 		left = 2
 		return w.Fetch(ctx, req)
 	})
-	m.Again = func(_ context.Context, n int, err error) bool { return n < 2 }
+	m.Retry = func(_ context.Context, n int, err error) bool { return n < 2 }
 	ran(t, m, mirror.Summary{New: 1})
-	m.Again = func(_ context.Context, n int, err error) bool { return n < 1 }
+	m.Retry = func(_ context.Context, n int, err error) bool { return n < 1 }
 	left = 2
 	ran(t, m, mirror.Summary{Failed: 1})
 }

@@ -229,6 +229,7 @@ type spot int64
 
 const seen spot = 1
 
+// spotAt returns the spot of a line at an offset, which is not marked as seen.
 func spotAt(at int64) spot { return spot(at+1) << 1 }
 
 // line returns the offset of the line, or -1 if there is no such line.
@@ -355,8 +356,8 @@ func (m *manifest) add(r Record) error {
 // isEmpty reports whether the manifest has no files.
 func (m *manifest) isEmpty() bool { return len(m.urls) == 0 && len(m.begun) == 0 }
 
-// see records that the tree has a URL, and reports whether it was recorded before.
-func (m *manifest) see(url string) (again bool) {
+// markSeen records that the tree has a URL, and reports whether it was recorded before.
+func (m *manifest) markSeen(url string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.urls[idOf(url)]
@@ -364,8 +365,8 @@ func (m *manifest) see(url string) (again bool) {
 	return s&seen != 0
 }
 
-// tidy drops incomplete files that are no longer in the tree.
-func (m *manifest) tidy() {
+// dropUnlisted drops incomplete files that are no longer in the tree.
+func (m *manifest) dropUnlisted() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for url := range m.begun {
@@ -375,8 +376,8 @@ func (m *manifest) tidy() {
 	}
 }
 
-// forget drops a URL. The file on disk changes with the next rewrite.
-func (m *manifest) forget(url string) {
+// remove drops a URL. The file on disk changes with the next rewrite.
+func (m *manifest) remove(url string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.urls, idOf(url))

@@ -79,10 +79,10 @@ type Mirror struct {
 	Wait time.Duration
 	// Rate limits the bytes per second of all connections together. 0 means no limit.
 	Rate int64
-	// Again reports whether to retry a request that failed with err. n is the number of its earlier
-	// failures. Again may wait before it returns. If nil, nothing is retried. It is called
+	// Retry reports whether to retry a request that failed with err. n is the number of its earlier
+	// failures. Retry may wait before it returns. If nil, nothing is retried. It is called
 	// concurrently.
-	Again func(ctx context.Context, n int, err error) bool
+	Retry func(ctx context.Context, n int, err error) bool
 
 	// Delete removes local files that are no longer in the tree, unless they were modified
 	// locally. Without Delete, and if modified, they are kept and reported as [Gone]. If files of a

@@ -202,6 +202,7 @@ func (c *claims) claimDir(dir string) error {
 	return nil
 }
 
+// firstOf returns the first component of a path.
 func firstOf(p string) string {
 	first, _, _ := strings.Cut(p, "/")
 	return first
@@ -251,7 +252,7 @@ func (r *run) compare(e *entry, known known) verdict {
 		if newlyMarked := e.end == marked && !known.done.Marked; known.done.Gone || newlyMarked {
 			known.done.Gone = false
 			known.done.Marked = known.done.Marked || newlyMarked
-			r.note(known.done)
+			r.record(known.done)
 		}
 		return upToDate
 	}
@@ -306,12 +307,12 @@ func (r *run) adopt(e *entry, info fs.FileInfo) bool {
 	if err != nil {
 		return false
 	}
-	r.note(Record{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
+	r.record(Record{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
 	return true
 }
 
-// note adds a line to the manifest.
-func (r *run) note(rec Record) {
+// record adds a line to the manifest.
+func (r *run) record(rec Record) {
 	if err := r.manifest.add(rec); err != nil {
 		r.report(Event{Action: Failed, URL: rec.URL, File: rec.File, Size: -1, Err: err})
 	}
@@ -319,6 +320,6 @@ func (r *run) note(rec Record) {
 
 // failFile is fail for a local error.
 func (r *run) failFile(e *entry, err error) {
-	r.note(Record{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
+	r.record(Record{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
 	r.report(Event{Action: Failed, URL: e.url, File: e.file, Size: e.size, Err: err})
 }

@@ -135,7 +135,7 @@ func (r *run) close(ctx context.Context) error {
 	var err error
 	if !r.DryRun && ctx.Err() == nil && r.listed {
 		if r.whole {
-			r.manifest.tidy()
+			r.manifest.dropUnlisted()
 		}
 		err = errors.Join(r.removeParts(), r.manifest.rewrite(r.inner)) // in this order, see rewrite
 	}
@@ -211,14 +211,14 @@ func (r *run) fail(ctx context.Context, url, file string, err error) {
 // now returns the current time in the precision of the manifest.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// try makes a request, and retries it as Again decides.
+// try makes a request, and retries it as Retry decides.
 func (r *run) try(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		if err := r.pool.Turn(ctx); err != nil {
 			return err
 		}
 		err := do()
-		if err == nil || ctx.Err() != nil || r.Again == nil || pool.Crowded(err) && r.pool.Size() > 1 || !r.Again(ctx, n, err) {
+		if err == nil || ctx.Err() != nil || r.Retry == nil || pool.Crowded(err) && r.pool.Size() > 1 || !r.Retry(ctx, n, err) {
 			return err
 		}
 	}

@@ -223,7 +223,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 		r.report(Event{Action: Skipped, URL: p.key, File: p.id, Size: -1, Err: reasons[p.size]})
 	}
 	for m, e := range l.entries(r.tree) {
-		again := r.manifest.see(e.url)
+		again := r.manifest.markSeen(e.url)
 		if s.flat {
 			path := idOf(strings.Join(e.path, "/"))
 			_, taken := s.paths[path]
@@ -269,6 +269,7 @@ func (r *run) tooMany(f folder) error {
 	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; Mirror.MaxEntries raises it", errMany, r.maxEntries))
 }
 
+// listOnce is list without retries.
 func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {
 	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, more })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
@@ -331,7 +332,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 			continue // text only
 		}
 		l.plus = l.plus || plusOf(item) == "+"
-		item.Locator = r.own(item.Locator)
+		item.Locator = r.canonical(item.Locator)
 		at, err := r.tree.place(item)
 		if err == nil && at.dir && at.id != "" && slices.Contains(f.chain, at.id) {
 			err = errLink // in listings by MLSD some servers show links to folders as folders
@@ -350,10 +351,10 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 	return nil
 }
 
-// own returns the locator of an item. In a gopher tree an alias is replaced by the server.
-func (r *run) own(l locator.Locator) locator.Locator {
+// canonical returns the locator of an item. In a gopher tree an alias is replaced by the server.
+func (r *run) canonical(l locator.Locator) locator.Locator {
 	if t, ok := r.tree.(*gopherTree); ok {
-		return t.own(l)
+		return t.canonical(l)
 	}
 	return l
 }
@@ -391,10 +392,11 @@ func (r *run) addDates(ctx context.Context, f folder, l *listing) {
 			break
 		}
 		if item.Locator != nil {
-			dates[idOf(r.own(item.Locator).Redacted())] = item.ModTime
+			dates[idOf(r.canonical(item.Locator).Redacted())] = item.ModTime
 		}
 	}
 	l.date(r.tree, func(url string) time.Time { return dates[idOf(url)] })
 }
 
+// join returns a new path of p and name.
 func join(p []string, name string) []string { return append(p[:len(p):len(p)], name) }

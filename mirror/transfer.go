@@ -56,7 +56,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
 	var p *part
 	var err error
-	if p = r.kept(e); p == nil {
+	if p = r.menuPart(e); p == nil {
 		err = r.try(ctx, func() (err error) {
 			if p, err = r.download(ctx, e); err == nil && p.end == unmarked {
 				err = r.confirm(e.loc, done, p.size, p.digest, func() (string, error) {
@@ -191,8 +191,8 @@ func (p *part) restart() error {
 	return err
 }
 
-// kept returns the part of a menu that was received with the listing, or nil for other entries.
-func (r *run) kept(e *entry) *part {
+// menuPart returns the part of a menu that was received with the listing, or nil for other entries.
+func (r *run) menuPart(e *entry) *part {
 	if !e.kept {
 		return nil
 	}
@@ -217,17 +217,17 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 			err = r.fill(ctx, e, p, &begun)
 		}
 		if !errors.Is(err, errOther) && !resume.Refused(err) {
-			return p.ended(err)
+			return p.finishDigest(err)
 		}
 		if err := p.restart(); err != nil {
-			return p.ended(err)
+			return p.finishDigest(err)
 		}
 	}
-	return p.ended(r.fill(ctx, e, p, nil))
+	return p.finishDigest(r.fill(ctx, e, p, nil))
 }
 
-// ended sets the digest of p. It returns err.
-func (p *part) ended(err error) (*part, error) {
+// finishDigest sets the digest of p. It returns err.
+func (p *part) finishDigest(err error) (*part, error) {
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
 	return p, err
 }
@@ -363,7 +363,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	switch {
 	case info == nil:
 		action = Added
-	case done.SHA256 == rec.SHA256 && r.holds(done, info):
+	case done.SHA256 == rec.SHA256 && r.isAsRecorded(done, info):
 		action = Unchanged
 	}
 	switch {
@@ -398,9 +398,9 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	return nil
 }
 
-// holds reports whether a file is still what its record says: the user may have changed it, or the
-// power failed before it had its name. Without a time, only its bytes show that.
-func (r *run) holds(done Record, info fs.FileInfo) bool {
+// isAsRecorded reports whether a file is still what its record says: the user may have changed it,
+// or the power failed before it had its name. Without a time, only its bytes show that.
+func (r *run) isAsRecorded(done Record, info fs.FileInfo) bool {
 	if !isUnmodified(done, info) {
 		return false
 	}
@@ -466,6 +466,7 @@ func (r *run) sumOf(name string) (string, error) {
 	return sumOf(file)
 }
 
+// sumOf returns the SHA-256 of a file, in hexadecimal.
 func sumOf(file io.Reader) (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {

@@ -54,6 +54,7 @@ var (
 // reasons lists them. A packed item holds the index of its reason.
 var reasons = [...]error{errLink, errSpecial, errElsewhere, ErrServer, errNoFile}
 
+// reasonOf returns the index of err in reasons, or -1.
 func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 
 // treeOf returns the tree whose start URL is l.
@@ -95,6 +96,7 @@ func treeOf(l locator.Locator) (tree, error) {
 // ftpTree is the tree below a directory of an FTP server.
 type ftpTree struct{ at *locator.FTP }
 
+// newFTPTree returns the tree of the directory at, also if at has no slash at its end.
 func newFTPTree(at locator.FTP) *ftpTree {
 	at.Type, at.HasPath = 0, true
 	if at.Name != "" {

@@ -50,7 +50,7 @@ func TestTwins(t *testing.T) {
 	if err := menu.alias([]string{"other"}); err != nil {
 		t.Fatal(err)
 	}
-	if own := menu.own(parse("gopher://other/0x")); own.String() != "gophers://h/0x" {
+	if own := menu.canonical(parse("gopher://other/0x")); own.String() != "gophers://h/0x" {
 		t.Errorf("an item on another name of the server is %v", own)
 	}
 }

@@ -47,8 +47,8 @@ var (
 // confirm decides whether a response without an end mark may replace the copy that done describes.
 // It returns nil if it may, otherwise the reason. If the copy shows that the response may be
 // truncated, it is never accepted. Otherwise it is accepted only if a second request, made by
-// again, returns the same bytes.
-func (r *run) confirm(l locator.Locator, done Record, size int64, digest string, again func() (string, error)) error {
+// refetch, returns the same bytes.
+func (r *run) confirm(l locator.Locator, done Record, size int64, digest string, refetch func() (string, error)) error {
 	if done.SHA256 == "" || done.SHA256 == digest {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (r *run) confirm(l locator.Locator, done Record, size int64, digest string,
 	case r.isBeginning(done, size, digest):
 		why = errBeginning
 	default:
-		second, err := again()
+		second, err := refetch()
 		if err != nil || second == digest {
 			return err
 		}

@@ -78,7 +78,7 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 	j := &deploy.Job{
 		Server: server, Start: m.Start, From: m.From, Options: m.Options, Dir: m.Dir,
 		Depth: max(1, cmp.Or(m.Depth, DefaultDepth)), AnyDepth: m.Depth == 0, MaxEntries: max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries)),
-		Pool: pool.New(cmp.Or(m.Connections, DefaultConnections), m.Wait), Pace: pace.New(m.Rate), Again: m.Again,
+		Pool: pool.New(cmp.Or(m.Connections, DefaultConnections), m.Wait), Pace: pace.New(m.Rate), Retry: m.Retry,
 		Delete: m.Delete, MaxDelete: m.MaxDelete, ErrKept: ErrMaxDelete, NewOnly: m.NewOnly, DryRun: m.DryRun,
 		State: m.Upload.State, RemoteState: m.Upload.RemoteState, Links: deploy.Links(m.Upload.Links),
 		Modes: m.Upload.Modes, Checksums: m.Upload.Checksums,

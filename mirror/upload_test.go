@@ -632,7 +632,7 @@ func TestUploadState(t *testing.T) {
 	ran(t, m, mirror.Summary{Unchanged: 1})
 }
 
-// Requests are retried as Again decides. A connection that breaks while files are renamed leaves
+// Requests are retried as Retry decides. A connection that breaks while files are renamed leaves
 // them under one name or the other, and the run finds out under which.
 func TestUploadRetries(t *testing.T) {
 	for _, tc := range []struct {
@@ -647,7 +647,7 @@ func TestUploadRetries(t *testing.T) {
 			srv := ftptest.New(t)
 			files := map[string]string{"a": "a", "b": "b", "c": "c", "dir/d": "d", "dir/e": "e"}
 			m := upload(t, srv.URL, files)
-			m.Again = func(_ context.Context, n int, _ error) bool { return n < 2 }
+			m.Retry = func(_ context.Context, n int, _ error) bool { return n < 2 }
 			if err := srv.Arm(tc.stage, tc.n, tc.fault); err != nil {
 				t.Fatal(err)
 			}

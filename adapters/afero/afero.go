@@ -83,7 +83,7 @@ func (f *Fs) Name() string { return "fetch1738" }
 func (f *Fs) Open(name string) (afero.File, error) {
 	opened, err := f.fsys.Open(clean(name))
 	if err != nil {
-		return nil, failed("open", name, err)
+		return nil, pathError("open", name, err)
 	}
 	return &file{fsys: f, File: opened, name: name}, nil
 }
@@ -91,7 +91,7 @@ func (f *Fs) Open(name string) (afero.File, error) {
 // OpenFile implements [afero.Fs].
 func (f *Fs) OpenFile(name string, flag int, _ os.FileMode) (afero.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_TRUNC) != 0 {
-		return nil, refused("open", name)
+		return nil, permissionError("open", name)
 	}
 	return f.Open(name)
 }
@@ -100,7 +100,7 @@ func (f *Fs) OpenFile(name string, flag int, _ os.FileMode) (afero.File, error) 
 func (f *Fs) Stat(name string) (os.FileInfo, error) {
 	info, err := f.fsys.Stat(clean(name))
 	if err != nil {
-		return nil, failed("stat", name, err)
+		return nil, pathError("stat", name, err)
 	}
 	return info, nil
 }
@@ -109,7 +109,7 @@ func (f *Fs) Stat(name string) (os.FileInfo, error) {
 func (f *Fs) LstatIfPossible(name string) (os.FileInfo, bool, error) {
 	info, err := f.fsys.Lstat(clean(name))
 	if err != nil {
-		return nil, true, failed("lstat", name, err)
+		return nil, true, pathError("lstat", name, err)
 	}
 	return info, true, nil
 }
@@ -118,7 +118,7 @@ func (f *Fs) LstatIfPossible(name string) (os.FileInfo, bool, error) {
 func (f *Fs) ReadlinkIfPossible(name string) (string, error) {
 	link, err := f.fsys.ReadLink(clean(name))
 	if err != nil {
-		return "", failed("readlink", name, err)
+		return "", pathError("readlink", name, err)
 	}
 	return link, nil
 }
@@ -129,19 +129,19 @@ func (f *Fs) SymlinkIfPossible(oldname, newname string) error {
 }
 
 // Create implements [afero.Fs]. It always fails.
-func (f *Fs) Create(name string) (afero.File, error) { return nil, refused("create", name) }
+func (f *Fs) Create(name string) (afero.File, error) { return nil, permissionError("create", name) }
 
 // Mkdir implements [afero.Fs]. It always fails.
-func (f *Fs) Mkdir(name string, _ os.FileMode) error { return refused("mkdir", name) }
+func (f *Fs) Mkdir(name string, _ os.FileMode) error { return permissionError("mkdir", name) }
 
 // MkdirAll implements [afero.Fs]. It always fails, also if the directory exists.
-func (f *Fs) MkdirAll(name string, _ os.FileMode) error { return refused("mkdir", name) }
+func (f *Fs) MkdirAll(name string, _ os.FileMode) error { return permissionError("mkdir", name) }
 
 // Remove implements [afero.Fs]. It always fails.
-func (f *Fs) Remove(name string) error { return refused("remove", name) }
+func (f *Fs) Remove(name string) error { return permissionError("remove", name) }
 
 // RemoveAll implements [afero.Fs]. It always fails.
-func (f *Fs) RemoveAll(name string) error { return refused("remove", name) }
+func (f *Fs) RemoveAll(name string) error { return permissionError("remove", name) }
 
 // Rename implements [afero.Fs]. It always fails.
 func (f *Fs) Rename(oldname, newname string) error {
@@ -149,13 +149,13 @@ func (f *Fs) Rename(oldname, newname string) error {
 }
 
 // Chmod implements [afero.Fs]. It always fails.
-func (f *Fs) Chmod(name string, _ os.FileMode) error { return refused("chmod", name) }
+func (f *Fs) Chmod(name string, _ os.FileMode) error { return permissionError("chmod", name) }
 
 // Chown implements [afero.Fs]. It always fails.
-func (f *Fs) Chown(name string, _, _ int) error { return refused("chown", name) }
+func (f *Fs) Chown(name string, _, _ int) error { return permissionError("chown", name) }
 
 // Chtimes implements [afero.Fs]. It always fails.
-func (f *Fs) Chtimes(name string, _, _ time.Time) error { return refused("chtimes", name) }
+func (f *Fs) Chtimes(name string, _, _ time.Time) error { return permissionError("chtimes", name) }
 
 // clean is a name as package fs has it.
 func clean(name string) string {
@@ -166,13 +166,13 @@ func clean(name string) string {
 	return name
 }
 
-func refused(op, name string) error {
+func permissionError(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: syscall.EPERM}
 }
 
-// failed is err for the name that the caller gave. os.IsNotExist looks no deeper than into a
+// pathError is err for the name that the caller gave. os.IsNotExist looks no deeper than into a
 // PathError.
-func failed(op, name string, err error) error {
+func pathError(op, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fs.ErrNotExist

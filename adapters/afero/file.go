@@ -28,7 +28,7 @@ func (f *file) Name() string { return f.name }
 func (f *file) Stat() (os.FileInfo, error) {
 	info, err := f.File.Stat()
 	if err != nil {
-		return nil, failed("stat", f.name, err)
+		return nil, pathError("stat", f.name, err)
 	}
 	return info, nil
 }
@@ -36,7 +36,7 @@ func (f *file) Stat() (os.FileInfo, error) {
 func (f *file) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
 	if err != nil && err != io.EOF {
-		err = failed("read", f.name, err)
+		err = pathError("read", f.name, err)
 	}
 	return n, err
 }
@@ -48,7 +48,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 	}
 	at, err := seeker.Seek(offset, whence)
 	if err != nil {
-		return 0, failed("seek", f.name, err)
+		return 0, pathError("seek", f.name, err)
 	}
 	return at, nil
 }
@@ -60,15 +60,16 @@ var errIsDir = errors.New("is a directory")
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	doc, err := f.document()
 	if err != nil {
-		return 0, failed("read", f.name, err)
+		return 0, pathError("read", f.name, err)
 	}
 	n, err := doc.ReadAt(p, off)
 	if err != nil && err != io.EOF {
-		err = failed("read", f.name, err)
+		err = pathError("read", f.name, err)
 	}
 	return n, err
 }
 
+// document opens the document when it is first read.
 func (f *file) document() (*fetch1738.Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +102,7 @@ func (f *file) Close() error {
 		_ = f.doc.Close()
 	}
 	if err := f.File.Close(); err != nil {
-		return failed("close", f.name, err)
+		return pathError("close", f.name, err)
 	}
 	return nil
 }
@@ -115,7 +116,7 @@ func (f *file) ReadDir(n int) ([]fs.DirEntry, error) {
 	}
 	list, err := dir.ReadDir(n)
 	if err != nil && err != io.EOF {
-		err = failed("readdir", f.name, err)
+		err = pathError("readdir", f.name, err)
 	}
 	return list, err
 }
@@ -129,7 +130,7 @@ func (f *file) Readdir(n int) ([]os.FileInfo, error) {
 	for _, entry := range list {
 		info, infoErr := entry.Info()
 		if infoErr != nil {
-			return infos, errors.Join(failed("readdir", f.name, infoErr), err)
+			return infos, errors.Join(pathError("readdir", f.name, infoErr), err)
 		}
 		infos = append(infos, info)
 	}
@@ -146,7 +147,7 @@ func (f *file) Readdirnames(n int) ([]string, error) {
 }
 
 func (f *file) Sync() error                        { return nil }
-func (f *file) Truncate(int64) error               { return refused("truncate", f.name) }
-func (f *file) Write([]byte) (int, error)          { return 0, refused("write", f.name) }
-func (f *file) WriteAt([]byte, int64) (int, error) { return 0, refused("write", f.name) }
-func (f *file) WriteString(string) (int, error)    { return 0, refused("write", f.name) }
+func (f *file) Truncate(int64) error               { return permissionError("truncate", f.name) }
+func (f *file) Write([]byte) (int, error)          { return 0, permissionError("write", f.name) }
+func (f *file) WriteAt([]byte, int64) (int, error) { return 0, permissionError("write", f.name) }
+func (f *file) WriteString(string) (int, error)    { return 0, permissionError("write", f.name) }

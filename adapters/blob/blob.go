@@ -42,6 +42,7 @@ func OpenBucket(ctx context.Context, r *fetch1738.Resolver, url string, opts *Op
 	return blob.NewBucket(b), nil
 }
 
+// open returns the driver for [OpenBucket].
 func open(ctx context.Context, r *fetch1738.Resolver, url string, opts *Options) (*bucket, error) {
 	b := &bucket{r: r}
 	if r == nil {
@@ -114,6 +115,7 @@ func (b *bucket) Close() error {
 // ErrorCode implements [driver.Bucket].
 func (b *bucket) ErrorCode(err error) gcerrors.ErrorCode { return code(err) }
 
+// code returns the code of gocloud.dev for an error.
 func code(err error) gcerrors.ErrorCode {
 	if errors.Is(err, errReadOnly) {
 		return gcerrors.Unimplemented
@@ -254,6 +256,8 @@ func (b *bucket) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource
 	return res, err
 }
 
+// contentType returns the type that Options has for a key, or that of the server, or that of its
+// suffix.
 func (b *bucket) contentType(key string, a *fetch.Attributes) string {
 	if b.opts.ContentType != nil {
 		if t := b.opts.ContentType(key); t != "" {

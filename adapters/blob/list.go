@@ -125,7 +125,7 @@ func (w *walk) list(ctx context.Context, dir string) error {
 		case !entry.Type().IsRegular():
 			continue
 		}
-		if w.ahead(c) {
+		if w.mayContain(c) {
 			c.item, _ = entry.(fs.FileInfo).Sys().(*fetch.Item)
 			children = append(children, c)
 		}
@@ -135,8 +135,8 @@ func (w *walk) list(ctx context.Context, dir string) error {
 	return nil
 }
 
-// ahead reports whether the result can have a child, or what is below it.
-func (w *walk) ahead(c child) bool {
+// mayContain reports whether the result can have a child, or what is below it.
+func (w *walk) mayContain(c child) bool {
 	if c.dir && (strings.HasPrefix(w.prefix, c.key) || strings.HasPrefix(w.token, c.key)) {
 		return true
 	}

@@ -223,6 +223,7 @@ func (s *replies) change(data []byte) ([]byte, time.Time) {
 	return data, acknowledged
 }
 
+// replace applies change to the second group of each match of pattern, which has three.
 func replace(pattern *regexp.Regexp, text []byte, change func(string) string) []byte {
 	return pattern.ReplaceAllFunc(text, func(line []byte) []byte {
 		part := pattern.FindSubmatch(line)

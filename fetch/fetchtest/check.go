@@ -108,9 +108,9 @@ func difference(got, want []byte) string {
 
 // checkGoroutines fails t if goroutines that were started during the test are still running when it
 // ends.
-func checkGoroutines(t *testing.T, virtual bool) {
+func checkGoroutines(t *testing.T, fakeClock bool) {
 	enough := hung // goroutines of a real network may end late
-	if virtual {
+	if fakeClock {
 		enough = 2 * time.Second
 	}
 	before := make(map[string]bool)

@@ -54,8 +54,8 @@ func (k *kit) context(t *testing.T) {
 		return
 	}
 	for _, end := range endings {
-		k.testAlone(t, end.name+" while dialling", noAnswer, func(r *rig) { r.until(end.start, end.kind) })
-		k.testAlone(t, end.name+" while waiting", peer(sayNothing), func(r *rig) { r.until(end.start, end.kind) })
+		k.testAlone(t, end.name+" while dialling", noAnswer, func(r *rig) { r.failsWhenDone(end.start, end.kind) })
+		k.testAlone(t, end.name+" while waiting", peer(sayNothing), func(r *rig) { r.failsWhenDone(end.start, end.kind) })
 	}
 	for _, name := range []string{small, directory} {
 		if k.site.Locate(name) != nil {
@@ -77,8 +77,8 @@ func noAnswer(ctx context.Context, _, _ string) (net.Conn, error) {
 	return nil, ctx.Err()
 }
 
-// until tests that every operation fails at the time its context is done.
-func (r *rig) until(start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
+// failsWhenDone tests that every operation fails at the time its context is done.
+func (r *rig) failsWhenDone(start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
 	r.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
 	for name, op := range r.operations() {
 		ctx, cancel := start(r.Context())
@@ -104,7 +104,7 @@ func (r *rig) cancelInBody(l locator.Locator) {
 		r.Fatal(err)
 	}
 	cancel()
-	if r.virtual {
+	if r.fakeClock {
 		synctest.Wait()
 	}
 	n, err := res.Body.Read(make([]byte, 100))
@@ -120,7 +120,7 @@ func (r *rig) cancelInBody(l locator.Locator) {
 func (r *rig) cancelRead(l locator.Locator) {
 	clean := r.get(r.ctx(), l)
 	r.checkOctets(large, clean, r.kit.want(large))
-	carrier := r.carrier()
+	carrier := r.busiestConn()
 	r.close()
 
 	r.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
@@ -147,8 +147,8 @@ func (r *rig) cancelRead(l locator.Locator) {
 	}
 }
 
-// carrier returns the index of the connection that received the most bytes.
-func (r *rig) carrier() int {
+// busiestConn returns the index of the connection that received the most bytes.
+func (r *rig) busiestConn() int {
 	most := 0
 	wires := r.net.since(0)
 	for i, w := range wires {

@@ -25,11 +25,11 @@ func (k *kit) credentials(t *testing.T) {
 	}
 	as := func(name string, f func(*rig)) { k.testAs(t, name, &login, f) }
 	as("in the locator", func(r *rig) {
-		r.checkOctets("a login", r.get(r.ctx(), r.as(&login)), k.want(small))
+		r.checkOctets("a login", r.get(r.ctx(), r.withLogin(&login)), k.want(small))
 	})
 	as("asked for", func(r *rig) {
 		asked := r.answer(login, nil)
-		for _, l := range []locator.Locator{r.as(&locator.Login{User: login.User}), r.as(nil)} {
+		for _, l := range []locator.Locator{r.withLogin(&locator.Login{User: login.User}), r.withLogin(nil)} {
 			r.checkOctets("a login", r.get(r.ctx(), l), k.want(small))
 		}
 		if asked.Load() == 0 {
@@ -37,20 +37,20 @@ func (k *kit) credentials(t *testing.T) {
 		}
 	})
 	as("wrong", func(r *rig) {
-		l := r.as(&locator.Login{User: login.User, Password: mistaken, HasPassword: true})
+		l := r.withLogin(&locator.Login{User: login.User, Password: mistaken, HasPassword: true})
 		r.checkUnauthenticated(r.get(r.ctx(), l))
-		r.checkOctets("the right login after a wrong one", r.get(r.ctx(), r.as(&login)), k.want(small))
+		r.checkOctets("the right login after a wrong one", r.get(r.ctx(), r.withLogin(&login)), k.want(small))
 		r.checkUnauthenticated(r.get(r.ctx(), l)) // must not use the other user's session
 	})
 	as("none", func(r *rig) {
-		r.checkUnauthenticated(r.get(r.ctx(), r.as(&locator.Login{User: login.User})))
-		r.checkOctets("the right login", r.get(r.ctx(), r.as(&login)), k.want(small))
-		r.checkUnauthenticated(r.get(r.ctx(), r.as(nil)))
+		r.checkUnauthenticated(r.get(r.ctx(), r.withLogin(&locator.Login{User: login.User})))
+		r.checkOctets("the right login", r.get(r.ctx(), r.withLogin(&login)), k.want(small))
+		r.checkUnauthenticated(r.get(r.ctx(), r.withLogin(nil)))
 	})
 	as("refused by the user", func(r *rig) {
 		cause := stderrors.New("not today")
 		r.answer(locator.Login{}, cause)
-		a := r.get(r.ctx(), r.as(&locator.Login{User: login.User}))
+		a := r.get(r.ctx(), r.withLogin(&locator.Login{User: login.User}))
 		r.checkUnauthenticated(a)
 		if a.err != nil && !stderrors.Is(a.err, cause) {
 			r.Errorf("the error does not wrap the error of Env.Credentials: %v", a.err)
@@ -65,7 +65,7 @@ func (k *kit) credentials(t *testing.T) {
 			<-ctx.Done()
 			return locator.Login{}, ctx.Err()
 		}
-		r.checkKind("a cancelled prompt", r.get(ctx, r.as(&locator.Login{User: login.User})), fetch.ErrCanceled)
+		r.checkKind("a cancelled prompt", r.get(ctx, r.withLogin(&locator.Login{User: login.User})), fetch.ErrCanceled)
 	})
 }
 
@@ -79,12 +79,12 @@ func (r *rig) unsendable() {
 			"user name": {User: password + bad, Password: password},
 		} {
 			r.env.Credentials = func(context.Context, fetch.Challenge) (locator.Login, error) { return given, nil }
-			asked := []locator.Locator{r.as(nil)}
+			asked := []locator.Locator{r.withLogin(nil)}
 			if what == "password" {
-				asked = append(asked, r.as(&locator.Login{User: login.User}))
+				asked = append(asked, r.withLogin(&locator.Login{User: login.User}))
 			}
 			for _, l := range asked {
-				before := r.net.made()
+				before := r.net.established()
 				r.checkKind(fmt.Sprintf("a %s with %q", what, bad), r.get(r.ctx(), l), fetch.ErrBadURL, fetch.ErrUnauthenticated)
 				for _, w := range r.net.since(before) {
 					if sent := string(w.sent()); strings.Contains(sent, password) || strings.Contains(sent, begun) {
@@ -97,8 +97,8 @@ func (r *rig) unsendable() {
 	}
 }
 
-// as returns the locator of the small document with a login.
-func (r *rig) as(login *locator.Login) locator.Locator {
+// withLogin returns the locator of the small document with a login.
+func (r *rig) withLogin(login *locator.Login) locator.Locator {
 	l, _ := locator.WithLogin(r.site.Locate(small), login)
 	return l
 }

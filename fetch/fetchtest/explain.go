@@ -48,7 +48,7 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
 		r.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
 	}
-	k := r.net.made()
+	k := r.net.established()
 	if a := r.get(r.ctx(), l); a.err != nil {
 		r.Error(a.err)
 	}

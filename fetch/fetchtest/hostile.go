@@ -51,7 +51,7 @@ func (k *kit) hostile(t *testing.T) {
 		"endless zeros": "\x00", "endless digits": "1", "endless spaces": " ", "endless fields": "X: y\r\n",
 	} {
 		var said atomic.Int64
-		k.testAlone(t, name, peer(sayOn(text, &said)), func(r *rig) { r.endless(&said) })
+		k.testAlone(t, name, peer(sayForever(text, &said)), func(r *rig) { r.endless(&said) })
 	}
 }
 
@@ -138,8 +138,8 @@ func say(text string) script {
 // enough is the number of bytes after which a peer that sends without end stops.
 const enough = 4 << 20
 
-// sayOn sends a text again and again, and counts the bytes.
-func sayOn(text string, said *atomic.Int64) script {
+// sayForever sends a text again and again, and counts the bytes.
+func sayForever(text string, said *atomic.Int64) script {
 	chunk := []byte(strings.Repeat(text, 4096/len(text)+1))
 	return func(c net.Conn) {
 		defer c.Close()

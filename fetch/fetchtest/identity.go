@@ -109,6 +109,7 @@ func (r *rig) checkSize(what string, size int64, want []byte) {
 	}
 }
 
+// smallDocuments fetches every document but the large one.
 func (r *rig) smallDocuments() {
 	for _, name := range names() {
 		if l := r.site.Locate(name); l != nil && name != large {

@@ -132,8 +132,8 @@ func (n *network) since(k int) []*wire {
 	return slices.Clone(n.wires[k:])
 }
 
-// made returns the number of connections established.
-func (n *network) made() int {
+// established returns the number of connections established.
+func (n *network) established() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.wires)
@@ -183,7 +183,7 @@ func (n *network) hangUp() {
 // abort breaks all connections.
 func (n *network) abort() {
 	for _, w := range n.since(0) {
-		w.die(broken("read", syscall.ECONNABORTED))
+		w.disconnect(broken("read", syscall.ECONNABORTED))
 	}
 }
 
@@ -270,7 +270,7 @@ func (w *wire) fail(do damage, p []byte) (int, error) {
 	case stall:
 		return w.void.Read(p)
 	case reset:
-		w.die(broken("read", syscall.ECONNRESET))
+		w.disconnect(broken("read", syscall.ECONNRESET))
 		return 0, broken("read", syscall.ECONNRESET)
 	}
 	return 0, io.EOF
@@ -289,7 +289,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	}
 	n, err := w.Conn.Write(p)
 	if severed {
-		w.die(broken("read", syscall.ECONNRESET))
+		w.disconnect(broken("read", syscall.ECONNRESET))
 		err = broken("write", syscall.EPIPE)
 	}
 	w.mu.Lock()
@@ -315,10 +315,11 @@ func (w *wire) disarm() {
 	}
 }
 
-func (w *wire) hangUp() { w.die(io.EOF) }
+// hangUp ends the connection in order from the other side.
+func (w *wire) hangUp() { w.disconnect(io.EOF) }
 
-// die ends the connection from the other side.
-func (w *wire) die(err error) {
+// disconnect ends the connection from the other side.
+func (w *wire) disconnect(err error) {
 	w.mu.Lock()
 	w.dead = err
 	w.mu.Unlock()
@@ -328,6 +329,7 @@ func (w *wire) die(err error) {
 	}
 }
 
+// broken returns the error of a system call in the form of package net.
 func broken(op string, errno syscall.Errno) error {
 	return &net.OpError{Op: op, Net: "tcp", Err: os.NewSyscallError(op, errno)}
 }

@@ -90,6 +90,7 @@ func (r *rig) store(name string, offset int64, data []byte) {
 	}
 }
 
+// checkStored fetches a document and compares it with what was stored.
 func (r *rig) checkStored(what, name string, data []byte) {
 	r.Helper()
 	r.checkOctets(what, r.get(r.ctx(), r.site.Locate(name)), data)
@@ -113,7 +114,7 @@ func (r *rig) sweepStore(do damage) {
 			r.checkBroken(c.what, do, a)
 		}
 		r.store(stored, 0, data)
-		if r.virtual { // otherwise the server may still be busy with the broken upload
+		if r.fakeClock { // otherwise the server may still be busy with the broken upload
 			r.checkStored("the next upload after a failed one ("+c.what+")", stored, data)
 		}
 	})

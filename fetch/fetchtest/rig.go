@@ -68,6 +68,7 @@ type scope struct {
 
 func (s *scope) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
 
+// end calls the cleanups, the last one first.
 func (s *scope) end() {
 	for _, f := range slices.Backward(s.cleanups) {
 		f()
@@ -87,13 +88,13 @@ func (s *Site) any() locator.Locator {
 // A rig is one test: a site, a Fetcher for it, and the network between them.
 type rig struct {
 	*testing.T
-	kit     *kit
-	site    *Site
-	virtual bool      // the clock is that of a testing/synctest bubble
-	net     *network  // what env dials
-	env     fetch.Env // may be changed before the first fetch
-	fetcher fetch.Fetcher
-	shut    int // wires known to be closed
+	kit       *kit
+	site      *Site
+	fakeClock bool      // the clock is that of a testing/synctest bubble
+	net       *network  // what env dials
+	env       fetch.Env // may be changed before the first fetch
+	fetcher   fetch.Fetcher
+	shut      int // wires known to be closed
 }
 
 // test runs f as a subtest against a server of the standard content. If the server is in memory,
@@ -103,7 +104,7 @@ func (k *kit) test(t *testing.T, name string, f func(*rig)) { k.testAs(t, name, 
 // testAs is test against a server that serves only the given login.
 func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
-		k.bubble(t, k.memory, func(t *testing.T) {
+		k.inBubble(t, k.memory, func(t *testing.T) {
 			checkGoroutines(t, k.memory)
 			site := k.Serve(t, Content(), login)
 			dial := site.Dial
@@ -118,14 +119,15 @@ func (k *kit) testAs(t *testing.T, name string, login *locator.Login, f func(*ri
 // testAlone runs f as a subtest without a server, with a fake clock. dial replaces the network.
 func (k *kit) testAlone(t *testing.T, name string, dial dialFunc, f func(*rig)) {
 	t.Run(name, func(t *testing.T) {
-		k.bubble(t, true, func(t *testing.T) {
+		k.inBubble(t, true, func(t *testing.T) {
 			checkGoroutines(t, true)
 			f(k.rig(t, k.site, dial, true))
 		})
 	})
 }
 
-func (k *kit) bubble(t *testing.T, yes bool, f func(t *testing.T)) {
+// inBubble calls f, in a bubble of package synctest if yes is set.
+func (k *kit) inBubble(t *testing.T, yes bool, f func(t *testing.T)) {
 	if yes {
 		synctest.Test(t, f)
 	} else {
@@ -133,13 +135,15 @@ func (k *kit) bubble(t *testing.T, yes bool, f func(t *testing.T)) {
 	}
 }
 
-func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, virtual bool) *rig {
+// rig returns the fixture of a test, which ends with it. With a fake clock, an operation that waits
+// for ever fails the test.
+func (k *kit) rig(t *testing.T, site *Site, dial dialFunc, fakeClock bool) *rig {
 	ended, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
-	r := &rig{T: t, kit: k, site: site, virtual: virtual, net: &network{dial: dial, ended: ended}}
+	r := &rig{T: t, kit: k, site: site, fakeClock: fakeClock, net: &network{dial: dial, ended: ended}}
 	r.env.Dial = r.net.Dial
 	r.env.TLS = func() (*tls.Config, error) { return site.TLS, nil }
-	if virtual {
+	if fakeClock {
 		watchdog := time.AfterFunc(forever, func() {
 			r.Errorf("an operation waits for ever: it obeys neither its context nor a limit of Env.Limits")
 			end()
@@ -173,7 +177,7 @@ func (r *rig) open() fetch.Fetcher {
 
 // close closes the Fetcher; its connections must be closed then. The next open creates a new one.
 func (r *rig) close() {
-	if r.virtual {
+	if r.fakeClock {
 		synctest.Wait() // let background work finish
 	}
 	if c, ok := r.fetcher.(io.Closer); ok {
@@ -200,7 +204,7 @@ func (r *rig) close() {
 
 // ctx returns the context of a fetch that should succeed.
 func (r *rig) ctx() context.Context {
-	if r.virtual {
+	if r.fakeClock {
 		return r.Context()
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hung)
@@ -219,7 +223,7 @@ const forever = 365 * 24 * time.Hour
 // patience returns d if the clock is fake, so that waiting does not depend on the machine, and
 // otherwise hung.
 func (r *rig) patience(d time.Duration) time.Duration {
-	if r.virtual {
+	if r.fakeClock {
 		return d
 	}
 	return hung
@@ -252,6 +256,7 @@ func (r *rig) get(ctx context.Context, l locator.Locator) answer {
 // readAtMost is the maximum number of bytes read of a body; a longer one counts as endless.
 const readAtMost = 4 << 20
 
+// do performs a request, and reads and closes the body.
 func (r *rig) do(ctx context.Context, req *fetch.Request) (a answer) {
 	r.Helper()
 	start := time.Now()

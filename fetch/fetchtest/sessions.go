@@ -23,7 +23,7 @@ func (k *kit) concurrency(t *testing.T) {
 				requests[name] = &fetch.Request{Locator: l}
 			}
 		}
-		r.together(func(int) {
+		r.concurrently(func(int) {
 			for name, req := range requests { // in a random order
 				r.checkOctets(name, r.do(r.ctx(), req), k.want(name))
 			}
@@ -40,7 +40,7 @@ func (k *kit) concurrency(t *testing.T) {
 		if l == nil {
 			return
 		}
-		r.together(func(i int) {
+		r.concurrently(func(i int) {
 			for j := range 6 {
 				switch (i + j) % 3 {
 				case 0:
@@ -57,8 +57,8 @@ func (k *kit) concurrency(t *testing.T) {
 	})
 }
 
-// together runs f in several goroutines at once.
-func (r *rig) together(f func(i int)) {
+// concurrently runs f in several goroutines at once.
+func (r *rig) concurrently(f func(i int)) {
 	r.open()
 	var wg sync.WaitGroup
 	for i := range parallel {

@@ -80,6 +80,7 @@ type record struct {
 	body           int64
 }
 
+// hooks returns a Trace that records its calls.
 func (c *record) hooks() *fetch.Trace {
 	return &fetch.Trace{
 		DialStart: func(network, address string) { c.event("dial", []byte(address), func() {}) },
@@ -98,6 +99,8 @@ func (c *record) hooks() *fetch.Trace {
 // keep appends bytes to those recorded, up to the limit of a wire.
 func keep(list, p []byte) []byte { return append(list, p[:min(len(p), recorded-len(list))]...) }
 
+// event records the call of a hook. It fails the test if another call is running, or if text has a
+// password.
 func (c *record) event(name string, text []byte, keep func()) {
 	if !c.running.CompareAndSwap(false, true) {
 		c.rig.Errorf("the hook %s was called while another one was running; calls must not overlap", name)

@@ -61,7 +61,7 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 		if do == sever {
 			octets = sent
 		}
-		for _, after := range r.kit.moments(w, do, octets) {
+		for _, after := range r.kit.damageOffsets(w, do, octets) {
 			ctx, cancel := context.WithCancel(r.ctx())
 			f(cell{
 				what: fmt.Sprintf("connection %d of %d, %s after %d of %d bytes", k+1, len(wires), do.happened(), after, octets),
@@ -78,8 +78,8 @@ func (r *rig) eachCell(do damage, clean func(), f func(c cell)) {
 	}
 }
 
-// moments returns the byte counts of a connection at which damage is tried.
-func (k *kit) moments(w *wire, do damage, octets int) (list []int) {
+// damageOffsets returns the byte counts of a connection at which damage is tried.
+func (k *kit) damageOffsets(w *wire, do damage, octets int) (list []int) {
 	switch {
 	case w.datagrams && (do == cut || do == reset):
 		return nil // datagrams have no end
@@ -160,7 +160,7 @@ func (r *rig) checkBroken(what string, do damage, a answer) {
 	switch do {
 	case cancel:
 		r.checkKind(what, a, fetch.ErrCanceled)
-		if r.virtual && a.took > 0 {
+		if r.fakeClock && a.took > 0 {
 			r.Errorf("%s: the fetch failed %v after the cancellation; it must fail at once", what, a.took)
 		}
 	case stall:

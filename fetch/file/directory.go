@@ -99,6 +99,7 @@ func (l *listing) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// check returns the error of a read that must not start.
 func (l *listing) check() error {
 	if l.closed.Load() {
 		return l.a.fail(fetch.OpList, fs.ErrClosed)
@@ -138,6 +139,7 @@ func (l *listing) items() iter.Seq2[fetch.Item, error] {
 	}
 }
 
+// item returns an entry as an Item. A link whose target does not exist has no attributes.
 func (l *listing) item(e fs.DirEntry) fetch.Item {
 	to := &locator.File{Host: l.a.loc.Host, Segments: append(l.segments(), e.Name())}
 	item := fetch.Item{Name: e.Name(), Locator: to, Attributes: fetch.Attributes{Size: -1}}

@@ -16,7 +16,7 @@ import (
 // document returns the resource of an open file, and takes ownership of the file.
 func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	res := &fetch.Resource{Attributes: attributesOf(info), Locator: a.loc}
-	if res.Size == 0 && hasOctets(file) {
+	if res.Size == 0 && hasContent(file) {
 		res.Size = -1
 	}
 	left, err := a.window(file, res.Size)
@@ -39,9 +39,9 @@ func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) 
 	return res, nil
 }
 
-// hasOctets reports whether a file of size 0 has content, as files in /proc do, which the system
+// hasContent reports whether a file of size 0 has content, as files in /proc do, which the system
 // generates when they are read.
-func hasOctets(file *os.File) bool {
+func hasContent(file *os.File) bool {
 	n, _ := file.ReadAt(make([]byte, 1), 0)
 	return n > 0
 }
@@ -89,6 +89,7 @@ type body struct {
 	closed atomic.Bool
 }
 
+// tooLarge returns the error of a document that is larger than Limits.Body.
 func tooLarge(limit int64) error {
 	return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("more than %d bytes", limit)}
 }
@@ -100,7 +101,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.file.Read(p[:min(int64(len(p)), b.left, b.room)])
 	b.count(int64(n))
-	return n, b.ending(err)
+	return n, b.endError(err)
 }
 
 // check returns the error of a read that must not start.
@@ -118,6 +119,7 @@ func (b *body) check() error {
 	return nil
 }
 
+// count records n bytes that are returned to the caller.
 func (b *body) count(n int64) {
 	if n > 0 {
 		b.left -= n
@@ -126,8 +128,8 @@ func (b *body) count(n int64) {
 	}
 }
 
-// ending returns the error that the caller of Read gets.
-func (b *body) ending(err error) error {
+// endError returns the error that the caller of Read gets.
+func (b *body) endError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -158,20 +160,20 @@ func (b *body) WriteTo(w io.Writer) (written int64, err error) {
 		n, err := io.Copy(w, io.LimitReader(b.file, size))
 		written += n
 		b.count(n)
-		if err != nil && !b.mine(err) {
+		if err != nil && !b.isReadError(err) {
 			return written, err
 		}
 		if err == nil && n < size {
 			err = io.EOF
 		}
-		if err := b.ending(err); err != nil && err != io.EOF {
+		if err := b.endError(err); err != nil && err != io.EOF {
 			return written, err
 		}
 	}
 }
 
-// mine reports whether an error is from reading the file, and not from writing the output.
-func (b *body) mine(err error) bool {
+// isReadError reports whether an error is from reading the file, and not from writing the output.
+func (b *body) isReadError(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) && path.Op == "read" && path.Path == b.file.Name()
 }

@@ -264,6 +264,7 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	return fetch.Fail(op, a.loc, kind, err)
 }
 
+// attributesOf returns the attributes of a file. Only a regular one has a size and a media type.
 func attributesOf(info fs.FileInfo) fetch.Attributes {
 	a := fetch.Attributes{Size: -1, ModTime: info.ModTime()}
 	if info.Mode().IsRegular() {

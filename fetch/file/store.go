@@ -20,12 +20,12 @@ import (
 // to Offset and body is written there, in place. Symbolic links are followed; a dangling link is
 // replaced by the file.
 //
-// Of several calls for one file at once with Offset 0, the last one that ends determines its content.
-// A call that writes in place fails if another Fetcher, also of another process, writes to the file
-// in place, and if the file is replaced meanwhile. That needs a system with file locks, such as
-// Linux, macOS and Windows.
+// Of several calls for one file at once with Offset 0, the last one that ends determines its
+// content. A call that writes in place fails if another Fetcher, also of another process, writes to
+// the file in place, and if the file is replaced meanwhile. That needs a system with file locks,
+// such as Linux, macOS and Windows.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	a, err := f.writing(ctx, req)
+	a, err := f.writeAccess(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 	if req.Offset > 0 {
 		return a.write(src, os.O_WRONLY, req.Offset)
 	}
-	return a.swap(src)
+	return a.replaceFile(src)
 }
 
 // Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does
 // not exist. It writes in place, as Replace does with an Offset.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	a, err := f.writing(ctx, req)
+	a, err := f.writeAccess(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
 }
 
-// writing is like access, for a request that writes a file.
-func (f *Fetcher) writing(ctx context.Context, req *fetch.Request) (*access, error) {
+// writeAccess is like access, for a request that writes a file.
+func (f *Fetcher) writeAccess(ctx context.Context, req *fetch.Request) (*access, error) {
 	a, err := f.access(ctx, req)
 	switch {
 	case err != nil:
@@ -94,7 +94,7 @@ func (a *access) write(src *source, flags int, offset int64) (*fetch.Attributes,
 		err = a.copy(file.File, src)
 	}
 	if err == nil {
-		if moved := file.Verify(); moved != nil { // by swap in another process, or by the user
+		if moved := file.Verify(); moved != nil { // by replaceFile in another process, or by the user
 			err = a.fail(fetch.OpWrite, &fetch.Error{Kind: fetch.ErrLocalIO, Err: moved})
 		}
 	}
@@ -119,8 +119,8 @@ func (a *access) truncateAt(file disk.File, offset int64) error {
 	return nil
 }
 
-// swap writes src to a new file and renames it over the old one.
-func (a *access) swap(src *source) (*fetch.Attributes, error) {
+// replaceFile writes src to a new file and renames it over the old one.
+func (a *access) replaceFile(src *source) (*fetch.Attributes, error) {
 	if info, err := a.disk.Stat(a.path); err == nil && !info.Mode().IsRegular() {
 		return a.write(src, os.O_WRONLY, -1) // write to a device, do not replace it
 	}
@@ -138,7 +138,7 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 		err = a.copyMode(file)
 	}
 	if err == nil {
-		err = a.settle(file)
+		err = a.syncFile(file)
 	}
 	attributes, err := a.finish(file, err)
 	if err != nil {
@@ -150,9 +150,9 @@ func (a *access) swap(src *source) (*fetch.Attributes, error) {
 	return attributes, nil
 }
 
-// settle makes a complete file safe from a loss of power, before it replaces the old one. It
+// syncFile makes a complete file safe from a loss of power, before it replaces the old one. It
 // fails if another program has replaced the file itself.
-func (a *access) settle(file disk.File) error {
+func (a *access) syncFile(file disk.File) error {
 	err := file.Sync()
 	if err == nil {
 		err = disk.Verify(file, a.disk, file.Name())
@@ -199,6 +199,7 @@ func (a *access) copyMode(file disk.File) error {
 	return nil
 }
 
+// copy copies src to file. The Op of its error says which of the two failed.
 func (a *access) copy(file disk.File, src *source) error {
 	_, err := io.Copy(file, src)
 	switch {

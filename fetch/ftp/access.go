@@ -37,7 +37,7 @@ type access struct {
 	fellBack     bool // pipelining has failed in this access
 	active       *Active
 	check227     bool
-	safety       safety
+	tlsSettings  tlsSettings
 
 	dirs []string // arguments of CWD
 	verb fetch.Op // of the transfer
@@ -82,7 +82,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
 		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining,
-		active: f.Active, check227: f.CheckHost, safety: f.safety(),
+		active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
 	}
 	var err error
 	if a.opt, err = options(req); err != nil {
@@ -100,6 +100,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	return a, nil
 }
 
+// check refuses URLs and options that FTP does not support.
 func (a *access) check(p purpose) error {
 	bad := func(kind fetch.ErrorKind, what string) error {
 		return &fetch.Error{Kind: kind, Section: "3.2.2", Err: errors.New(what)}
@@ -196,6 +197,7 @@ func (a *access) list() {
 	}
 }
 
+// listing reports whether the transfer is that of a listing.
 func (a *access) listing() bool {
 	return a.verb == "LIST" || a.verb == "NLST" || a.verb == "MLSD"
 }
@@ -219,6 +221,7 @@ func (a *access) target() fetch.Target {
 	return fetch.Target{Locator: a.loc, From: a.req.From, Purpose: fetch.PurposeControl, Network: "tcp", Host: server.Host, Port: server.Port}
 }
 
+// makeKey returns the key of the sessions that the access may use.
 func (a *access) makeKey() key {
 	k := key{host: strings.ToLower(a.loc.Host), port: a.target().Port, implicit: a.implicit(), account: a.opt.Account, alternative: a.opt.AlternativeToUser}
 	if login := a.login; login != nil {
@@ -319,8 +322,8 @@ func (a *access) quote(c commands, lines []string) error {
 	return nil
 }
 
-// begun describes a download that has been started.
-type begun struct {
+// download describes a download that has been started.
+type download struct {
 	size     int64 // of the whole file; -1 if not known
 	asked    bool  // SIZE was sent
 	byReply  bool  // only the reply to RETR has told the size
@@ -331,8 +334,8 @@ type begun struct {
 }
 
 // begin changes to the directory and starts the download.
-func (a *access) begin(c commands) (begun, error) {
-	b := begun{size: -1}
+func (a *access) begin(c commands) (download, error) {
+	b := download{size: -1}
 	if err := a.enter(c); err != nil {
 		return b, err
 	}
@@ -436,7 +439,7 @@ func (a *access) wantsSize(c commands) bool {
 }
 
 // seek computes the offset from the start of the file from Request.Offset.
-func (a *access) seek(b *begun) error {
+func (a *access) seek(b *download) error {
 	b.offset = a.req.Offset
 	switch {
 	case b.offset == 0:
@@ -469,7 +472,7 @@ func command(verb, arg string) string {
 }
 
 // resource returns the Resource of a download that has been started.
-func (a *access) resource(s *session, b begun) *fetch.Resource {
+func (a *access) resource(s *session, b download) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.loc, Body: io.NopCloser(strings.NewReader("")), Peer: s.peer,
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},

@@ -30,6 +30,7 @@ type Active struct {
 	DisableEPRT bool
 }
 
+// check returns an error unless the settings are valid. A nil Active is.
 func (a *Active) check() error {
 	switch {
 	case a == nil:
@@ -95,6 +96,7 @@ func (a *Active) address(ctx context.Context, own netip.Addr) (netip.Addr, error
 	return found[i], nil
 }
 
+// addresses returns the addresses of Host, which is an address, an interface or a host name.
 func (a *Active) addresses(ctx context.Context) (found []netip.Addr, err error) {
 	if addr, err := netip.ParseAddr(a.Host); err == nil {
 		return []netip.Addr{addr.Unmap()}, nil

@@ -19,6 +19,7 @@ type localText struct {
 	err error
 }
 
+// newLocalText returns a reader of r with local line ends. If these are CR LF, it returns r.
 func newLocalText(r io.Reader) io.Reader {
 	if localCRLF {
 		return r
@@ -38,6 +39,7 @@ func (t *localText) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// fill reads once into buf. It holds back a CR at the end until the next byte is known.
 func (t *localText) fill() {
 	start := 0
 	if t.cr {
@@ -80,6 +82,8 @@ type netText struct {
 	err  error
 }
 
+// newNetText returns a reader of local text as data of type A. If local line ends are CR LF, it
+// returns r.
 func newNetText(r io.Reader) io.Reader {
 	if localCRLF {
 		return r
@@ -104,6 +108,7 @@ func (t *netText) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// addCR appends in to out, with a CR before each LF that has none.
 func (t *netText) addCR(out, in []byte) []byte {
 	for _, c := range in {
 		if c == '\n' && t.last != '\r' {

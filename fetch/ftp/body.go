@@ -42,14 +42,16 @@ type body struct {
 	err      error         // what every further Read returns
 }
 
-func newBody(s *session, a *access, b begun, restart restart, free func(*session)) *body {
+// newBody returns the Body of a download that has been started. It calls free with the session at
+// the end of the access.
+func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = readerFunc(body.receive)
 	if b.offset > 0 {
 		body.modTime = b.modTime
 	}
 	if s.proven && !a.sequential {
-		body.seen, body.asks = new(maphash.Hash), s.mayAsk()
+		body.seen, body.asks = new(maphash.Hash), s.mayRequestNextPort()
 	}
 	if a.ascii() {
 		body.src = newLocalText(body.src)
@@ -214,6 +216,7 @@ func (b *body) endOfRange() error {
 	return io.EOF // it grows
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
 	if b.free != nil {
 		b.free(b.s)

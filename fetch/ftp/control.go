@@ -62,7 +62,7 @@ type answers interface {
 	account(text string) (string, error)
 	alternative() string // to USER and PASS; "" if there is no alternative
 	begin() error        // waits until the data connection can be used
-	sent() error         // the command of an upload has been sent
+	commandSent() error  // the command of an upload has been sent
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -197,13 +197,14 @@ func (c *control) Write(p []byte) (int, error) {
 	case verb == "RETR" && !isTransfer(c.verb):
 		c.verb = "LIST" // Options.ListCommand replaces LIST
 	case verb == "STOR", verb == "APPE":
-		if err := c.answers.sent(); err != nil {
+		if err := c.answers.commandSent(); err != nil {
 			return 0, err
 		}
 	}
 	return len(p), nil
 }
 
+// answer appends lines to what the library reads next.
 func (c *control) answer(lines ...string) {
 	c.toLibrary.WriteString(strings.Join(lines, "\r\n") + "\r\n")
 }
@@ -301,6 +302,7 @@ func (c *control) passCommand(text string) (string, error) {
 	return "PASS " + password, nil
 }
 
+// sendAccount sends ACCT. text is that of the reply that requests an account.
 func (c *control) sendAccount(text string) (talk.Reply, error) {
 	account, err := c.answers.account(text)
 	if err != nil {

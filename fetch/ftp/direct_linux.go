@@ -16,7 +16,7 @@ func directMove(c net.Conn, w io.Writer) move {
 		return nil
 	}
 	if w == io.Discard {
-		return receiving(tcp, "recvfrom", drop())
+		return receiving(tcp, "recvfrom", discard())
 	}
 	f, ok := w.(*os.File)
 	if !ok {
@@ -33,7 +33,7 @@ func directMove(c net.Conn, w io.Writer) move {
 		if err != nil || f.SetWriteDeadline(time.Time{}) == nil {
 			return nil
 		}
-		_ = to.Control(widen)
+		_ = to.Control(growPipe)
 		return receiving(tcp, "splice", func(fd, size int) (n int64, err error) {
 			splice := func(pipe uintptr) {
 				moved, failed := syscall.Splice(fd, nil, int(pipe), nil, size, 0)
@@ -47,24 +47,26 @@ func directMove(c net.Conn, w io.Writer) move {
 	case info.Mode()&os.ModeCharDevice != 0:
 		null, err := os.Stat(os.DevNull)
 		if _, closed := f.Write(nil); err == nil && closed == nil && os.SameFile(info, null) {
-			return receiving(tcp, "recvfrom", drop())
+			return receiving(tcp, "recvfrom", discard())
 		}
 	}
 	return nil
 }
 
-// widen sets the capacity of a pipe to pipeSize bytes instead of 64 KiB, if the system
+// growPipe sets the capacity of a pipe to pipeSize bytes instead of 64 KiB, if the system
 // allows it. Reader and writer then wait less often.
-func widen(pipe uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, pipe, setPipeSize, pipeSize) }
+func growPipe(pipe uintptr) {
+	_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, pipe, setPipeSize, pipeSize)
+}
 
 const (
 	setPipeSize = 1031 // F_SETPIPE_SZ, which is not in package syscall
 	pipeSize    = 1 << 20
 )
 
-// drop returns a system call that discards received bytes in the kernel (tcp(7),
+// discard returns a system call that discards received bytes in the kernel (tcp(7),
 // MSG_TRUNC). Nothing is written to the buffer; only its length matters.
-func drop() func(fd, size int) (int64, error) {
+func discard() func(fd, size int) (int64, error) {
 	buf := make([]byte, 1<<20)
 	return func(fd, size int) (int64, error) {
 		n, _, err := syscall.Recvfrom(fd, buf[:min(size, len(buf))], syscall.MSG_TRUNC)

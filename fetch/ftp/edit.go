@@ -86,7 +86,7 @@ func (e *editor) perform(edits []fetch.Edit) error {
 				break
 			}
 		}
-		if n == len(edits) && e.isAhead(&edits[n-1]) && e.another() {
+		if n == len(edits) && e.isAhead(&edits[n-1]) && e.wantsNextPort() {
 			lines = append(lines, e.passiveCommand())
 		}
 		if len(lines) > 1 && e.proven && !e.access.sequential {
@@ -135,7 +135,7 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 		return []string{"SITE SYMLINK " + edit.To + " " + name}, nil
 	case fetch.EditTime:
 		stamp := edit.Time.UTC().Format("20060102150405")
-		way, err := e.setsTime()
+		way, err := e.modTimeCommand()
 		switch way {
 		case "":
 			return nil, err
@@ -144,7 +144,7 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 		}
 		return []string{way + " " + stamp + " " + name}, err
 	case fetch.EditSum:
-		way, err := e.sums()
+		way, err := e.checksumCommand()
 		if way == "" {
 			return nil, err
 		}
@@ -153,9 +153,9 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 	return nil, e.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("edit of kind %d", edit.Kind)})
 }
 
-// setsTime returns the command that sets a modification time, without its arguments. vsftpd has its
-// own meaning of MDTM: with a time before the name it sets it.
-func (e *editor) setsTime() (string, error) {
+// modTimeCommand returns the command that sets a modification time, without its arguments. vsftpd
+// has its own meaning of MDTM: with a time before the name it sets it.
+func (e *editor) modTimeCommand() (string, error) {
 	f, err := e.features()
 	_, mfmt := f["MFMT"]
 	switch {
@@ -169,8 +169,8 @@ func (e *editor) setsTime() (string, error) {
 	return "SITE UTIME", nil
 }
 
-// sums returns the best command for a checksum that the server has.
-func (e *editor) sums() (string, error) {
+// checksumCommand returns the best command for a checksum that the server has.
+func (e *editor) checksumCommand() (string, error) {
 	f, err := e.features()
 	for _, command := range []string{"XSHA256", "HASH", "XSHA1", "XMD5"} {
 		if _, ok := f[command]; ok {
@@ -230,7 +230,7 @@ func (e *editor) results(edit *fetch.Edit, command, text string) error {
 	case fetch.EditSize:
 		edit.Size = fileSize(text)
 	case fetch.EditSum:
-		if edit.Sum = sumIn(command, text); edit.Sum == "" {
+		if edit.Sum = checksumIn(command, text); edit.Sum == "" {
 			edit.Err = e.access.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("no checksum in the reply %q", text)})
 		}
 	case fetch.EditRename:
@@ -241,10 +241,10 @@ func (e *editor) results(edit *fetch.Edit, command, text string) error {
 	return nil
 }
 
-// sumIn returns the checksum in the reply to a command: XSHA256 and the like reply with the
+// checksumIn returns the checksum in the reply to a command: XSHA256 and the like reply with the
 // hexadecimal digits, HASH with the function, the range, the digits and the name
 // (draft-bryan-ftpext-hash §4).
-func sumIn(command, text string) string {
+func checksumIn(command, text string) string {
 	verb, _, _ := strings.Cut(command, " ")
 	function := map[string]string{"XSHA256": "sha256", "XSHA1": "sha1", "XMD5": "md5"}[verb]
 	words := strings.Fields(text)

@@ -114,7 +114,7 @@ func TestSums(t *testing.T) {
 		{"XSHA1 a", "", ""},
 		{"HASH a", "", ""},
 	} {
-		if got := sumIn(tc.command, tc.reply); got != tc.want {
+		if got := checksumIn(tc.command, tc.reply); got != tc.want {
 			t.Errorf("%s, %q: %q, want %q", tc.command, tc.reply, got, tc.want)
 		}
 	}

@@ -35,20 +35,20 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	case 452, 552:
 		return fetch.ErrTooLarge
 	case 500, 501, 502, 504:
-		if !logsInBy(verb) {
+		if !isLoginCommand(verb) {
 			return fetch.ErrUnsupported
 		}
 	case 503:
-		if !logsInBy(verb) {
+		if !isLoginCommand(verb) {
 			return fetch.ErrProtocol
 		}
 	case 530, 532:
-		if !logsInBy(verb) {
+		if !isLoginCommand(verb) {
 			return fetch.ErrPermission
 		}
 	case 550:
 		// The code has several meanings; only the text tells them apart.
-		if storing || denied(r.Text) {
+		if storing || saysDenied(r.Text) {
 			return fetch.ErrPermission
 		}
 		return fetch.ErrNotFound
@@ -66,17 +66,17 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrBadRange
 	case r.Class() == 4:
 		return fetch.ErrBusy // "Transient Negative": may be retried
-	case logsInBy(verb):
+	case isLoginCommand(verb):
 		return fetch.ErrUnauthenticated
 	}
 	return fetch.ErrPermission
 }
 
-func logsInBy(verb fetch.Op) bool {
+func isLoginCommand(verb fetch.Op) bool {
 	return verb == "USER" || verb == "PASS" || verb == "ACCT"
 }
 
-func denied(text string) bool {
+func saysDenied(text string) bool {
 	text = strings.ToLower(text)
 	for _, words := range []string{"permission denied", "access denied", "access is denied", "not permitted"} {
 		if strings.Contains(text, words) {

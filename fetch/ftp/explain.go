@@ -55,19 +55,22 @@ func (n *notes) mark(from int, together []string) {
 	}
 }
 
+// send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
 }
 
-func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+// action adds a step that sends nothing.
+func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
 
+// login adds the steps of a login. reuses says whether PWD follows, as for sessions that are kept.
 func (n *notes) login(reuses bool) {
 	if n.a.implicit() {
-		n.do("TLS handshake")
+		n.action("TLS handshake")
 	}
 	if n.a.wantsTLS() {
 		n.send("AUTH TLS", "")
-		n.do("TLS handshake")
+		n.action("TLS handshake")
 	}
 	n.send("USER "+n.a.user(), "")
 	if alternative := n.a.opt.AlternativeToUser; alternative != "" {
@@ -76,7 +79,7 @@ func (n *notes) login(reuses bool) {
 	n.send("PASS "+wire.Mask, "when the server asks for a password (331)")
 	n.send("ACCT "+wire.Mask, "when the server asks for an account (332)")
 	n.protect()
-	evidence := (&session{access: n.a}).evidence()
+	evidence := (&session{access: n.a}).probeCommands()
 	if reuses {
 		n.send("PWD", "")
 	}
@@ -92,9 +95,9 @@ func (n *notes) protect() {
 	}
 	n.send("PBSZ 0", "")
 	n.send("PROT "+n.a.protection(), "")
-	if n.a.safety.clear != KeepTLS {
+	if n.a.tlsSettings.clear != KeepTLS {
 		n.send("CCC", "")
-		n.do("end TLS on the control connection")
+		n.action("end TLS on the control connection")
 	}
 }
 
@@ -167,14 +170,15 @@ func (n *notes) retrieve(command string, offset int64) error {
 	}
 	n.send(command, "")
 	if n.a.active != nil {
-		n.do("accept a connection from the address of the control connection")
+		n.action("accept a connection from the address of the control connection")
 	}
 	if secured := n.a.implicit() || n.a.wantsTLS(); secured && n.a.protection() == "P" {
-		n.do("TLS handshake on the data connection")
+		n.action("TLS handshake on the data connection")
 	}
 	return nil
 }
 
+// passiveMode adds the commands that request a port of the server.
 func (n *notes) passiveMode(command string) {
 	if n.a.opt.PRET {
 		n.send("PRET "+command, "")
@@ -185,11 +189,12 @@ func (n *notes) passiveMode(command string) {
 		n.send("EPSV", "")
 		n.send("PASV", "when EPSV fails, over IPv4")
 	}
-	n.do("connect to the port that the server names, at the address of the control connection")
+	n.action("connect to the port that the server names, at the address of the control connection")
 }
 
+// activeMode adds the steps that announce a port of the client.
 func (n *notes) activeMode() {
-	n.do("listen on a local port")
+	n.action("listen on a local port")
 	refused := ""
 	if !n.a.active.DisableEPRT {
 		n.send("EPRT |<1 or 2>|<local address>|<port>|", "")
@@ -207,10 +212,10 @@ func (n *notes) addNotes() {
 	case !login.HasPassword:
 		say("the URL has no password; it is requested if the server requires one")
 	}
-	if n.typ != 0 && (&session{access: n.a, program: knowns[0]}).withPASS() != nil {
+	if n.typ != 0 && (&session{access: n.a, program: serverPrograms[0]}).withPASS() != nil {
 		say("the commands from PWD on are sent together with PASS if the greeting is that of " + pipelining())
 	}
-	if n.a.wantsTLS() && n.a.safety.Security == TryTLS {
+	if n.a.wantsTLS() && n.a.tlsSettings.Security == TryTLS {
 		say("if the server refuses AUTH TLS, the session is not encrypted")
 	}
 	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {

@@ -169,6 +169,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	return f.store(ctx, req, updating, body)
 }
 
+// store performs an upload. The source is rewound for each attempt.
 func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req, p)
 	if err != nil {
@@ -236,7 +237,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prove(); err != nil {
+	if err := s.findHome(); err != nil {
 		s.End()
 		return nil, err
 	}

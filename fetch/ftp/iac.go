@@ -19,7 +19,8 @@ import (
 // finds a name with this byte, or when it has created one.
 const iac = "\xff"
 
-func doubled(name string) string { return strings.ReplaceAll(name, iac, iac+iac) }
+// doubleIAC doubles each byte 255 of a name, which the Telnet protocol reads as IAC.
+func doubleIAC(name string) string { return strings.ReplaceAll(name, iac, iac+iac) }
 
 // tryBareIAC calls do, which sends name. If the server does not find the name, it is sent once
 // without doubling. If that succeeds, all later names of the session are sent without doubling.
@@ -60,13 +61,13 @@ func (s *session) askForName(name string) error {
 	return nil
 }
 
-// checkCreated finds out under which name a file or directory has been created. If its IAC bytes are
-// doubled there, it renames it.
+// checkCreated finds out under which name a file or directory has been created. If its IAC bytes
+// are doubled there, it renames it.
 func (s *session) checkCreated(name string) error {
 	if s.ctl.knowsIAC || s.access.exact || !strings.Contains(name, iac) {
 		return nil
 	}
-	single, double, err := s.lists(name)
+	single, double, err := s.findName(name)
 	switch {
 	case err != nil && !refusal(err):
 		return err
@@ -78,16 +79,16 @@ func (s *session) checkCreated(name string) error {
 	if single {
 		return nil
 	}
-	if r, err := s.ctl.exchange("RNFR " + doubled(name)); err != nil || r.Class() != 3 {
+	if r, err := s.ctl.exchange("RNFR " + doubleIAC(name)); err != nil || r.Class() != 3 {
 		return s.check(r, false, err)
 	}
 	r, err := s.ctl.exchange("RNTO " + name)
 	return s.check(r, r.Class() == 2, err)
 }
 
-// lists reports whether the current directory contains name, and whether it contains name with
+// findName reports whether the current directory contains name, and whether it contains name with
 // doubled IAC bytes.
-func (s *session) lists(name string) (single, double bool, err error) {
+func (s *session) findName(name string) (single, double bool, err error) {
 	err = s.transfer("NLST", func() (err error) {
 		s.last, err = s.conn.RetrFrom("", 0)
 		return err
@@ -109,7 +110,7 @@ func (s *session) lists(name string) (single, double bool, err error) {
 		switch string(line[bytes.LastIndexByte(line, '/')+1:]) {
 		case base:
 			single = true
-		case doubled(base):
+		case doubleIAC(base):
 			double = true
 		}
 	}

@@ -2,9 +2,10 @@ package ftp
 
 import "strings"
 
-// A known is a server program that has been measured. All but those with single set handle commands
-// that arrive in one packet. A server may show any greeting, so replies are checked here, too.
-type known struct {
+// A serverProgram is a server program that has been measured. All but those with single set handle
+// commands that arrive in one packet. A server may show any greeting, so replies are checked here,
+// too.
+type serverProgram struct {
 	name string
 	// has reports whether a greeting, without its code, is that of the program.
 	has func(greeting string) bool
@@ -20,22 +21,24 @@ type known struct {
 	single bool
 }
 
-// knowns are the server programs that have been measured. Each row to which commands are sent
-// together with PASS has a test with the real server in package interop.
-var knowns = []known{
-	{name: "vsftpd", has: starts("(vsFTPd "), ahead: true, store: true},
-	{name: "ProFTPD", has: starts("ProFTPD "), ahead: true},
+// serverPrograms are the server programs that have been measured. Each row to which commands are
+// sent together with PASS has a test with the real server in package interop.
+var serverPrograms = []serverProgram{
+	{name: "vsftpd", has: hasPrefix("(vsFTPd "), ahead: true, store: true},
+	{name: "ProFTPD", has: hasPrefix("ProFTPD "), ahead: true},
 	{name: "Pure-FTPd", has: contains("Welcome to Pure-FTPd")},
 	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
-	{name: "pyftpdlib", has: starts("pyftpdlib ")},
-	{name: "fetch1738 serve", has: starts("testserver ready"), ahead: true, store: true},
+	{name: "pyftpdlib", has: hasPrefix("pyftpdlib ")},
+	{name: "fetch1738 serve", has: hasPrefix("testserver ready"), ahead: true, store: true},
 	{name: "the server of curl's tests", has: contains("| (__| |_| |  _ {| |___"), single: true},
 }
 
-func starts(prefix string) func(string) bool {
+// hasPrefix returns a test for greetings that begin with prefix.
+func hasPrefix(prefix string) func(string) bool {
 	return func(greeting string) bool { return strings.HasPrefix(greeting, prefix) }
 }
 
+// contains returns a test for greetings that contain part.
 func contains(part string) func(string) bool {
 	return func(greeting string) bool { return strings.Contains(greeting, part) }
 }
@@ -44,7 +47,7 @@ func contains(part string) func(string) bool {
 // "a, b or c".
 func pipelining() string {
 	var all []string
-	for _, k := range knowns {
+	for _, k := range serverPrograms {
 		if !k.single {
 			all = append(all, k.name)
 		}
@@ -55,11 +58,11 @@ func pipelining() string {
 
 // programOf returns the row of the server with that greeting. For other servers it returns the zero
 // known.
-func programOf(greeting string) known {
-	for _, k := range knowns {
+func programOf(greeting string) serverProgram {
+	for _, k := range serverPrograms {
 		if k.has(greeting) {
 			return k
 		}
 	}
-	return known{}
+	return serverProgram{}
 }

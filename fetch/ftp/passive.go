@@ -83,6 +83,7 @@ func (s *session) requestPort() (uint16, error) {
 // onlyEPSV reports whether the server has an IPv6 address, which PASV does not support.
 func (s *session) onlyEPSV() bool { return s.peer.Addr().Is6() }
 
+// extendedPassive connects to a port that is requested by EPSV.
 func (s *session) extendedPassive() (net.Conn, error) { return s.dialPort(s.extendedPort()) }
 
 // extendedPort requests a port by EPSV.
@@ -98,6 +99,7 @@ func (s *session) extendedPort() (uint16, error) {
 	return port, s.failure(err)
 }
 
+// plainPassive connects to a port that is requested by PASV.
 func (s *session) plainPassive() (net.Conn, error) { return s.dialPort(s.plainPort()) }
 
 // plainPort requests a port by PASV.

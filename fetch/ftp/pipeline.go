@@ -22,7 +22,8 @@ import (
 //
 // Nothing is sent between the command of a transfer and the end of its data: some servers lose it,
 // or end the transfer. Servers that are recognized by their greeting also get commands together
-// with PASS, and a few of them the request for the next port together with RETR (see knowns).
+// with PASS, and a few of them the request for the next port together with RETR (see
+// serverPrograms).
 //
 // The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
 // would transfer. STOR waits for all replies, but not for the data connection; APPE and raw
@@ -55,6 +56,8 @@ func (s *session) plan() []string {
 	}
 	return p.lines
 }
+
+// add plans a command, unless its name may have to be sent in two forms.
 func (p *planner) add(line string) error {
 	if strings.Contains(line, iac) { // see session.tryBareIAC
 		return errNotPlannable
@@ -112,7 +115,7 @@ func (p *planner) retrieve(command string, offset int64) error {
 	default:
 		return p.add(p.passiveCommand())
 	}
-	if offset != 0 || a.verb != "RETR" || !p.inPlace() {
+	if offset != 0 || a.verb != "RETR" || !p.isPrepared() {
 		return errNotPlannable
 	}
 	if err := p.add(command); err != nil {
@@ -122,15 +125,15 @@ func (p *planner) retrieve(command string, offset int64) error {
 	return nil
 }
 
-// inPlace reports whether the session is in the directory of the access and has its type.
-func (s *session) inPlace() bool {
+// isPrepared reports whether the session is in the directory of the access and has its type.
+func (s *session) isPrepared() bool {
 	rest, ok := s.remaining(s.access.dirs)
 	return ok && len(rest) == 0 && s.typ == s.access.typ
 }
 
-// evidence returns the harmless commands that every access needs. If the server answers both,
+// probeCommands returns the harmless commands that every access needs. If the server answers both,
 // although they arrive together, the session is proven. It returns none if that is not tried.
-func (s *session) evidence() []string {
+func (s *session) probeCommands() []string {
 	a := s.access
 	if a.sequential || s.program.single || !a.reuses || a.typ == 0 || len(a.opt.Quote) > 0 {
 		return nil
@@ -144,11 +147,11 @@ func (s *session) withPASS() []string {
 	if s.program.has == nil || s.access.opt.Account != "" || s.access.opt.AlternativeToUser != "" {
 		return nil // ACCT or the alternative may follow PASS
 	}
-	evidence := s.evidence()
+	evidence := s.probeCommands()
 	switch secured := s.access.implicit() || s.access.wantsTLS(); {
-	case evidence == nil, secured && s.access.safety.clear != KeepTLS:
+	case evidence == nil, secured && s.access.tlsSettings.clear != KeepTLS:
 		return nil
-	case secured && s.access.safety.Security == TryTLS && !s.access.implicit():
+	case secured && s.access.tlsSettings.Security == TryTLS && !s.access.implicit():
 		return nil // the server may refuse TLS
 	case secured:
 		lines = []string{"PBSZ 0", "PROT " + s.access.protection()}
@@ -163,14 +166,15 @@ func (s *session) withPASS() []string {
 // withTransfer returns the commands that are sent together with the command of a transfer. After a
 // refused one, the next may be refused, too, and then its port is not used.
 func (s *session) withTransfer() []string {
-	if !s.program.ahead || s.refused || isUpload(s.access.verb) || !s.another() {
+	if !s.program.ahead || s.refused || isUpload(s.access.verb) || !s.wantsNextPort() {
 		return nil
 	}
 	return []string{s.passiveCommand()}
 }
 
-// mayAsk reports whether the port of another transfer may be requested during the current access.
-func (s *session) mayAsk() bool {
+// mayRequestNextPort reports whether the port of another transfer may be requested during the
+// current access.
+func (s *session) mayRequestNextPort() bool {
 	a := s.access
 	switch {
 	case !s.proven, a.sequential, a.active != nil, a.opt.PRET, len(a.opt.PostQuote) > 0, a.req.Length > 0:
@@ -184,28 +188,28 @@ func (s *session) mayAsk() bool {
 	return a.opt.More != nil
 }
 
-// another reports whether the port of another transfer is to be requested. After a listing, the
-// next one is in another directory, so that its CWD waits for the data connection. Only servers
+// wantsNextPort reports whether the port of another transfer is to be requested. After a listing,
+// the next one is in another directory, so that its CWD waits for the data connection. Only servers
 // that gain by it are asked then.
-func (s *session) another() bool {
+func (s *session) wantsNextPort() bool {
 	a := s.access
-	return s.mayAsk() && (a.listing() && s.used || a.opt.More != nil && a.opt.More())
+	return s.mayRequestNextPort() && (a.listing() && s.used || a.opt.More != nil && a.opt.More())
 }
 
-// prove sends PWD, to find the login directory, which is needed to reuse the session. With TYPE in
-// the same packet, it proves that the server handles commands that arrive together.
-func (s *session) prove() error {
+// findHome sends PWD, to find the login directory, which is needed to reuse the session. With TYPE
+// in the same packet, it proves that the server handles commands that arrive together.
+func (s *session) findHome() error {
 	if !s.access.reuses {
 		return nil
 	}
-	lines := s.evidence()
+	lines := s.probeCommands()
 	if !s.planned {
 		if err := s.ctl.sendPipelined(lines); err != nil {
 			return s.failure(err)
 		}
 	}
 	doubtful := !s.planned && lines != nil
-	if doubtful && !s.ctl.inTime() {
+	if doubtful && !s.ctl.awaitReply() {
 		return s.failure(s.ctl.failPipelining(talk.Reply{}))
 	}
 	r, err := s.ctl.exchange("PWD")
@@ -218,7 +222,7 @@ func (s *session) prove() error {
 	if lines == nil {
 		return nil
 	}
-	if doubtful && !s.ctl.inTime() {
+	if doubtful && !s.ctl.awaitReply() {
 		return s.failure(s.ctl.failPipelining(r))
 	}
 	t, err := s.ctl.exchange(lines[1])
@@ -236,7 +240,7 @@ func (s *session) prove() error {
 // previous transfer, and sends the planned commands.
 func (s *session) startAccess() error {
 	if s.used {
-		if err := s.settle(); err != nil {
+		if err := s.readPending(); err != nil {
 			return s.failure(err)
 		}
 	}
@@ -247,9 +251,9 @@ func (s *session) startAccess() error {
 	return s.failure(s.ctl.sendPipelined(s.plan()))
 }
 
-// settle reads the replies that the previous access has not read. If that access requested a port,
-// the session connects to it before anything else is sent.
-func (s *session) settle() error {
+// readPending reads the replies that the previous access has not read. If that access requested a
+// port, the session connects to it before anything else is sent.
+func (s *session) readPending() error {
 	if s.ready && wire.Readable(s.data.raw) { // closed by the server
 		s.dropData()
 	}
@@ -276,10 +280,10 @@ func (s *session) openNextPort() {
 	s.ctl.replied = true // the connection was alive when the port was requested
 	port, err := s.requestPort()
 	if err != nil { // a broken connection is reported by the next command
-		s.loses()
+		s.recordLoss()
 		return
 	}
-	if s.connectsLater(s.access.verb) && s.inPlace() { // STOR is next
+	if s.connectsLater(s.access.verb) && s.isPrepared() { // STOR is next
 		s.dropData()
 		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
 	} else {
@@ -298,13 +302,13 @@ func (s *session) openNextPort() {
 func (s *session) checkPipelining() {
 	if s.ctl.pipeliningFailed && !s.access.fellBack {
 		s.access.fellBack = true
-		s.loses()
+		s.recordLoss()
 	}
 }
 
-// loses remembers that the server loses commands that arrive early, or ports that are requested
-// early.
-func (s *session) loses() {
+// recordLoss remembers that the server loses commands that arrive early, or ports that are
+// requested early.
+func (s *session) recordLoss() {
 	if s.proven, s.access.sequential = false, true; !s.access.noPipelining.add(s.access.server()) {
 		s.ctl.Trace.Note("the server does not support pipelining; sending one command at a time")
 	}

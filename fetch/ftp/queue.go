@@ -124,16 +124,16 @@ const (
 // isProbe reports whether the probe is the current command.
 func (c *control) isProbe() bool { return string(c.verb) == probe }
 
-// patience returns how long the reply to a pipelined command may take before it is in doubt.
-func (c *control) patience() time.Duration {
+// replyTimeout returns how long the reply to a pipelined command may take before it is in doubt.
+func (c *control) replyTimeout() time.Duration {
 	if reply := c.Limits.Reply; reply > 0 {
 		return min(probeAfter, reply/2)
 	}
 	return probeAfter
 }
 
-// inTime waits for a reply, and reports whether one has begun before it is in doubt.
-func (c *control) inTime() bool { return c.Await(c.patience()) }
+// awaitReply waits for a reply, and reports whether one has begun before it is in doubt.
+func (c *control) awaitReply() bool { return c.Await(c.replyTimeout()) }
 
 // transferSent reports whether a transfer may have begun whose preliminary reply has not been read.
 func (c *control) transferSent() bool {
@@ -145,7 +145,7 @@ func (c *control) transferSent() bool {
 // server that has lost the command replies to SYST; a slow server replies to the command first. No
 // probe is sent during a transfer.
 func (c *control) awaitOrProbe() {
-	if c.probed || c.transferSent() || c.inTime() {
+	if c.probed || c.transferSent() || c.awaitReply() {
 		return
 	}
 	c.probed = true
@@ -159,7 +159,7 @@ func (c *control) match(r talk.Reply) (talk.Reply, error) {
 	switch wasPipelined := c.isPipelined; {
 	case isTransfer(c.verb) && (isResult(r) || c.phase == transferring && c.pending() && r.Class() != 2):
 		return r, c.failPipelining(r)
-	case wasPipelined && !c.fits(r):
+	case wasPipelined && !c.canBeReply(r):
 		return r, c.failPipelining(r)
 	case c.verb == "PASS" && r.Class() >= 4 && c.pending() && !c.refusesLogin(r):
 		return r, c.failPipelining(r)
@@ -174,7 +174,7 @@ func (c *control) match(r talk.Reply) (talk.Reply, error) {
 // have taken the whole packet for one command that it does not know, or the other commands
 // for a part of the password. Then there is no reply to them.
 func (c *control) refusesLogin(r talk.Reply) bool {
-	return (r.Code < 500 || r.Code > 502) && c.inTime()
+	return (r.Code < 500 || r.Code > 502) && c.awaitReply()
 }
 
 // codes are the codes of replies with a result. They identify the command, but for 213 and 257,
@@ -195,8 +195,8 @@ func isResult(r talk.Reply) bool {
 	return r.Code == systemType
 }
 
-// fits reports whether r can be the reply to the current command.
-func (c *control) fits(r talk.Reply) bool {
+// canBeReply reports whether r can be the reply to the current command.
+func (c *control) canBeReply(r talk.Reply) bool {
 	want := codes[c.verb]
 	switch class := r.Class(); {
 	case c.isProbe() || r.Code == systemType:

@@ -64,6 +64,7 @@ func extendedPort(text string) (uint16, error) {
 	return dataPort(text, int(port))
 }
 
+// dataPort returns port, or an error if a service other than FTP may use it.
 func dataPort(text string, port int) (uint16, error) {
 	if port < minDataPort {
 		return 0, talk.Violation(text, fmt.Sprintf("invalid data port %d: lower than %d", port, minDataPort))

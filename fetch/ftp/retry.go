@@ -10,11 +10,11 @@ import (
 )
 
 // A restart starts the download of an access.
-type restart func(a *access) (*session, begun, error)
+type restart func(a *access) (*session, download, error)
 
 // restarter returns a restart for accesses under ctx.
 func (f *Fetcher) restarter(ctx context.Context) restart {
-	return func(a *access) (s *session, b begun, err error) {
+	return func(a *access) (s *session, b download, err error) {
 		s, err = f.do(ctx, a, func(s *session) error {
 			b, err = a.begin(s)
 			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {
@@ -48,7 +48,7 @@ func (b *body) retry() (err error, ok bool) {
 	b.swap.Lock()
 	b.data = s.data
 	b.swap.Unlock()
-	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeats() {
+	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeatsReceived() {
 		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
 	}
 	b.seen = nil
@@ -57,8 +57,9 @@ func (b *body) retry() (err error, ok bool) {
 
 var errDiffers = errors.New("pipelining failed, and the second transfer differs from the first")
 
-// repeats reads as many bytes as have been received before, and reports whether they are the same.
-func (b *body) repeats() bool {
+// repeatsReceived reads as many bytes as have been received before, and reports whether they are
+// the same.
+func (b *body) repeatsReceived() bool {
 	var again maphash.Hash
 	again.SetSeed(b.seen.Seed())
 	_, err := io.CopyN(&again, b.data, b.received)

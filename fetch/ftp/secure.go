@@ -37,13 +37,13 @@ const (
 // implicit reports whether the control connection starts with TLS.
 func (a *access) implicit() bool { return a.loc.Secure }
 
-// safety holds the TLS settings of a Fetcher.
-type safety struct {
+// tlsSettings holds the TLS settings of a Fetcher.
+type tlsSettings struct {
 	Security
 	clear ClearCommands
 }
 
-func (f *Fetcher) safety() safety { return safety{f.Security, f.ClearCommands} }
+func (f *Fetcher) tlsSettings() tlsSettings { return tlsSettings{f.Security, f.ClearCommands} }
 
 // settings returns the TLS configuration for all connections of a session. Each session
 // has its own ClientSessionCache, because servers require data connections to resume the
@@ -72,7 +72,7 @@ func (t tickets) Put(server string, session *tls.ClientSessionState) {
 }
 
 // wantsTLS reports whether AUTH TLS is to be sent.
-func (a *access) wantsTLS() bool { return !a.implicit() && a.safety.Security != NoTLS }
+func (a *access) wantsTLS() bool { return !a.implicit() && a.tlsSettings.Security != NoTLS }
 
 // startTLS sends AUTH TLS. Replies received before the handshake must not count after it
 // (CVE-2021-22947).
@@ -82,7 +82,7 @@ func (s *session) startTLS() error {
 	switch {
 	case err != nil:
 		return s.failure(err)
-	case !agreed && s.access.safety.Security == TryTLS:
+	case !agreed && s.access.tlsSettings.Security == TryTLS:
 		s.ctl.Trace.Note("the server refused AUTH TLS; continuing without encryption")
 		return nil
 	case !agreed:
@@ -122,7 +122,7 @@ func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error)
 
 // protection returns the argument of PROT: P (private) or C (clear).
 func (a *access) protection() string {
-	if a.safety.Security == RequireControl {
+	if a.tlsSettings.Security == RequireControl {
 		return "C"
 	}
 	return "P"
@@ -138,7 +138,7 @@ func (s *session) protect() error {
 			return s.failure(err)
 		case r.Class() == 2:
 			s.private = command == "PROT P"
-		case command == "PROT P" && s.access.safety.Security == TryTLS && !s.access.implicit():
+		case command == "PROT P" && s.access.tlsSettings.Security == TryTLS && !s.access.implicit():
 			s.ctl.Trace.Note("the server refused PROT P; data connections are not encrypted")
 		case command == "PROT P":
 			return s.failure(&fetch.Error{Kind: fetch.ErrUnsupported, Code: r.Code, Reply: r.Text, Err: errNoTLS})
@@ -149,7 +149,7 @@ func (s *session) protect() error {
 
 // clearCommands sends CCC and ends TLS on the control connection.
 func (s *session) clearCommands() error {
-	how := s.access.safety.clear
+	how := s.access.tlsSettings.clear
 	if how == KeepTLS {
 		return nil
 	}

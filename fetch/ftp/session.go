@@ -27,27 +27,27 @@ const abortTime = time.Second
 // A session is a login on a server. Only this file uses the client library, which talks to
 // the server through a control. A session belongs to one access at a time.
 type session struct {
-	ctl        *control
-	conn       *client.ServerConn
-	key        key
-	entry      string         // working directory after the login; "" if not known
-	peer       netip.AddrPort // of the control connection; invalid if connected through a proxy
-	dirs       []string       // arguments of CWD since the login directory
-	dirUnknown bool           // dirs is not valid
-	typ        byte           // current TYPE; 0 if not known
-	feats      features       // nil until FEAT has been sent
-	tainted    bool           // must not be reused: raw commands were sent, or an upload failed
-	quitTime   time.Duration  // timeout for the reply to QUIT; negative means not to wait
-	config     *tls.Config    // nil as long as the session is not under TLS
-	private    bool           // data connections are under TLS too
-	noEPRT     bool           // the server has refused EPRT
-	noTime     bool           // the server has refused to set a modification time
-	connects   bool           // the port of a reply to the passive command could be connected to
-	used       bool           // by an access before the current one
-	stating    bool           // the replies to RETR state the size
-	program    known          // the server, if its greeting shows it
-	proven     bool           // the server has answered two commands that arrived together
-	refused    bool           // the latest transfer, before its first byte
+	ctl            *control
+	conn           *client.ServerConn
+	key            key
+	entry          string         // working directory after the login; "" if not known
+	peer           netip.AddrPort // of the control connection; invalid if connected through a proxy
+	dirs           []string       // arguments of CWD since the login directory
+	dirUnknown     bool           // dirs is not valid
+	typ            byte           // current TYPE; 0 if not known
+	feats          features       // nil until FEAT has been sent
+	tainted        bool           // must not be reused: raw commands were sent, or an upload failed
+	quitTime       time.Duration  // timeout for the reply to QUIT; negative means not to wait
+	config         *tls.Config    // nil as long as the session is not under TLS
+	private        bool           // data connections are under TLS too
+	noEPRT         bool           // the server has refused EPRT
+	noTime         bool           // the server has refused to set a modification time
+	connects       bool           // the port of a reply to the passive command could be connected to
+	used           bool           // by an access before the current one
+	retrStatesSize bool           // the replies to RETR state the size
+	program        serverProgram  // the server, if its greeting shows it
+	proven         bool           // the server has answered two commands that arrived together
+	refused        bool           // the latest transfer, before its first byte
 
 	// Of the current access:
 	ctx    context.Context
@@ -253,6 +253,7 @@ func (s *session) remaining(dirs []string) ([]string, bool) {
 	return dirs, false
 }
 
+// isHome reports whether the session is in its login directory.
 func (s *session) isHome() bool { return !s.dirUnknown && len(s.dirs) == 0 }
 
 func (s *session) home() error {
@@ -304,17 +305,17 @@ func (s *session) size(name string) (n int64, err error) {
 	return n, err
 }
 
-func (s *session) statesSize() bool { return s.stating }
+func (s *session) statesSize() bool { return s.retrStatesSize }
 
 // compareSize compares the size in the reply to RETR, if any, with that of SIZE. If SIZE was not
 // sent, it sets the size of b.
-func (s *session) compareSize(b *begun) {
+func (s *session) compareSize(b *download) {
 	stated := s.ctl.announced
 	if b.size >= 0 {
-		s.stating = stated == b.size
+		s.retrStatesSize = stated == b.size
 		return
 	}
-	b.size, b.byReply, s.stating = stated, true, s.stating && stated >= 0
+	b.size, b.byReply, s.retrStatesSize = stated, true, s.retrStatesSize && stated >= 0
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
@@ -335,7 +336,7 @@ func (s *session) retrieve(command string, offset int64) error {
 		})
 	})
 	if err != nil {
-		s.stating = false
+		s.retrStatesSize = false
 	}
 	return err
 }
@@ -358,7 +359,7 @@ func (s *session) transfer(command string, do func() error) error {
 	}
 	again := s.tryTransfer(command, do)
 	if again == nil && asked {
-		s.loses()
+		s.recordLoss()
 	}
 	return again
 }
@@ -414,7 +415,7 @@ func (s *session) tryTransfer(command string, do func() error) error {
 // requests the port of the next transfer if ask is set, and another one follows.
 func (s *session) finish(ask bool) error {
 	_ = s.data.Close() // some servers reply only then
-	if ask && len(s.ctl.queued) == 0 && s.another() {
+	if ask && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
 			return s.failure(err)
 		}
@@ -455,15 +456,15 @@ func (s *session) store(command string, body io.Reader, offset int64) error {
 
 // endOfUpload is called when all data has been sent. It requests the port of the next upload.
 func (s *session) endOfUpload() {
-	if len(s.ctl.queued) == 0 && s.another() {
+	if len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
 	}
 }
 
-// sent implements answers: the command of an upload has been sent. The connection takes as long as
-// the reply to it. If that has arrived already, it is read first: after a refusal, the server may
-// give the port to another client.
-func (s *session) sent() error {
+// commandSent implements answers: the command of an upload has been sent. The connection takes as
+// long as the reply to it. If that has arrived already, it is read first: after a refusal, the
+// server may give the port to another client.
+func (s *session) commandSent() error {
 	if s.later == 0 || s.ctl.Waiting() {
 		return nil
 	}

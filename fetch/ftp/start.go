@@ -31,8 +31,8 @@ func (b *body) readLead() ([]byte, error) {
 	return lead, err
 }
 
-// checkStart checks, at the end of a transfer from an offset, that what came is the rest of the file.
-// If more came, the file must have grown: SIZE is sent again.
+// checkStart checks, at the end of a transfer from an offset, that what came is the rest of the
+// file. If more came, the file must have grown: SIZE is sent again.
 func (b *body) checkStart() error {
 	switch {
 	case b.start() == 0 || b.received == b.expected:
@@ -45,13 +45,13 @@ func (b *body) checkStart() error {
 	return nil
 }
 
-// ErrReplaced is in the error of a transfer from an offset, if the file has no longer the modification
-// time from before the transfer.
+// ErrReplaced is in the error of a transfer from an offset, if the file has no longer the
+// modification time from before the transfer.
 var ErrReplaced = errors.New("the file has changed: its modification time is no longer that from before the transfer")
 
 // checkTime checks, at the end of a transfer that continues an earlier one, that the file still has
-// the modification time from before it: another one of the same size may have taken its place before
-// RETR.
+// the modification time from before it: another one of the same size may have taken its place
+// before RETR.
 func (a *access) checkTime(c commands, then time.Time) error {
 	now, err := c.modTime(a.name)
 	switch {
@@ -77,16 +77,18 @@ func (b *body) checkGrowth() error {
 	return b.wrongStart()
 }
 
+// wrongStart returns the error of a download that did not begin at its offset.
 func (b *body) wrongStart() error {
 	err := fmt.Errorf("received %d bytes from byte %d of a file of %d bytes: the server ignores REST, or the file has changed", b.received, b.from, b.size)
 	return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrBadRange, Err: err})
 }
 
-// shown reports whether it is known, or checked by the caller, where the transfer started.
-func (b *body) shown() bool {
+// startKnown reports whether it is known, or checked by the caller, where the transfer started.
+func (b *body) startKnown() bool {
 	return b.led || b.size >= 0 && b.s.ctl.announced == b.size-b.start()
 }
 
+// noteStart notes that nothing shows where the download began.
 func (b *body) noteStart() {
 	b.a.trace.Note(fmt.Sprintf("cannot check that the server started at byte %d: its replies do not show it", b.start()))
 }
@@ -99,10 +101,10 @@ const drainMax = 16 << 10
 func (b *body) endOfPart() error {
 	after := b.expected - b.received
 	switch {
-	case b.expected >= 0 && after > 0 && b.shown():
+	case b.expected >= 0 && after > 0 && b.startKnown():
 		return io.EOF
 	case b.expected < 0 || after > drainMax:
-		if !b.shown() {
+		if !b.startKnown() {
 			b.noteStart()
 		}
 		return io.EOF
@@ -121,8 +123,8 @@ func (b *body) endOfPart() error {
 	return err
 }
 
-// drain reads up to the end of the transfer, and returns the error of its end. It returns nil if more
-// than limit bytes come.
+// drain reads up to the end of the transfer, and returns the error of its end. It returns nil if
+// more than limit bytes come.
 func (b *body) drain(limit int64) error {
 	buf := make([]byte, 4<<10)
 	for end := b.received + limit; b.received <= end; {

@@ -104,6 +104,7 @@ type source struct {
 	trace *fetch.Trace
 }
 
+// newSource returns a source of r. One that can seek starts at its current position.
 func newSource(r io.Reader, trace *fetch.Trace) *source {
 	s := &source{r: r, start: -1, trace: trace}
 	if f, ok := r.(*os.File); ok {
@@ -139,6 +140,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// count records n bytes that were read.
 func (s *source) count(n int64) {
 	s.n += n
 	if n > 0 {

@@ -71,11 +71,11 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	a := &access{loc: l, host: server.Host, port: server.Port, itemType: types[l.Type]}
 	a.whole, a.stream = req.Offset == 0 && req.Length == 0, req.Stream
 	if l.Type == '8' || l.Type == 'T' {
-		a.kind, a.advice = fetch.KindAdvice, session(a)
+		a.kind, a.advice = fetch.KindAdvice, sessionAdvice(a)
 		return a, nil
 	}
 	if url := menu.SelectorURL([]byte(l.Selector)); l.Type == 'h' && url != nil && l.Plus == "" {
-		a.referral, err = linked(string(url))
+		a.referral, err = parseLink(string(url))
 		if err != nil {
 			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 		}
@@ -128,7 +128,7 @@ func (f *Fetcher) prepareRequest(req *fetch.Request, options *Options, a *access
 		// A part of a menu is a document: its first line may be incomplete.
 		a.kind = fetch.KindMenu
 	}
-	a.request = f.octets(l, selector, words, a.plus)
+	a.request = f.encodeRequest(l, selector, words, a.plus)
 	return nil
 }
 
@@ -211,7 +211,7 @@ func (f *Fetcher) plain(a *access) *access {
 	if p.framing == menuLines {
 		p.kind = menuIf(a.whole)
 	}
-	p.request = f.octets(p.loc, p.loc.Selector, p.words, "")
+	p.request = f.encodeRequest(p.loc, p.loc.Selector, p.words, "")
 	return &p
 }
 

@@ -41,13 +41,13 @@ func newBody(x *exchange) *body {
 	return &body{ctx: x.ctx, loc: x.loc, conn: x.conn, trace: fetch.ContextTrace(x.ctx), room: limit, left: unbounded}
 }
 
-// octets is a body that has already been received.
-type octets struct{ *bytes.Reader }
+// receivedBody is a body that has already been received.
+type receivedBody struct{ *bytes.Reader }
 
-func newOctets(b []byte) octets { return octets{bytes.NewReader(b)} }
+func newReceivedBody(b []byte) receivedBody { return receivedBody{bytes.NewReader(b)} }
 
 // Close implements io.Closer.
-func (octets) Close() error { return nil }
+func (receivedBody) Close() error { return nil }
 
 // part skips what comes before offset and ends the body after length octets.
 func (b *body) part(offset, length int64) error {
@@ -113,7 +113,7 @@ func (b *body) read(p []byte) (int, error) {
 		return 0, err
 	}
 	if b.room == 0 {
-		return 0, b.full()
+		return 0, b.endAtLimit()
 	}
 	n, err := b.src.Read(p[:min(int64(len(p)), b.room, b.left)])
 	b.room -= int64(n)
@@ -129,8 +129,8 @@ func (b *body) read(p []byte) (int, error) {
 	return n, err
 }
 
-// full returns io.EOF if the body ends exactly at the limit, else an error.
-func (b *body) full() error {
+// endAtLimit returns io.EOF if the body ends exactly at the limit, else an error.
+func (b *body) endAtLimit() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	if n > 0 {
 		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))

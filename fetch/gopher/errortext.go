@@ -18,7 +18,7 @@ const maxErrorText = 4 << 10
 // exist.
 func (s *source) errorText(asMenu bool) (text string, is bool) {
 	for {
-		text, v := judge(s.head, s.err == io.EOF, asMenu)
+		text, v := classify(s.head, s.err == io.EOF, asMenu)
 		switch {
 		case v == isError:
 			return text, true
@@ -63,12 +63,12 @@ const (
 	isError
 )
 
-// judge examines the beginning of a response, or all of it if ended.
+// classify examines the beginning of a response, or all of it if ended.
 //
 // A menu is an error message if its first line is one and no other line is a link. Any other
 // response is one if it consists of a single menu line, of the kind that servers send for every
 // type. A line "." and empty lines may follow.
-func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
+func classify(head []byte, ended, asMenu bool) (text string, v verdict) {
 	if len(head) == 0 || head[0] != menu.Error && head[0] != '0' {
 		if len(head) == 0 && !ended {
 			return "", undecided
@@ -88,7 +88,7 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	}
 	rest := head[end:]
 	if asMenu {
-		return string(first.Display), judgeMenu(rest, ended)
+		return string(first.Display), classifyMenu(rest, ended)
 	}
 	switch {
 	case len(bytes.Trim(bytes.TrimPrefix(rest, []byte(".")), "\r\n")) > 0:
@@ -99,8 +99,8 @@ func judge(head []byte, ended, asMenu bool) (text string, v verdict) {
 	return string(first.Display), isError
 }
 
-// judgeMenu looks for links below the first line of a menu.
-func judgeMenu(rest []byte, ended bool) verdict {
+// classifyMenu looks for links below the first line of a menu.
+func classifyMenu(rest []byte, ended bool) verdict {
 	for len(rest) > 0 {
 		end := bytes.IndexByte(rest, '\n') + 1
 		whole := end > 0 || ended

@@ -41,7 +41,7 @@ func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exch
 		x.conn.Close()
 		return nil, err
 	}
-	if !x.isPlus || !x.stub() {
+	if !x.isPlus || !x.isStub() {
 		return x, nil
 	}
 	x.conn.Close()
@@ -66,7 +66,7 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 		c.Close()
 		return nil, fetch.Fail(fetch.OpSend, a.loc, fetch.ErrOther, err)
 	}
-	fetch.ContextTrace(ctx).Sent(a.shown())
+	fetch.ContextTrace(ctx).Sent(a.maskedRequest())
 	wire.QuickAck(c.Conn)
 	if x.src.fill(); x.src.err != nil && x.src.err != io.EOF && len(x.src.head) == 0 {
 		c.Close()
@@ -113,15 +113,15 @@ func (x *exchange) begin() (err error) {
 			return x.refusal()
 		case x.isPlus:
 			return nil
-		case x.src.begins("+INFO"):
+		case x.src.hasPrefix("+INFO"):
 			x.fallback = fallbackList
 			trace.Note(x.fallback)
 			return nil
 		}
 		x.fallback = fallbackHeader
 		trace.Note(x.fallback)
-		x.unexpected()
-	} else if x.framing == menuLines && x.src.begins("--") {
+		x.expectPlain()
+	} else if x.framing == menuLines && x.src.hasPrefix("--") {
 		// Not a menu line: gopherd refuses searches in this way, even plain ones.
 		if x.header, x.isPlus, err = x.src.header(); err == nil && x.isPlus {
 			return x.refusal()
@@ -143,8 +143,8 @@ func (x *exchange) begin() (err error) {
 	return nil
 }
 
-// unexpected changes the access to one with a plain response.
-func (x *exchange) unexpected() {
+// expectPlain changes the access to one with a plain response.
+func (x *exchange) expectPlain() {
 	a := *x.access
 	a.itemType, a.named = types[a.loc.Type], false
 	if a.kind = fetch.KindDocument; a.framing == menuLines {
@@ -153,8 +153,8 @@ func (x *exchange) unexpected() {
 	x.access = &a
 }
 
-// shown returns the request with passwords masked.
-func (a *access) shown() []byte {
+// maskedRequest returns the request with passwords masked.
+func (a *access) maskedRequest() []byte {
 	if a.form == nil || !a.form.secret {
 		return a.request
 	}

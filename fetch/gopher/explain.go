@@ -35,16 +35,16 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 // steps returns the steps of an access that connects to a server.
 func (f *Fetcher) steps(a *access) []fetch.Step {
 	if a.choose == nil {
-		return []fetch.Step{{Send: string(a.shown())}, {Do: a.reading()}}
+		return []fetch.Step{{Send: string(a.maskedRequest())}, {Do: a.reading()}}
 	}
 	asking, getting := *a, *a
 	asking.plus, getting.plus = "!", "+(the view's label)"
 	asking.framing = menuLines
 	return []fetch.Step{
-		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, asking.plus))},
+		{Send: string(f.encodeRequest(a.loc, a.loc.Selector, a.words, asking.plus))},
 		{Do: asking.reading()},
 		{Do: "choose the view, and connect again"},
-		{Send: string(f.octets(a.loc, a.loc.Selector, a.words, getting.plus)), When: "if there is such a view"},
+		{Send: string(f.encodeRequest(a.loc, a.loc.Selector, a.words, getting.plus)), When: "if there is such a view"},
 		{Do: getting.reading(), When: "if there is such a view"},
 	}
 }
@@ -63,7 +63,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 		Network: "tcp", Host: a.host, Port: a.port,
 		Steps: []fetch.Step{
 			{Do: "ask for search words"},
-			{Send: string(a.shown()), When: when},
+			{Send: string(a.maskedRequest()), When: when},
 			{Do: a.reading(), When: when},
 		},
 		Notes: []string{"without search words, no connection is made"},

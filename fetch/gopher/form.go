@@ -155,6 +155,7 @@ func (f *Form) Fill(view string, answers []string) (*Filled, error) {
 	return filled, nil
 }
 
+// add appends lines to the Gopher+ string. In String, secret ones are masked.
 func (f *Filled) add(lines []string, secret bool) {
 	for _, line := range lines {
 		f.plus += line + "\r\n"

@@ -145,7 +145,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 	a.plus += v.Label
 	a.itemType = types[a.loc.Type]
 	a.expect()
-	a.request = f.octets(a.loc, a.loc.Selector, a.words, a.plus)
+	a.request = f.encodeRequest(a.loc, a.loc.Selector, a.words, a.plus)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (a *access) resource() *fetch.Resource {
 // resource returns the Resource of a response.
 func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 	a, limits := x.access, x.limits
-	info := &Info{Request: a.shown(), Plus: x.isPlus, Fallback: x.fallback}
+	info := &Info{Request: a.maskedRequest(), Plus: x.isPlus, Fallback: x.fallback}
 	b := newBody(x)
 	listed := x.frame(b, info)
 	if err := b.part(req.Offset, req.Length); err != nil {
@@ -197,7 +197,7 @@ func (x *exchange) frame(b *body, info *Info) (listed bool) {
 		b.src = &phoneReader{lines: wire.NewLineReader(x.src, x.limits.Line), info: info}
 		return false
 	}
-	listed = x.plus != "" && (x.isPlus && x.plus[0] == '!' || x.src.begins("+INFO"))
+	listed = x.plus != "" && (x.isPlus && x.plus[0] == '!' || x.src.hasPrefix("+INFO"))
 	switch {
 	case x.isPlus && x.header.length != closeEnds:
 		b.src = x.unframed(info)
@@ -221,7 +221,7 @@ func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 		res.Header = attributes.header
 		res.ModTime = attributes.ModTime
 	}
-	res.Body = newOctets(octets)
+	res.Body = newReceivedBody(octets)
 	if x.loc.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
 		res.Kind, res.Body = fetch.KindQuery, fetch.WithoutOctets(x.loc, fetch.KindQuery)
 	}

@@ -34,7 +34,7 @@ const (
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		tooLong := fmt.Errorf("a menu line is longer than %d bytes", limits.Line)
-		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r, a.stream), limits.Line), newMaker(a).item, a.loc, limits, tooLong)
+		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r, a.stream), limits.Line), newItemMaker(a).item, a.loc, limits, tooLong)
 	}
 }
 
@@ -43,7 +43,7 @@ func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Li
 	return func(yield func(fetch.Item, error) bool) {
 		tooLong := fmt.Errorf("the attributes of an item are longer than %d bytes, or one line is longer than %d bytes", limits.Header, limits.Line)
 		s := attributeScanner{lines: wire.NewLineReader(wire.ReadAhead(ctx, r, a.stream), limits.Line), bound: limits.Header}
-		yieldItems(yield, s.all, newMaker(a).described, a.loc, limits, tooLong)
+		yieldItems(yield, s.all, newItemMaker(a).fromAttributes, a.loc, limits, tooLong)
 	}
 }
 
@@ -70,8 +70,8 @@ func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, er
 	}
 }
 
-// described returns the item that attributes describe.
-func (m *maker) described(blocks []Block) fetch.Item {
+// fromAttributes returns the item that attributes describe.
+func (m *itemMaker) fromAttributes(blocks []Block) fetch.Item {
 	attributes := parseAttributes(blocks)
 	line := menu.Parse([]byte(attributes.Descriptor))
 	it := m.item(&line)
@@ -80,17 +80,17 @@ func (m *maker) described(blocks []Block) fetch.Item {
 	return it
 }
 
-// maker converts menu lines to Items.
-type maker struct {
+// itemMaker converts menu lines to Items.
+type itemMaker struct {
 	host   string            // of the last item, since most items are on the same host
 	err    error             // whether host is invalid
 	secure *locator.HostPort // the server of the menu, if the connection uses TLS
 }
 
-// newMaker returns a maker for the items of a response. If the connection uses TLS, so do the links
-// to the same server.
-func newMaker(a *access) *maker {
-	m := new(maker)
+// newItemMaker returns a maker for the items of a response. If the connection uses TLS, so do the
+// links to the same server.
+func newItemMaker(a *access) *itemMaker {
+	m := new(itemMaker)
 	if a.loc.Secure {
 		m.secure = &locator.HostPort{Host: a.host, Port: a.port}
 	}
@@ -98,7 +98,7 @@ func newMaker(a *access) *maker {
 }
 
 // item returns the Item of a menu line.
-func (m *maker) item(line *menu.Line) fetch.Item {
+func (m *itemMaker) item(line *menu.Line) fetch.Item {
 	display, selector := line.Strings()
 	it := fetch.Item{Name: display, Attributes: fetch.Attributes{Size: -1, Header: header(line, display)}}
 	if !line.Link() {
@@ -129,9 +129,9 @@ var (
 )
 
 // locate returns the target of a link.
-func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error) {
+func (m *itemMaker) locate(line *menu.Line, selector string) (locator.Locator, error) {
 	if url := line.URL(); url != nil {
-		return linked(string(url))
+		return parseLink(string(url))
 	}
 	if bytes.IndexByte(line.Selector, '\r') >= 0 || bytes.IndexByte(line.Selector, 0) >= 0 {
 		return nil, errSelector
@@ -146,10 +146,10 @@ func (m *maker) locate(line *menu.Line, selector string) (locator.Locator, error
 	}
 	switch line.Type {
 	case '8', 'T':
-		l := service(line.Type, selector, m.host, line.Port)
+		l := sessionLocator(line.Type, selector, m.host, line.Port)
 		return l, fetch.CheckOctets(l)
 	case 'h':
-		if l, ok := web(line); ok {
+		if l, ok := webLocator(line); ok {
 			return l, nil
 		}
 	}

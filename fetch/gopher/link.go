@@ -22,8 +22,8 @@ var linkParser = locator.Parser{
 	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort,
 }
 
-// linked returns the locator of a URL in an item's selector.
-func linked(url string) (locator.Locator, error) {
+// parseLink returns the locator of a URL in an item's selector.
+func parseLink(url string) (locator.Locator, error) {
 	ref, err := linkParser.Parse(url)
 	if err != nil {
 		return nil, err
@@ -39,9 +39,9 @@ func linked(url string) (locator.Locator, error) {
 
 var errFilled = errors.New("a gopher item must not link to a filled form")
 
-// web returns the locator of an item 'h' that means a page of a web server. Its selector is "GET
-// /path", with which a gopher client requests the page (UMN gopherd).
-func web(l *menu.Line) (locator.Locator, bool) {
+// webLocator returns the locator of an item 'h' that means a page of a web server. Its selector is
+// "GET /path", with which a gopher client requests the page (UMN gopherd).
+func webLocator(l *menu.Line) (locator.Locator, bool) {
 	path, ok := strings.CutPrefix(string(l.Selector), "GET ")
 	if !ok || path != "" && path[0] != '/' {
 		return nil, false
@@ -54,8 +54,9 @@ func web(l *menu.Line) (locator.Locator, bool) {
 	return ref.Locator, err == nil
 }
 
-// service returns the locator of a telnet (8) or tn3270 (T) item. The selector is the login name.
-func service(typ byte, login, host string, port uint16) locator.Locator {
+// sessionLocator returns the locator of a telnet (8) or tn3270 (T) item. The selector is the login
+// name.
+func sessionLocator(typ byte, login, host string, port uint16) locator.Locator {
 	t := &locator.Telnet{Slash: true, Server: locator.Server{HostPort: hostPort(host, port, "telnet")}}
 	if login != "" {
 		t.Login = &locator.Login{User: login}
@@ -74,8 +75,8 @@ func hostPort(host string, port uint16, scheme string) locator.HostPort {
 	return locator.HostPort{Host: host, Port: port}
 }
 
-// session returns the advice for a telnet or tn3270 item.
-func session(a *access) string {
+// sessionAdvice returns the advice for a telnet or tn3270 item.
+func sessionAdvice(a *access) string {
 	program, port := "telnet", a.port
 	if a.loc.Type == 'T' {
 		program = "tn3270"

@@ -84,8 +84,8 @@ func headerBegins(b []byte) bool {
 	return (b[0] == '+' || b[0] == '-') && len(bytes.Trim(b[1:], "-0123456789\r")) == 0
 }
 
-// begins reports whether the unread data begins with text.
-func (s *source) begins(text string) bool {
+// hasPrefix reports whether the unread data begins with text.
+func (s *source) hasPrefix(text string) bool {
 	for len(s.head) < len(text) && s.err == nil && strings.HasPrefix(text, string(s.head)) {
 		s.fill()
 	}
@@ -191,7 +191,7 @@ func (x *exchange) moved(text string) *fetch.Referral {
 		if strings.Count(descriptor, "\t") < 3 {
 			continue
 		}
-		m := newMaker(x.access)
+		m := newItemMaker(x.access)
 		parsed := menu.Parse([]byte(strings.TrimRight(descriptor, "\r\n")))
 		if l := m.item(&parsed).Locator; l != nil {
 			ref := &fetch.Referral{To: l, From: fetch.Provenance{Kind: fetch.OriginRedirect, By: x.loc, Peer: x.peer.Addr()}}
@@ -224,11 +224,11 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	return x.src
 }
 
-// stub reports whether the response is the one of servers that only imitate Gopher+ (geomyidae, and
-// gophernicus at its root): whatever the request, they send the attributes of one menu without a
-// selector or a Gopher+ tag.
-func (x *exchange) stub() bool {
-	if x.plus == "" || x.plus[0] == '!' || x.form != nil || isForm(x.plus) || !x.src.begins("+INFO: 1") {
+// isStub reports whether the response is the one of servers that only imitate Gopher+ (geomyidae,
+// and gophernicus at its root): whatever the request, they send the attributes of one menu without
+// a selector or a Gopher+ tag.
+func (x *exchange) isStub() bool {
+	if x.plus == "" || x.plus[0] == '!' || x.form != nil || isForm(x.plus) || !x.src.hasPrefix("+INFO: 1") {
 		return false
 	}
 	for x.src.err == nil && len(x.src.head) < maxErrorText && !bytes.Contains(x.src.head, []byte("\n")) {

@@ -535,7 +535,7 @@ func TestNoFormInMenus(t *testing.T) {
 		"hclick\tURL:gopher://e.org/0x%09%09+%091%0D%0A+-1%0D%0Ayes%0D%0A.%0D%0A\th\t70",
 		"0click\tx\t+\t1\th\t70",
 	} {
-		item := new(maker).item(menuLine(line))
+		item := new(itemMaker).item(menuLine(line))
 		if l, ok := item.Locator.(*locator.Gopher); ok && l.Plus != "" {
 			t.Errorf("%q leads to %v", line, l)
 		}

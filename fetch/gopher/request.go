@@ -12,14 +12,14 @@ var (
 	errForm = errors.New(`only a Gopher+ string that begins with "+" can contain a form`)
 )
 
-// octets returns the request for an item (RFC 1738 §3.4.1 to §3.4.9). It is one line, unless plus,
-// the Gopher+ string, is a filled form.
+// encodeRequest returns the request for an item (RFC 1738 §3.4.1 to §3.4.9). It is one line, unless
+// plus, the Gopher+ string, is a filled form.
 //
 // If the search is empty, §3.4.3 requires two TABs before a Gopher+ string. The example in §3.4.9
 // has one TAB, and servers expect one. Two are sent only with Exact, or to a search (type 7), whose
 // request always has that field. For a search, the TAB is also sent before empty words if the URL
 // has them.
-func (f *Fetcher) octets(l *locator.Gopher, selector, words, plus string) []byte {
+func (f *Fetcher) encodeRequest(l *locator.Gopher, selector, words, plus string) []byte {
 	b := make([]byte, 0, len(selector)+len(words)+len(plus)+4)
 	b = append(b, selector...)
 	if words != "" || l.Type == '7' && (plus != "" || l.Fields > 0) || f.Exact && (plus != "" || l.Fields > 0) {

@@ -28,7 +28,7 @@ func (f *Fetcher) line(l *locator.Gopher, query string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return f.octets(l, selector, words, plus), nil
+	return f.encodeRequest(l, selector, words, plus), nil
 }
 
 // TestRequests has URLs and the requests that a UMN gopherd expects for them.

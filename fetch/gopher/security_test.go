@@ -112,7 +112,7 @@ func TestNoScriptLinks(t *testing.T) {
 	for _, url := range []string{"javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\rscript:x", "vbscript:x", "data:text/html,<script>", "file:///etc/passwd", "http://u:p@e.org/", "x:", "http://",
 		"gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A", "gophers://h/0x%09%09+%091%0D%0A+-1%0D%0A220%0D%0A.%0D%0A"} {
 		for _, prefix := range []string{"URL:", "url:", "/URL:"} {
-			item := new(maker).item(menuLine("hclick\t" + prefix + url + "\th\t70"))
+			item := new(itemMaker).item(menuLine("hclick\t" + prefix + url + "\th\t70"))
 			if item.Locator != nil {
 				t.Errorf("%q leads to %v", prefix+url, item.Locator)
 			}
@@ -123,7 +123,7 @@ func TestNoScriptLinks(t *testing.T) {
 // TestUnsendableLinks checks that an item whose URL no Fetcher accepts has no locator.
 func TestUnsendableLinks(t *testing.T) {
 	for _, line := range []string{"8service\tg\xffst\th\t23", "hclick\tURL:telnet://a%FF@e.org/\th\t70", "hclick\tURL:ftp://e.org/a%0D%0Ab\th\t70"} {
-		item := new(maker).item(menuLine(line))
+		item := new(itemMaker).item(menuLine(line))
 		reported := slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == HeaderFault })
 		if item.Locator != nil || !reported {
 			t.Errorf("%q leads to %v, with %+v", line, item.Locator, item.Header)

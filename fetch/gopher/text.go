@@ -70,7 +70,7 @@ func (t *textReader) fill() {
 	}
 	n, err := t.src.Read(t.buf[len(t.buf):cap(t.buf)])
 	t.buf = t.buf[:len(t.buf)+n]
-	t.look(err == io.EOF)
+	t.scan(err == io.EOF)
 	if last := t.buf[t.seen:]; errors.Is(err, wire.ErrNoNotice) && bytes.Equal(wire.TrimEOL(last), []byte(".")) && len(last) > 1 {
 		err = io.EOF // the line "." marks the end
 	}
@@ -91,8 +91,8 @@ func (t *textReader) fill() {
 	}
 }
 
-// look examines new data. Lines without a leading dot are skipped quickly.
-func (t *textReader) look(ended bool) {
+// scan examines new data. Lines without a leading dot are skipped quickly.
+func (t *textReader) scan(ended bool) {
 	for t.seen < len(t.buf) && t.err == nil {
 		rest := t.buf[t.seen:]
 		if t.midLine || rest[0] != '.' {

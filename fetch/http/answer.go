@@ -17,19 +17,19 @@ type answer struct {
 	atEnd bool // the status is 416 because the range starts at the end of the resource
 }
 
-// judge reports whether a response is what was requested, and sets the window of the requested
-// bytes in it.
-func (c *call) judge(a *answer) error {
+// checkResponse reports whether a response is what was requested, and sets the window of the
+// requested bytes in it.
+func (c *call) checkResponse(a *answer) error {
 	code := a.resp.StatusCode
 	switch {
 	case c.ranged() && c.method == http.MethodGet && code == http.StatusPartialContent:
-		return c.partial(a)
-	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.unsatisfied(a):
+		return c.acceptPartial(a)
+	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.acceptAtEnd(a):
 		return nil
 	case code == http.StatusPartialContent && !c.sendsOwnRange():
-		return c.unasked(a)
+		return c.acceptUnrequested(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
-		return c.whole(a)
+		return c.acceptWhole(a)
 	case c.opt.AnyStatus:
 		a.window = window{to: -1, total: a.resp.ContentLength}
 		if c.method != http.MethodHead {

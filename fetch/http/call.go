@@ -72,7 +72,7 @@ func (c *call) readRequest() error {
 	if err := fetch.CheckOctets(l); err != nil {
 		return err
 	}
-	l, err := normal(l, c.req.Query)
+	l, err := normalize(l, c.req.Query)
 	if err != nil {
 		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrBadURL, err)
 	}
@@ -90,8 +90,8 @@ func (c *call) readRequest() error {
 	return nil
 }
 
-// normal returns l with an ASCII host, and with query as its search if l has none.
-func normal(l *locator.HTTP, query string) (*locator.HTTP, error) {
+// normalize returns l with an ASCII host, and with query as its search if l has none.
+func normalize(l *locator.HTTP, query string) (*locator.HTTP, error) {
 	host, err := asciiHost(l.Host)
 	if err != nil {
 		return nil, err
@@ -201,14 +201,14 @@ func (c *call) answer() (*answer, error) {
 		}
 		a := &answer{resp: resp, exchange: ex}
 		if !isRedirect(resp.StatusCode) {
-			return a, c.judge(a)
+			return a, c.checkResponse(a)
 		}
 		next, err := c.follow(a)
 		if err != nil {
 			return nil, err
 		}
 		if next == nil {
-			return a, c.judge(a)
+			return a, c.checkResponse(a)
 		}
 		c.discard(resp)
 		c.hop = *next

@@ -33,7 +33,7 @@ type conn struct {
 	refused  error
 	body     *attempt     // the request body that ex sends
 	early    bytes.Buffer // received, but not yet part of a response
-	mended   []byte       // output of mend that Read returns first
+	mended   []byte       // output of addCRs that Read returns first
 	writeErr error        // the write error after which nothing more is sent
 	readErr  error        // the first read error
 	closed   bool
@@ -58,6 +58,8 @@ func (c *conn) begin(ex *exchange, reused bool) {
 	}
 }
 
+// permit returns an error unless an exchange may use the connection: it requires the same proxy and
+// the permission of the policy.
 func (c *conn) permit(ex *exchange) error {
 	if c.via != ex.via() {
 		return errors.New("the connection uses a different proxy")
@@ -103,7 +105,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.discard(p)
 	}
 	p = ex.versioned(c, p)
-	ex.sends(c, p)
+	ex.recordHead(c, p)
 	n, err := c.write(p)
 	ex.sent(c, len(p)-n)
 	if err != nil && ex.headSent() && fetch.KindOf(err) == fetch.ErrConnectionFailed {
@@ -171,10 +173,10 @@ func (c *conn) Close() error {
 // Read implements net.Conn. It returns the bytes of one response only. Anything behind them ends
 // the connection, and is never taken for the next response.
 func (c *conn) Read(p []byte) (int, error) {
-	if n := c.takeMended(p); n > 0 {
+	if n := c.readMended(p); n > 0 {
 		return n, nil
 	}
-	n, ex := c.kept(p)
+	n, ex := c.readEarly(p)
 	var err error
 	isNew := n == 0
 	if isNew {
@@ -193,9 +195,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	take, bad := ex.receive(c, p[:n])
 	switch {
 	case !isNew:
-		c.taken(take)
+		c.dropEarly(take)
 	case take < n:
-		c.keep(p[take:n])
+		c.keepEarly(p[take:n])
 		err = nil
 	}
 	switch {
@@ -205,7 +207,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if bare := ex.bareLines(); len(bare) > 0 {
-		return c.mend(p, take, bare), nil
+		return c.addCRs(p, take, bare), nil
 	}
 	return take, err
 }
@@ -222,8 +224,8 @@ func (c *conn) next(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// unsolicited returns the error of data that arrives without a request. On a new connection, that is
-// the greeting of a server of another protocol.
+// unsolicited returns the error of data that arrives without a request. On a new connection, that
+// is the greeting of a server of another protocol.
 func (c *conn) unsolicited(octets []byte) error {
 	c.mu.Lock()
 	of, isNew := c.of, !c.used && !c.asked
@@ -235,9 +237,9 @@ func (c *conn) unsolicited(octets []byte) error {
 	return fetch.Fail(of.call.method, of.hop.locator, fetch.ErrProtocol, of.notHTTP(octets))
 }
 
-// mend puts a CR before each bare LF in p[:n], because net/http requires CR LF. What does not fit
+// addCRs puts a CR before each bare LF in p[:n], because net/http requires CR LF. What does not fit
 // into p is returned by the next Read.
-func (c *conn) mend(p []byte, n int, bare []int) int {
+func (c *conn) addCRs(p []byte, n int, bare []int) int {
 	mended := make([]byte, 0, n+len(bare))
 	at := 0
 	for _, end := range bare {
@@ -252,8 +254,8 @@ func (c *conn) mend(p []byte, n int, bare []int) int {
 	return n
 }
 
-// takeMended copies what mend has left over.
-func (c *conn) takeMended(p []byte) int {
+// readMended copies what addCRs has left over.
+func (c *conn) readMended(p []byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := copy(p, c.mended)
@@ -271,9 +273,9 @@ func (c *conn) expecting() *exchange {
 	return c.ex
 }
 
-// kept copies data that arrived early, and returns the exchange that it belongs to. It stays until
-// it is taken.
-func (c *conn) kept(p []byte) (int, *exchange) {
+// readEarly copies data that arrived early, and returns the exchange that it belongs to. It stays
+// until it is taken.
+func (c *conn) readEarly(p []byte) (int, *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := copy(p, c.early.Bytes())
@@ -283,13 +285,15 @@ func (c *conn) kept(p []byte) (int, *exchange) {
 	return n, c.ex
 }
 
-func (c *conn) taken(n int) {
+// dropEarly removes the first n bytes that arrived early.
+func (c *conn) dropEarly(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.early.Next(n)
 }
 
-func (c *conn) keep(octets []byte) {
+// keepEarly appends bytes that arrived early.
+func (c *conn) keepEarly(octets []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.early.Write(octets)

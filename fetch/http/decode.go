@@ -49,6 +49,7 @@ type inflated struct {
 	from *bufio.Reader
 }
 
+// newInflated determines by the first two bytes which of the formats r has.
 func newInflated(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	head, err := b.Peek(2)

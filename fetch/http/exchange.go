@@ -38,6 +38,7 @@ type exchange struct {
 
 type exchangeKey struct{}
 
+// exchangeOf returns the exchange of a context, or nil.
 func exchangeOf(ctx context.Context) *exchange {
 	ex, _ := ctx.Value(exchangeKey{}).(*exchange)
 	return ex
@@ -77,6 +78,7 @@ func (ex *exchange) traced(ctx context.Context) context.Context {
 	})
 }
 
+// current returns the connection of the exchange, or nil.
 func (ex *exchange) current() *conn {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
@@ -100,8 +102,8 @@ func (ex *exchange) versioned(c *conn, octets []byte) []byte {
 	return ex.call.versioned(octets) // net/http writes the request line at once
 }
 
-// sends records bytes that are about to be sent over c, until the head is complete.
-func (ex *exchange) sends(c *conn, octets []byte) {
+// recordHead records bytes that are about to be sent over c, until the head is complete.
+func (ex *exchange) recordHead(c *conn, octets []byte) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.conn == c && ex.sending != nil {
@@ -162,7 +164,7 @@ func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
 		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("%w: HTTP/1.0 has no transfer coding", ErrCoding)})
 	}
 	if !isInterim(ex.received) {
-		ex.framing.body = new(nothing) // until the transport has read the head
+		ex.framing.body = new(emptyBody) // until the transport has read the head
 		return n, nil
 	}
 	ex.received = nil

@@ -22,7 +22,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	if c.upload != nil && c.upload.size != 0 {
-		r.Body = unsent{}
+		r.Body = unreadBody{}
 	}
 	server, _ := locator.ServerOf(c.locator)
 	plan := &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port}
@@ -41,7 +41,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	err = write(&head)
 	first, _, complete := bytes.Cut(head.Bytes(), []byte("\r\n\r\n"))
-	if !complete { // else the error is that of the unsent body
+	if !complete { // else the error is that of the unread body
 		return nil, c.fail(err)
 	}
 	plan.Steps = append(plan.Steps, fetch.Step{Send: string(masked(c.versioned(append(first, "\r\n\r\n"...))))})
@@ -54,8 +54,8 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	return plan, nil
 }
 
-// unsent is a body that is not read.
-type unsent struct{}
+// unreadBody is a body that is not read.
+type unreadBody struct{}
 
-func (unsent) Read([]byte) (int, error) { return 0, errors.New("not to be sent") }
-func (unsent) Close() error             { return nil }
+func (unreadBody) Read([]byte) (int, error) { return 0, errors.New("not to be sent") }
+func (unreadBody) Close() error             { return nil }

@@ -20,7 +20,7 @@ type framing struct {
 	total   int  // bytes in all heads
 	text    bool // this line is not empty
 	interim int
-	body    taker // nil while the head is read
+	body    bodyFraming // nil while the head is read
 }
 
 // head returns how many bytes belong to a head, and whether the head ends with them.
@@ -49,15 +49,15 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 // maxTrailer is how many bytes of a trailer are shown. net/http accepts fewer.
 const maxTrailer = 64 << 10
 
-// A taker counts how many of the given bytes belong to a body.
-type taker interface{ take(octets []byte) int }
+// A bodyFraming counts how many of the given bytes belong to a body.
+type bodyFraming interface{ take(octets []byte) int }
 
 // bodyOf returns the framing of a body (RFC 9112 §6.3), as net/http interprets it.
-func bodyOf(resp *http.Response) taker {
+func bodyOf(resp *http.Response) bodyFraming {
 	code := resp.StatusCode
 	switch {
 	case resp.Request.Method == http.MethodHead, code/100 == 1, code == http.StatusNoContent, code == http.StatusNotModified:
-		return new(nothing)
+		return new(emptyBody)
 	case len(resp.TransferEncoding) > 0:
 		return new(chunks)
 	case resp.ContentLength >= 0:
@@ -66,9 +66,9 @@ func bodyOf(resp *http.Response) taker {
 	return &counted{math.MaxInt64}
 }
 
-type nothing struct{}
+type emptyBody struct{}
 
-func (nothing) take([]byte) int { return 0 }
+func (emptyBody) take([]byte) int { return 0 }
 
 // counted is a body of known length.
 type counted struct{ left int64 }
@@ -127,6 +127,7 @@ func (c *chunks) take(octets []byte) int {
 	return n
 }
 
+// octet reads one byte that is not part of the data of a chunk.
 func (c *chunks) octet(octet byte) {
 	switch c.state {
 	case chunkSize, chunkExtension:

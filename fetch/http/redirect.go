@@ -130,7 +130,7 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 	}
 	if l, ok := ref.Locator.(*locator.HTTP); ok {
 		l.Login = nil
-		return normal(l, "")
+		return normalize(l, "")
 	}
 	return ref.Locator, nil
 }

@@ -158,16 +158,16 @@ func (c *call) request(ex *exchange, resumed *rest) (*http.Request, error) {
 		addProxyHeader(r.Header, ex.proxy)
 	}
 	if resumed == nil {
-		if err := c.putBody(r); err != nil {
+		if err := c.setBody(r); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
 }
 
-// putBody makes the upload the body of r, with the caller's Transfer-Encoding and Expect.
-func (c *call) putBody(r *http.Request) error {
-	if err := c.upload.put(r, c.locator); err != nil || c.upload == nil {
+// setBody makes the upload the body of r, with the caller's Transfer-Encoding and Expect.
+func (c *call) setBody(r *http.Request) error {
+	if err := c.upload.setBodyOf(r, c.locator); err != nil || c.upload == nil {
 		return err
 	}
 	if c.opt.Header.Get("Transfer-Encoding") == "chunked" {
@@ -184,8 +184,8 @@ func (c *call) putBody(r *http.Request) error {
 	return nil
 }
 
-// versioned returns the head of a request with the version of Options.HTTP10. net/http writes requests
-// of HTTP/1.1 only.
+// versioned returns the head of a request with the version of Options.HTTP10. net/http writes
+// requests of HTTP/1.1 only.
 func (c *call) versioned(head []byte) []byte {
 	if !c.opt.HTTP10 {
 		return head
@@ -283,7 +283,7 @@ func (f *Fetcher) userAgent() string {
 }
 
 // wireURL returns l for net/http, which sends RawPath and RawQuery unchanged if they are well
-// encoded. The output of String always is.
+// encoded, as the output of String is.
 func wireURL(l *locator.HTTP) *url.URL {
 	path, query, hasQuery := strings.Cut(target(l), "?")
 	server, _ := locator.ServerOf(l)

@@ -17,19 +17,19 @@ const (
 	longestWait    = 30 * time.Second
 )
 
-// newClient returns the client for go-retryablehttp. It does not follow redirects: each is a separate
-// request with its own header (see call.follow).
+// newClient returns the client for go-retryablehttp. It does not follow redirects: each is a
+// separate request with its own header (see call.follow).
 func newClient(t *http.Transport) *http.Client {
 	return &http.Client{
-		Transport:     direct{t},
+		Transport:     noRedirects{t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// direct is a transport that hides redirects from http.Client.
-type direct struct{ t *http.Transport }
+// noRedirects is a transport that hides redirects from http.Client.
+type noRedirects struct{ t *http.Transport }
 
-func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := d.t.RoundTrip(r)
 	if err == nil {
 		exchangeOf(r.Context()).gotHead(resp)
@@ -65,7 +65,7 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 			c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
 			return wait
 		},
-		PrepareRetry: func(r *http.Request) error { return c.putBody(r) },
+		PrepareRetry: func(r *http.Request) error { return c.setBody(r) },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return client.Do(&retryablehttp.Request{Request: r})

@@ -20,6 +20,7 @@ type hooks struct {
 	to    *fetch.Trace
 }
 
+// call calls hook with the Trace, unless the fetch has ended.
 func (h *hooks) call(hook func(*fetch.Trace)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -28,9 +29,9 @@ func (h *hooks) call(hook func(*fetch.Trace)) {
 	}
 }
 
-// in returns ctx with h in place of its Trace, for the code that opens a connection. Most requests
-// open none, and do not need these functions.
-func (h *hooks) in(ctx context.Context) context.Context {
+// traceContext returns ctx with h in place of its Trace, for the code that opens a connection. Most
+// requests open none, and do not need these functions.
+func (h *hooks) traceContext(ctx context.Context) context.Context {
 	return fetch.WithTrace(untraced{ctx}, &fetch.Trace{
 		DialStart: func(network, address string) { h.call(func(t *fetch.Trace) { t.DialStart(network, address) }) },
 		Connected: func(c fetch.Connection) { h.call(func(t *fetch.Trace) { t.Connected(c) }) },

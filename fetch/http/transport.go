@@ -71,7 +71,7 @@ func connect(transport context.Context, _, _ string) (net.Conn, error) {
 	if ex.proxy != nil {
 		c.about.Purpose, c.about.Host = fetch.PurposeProxy, ex.proxy.Host
 	}
-	ctx, cancel := wire.Within(ex.call.hooks.in(ex.call.ctx), "no connection to "+address(ex.target().Host, ex.target().Port), ex.call.env.Limits.Connect)
+	ctx, cancel := wire.Within(ex.call.hooks.traceContext(ex.call.ctx), "no connection to "+address(ex.target().Host, ex.target().Port), ex.call.env.Limits.Connect)
 	defer cancel()
 	var err error
 	if c.Conn, err = ex.dial(ctx); err != nil {

@@ -57,8 +57,8 @@ func newUpload(ctx context.Context, h *hooks, r io.Reader) *upload {
 	return u
 }
 
-// put makes u the body of a request.
-func (u *upload) put(r *http.Request, l locator.Locator) error {
+// setBodyOf makes u the body of a request.
+func (u *upload) setBodyOf(r *http.Request, l locator.Locator) error {
 	if u == nil {
 		return nil
 	}
@@ -200,6 +200,8 @@ func (a *attempt) Read(p []byte) (int, error) {
 	}
 }
 
+// read reads from the source, unless another attempt has begun. The Trace is told of each byte of
+// the source once.
 func (a *attempt) read(p []byte) (int, error) {
 	u := a.u
 	u.reading.Lock()

@@ -69,8 +69,8 @@ func rangeField(offset, length int64) string {
 	return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)
 }
 
-// place returns the requested window in a resource of a total length, which is -1 if unknown.
-func (c *call) place(total int64) (window, error) {
+// windowIn returns the requested window in a resource of a total length, which is -1 if unknown.
+func (c *call) windowIn(total int64) (window, error) {
 	w := window{from: c.req.Offset, to: -1, total: total}
 	switch {
 	case w.from < 0 && total < 0:
@@ -89,13 +89,14 @@ func (c *call) place(total int64) (window, error) {
 	return w, nil
 }
 
+// badRange returns the error of a range that cannot be requested, or was not sent.
 func (c *call) badRange(why string) error {
 	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
 
-// whole sets the window in a response that contains the whole resource, or only the head after
-// HEAD.
-func (c *call) whole(a *answer) (err error) {
+// acceptWhole sets the window in a response that contains the whole resource, or only the head
+// after HEAD.
+func (c *call) acceptWhole(a *answer) (err error) {
 	if c.method == http.MethodHead || a.resp.StatusCode == http.StatusNotModified {
 		a.window = window{total: a.resp.ContentLength}
 		return nil
@@ -106,15 +107,16 @@ func (c *call) whole(a *answer) (err error) {
 	if c.lead > 0 && a.resp.ContentLength < 0 && len(a.resp.TransferEncoding) == 0 {
 		return c.badRange("the server does not support ranges, and does not say how long the document is")
 	}
-	a.window, err = c.place(a.resp.ContentLength)
+	a.window, err = c.windowIn(a.resp.ContentLength)
 	return err
 }
 
-// partial sets the window in a 206 response, which must be the requested part, or its beginning.
-func (c *call) partial(a *answer) error {
+// acceptPartial sets the window in a 206 response, which must be the requested part, or its
+// beginning.
+func (c *call) acceptPartial(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	if err == nil {
-		a.window, err = c.place(r.total)
+		a.window, err = c.windowIn(r.total)
 	}
 	if err != nil {
 		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
@@ -130,9 +132,9 @@ func (c *call) partial(a *answer) error {
 	return nil
 }
 
-// unasked sets the window in a 206 response to a request without a Range. A part must not be taken
-// for the whole resource.
-func (c *call) unasked(a *answer) error {
+// acceptUnrequested sets the window in a 206 response to a request without a Range. A part must not
+// be taken for the whole resource.
+func (c *call) acceptUnrequested(a *answer) error {
 	r, err := parseContentRange(a.resp)
 	switch {
 	case err != nil:
@@ -140,14 +142,14 @@ func (c *call) unasked(a *answer) error {
 	case r.first != 0 || r.last+1 != r.total || a.resp.ContentLength >= 0 && a.resp.ContentLength != r.total:
 		err = fmt.Errorf("unexpected partial content: no range was requested; received %s", strconv.Quote(a.resp.Header.Get("Content-Range")))
 	default:
-		return c.whole(a)
+		return c.acceptWhole(a)
 	}
 	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 }
 
-// unsatisfied sets an empty window for a 416 response if the requested range starts at the end of
-// the resource. It reports whether it does.
-func (c *call) unsatisfied(a *answer) bool {
+// acceptAtEnd sets an empty window for a 416 response if the requested range starts at the end of
+// the resource. It reports whether that is so.
+func (c *call) acceptAtEnd(a *answer) bool {
 	n := c.totalLength(a)
 	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset+c.lead {
 		return false

@@ -121,12 +121,12 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 		return nil
 	}
 	a.key.port = locator.DefaultPort(l.Scheme())
-	return a.configured(newsServer)
+	return a.setServer(newsServer)
 }
 
-// configured sets the server from the configuration. The provenance is then OriginConfig, no matter
+// setServer sets the server from the configuration. The provenance is then OriginConfig, no matter
 // where the URL comes from.
-func (a *access) configured(server string) error {
+func (a *access) setServer(server string) error {
 	server = strings.TrimSpace(server)
 	if server == "" {
 		return &fetch.Error{Kind: fetch.ErrUnsupported, Section: "3.6", Err: errNoServer}
@@ -209,8 +209,8 @@ func (a *access) target() fetch.Target {
 }
 
 // credentials returns Options.Login, or the login from Env.Credentials, which may prompt the user.
-// It calls Env.Credentials only once, although an access may use a second session. text is the text of the
-// server's reply that requires the login.
+// It calls Env.Credentials only once, although an access may use a second session. text is the text
+// of the server's reply that requires the login.
 func (a *access) credentials(ctx context.Context, text string) (locator.Login, error) {
 	if a.login != nil {
 		return *a.login, nil

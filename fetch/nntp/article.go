@@ -96,6 +96,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// canceled returns the error of a read after the end of the context, else nil.
 func (b *body) canceled() error {
 	if err := b.s.ctx.Err(); err != nil {
 		return b.a.bodyFailure(b.op, b.s.Fail(err))
@@ -103,6 +104,7 @@ func (b *body) canceled() error {
 	return nil
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *body) release() {
 	if b.free != nil {
 		b.free(b.s)
@@ -142,7 +144,7 @@ func (a *access) attributes(s *session, attr *fetch.Attributes) error {
 		}
 	}
 	_, err := a.ask(s, "HEAD", 221)
-	if err != nil && unknown(err) && s.Err == nil {
+	if err != nil && isUnsupported(err) && s.Err == nil {
 		_, err = a.ask(s, "STAT", 223)
 		return err
 	}

@@ -33,7 +33,8 @@ func (a *access) bodyFailure(op fetch.Op, err error) error {
 	return a.fail(op, err)
 }
 
-// replyFailure returns the error for a failed read of a block that is part of a reply, not of a Body.
+// replyFailure returns the error for a failed read of a block that is part of a reply, not of a
+// Body.
 func replyFailure(err error) error {
 	switch err {
 	case io.ErrUnexpectedEOF:
@@ -78,8 +79,8 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	return fetch.ErrPermission
 }
 
-// unknown reports whether err is a reply that the command is not supported or not permitted.
-func unknown(err error) bool {
+// isUnsupported reports whether err is a reply that the command is not supported or not permitted.
+func isUnsupported(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
 		return false

@@ -27,29 +27,33 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 // notes builds a Plan.
 type notes struct{ plan *fetch.Plan }
 
+// send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
 	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
 }
 
-func (n *notes) do(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+// action adds a step that sends nothing.
+func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
 
-func (n *notes) say(what string) { n.plan.Notes = append(n.plan.Notes, what) }
+func (n *notes) note(what string) { n.plan.Notes = append(n.plan.Notes, what) }
 
+// opening adds the steps before the first command of an access.
 func (n *notes) opening(secure security) {
 	switch secure {
 	case implicit:
-		n.do("TLS")
+		n.action("TLS")
 	case explicit:
 		n.send("STARTTLS", "")
-		n.do("TLS")
+		n.action("TLS")
 	case tried:
 		n.send("STARTTLS", "")
-		n.do("TLS, unless the server refuses")
+		n.action("TLS, unless the server refuses")
 	}
 	n.send("CAPABILITIES", "")
 	n.send("MODE READER", "when the server does not support CAPABILITIES, or requires MODE READER")
 }
 
+// access adds the commands of an access.
 func (n *notes) access(a *access) {
 	switch {
 	case a.articles != nil:
@@ -57,16 +61,16 @@ func (n *notes) access(a *access) {
 		for _, s := range a.articles {
 			n.send(fmt.Sprintf("ARTICLE %d", s.from), "")
 			if s.to == last {
-				n.do("the same for each article that follows")
+				n.action("the same for each article that follows")
 			} else if s.to > s.from {
-				n.do(fmt.Sprintf("the same for each article up to %d", s.to))
+				n.action(fmt.Sprintf("the same for each article up to %d", s.to))
 			}
 		}
-		n.say(fmt.Sprintf("up to %d commands are pipelined; numbers outside the group's range are not requested", window))
+		n.note(fmt.Sprintf("up to %d commands are pipelined; numbers outside the group's range are not requested", window))
 	case a.all:
 		n.send("LIST ACTIVE", "")
 		n.send("LIST", "when the server does not support LIST ACTIVE")
-		n.say("group descriptions (LIST NEWSGROUPS) are requested on a second connection when they are needed")
+		n.note("group descriptions (LIST NEWSGROUPS) are requested on a second connection when they are needed")
 	case a.id != "":
 		n.send("ARTICLE <"+a.id+">", "")
 	case a.article != "":
@@ -79,13 +83,13 @@ func (n *notes) access(a *access) {
 		n.send("LISTGROUP "+a.group, "when it supports neither")
 		n.send("HEAD <number>", "when it supports neither, for each article")
 		if a.within != nil {
-			n.say(fmt.Sprintf("only the articles from %d to %d are requested", a.within.from, a.within.to))
+			n.note(fmt.Sprintf("only the articles from %d to %d are requested", a.within.from, a.within.to))
 		}
 		if a.newest > 0 {
-			n.say(fmt.Sprintf("only the %d highest article numbers are requested, after %d others", a.newest, a.skip))
+			n.note(fmt.Sprintf("only the %d highest article numbers are requested, after %d others", a.newest, a.skip))
 		}
 	}
 	n.send("AUTHINFO USER <user>", "when the server requires a login (480)")
 	n.send(passCommand+"****", "when it requires a password (381)")
-	n.say("a command that requires a login is sent again after the login")
+	n.note("a command that requires a login is sent again after the login")
 }

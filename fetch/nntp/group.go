@@ -78,7 +78,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 		case code(err) == 420 || code(err) == 423:
 			*g = groupInfo{}
 			return nil
-		case !unknown(err) || s.Err != nil:
+		case !isUnsupported(err) || s.Err != nil:
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 // out.
 func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
-		if unknown(err) && s.Err == nil {
+		if isUnsupported(err) && s.Err == nil {
 			return []span{{g.low, g.high}}, nil
 		}
 		return nil, err
@@ -113,13 +113,13 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		}
 		n, err := number(text)
 		if err != nil {
-			return nil, s.failed("LISTGROUP", s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
+			return nil, s.wrapError("LISTGROUP", s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))
 		}
 		if (a.newest > 0 || a.within != nil) && n < g.low || (a.skip > 0 || a.within != nil) && n > g.high {
 			continue
 		}
 		if list, err = addNumber(list, n); err != nil {
-			return nil, s.failed("LISTGROUP", s.Fail(err))
+			return nil, s.wrapError("LISTGROUP", s.Fail(err))
 		}
 	}
 }
@@ -127,6 +127,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 // maxSpans limits the memory for the article numbers of a group.
 const maxSpans = 100_000
 
+// addNumber adds n to list. If it follows the last number, it extends the last range.
 func addNumber(list []span, n int64) ([]span, error) {
 	if last := len(list) - 1; last >= 0 && list[last].to+1 == n {
 		list[last].to = n

@@ -13,7 +13,7 @@ import (
 func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, error) {
 	s, err := f.begin(ctx, a, func(s *session) error {
 		_, err := s.expect("LIST ACTIVE", 215)
-		if err != nil && unknown(err) && s.Err == nil {
+		if err != nil && isUnsupported(err) && s.Err == nil {
 			_, err = s.expect("LIST", 215) // RFC 977
 		}
 		return err

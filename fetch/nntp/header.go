@@ -89,6 +89,7 @@ const maxDate = 128
 // long, and an mbox has one date for each article.
 const usualDate = "Mon, 2 Jan 2006 15:04:05 -0700"
 
+// parseDate parses a Date field. It returns the zero Time for one that is not valid.
 func parseDate(s string) time.Time {
 	if len(s) > maxDate {
 		return time.Time{}

@@ -58,8 +58,8 @@ func clamp(list []span, g groupInfo) []span {
 const window = 200
 
 // pipeline requests articles of the selected group, or their headers, and sends commands ahead of
-// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that it
-// requires a login.
+// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that
+// it requires a login.
 type pipeline struct {
 	a     *access
 	s     *session
@@ -89,7 +89,7 @@ func (p *pipeline) next() (bool, error) {
 	}
 	for {
 		if err := p.s.ctx.Err(); err != nil {
-			return false, p.s.failed(p.verb, p.s.Fail(err))
+			return false, p.s.wrapError(p.verb, p.s.Fail(err))
 		}
 		r, n, err := p.exchange()
 		if err != nil {
@@ -103,7 +103,7 @@ func (p *pipeline) next() (bool, error) {
 			return true, p.begin(r, n)
 		case r.Code == 420 || r.Code == 423 || r.Code == 430: // no such article, for example expired
 		default:
-			return false, p.s.refuse(p.verb, r)
+			return false, p.s.replyError(p.verb, r)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 		}
 		if len(more) > 0 {
 			if err := p.s.send(lines...); err != nil {
-				return r, 0, p.s.failed(p.verb, err)
+				return r, 0, p.s.wrapError(p.verb, err)
 			}
 			p.asked = append(p.asked, more...)
 		}
@@ -154,11 +154,12 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 		if fetch.KindOf(err) == fetch.ErrConnectionFailed {
 			err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
 		}
-		err = p.s.failed(p.verb, err)
+		err = p.s.wrapError(p.verb, err)
 	}
 	return r, n, err
 }
 
+// line returns the command for the article n.
 func (p *pipeline) line(n int64) string { return fmt.Sprintf("%s %d", p.verb, n) }
 
 // take removes up to n numbers from p.left and returns them.

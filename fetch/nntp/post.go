@@ -43,7 +43,7 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	}
 	s.block = false
 	if r.Code != 240 {
-		return nil, s.refuse("POST", r)
+		return nil, s.replyError("POST", r)
 	}
 	attr := &fetch.Attributes{Size: -1}
 	if id := idIn(r.Text); id != "" {
@@ -66,15 +66,15 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 			return a.fail("POST", &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
 		}
 		if err := s.ctx.Err(); err != nil {
-			return s.failed("POST", s.Fail(err))
+			return s.wrapError("POST", s.Fail(err))
 		}
 		if _, err := block.Write(line); err != nil {
-			return s.failed("POST", s.Fail(err))
+			return s.wrapError("POST", s.Fail(err))
 		}
 		a.trace.Body(int64(len(line)))
 	}
 	if err := errors.Join(block.Close(), out.Flush()); err != nil {
-		return s.failed("POST", s.Fail(err))
+		return s.wrapError("POST", s.Fail(err))
 	}
 	return nil
 }
@@ -183,6 +183,7 @@ func checkHeaderLine(line []byte, number int) error {
 	return fmt.Errorf("line %d of the article is not a header field; put an empty line after the header", number)
 }
 
+// isMandatory reports whether the header of an article must have a field.
 func isMandatory(name string) bool {
 	for _, m := range mandatory {
 		if strings.EqualFold(m, name) {

@@ -11,6 +11,7 @@ import (
 // groupInfo holds the numbers of the reply "211 number low high group".
 type groupInfo struct{ count, low, high int64 }
 
+// parseGroup parses the text of "211 number low high group". Missing numbers are errors.
 func parseGroup(text string) (g groupInfo, err error) {
 	fields := append(strings.Fields(text), "", "", "")
 	for i, to := range []*int64{&g.count, &g.low, &g.high} {

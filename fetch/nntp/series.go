@@ -31,7 +31,7 @@ const portion = 16 << 10
 // Read implements io.Reader.
 func (b *series) Read(p []byte) (int, error) {
 	if b.err == nil && b.s.ctx.Err() != nil {
-		b.err = b.s.failed(b.verb, b.s.Fail(b.s.ctx.Err()))
+		b.err = b.s.wrapError(b.verb, b.s.Fail(b.s.ctx.Err()))
 	}
 	for len(b.pending) == 0 && b.err == nil && len(p) > 0 {
 		b.pending = b.store[:0]
@@ -57,6 +57,7 @@ func (b *series) finish() {
 	b.release()
 }
 
+// release ends the use of the session. Further calls do nothing.
 func (b *series) release() {
 	if b.free != nil {
 		b.free(b.s)
@@ -76,8 +77,8 @@ func (b *series) Close() error {
 	return nil
 }
 
-// newHeads returns the Body of a group without an overview. It generates the overview from the headers
-// of the articles.
+// newHeads returns the Body of a group without an overview. It generates the overview from the
+// headers of the articles.
 func newHeads(a *access, s *session, list []span, free func(*session)) *series {
 	b := &series{pipeline: pipeline{a: a, s: s, verb: "HEAD", want: 221, left: list}, free: free}
 	b.fill = func() error {
@@ -154,7 +155,7 @@ func (b *series) readArticle(p []byte) (int, error) {
 		return 0, b.err
 	}
 	if err := b.s.ctx.Err(); err != nil {
-		b.err = b.s.failed(b.verb, b.s.Fail(err))
+		b.err = b.s.wrapError(b.verb, b.s.Fail(err))
 		return 0, b.err
 	}
 	n, err := b.block.Read(p)
@@ -222,13 +223,14 @@ func (m *mbox) begin() error {
 	return nil
 }
 
+// end appends the empty line after an article.
 func (m *mbox) end() {
 	m.inside = false
 	m.pending = append(m.pending, '\n')
 }
 
-// line appends a line, ending in LF. A line that looks like a separator gets a ">". A truncated line
-// is dropped, because its full text is unknown; the next read returns the error.
+// line appends a line, ending in LF. A line that looks like a separator gets a ">". A truncated
+// line is dropped, because its full text is unknown; the next read returns the error.
 func (m *mbox) line(line []byte) {
 	text, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {

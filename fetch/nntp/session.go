@@ -65,9 +65,9 @@ func (s *session) open() error {
 	r, err := s.receive()
 	switch {
 	case err != nil:
-		return s.failed(fetch.OpConnect, err)
+		return s.wrapError(fetch.OpConnect, err)
 	case r.Code != 200 && r.Code != 201:
-		return s.refuse(fetch.OpConnect, r)
+		return s.replyError(fetch.OpConnect, r)
 	}
 	s.greeting = r.Text
 	if s.key.secure == explicit || s.key.secure == tried {
@@ -81,7 +81,7 @@ func (s *session) open() error {
 // secure starts TLS on the connection.
 func (s *session) secure() error {
 	if err := s.StartTLS(s.ctx, s.access.env.TLSConfig, s.key.host); err != nil {
-		return s.failed(fetch.OpTLS, err)
+		return s.wrapError(fetch.OpTLS, err)
 	}
 	return nil
 }
@@ -154,15 +154,15 @@ func (s *session) askCapabilities() error {
 			s.Trace.Received([]byte(".\r\n"))
 			return nil
 		case err != nil:
-			return s.failed("CAPABILITIES", s.Fail(replyFailure(err)))
+			return s.wrapError("CAPABILITIES", s.Fail(replyFailure(err)))
 		case len(s.can) > maxCapabilities, s.Limits.Header > 0 && octets > s.Limits.Header:
-			return s.failed("CAPABILITIES", s.Fail(talk.Violation("", "the list of capabilities is too long")))
+			return s.wrapError("CAPABILITIES", s.Fail(talk.Violation("", "the list of capabilities is too long")))
 		}
 	}
 }
 
-// failed wraps the error of an operation and masks secrets in its reply.
-func (s *session) failed(op fetch.Op, err error) error {
+// wrapError wraps the error of an operation and masks secrets in its reply.
+func (s *session) wrapError(op fetch.Op, err error) error {
 	e := s.access.fail(op, err)
 	e.Reply = s.Mask(e.Reply)
 	return e
@@ -205,14 +205,14 @@ func (s *session) command(line string) (talk.Reply, error) {
 	verb := verbOf(line)
 	for tries := 0; ; tries++ {
 		if s.Err == nil && s.Lines.Buffered() > 0 {
-			return talk.Reply{}, s.failed(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
+			return talk.Reply{}, s.wrapError(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
 		}
 		if err := s.send(line); err != nil {
-			return talk.Reply{}, s.failed(verb, err)
+			return talk.Reply{}, s.wrapError(verb, err)
 		}
 		r, err := s.receive()
 		if err != nil {
-			return r, s.failed(verb, err)
+			return r, s.wrapError(verb, err)
 		}
 		switch {
 		case tries > 0 || verb == "AUTHINFO" || verb == "CAPABILITIES" || verb == "MODE":
@@ -248,21 +248,21 @@ func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
 			return r, nil
 		}
 	}
-	return r, s.refuse(verb, r)
+	return r, s.replyError(verb, r)
 }
 
-// refuse returns the error for a reply with an unwanted code.
-func (s *session) refuse(verb fetch.Op, r talk.Reply) error {
+// replyError returns the error for a reply with an unwanted code.
+func (s *session) replyError(verb fetch.Op, r talk.Reply) error {
 	if r.Class() <= 3 {
 		return s.unexpected(verb, r)
 	}
-	return s.failed(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.Code, Reply: r.Text})
+	return s.wrapError(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.Code, Reply: r.Text})
 }
 
 // unexpected returns the error for a reply that does not fit the command. The session is unusable
 // afterwards, because later replies may be out of step too.
 func (s *session) unexpected(verb fetch.Op, r talk.Reply) error {
-	return s.failed(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), talk.Unexpected(verb))))
+	return s.wrapError(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), talk.Unexpected(verb))))
 }
 
 // passCommand is the command whose argument is a password.
@@ -278,9 +278,9 @@ func (s *session) login(text string) error {
 		if e.Kind == fetch.ErrUnauthenticated {
 			e.Code, e.Reply = 480, text
 		}
-		return s.failed("AUTHINFO", &e)
+		return s.wrapError("AUTHINFO", &e)
 	case login.User == "":
-		return s.failed("AUTHINFO", &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 480, Reply: text})
+		return s.wrapError("AUTHINFO", &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 480, Reply: text})
 	}
 	r, err := s.command("AUTHINFO USER " + login.User)
 	if err == nil && r.Code == 381 {
@@ -291,7 +291,7 @@ func (s *session) login(text string) error {
 	case err != nil:
 		return err
 	case r.Code != 281:
-		return s.refuse("AUTHINFO", r)
+		return s.replyError("AUTHINFO", r)
 	}
 	s.loggedIn, s.can, s.group = true, nil, ""
 	return nil
@@ -314,7 +314,7 @@ func (s *session) selectGroup(group string) (groupInfo, error) {
 	}
 	g, err := parseGroup(r.Text)
 	if err != nil {
-		return g, s.failed("GROUP", s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
+		return g, s.wrapError("GROUP", s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
 	}
 	s.group = group
 	return g, nil

@@ -48,7 +48,7 @@ func (c *call) ask(q request) (*answer, error) {
 				return nil, err
 			}
 			c.info.Forwarded = append(c.info.Forwarded, c.at.locator().String())
-		case errors.As(err, &refused) && refused.Word == "VERSION-NOT-SUPPORTED" && c.info.Protocol == 5 && oldOnly(refused.Text):
+		case errors.As(err, &refused) && refused.Word == "VERSION-NOT-SUPPORTED" && c.info.Protocol == 5 && mayNeedVersion1(refused.Text):
 			a.x.Close()
 			c.trace.Note("the server does not support version 5 of the protocol; trying version 1")
 			c.info.Protocol = 1
@@ -59,9 +59,9 @@ func (c *call) ask(q request) (*answer, error) {
 	}
 }
 
-// oldOnly reports whether a server that does not support version 5 may support version 1. Its reply
-// is then "TRY 1" or "TRY 1-4".
-func oldOnly(text string) bool {
+// mayNeedVersion1 reports whether a server that does not support version 5 may support version 1.
+// Its reply is then "TRY 1" or "TRY 1-4".
+func mayNeedVersion1(text string) bool {
 	versions, ok := strings.CutPrefix(text, "TRY ")
 	return ok && strings.HasPrefix(versions, "1") && !strings.HasSuffix(versions, "5")
 }
@@ -73,11 +73,11 @@ func (c *call) hop(a *answer, to *proto.Object) error {
 		return err
 	}
 	c.trace.Note("forwarded to " + next.locator().String())
-	return c.move(next)
+	return c.setTarget(next)
 }
 
-// move changes the current target. It fails after too many hops and for a target already used.
-func (c *call) move(next target) error {
+// setTarget changes the current target. It fails after too many hops and for a target already used.
+func (c *call) setTarget(next target) error {
 	c.seen[c.at.key()] = true
 	if c.hops++; c.hops > min(maxHops, c.env.Limits.Hops) || c.seen[next.key()] {
 		return &fetch.Error{Op: fetch.OpFollow, URL: c.loc.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("forwarded to %s after %d hops", next.locator(), c.hops-1)}
@@ -108,7 +108,7 @@ func (c *call) exchange(q request) (*answer, error) {
 		next := c.at
 		next.host, next.port = redirected.To.Addr().String(), redirected.To.Port()
 		next.from = fetch.Provenance{Kind: fetch.OriginRedirect, By: c.at.locator(), Peer: a.peer.Addr()}
-		if err := c.move(next); err != nil {
+		if err := c.setTarget(next); err != nil {
 			return nil, err
 		}
 		server = next
@@ -142,16 +142,16 @@ func (c *call) locatorOf(t target) *locator.Prospero {
 	return t.locator()
 }
 
-// appendsNUL reports whether the server appends a NUL to each packet. Several old releases, known by
-// name, do that.
+// appendsNUL reports whether the server appends a NUL to each packet. Several old releases, known
+// by name, do that.
 func appendsNUL(first []byte) bool {
 	line, _, _ := strings.Cut(string(first[:min(len(first), 64)]), "\n")
 	id, ok := strings.CutPrefix(line, "VERSION 5 ")
 	return ok && slices.ContainsFunc([]string{"A50", "A51", "B51", "A52"}, func(old string) bool { return strings.HasPrefix(id, old) })
 }
 
-// read reads lines up to the first one with content. If that line forwards the request, read returns
-// the object that it is forwarded to.
+// read reads lines up to the first one with content. If that line forwards the request, read
+// returns the object that it is forwarded to.
 func (c *call) read(a *answer) (to *proto.Object, err error) {
 	for lines := 0; ; lines++ {
 		tokens, err := a.r.ReadLine()
@@ -186,8 +186,8 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 	}
 }
 
-// readFailure returns the error for a reply that cannot be read further. A reply that ends too early
-// is truncated.
+// readFailure returns the error for a reply that cannot be read further. A reply that ends too
+// early is truncated.
 func (a *answer) readFailure(err error) error {
 	switch {
 	case errors.Is(err, proto.ErrCut):
@@ -198,7 +198,8 @@ func (a *answer) readFailure(err error) error {
 	return err
 }
 
-// note records lines that are not part of the content: the server's name, warnings and unknown words.
+// note records lines that are not part of the content: the server's name, warnings and unknown
+// words.
 func (c *call) note(tokens []string) {
 	switch tokens[0] {
 	case "VERSION":
@@ -220,6 +221,8 @@ func (a *answer) next() ([][]string, error) {
 	return nextLines(a.r, a.plain)
 }
 
+// nextLines returns the tokens of the next line. If plain is set, that is a line of version 1,
+// which may correspond to several.
 func nextLines(r *proto.Reader, plain bool) ([][]string, error) {
 	tokens, err := r.ReadLine()
 	if err != nil {

@@ -44,7 +44,7 @@ func (b *body) part(offset, length int64) error {
 	case err == io.EOF:
 		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end (%d bytes)", offset, skipped))
 	case err != nil:
-		return failed(fetch.OpRead, b.loc, err)
+		return wrapError(fetch.OpRead, b.loc, err)
 	}
 	if length > 0 {
 		b.left = length
@@ -67,7 +67,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case len(p) == 0:
 		return 0, nil
 	case b.quota == 0:
-		return 0, b.full()
+		return 0, b.endAtLimit()
 	}
 	n, err := b.src.Read(p[:min(int64(len(p)), b.left, b.quota)])
 	b.left -= int64(n)
@@ -78,7 +78,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == io.EOF {
 		b.err = io.EOF
 	} else if err != nil {
-		b.err = failed(fetch.OpRead, b.loc, err)
+		b.err = wrapError(fetch.OpRead, b.loc, err)
 	}
 	if n > 0 {
 		return n, nil // the next Read returns the error
@@ -86,8 +86,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return 0, b.err
 }
 
-// full returns io.EOF if the body ends exactly at the limit, and an error otherwise.
-func (b *body) full() error {
+// endAtLimit returns io.EOF if the body ends exactly at the limit, and an error otherwise.
+func (b *body) endAtLimit() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	switch {
 	case n > 0:
@@ -95,7 +95,7 @@ func (b *body) full() error {
 	case err == io.EOF:
 		b.err = io.EOF
 	default:
-		b.err = failed(fetch.OpRead, b.loc, err)
+		b.err = wrapError(fetch.OpRead, b.loc, err)
 	}
 	return b.err
 }

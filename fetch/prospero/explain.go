@@ -30,7 +30,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		p.Notes = append(p.Notes, "no connection is made without search words")
 		c.at.object, when = c.at.object+"/(words)", "when search words are given"
 	}
-	text := list(c, &c.at)
+	text := listRequest(c, &c.at)
 	packets, ok := ardp.Split(1738, []byte(text))
 	if !ok {
 		return nil, fetch.Fail(fetch.OpExplain, c.loc, fetch.ErrBadURL, ardp.ErrTooLong)
@@ -45,9 +45,9 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		fetch.Step{Send: text, When: when},
 		fetch.Step{Do: "repeat after 4, 12 and 28 s, fail after 60 s; a server may ask the client to wait longer", When: when},
 	)
-	if !computed(c.at.object) {
+	if !isComputed(c.at.object) {
 		p.Steps = append(p.Steps,
-			fetch.Step{Send: info(c, &c.at), When: "when it is not a directory, to get its access methods"},
+			fetch.Step{Send: infoRequest(c, &c.at), When: "when it is not a directory, to get its access methods"},
 			fetch.Step{Send: contentsRequest(c, &c.at), When: "when the first usable access method is PROSPERO-CONTENTS"},
 			fetch.Step{Do: "go to the URL of the first usable access method", When: "when that is another one"},
 		)

@@ -38,9 +38,10 @@ var kinds = []struct {
 }
 
 // fail wraps the error of a command.
-func (c *call) fail(op fetch.Op, err error) error { return failed(op, c.loc, err) }
+func (c *call) fail(op fetch.Op, err error) error { return wrapError(op, c.loc, err) }
 
-func failed(op fetch.Op, l locator.Locator, err error) error {
+// wrapError wraps the error of a request about l, and determines its kind.
+func wrapError(op fetch.Op, l locator.Locator, err error) error {
 	if f := (*proto.Failure)(nil); errors.As(err, &f) {
 		kind, known := failures[f.Code]
 		if !known {

@@ -43,6 +43,7 @@ func item(l *proto.Link, attributes []proto.Attribute) fetch.Item {
 	return it
 }
 
+// kindOf returns the kind of an object by the target of its link.
 func kindOf(target string) fetch.Kind {
 	if strings.HasPrefix(target, proto.TargetDirectory) {
 		return fetch.KindMenu
@@ -76,7 +77,7 @@ func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fet
 		switch {
 		case why != nil:
 			err = why
-		case usable(loc):
+		case isUsable(loc):
 			return loc, kind, nil
 		case shown == nil:
 			shown = loc
@@ -88,9 +89,9 @@ func external(l *proto.Link, attributes []proto.Attribute) (locator.Locator, fet
 	return nil, fetch.KindDocument, err
 }
 
-// usable reports whether a locator can and may be fetched. Files of this or another host must not be
-// opened because a directory names them.
-func usable(l locator.Locator) bool {
+// isUsable reports whether a locator can and may be fetched. Files of this or another host must not
+// be opened because a directory names them.
+func isUsable(l locator.Locator) bool {
 	switch l.(type) {
 	case *locator.FTP, *locator.Gopher, *locator.WAIS, *locator.Telnet, *locator.Prospero:
 		return true
@@ -172,8 +173,8 @@ func ftp(m proto.Method, host string, port uint16, arg string) *locator.FTP {
 	return l
 }
 
-// gopher returns the URL of a gopher item. Its type is the argument, which may be TEXT or BINARY, or
-// else the first character of the selector.
+// gopher returns the URL of a gopher item. Its type is the argument, which may be TEXT or BINARY,
+// or else the first character of the selector.
 func gopher(m proto.Method, host string, port uint16, arg string) *locator.Gopher {
 	l := &locator.Gopher{HostPort: hostPort(host, port, "gopher"), Type: '1', Selector: m.Selector, HasPath: true}
 	switch {
@@ -189,6 +190,7 @@ func gopher(m proto.Method, host string, port uint16, arg string) *locator.Gophe
 	return l
 }
 
+// gopherKind returns the kind of a gopher item type.
 func gopherKind(typ byte) fetch.Kind {
 	switch typ {
 	case '1':
@@ -222,6 +224,7 @@ func wais(m proto.Method, host string, port uint16) (*locator.WAIS, error) {
 	return l, nil
 }
 
+// segments splits a path into the segments of a file URL.
 func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
 // escaped returns a path, encoded for a URL.

@@ -44,7 +44,7 @@ func (c *call) items(r io.Reader, a *answer) iter.Seq2[fetch.Item, error] {
 		l := &lister{call: c, yield: yield, merged: map[string]bool{a.at.key(): true}}
 		whole := &answer{r: proto.NewReader(wire.ReadAhead(c.ctx, r, c.req.Stream), c.env.Limits.Line, a.plain), plain: a.plain, at: a.at, peer: a.peer}
 		if err := l.list(whole, 0); err != nil && !l.stopped {
-			yield(fetch.Item{}, failed(fetch.OpRead, c.loc, err))
+			yield(fetch.Item{}, wrapError(fetch.OpRead, c.loc, err))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	// A separate call, so that its hops are counted separately.
 	c := &call{Fetcher: l.Fetcher, ctx: l.ctx, env: l.env, req: l.req, loc: to.locator(), trace: l.trace, at: to, seen: make(map[string]bool)}
 	c.info.Protocol = 5
-	sub, err := c.ask(list)
+	sub, err := c.ask(listRequest)
 	if err == nil {
 		sub.r = proto.NewReader(wire.ReadAhead(l.ctx, sub.r.Rest(), false), l.env.Limits.Line, sub.plain)
 		err = l.list(sub, depth+1)
@@ -154,7 +154,7 @@ func (l *lister) union(a *answer, link *proto.Link, depth int) error {
 	case l.stopped, l.ctx.Err() != nil, fetch.KindOf(err) == fetch.ErrTooLarge:
 		return err
 	default:
-		l.trace.Note("omitting a union link: " + failed("union", c.loc, err).Error())
+		l.trace.Note("omitting a union link: " + wrapError("union", c.loc, err).Error())
 	}
 	return nil
 }

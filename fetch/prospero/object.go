@@ -43,7 +43,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		}
 		to, _, err := methodURL(m.In(self))
 		switch {
-		case err == nil && usable(to):
+		case err == nil && isUsable(to):
 			c.trace.Note(fmt.Sprintf("using the access method %s", methodText(attr.Value)))
 			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: c.loc, Peer: a.peer.Addr()}})
 		case err == nil:
@@ -73,7 +73,7 @@ func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *
 
 // attributes requests all attributes of the object.
 func (c *call) attributes() ([]proto.Attribute, *answer, error) {
-	a, err := c.ask(info)
+	a, err := c.ask(infoRequest)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,9 +1,9 @@
-// Package prospero fetches prospero URLs (RFC 1738 §3.11). It uses version 5 of the Prospero protocol
-// over ARDP, or version 1 if the server supports only that.
+// Package prospero fetches prospero URLs (RFC 1738 §3.11). It uses version 5 of the Prospero
+// protocol over ARDP, or version 1 if the server supports only that.
 //
 // "A Prospero URL is resolved by contacting a Prospero directory server on the specified host and
-// port to determine appropriate access methods for a resource, which might themselves be represented
-// as different URLs."
+// port to determine appropriate access methods for a resource, which might themselves be
+// represented as different URLs."
 //
 // So a directory is a menu of links, each with a URL. For any other object Fetch returns a
 // *[fetch.Referral] to the first usable access method, in the server's order. If the server itself
@@ -20,9 +20,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for prospero URLs. The
-// zero value is ready to use. It keeps no state between requests. Its fields must not be changed
-// after the first request.
+// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for prospero URLs.
+// The zero value is ready to use. It keeps no state between requests. Its fields must not be
+// changed after the first request.
 //
 // A directory is KindMenu. A union link names another directory, whose entries appear in place of
 // the link. These directories are listed while the caller ranges over Items. An archie search
@@ -33,8 +33,8 @@ import (
 // The protocol has no ranges. With an Offset, Fetch receives and discards the bytes before it. A
 // negative Offset fails with ErrUnsupported.
 //
-// Each request uses its own socket, connected to the server, and a random connection id. UDP does not
-// authenticate the server any further, so links have the provenance OriginRemote.
+// Each request uses its own socket, connected to the server, and a random connection id. UDP does
+// not authenticate the server any further, so links have the provenance OriginRemote.
 type Fetcher struct {
 	// Env holds the connection settings and limits. If nil, the zero Env is used.
 	Env *fetch.Env
@@ -70,7 +70,8 @@ var (
 	errComputed    = errors.New("a search has no attributes before it is performed")
 )
 
-// Fetch implements [fetch.Fetcher]. Request.Options must be nil. Resource.Info is nil or an *[Info].
+// Fetch implements [fetch.Fetcher]. Request.Options must be nil. Resource.Info is nil or an
+// *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.prepare(ctx, req)
 	if err != nil {
@@ -79,11 +80,11 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if c.needsWords() {
 		return &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Kind: fetch.KindQuery, Body: fetch.WithoutOctets(c.loc, fetch.KindQuery)}, nil
 	}
-	a, err := c.ask(list)
+	a, err := c.ask(listRequest)
 	switch {
 	case err == nil:
 		return c.menu(a)
-	case !isAbsent(err) || computed(c.at.object) || c.info.Protocol == 1: // version 1 has directories only
+	case !isAbsent(err) || isComputed(c.at.object) || c.info.Protocol == 1: // version 1 has directories only
 		return nil, c.fail("LIST", err)
 	}
 	return c.object()
@@ -95,7 +96,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	if err != nil {
 		return nil, err
 	}
-	if computed(c.at.object) {
+	if isComputed(c.at.object) {
 		return nil, fetch.Fail("GET-OBJECT-INFO", c.loc, fetch.ErrUnsupported, errComputed)
 	}
 	attributes, _, err := c.attributes()
@@ -151,13 +152,14 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 // needsWords reports whether the object is a search without words.
 func (c *call) needsWords() bool { return c.req.Query == "" && c.wordless() }
 
+// wordless reports whether the object is an archie search without its words.
 func (c *call) wordless() bool {
 	return strings.HasPrefix(c.at.object, "ARCHIE/MATCH(") && strings.HasSuffix(strings.TrimSuffix(c.at.object, "/"), ")")
 }
 
-// computed reports whether an hsoname names a search or a gateway. Each command about it repeats the
-// search.
-func computed(hsoname string) bool {
+// isComputed reports whether an hsoname names a search or a gateway. Each command about it repeats
+// the search.
+func isComputed(hsoname string) bool {
 	for _, prefix := range []string{"ARCHIE/", "GOPHER-GW/", "WAIS-GW/"} {
 		if strings.HasPrefix(hsoname, prefix) {
 			return true

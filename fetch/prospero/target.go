@@ -27,8 +27,8 @@ type target struct {
 	from     fetch.Provenance
 }
 
-// targetOf returns the target that a locator names. It also returns the locator without the old form
-// of a version, "%00" and digits after the name.
+// targetOf returns the target that a locator names. It also returns the locator without the old
+// form of a version, "%00" and digits after the name.
 func targetOf(l *locator.Prospero, from fetch.Provenance) (target, *locator.Prospero) {
 	server, _ := locator.ServerOf(l)
 	t := target{host: server.Host, port: server.Port, nameType: "ASCII", object: l.HSOName, from: from}
@@ -108,8 +108,8 @@ func (c *call) greeting() string {
 	return "VERSION\nVERSION 5 " + software + "\nAUTHENTICATE '' UNAUTHENTICATED " + proto.Token(user) + "\n"
 }
 
-// list requests the links of a directory with all their attributes.
-func list(c *call, t *target) string {
+// listRequest requests the links of a directory with all their attributes.
+func listRequest(c *call, t *target) string {
 	if c.info.Protocol == 1 {
 		user := c.User
 		if user == "" {
@@ -122,24 +122,25 @@ func list(c *call, t *target) string {
 		version = " " + strconv.Itoa(t.version)
 	}
 	return c.greeting() + "DIRECTORY " + proto.Token(t.nameType) + " " + proto.Token(t.object) + version + "\n" +
-		t.selects() + "LIST ATTRIBUTES+EXPAND COMPONENTS\n"
+		t.selectLines() + "LIST ATTRIBUTES+EXPAND COMPONENTS\n"
 }
 
-// info requests the attributes of an object. It requests all, because dirsrv of 1994 sends none if
-// only ACCESS-METHOD is requested.
-func info(c *call, t *target) string { return c.objectInfo(t, "#ALL") }
+// infoRequest requests the attributes of an object. It requests all, because dirsrv of 1994 sends
+// none if only ACCESS-METHOD is requested.
+func infoRequest(c *call, t *target) string { return c.objectInfo(t, "#ALL") }
 
 // contentsRequest requests the contents of an object.
 func contentsRequest(c *call, t *target) string { return c.objectInfo(t, "CONTENTS") }
 
+// objectInfo returns a GET-OBJECT-INFO request. what names the requested attributes.
 func (c *call) objectInfo(t *target, what string) string {
 	return c.greeting() + "GET-OBJECT-INFO " + what + " " + proto.Token(t.nameType) + " " + proto.Token(t.object) + " " +
-		strconv.Itoa(t.version) + "\n" + t.selects()
+		strconv.Itoa(t.version) + "\n" + t.selectLines()
 }
 
-// selects returns the lines that select the object with the given fields. The value of an ID is two
-// words, "REMOTE 7".
-func (t *target) selects() string {
+// selectLines returns the lines that select the object with the given fields. The value of an ID is
+// two words, "REMOTE 7".
+func (t *target) selectLines() string {
 	var b strings.Builder
 	for _, f := range t.fields {
 		b.WriteString("SELECT OBJECT FIELD " + proto.Token(f.Name) + " SEQUENCE")

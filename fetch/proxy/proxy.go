@@ -136,6 +136,7 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	return nil, fetch.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
 }
 
+// connect is Connect without the type of its errors.
 func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
@@ -238,7 +239,7 @@ type namedAddr string
 func (namedAddr) Network() string  { return "proxied" }
 func (a namedAddr) String() string { return string(a) }
 
-// handshaken removes the deadline of the handshake.
-func handshaken(c net.Conn) {
+// clearDeadline removes the deadline of the handshake.
+func clearDeadline(c net.Conn) {
 	_ = c.SetDeadline(time.Time{}) // fails on a broken connection; the next read reports that
 }

@@ -85,7 +85,7 @@ func socks4(ctx context.Context, raw net.Conn, limits *fetch.Limits, request []b
 	c := wire.NewConn(ctx, raw, limits.Reply)
 	defer func() {
 		c.SetContext(context.Background())
-		handshaken(raw)
+		clearDeadline(raw)
 	}()
 	if _, err := c.Write(request); err != nil {
 		return err

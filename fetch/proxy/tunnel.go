@@ -24,9 +24,9 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 	c := wire.NewConn(ctx, raw, limits.Reply)
 	defer func() {
 		c.SetContext(context.Background())
-		handshaken(raw)
+		clearDeadline(raw)
 	}()
-	head, shown := p.ask(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))))
+	head, shown := p.connectRequest(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))))
 	if _, err := io.WriteString(c, head); err != nil {
 		return err
 	}
@@ -65,17 +65,17 @@ func (p *Proxy) check(t fetch.Target) error {
 	return nil
 }
 
-// ask returns the CONNECT request, and a copy with masked secrets.
-func (p *Proxy) ask(to string) (head, shown string) {
+// connectRequest returns the CONNECT request, and a copy with masked secrets.
+func (p *Proxy) connectRequest(to string) (head, shown string) {
 	version := "HTTP/1.1"
 	if p.HTTP10 {
 		version = "HTTP/1.0"
 	}
 	head = "CONNECT " + to + " " + version + "\r\n"
-	if !p.gives("Host") {
+	if !p.hasHeader("Host") {
 		head += "Host: " + to + "\r\n"
 	}
-	if p.Login != nil && !p.gives(authorization) {
+	if p.Login != nil && !p.hasHeader(authorization) {
 		head += authorization + ": " + p.Authorization() + "\r\n"
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Header)) {
@@ -87,8 +87,8 @@ func (p *Proxy) ask(to string) (head, shown string) {
 	return head, wire.Masked(head)
 }
 
-// gives reports whether Header has a field. The case of its name does not matter.
-func (p *Proxy) gives(field string) bool {
+// hasHeader reports whether Header has a field. The case of its name does not matter.
+func (p *Proxy) hasHeader(field string) bool {
 	for name, values := range p.Header {
 		if strings.EqualFold(name, field) && len(values) > 0 {
 			return true

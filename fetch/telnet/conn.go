@@ -12,16 +12,16 @@ import (
 // on commands that it does not know (IAC NOP), so filtered must be a stream without commands. Its
 // Write loses octets from 80 to FF, so it is never used for writing.
 func newReader(filtered io.Reader) (io.Reader, error) {
-	return telnet.NewConn(oneWay{r: filtered})
+	return telnet.NewConn(readOnlyConn{r: filtered})
 }
 
-// oneWay is a net.Conn that can only be read.
-type oneWay struct {
+// readOnlyConn is a net.Conn that can only be read.
+type readOnlyConn struct {
 	net.Conn // nil
 	r        io.Reader
 }
 
 var errOneWay = errors.New("telnet: a command has passed the filter")
 
-func (c oneWay) Read(p []byte) (int, error) { return c.r.Read(p) }
-func (c oneWay) Write([]byte) (int, error)  { return 0, errOneWay }
+func (c readOnlyConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+func (c readOnlyConn) Write([]byte) (int, error)  { return 0, errOneWay }

@@ -35,7 +35,7 @@ func TestLibraryWriteLosesOctets(t *testing.T) {
 }
 
 func TestLibraryReadDiesOnNOP(t *testing.T) {
-	c, err := telnet.NewConn(oneWay{r: bytes.NewReader([]byte("a\xff\xf1b"))})
+	c, err := telnet.NewConn(readOnlyConn{r: bytes.NewReader([]byte("a\xff\xf1b"))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,17 +26,17 @@ type describer struct{ lines []string }
 func (d *describer) add(words ...string) { d.lines = append(d.lines, strings.Join(words, " ")) }
 
 func (d *describer) command(c byte) error {
-	d.add("IAC", name(commandNames, c))
+	d.add("IAC", nameOf(commandNames, c))
 	return nil
 }
 
 func (d *describer) negotiate(verb, option byte) error {
-	d.add("IAC", name(commandNames, verb), name(optionNames, option))
+	d.add("IAC", nameOf(commandNames, verb), nameOf(optionNames, option))
 	return nil
 }
 
 func (d *describer) subnegotiate(option byte, data []byte) error {
-	words := []string{"IAC SB", name(optionNames, option)}
+	words := []string{"IAC SB", nameOf(optionNames, option)}
 	for len(data) > 0 {
 		n := 0
 		for n < len(data) && data[n] > ' ' && data[n] <= '~' {
@@ -56,7 +56,8 @@ func (d *describer) subnegotiate(option byte, data []byte) error {
 
 func (d *describer) binary() bool { return false }
 
-func name(names map[byte]string, c byte) string {
+// nameOf returns the name of a command or option, or else its number.
+func nameOf(names map[byte]string, c byte) string {
 	if n, ok := names[c]; ok {
 		return n
 	}

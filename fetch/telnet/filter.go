@@ -57,6 +57,7 @@ func (f *filter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// fill reads once from the server and separates the data from the commands.
 func (f *filter) fill() {
 	n, err := f.r.Read(f.buf[:])
 	f.data = f.data[:0]
@@ -71,6 +72,7 @@ func (f *filter) fill() {
 	f.err = err
 }
 
+// octet advances the state by one byte.
 func (f *filter) octet(c byte) error {
 	switch f.state {
 	case inData:
@@ -102,6 +104,7 @@ func (f *filter) octet(c byte) error {
 	return nil
 }
 
+// octetOfData handles a byte outside of commands. A NUL after CR is dropped, except in binary mode.
 func (f *filter) octetOfData(c byte) {
 	switch {
 	case c == cmdIAC:
@@ -131,6 +134,7 @@ func (f *filter) octetOfCommand(c byte) error {
 	return nil
 }
 
+// keep adds a byte to the current subnegotiation.
 func (f *filter) keep(c byte) error {
 	if len(f.sub) == maxSubnegotiation {
 		return errSubnegotiation
@@ -139,6 +143,7 @@ func (f *filter) keep(c byte) error {
 	return nil
 }
 
+// endSub passes the current subnegotiation to the handler, unless it is empty.
 func (f *filter) endSub() error {
 	if len(f.sub) == 0 {
 		return nil

@@ -142,6 +142,7 @@ func (s *Session) Write(p []byte) (int, error) {
 	return sent, err
 }
 
+// writeAll sends p in pieces, so that pending commands need not wait for all of it.
 func (s *Session) writeAll(p []byte) (sent int, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -195,6 +196,7 @@ func (s *Session) push() error {
 	return nil
 }
 
+// isPending reports whether commands wait to be sent.
 func (s *Session) isPending() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -283,6 +285,7 @@ func (s *Session) fail(op fetch.Op, err error) error {
 	return e
 }
 
+// callHook calls a hook. Calls do not overlap.
 func (s *Session) callHook(hook func(*fetch.Trace)) {
 	s.hooks.Lock()
 	defer s.hooks.Unlock()

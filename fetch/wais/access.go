@@ -122,6 +122,7 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 // describedHits is the maximum number of descriptions to examine.
 const describedHits = 40
 
+// planSearch makes the access a search.
 func (a *access) planSearch(options *Options) error {
 	a.maxHits = options.MaxHits
 	max := a.maxHits
@@ -156,6 +157,7 @@ func (a *access) feedback(l locator.Locator) (z3950.Feedback, error) {
 	return z3950.Feedback{ID: doc.id, Type: typ}, err
 }
 
+// planRetrieval makes the access the retrieval of a document.
 func (a *access) planRetrieval(req *fetch.Request) error {
 	doc, err := parsePath(a.loc.WPath)
 	if err != nil {

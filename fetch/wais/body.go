@@ -63,6 +63,7 @@ type body struct {
 	closed atomic.Bool
 }
 
+// newBody returns the Body of a range of a document. It requests nothing.
 func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	start, until, err := span(doc.length, offset, length)
 	if err != nil {
@@ -71,8 +72,8 @@ func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
 
-// whole returns the text of a document, truncated after max bytes.
-func (s *session) whole(doc document, max int64) (text []byte, err error) {
+// readText returns the text of a document, truncated after max bytes.
+func (s *session) readText(doc document, max int64) (text []byte, err error) {
 	b := &body{session: s, doc: doc, until: max}
 	for err == nil {
 		text = append(text, b.text...)
@@ -106,7 +107,7 @@ func (b *body) next() error {
 	case b.at == b.until:
 		return io.EOF
 	case b.ended:
-		return b.end(nil, true)
+		return b.endError(nil, true)
 	}
 	asked := b.doc.slice(b.at, b.until)
 	r, err := b.ask("retrieve", asked)
@@ -125,7 +126,7 @@ func (b *body) next() error {
 		b.ended = d != nil && d.beyond()
 		return nil
 	}
-	return b.end(d, b.text != nil)
+	return b.endError(d, b.text != nil)
 }
 
 // textOf returns the text in a response.
@@ -138,9 +139,9 @@ func textOf(r *z3950.SearchResponse) []byte {
 	return nil
 }
 
-// end returns the error for a response without text, or with an empty text. An empty text can be a
-// whole document; a response without text cannot.
-func (b *body) end(d *Diagnostic, answered bool) error {
+// endError returns the error for a response without text, or with an empty text. An empty text can
+// be a whole document; a response without text cannot.
+func (b *body) endError(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:

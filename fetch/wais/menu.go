@@ -43,6 +43,7 @@ func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
 	}
 }
 
+// item returns a record as an Item of one type.
 func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	it := fetch.Item{Name: headline(r.Headline), Attributes: fetch.Attributes{
 		Size: -1, ModTime: date(r.Date), MediaType: mediaType(typ), Header: header(r, typ),
@@ -54,7 +55,7 @@ func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	switch {
 	case typ == typeURL:
 		it.Size = -1
-		if it.Locator = linked(it.Name); it.Locator == nil {
+		if it.Locator = parseLink(it.Name); it.Locator == nil {
 			it.Header = append(it.Header, fetch.Field{Name: HeaderFault, Value: "the headline is not a URL that may be followed"})
 		}
 	case !ok:
@@ -182,6 +183,7 @@ func (a *access) asText(items iter.Seq[fetch.Item], info *Info, limit int) io.Re
 	return &b
 }
 
+// writeItem writes the n-th item of a menu as text.
 func writeItem(b *bytes.Buffer, n int, item fetch.Item) {
 	fmt.Fprintf(b, "%3d. %s", n, item.Name)
 	separator := "  ("

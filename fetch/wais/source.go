@@ -147,6 +147,7 @@ type lispReader struct {
 	at int
 }
 
+// next returns the next token. The end of the text is an error.
 func (r *lispReader) next() (lispToken, error) {
 	for r.at < len(r.s) && r.s[r.at] <= ' ' {
 		r.at++

@@ -40,8 +40,9 @@ var linkParser = locator.Parser{
 	Tolerate: locator.UnsafeOctets | locator.StrayPercent | locator.Fragments | locator.ModernHosts | locator.EmptyPort | locator.ReservedOctets,
 }
 
-// linked returns the locator of a URL that a server sent, or nil if it is not valid or not allowed.
-func linked(url string) locator.Locator {
+// parseLink returns the locator of a URL that a server sent, or nil if it is not valid or not
+// allowed.
+func parseLink(url string) locator.Locator {
 	ref, err := linkParser.Parse(url)
 	if err != nil || !slices.Contains(linkSchemes, ref.Locator.Scheme()) {
 		return nil

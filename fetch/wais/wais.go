@@ -1,7 +1,7 @@
 // Package wais fetches wais URLs (RFC 1738 §3.9).
 //
-// The protocol is Z39.50-1988 with the extensions of the WAIS Interface Protocol Prototype. A search
-// returns headlines and document-ids. A document is fetched by a search for its id.
+// The protocol is Z39.50-1988 with the extensions of the WAIS Interface Protocol Prototype. A
+// search returns headlines and document-ids. A document is fetched by a search for its id.
 package wais
 
 import (
@@ -23,12 +23,12 @@ import (
 // description.
 //
 // A search is KindMenu. Items are the documents found, best first, with one Item for each available
-// format. Body has the same as text. The search words come from the URL, where "+" means a space, or
-// from the Request's Query, which is sent unchanged. The query syntax depends on the server.
+// format. Body has the same as text. The search words come from the URL, where "+" means a space,
+// or from the Request's Query, which is sent unchanged. The query syntax depends on the server.
 //
-// A document is KindDocument, byte for byte as the server sends it. Offset and Length select a range
-// of bytes. A negative Offset requires a URL with the length of the document. A document of several
-// types ("TEXT,PS") is a KindMenu with one Item for each type; Fetch then does not connect.
+// A document is KindDocument, byte for byte as the server sends it. Offset and Length select a
+// range of bytes. A negative Offset requires a URL with the length of the document. A document of
+// several types ("TEXT,PS") is a KindMenu with one Item for each type; Fetch then does not connect.
 type Fetcher struct {
 	// Env holds the connection settings and limits. If nil, the zero Env is used.
 	Env *fetch.Env
@@ -67,8 +67,8 @@ type Info struct {
 	Diagnostics []Diagnostic
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil or
-// an *[Info].
+// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil
+// or an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.prepare(req)
 	if err != nil {
@@ -104,8 +104,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 
 // describe gets the description of a database. It first searches the server's database INFO, and
 // then requests help ("?"), which contains the description on some servers. freeWAIS parses a query
-// before it opens the database and rejects "?" for any database. So a search for a word is needed to
-// find out whether the database exists.
+// before it opens the database and rejects "?" for any database. So a search for a word is needed
+// to find out whether the database exists.
 func (s *session) describe(a *access, res *fetch.Resource) error {
 	info := new(Info)
 	res.Info = info
@@ -118,13 +118,13 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if r == nil {
 			continue
 		}
-		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !found(r) {
+		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !hasRecords(r) {
 			return fetch.Fail("search", s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
 		}
-		if ask.words == "?" && (found(r) || failure(r) == nil) {
+		if ask.words == "?" && (hasRecords(r) || failure(r) == nil) {
 			break // the database exists but has no description
 		}
 	}
@@ -162,7 +162,7 @@ const maxSource = 64 << 10
 func (s *session) source(from, name string, r *z3950.SearchResponse) (*Source, error) {
 	for _, doc := range descriptions(r) {
 		doc.database = from
-		text, err := s.whole(doc, maxSource)
+		text, err := s.readText(doc, maxSource)
 		var d *Diagnostic
 		switch {
 		case errors.As(err, &d):
@@ -231,8 +231,8 @@ func (s *session) rejected(a *access, info *Info, d *Diagnostic) error {
 	return fetch.Fail("search", s.loc, kind, err)
 }
 
-// noteFewer adds a note if fewer documents came than requested, or if the server may have found more
-// than fit in its response. Servers do not report that themselves.
+// noteFewer adds a note if fewer documents came than requested, or if the server may have found
+// more than fit in its response. Servers do not report that themselves.
 func (s *session) noteFewer(a *access, hits int) {
 	asked := int(a.request.Words.Max.Value)
 	full := s.agreed > 0 && hits > 0 && len(s.got)+len(s.got)/hits > int(s.agreed)
@@ -245,8 +245,8 @@ func (s *session) noteFewer(a *access, hits int) {
 	}
 }
 
-// found reports whether a response has records.
-func found(r *z3950.SearchResponse) bool {
+// hasRecords reports whether a response has records.
+func hasRecords(r *z3950.SearchResponse) bool {
 	for range r.Records() {
 		return true
 	}

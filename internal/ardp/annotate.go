@@ -59,6 +59,7 @@ func Summary(datagram []byte) (header string, data []byte) {
 	return fmt.Sprintf("(received up to %d)", p.Received), nil
 }
 
+// number describes the field Seq.
 func (p *Packet) number() string {
 	if p.Seq == 0 {
 		return "packet 0: control, outside the sequence"
@@ -66,6 +67,7 @@ func (p *Packet) number() string {
 	return fmt.Sprintf("packet %d", p.Seq)
 }
 
+// count describes the field Total.
 func (p *Packet) count() string {
 	if p.Total == 0 {
 		return "of an unknown number"
@@ -73,6 +75,7 @@ func (p *Packet) count() string {
 	return fmt.Sprintf("of %d", p.Total)
 }
 
+// extra describes the field Extra.
 func (p *Packet) extra() string {
 	if to, ok := p.Redirect(); ok {
 		return "to " + to.String()

@@ -17,8 +17,8 @@ import (
 
 // The client's timers. A request is repeated after 4 s, and then after 8 s and 16 s more. After
 // another 32 s the client gives up. Once the answer has begun, the client repeats its
-// acknowledgement instead, which requests the rest: after 1 s, and then after 2 s, 4 s, 8 s and 16 s
-// more. Servers react to an acknowledgement at most once a second.
+// acknowledgement instead, which requests the rest: after 1 s, and then after 2 s, 4 s, 8 s and 16
+// s more. Servers react to an acknowledgement at most once a second.
 const (
 	firstRetry = 4 * time.Second
 	maxRetries = 3
@@ -27,8 +27,8 @@ const (
 	giveUp     = 60 * time.Second
 )
 
-// gapPackets is the number of later packets that must have arrived before a missing packet counts as
-// lost, and not as late. TCP uses the same number (RFC 5681, section 3.2).
+// gapPackets is the number of later packets that must have arrived before a missing packet counts
+// as lost, and not as late. TCP uses the same number (RFC 5681, section 3.2).
 const gapPackets = 3
 
 // Limits for servers, and for attackers that pretend to be one.
@@ -85,8 +85,8 @@ type Config struct {
 
 // Exchange is the client's side of one request and its answer. Read returns the text of the answer,
 // packet by packet in order. At the end of the answer Read closes the socket and returns io.EOF. An
-// Exchange has no goroutines: it sends and receives only inside its methods. The methods must not be
-// called concurrently. They end with the context that was passed to Start.
+// Exchange has no goroutines: it sends and receives only inside its methods. The methods must not
+// be called concurrently. They end with the context that was passed to Start.
 type Exchange struct {
 	cfg     Config
 	conn    *wire.Conn
@@ -122,8 +122,8 @@ func NewID() uint16 {
 	}
 }
 
-// Start sends a request over a connected datagram socket. Close closes the socket. If Start fails, it
-// closes the socket itself.
+// Start sends a request over a connected datagram socket. Close closes the socket. If Start fails,
+// it closes the socket itself.
 func Start(ctx context.Context, conn net.Conn, message []byte, cfg Config) (*Exchange, error) {
 	if cfg.Limit <= 0 || cfg.Limit > giveUp {
 		cfg.Limit = giveUp
@@ -206,6 +206,7 @@ func (x *Exchange) note(text string) {
 	}
 }
 
+// write sends a packet and reports it to Config.Sent.
 func (x *Exchange) write(w io.Writer, p *Packet) error {
 	datagram := p.Append(nil)
 	if _, err := w.Write(datagram); err != nil {
@@ -245,6 +246,7 @@ func (x *Exchange) repeat() error {
 	return nil
 }
 
+// acknowledge tells the server how many packets of the answer have arrived.
 func (x *Exchange) acknowledge() error {
 	x.ackSent = x.answer.Through()
 	return x.write(x.conn, &Packet{Header: 9, ID: x.cfg.ID, Received: x.answer.Through()})
@@ -263,7 +265,8 @@ func (x *Exchange) resetTimers(silence time.Duration) {
 	}
 }
 
-// await receives until the next packet of the answer arrives, and repeats the request when it is due.
+// await receives until the next packet of the answer arrives, and repeats the request when it is
+// due.
 func (x *Exchange) await() error {
 	// Time counts only while the caller waits for data.
 	x.latest = time.Now().Add(maxWaiting + x.cfg.Limit)
@@ -312,7 +315,7 @@ func (x *Exchange) handle(datagram []byte) error {
 	}
 	p, err := Decode(datagram)
 	switch {
-	case len(datagram) == 0, foreign(datagram, x.cfg):
+	case len(datagram) == 0, isForeign(datagram, x.cfg):
 		return x.ignore(len(datagram))
 	case err != nil:
 		return err
@@ -327,7 +330,7 @@ func (x *Exchange) handle(datagram []byte) error {
 	if err != nil {
 		return err
 	}
-	if p.Flags&FlagAck != 0 || x.gap(p.Seq) {
+	if p.Flags&FlagAck != 0 || x.isGap(p.Seq) {
 		if err := x.acknowledge(); err != nil {
 			return err
 		}
@@ -339,17 +342,17 @@ func (x *Exchange) handle(datagram []byte) error {
 	return nil
 }
 
-// gap reports whether to send an acknowledgement that the server has not requested, because a packet
-// is missing. That is so near the end of the server's window, where the lost packet may be the one
-// that requests the acknowledgement. It is not so earlier, because the server repeats all
+// isGap reports whether to send an acknowledgement that the server has not requested, because a
+// packet is missing. That is so near the end of the server's window, where the lost packet may be
+// the one that requests the acknowledgement. It is not so earlier, because the server repeats all
 // unacknowledged packets. After two acknowledgements in one window it would send everything twice.
-func (x *Exchange) gap(seq uint16) bool {
+func (x *Exchange) isGap(seq uint16) bool {
 	return x.answer.Early() >= gapPackets && x.answer.Through() != x.ackSent && int(seq) > int(x.ackSent)+Window-gapPackets
 }
 
-// foreign reports whether a datagram has the connection id of another exchange. The rest of the
+// isForeign reports whether a datagram has the connection id of another exchange. The rest of the
 // datagram need not be valid.
-func foreign(datagram []byte, cfg Config) bool {
+func isForeign(datagram []byte, cfg Config) bool {
 	switch n := datagram[0]; {
 	case n == 0 || n > maxHeader:
 		return false
@@ -409,13 +412,14 @@ func (x *Exchange) control(p *Packet) error {
 		x.note("the server's queue: " + q.String())
 	}
 	if p.HasWait() {
-		x.wait(time.Duration(p.Wait) * time.Second)
+		x.extendTimers(time.Duration(p.Wait) * time.Second)
 	}
 	return x.countUseless(p.Header)
 }
 
-// wait extends the timers by the wait that the server asks for, within limits. 0 ends a wait.
-func (x *Exchange) wait(asked time.Duration) {
+// extendTimers extends the timers by the wait that the server asks for, within limits. 0 ends a
+// wait.
+func (x *Exchange) extendTimers(asked time.Duration) {
 	if asked > 0 {
 		x.note(fmt.Sprintf("the server asks to wait for %v", asked))
 	}

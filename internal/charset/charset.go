@@ -102,6 +102,7 @@ func NewDecoder(w io.Writer, c Charset) *Decoder {
 	return d
 }
 
+// begin chooses the writer for d.charset.
 func (d *Decoder) begin() {
 	d.to = d.w
 	if d.charset.charmap != nil {

@@ -96,6 +96,7 @@ func opened(f *os.File, err error) (File, error) {
 // OpenRoot implements Folder.
 func (*system) OpenRoot(name string) (Folder, error) { return rooted(os.OpenRoot(name)) }
 
+// rooted returns a nil Folder for a nil *os.Root.
 func rooted(r *os.Root, err error) (Folder, error) {
 	if err != nil {
 		return nil, err

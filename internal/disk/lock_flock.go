@@ -8,6 +8,8 @@ import (
 	"syscall"
 )
 
+// lock locks the file. It returns false if the file is locked already. File systems without locks
+// do not fail.
 func lock(file *os.File) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != syscall.EWOULDBLOCK
 }
@@ -32,4 +34,5 @@ func flush(file *os.File) error {
 	return errors.Join(err, failed)
 }
 
+// yield does nothing, because an open file can be replaced.
 func yield(*os.File) error { return nil }

@@ -6,6 +6,8 @@ import "os"
 
 func lock(*os.File) bool { return true } // their locks are those of a process, not of a file
 
+// flush closes the file, which is not locked.
 func flush(file *os.File) error { return file.Close() }
 
+// yield closes the file, which is not locked.
 func yield(file *os.File) error { return file.Close() }

@@ -19,4 +19,5 @@ func lock(file *os.File) bool {
 // can lock it. If one does before the rename, the rename fails.
 func flush(file *os.File) error { return file.Close() }
 
+// yield closes the file, because Windows does not replace an open one.
 func yield(file *os.File) error { return file.Close() }

@@ -49,11 +49,12 @@ func Lock(open func() (File, error), stat func() (fs.FileInfo, error)) (*Locked,
 	}
 }
 
+// lock locks a regular file, and then fails if its name leads to another file.
 func (f *Locked) lock() (err error) {
 	if f.Info, err = f.Stat(); err != nil || !f.Info.Mode().IsRegular() {
 		return err
 	}
-	if !take(f.File) {
+	if !lockFile(f.File) {
 		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
 	}
 	f.Info, err = same(f.File, f.Info, f.stat)
@@ -94,7 +95,8 @@ type simulated interface {
 	Flush() error
 }
 
-func take(f File) bool {
+// lockFile returns false if the file is locked already.
+func lockFile(f File) bool {
 	if file, ok := f.(simulated); ok {
 		return file.Lock()
 	}

@@ -39,22 +39,23 @@ var dividers = strings.NewReplacer("/", "_", `\`, "_", "\x00", "_")
 // returns a name.
 func Component(text string) string { return safe(dividers.Replace(text)) }
 
+// safe returns a safe name for one component of a path.
 func safe(name string) string {
-	if visible(name) == "" && len(name) > 2 || strings.Trim(name, " ") == "" {
-		name = encoded(name) // else all such names would become "_"
+	if trimEnd(name) == "" && len(name) > 2 || strings.Trim(name, " ") == "" {
+		name = encodeDots(name) // else all such names would become "_"
 	}
-	name = shortName(visible(plainName(name)))
+	name = shortName(trimEnd(plainName(name)))
 	if name == "" || strings.IndexByte(".-~", name[0]) >= 0 || isDevice(name) {
 		name = shortName("_" + name)
 	}
 	return name
 }
 
-// encoded encodes the dots and spaces of a name that consists of nothing else.
-func encoded(name string) string { return strings.NewReplacer(".", "%2E", " ", "%20").Replace(name) }
+// encodeDots encodes the dots and spaces of a name that consists of nothing else.
+func encodeDots(name string) string { return strings.NewReplacer(".", "%2E", " ", "%20").Replace(name) }
 
-// visible removes the characters that Windows drops from the end of a name.
-func visible(name string) string { return strings.TrimRight(name, " .") }
+// trimEnd removes the characters that Windows drops from the end of a name.
+func trimEnd(name string) string { return strings.TrimRight(name, " .") }
 
 // plainName replaces characters with a special meaning on some system.
 func plainName(name string) string {
@@ -101,5 +102,5 @@ func shortName(name string) string {
 	for !utf8.ValidString(stem) {
 		stem = stem[:len(stem)-1]
 	}
-	return visible(stem + suffix)
+	return trimEnd(stem + suffix)
 }

@@ -61,6 +61,7 @@ func (c *Conn) Close() error {
 // Reset ends the connection as a TCP RST does.
 func (c *Conn) Reset() error { return c.close(syscall.ECONNRESET) }
 
+// close ends both directions. The peer gets the error cause; nil means the end of the data.
 func (c *Conn) close(cause error) error {
 	if c.closed.Swap(true) {
 		return c.fail("close", net.ErrClosed)
@@ -158,6 +159,7 @@ func newStream() *stream {
 	return s
 }
 
+// read waits until there is something to return.
 func (s *stream) read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,6 +188,7 @@ func (s *stream) read(p []byte) (int, error) {
 	}
 }
 
+// write waits until all of p is in the buffer.
 func (s *stream) write(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,6 +251,7 @@ type deadline struct {
 	timer  *time.Timer
 }
 
+// set restarts the deadline. When it passes, it wakes the goroutines that wait for cond.
 func (d *deadline) set(t time.Time, cond *sync.Cond) {
 	d.stop()
 	d.passed = false

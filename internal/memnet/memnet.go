@@ -111,7 +111,7 @@ func (n *Network) freePort() uint16 {
 	return 0
 }
 
-func (n *Network) forget(l *Listener) {
+func (n *Network) removeListener(l *Listener) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if port := uint16(l.addr.Port); n.listeners[port] == l {
@@ -119,6 +119,8 @@ func (n *Network) forget(l *Listener) {
 	}
 }
 
+// resolve parses an address. All names of hosts but localhost and mem are unknown, and other hosts
+// are unreachable.
 func resolve(network, address string) (*net.TCPAddr, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
@@ -191,7 +193,7 @@ func (l *Listener) Close() error {
 	l.cond.Broadcast()
 	l.mu.Unlock()
 
-	l.net.forget(l)
+	l.net.removeListener(l)
 	for _, c := range left {
 		_ = c.Reset()
 	}
@@ -201,7 +203,8 @@ func (l *Listener) Close() error {
 // Addr returns the address of the listener, a *net.TCPAddr.
 func (l *Listener) Addr() net.Addr { return l.addr }
 
-// SetDeadline sets the deadline of Accept, as for [net.TCPListener]. The zero time means no deadline.
+// SetDeadline sets the deadline of Accept, as for [net.TCPListener]. The zero time means no
+// deadline.
 func (l *Listener) SetDeadline(t time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -88,6 +88,7 @@ func (n *Network) bind(local, remote *net.UDPAddr) (*Socket, error) {
 	return s, nil
 }
 
+// resolveUDP is resolve for datagrams.
 func resolveUDP(network, address string) (*net.UDPAddr, error) {
 	switch network {
 	case "udp", "udp4", "udp6":
@@ -146,6 +147,7 @@ func (s *Socket) WriteTo(p []byte, to net.Addr) (int, error) {
 	return s.send(p, addr)
 }
 
+// send delivers a datagram. If no socket has the port, the next call of a connected socket fails.
 func (s *Socket) send(p []byte, to *net.UDPAddr) (int, error) {
 	s.mu.Lock()
 	closed, refused := s.closed, s.refused

@@ -50,6 +50,7 @@ func Author(from string) string {
 
 var errCharset = errors.New("mime822: unknown charset")
 
+// charsetReader is the CharsetReader of a [mime.WordDecoder].
 func charsetReader(charset string, r io.Reader) (io.Reader, error) {
 	e := lookup(charset)
 	if e == nil {
@@ -119,6 +120,7 @@ func (r *reader) readHeader() {
 	}
 }
 
+// show appends fields with decoded words to the header.
 func (r *reader) show(fields []string) {
 	for _, f := range fields {
 		r.header.WriteString(Text(f) + "\n")

@@ -17,6 +17,7 @@ func (s *Server) FTP(ctx context.Context, text string) (string, error) {
 	return s.play(ctx, text, (*talk).ftp)
 }
 
+// ftp reads the reply to a command, and moves the data of a transfer.
 func (t *talk) ftp(st step) error {
 	code, err := t.reply()
 	if err != nil {

@@ -83,8 +83,8 @@ func connections(text string, greets bool) (all [][]step) {
 // Compare returns how two conversations differ; "" means not at all. Comments are not compared. got
 // need only have the codes of replies that want marks with "# code only".
 func Compare(got, want string) string {
-	marked := marks(want)
-	a, b := essence(got, marked), essence(want, marked)
+	marked := markedCommands(want)
+	a, b := comparedLines(got, marked), comparedLines(want, marked)
 	for i := range max(len(a), len(b)) {
 		switch {
 		case i >= len(a):
@@ -98,8 +98,9 @@ func Compare(got, want string) string {
 	return ""
 }
 
-// marks returns the numbers of the commands of which only the codes count; 0 is the first greeting.
-func marks(text string) map[int]bool {
+// markedCommands returns the numbers of the commands of which only the codes count; 0 is the first
+// greeting.
+func markedCommands(text string) map[int]bool {
 	marked, n, next := make(map[int]bool), 0, false
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
@@ -115,8 +116,8 @@ func marks(text string) map[int]bool {
 	return marked
 }
 
-// essence returns the lines that are compared.
-func essence(text string, marked map[int]bool) (lines []string) {
+// comparedLines returns the lines that are compared.
+func comparedLines(text string, marked map[int]bool) (lines []string) {
 	n := 0
 	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
 		if strings.HasPrefix(line, "#") {
@@ -168,8 +169,10 @@ func quote(line string) string {
 	return strings.NewReplacer("\t", `\t`, "\r", `\r`, "\n", `\n`).Replace(line)
 }
 
+// unquote returns the line that quote has quoted, as far as lines to send need it.
 func unquote(line string) string { return strings.ReplaceAll(line, `\t`, "\t") }
 
+// ask sends a request and reads to the end of the connection.
 func (s *Server) ask(ctx context.Context, request string) (string, error) {
 	nc, err := s.Dial(ctx, "tcp", s.Addr)
 	if err != nil {
@@ -229,6 +232,7 @@ func (s *Server) play(ctx context.Context, text string, answer func(*talk, step)
 	return out.String(), nil
 }
 
+// connect plays the steps of one connection.
 func (s *Server) connect(ctx context.Context, out *strings.Builder, steps []step, answer func(*talk, step) error) error {
 	nc, err := s.Dial(ctx, "tcp", s.Addr)
 	if err != nil {

@@ -1,6 +1,7 @@
 package prospero
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -62,6 +63,7 @@ func linkOf(f []string) (Link, error) {
 	return l, err
 }
 
+// objectOf parses five fields: the host with its type, the name with its type, and the version.
 func objectOf(f []string) (Object, error) {
 	o := Object{HostType: f[0], Host: f[1], NameType: f[2], Name: f[3]}
 	var err error
@@ -171,18 +173,11 @@ func (a *Attribute) Method() (Method, bool) {
 
 // In returns m with its empty fields set from o.
 func (m Method) In(o Object) Method {
-	m.HostType = or(m.HostType, o.HostType)
-	m.Host = or(m.Host, o.Host)
-	m.NameType = or(m.NameType, o.NameType)
-	m.Selector = or(m.Selector, o.Name)
+	m.HostType = cmp.Or(m.HostType, o.HostType)
+	m.Host = cmp.Or(m.Host, o.Host)
+	m.NameType = cmp.Or(m.NameType, o.NameType)
+	m.Selector = cmp.Or(m.Selector, o.Name)
 	return m
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // Attribute returns an attribute with the value m. Its Of and Nature are not set.

@@ -28,8 +28,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader returns a Reader for lines of at most max bytes; zero means no limit. If plain is set, it
-// reads the lines of version 1, which have no quotes.
+// NewReader returns a Reader for lines of at most max bytes; zero means no limit. If plain is set,
+// it reads the lines of version 1, which have no quotes.
 func NewReader(r io.Reader, max int, plain bool) *Reader {
 	return &Reader{br: bufio.NewReader(r), max: max, plain: plain}
 }
@@ -52,15 +52,15 @@ func (r *Reader) ReadLine() (tokens []string, err error) {
 	}
 }
 
-// Raw returns the current line, or the last one read, as received and with its end. It is valid until
-// the next read. It does not include tokens read by Stream.
+// Raw returns the current line, or the last one read, as received and with its end. It is valid
+// until the next read. It does not include tokens read by Stream.
 func (r *Reader) Raw() []byte { return r.raw }
 
 // Rest returns a reader for the text after the lines read so far.
 func (r *Reader) Rest() io.Reader { return r.br }
 
-// ReadToken returns the next token of the current line. At the end of a line, ok is false and err is
-// nil; the next call returns the first token of the next line.
+// ReadToken returns the next token of the current line. At the end of a line, ok is false and err
+// is nil; the next call returns the first token of the next line.
 func (r *Reader) ReadToken() (token string, ok bool, err error) {
 	if err := r.blanks(); err != nil {
 		return "", false, err
@@ -84,7 +84,7 @@ func (r *Reader) ReadToken() (token string, ok bool, err error) {
 		case err != nil:
 			return "", false, err
 		case quoted && c == '\'':
-			if !r.next('\'') {
+			if !r.skip('\'') {
 				quoted = false
 				continue
 			}
@@ -92,7 +92,7 @@ func (r *Reader) ReadToken() (token string, ok bool, err error) {
 		case c == '\'':
 			quoted = true
 			continue
-		case blank(c) || eol(c):
+		case isBlank(c) || isEOL(c):
 			r.unread()
 			return string(b), true, nil
 		}
@@ -102,7 +102,7 @@ func (r *Reader) ReadToken() (token string, ok bool, err error) {
 
 // plainToken reads a token of version 1. A token in quotes may contain blanks.
 func (r *Reader) plainToken() (string, bool, error) {
-	wrapped := r.next('\'')
+	wrapped := r.skip('\'')
 	var b []byte
 	for {
 		c, err := r.octet()
@@ -111,7 +111,7 @@ func (r *Reader) plainToken() (string, bool, error) {
 			return string(b), true, nil
 		case err != nil:
 			return "", false, err
-		case eol(c), blank(c) && !wrapped:
+		case isEOL(c), isBlank(c) && !wrapped:
 			r.unread()
 			return string(b), true, nil
 		case c == '\'' && wrapped && r.atBlank():
@@ -121,8 +121,8 @@ func (r *Reader) plainToken() (string, bool, error) {
 	}
 }
 
-// Stream returns a reader for the next token of the current line, which may have any length. It ends
-// in io.EOF at the token's end, and in ErrCut if the text ends before that.
+// Stream returns a reader for the next token of the current line, which may have any length. It
+// ends in io.EOF at the token's end, and in ErrCut if the text ends before that.
 func (r *Reader) Stream() io.Reader {
 	if err := r.blanks(); err != nil {
 		return failing{err}
@@ -158,10 +158,10 @@ func (s *stream) Read(p []byte) (n int, err error) {
 		case c == '\'' && !s.quoted:
 			s.quoted = true
 			continue
-		case c == '\'' && !s.doubled():
+		case c == '\'' && !s.skipQuote():
 			s.quoted = false
 			continue
-		case !s.quoted && (blank(c) || eol(c)):
+		case !s.quoted && (isBlank(c) || isEOL(c)):
 			_ = br.UnreadByte()
 			s.done = true
 			continue
@@ -178,8 +178,8 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// doubled skips a second quote. It reports whether there is one.
-func (s *stream) doubled() bool {
+// skipQuote skips a second quote. It reports whether there is one.
+func (s *stream) skipQuote() bool {
 	next, err := s.r.br.Peek(1)
 	if err != nil || next[0] != '\'' {
 		return false
@@ -206,7 +206,7 @@ func (r *Reader) blanks() error {
 	}
 	if !r.inLine {
 		r.raw = r.raw[:0]
-		if r.cr && r.next('\n') {
+		if r.cr && r.skip('\n') {
 			r.raw = r.raw[:0] // it belonged to the CR
 		}
 		r.cr = false
@@ -224,7 +224,7 @@ func (r *Reader) blanks() error {
 		if err != nil {
 			return err
 		}
-		if !blank(c) {
+		if !isBlank(c) {
 			r.unread()
 			return nil
 		}
@@ -233,10 +233,10 @@ func (r *Reader) blanks() error {
 
 // atEnd skips the end of a line. It reports whether there is one.
 func (r *Reader) atEnd() bool {
-	if r.next('\n') {
+	if r.skip('\n') {
 		return true
 	}
-	r.cr = r.next('\r')
+	r.cr = r.skip('\r')
 	return r.cr
 }
 
@@ -263,8 +263,8 @@ func (r *Reader) unread() {
 	r.raw = r.raw[:len(r.raw)-1]
 }
 
-// next skips c. It reports whether c comes next.
-func (r *Reader) next(c byte) bool {
+// skip skips c. It reports whether c comes next.
+func (r *Reader) skip(c byte) bool {
 	here, err := r.br.Peek(1)
 	if err != nil || here[0] != c {
 		return false
@@ -276,8 +276,8 @@ func (r *Reader) next(c byte) bool {
 // atBlank reports whether a token may end here.
 func (r *Reader) atBlank() bool {
 	here, err := r.br.Peek(1)
-	return err != nil || blank(here[0]) || eol(here[0])
+	return err != nil || isBlank(here[0]) || isEOL(here[0])
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' }
-func eol(c byte) bool   { return c == '\n' || c == '\r' }
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+func isEOL(c byte) bool   { return c == '\n' || c == '\r' }

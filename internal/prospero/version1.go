@@ -23,6 +23,7 @@ func Upgrade(tokens []string) ([][]string, error) {
 	return [][]string{tokens}, nil
 }
 
+// upgradeLink converts a LINK line. The access method in its target becomes an ATTRIBUTE line.
 func upgradeLink(tokens []string) ([][]string, error) {
 	if len(tokens) < 9 {
 		return nil, fmt.Errorf("%w: LINK with %d words", ErrLine, len(tokens))

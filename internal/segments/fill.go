@@ -148,7 +148,7 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	f.saveUntil(done)
 	f.note()
 	if p.Missing() == 0 && !f.fatal {
-		f.err = cmp.Or(f.checkSeams(), f.look(ctx))
+		f.err = cmp.Or(f.checkSeams(), f.checkModTime(ctx))
 	}
 	switch {
 	case f.err == nil:
@@ -159,9 +159,9 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 	return cmp.Or(p.save(), f.err)
 }
 
-// look checks the modification time again, for FTP: each segment was read from the file
+// checkModTime checks the modification time again, for FTP: each segment was read from the file
 // as it was at that time.
-func (f *filling) look(ctx context.Context) error {
+func (f *filling) checkModTime(ctx context.Context) error {
 	if f.record.Edition.ModTime.IsZero() {
 		return nil
 	}
@@ -289,8 +289,8 @@ func (f *filling) answer(s *segment) {
 	f.free.Broadcast()
 }
 
-// giveBack releases a segment. If it is incomplete, another connection fetches the rest.
-func (f *filling) giveBack(s *segment) {
+// release releases a segment. If it is incomplete, another connection fetches the rest.
+func (f *filling) release(s *segment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.busy--
@@ -313,9 +313,9 @@ func (f *filling) work(ctx context.Context, s *segment, answer *fetch.Resource) 
 		s, err = f.fetch(ctx, s, answer)
 		answer = nil
 		if err != nil {
-			f.failed(err) // before others take the segment
+			f.connectionFailed(err) // before others take the segment
 		}
-		f.giveBack(s)
+		f.release(s)
 		if err != nil {
 			return
 		}
@@ -323,15 +323,15 @@ func (f *filling) work(ctx context.Context, s *segment, answer *fetch.Resource) 
 	}
 }
 
-// failed records that a connection has failed permanently.
-func (f *filling) failed(err error) {
+// connectionFailed records that a connection has failed permanently.
+func (f *filling) connectionFailed(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.workers--
 	switch {
 	case f.fatal:
 		return
-	case endsAll(err):
+	case isFatal(err):
 		f.fatal = true
 		f.cancel()
 		f.free.Broadcast()
@@ -341,9 +341,9 @@ func (f *filling) failed(err error) {
 	f.err = err
 }
 
-// endsAll reports whether a failure ends all connections: the document has changed, or
+// isFatal reports whether a failure ends all connections: the document has changed, or
 // writing the file failed.
-func endsAll(err error) bool {
+func isFatal(err error) bool {
 	_, remote := errors.AsType[*fetch.Error](err)
 	return !remote || errors.Is(err, ErrChanged)
 }
@@ -372,7 +372,7 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 			moved = headway
 		}
 		credit = min(credit+moved, headway) - resume.Overlap
-		if err != nil && (endsAll(err) || ctx.Err() != nil || moved == 0 || credit <= 0 || errors.Is(err, fetch.ErrTooLarge)) {
+		if err != nil && (isFatal(err) || ctx.Err() != nil || moved == 0 || credit <= 0 || errors.Is(err, fetch.ErrTooLarge)) {
 			return s, err
 		}
 	}
@@ -423,15 +423,15 @@ func (f *filling) copy(s *segment, res *fetch.Resource) error {
 		from := s.at.Load()
 		n, err := to.WriteTo(file)
 		s.reach(from + n)
-		return f.cut(s, err)
+		return f.cutError(s, err)
 	}
-	if err := f.cut(s, f.read(s, body, file)); err != nil {
+	if err := f.cutError(s, f.read(s, body, file)); err != nil {
 		return err
 	}
 	if _, err = io.ReadFull(body, make([]byte, 1)); err == nil {
 		return f.changed()
 	}
-	return f.cut(s, err)
+	return f.cutError(s, err)
 }
 
 // stream writes the response for the document from a segment on, and continues with the
@@ -446,12 +446,12 @@ func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
 	}
 	defer file.Close()
 	for {
-		if err := f.cut(s, f.read(s, body, file)); err != nil {
+		if err := f.cutError(s, f.read(s, body, file)); err != nil {
 			return s, err
 		}
 		next := f.follow(s)
 		if next == nil {
-			return s, f.ending(s, body)
+			return s, f.readEnd(s, body)
 		}
 		s = next
 	}
@@ -475,8 +475,8 @@ func (f *filling) read(s *segment, body io.Reader, file disk.File) error {
 	return nil
 }
 
-// ending reads the end of the document, so that the server can report success.
-func (f *filling) ending(s *segment, body io.Reader) error {
+// readEnd reads the end of the document, so that the server can report success.
+func (f *filling) readEnd(s *segment, body io.Reader) error {
 	if s.end != f.record.Edition.Size {
 		return nil
 	}
@@ -486,9 +486,9 @@ func (f *filling) ending(s *segment, body io.Reader) error {
 	return nil
 }
 
-// cut returns the error of a body that ended before the segment, or that was not the part that was
-// requested. In the second case, which bytes in the file are right is not known.
-func (f *filling) cut(s *segment, err error) error {
+// cutError returns the error of a body that ended before the segment, or that was not the part that
+// was requested. In the second case, which bytes in the file are right is not known.
+func (f *filling) cutError(s *segment, err error) error {
 	switch at := s.at.Load(); {
 	case resume.Refused(err):
 		return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("%w, or the server sent another part than requested", ErrChanged))
@@ -500,6 +500,7 @@ func (f *filling) cut(s *segment, err error) error {
 	return err
 }
 
+// incoming returns the Body, through Incoming if that is set.
 func (j *Job) incoming(res *fetch.Resource) io.Reader {
 	if j.Incoming == nil {
 		return res.Body
@@ -507,8 +508,9 @@ func (j *Job) incoming(res *fetch.Resource) io.Reader {
 	return j.Incoming(res.Body)
 }
 
+// openAt opens the file once more, at a position.
 func (f *filling) openAt(pos int64) (disk.File, error) {
-	file, err := f.again()
+	file, err := f.reopen()
 	if err != nil {
 		return nil, err
 	}
@@ -533,7 +535,7 @@ func (f *filling) saveUntil(done <-chan struct{}) {
 		}
 		f.note()
 		if err := f.save(); err != nil {
-			f.failed(err)
+			f.connectionFailed(err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ import (
 // consistent file. The methods are for one goroutine.
 type Part struct {
 	file   *disk.Locked
-	again  func() (disk.File, error)
+	reopen func() (disk.File, error)
 	record record
 }
 
@@ -46,10 +46,10 @@ const (
 	perMissing = 48 // bytes of a range in JSON, at most
 )
 
-// Open returns the Part of a file, which is empty or from an earlier run. again opens it
+// Open returns the Part of a file, which is empty or from an earlier run. reopen opens it
 // again, for writing. The Part closes the file.
-func Open(file *disk.Locked, again func() (disk.File, error)) *Part {
-	p := &Part{file: file, again: again}
+func Open(file *disk.Locked, reopen func() (disk.File, error)) *Part {
+	p := &Part{file: file, reopen: reopen}
 	p.load()
 	return p
 }

@@ -258,7 +258,7 @@ func TestUnwritten(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.again = func() (disk.File, error) { return os.Open(path) } // not for writing
+				p.reopen = func() (disk.File, error) { return os.Open(path) } // not for writing
 				j := w.job(2)
 				if wrapped {
 					j.Incoming = func(body io.Reader) io.Reader { return struct{ io.Reader }{body} }

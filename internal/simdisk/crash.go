@@ -74,6 +74,7 @@ func (d *Disk) Settle() {
 	d.settle()
 }
 
+// settle is Settle with mu held.
 func (d *Disk) settle() {
 	for _, n := range d.dirty {
 		n.saved, n.edits, n.dirty = nil, nil, false
@@ -88,11 +89,11 @@ func (d *Disk) touch(n *inode) {
 	if n.saved == nil {
 		n.saved = &state{n.snapshot(), n.mode, n.modified}
 	}
-	d.list(n)
+	d.markDirty(n)
 }
 
-// list remembers that a crash may change an inode.
-func (d *Disk) list(n *inode) {
+// markDirty remembers that a crash may change an inode.
+func (d *Disk) markDirty(n *inode) {
 	if !n.dirty {
 		n.dirty = true
 		d.dirty = append(d.dirty, n)
@@ -178,6 +179,7 @@ func (d *names) crash(r *rand.Rand) {
 	}
 }
 
+// apply makes a change.
 func (d *names) apply(c *change) {
 	if c.from.dir != nil {
 		d.detach(c.from)

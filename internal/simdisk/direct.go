@@ -25,6 +25,7 @@ func (d *Disk) Symlink(target, name string) {
 	d.put(name, &inode{mode: fs.ModeSymlink | 0o777, modified: now(), target: target})
 }
 
+// put gives an inode a name. Crashes do not undo it.
 func (d *Disk) put(name string, n *inode) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -98,6 +98,7 @@ func (p *Process) Kill() {
 	p.disk.running = slices.DeleteFunc(p.disk.running, func(q *Process) bool { return q == p })
 }
 
+// kill is Kill with the mu of the Disk held.
 func (p *Process) kill() {
 	for o := range p.opened {
 		o.release()

@@ -32,6 +32,7 @@ func (f *file) do(op string, n int, effect func() error) error {
 	}))
 }
 
+// call returns the Call for the hook. It is empty without a hook.
 func (f *file) call(op string, n int) Call {
 	if f.p.before == nil {
 		return Call{}
@@ -45,6 +46,7 @@ func (f *file) call(op string, n int) Call {
 	return Call{Op: op, Name: name, N: n}
 }
 
+// wrap returns the error that *os.File returns.
 func (f *file) wrap(op string, err error) error {
 	switch op {
 	case "list":
@@ -282,11 +284,13 @@ func (f *file) Close() error {
 	return f.wrap("close", failed)
 }
 
+// close closes the file with mu held.
 func (f *file) close() {
 	f.release()
 	delete(f.p.opened, f)
 }
 
+// release ends the lock and the use of the inode.
 func (f *file) release() {
 	f.closed = true
 	if f.node.lock == f {
@@ -308,7 +312,7 @@ func (d *Disk) write(n *inode, p []byte, off int64) (int, error) {
 		return 0, err
 	}
 	d.touch(n)
-	n.data = put(n.own(min(off, size)), p, off)
+	n.data = put(n.makePrivate(min(off, size)), p, off)
 	n.edits = append(n.edits, edit{off: off, data: slices.Clone(p), size: int64(len(n.data))})
 	d.used += int64(len(n.data)) - size
 	n.modified = now()
@@ -323,7 +327,7 @@ func (d *Disk) truncate(n *inode, size int64) error {
 	}
 	d.touch(n)
 	if more > 0 {
-		n.own(int64(len(n.data)))
+		n.makePrivate(int64(len(n.data)))
 	}
 	n.data = resize(n.data, size)
 	n.edits = append(n.edits, edit{size: size})
@@ -332,8 +336,8 @@ func (d *Disk) truncate(n *inode, size int64) error {
 	return nil
 }
 
-// own makes the data private that from this offset on will be changed.
-func (n *inode) own(from int64) []byte {
+// makePrivate makes the data private that from this offset on will be changed.
+func (n *inode) makePrivate(from int64) []byte {
 	if from < int64(n.shared) {
 		n.data, n.shared = slices.Clone(n.data), 0
 	}

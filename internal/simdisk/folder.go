@@ -42,6 +42,7 @@ func (f *folder) OpenFile(name string, flag int, perm fs.FileMode) (disk.File, e
 	return h, nil
 }
 
+// open returns the inode of a file to open, which it may create or truncate.
 func (f *folder) open(name string, flag int, perm fs.FileMode) (*inode, error) {
 	d, how, create := f.p.disk, follow, flag&os.O_CREATE != 0
 	exclusive := create && flag&os.O_EXCL != 0
@@ -121,6 +122,7 @@ func (f *folder) Close() error {
 	return nil
 }
 
+// release ends the use of the directory.
 func (f *folder) release() {
 	f.closed = true
 	f.p.disk.released(f.dir)
@@ -132,6 +134,7 @@ func (f *folder) Stat(name string) (fs.FileInfo, error) { return f.stat("stat", 
 // Lstat implements [disk.Folder].
 func (f *folder) Lstat(name string) (fs.FileInfo, error) { return f.stat("lstat", name, 0) }
 
+// stat is Stat or Lstat, depending on how the last link is treated.
 func (f *folder) stat(op, name string, how int) (i fs.FileInfo, err error) {
 	err = f.do(op, name, func() error {
 		n, err := f.existing(name, how)
@@ -181,6 +184,7 @@ func (f *folder) Mkdir(name string, perm fs.FileMode) error {
 	}))
 }
 
+// mkdir creates a directory at a place, unless there is something.
 func (d *Disk) mkdir(at place, perm fs.FileMode) error {
 	if at.node != nil {
 		return syscall.EEXIST
@@ -354,6 +358,7 @@ func (f *folder) Rename(from, to string) error {
 	return f.failLink("rename", from, to, func() error { return f.rename(from, to) })
 }
 
+// rename is Rename with mu held.
 func (f *folder) rename(from, to string) error {
 	d, how := f.p.disk, 0
 	if !f.root {
@@ -427,10 +432,12 @@ func (d *Disk) busy(n *inode) bool {
 	return false
 }
 
+// do is doCall for an operation on one name.
 func (f *folder) do(op, name string, effect func() error) error {
 	return f.doCall(Call{Op: op, Name: f.abs(name)}, effect)
 }
 
+// doCall calls the hook, and effect if the folder is open.
 func (f *folder) doCall(c Call, effect func() error) error {
 	return f.p.do(c, func() error {
 		if f.closed {
@@ -451,6 +458,7 @@ func (f *folder) fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
+// failLink is doCall for an operation on two names, whose error is an *os.LinkError.
 func (f *folder) failLink(op, from, to string, effect func() error) error {
 	err := f.doCall(Call{Op: op, Name: f.abs(from), To: f.abs(to)}, effect)
 	if err == nil {

@@ -56,6 +56,7 @@ func newInode(mode fs.FileMode) *inode {
 	return n
 }
 
+// now returns the time without its monotonic part, as disks have it.
 func now() time.Time { return time.Now().Round(0) }
 
 // A slot is where an inode can be.
@@ -215,7 +216,7 @@ func (d *Disk) add(at place, n *inode) error {
 		return syscall.EACCES
 	}
 	if n.saved != nil {
-		d.list(n)
+		d.markDirty(n)
 	}
 	d.change(&change{node: n, to: at.slot})
 	return nil
@@ -232,6 +233,7 @@ func (d *names) change(c *change) {
 	}
 }
 
+// attach puts an inode into a slot, without a change in the log.
 func (d *names) attach(at slot, n *inode) {
 	if n.links++; n.links == 1 && n.opened == 0 {
 		d.used += int64(len(n.data))
@@ -242,6 +244,7 @@ func (d *names) attach(at slot, n *inode) {
 	at.dir.entries[d.key(at.name)] = entry{at.name, n}
 }
 
+// detach empties a slot, without a change in the log.
 func (d *names) detach(at slot) {
 	n := at.dir.entries[d.key(at.name)].node
 	delete(at.dir.entries, d.key(at.name))
@@ -255,6 +258,7 @@ func (d *names) released(n *inode) {
 	d.free(n)
 }
 
+// free frees the space of an inode that has no name and is not open.
 func (d *names) free(n *inode) {
 	if n.links == 0 && n.opened == 0 {
 		d.used -= int64(len(n.data))

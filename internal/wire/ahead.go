@@ -18,25 +18,25 @@ func ReadAhead(ctx context.Context, listing io.Reader, stream bool) io.Reader {
 	}
 	var head bytes.Buffer
 	if _, err := head.ReadFrom(io.LimitReader(listing, aheadOctets)); err != nil {
-		listing = failed{err}
+		listing = errorReader{err}
 	}
-	return under{ctx, io.MultiReader(&head, listing)}
+	return contextReader{ctx, io.MultiReader(&head, listing)}
 }
 
-// under is a reader that fails when its context is done.
-type under struct {
+// contextReader is a reader that fails when its context is done.
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (u under) Read(p []byte) (int, error) {
+func (u contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return u.r.Read(p)
 }
 
-// failed is a reader that always fails.
-type failed struct{ err error }
+// errorReader is a reader that always fails.
+type errorReader struct{ err error }
 
-func (f failed) Read([]byte) (int, error) { return 0, f.err }
+func (f errorReader) Read([]byte) (int, error) { return 0, f.err }

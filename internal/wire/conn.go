@@ -78,12 +78,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return c.read(p, limit)
 }
 
+// limit returns the time limit, which SetTimeout may change meanwhile.
 func (c *Conn) limit() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.timeout
 }
 
+// read is Read with a time limit of its own.
 func (c *Conn) read(p []byte, limit time.Duration) (int, error) {
 	if err := c.arm(c.Conn.SetReadDeadline, limit); err != nil {
 		return 0, err
@@ -138,6 +140,7 @@ func (c *Conn) Arm() error { return c.arm(c.Conn.SetReadDeadline, c.limit()) }
 // Cause returns the error of such a read as Read would return it.
 func (c *Conn) Cause(err error) error { return c.cause(err, c.limit(), noData) }
 
+// arm sets a deadline by set, unless the context has ended. No limit removes the deadline.
 func (c *Conn) arm(set func(time.Time) error, limit time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

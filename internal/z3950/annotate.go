@@ -64,6 +64,7 @@ func (a *annotator) add(at, n, depth int, text string) {
 	a.lines = append(a.lines, Line{at, a.message[at : at+n], depth, text})
 }
 
+// pdu explains the PDU at the cursor.
 func (a *annotator) pdu(c cursor) error {
 	start := c.at
 	n, err := c.fixed(2)
@@ -112,6 +113,7 @@ func (a *annotator) fixed(c *cursor, sizes []int, format string) error {
 	return nil
 }
 
+// elements explains elements and the elements inside them.
 func (a *annotator) elements(c cursor, depth int) error {
 	if depth > maxDepth {
 		return c.fail("elements nested more than %d deep", maxDepth)
@@ -212,7 +214,7 @@ func (p *Search) summary() string {
 	if p.Words != nil {
 		text := fmt.Sprintf("Search %q for %q", p.DatabaseNames, p.Words.Seed)
 		if n := len(p.Words.Like); n > 0 {
-			text += " like " + counted(n, "document")
+			text += " like " + plural(n, "document")
 		}
 		return text + fmt.Sprintf(", at most %d", p.Words.Max.Value)
 	}
@@ -230,8 +232,8 @@ func (p *Search) summary() string {
 	return text
 }
 
-// counted returns a text such as "1 header" or "2 headers".
-func counted(n int, what string) string {
+// plural returns a text such as "1 header" or "2 headers".
+func plural(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
@@ -250,7 +252,7 @@ func (p *SearchResponse) summary() string {
 	}
 	var parts []string
 	if headers > 0 {
-		parts = append(parts, counted(headers, "header"))
+		parts = append(parts, plural(headers, "header"))
 	}
 	if texts > 0 {
 		parts = append(parts, fmt.Sprintf("%d bytes of text", length))

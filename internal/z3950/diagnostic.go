@@ -27,6 +27,7 @@ func (c *cursor) diagnostic() ([]byte, error) {
 	return c.skip(int(n) + 1)[:n], nil
 }
 
+// diagnosticOf returns the diagnostic in an element, which must have been validated.
 func diagnosticOf(e element) Diagnostic {
 	last := len(e.value) - 1
 	return Diagnostic{Code: string(e.value[:2]), Text: string(e.value[2:last]), Surrogate: e.value[last] == 1}

@@ -45,6 +45,7 @@ func ParseDocID(b []byte) (id DocID, ok bool) {
 	return id, true
 }
 
+// field returns the field with the tag t, which must be from 1 to 6.
 func (id *DocID) field(t Tag) *string {
 	return [...]*string{
 		&id.OriginalServer, &id.OriginalDatabase, &id.OriginalID,
@@ -106,6 +107,7 @@ func ParseDocIDText(text string) ([]byte, error) {
 	return id, nil
 }
 
+// unescape decodes each "%XX". Everything else means itself.
 func unescape(s string) []byte {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

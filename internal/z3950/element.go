@@ -50,10 +50,12 @@ type cursor struct {
 	at int // of b's start in the PDU
 }
 
+// fail returns a SyntaxError at the cursor.
 func (c *cursor) fail(format string, args ...any) error {
 	return &SyntaxError{c.at, fmt.Sprintf(format, args...)}
 }
 
+// skip returns the next n octets, which must exist, and moves the cursor behind them.
 func (c *cursor) skip(n int) []byte {
 	head := c.b[:n:n]
 	c.b, c.at = c.b[n:], c.at+n
@@ -167,6 +169,7 @@ func elements(b []byte) iter.Seq[element] {
 
 // Appending.
 
+// appendInteger appends a compressed integer (see cursor.integer).
 func appendInteger(b []byte, n uint32) []byte {
 	for shift := 21; shift > 0; shift -= 7 {
 		if n>>shift > 0 {
@@ -176,6 +179,7 @@ func appendInteger(b []byte, n uint32) []byte {
 	return append(b, byte(n&0x7f))
 }
 
+// appendFixed appends n as a big-endian integer of size octets.
 func appendFixed(b []byte, n uint32, size int) []byte {
 	for shift := 8 * (size - 1); shift >= 0; shift -= 8 {
 		b = append(b, byte(n>>shift))

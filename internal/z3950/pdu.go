@@ -113,6 +113,7 @@ type Terms struct {
 	ReferenceID           []byte
 }
 
+// append appends the terms as elements.
 func (t *Terms) append(b []byte) []byte {
 	b = appendElement(b, TagProtocolVersion, []byte{t.Version})
 	b = appendElement(b, TagOptions, []byte{t.Options})
@@ -164,6 +165,7 @@ func (t *Terms) decode(c cursor) error {
 	return nil
 }
 
+// firstOctet returns the first octet of a value, or 0 if it is empty.
 func firstOctet(e element) byte {
 	if len(e.value) == 0 {
 		return 0

@@ -112,6 +112,7 @@ func (p *SearchResponse) Diagnostics() iter.Seq[Diagnostic] {
 	}
 }
 
+// recordOf returns the record in a document group.
 func recordOf(g element) Record {
 	r := Record{Group: g.tag}
 	for e := range elements(g.value) {
@@ -153,6 +154,7 @@ func recordOf(g element) Record {
 	return r
 }
 
+// addTypes adds the types in a block, up to the limit.
 func (r *Record) addTypes(block []byte) {
 	for e := range elements(block) {
 		if e.tag == TagType && len(r.Types) < maxTypes {

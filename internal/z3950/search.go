@@ -117,6 +117,7 @@ func (p *Search) appendInfo(b []byte) []byte {
 	return b
 }
 
+// append appends the query with its feedback.
 func (w *Words) append(b []byte) []byte {
 	b = appendElement(b, TagSeedWords, w.Seed)
 	for _, f := range w.Like {
@@ -170,6 +171,7 @@ func decodeSearch(head, info cursor) (PDU, error) {
 	return p, p.decodeInfo(info)
 }
 
+// decodeInfo decodes the query, of either type.
 func (p *Search) decodeInfo(info cursor) error {
 	if err := check(info.b, info.at, 1); err != nil {
 		return err
@@ -204,6 +206,7 @@ func (p *Search) decodeInfo(info cursor) error {
 // maxTokens is the maximum number of parts of a query, and of documents of feedback.
 const maxTokens = 1000
 
+// decodeQuery decodes a query in reverse Polish notation.
 func decodeQuery(c cursor) ([]Token, error) {
 	tokens := []Token{}
 	attributes := ""
@@ -224,6 +227,7 @@ func decodeQuery(c cursor) ([]Token, error) {
 	return tokens, nil
 }
 
+// decode decodes a query for words, with its feedback.
 func (w *Words) decode(c cursor) error {
 	last := new(Feedback) // receives the elements before the first document
 	for e := range elements(c.b) {

@@ -108,7 +108,7 @@ func (p *Process) AwaitThat(tb testing.TB, what string, holds func() bool) {
 }
 
 // TimeOver returns a channel that receives a value shortly before the time limit of go test, so
-// that a test that hangs can report why. Without a limit it never does.
+// that a test that hangs can report why. Without a limit it receives nothing.
 func TimeOver(tb testing.TB) <-chan time.Time {
 	if limited, ok := tb.(interface{ Deadline() (time.Time, bool) }); ok {
 		if deadline, ok := limited.Deadline(); ok {

@@ -59,6 +59,7 @@ func Start(tb testing.TB, cert, key []byte) *Server {
 	return s
 }
 
+// require skips the test if INN cannot be started; in CI it fails.
 func require(tb testing.TB) {
 	tb.Helper()
 	missing := ""
@@ -221,6 +222,7 @@ func (s *Server) run(tb testing.TB) {
 	p.AwaitThat(tb, "greets", s.greets)
 }
 
+// greets reports whether the server accepts a connection and is ready.
 func (s *Server) greets() bool {
 	c, err := net.Dial("tcp", s.Addr)
 	if err != nil {

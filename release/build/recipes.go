@@ -33,6 +33,7 @@ func (r *release) recipes(built []target, sums map[string]string) error {
 // An asset is an archive as a recipe names it.
 type asset struct{ URL, Sum string }
 
+// asset returns the archive of a target. It fails if that was not built.
 func (r *release) asset(t target, suffix string, sums map[string]string) (asset, error) {
 	name := r.stem(t) + suffix
 	if sums[name] == "" {

@@ -24,7 +24,7 @@ type file struct {
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *file) UnmarshalJSON(data []byte) error {
 	var text string
-	if strictly(data, &text) == nil {
+	if decodeStrict(data, &text) == nil {
 		f.data = []byte(text)
 		return nil
 	}
@@ -33,7 +33,7 @@ func (f *file) UnmarshalJSON(data []byte) error {
 		Octets   []byte    `json:"octets"`
 		Modified time.Time `json:"modified"`
 	}
-	if err := strictly(data, &o); err != nil {
+	if err := decodeStrict(data, &o); err != nil {
 		return err
 	}
 	f.data, f.modified = slices.Concat([]byte(o.Text), o.Octets), o.Modified
@@ -140,7 +140,8 @@ func putTree(s *server, w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// filesOf returns the files that a client sees after a login as the user of the query, or without one.
+// filesOf returns the files that a client sees after a login as the user of the query, or without
+// one.
 func (s *server) filesOf(r *http.Request) (fs.FS, map[string][]byte, error) {
 	name := r.URL.Query().Get("user")
 	if name == "" {

@@ -1,5 +1,5 @@
-// Package control lets programs in any language use the test servers: it starts, configures and reads
-// them by JSON over HTTP. openapi.yaml describes that; [API] serves it.
+// Package control lets programs in any language use the test servers: it starts, configures and
+// reads them by JSON over HTTP. openapi.yaml describes that; [API] serves it.
 package control
 
 import (
@@ -58,8 +58,8 @@ const (
 //go:embed openapi.yaml
 var description []byte
 
-// API is an [http.Handler] that starts and ends test servers for its clients. Its methods may be called
-// concurrently. The caller must close it.
+// API is an [http.Handler] that starts and ends test servers for its clients. Its methods may be
+// called concurrently. The caller must close it.
 type API struct {
 	Config
 	mux    *http.ServeMux
@@ -175,8 +175,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// admit checks that a request is not one that the page of another site makes a browser send, and that it
-// has the token.
+// admit checks that a request is not one that the page of another site makes a browser send, and
+// that it has the token.
 func (a *API) admit(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -296,8 +296,8 @@ func (a *API) startAll(list []newServer) (servers []*server, err error) {
 	return servers, nil
 }
 
-// take takes a server out of the list. It returns false if another request has done so.
-func (a *API) take(s *server) bool {
+// remove takes a server out of the list. It returns false if another request has done so.
+func (a *API) remove(s *server) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := slices.Index(a.servers, s)
@@ -309,7 +309,7 @@ func (a *API) take(s *server) bool {
 
 func deleteServer(s *server, w http.ResponseWriter, _ *http.Request) error {
 	pending := s.pending()
-	if s.api.take(s) {
+	if s.api.remove(s) {
 		s.close()
 	}
 	return answer(w, http.StatusOK, map[string]any{"pending": pending})

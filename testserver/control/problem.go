@@ -86,9 +86,10 @@ func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// decode decodes JSON without unknown fields. prefix is the field that the document is the value of.
+// decode decodes JSON without unknown fields. prefix is the field that the document is the value
+// of.
 func decode(data []byte, into any, prefix string) error {
-	err := strictly(data, into)
+	err := decodeStrict(data, into)
 	if err == nil {
 		return nil
 	}
@@ -98,7 +99,7 @@ func decode(data []byte, into any, prefix string) error {
 	if json.Unmarshal(data, &fields) == nil {
 		for name, value := range fields {
 			one, _ := json.Marshal(map[string]json.RawMessage{name: value})
-			if e := strictly(one, reflect.New(reflect.TypeOf(into).Elem()).Interface()); e != nil {
+			if e := decodeStrict(one, reflect.New(reflect.TypeOf(into).Elem()).Interface()); e != nil {
 				err, field = e, name
 				switch inner := fieldOf(e); {
 				case strings.HasPrefix(inner, name+"."):
@@ -140,7 +141,8 @@ func kind(t reflect.Type) string {
 	return "nothing: only a program in Go can set this"
 }
 
-func strictly(data []byte, into any) error {
+// decodeStrict decodes one JSON document that has no unknown fields.
+func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

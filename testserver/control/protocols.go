@@ -39,13 +39,13 @@ func starters() map[string]starter {
 // plain returns the starter of a server that has neither users nor personalities.
 func plain[S any](start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) starter {
 	return func(p *plan) error {
-		_, err := start(p.server.api.ctx, p.addr, func(s *S) { p.set(common(s), s, none(p)) })
+		_, err := start(p.server.api.ctx, p.addr, func(s *S) { p.set(common(s), s, noPersonality(p)) })
 		return err
 	}
 }
 
-// none is personality for a server that has none.
-func none(p *plan) func() error { return personality[any](p, nil, nil) }
+// noPersonality is personality for a server that has none.
+func noPersonality(p *plan) func() error { return personality[any](p, nil, nil) }
 
 func startFTP(p *plan) error {
 	srv, err := ftptest.Start(p.server.api.ctx, p.addr, func(s *ftptest.Server) {
@@ -67,7 +67,7 @@ func startGopher(p *plan) error {
 
 func startHTTP(p *plan) error {
 	_, err := webtest.Start(p.server.api.ctx, p.addr, func(s *webtest.Server) {
-		p.set(&s.Server, s, none(p))
+		p.set(&s.Server, s, noPersonality(p))
 		s.Users = p.users
 	})
 	return err
@@ -87,7 +87,7 @@ func startNNTP(p *plan) error {
 
 func startSMTP(p *plan) error {
 	srv, err := smtptest.Start(p.server.api.ctx, p.addr, func(s *smtptest.Server) {
-		p.set(&s.Server, s, none(p))
+		p.set(&s.Server, s, noPersonality(p))
 	})
 	if err == nil {
 		p.server.mail = srv.Mail
@@ -98,7 +98,7 @@ func startSMTP(p *plan) error {
 func startTelnet(p *plan) error {
 	_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
 		var d dialogue
-		p.set(&s.Server, &d, none(p))
+		p.set(&s.Server, &d, noPersonality(p))
 		s.Dialogue = d.steps()
 	})
 	return err
@@ -167,16 +167,17 @@ func describe() map[string]protocolInfo {
 func personalitiesOf(protocol string) []personalityInfo {
 	switch protocol {
 	case "ftp":
-		return listed(ftptest.Personalities())
+		return personalityInfos(ftptest.Personalities())
 	case "gopher":
-		return listed(gophertest.Personalities())
+		return personalityInfos(gophertest.Personalities())
 	case "nntp":
-		return listed(nntptest.Personalities())
+		return personalityInfos(nntptest.Personalities())
 	}
 	return []personalityInfo{}
 }
 
-func listed[S any](all []testserver.Personality[S]) (list []personalityInfo) {
+// personalityInfos describes personalities for clients.
+func personalityInfos[S any](all []testserver.Personality[S]) (list []personalityInfo) {
 	for _, p := range all {
 		list = append(list, personalityInfo{p.Name, p.Summary, p.Source})
 	}

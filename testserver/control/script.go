@@ -46,6 +46,7 @@ func (a *API) runScript(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, map[string]any{"servers": list})
 }
 
+// startScript starts the servers of a script, all of them or none.
 func (a *API) startScript(script []byte) ([]*server, error) {
 	list, err := parseScript(script)
 	if err != nil {

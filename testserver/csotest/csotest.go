@@ -199,6 +199,7 @@ func (s *Server) query(args string) string {
 	return b.String() + "200:Ok."
 }
 
+// known reports whether an entry has a field.
 func (s *Server) known(field string) bool {
 	return slices.ContainsFunc(s.Entries, func(e Entry) bool {
 		return slices.ContainsFunc(e, func(f Field) bool { return f.Name == field })

@@ -59,6 +59,7 @@ func (f *session) answer(p *core.Plan, reply string) error {
 	return f.Client.Answer(p, reply)
 }
 
+// checkAhead waits for commands that arrive too early, for the time of aheadTime.
 func (f *session) checkAhead() error {
 	wait := time.NewTimer(aheadTime)
 	defer wait.Stop()
@@ -94,7 +95,7 @@ func (f *session) ahead(line input) error {
 		f.queue = append(f.queue, line)
 		return nil
 	}
-	f.hear(line)
+	f.recordCommand(line)
 	switch {
 	case f.srv.Ahead == AheadLost:
 		return nil

@@ -45,7 +45,7 @@ func (f *session) pasv(string) error {
 	if f.srv.RequirePRET && !f.announced {
 		return f.reply("500 PRET first.")
 	}
-	ip := f.srv.toldHost(addrOf(f.LocalAddr()).String())
+	ip := f.srv.passiveHost(addrOf(f.LocalAddr()).String())
 	if strings.Contains(ip, ":") {
 		f.closePassive()
 		return f.reply("522 Use EPSV, this is IPv6.")
@@ -77,6 +77,7 @@ func (f *session) epsv(arg string) error {
 // peer returns the client's address.
 func (f *session) peer() netip.Addr { return addrOf(f.RemoteAddr()) }
 
+// addrOf returns the IP address of a, which is not valid for other addresses.
 func addrOf(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -92,9 +93,9 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 	var err, over error
 	switch srv := f.srv; {
 	case srv.one != nil:
-		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.one.open(ctx, f.peer()) })
+		err, over = f.await(func(ctx context.Context) (dataListener, error) { return srv.one.open(ctx, f.peer()) })
 	case srv.pool != nil:
-		err, over = f.await(func(ctx context.Context) (entrance, error) { return srv.pool.reserve(ctx, f.peer()) })
+		err, over = f.await(func(ctx context.Context) (dataListener, error) { return srv.pool.reserve(ctx, f.peer()) })
 	default: // a port of its own, at the address at which the control connection came in
 		var l net.Listener
 		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String()); err == nil {
@@ -114,17 +115,17 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 }
 
 // await waits for a passive port, and meanwhile reads commands. The second error ends the session.
-func (f *session) await(open func(context.Context) (entrance, error)) (err, over error) {
+func (f *session) await(open func(context.Context) (dataListener, error)) (err, over error) {
 	ctx, cancel := context.WithTimeout(f.srv.m.Ctx(), dataTimeout)
 	defer cancel()
-	var e entrance
+	var e dataListener
 	opened := make(chan error, 1)
 	f.srv.m.Go(func() {
 		var err error
 		e, err = open(ctx)
 		opened <- err
 	})
-	err, over = f.attend(opened, func() {}, cancel)
+	err, over = f.awaitTransfer(opened, func() {}, cancel)
 	if e != nil {
 		f.closePassive() // that of a command carried out meanwhile
 		f.passive = e

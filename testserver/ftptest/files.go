@@ -27,6 +27,7 @@ func (f *session) name(arg string) string {
 // fail replies to an error of the tree.
 func (f *session) fail(err error) error { return f.reply(f.failure(err)) }
 
+// failure returns the reply to an error of the tree.
 func (f *session) failure(err error) string {
 	f.now.about = reason(err)
 	switch {
@@ -127,7 +128,7 @@ func (f *session) setModTime(arg string) error {
 	if err != nil || file == "" {
 		return f.reply("501 MFMT YYYYMMDDhhmmss name")
 	}
-	err = f.writing(testserver.Write, func() error { return f.tree.Touch(f.name(file), t) })
+	err = f.withRight(testserver.Write, func() error { return f.tree.Touch(f.name(file), t) })
 	return f.change(err, "213 Modify=%s; %s", stamp, file)
 }
 
@@ -139,33 +140,33 @@ func (f *session) change(err error, format string, args ...any) error {
 	return f.reply(fmt.Sprintf(format, args...))
 }
 
-// may reports whether the user has a right.
-func (f *session) may(r testserver.Rights) bool {
+// hasRight reports whether the user has a right.
+func (f *session) hasRight(r testserver.Rights) bool {
 	const changing = testserver.Write | testserver.Delete
 	return f.srv.Users[f.user].May(r) && !(f.srv.ReadOnly && r&changing != 0)
 }
 
-// writing runs a change that requires a right.
-func (f *session) writing(r testserver.Rights, change func() error) error {
-	if !f.may(r) {
+// withRight runs a change that requires a right.
+func (f *session) withRight(r testserver.Rights, change func() error) error {
+	if !f.hasRight(r) {
 		return fs.ErrPermission
 	}
 	return change()
 }
 
 func (f *session) deleteFile(arg string) error {
-	err := f.writing(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), false) })
+	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), false) })
 	return f.change(err, "250 Deleted.")
 }
 
 func (f *session) removeDir(arg string) error {
-	err := f.writing(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), true) })
+	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), true) })
 	return f.change(err, "250 Removed.")
 }
 
 func (f *session) makeDir(arg string) error {
 	name := f.name(arg)
-	err := f.writing(testserver.Write, func() error { return f.tree.Mkdir(name) })
+	err := f.withRight(testserver.Write, func() error { return f.tree.Mkdir(name) })
 	return f.change(err, "257 %s created.", quoted(name))
 }
 
@@ -184,7 +185,7 @@ func (f *session) renameTo(arg string) error {
 		return f.reply("503 RNFR first.")
 	}
 	f.renaming = ""
-	err := f.writing(testserver.Write|testserver.Delete, func() error { return f.tree.Rename(from, f.name(arg)) })
+	err := f.withRight(testserver.Write|testserver.Delete, func() error { return f.tree.Rename(from, f.name(arg)) })
 	return f.change(err, "250 Renamed.")
 }
 

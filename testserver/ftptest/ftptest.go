@@ -1,4 +1,5 @@
-// Package ftptest has an FTP server for tests. Package testserver has what all servers have in common.
+// Package ftptest has an FTP server for tests. Package testserver has what all servers have in
+// common.
 package ftptest
 
 import (
@@ -190,8 +191,8 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	build.On(&s.Server, stage, n, faults)
 }
@@ -221,11 +222,11 @@ type session struct {
 	rest     int64
 	renaming string // the argument of RNFR
 	epsvAll  bool
-	passive  entrance // after PASV and EPSV
-	active   string   // address to connect to, after PORT and EPRT
-	queue    []input  // commands that came during a transfer
-	moving   bool     // a transfer is under way
-	aborted  bool     // an ABOR has ended a transfer, and is not answered yet
+	passive  dataListener // after PASV and EPSV
+	active   string       // address to connect to, after PORT and EPRT
+	queue    []input      // commands that came during a transfer
+	moving   bool         // a transfer is under way
+	aborted  bool         // an ABOR has ended a transfer, and is not answered yet
 
 	outOfTurn bool                    // the current command arrived before an earlier one was answered
 	carryOut  func(line string) error // command(), for commands that carry out others
@@ -245,6 +246,7 @@ const (
 	settleTime  = 100 * time.Millisecond
 )
 
+// serve serves one control connection.
 func (s *Server) serve(c *core.Client) {
 	record.ReceiveUrgent(c.Conn)
 	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
@@ -274,7 +276,7 @@ func (s *Server) serve(c *core.Client) {
 	switch {
 	case errors.Is(err, core.ErrSilent): // stay, without an answer, until the client leaves
 		for line := range f.lines {
-			f.hear(line)
+			f.recordCommand(line)
 		}
 	case f.idle:
 		_ = f.answer(new(core.Plan), "421 Timeout.")
@@ -292,12 +294,12 @@ func (f *session) next() (text string, more bool) {
 	} else if line, more = <-f.lines; !more {
 		return "", false
 	}
-	return f.hear(line), true
+	return f.recordCommand(line), true
 }
 
-// hear records a command when it is carried out, so that each reply follows its command in the
-// transcript even if several commands came at once.
-func (f *session) hear(line input) string {
+// recordCommand records a command when it is carried out, so that each reply follows its command in
+// the transcript even if several commands came at once.
+func (f *session) recordCommand(line input) string {
 	_, _ = f.Received.Write([]byte(line.octets))
 	return line.text
 }
@@ -378,14 +380,14 @@ func (f *session) command(line string) error {
 	switch {
 	case !known:
 		return f.reply("500 Unknown command.")
-	case core.Names(f.srv.Hide, verb):
+	case core.ContainsFold(f.srv.Hide, verb):
 		return f.reply("502 Command not implemented.")
 	case !f.secured && f.srv.RequireTLS && (verb == "USER" || verb == "PASS"):
 		return f.reply("530 AUTH TLS first.")
-	case !f.loggedIn && (!slices.Contains(beforeLogin, verb) || core.Names(f.srv.LoginFirst, verb)):
+	case !f.loggedIn && (!slices.Contains(beforeLogin, verb) || core.ContainsFold(f.srv.LoginFirst, verb)):
 		return f.reply("530 Please login with USER and PASS.")
 	}
-	if text, ok := f.srv.Replies.instead(f.now.verb, arg); ok {
+	if text, ok := f.srv.Replies.fixedReply(f.now.verb, arg); ok {
 		return f.answer(f.plan, f.plan.Text(core.Reply, f.fill(text, "")))
 	}
 	return do(f, arg)
@@ -401,7 +403,7 @@ func (f *session) reply(text string) error {
 
 // respond is reply with the armed faults of p.
 func (f *session) respond(p *core.Plan, usual string) error {
-	text, wait := f.word(usual)
+	text, wait := f.replyText(usual)
 	if passive := strings.HasPrefix(usual, "227") || strings.HasPrefix(usual, "229"); passive && f.srv.Passive == PassiveRefused {
 		_ = f.passive.close()
 	}

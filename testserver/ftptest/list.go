@@ -22,7 +22,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	name := f.name(arg)
 	e, err := f.tree.Stat(name)
 	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
-		return f.fitting(command, arg)
+		return f.listMatching(command, arg)
 	}
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 		e.Name = arg
 		return f.format(command, "", e, []tree.Entry{e}), nil
 	}
-	if !f.may(testserver.List) {
+	if !f.hasRight(testserver.List) {
 		return nil, fs.ErrPermission
 	}
 	entries, err := f.tree.List(name)
@@ -65,10 +65,10 @@ func (f *session) format(command, dir string, self tree.Entry, entries []tree.En
 	return l.Usual()
 }
 
-// fitting lists the names that match a pattern in the last part of arg, as servers do that run ls;
-// clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
-func (f *session) fitting(command, arg string) ([]string, error) {
-	if !f.may(testserver.List) {
+// listMatching lists the names that match a pattern in the last part of arg, as servers do that run
+// ls; clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
+func (f *session) listMatching(command, arg string) ([]string, error) {
+	if !f.hasRight(testserver.List) {
 		return nil, fs.ErrPermission
 	}
 	dir, pattern := path.Split(arg)
@@ -110,7 +110,7 @@ func (f *session) perm(letters string) string {
 		'a': testserver.Write, 'c': testserver.Write, 'm': testserver.Write, 'w': testserver.Write}
 	return strings.Map(func(letter rune) rune {
 		right, known := needs[letter]
-		if known && !f.may(right) {
+		if known && !f.hasRight(right) {
 			return -1
 		}
 		return letter

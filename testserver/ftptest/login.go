@@ -78,6 +78,7 @@ func (f *session) login() error {
 	return f.reply("230 User logged in, proceed.")
 }
 
+// denied replies to a wrong login. After too many of them the session ends.
 func (f *session) denied() error {
 	f.asked = 0
 	if f.failures++; f.failures >= maxLogins {
@@ -116,7 +117,7 @@ func (f *session) features(string) error {
 	if f.srv.m.TLS != nil {
 		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
-	text, wait := f.word("211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End")
+	text, wait := f.replyText("211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End")
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ const (
 // connection has, then it is this one, and the bytes are right. If it has not, then a foreign
 // connection has come in the same window, and the data connection is on its way for longer than
 // aloneTime and the transfer together. Then an empty document could look complete to one side. That
-// is the one mistake that cannot be excluded, because nothing distinguishes the two: with both times
-// 0, it happened in 16 of 10,000 transfers of eight clients, and in none with 20 ms for both
+// is the one mistake that cannot be excluded, because nothing distinguishes the two: with both
+// times 0, it happened in 16 of 10,000 transfers of eight clients, and in none with 20 ms for both
 // (TestFTPOnePortCrowd in interop). It takes a second client, of which there are signs: connections
 // that wait, spoiled windows, data connections that do not come. For crowdTime after a sign
 // longAloneTime replaces aloneTime.
@@ -72,7 +72,7 @@ type arrival struct {
 	ended  chan struct{} // closed if it is not
 }
 
-// window is the time in which one data connection must arrive. It is an entrance.
+// window is the time in which one data connection must arrive. It is a dataListener.
 type window struct {
 	one  *onePort
 	peer netip.Addr    // connections from other hosts are not candidates
@@ -141,7 +141,7 @@ func (o *onePort) refuse(a *arrival) {
 	for i, waiting := range o.waiting {
 		if waiting == a {
 			o.waiting = append(o.waiting[:i:i], o.waiting[i+1:]...)
-			o.crowded()
+			o.noteOtherClient()
 			a.reset()
 		}
 	}
@@ -153,11 +153,11 @@ func (a *arrival) reset() {
 	close(a.ended)
 }
 
-// crowded records a sign of a second client.
-func (o *onePort) crowded() { o.crowd = time.Now().Add(crowdTime) }
+// noteOtherClient records a sign of a second client.
+func (o *onePort) noteOtherClient() { o.crowd = time.Now().Add(crowdTime) }
 
 // open begins a window, after the end of the previous one.
-func (o *onePort) open(ctx context.Context, peer netip.Addr) (entrance, error) {
+func (o *onePort) open(ctx context.Context, peer netip.Addr) (dataListener, error) {
 	for {
 		o.mu.Lock()
 		previous := o.window
@@ -189,7 +189,7 @@ func (w *window) arrive(a *arrival) {
 		w.candidate = a
 	default:
 		w.spoiled = true
-		w.one.crowded()
+		w.one.noteOtherClient()
 		a.reset()
 		w.candidate.reset()
 	}
@@ -246,7 +246,7 @@ func (w *window) take(now bool) (net.Conn, time.Duration, error) {
 	}
 	w.taken = w.taken || now
 	if len(w.one.waiting) > 0 {
-		w.one.crowded()
+		w.one.noteOtherClient()
 	}
 	if time.Now().Before(w.one.crowd) {
 		return w.candidate.Conn, longAloneTime, nil
@@ -282,7 +282,7 @@ func (w *window) expire() {
 	w.one.mu.Lock()
 	defer w.one.mu.Unlock()
 	if w.one.window == w {
-		w.one.crowded()
+		w.one.noteOtherClient()
 		w.end()
 	}
 }

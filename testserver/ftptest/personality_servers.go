@@ -144,6 +144,7 @@ func PureFTPd(s *Server) {
 	s.Listing = pureListing
 }
 
+// pureListing is the Listing of Pure-FTPd.
 func pureListing(l Listing) []string {
 	facts := func(name, typ, modify, size string, mode fs.FileMode) string {
 		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g%s;", typ, size, modify, mode.Perm(), l.unique(name))
@@ -315,6 +316,7 @@ func narrow(l Listing, day string) []string {
 	return lines
 }
 
+// typeOf returns the value of the fact type.
 func typeOf(e fs.FileInfo) string {
 	if e.IsDir() {
 		return "dir"

@@ -24,9 +24,9 @@ func checkHost(host string) error {
 	return nil
 }
 
-// toldHost returns the address for the reply to PASV, in place of the real one. A name that was made
-// public cannot be told, except for localhost.
-func (s *Server) toldHost(host string) string {
+// passiveHost returns the address for the reply to PASV, in place of the real one. A name that was
+// made public cannot be told, except for localhost.
+func (s *Server) passiveHost(host string) string {
 	switch told := s.m.PublicHost(""); {
 	case told == "localhost":
 		return "127.0.0.1"
@@ -68,13 +68,13 @@ func (s *Server) preparePorts(how *core.Service) error {
 	return checkHost(s.PassiveHost)
 }
 
-// entrance is where the data connection of one transfer arrives. It is opened before the passive
-// reply.
-type entrance interface {
+// dataListener is where the data connection of one transfer arrives. It is opened before the
+// passive reply.
+type dataListener interface {
 	port() uint16
 	// accept waits for the data connection, at most for dataTimeout.
 	accept(ctx context.Context) (net.Conn, error)
-	// close gives the entrance up, or ends its use after accept. Its error means that the accepted
+	// close gives the port up, or ends its use after accept. Its error means that the accepted
 	// connection may be the wrong one. Only the first call does something.
 	close() error
 }
@@ -104,7 +104,7 @@ func (s *Server) listen(host string, port uint16) (net.Listener, error) {
 	return l, nil
 }
 
-// listening is an entrance that has a port to itself, at least for the time being.
+// listening is a dataListener that has a port to itself, at least for the time being.
 type listening struct {
 	net.Listener
 	peer    netip.Addr // where the data connection comes from
@@ -137,6 +137,7 @@ func (e *listening) close() error {
 	return nil
 }
 
+// setDeadline sets the deadline of Accept, if the listener has one.
 func setDeadline(l net.Listener, t time.Time) {
 	if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
 		_ = d.SetDeadline(t)
@@ -186,6 +187,7 @@ type pool struct {
 	free  chan net.Listener // the one that was used longest ago first; sessions wait in turn
 }
 
+// openPool opens the ports of DataPorts.
 func (s *Server) openPool() error {
 	host, _, _ := net.SplitHostPort(s.m.Addr)
 	p := &pool{srv: s, free: make(chan net.Listener, s.DataPorts)}
@@ -202,7 +204,7 @@ func (s *Server) openPool() error {
 }
 
 // reserve takes a port, and waits for one if necessary.
-func (p *pool) reserve(ctx context.Context, peer netip.Addr) (entrance, error) {
+func (p *pool) reserve(ctx context.Context, peer netip.Addr) (dataListener, error) {
 	var l net.Listener
 	select {
 	case l = <-p.free:

@@ -25,9 +25,9 @@ import (
 //	                instead of the usual 550 of this reason, or 226, to any command
 //
 // The reasons are "no such file or directory", "permission denied", "not a directory", "is a
-// directory", "file exists" and "directory not empty", in replies to USER and PASS "anonymous", and in
-// the reply to ABOR "no transfer".
-// With the key "LIST 226 no such file or directory" LIST sends an empty listing in that case.
+// directory", "file exists" and "directory not empty", in replies to USER and PASS "anonymous", and
+// in the reply to ABOR "no transfer". With the key "LIST 226 no such file or directory" LIST sends
+// an empty listing in that case.
 //
 // With a key without a code the command has no effect after the login, whatever the text:
 //
@@ -52,8 +52,8 @@ import (
 //	{listing}             the lines of MLST and STAT
 type Replies map[string]string
 
-// instead returns the reply to a command that has no effect.
-func (r Replies) instead(verb, arg string) (text string, ok bool) {
+// fixedReply returns the reply to a command that has no effect.
+func (r Replies) fixedReply(verb, arg string) (text string, ok bool) {
 	if text, ok = r[verb+" "+arg]; !ok {
 		text, ok = r[verb]
 	}
@@ -80,8 +80,8 @@ func newCurrent(line string) current {
 	return current{line: line, verb: verb, arg: arg}
 }
 
-// word returns the text of a reply, and how long the server waits before it.
-func (f *session) word(usual string) (text string, wait time.Duration) {
+// replyText returns the text of a reply, and how long the server waits before it.
+func (f *session) replyText(usual string) (text string, wait time.Duration) {
 	code, _, _ := strings.Cut(usual, " ")
 	code, _, _ = strings.Cut(code, "-")
 	verb := f.now.verb + " "
@@ -122,6 +122,7 @@ func (f *session) fill(text, usual string) string {
 	).Replace(text)
 }
 
+// capital returns s with its first letter in upper case.
 func capital(s string) string {
 	for i, r := range s {
 		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
@@ -129,6 +130,7 @@ func capital(s string) string {
 	return s
 }
 
+// mode returns the name of the type in replies.
 func (f *session) mode() string {
 	if f.ascii {
 		return "ASCII"
@@ -152,8 +154,8 @@ func reason(err error) string {
 	return ""
 }
 
-// withFeatures completes the reply to FEAT: without the commands of Hide, with those that this server
-// has in addition.
+// withFeatures completes the reply to FEAT: without the commands of Hide, with those that this
+// server has in addition.
 func (f *session) withFeatures(text string, more []string) string {
 	lines := strings.Split(text, "\n")
 	head, last := lines[:len(lines)-1], lines[len(lines)-1]
@@ -161,13 +163,13 @@ func (f *session) withFeatures(text string, more []string) string {
 	for i, line := range head {
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		listed[verb] = true
-		if i == 0 || !core.Names(f.srv.Hide, verb) {
+		if i == 0 || !core.ContainsFold(f.srv.Hide, verb) {
 			kept = append(kept, line)
 		}
 	}
 	for _, feature := range more {
 		verb, _, _ := strings.Cut(feature, " ")
-		if !listed[verb] && !core.Names(f.srv.Hide, verb) {
+		if !listed[verb] && !core.ContainsFold(f.srv.Hide, verb) {
 			kept = append(kept, " "+feature)
 		}
 	}

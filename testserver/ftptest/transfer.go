@@ -23,7 +23,7 @@ import (
 
 func (f *session) retrieve(arg string) error {
 	offset := f.takeRestart()
-	if !f.may(testserver.Read) {
+	if !f.hasRight(testserver.Read) {
 		return f.fail(fs.ErrPermission)
 	}
 	file, e, err := f.tree.Open(f.name(arg))
@@ -42,7 +42,7 @@ func (f *session) retrieve(arg string) error {
 		return f.replyf("554 Can't restart at %d.", offset)
 	}
 	f.now.size, f.now.left = e.Size, left
-	return f.transfer(f.opening(path.Base(arg), left), func(d *dataConn) error { return d.send(src) })
+	return f.transfer(f.openingReply(path.Base(arg), left), func(d *dataConn) error { return d.send(src) })
 }
 
 func (f *session) nlst(arg string) error { return f.sendListing("NLST", arg) }
@@ -100,13 +100,15 @@ func (f *session) appendTo(arg string) error {
 	return f.receive(arg, e.Size)
 }
 
+// receive stores the data of a transfer in a file, from an offset on.
 func (f *session) receive(arg string, offset int64) error {
 	return f.receiveAs(arg, offset, "150 Ok to send data.")
 }
 
+// receiveAs is receive with another first reply.
 func (f *session) receiveAs(arg string, offset int64, first string) error {
 	name := f.name(arg)
-	err := f.writing(testserver.Write, func() error { return f.tree.MayWrite(name, offset) })
+	err := f.withRight(testserver.Write, func() error { return f.tree.MayWrite(name, offset) })
 	if err != nil {
 		return f.fail(err)
 	}
@@ -123,13 +125,15 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 	})
 }
 
+// takeRestart returns the offset of REST, which counts for one transfer only.
 func (f *session) takeRestart() int64 {
 	n := f.rest
 	f.rest = 0
 	return n
 }
 
-func (f *session) opening(name string, size int64) string {
+// openingReply returns the first reply to RETR.
+func (f *session) openingReply(name string, size int64) string {
 	return fmt.Sprintf("150 Opening %s mode data connection for %s (%d bytes).", f.mode(), name, size)
 }
 
@@ -152,7 +156,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	defer f.closePassive()
 	p, last := f.plan, ""
-	first, _ = f.word(first)
+	first, _ = f.replyText(first)
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
@@ -177,23 +181,23 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
 	moved := make(chan error, 1)
 	f.srv.m.Go(func() { moved <- f.move(d, open, move) })
-	err, over := f.attend(moved, arrived, cancel)
+	err, over := f.awaitTransfer(moved, arrived, cancel)
 	if over != nil {
 		return over
 	}
 	if last == "" {
 		f.now.bytes = d.moved
 		var wait time.Duration
-		if last, wait = f.word(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
+		if last, wait = f.replyText(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
 			return io.EOF
 		}
 	}
 	return f.finish(p, last)
 }
 
-// attend waits for the end of the transfer and meanwhile reads commands. It calls arrived when a
-// command other than ABOR has come. The second error ends the session.
-func (f *session) attend(moved <-chan error, arrived, cancel func()) (err, over error) {
+// awaitTransfer waits for the end of the transfer and meanwhile reads commands. It calls arrived
+// when a command other than ABOR has come. The second error ends the session.
+func (f *session) awaitTransfer(moved <-chan error, arrived, cancel func()) (err, over error) {
 	if len(f.queue) > 0 {
 		arrived()
 	}
@@ -239,9 +243,10 @@ var (
 // aborts reports whether a command ends the transfer that is under way.
 func (f *session) aborts(line string) bool {
 	_, without := f.srv.Replies["ABOR"]
-	return strings.EqualFold(line, "ABOR") && !without && !core.Names(f.srv.Hide, "ABOR")
+	return strings.EqualFold(line, "ABOR") && !without && !core.ContainsFold(f.srv.Hide, "ABOR")
 }
 
+// lastReply returns the last reply to a transfer that ended with err.
 func (f *session) lastReply(err error) string {
 	switch {
 	case err == nil:
@@ -258,6 +263,7 @@ func (f *session) lastReply(err error) string {
 	return f.failure(err)
 }
 
+// isNetError reports whether err is that of a connection, and not of the tree.
 func isNetError(err error) bool {
 	var ne *net.OpError
 	return errors.As(err, &ne) || errors.Is(err, core.ErrCut)
@@ -365,9 +371,9 @@ func (d *dataConn) send(src io.Reader) error {
 	return nil
 }
 
-// settle ends the data. Lynx 2.9 loses a last reply that it reads together with the first, so it gets a
-// moment to close its side of the data connection before that reply. No other client is known to need
-// it, and one that reads the reply before it closes would wait in vain.
+// settle ends the data. Lynx 2.9 loses a last reply that it reads together with the first, so it
+// gets a moment to close its side of the data connection before that reply. No other client is
+// known to need it, and one that reads the reply before it closes would wait in vain.
 func (d *dataConn) settle() {
 	half, ok := d.Conn.(interface{ CloseWrite() error }) // TCP's, or the close_notify of TLS
 	if !ok || half.CloseWrite() != nil || !d.lynx {

@@ -32,10 +32,12 @@ func itemType(name string) byte {
 	return '9'
 }
 
+// menu returns an answer that ends in a dot.
 func menu(stage string, text string) answer {
 	return answer{stage: stage, text: true, body: io.NopCloser(strings.NewReader(text))}
 }
 
+// binary returns an answer that ends with the connection.
 func binary(stage string, text string) answer {
 	return answer{stage: stage, body: io.NopCloser(strings.NewReader(text))}
 }
@@ -76,6 +78,7 @@ func (s *Server) directory(name string) answer {
 	return menu("MENU", text.String())
 }
 
+// item returns the menu line of a file or directory.
 func (s *Server) item(name string, e tree.Entry) MenuLine {
 	item := MenuLine{Type: '1', Display: e.Name, Selector: "/" + name}
 	if !e.Dir {
@@ -94,7 +97,7 @@ func (s *Server) item(name string, e tree.Entry) MenuLine {
 func (s *Server) line(item MenuLine) string {
 	host, port := item.Host, item.Port
 	if host == "" {
-		host, port = s.where()
+		host, port = s.hostPort()
 	}
 	safe := func(field string) string { return core.OneLine.Replace(strings.ReplaceAll(field, "\t", "?")) }
 	tag := ""
@@ -104,8 +107,8 @@ func (s *Server) line(item MenuLine) string {
 	return fmt.Sprintf("%c%s\t%s\t%s\t%d%s\r\n", item.Type, safe(item.Display), safe(item.Selector), safe(host), port, tag)
 }
 
-// where returns the host and port of the server as menus show them.
-func (s *Server) where() (string, int) { return s.m.Shown(s.Host, s.Port) }
+// hostPort returns the host and port of the server as menus show them.
+func (s *Server) hostPort() (string, int) { return s.m.Shown(s.Host, s.Port) }
 
 // fromMap builds a menu from a gophermap in the format of Bucktooth. A line without a tab is for
 // information, a selector without a slash is a name in the directory, and a missing host and port
@@ -124,6 +127,7 @@ func (s *Server) fromMap(dir string, m io.Reader) string {
 	return text.String()
 }
 
+// mapItem returns the item of a line of a gophermap.
 func mapItem(dir string, fields []string) MenuLine {
 	item := MenuLine{Type: fields[0][0], Display: fields[0][1:], Selector: fields[1]}
 	if item.Selector == "" {
@@ -192,6 +196,7 @@ func (s *Server) find(dir string, words []string, found []MenuLine, depth int) [
 	return found
 }
 
+// matches reports whether the name or the text of a file has all the words.
 func (s *Server) matches(name string, e tree.Entry, words []string) bool {
 	text := strings.ToLower(e.Name)
 	if !e.Dir && itemType(e.Name) == '0' {

@@ -347,10 +347,11 @@ func (s *Server) readForm(c *core.Client, r *bufio.Reader) (lines []string, err 
 	}
 }
 
+// text returns the body of an answer.
 func text(s string) io.ReadCloser { return io.NopCloser(strings.NewReader(s)) }
 
 // hereTabbed returns the server's host and port in the form of a menu.
 func (s *Server) hereTabbed() string {
-	host, port := s.where()
+	host, port := s.hostPort()
 	return fmt.Sprintf("%s\t%d", host, port)
 }

@@ -58,7 +58,7 @@ func (n *session) headers(first, arg, missing string, called func(id string) str
 		return n.reply(refusal)
 	}
 	for _, number := range numbers {
-		if a := n.srv.news.numbered(n.group, number); a != nil {
+		if a := n.srv.news.articleByNumber(n.group, number); a != nil {
 			add(strconv.Itoa(number), a)
 		}
 	}
@@ -99,7 +99,7 @@ func (n *session) newNews(arg string) error {
 		}
 		numbers, _, _ := n.srv.news.numbers(g)
 		for _, number := range numbers {
-			a := n.srv.news.numbered(g, number)
+			a := n.srv.news.articleByNumber(g, number)
 			if a == nil {
 				continue
 			}

@@ -1,4 +1,5 @@
-// Package nntptest has a news server for tests. Package testserver has what all servers have in common.
+// Package nntptest has a news server for tests. Package testserver has what all servers have in
+// common.
 package nntptest
 
 import (
@@ -86,15 +87,15 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	build.On(&s.Server, stage, n, faults)
 }
 
-// Put stores an article while the server runs. Its name is that of a file in Content: "local/test/5"
-// and "local.test/5" are article 5 of the group local.test. With a number that is taken, or a name
-// that is no number, the article gets the next number.
+// Put stores an article while the server runs. Its name is that of a file in Content:
+// "local/test/5" and "local.test/5" are article 5 of the group local.test. With a number that is
+// taken, or a name that is no number, the article gets the next number.
 func (s *Server) Put(name string, data []byte) error {
 	name = tree.Clean(name)
 	if err := s.Server.Put(name, data); err != nil {
@@ -103,8 +104,8 @@ func (s *Server) Put(name string, data []byte) error {
 	return s.news.put(name)
 }
 
-// Remove removes an article by the name of its file, a directory of articles, or an article of Groups
-// or a posted one as in "local.test/5".
+// Remove removes an article by the name of its file, a directory of articles, or an article of
+// Groups or a posted one as in "local.test/5".
 func (s *Server) Remove(name string) error {
 	name = tree.Clean(name)
 	found := s.news.remove(name)
@@ -139,6 +140,7 @@ type session struct {
 // maxLine is the maximum length of a command.
 const maxLine = 4 << 10
 
+// serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
 	n.r = bufio.NewReaderSize(c, maxLine)
@@ -207,7 +209,7 @@ func (n *session) command(line string) error {
 	}
 	do := commands[full]
 	switch {
-	case do == nil, core.Names(n.srv.Hide, verb), core.Names(n.srv.Hide, full), n.srv.RFC977 && !slices.Contains(commands977, full):
+	case do == nil, core.ContainsFold(n.srv.Hide, verb), core.ContainsFold(n.srv.Hide, full), n.srv.RFC977 && !slices.Contains(commands977, full):
 		return n.reply(n.unknown(verb))
 	case n.srv.Protected == nil && len(n.srv.Users) > 0 && !n.loggedIn && !slices.Contains(openCommands, full):
 		return n.reply("480 Authentication required.")
@@ -230,7 +232,7 @@ func (n *session) unknown(verb string) string {
 
 // reply sends a single line, or the armed reply if there is one.
 func (n *session) reply(usual string) error {
-	text, err := n.word(usual)
+	text, err := n.replyText(usual)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ func (n *session) selectGroup(name string) error {
 	if refusal != "" {
 		return n.reply(refusal)
 	}
-	n.enter(g)
-	return n.reply(n.described(g))
+	n.setGroup(g)
+	return n.reply(n.groupReply(g))
 }
 
 // lookup returns a group, or the reply that says why it is not available.
@@ -39,14 +39,16 @@ func (n *session) lookup(name string) (*group, string) {
 	return g, ""
 }
 
-func (n *session) enter(g *group) {
+// setGroup selects a group and its first article.
+func (n *session) setGroup(g *group) {
 	n.group, n.current = g, 0
 	if numbers, _, _ := n.srv.news.numbers(g); len(numbers) > 0 {
 		n.current = numbers[0]
 	}
 }
 
-func (n *session) described(g *group) string {
+// groupReply returns the reply to GROUP.
+func (n *session) groupReply(g *group) string {
 	numbers, low, high := n.srv.news.numbers(g)
 	return fmt.Sprintf("211 %d %d %d %s", len(numbers), low, high, g.name)
 }
@@ -68,7 +70,7 @@ func (n *session) listGroup(arg string) error {
 	if !ok {
 		return n.reply("501 Bad range.")
 	}
-	n.enter(g)
+	n.setGroup(g)
 	var lines strings.Builder
 	numbers, _, _ := n.srv.news.numbers(g)
 	for _, number := range numbers {
@@ -76,7 +78,7 @@ func (n *session) listGroup(arg string) error {
 			fmt.Fprintf(&lines, "%d\r\n", number)
 		}
 	}
-	return n.block(n.described(g)+" list follows", strings.NewReader(lines.String()), true)
+	return n.block(n.groupReply(g)+" list follows", strings.NewReader(lines.String()), true)
 }
 
 // parseSpan reads "n", "n-" or "n-m"; an empty string means everything.
@@ -116,6 +118,7 @@ func (n *session) listGroups(first, pattern string) error {
 	})
 }
 
+// listNewsgroups is LIST NEWSGROUPS [wildmat].
 func (n *session) listNewsgroups(pattern string) error {
 	return n.listNames("215 descriptions follow", pattern, func(name string) string {
 		if d := n.srv.Descriptions[name]; d != "" {
@@ -125,6 +128,7 @@ func (n *session) listNewsgroups(pattern string) error {
 	})
 }
 
+// listNames sends the lines of the groups that match a pattern; "" means all groups.
 func (n *session) listNames(first, pattern string, line func(name string) string) error {
 	var lines strings.Builder
 	for _, name := range n.srv.news.names() {
@@ -149,7 +153,7 @@ func (n *session) over(arg string) error {
 	}
 	var lines strings.Builder
 	for _, number := range numbers {
-		if line, err := n.srv.news.overview(n.srv.news.numbered(n.group, number)); err == nil {
+		if line, err := n.srv.news.overview(n.srv.news.articleByNumber(n.group, number)); err == nil {
 			lines.WriteString(line)
 		}
 	}
@@ -232,7 +236,7 @@ func (n *session) article(code int, arg string) error {
 // locate finds the article for an argument.
 func (n *session) locate(arg string) (a *article, number int, refusal string) {
 	if strings.HasPrefix(arg, "<") {
-		if a = n.srv.news.withID(arg); a == nil {
+		if a = n.srv.news.articleByID(arg); a == nil {
 			return nil, 0, "430 No such article."
 		}
 		if _, refusal = n.lookup(a.group); refusal != "" {
@@ -251,7 +255,7 @@ func (n *session) locate(arg string) (a *article, number int, refusal string) {
 	case arg == "":
 		number = n.current
 	}
-	if a = n.srv.news.numbered(n.group, number); a == nil {
+	if a = n.srv.news.articleByNumber(n.group, number); a == nil {
 		return nil, 0, "423 No article of that number."
 	}
 	n.current = number

@@ -7,8 +7,9 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// Replies are texts that replace those of the server. A text is a reply with its code. If it has more
-// lines, separated by "\n", these are its block, without the last dot. The key says where it is sent:
+// Replies are texts that replace those of the server. A text is a reply with its code. If it has
+// more lines, separated by "\n", these are its block, without the last dot. The key says where it
+// is sent:
 //
 //	"GROUP 411"     instead of the usual 411 to GROUP; "LIST 215" for all commands that begin with
 //	                LIST, unless there is a text for "LIST ACTIVE 215"
@@ -24,8 +25,8 @@ import (
 // {group} by its numbers and its name, as in the reply to GROUP.
 type Replies map[string]string
 
-// word returns the text of a reply, after the time that the server takes for it.
-func (n *session) word(usual string) (string, error) {
+// replyText returns the text of a reply, after the time that the server takes for it.
+func (n *session) replyText(usual string) (string, error) {
 	if err := core.Sleep(n.srv.m.Ctx(), n.srv.Delay); err != nil {
 		return "", err
 	}
@@ -46,11 +47,12 @@ func (n *session) word(usual string) (string, error) {
 	return n.fill(text, rest), nil
 }
 
+// fill replaces the names in braces.
 func (n *session) fill(text, usual string) string {
 	field, span, _ := strings.Cut(n.arg, " ")
 	group, name := "", ""
 	if n.group != nil && strings.Contains(text, "{") {
-		group, name = strings.TrimPrefix(n.described(n.group), "211 "), n.group.name
+		group, name = strings.TrimPrefix(n.groupReply(n.group), "211 "), n.group.name
 	}
 	return strings.NewReplacer("{arg}", n.arg, "{field}", field, "{range}", span, "{name}", name, "{usual}", usual, "{group}", group).Replace(text)
 }

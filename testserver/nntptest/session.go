@@ -34,7 +34,7 @@ func (n *session) allowed(list []string) string {
 	for _, line := range list {
 		verb, _, _ := strings.Cut(line, " ")
 		switch {
-		case core.Names(n.srv.Hide, verb):
+		case core.ContainsFold(n.srv.Hide, verb):
 		case verb == "STARTTLS" && (n.srv.m.TLS == nil || n.secured):
 		case verb == "AUTHINFO" && (len(n.srv.Users) == 0 || n.loggedIn):
 		default:
@@ -163,7 +163,7 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 
 // block sends a reply of several lines. If record is true, the transcript has all of them.
 func (n *session) block(first string, lines io.Reader, record bool) error {
-	text, err := n.word(first)
+	text, err := n.replyText(first)
 	if err != nil {
 		return err
 	}

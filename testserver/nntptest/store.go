@@ -91,6 +91,7 @@ func groupName(dir string) string {
 	return name
 }
 
+// group returns the group of a name, and creates it if it does not exist.
 func (r *store) group(name string) *group {
 	g := r.groups[name]
 	if g == nil {
@@ -152,8 +153,8 @@ func (r *store) put(name string) error {
 	return err
 }
 
-// remove removes the articles that are files of that name or below it, or the article of that number
-// in a group, as in "local.test/5". It reports whether there was one.
+// remove removes the articles that are files of that name or below it, or the article of that
+// number in a group, as in "local.test/5". It reports whether there was one.
 func (r *store) remove(name string) (found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,14 +203,15 @@ func (r *store) numbers(g *group) (numbers []int, low, high int) {
 	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
 }
 
-func (r *store) numbered(g *group, number int) *article {
+// articleByNumber returns the article of a number, or nil.
+func (r *store) articleByNumber(g *group, number int) *article {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return g.articles[number]
 }
 
-// withID returns an article by its message-id, brackets included, or nil.
-func (r *store) withID(id string) *article {
+// articleByID returns an article by its message-id, brackets included, or nil.
+func (r *store) articleByID(id string) *article {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
@@ -254,6 +256,7 @@ func (a *article) header(e tree.Entry) []byte {
 		a.group, core.OneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
 }
 
+// ownID returns the message-id of an article whose text has none.
 func (a *article) ownID() string {
 	return fmt.Sprintf("<%d.%s@testserver.test>", a.number, a.group)
 }
@@ -327,7 +330,7 @@ func (r *store) accept(text string) string {
 			return "441 No " + name + "."
 		}
 	}
-	r.withID("") // index all articles by their ids
+	r.articleByID("") // index all articles by their ids
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var groups []*group

@@ -2,6 +2,7 @@ package prosperotest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,7 @@ func parseQuestion(text string) *question {
 	}
 }
 
+// malformed returns the reply to a request that cannot be parsed.
 func malformed(what string) string {
 	return "ERROR Malformed input line: " + proto.Token("Read Prospero message with "+what) + "\n"
 }
@@ -96,6 +98,7 @@ func (s *Server) answer(q *question) string {
 	return a.out.String()
 }
 
+// command runs one command, given as its words.
 func (a *answerer) command(l []string) {
 	switch l[0] {
 	case "VERSION":
@@ -131,8 +134,9 @@ func (a *answerer) command(l []string) {
 	}
 }
 
-func (s *Server) software() string { return or(s.Software, "fetch1738-testserver") }
+func (s *Server) software() string { return cmp.Or(s.Software, "fetch1738-testserver") }
 
+// version answers VERSION. The server may support version 1 only.
 func (a *answerer) version(args []string) {
 	switch {
 	case len(args) == 0 && !a.srv.OnlyVersion1:

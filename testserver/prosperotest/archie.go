@@ -136,7 +136,7 @@ func (a *answerer) hit(name string, e tree.Entry) listed {
 		p = Link{Name: e.Name, Target: proto.TargetDirectory, HSOName: "ARCHIE/HOST/" + host + "/" + name}
 		size, modes = 512, "drwxr-xr-x"
 	}
-	l := a.virtual(p)
+	l := a.linkEntry(p)
 	if !e.Dir {
 		l.attributes = append(l.attributes, proto.Attribute{Of: "CACHED", Nature: "APPLICATION", Name: "AR_H_IP_ADDR", Type: "SEQUENCE", Value: []string{"192.0.2.7"}})
 	}

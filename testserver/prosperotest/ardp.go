@@ -61,13 +61,13 @@ func (s *Server) serve(socket net.PacketConn) {
 		if ap, err := netip.ParseAddrPort(from.String()); err != nil || !ap.Addr().Unmap().IsLoopback() {
 			continue // the sender's address may be forged, so do not answer
 		}
-		s.hear(bytes.Clone(buf[:n]), from)
+		s.receive(bytes.Clone(buf[:n]), from)
 	}
 }
 
-// hear handles a datagram. One that is not ARDP is not answered: the answer could be answered in
+// receive handles a datagram. One that is not ARDP is not answered: the answer could be answered in
 // turn.
-func (s *Server) hear(datagram []byte, from net.Addr) {
+func (s *Server) receive(datagram []byte, from net.Addr) {
 	p, err := ardp.Decode(datagram)
 	if err != nil {
 		return
@@ -82,8 +82,8 @@ func (s *Server) hear(datagram []byte, from net.Addr) {
 	switch {
 	case p.Option == ardp.OptCancel:
 		if call != nil {
-			s.remark(call, core.FromClient, "(cancel)")
-			s.forget(key)
+			s.recordText(call, core.FromClient, "(cancel)")
+			s.deleteCall(key)
 		}
 	case call == nil && p.Seq == 0:
 	case call == nil || !call.asked:
@@ -127,7 +127,7 @@ func (s *Server) evict() bool {
 	if best == 3 {
 		return false
 	}
-	s.forget(oldest)
+	s.deleteCall(oldest)
 	return true
 }
 
@@ -151,7 +151,7 @@ func (s *Server) touch(call *call) {
 	call.active, call.last = s.moment, time.Now()
 }
 
-func (s *Server) forget(key string) {
+func (s *Server) deleteCall(key string) {
 	delete(s.calls, key)
 }
 
@@ -164,11 +164,11 @@ func (s *Server) ask(key string, call *call, p *ardp.Packet) {
 		return
 	}
 	if call.size += len(p.Data); call.size > maxQuestion {
-		s.forget(key)
+		s.deleteCall(key)
 		return
 	}
 	if _, err := call.question.Add(p); err != nil {
-		s.forget(key)
+		s.deleteCall(key)
 		return
 	}
 	if !call.question.Complete() {
@@ -181,7 +181,7 @@ func (s *Server) ask(key string, call *call, p *ardp.Packet) {
 		text = append(text, data...)
 	}
 	if isAnswer(text) {
-		s.forget(key)
+		s.deleteCall(key)
 		return
 	}
 	s.m.Go(func() { s.reply(key, call, string(text)) })
@@ -194,6 +194,7 @@ var answerWords = map[string]bool{
 	"VERSION-NOT-SUPPORTED": true, "SUCCESS": true, "WARNING": true, "ACL": true, "LINK-INFO": true, "AUTHENTICATED": true,
 }
 
+// isAnswer reports whether a text is an answer of a server, and not a request.
 func isAnswer(text []byte) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(string(text), " \t\r\n"), " ")
 	return answerWords[strings.TrimSpace(word)]
@@ -205,7 +206,7 @@ func (s *Server) acknowledged(call *call, p *ardp.Packet) {
 	through := min(int(p.Received), call.sent)
 	progress := through > call.acked
 	if p.Seq == 0 {
-		s.remark(call, core.FromClient, fmt.Sprintf("(ack %d)", p.Received))
+		s.recordText(call, core.FromClient, fmt.Sprintf("(ack %d)", p.Received))
 	}
 	call.acked, call.heard = max(call.acked, through), true
 	if call.answer == nil || call.acked == len(call.answer) {
@@ -229,7 +230,7 @@ func (s *Server) reply(key string, call *call, text string) {
 	call.plain = q.plain
 	s.mu.Unlock()
 	p := s.m.At(q.stages()...)
-	if !s.before(call, p, q) {
+	if !s.applyFaults(call, p, q) {
 		return
 	}
 	answer := ""
@@ -259,9 +260,9 @@ func lineOf(line string) string {
 	return strconv.Quote(line)
 }
 
-// before applies the faults that come before an answer or instead of one, and what archie servers
-// do. It returns false if no answer must be sent.
-func (s *Server) before(call *call, p *core.Plan, q *question) bool {
+// applyFaults applies the faults that come before an answer or instead of one, and what archie
+// servers do. It returns false if no answer must be sent.
+func (s *Server) applyFaults(call *call, p *core.Plan, q *question) bool {
 	waits := p.TakeAll(wait)
 	if q.archie && s.Site != "" {
 		waits = append([]core.Args{{D: 900 * time.Second, N: 1}, {D: 180 * time.Second}}, waits...)
@@ -275,7 +276,7 @@ func (s *Server) before(call *call, p *core.Plan, q *question) bool {
 		call.waited = true
 		s.control(call, c)
 	}
-	over := s.turnAway(call, p)
+	over := s.refuseOrRedirect(call, p)
 	s.mu.Unlock()
 	if over || p.Acts(core.Silence) || p.Acts(core.Close) {
 		p.End()
@@ -284,8 +285,8 @@ func (s *Server) before(call *call, p *core.Plan, q *question) bool {
 	return s.m.Delay(s.m.Ctx(), p) == nil
 }
 
-// turnAway applies the faults Refuse and SendTo, and reports whether there is one.
-func (s *Server) turnAway(call *call, p *core.Plan) bool {
+// refuseOrRedirect applies the faults Refuse and SendTo, and reports whether there is one.
+func (s *Server) refuseOrRedirect(call *call, p *core.Plan) bool {
 	if p.Acts(refuse) {
 		s.control(call, &ardp.Packet{Header: 13, Option: ardp.OptCancel})
 		return true
@@ -366,18 +367,19 @@ func (s *Server) control(call *call, p *ardp.Packet) {
 	}
 	switch {
 	case p.Option == ardp.OptCancel:
-		s.remark(call, core.FromServer, "(refused)")
+		s.recordText(call, core.FromServer, "(refused)")
 	case p.Option == ardp.OptRedirect:
-		s.remark(call, core.FromServer, "(redirect)")
+		s.recordText(call, core.FromServer, "(redirect)")
 	case p.Wait > 0:
-		s.remark(call, core.FromServer, fmt.Sprintf("(wait %d)", p.Wait))
+		s.recordText(call, core.FromServer, fmt.Sprintf("(wait %d)", p.Wait))
 	default:
-		s.remark(call, core.FromServer, fmt.Sprintf("(ack %d)", p.Received))
+		s.recordText(call, core.FromServer, fmt.Sprintf("(ack %d)", p.Received))
 	}
 	s.send(call, p)
 }
 
-func (s *Server) remark(call *call, from core.Side, text string) {
+// recordText records a line of the transcript.
+func (s *Server) recordText(call *call, from core.Side, text string) {
 	s.m.Record(core.Line{Conn: call.number, From: from, Text: text}, nil)
 }
 

@@ -37,7 +37,8 @@ func Duplicate() Fault { return own{Fault: duplicate.With(core.Args{})} }
 func Reorder() Fault { return own{Fault: reorder.With(core.Args{})} }
 
 // Wait asks the client to wait for d before its request is answered, and reports its position in the
-// queue unless that is 0. Wait does not delay the answer; Delay does.
+// queue unless that is 0. Wait does not delay the answer: that is
+// what Delay is for.
 func Wait(d time.Duration, position int) Fault {
 	return own{Fault: wait.With(core.Args{D: d, N: int64(position)})}
 }

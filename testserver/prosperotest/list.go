@@ -1,6 +1,7 @@
 package prosperotest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -98,22 +99,22 @@ func (a *answerer) listArgs(args []string) (options map[string]bool, names []str
 // entries returns all entries of a directory: those of Content, then Links.
 func (a *answerer) entries(name, base string) ([]listed, error) {
 	files, err := a.srv.m.Tree.List(name)
-	links, virtual := a.srv.Links[name]
-	if err != nil && (!virtual || errors.Is(err, fs.ErrPermission)) {
+	links, hasLinks := a.srv.Links[name]
+	if err != nil && (!hasLinks || errors.Is(err, fs.ErrPermission)) {
 		return nil, err
 	}
 	entries := make([]listed, 0, len(files)+len(links))
 	for _, e := range files {
-		entries = append(entries, a.native(path.Join(name, e.Name), base+"/"+e.Name, e))
+		entries = append(entries, a.fileEntry(path.Join(name, e.Name), base+"/"+e.Name, e))
 	}
 	for _, l := range links {
-		entries = append(entries, a.virtual(l))
+		entries = append(entries, a.linkEntry(l))
 	}
 	return entries, nil
 }
 
-// native returns the entry of a file or directory of Content.
-func (a *answerer) native(name, hsoname string, e tree.Entry) listed {
+// fileEntry returns the entry of a file or directory of Content.
+func (a *answerer) fileEntry(name, hsoname string, e tree.Entry) listed {
 	l := listed{Link: a.srv.link(Link{Name: e.Name, HSOName: hsoname}), name: name, native: true}
 	if e.Dir {
 		l.Target = proto.TargetDirectory
@@ -126,8 +127,8 @@ func (a *answerer) native(name, hsoname string, e tree.Entry) listed {
 	return l
 }
 
-// virtual returns the entry of a link.
-func (a *answerer) virtual(p Link) listed {
+// linkEntry returns the entry of a link.
+func (a *answerer) linkEntry(p Link) listed {
 	l := listed{Link: a.srv.link(p), lines: p.Attributes}
 	for _, m := range p.Methods {
 		attr := m.method().Attribute()
@@ -143,7 +144,7 @@ func (a *answerer) attributes(name string, e tree.Entry) []proto.Attribute {
 	if e.Dir {
 		size, modes = 4096, "drwxr-xr-x"
 	}
-	owner := or(a.srv.Owner, "user")
+	owner := cmp.Or(a.srv.Owner, "user")
 	list := []proto.Attribute{
 		intrinsic("OBJECT", "SIZE", fmt.Sprintf("%d bytes", size)), intrinsic("OBJECT", "NATIVE-OWNER", owner), intrinsic("OBJECT", "NATIVE-GROUP", owner),
 		intrinsic("OBJECT", "LAST-MODIFIED", e.ModTime.UTC().Format(timeFormat)), intrinsic("OBJECT", "UNIX-MODES", modes),
@@ -160,6 +161,7 @@ func (a *answerer) attributes(name string, e tree.Entry) []proto.Attribute {
 	return list
 }
 
+// intrinsic returns an attribute of an object itself.
 func intrinsic(of, name, value string) proto.Attribute {
 	return proto.Attribute{Of: of, Nature: "INTRINSIC", Name: name, Type: "SEQUENCE", Value: []string{value}}
 }
@@ -180,6 +182,8 @@ func match(entries []listed, names []string) []listed {
 	return found
 }
 
+// matcher returns a function that matches names against a regular expression in parentheses, or
+// else a pattern.
 func matcher(pattern string) func(string) bool {
 	if strings.HasPrefix(pattern, "(") && strings.HasSuffix(pattern, ")") && len(pattern) < 1000 {
 		if re, err := regexp.Compile(pattern); err == nil {

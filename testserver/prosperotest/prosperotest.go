@@ -3,6 +3,7 @@
 package prosperotest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -126,11 +127,12 @@ func (s *Server) here() string {
 // link converts l to the form of the protocol.
 func (s *Server) link(l Link) proto.Link {
 	return proto.Link{
-		Kind: or(l.Kind, proto.KindNormal), Target: or(l.Target, proto.TargetFile), Name: l.Name, Expires: l.Expires,
-		Object: proto.Object{HostType: or(l.HostType, "INTERNET-D"), Host: or(l.Host, s.here()), NameType: "ASCII", Name: l.HSOName, Version: l.Version},
+		Kind: cmp.Or(l.Kind, proto.KindNormal), Target: cmp.Or(l.Target, proto.TargetFile), Name: l.Name, Expires: l.Expires,
+		Object: proto.Object{HostType: cmp.Or(l.HostType, "INTERNET-D"), Host: cmp.Or(l.Host, s.here()), NameType: "ASCII", Name: l.HSOName, Version: l.Version},
 	}
 }
 
+// method converts m to the form of the protocol.
 func (m Method) method() proto.Method {
 	p := proto.Method{Name: m.Name, Host: m.Host, Selector: m.HSOName, Args: m.Args}
 	if m.Host != "" {
@@ -140,11 +142,4 @@ func (m Method) method() proto.Method {
 		p.NameType = "ASCII"
 	}
 	return p
-}
-
-func or(s, usual string) string {
-	if s == "" {
-		return usual
-	}
-	return s
 }

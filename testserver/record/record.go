@@ -118,12 +118,14 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
+// add writes an event, with the time since the start.
 func (r *Recorder) add(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addLocked(e)
 }
 
+// addLocked is add with mu held.
 func (r *Recorder) addLocked(e Event) {
 	if r.err != nil {
 		return
@@ -164,6 +166,7 @@ func (r *Recorder) Connected(nc, of net.Conn) net.Conn {
 	return r.record(nc, Event{Event: Connect, Addr: nc.RemoteAddr().String(), Of: number(of)})
 }
 
+// record numbers a connection and writes its first event.
 func (r *Recorder) record(nc net.Conn, e Event) net.Conn {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Player plays the server's side of a record. The zero value listens where the servers of the record
-// did, and reports nothing.
+// Player plays the server's side of a record. The zero value listens where the servers of the
+// record did, and reports nothing.
 type Player struct {
 	// Listen opens a listener. If nil, it is that of net.ListenConfig.
 	Listen func(ctx context.Context, network, address string) (net.Listener, error)
@@ -36,14 +36,15 @@ type Difference struct {
 }
 
 // Replay is a record that is played. Clients can connect until it is closed, or its context ends. A
-// connection is the next one of the record at the same port; there is nothing for one that comes after
-// the last.
+// connection is the next one of the record at the same port; there is nothing for one that comes
+// after the last.
 //
-// The events of a connection and of its data connections are played in the order of the record: what
-// the server sends is sent when all that the client has sent before has come, and not earlier after the
-// event before than in the record. The client's octets are compared; after a Difference anything that
-// the client sends counts as the next of its octets in the record. A connection that the server has
-// opened (FTP's active mode) cannot be played, because its port was that of the client.
+// The events of a connection and of its data connections are played in the order of the record:
+// what the server sends is sent when all that the client has sent before has come, and not earlier
+// after the event before than in the record. The client's octets are compared; after a Difference
+// anything that the client sends counts as the next of its octets in the record. A connection that
+// the server has opened (FTP's active mode) cannot be played, because its port was that of the
+// client.
 type Replay struct {
 	// URLs are those of the servers, in the order of the record.
 	URLs []string
@@ -120,7 +121,7 @@ func (r *Replay) arrange(events []Event) error {
 			return fmt.Errorf("line %d: connection %d is not open", i+1, e.Conn)
 		}
 		if e.Event == Cut {
-			p.cutBy(e.Lost)
+			p.dropLast(e.Lost)
 			continue
 		}
 		p.s.add(p, i+1, e)
@@ -224,8 +225,8 @@ func (r *Replay) accept(l net.Listener, port string) {
 	}
 }
 
-// assign gives a connection to the next one of the record at a port, but not to a data connection whose
-// session has not begun.
+// assign gives a connection to the next one of the record at a port, but not to a data connection
+// whose session has not begun.
 func (r *Replay) assign(nc net.Conn, port string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -239,8 +240,8 @@ func (r *Replay) assign(nc net.Conn, port string) bool {
 	return true
 }
 
-// forget gives up the connections of a session that have not come.
-func (r *Replay) forget(s *session) {
+// dropAwaited gives up the connections of a session that have not come.
+func (r *Replay) dropAwaited(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for port, list := range r.awaited {
@@ -248,6 +249,7 @@ func (r *Replay) forget(s *session) {
 	}
 }
 
+// report calls Report, one call at a time.
 func (r *Replay) report(d Difference) {
 	r.reports.Lock()
 	defer r.reports.Unlock()

@@ -39,8 +39,8 @@ type step struct {
 	after *peer
 }
 
-// add adds an event. Octets that the client sent in several parts are one event, because they may come
-// in others.
+// add adds an event. Octets that the client sent in several parts are one event, because they may
+// come in others.
 func (s *session) add(p *peer, line int, e Event) {
 	if n := len(s.events); n > 0 && e.Event == Client {
 		if last := &s.events[n-1]; last.Event.Event == Client && last.peer == p {
@@ -60,7 +60,7 @@ func (s *session) addAfter(other *peer, line int) {
 // play plays the events after the first one, which has happened.
 func (s *session) play() {
 	defer s.cancel()
-	defer s.r.forget(s)
+	defer s.r.dropAwaited(s)
 	last, before := time.Now(), s.events[0].T
 	for _, e := range s.events[1:] {
 		if o := e.after; o != nil {
@@ -132,7 +132,7 @@ func (e step) play() bool {
 	case e.Event.Event == Open:
 		return s.wait(p, func() bool { return p.nc != nil })
 	case e.Event.Event == Connect:
-		p.differ("the server opened this connection (active mode), which cannot be replayed", "", "")
+		p.reportDifference("the server opened this connection (active mode), which cannot be replayed", "", "")
 		return true
 	case p.nc == nil: // the server opened it
 		return true
@@ -172,8 +172,8 @@ func (p *peer) close(reset bool) error {
 	return p.raw.Close()
 }
 
-// cutBy takes octets away from the last ones that the server has sent.
-func (p *peer) cutBy(lost int) {
+// dropLast takes octets away from the last ones that the server has sent.
+func (p *peer) dropLast(lost int) {
 	p.cut = true
 	for i := len(p.s.events) - 1; i >= 0; i-- {
 		if e := &p.s.events[i]; e.peer == p && e.Event.Event == Server {
@@ -183,6 +183,7 @@ func (p *peer) cutBy(lost int) {
 	}
 }
 
+// closeWrite closes the sending side, or all of a connection that has no sides.
 func closeWrite(nc net.Conn) error {
 	if half, ok := nc.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -212,7 +213,8 @@ type peer struct {
 	busy    bool // the queue is being worked off
 }
 
-// arrive gives the peer its connection, under the mu of the replay. The first of a session starts it.
+// arrive gives the peer its connection, under the mu of the replay. The first of a session starts
+// it.
 func (p *peer) arrive(nc net.Conn) {
 	s := p.s
 	if s.ctx.Err() != nil {
@@ -267,7 +269,7 @@ func (p *peer) expect(want []byte) bool {
 		case !ok:
 			return false
 		case got == nil:
-			p.differ(fmt.Sprintf("the client ended the connection after byte %d; the record has %d more", p.came, len(want)), "", "")
+			p.reportDifference(fmt.Sprintf("the client ended the connection after byte %d; the record has %d more", p.came, len(want)), "", "")
 			return true
 		case p.differs:
 			return true
@@ -281,7 +283,7 @@ func (p *peer) expect(want []byte) bool {
 			got = append(got, p.in.take(len(p.in.buf))...)
 			p.s.r.mu.Unlock()
 			p.follow(got[:n])
-			p.differ(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
+			p.reportDifference(fmt.Sprintf("byte %d of the client", p.came+1), firstLine(p.line, got[n:]), firstLine(p.line, want[n:]))
 			return true
 		}
 		p.follow(got)
@@ -303,7 +305,7 @@ func (p *peer) expectEOF() bool {
 			p.ended = true
 			return true
 		}
-		p.differ(fmt.Sprintf("byte %d of the client, where the record has the end", p.came+1), firstLine(p.line, got), "")
+		p.reportDifference(fmt.Sprintf("byte %d of the client, where the record has the end", p.came+1), firstLine(p.line, got), "")
 	}
 }
 
@@ -336,15 +338,16 @@ func (p *peer) follow(octets []byte) {
 // maxShown is how much of a line a Difference shows, in bytes.
 const maxShown = 200
 
-// firstLine returns the line that begins with before and continues with octets, if it is not too long.
+// firstLine returns the line that begins with before and continues with octets, if it is not too
+// long.
 func firstLine(before, octets []byte) string {
 	line, _, _ := bytes.Cut(octets, []byte{'\n'})
 	line = slices.Concat(before, line)
 	return string(bytes.TrimSuffix(line[:min(len(line), maxShown)], []byte{'\r'}))
 }
 
-// differ reports the first difference of a connection.
-func (p *peer) differ(what, got, want string) {
+// reportDifference reports the first difference of a connection.
+func (p *peer) reportDifference(what, got, want string) {
 	if !p.differs {
 		p.differs = true
 		p.s.r.report(Difference{Addr: p.addr, Conn: p.id, What: what, Got: got, Want: want})
@@ -368,7 +371,7 @@ func (p *peer) startTLS(pem []byte) bool {
 			return true
 		}
 	}
-	p.differ(fmt.Sprintf("TLS: %v", err), "", "")
+	p.reportDifference(fmt.Sprintf("TLS: %v", err), "", "")
 	return true
 }
 

@@ -133,6 +133,7 @@ const (
 	maxRecipients = 1000
 )
 
+// serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	m := &session{Client: c, srv: s, r: bufio.NewReaderSize(c, maxLine), tls: s.ImplicitTLS}
 	m.plan = s.m.At("GREETING")
@@ -163,6 +164,7 @@ func (m *session) line() (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), err
 }
 
+// command carries out one line.
 func (m *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
@@ -177,7 +179,7 @@ func (m *session) command(line string) error {
 	switch {
 	case !known:
 		return m.reply("500 Unknown command.")
-	case core.Names(m.srv.Hide, verb):
+	case core.ContainsFold(m.srv.Hide, verb):
 		return m.reply("502 Command not implemented.")
 	}
 	return do(m, arg)
@@ -210,7 +212,7 @@ func (m *session) ehlo(string) error {
 	m.greeted, m.mail = true, nil
 	text := "250-testserver"
 	for _, ext := range []string{"8BITMIME", "STARTTLS"} {
-		if !core.Names(m.srv.Hide, ext) && !(ext == "STARTTLS" && m.tls) {
+		if !core.ContainsFold(m.srv.Hide, ext) && !(ext == "STARTTLS" && m.tls) {
 			text += "\n250-" + ext
 		}
 	}
@@ -248,7 +250,7 @@ func (m *session) mailFrom(arg string) error {
 		name, value, _ := strings.Cut(strings.ToUpper(param), "=")
 		size, err := strconv.ParseInt(value, 10, 64)
 		switch {
-		case name == "BODY" && !core.Names(m.srv.Hide, "8BITMIME"):
+		case name == "BODY" && !core.ContainsFold(m.srv.Hide, "8BITMIME"):
 		case name == "SIZE" && err == nil && size <= m.srv.m.MaxUpload:
 		case name == "SIZE" && err == nil:
 			return m.reply("552 Message size exceeds the limit.")

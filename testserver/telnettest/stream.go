@@ -56,6 +56,7 @@ func (s *recorder) data(c byte) {
 	}
 }
 
+// endLine records the current line, unless it is empty.
 func (s *recorder) endLine() {
 	if len(s.line) > 0 {
 		octets := string(s.line)
@@ -64,6 +65,7 @@ func (s *recorder) endLine() {
 	}
 }
 
+// endCommand records the current command.
 func (s *recorder) endCommand() {
 	s.endLine()
 	octets := string(s.command)
@@ -122,6 +124,7 @@ var (
 	}
 )
 
+// nameOf returns the name of a command or option, or else its number.
 func nameOf(names map[byte]string, c byte) string {
 	if name, ok := names[c]; ok {
 		return name

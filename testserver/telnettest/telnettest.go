@@ -107,6 +107,7 @@ type session struct {
 // maxHeard is the maximum number of bytes kept of a client's data until a step consumes them.
 const maxHeard = 1 << 20
 
+// serve goes through the dialogue.
 func (s *Server) serve(c *core.Client) {
 	t := &session{Client: c, srv: s}
 	t.in = &recorder{client: c, from: core.FromClient, session: t}
@@ -127,6 +128,7 @@ func (s *Server) serve(c *core.Client) {
 	t.leave()
 }
 
+// do carries out a step.
 func (t *session) do(step Step) error {
 	if step.Command != "" {
 		if err := t.send("COMMAND", step.Command); err != nil {
@@ -208,6 +210,7 @@ func (t *session) listen() error {
 	return err
 }
 
+// take removes what was heard up to the end of a text. It returns false if the text is missing.
 func (t *session) take(text string) bool {
 	_, rest, found := strings.Cut(string(t.heard), text)
 	if found {
@@ -216,6 +219,7 @@ func (t *session) take(text string) bool {
 	return found
 }
 
+// takeCommand removes the commands up to this one. It returns false if it is missing.
 func (t *session) takeCommand(octets string) bool {
 	i := slices.Index(t.commands, octets)
 	if i >= 0 {

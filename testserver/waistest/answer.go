@@ -29,6 +29,7 @@ type answering struct {
 // overhead is the maximum size of an answer without its records.
 const overhead = 64
 
+// response returns the answer, with the fields of FreeWAIS if that is set.
 func (a *answering) response() *z3950.SearchResponse {
 	r := &z3950.SearchResponse{
 		RecordsReturned: uint32(a.records), PresentStatus: z3950.Num(0),
@@ -132,7 +133,7 @@ func (a *answering) catalogue(db *database) {
 
 // find searches a database.
 func (a *answering) find(db *database, words z3950.Words) {
-	like, ok := db.like(a.srv, words.Like)
+	like, ok := db.similarWords(a.srv, words.Like)
 	if !ok {
 		a.fail("S2", "Relevance feedback document is not available")
 		return
@@ -178,6 +179,7 @@ func (s *Server) record(db *database, h hit) z3950.Record {
 	return r
 }
 
+// helpRecord returns the record of a description or catalogue.
 func (s *Server) helpRecord(db *database, suffix, typ, headline string) z3950.Record {
 	text := s.helpText(db, suffix)
 	return z3950.Record{

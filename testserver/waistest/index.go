@@ -223,15 +223,15 @@ func wordsOf(text string) func(func(string) bool) {
 			for i < len(text) && isWord(text[i]) {
 				i++
 			}
-			if !yield(lowered(text[start:i])) {
+			if !yield(toLower(text[start:i])) {
 				return
 			}
 		}
 	}
 }
 
-// lowered returns a word in lower case; characters beyond ASCII stay.
-func lowered(word string) string {
+// toLower returns a word in lower case; characters beyond ASCII stay.
+func toLower(word string) string {
 	b := []byte(word)
 	for i, c := range b {
 		if c >= 'A' && c <= 'Z' {
@@ -321,7 +321,7 @@ func (s *Server) helpText(db *database, suffix string) string {
 		}
 		return b.String()
 	}
-	host, port := s.where()
+	host, port := s.hostPort()
 	description := db.Description
 	if description == "" {
 		description = fmt.Sprintf("%d documents, served for tests.", len(db.docs))
@@ -337,9 +337,9 @@ func lispQuoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// like returns words of the feedback documents, for a search for similar ones. The number of words
-// from each document is limited.
-func (db *database) like(s *Server, feedback []z3950.Feedback) ([]string, bool) {
+// similarWords returns words of the feedback documents, for a search for similar ones. The number
+// of words from each document is limited.
+func (db *database) similarWords(s *Server, feedback []z3950.Feedback) ([]string, bool) {
 	const most = 50
 	var words []string
 	for _, f := range feedback {

@@ -35,7 +35,7 @@ func (db *database) search(query string, like []string) ([]hit, error) {
 	found := make(map[int]int)
 	if len(q.tokens) > 0 {
 		var err error
-		if found, err = q.either(0); err != nil {
+		if found, err = q.parseOr(0); err != nil {
 			return nil, err
 		}
 		if q.at < len(q.tokens) {
@@ -94,9 +94,9 @@ func queryTokens(query string) []string {
 
 // waisQuery parses a query:
 //
-//	either = both { ["or"] both }
-//	both   = one { ("and" | "not") one }
-//	one    = "(" either ")" | word | word "*" | quoted
+//	or   = and { ["or"] and }
+//	and  = term { ("and" | "not") term }
+//	term = "(" or ")" | word | word "*" | quoted
 type waisQuery struct {
 	db     *database
 	tokens []string
@@ -106,7 +106,7 @@ type waisQuery struct {
 // next consumes the next token if it is one of words.
 func (q *waisQuery) next(words ...string) string {
 	if q.at < len(q.tokens) {
-		if word := lowered(q.tokens[q.at]); slices.Contains(words, word) {
+		if word := toLower(q.tokens[q.at]); slices.Contains(words, word) {
 			q.at++
 			return word
 		}
@@ -114,29 +114,31 @@ func (q *waisQuery) next(words ...string) string {
 	return ""
 }
 
-func (q *waisQuery) either(depth int) (map[int]int, error) {
+// parseOr parses an alternative. Terms without an operator between them are one.
+func (q *waisQuery) parseOr(depth int) (map[int]int, error) {
 	if depth > maxQueryDepth {
 		return nil, errQuery
 	}
-	found, err := q.both(depth)
+	found, err := q.parseAnd(depth)
 	for err == nil && q.at < len(q.tokens) && q.tokens[q.at] != ")" {
 		var more map[int]int
 		q.next("or")
-		more, err = q.both(depth)
+		more, err = q.parseAnd(depth)
 		found = union(found, more)
 	}
 	return found, err
 }
 
-func (q *waisQuery) both(depth int) (map[int]int, error) {
-	found, err := q.one(depth)
+// parseAnd parses terms that are joined by "and" or "not".
+func (q *waisQuery) parseAnd(depth int) (map[int]int, error) {
+	found, err := q.parseTerm(depth)
 	for err == nil {
 		op := q.next("and", "not")
 		if op == "" {
 			break
 		}
 		var other map[int]int
-		other, err = q.one(depth)
+		other, err = q.parseTerm(depth)
 		maps.DeleteFunc(found, func(doc, _ int) bool {
 			_, has := other[doc]
 			return has != (op == "and")
@@ -145,9 +147,10 @@ func (q *waisQuery) both(depth int) (map[int]int, error) {
 	return found, err
 }
 
-func (q *waisQuery) one(depth int) (map[int]int, error) {
+// parseTerm parses a word, a phrase or an expression in parentheses.
+func (q *waisQuery) parseTerm(depth int) (map[int]int, error) {
 	if q.next("(") != "" {
-		found, err := q.either(depth + 1)
+		found, err := q.parseOr(depth + 1)
 		if err == nil && q.next(")") == "" {
 			err = errQuery
 		}
@@ -164,7 +167,7 @@ func (q *waisQuery) one(depth int) (map[int]int, error) {
 	case strings.Contains(token, "="):
 		return nil, errField
 	case strings.HasSuffix(token, "*"):
-		return q.db.docsWithPrefix(lowered(strings.TrimSuffix(token, "*"))), nil
+		return q.db.docsWithPrefix(toLower(strings.TrimSuffix(token, "*"))), nil
 	}
 	found := make(map[int]int)
 	for word := range wordsOf(token) {

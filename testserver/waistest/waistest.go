@@ -1,4 +1,5 @@
-// Package waistest has a WAIS server for tests. Package testserver has what all servers have in common.
+// Package waistest has a WAIS server for tests. Package testserver has what all servers have in
+// common.
 package waistest
 
 import (
@@ -104,8 +105,8 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	build.On(&s.Server, stage, n, faults)
 }
@@ -147,6 +148,7 @@ type request struct {
 	pdu             z3950.PDU // nil if it cannot be parsed
 }
 
+// read parses a message, and names the stage of its faults.
 func (s *Server) read(octets []byte) request {
 	pdu, err := z3950.Decode(octets)
 	if err != nil {
@@ -175,7 +177,7 @@ func (s *Server) answer(req request, header z3950.Header, limit *int) (z3950.PDU
 			return nil, true
 		}
 		*limit = min(s.MaxMessage, int(p.MaximumRecordSize))
-		return s.welcome(p, *limit), true
+		return s.answerInit(p, *limit), true
 	case *z3950.Search:
 		a := answering{srv: s, req: p, room: *limit, plain: header.Version < '2'}
 		switch {
@@ -194,8 +196,8 @@ func (s *Server) answer(req request, header z3950.Header, limit *int) (z3950.PDU
 	return nil, true
 }
 
-// welcome answers Init. A client that requests more than searching is refused.
-func (s *Server) welcome(p *z3950.Init, limit int) *z3950.InitResponse {
+// answerInit answers Init. A client that requests more than searching is refused.
+func (s *Server) answerInit(p *z3950.Init, limit int) *z3950.InitResponse {
 	return &z3950.InitResponse{
 		Accepted: p.Options&^0x80 == 0,
 		Terms: z3950.Terms{
@@ -260,8 +262,8 @@ func (s *Server) message(c *core.Client, from core.Side, octets []byte) {
 	s.m.Record(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
 }
 
-// where returns the host and port for document-ids.
-func (s *Server) where() (string, int) { return s.m.Shown(s.Host, s.Port) }
+// hostPort returns the host and port for document-ids.
+func (s *Server) hostPort() (string, int) { return s.m.Shown(s.Host, s.Port) }
 
 // DocumentPath returns the part of a document's URL after the host:
 // "/database/TYPE/LENGTH/1=…;2=…;", in the form that WAIS browsers write. The file need not exist.
@@ -276,7 +278,7 @@ func (s *Server) DocumentPath(database, name string) string {
 
 // docID returns the document-id of a whole file.
 func (s *Server) docID(database, path string, size int64) []byte {
-	host, port := s.where()
+	host, port := s.hostPort()
 	server := net.JoinHostPort(host, strconv.Itoa(port))
 	id := fmt.Sprintf("0 %d %s", size, path)
 	return z3950.AppendDocID(nil, z3950.DocID{

@@ -198,6 +198,7 @@ func (w *response) fail(err error) {
 	w.text(status, strings.ToLower(http.StatusText(status)))
 }
 
+// redirect answers with a redirect; status 0 means 302.
 func (w *response) redirect(r Redirect) {
 	if r.Status == 0 {
 		r.Status = http.StatusFound
@@ -206,6 +207,7 @@ func (w *response) redirect(r Redirect) {
 	w.text(r.Status, "it is elsewhere")
 }
 
+// text answers with a line of text.
 func (w *response) text(status int, text string) {
 	w.send(status, mime.FormatMediaType("text/plain", map[string]string{"charset": "utf-8"}), []byte(text+"\n"))
 }

@@ -99,6 +99,7 @@ func (w *response) frame() {
 	}
 }
 
+// sendHead writes the status line and the header.
 func (w *response) sendHead(status int) {
 	var head bytes.Buffer
 	fmt.Fprintf(&head, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))

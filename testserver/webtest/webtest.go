@@ -1,4 +1,5 @@
-// Package webtest has an HTTP server for tests. Package testserver has what all servers have in common.
+// Package webtest has an HTTP server for tests. Package testserver has what all servers have in
+// common.
 package webtest
 
 import (
@@ -19,16 +20,16 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
-// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file, POST
-// that appends to one. A directory is shown as a page of links. /echo answers with the request as
-// received, unless Content has an "echo". The transcript has the heads of requests and responses.
-// Responses have no Date, so that transcripts can be compared.
+// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file,
+// POST that appends to one. A directory is shown as a page of links. /echo answers with the request
+// as received, unless Content has an "echo". The transcript has the heads of requests and
+// responses. Responses have no Date, so that transcripts can be compared.
 type Server struct {
 	testserver.Server `json:"-"`
 
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
 	Users map[string]testserver.User `json:"-"`
-	// Protected lists path prefixes that require a login. If nil, all paths do.
+	// Protected lists path prefixes that require a login. If nil, all paths require one.
 	Protected []string
 	// Realm is the realm of 401 responses; "" means "testserver".
 	Realm string
@@ -77,8 +78,8 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 	return s, nil
 }
 
-// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
-// 0 means every occurrence. See package testserver.
+// On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all
+// connections; 0 means every occurrence. See package testserver.
 func (s *Server) On(stage string, n int, faults ...Fault) {
 	build.On(&s.Server, stage, n, faults)
 }
@@ -169,6 +170,7 @@ func peekHead(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// badRequest returns the response to a request that cannot be read because of err.
 func badRequest(err error) string {
 	status := http.StatusBadRequest
 	switch {
@@ -187,7 +189,7 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 		w.redirect(r)
 		return
 	}
-	if s.locked(req) {
+	if s.lacksLogin(req) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+s.Realm+`"`)
 		w.text(http.StatusUnauthorized, "who are you?")
 		return
@@ -208,6 +210,7 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 	}
 }
 
+// allow returns the methods that the server supports.
 func (s *Server) allow() string {
 	if s.ReadOnly {
 		return "GET, HEAD"
@@ -215,8 +218,8 @@ func (s *Server) allow() string {
 	return "GET, HEAD, PUT, POST"
 }
 
-// locked reports whether the request lacks a login that it requires.
-func (s *Server) locked(req *http.Request) bool {
+// lacksLogin reports whether the request lacks a login that it requires.
+func (s *Server) lacksLogin(req *http.Request) bool {
 	if len(s.Users) == 0 {
 		return false
 	}

@@ -60,6 +60,7 @@ func facts(line string, _ time.Time) (Entry, bool) {
 	return e, true
 }
 
+// setFactType sets the type, and the target of a link, from the fact type (RFC 3659 §7.5.1).
 func (e *Entry) setFactType(value string) {
 	kind, target, _ := strings.Cut(value, ":")
 	switch strings.ToLower(kind) {
@@ -120,6 +121,7 @@ func dosDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// dosClock parses "09:09PM", or a time of 24 hours.
 func dosClock(s string) (time.Duration, bool) {
 	if at, err := time.Parse("03:04PM", strings.ToUpper(s)); err == nil {
 		return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, true

@@ -47,6 +47,8 @@ func permissions(s string) bool {
 	return len(s) == 1 || len(s) >= 10 && len(s) <= 12 && strings.Trim(s[1:], "-rwxsStTlL+.@") == ""
 }
 
+// setUnixName sets the type by the first character of the permissions, and the name without what ls
+// adds: the slash of a directory, the target of a link.
 func (e *Entry) setUnixName(kind byte, name string) {
 	e.Name = name
 	switch kind {

@@ -160,6 +160,8 @@ func (t *Talk) Reply() (Reply, error) { return t.reply(true) }
 // LineReply receives a reply of one line, as Reply does.
 func (t *Talk) LineReply() (Reply, error) { return t.reply(false) }
 
+// reply receives a reply within Limits.Reply. Only if several is set may it have more than one
+// line.
 func (t *Talk) reply(several bool) (Reply, error) {
 	if t.Err != nil {
 		return Reply{}, t.Err

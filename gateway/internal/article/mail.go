@@ -146,6 +146,7 @@ type walker struct {
 	done bool
 }
 
+// walk calls f for the parts of p, or for p if it has none or is nested too deeply.
 func (w *walker) walk(p *Part, nested int) error {
 	mediaType, params := p.MediaType()
 	if !strings.HasPrefix(mediaType, "multipart/") || params["boundary"] == "" || nested == maxNested {

@@ -70,7 +70,7 @@ func watchAUTH(s *scene.Stage, srv scene.Server) {
 			if line.From == testserver.FromServer && len(line.Octets) > 3 && line.Octets[:3] == "234" {
 				accepted = true
 			}
-			if line.From == testserver.FromClient && !accepted && s.Tells(line.Octets) {
+			if line.From == testserver.FromClient && !accepted && s.HasPassword(line.Octets) {
 				return "it has sent the password in the clear"
 			}
 		}

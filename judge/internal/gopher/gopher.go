@@ -102,6 +102,7 @@ func itemFaults() []scene.Fault {
 // without Gopher+ may give the answer with its header.
 func startPlus(s *scene.Stage) scene.Server { return servePlus(s) }
 
+// servePlus starts a server whose answer has the header of Gopher+. The client may keep that.
 func servePlus(s *scene.Stage, configure ...func(*gophertest.Server)) *gophertest.Server {
 	standard := func(g *gophertest.Server) { g.Dialect = gophertest.StandardGopher }
 	srv := serve(s, "9", append([]func(*gophertest.Server){standard}, configure...)...)

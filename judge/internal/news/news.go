@@ -45,6 +45,7 @@ func serve(s *scene.Stage, configure ...func(*nntptest.Server)) *nntptest.Server
 	return srv
 }
 
+// ordinary starts the server of constructed cases.
 func ordinary(s *scene.Stage) scene.Server { return serve(s) }
 
 // withLogin starts a server that requires a login, for USER and PASS.

@@ -23,6 +23,7 @@ type Place struct {
 	Moves  bool   // it is a command that moves data
 }
 
+// where returns the stages at which the faults are armed.
 func (p Place) where() []string {
 	if p.Stages == nil {
 		return []string{p.At}

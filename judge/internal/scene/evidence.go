@@ -166,10 +166,10 @@ func (s *Stage) Harm() string {
 	if line, ok := sent(s.Servers, hidden); ok {
 		return "it has sent a command that is hidden in a name: " + strconv.Quote(line.Text)
 	}
-	if _, ok := sent(s.Servers, s.Tells); ok && s.Clear {
+	if _, ok := sent(s.Servers, s.HasPassword); ok && s.Clear {
 		return "it has sent the password in the clear or to a stranger"
 	}
-	if _, ok := sent(s.Foreign, s.Tells); ok {
+	if _, ok := sent(s.Foreign, s.HasPassword); ok {
 		return "it has sent the password to another host"
 	}
 	for _, spy := range s.spies {
@@ -202,11 +202,11 @@ func sent(servers []*testserver.Server, kind func(octets string) bool) (testserv
 // uploaded.
 func (s *Stage) secret(text string) bool {
 	uploaded := s.Task == Upload && len(s.Document) > 0 && strings.Contains(text, string(s.Document[:min(64, len(s.Document))]))
-	return uploaded || s.Tells(text) || s.Forbidden != "" && strings.Contains(text, "\n"+s.Forbidden)
+	return uploaded || s.HasPassword(text) || s.Forbidden != "" && strings.Contains(text, "\n"+s.Forbidden)
 }
 
-// Tells reports whether a text has the password of the case.
-func (s *Stage) Tells(text string) bool {
+// HasPassword reports whether a text has the password of the case.
+func (s *Stage) HasPassword(text string) bool {
 	if s.Password != Password {
 		return false
 	}

@@ -143,6 +143,7 @@ func coded(name, does, fields, body string) scene.Named {
 	return answered("chunk/"+name, does, "RFC 9112 §6.1 and §6.3: Transfer-Encoding.", false, "HTTP/1.1 200 OK\n"+fields+"\n\n"+body)
 }
 
+// chunksOfOne returns a text in chunks of one byte, with lines that end in LF.
 func chunksOfOne(text string) string {
 	var all strings.Builder
 	for i := range len(text) {

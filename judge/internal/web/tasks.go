@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-// foreign starts a server that the password is not for; it has the document.
-func foreign(s *scene.Stage, host string, configure ...func(*webtest.Server)) *webtest.Server {
+// otherServer starts a server that the password is not for; it has the document.
+func otherServer(s *scene.Stage, host string, configure ...func(*webtest.Server)) *webtest.Server {
 	srv, err := webtest.Start(s.Ctx, host+":0", configure...)
 	s.Check(err)
 	s.Foreign = append(s.Foreign, &srv.Server)
@@ -22,8 +22,8 @@ func foreign(s *scene.Stage, host string, configure ...func(*webtest.Server)) *w
 	return srv
 }
 
-// locked lets a server require a login.
-func locked(w *webtest.Server) { w.Users = scene.Users() }
+// requireLogin lets a server require a login.
+func requireLogin(w *webtest.Server) { w.Users = scene.Users() }
 
 // redirected returns a case of a document that has moved from the URL to where a function says.
 // With locked, the URL has a login.
@@ -38,9 +38,9 @@ func redirected(name, does, source string, gets bool, status int, where func(*sc
 	}}
 }
 
-// orError lets the page of an error count as an error: what a client does with those is shown by
-// the cases of statuses.
-func orError(s *scene.Stage) {
+// acceptError lets the page of an error count as an error: what a client does with those is shown
+// by the cases of statuses.
+func acceptError(s *scene.Stage) {
 	document := s.Same
 	s.Same = func(got, want []byte) bool {
 		return document(got, want) || string(got) == errorPage || len(got) < 30 && bytes.HasSuffix(got, []byte("\n"))
@@ -132,12 +132,12 @@ func awayCases() []scene.Named {
 	}
 	document := func(host string, configure ...func(*webtest.Server)) func(*scene.Stage, *webtest.Server) string {
 		return func(s *scene.Stage, _ *webtest.Server) string {
-			return foreign(s, host, configure...).URL + "/pub/file.bin"
+			return otherServer(s, host, configure...).URL + "/pub/file.bin"
 		}
 	}
 	local := "CVE-2009-0037 (curl), CVE-2011-1521 (Python): redirects to files of the client."
 	again := func(s *scene.Stage, srv *webtest.Server) string {
-		other := foreign(s, scene.Another)
+		other := otherServer(s, scene.Another)
 		s.Arm(&other.Server, "GET", 0, webtest.RedirectTo(srv.URL+"/pub/new.bin", 302))
 		return other.URL + "/pub/file.bin"
 	}
@@ -145,27 +145,27 @@ func awayCases() []scene.Named {
 		redirected("file", "The document has moved to a file of the client.", local, false, 302, file("file://{canary}/bird")),
 		redirected("file-localhost", "The document has moved to a file of the client.", local, false, 302, file("file://localhost{canary}/bird")),
 		redirected("file-upper-case", "The document has moved to a file of the client, with the scheme FILE.", local, false, 302, file("FILE:{canary}/bird")),
-		redirected("ftp", "A document with a login has moved to an FTP server.", kept, false, 302, spy("ftp", "pub/file.bin", "220 Hello.\r\n"), locked),
-		redirected("gopher", "A document with a login has moved to a gopher server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("gopher", "9pub/file.bin", page()), locked),
-		redirected("telnet", "The document has moved to a telnet server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("telnet", "", "login: "), locked),
+		redirected("ftp", "A document with a login has moved to an FTP server.", kept, false, 302, spy("ftp", "pub/file.bin", "220 Hello.\r\n"), requireLogin),
+		redirected("gopher", "A document with a login has moved to a gopher server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("gopher", "9pub/file.bin", page()), requireLogin),
+		redirected("telnet", "The document has moved to a telnet server.", "CVE-2026-49129 (MPD): redirects to other schemes.", false, 302, spy("telnet", "", "login: "), requireLogin),
 		redirected("host", "The document has moved to another host.", "RFC 9110 §15.4.", true, 302, document(scene.Another)),
 		redirected("host-no-scheme", "The document has moved to another host; the Location has no scheme.", "RFC 3986 §4.2.", true, 302, func(s *scene.Stage, srv *webtest.Server) string {
 			return strings.TrimPrefix(document(scene.Another)(s, srv), "http:")
 		}),
-		redirected("login-host", "A document with a login has moved to another host.", kept, true, 302, document(scene.Another), locked),
-		redirected("login-host-308", "A document with a login has moved to another host for ever.", kept, true, 308, document(scene.Another), locked),
-		redirected("login-port", "A document with a login has moved to another port of the host.", "CVE-2022-27774 (curl): the login is for the first port only.", true, 302, document("127.0.0.1"), locked),
+		redirected("login-host", "A document with a login has moved to another host.", kept, true, 302, document(scene.Another), requireLogin),
+		redirected("login-host-308", "A document with a login has moved to another host for ever.", kept, true, 308, document(scene.Another), requireLogin),
+		redirected("login-port", "A document with a login has moved to another port of the host.", "CVE-2022-27774 (curl): the login is for the first port only.", true, 302, document("127.0.0.1"), requireLogin),
 		redirected("login-demanded", "A document with a login has moved to another host, which demands one, too.", kept, false, 302, document(scene.Another, func(w *webtest.Server) {
 			w.Users = map[string]testserver.User{scene.User: {Password: "another"}}
-		}), locked),
-		redirected("login-back", "A document with a login has moved to another host, and from there back.", "CVE-2024-45336 (Go): the login comes back after a chain.", false, 302, again, locked),
-		redirected("login-path", "A document with a login has moved to another path of the server.", "RFC 9110 §15.4.", true, 302, func(*scene.Stage, *webtest.Server) string { return "/pub/new.bin" }, locked),
+		}), requireLogin),
+		redirected("login-back", "A document with a login has moved to another host, and from there back.", "CVE-2024-45336 (Go): the login comes back after a chain.", false, 302, again, requireLogin),
+		redirected("login-path", "A document with a login has moved to another path of the server.", "RFC 9110 §15.4.", true, 302, func(*scene.Stage, *webtest.Server) string { return "/pub/new.bin" }, requireLogin),
 	}
 	for i := range all {
 		if strings.Contains(all[i].Name, "/login-") && !all[i].Gets {
 			set := all[i].Set
 			all[i].Should = "It does not send the login to the other host; it ends with an error or its page, or with the whole document."
-			all[i].Set = func(s *scene.Stage) { set(s); orError(s) }
+			all[i].Set = func(s *scene.Stage) { set(s); acceptError(s) }
 		}
 	}
 	return all
@@ -177,7 +177,7 @@ func loginCases() []scene.Named {
 		return scene.Named{Name: "login/" + name, Does: does, Source: "RFC 9110 §11, RFC 7617.", Gets: gets, Set: func(s *scene.Stage) {
 			srv := servePage(s)
 			s.Login()
-			orError(s)
+			acceptError(s)
 			s.Arm(srv, "REQUEST", 0, exactly("HTTP/1.1 401 Unauthorized\n"+fields+"Content-Length: 61\n\n"+errorPage)...)
 		}}
 	}
@@ -186,11 +186,11 @@ func loginCases() []scene.Named {
 		return scene.Named{Name: "login/" + name, Does: does, Source: "RFC 7617.", Gets: gets, Set: func(s *scene.Stage) {
 			servePage(s, configure)
 			s.Login()
-			orError(s)
+			acceptError(s)
 		}}
 	}
 	return []scene.Named{
-		with("basic", "The server requires a login.", true, locked),
+		with("basic", "The server requires a login.", true, requireLogin),
 		with("wrong", "The server refuses the login with 401, each time.", false, other),
 		demand("no-demand", "The response is 401 without WWW-Authenticate, each time.", false, ""),
 		demand("unknown", "The server demands a login of a kind that is not registered.", false, "WWW-Authenticate: X-Secret realm=\"lab\"\n"),
@@ -200,7 +200,7 @@ func loginCases() []scene.Named {
 		{Name: "login/proxy", Does: "The server demands a login for a proxy, although the client uses no proxy.", Source: "RFC 9110 §15.5.8.", Set: func(s *scene.Stage) {
 			srv := servePage(s)
 			s.Login()
-			orError(s)
+			acceptError(s)
 			s.Arm(srv, "REQUEST", 0, exactly("HTTP/1.1 407 Proxy Authentication Required\nProxy-Authenticate: Basic realm=\"lab\"\nContent-Length: 61\n\n"+errorPage)...)
 		}},
 	}
@@ -281,7 +281,7 @@ func putCases() []scene.Named {
 		with("large", "The document has 2 MiB, for which clients may wait for 100.", "RFC 9110 §10.1.1: Expect.", true, 2<<20, nil),
 		with("too-large", "The server reads half of the document, and replies 413.", "RFC 9110 §15.5.14.", false, 300_001, func(w *webtest.Server) { w.MaxUpload = 150_000 }),
 		with("read-only", "The server refuses all uploads with 405.", "RFC 9110 §15.5.6.", false, 1000, func(w *webtest.Server) { w.ReadOnly = true }),
-		with("login", "The server requires a login.", "RFC 7617.", true, 1000, locked),
+		with("login", "The server requires a login.", "RFC 7617.", true, 1000, requireLogin),
 		with("login-missing", "The server requires a login, and the client has a wrong one.", "RFC 7617.", false, 1000, func(w *webtest.Server) {
 			w.Users = map[string]testserver.User{scene.User: {Password: "another"}}
 		}),
@@ -293,9 +293,9 @@ func putCases() []scene.Named {
 		elsewhere("302", "The URL has moved, and the status is 302.", http.StatusFound),
 		elsewhere("301", "The URL has moved, and the status is 301.", http.StatusMovedPermanently),
 		{Name: "redirect/login-host", Does: "A URL with a login has moved to another host, and the status is 307.", Source: "CVE-2018-1000007 (curl), CVE-2021-31879 (wget): the login is for the first host only.", Set: func(s *scene.Stage) {
-			srv := serve(s, locked)
+			srv := serve(s, requireLogin)
 			s.Login()
-			other := foreign(s, scene.Another)
+			other := otherServer(s, scene.Another)
 			s.Stored = func() ([]byte, error) { return fs.ReadFile(other.Files(), "incoming/new.bin") }
 			s.Arm(srv, "PUT", 0, webtest.RedirectTo(other.URL+"/incoming/new.bin", http.StatusTemporaryRedirect))
 		}},

@@ -41,13 +41,13 @@ func secureCases() []scene.Named {
 			s.Login()
 		}},
 		{Name: "redirect/login-http", Does: "A document with a login has moved to a server without TLS.", Source: "CVE-2018-18074 (requests): a login that is sent in the clear after a redirect.", Should: "It does not send the login; it ends with an error, or with the whole document.", Set: func(s *scene.Stage) {
-			srv := serve(s, locked)
+			srv := serve(s, requireLogin)
 			s.Login()
-			s.Arm(srv, "GET", 0, webtest.RedirectTo(foreign(s, "127.0.0.1").URL+"/pub/file.bin", 302))
+			s.Arm(srv, "GET", 0, webtest.RedirectTo(otherServer(s, "127.0.0.1").URL+"/pub/file.bin", 302))
 		}},
 		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(s *scene.Stage) {
 			srv := serve(s)
-			other := foreign(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Stranger(), true })
+			other := otherServer(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Stranger(), true })
 			s.Same = func(_, _ []byte) bool { return false }
 			s.Arm(srv, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
 		}},
@@ -101,6 +101,7 @@ func behind(s *scene.Stage, server string, cut func(record int) bool) string {
 // closeNotify is the length of a record with an alert: in clear, and encrypted as TLS 1.3 does.
 var closeNotify = map[byte]int{21: 0, 23: 19}
 
+// pass relays one connection of behind, and closes it.
 func pass(client net.Conn, server string, cut func(record int) bool) {
 	defer client.Close()
 	to, err := net.Dial("tcp", server)

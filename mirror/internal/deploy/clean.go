@@ -20,9 +20,9 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
-// alike reports whether two names may be the same on a server that changes names: they differ only
-// in case, or in characters that are not letters or digits.
-func alike(a, b string) bool {
+// sameName reports whether two names may be the same on a server that changes names: they differ
+// only in case, or in characters that are not letters or digits.
+func sameName(a, b string) bool {
 	plain := func(s string) string {
 		return strings.ToLower(strings.Map(func(c rune) rune {
 			if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
@@ -37,10 +37,10 @@ func alike(a, b string) bool {
 // few is the number of files up to which all may be deleted in one run.
 const few = 10
 
-// clean reports the files that runs have sent, and that the tree has no more. With Delete it
-// deletes those that the server lists as it did after they were sent. If anything has failed,
+// removeObsolete reports the files that runs have sent, and that the tree has no more. With Delete
+// it deletes those that the server lists as it did after they were sent. If anything has failed,
 // nothing is deleted.
-func (r *run) clean(ctx context.Context) {
+func (r *run) removeObsolete(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (r *run) clean(ctx context.Context) {
 		if rec.Dir || rec.Found {
 			continue
 		}
-		if files++; !here[rec.File] && !r.hides(rec.File, false) && r.isKnown(path.Dir(rec.File)) {
+		if files++; !here[rec.File] && !r.isExcluded(rec.File, false) && r.isKnown(path.Dir(rec.File)) {
 			if r.isThere(ctx, rec) {
 				missing = append(missing, rec)
 			}
@@ -85,8 +85,8 @@ func (r *run) clean(ctx context.Context) {
 // if the tree has them no more: the part is not there, and the file has the content that was sent.
 func (r *run) adopt(ctx context.Context, here map[string]bool) {
 	for _, rec := range r.state.Parts() {
-		t, ok := r.there(rec.File)
-		_, part := r.there(path.Join(path.Dir(rec.File), rec.Part))
+		t, ok := r.entryOf(rec.File)
+		_, part := r.entryOf(path.Join(path.Dir(rec.File), rec.Part))
 		if !r.Delete || r.DryRun || !ok || part || here[rec.File] || t.Size != rec.Size || rec.SHA256 == "" {
 			continue
 		}
@@ -127,7 +127,7 @@ func (r *run) isKnown(dir string) bool {
 // isThere reports whether the server has a file as a run has left it. If it has no such file, the
 // record is dropped; if the file has changed since, it is reported.
 func (r *run) isThere(ctx context.Context, rec state.Record) bool {
-	t, ok := r.there(rec.File)
+	t, ok := r.entryOf(rec.File)
 	if r.site.Web {
 		var err error
 		if t, ok, err = r.site.Look(ctx, components(rec.File)); err != nil {
@@ -137,7 +137,7 @@ func (r *run) isThere(ctx context.Context, rec state.Record) bool {
 	}
 	dir := path.Dir(rec.File)
 	switch {
-	case ok && r.agrees(rec, t, &file{path: rec.File}):
+	case ok && r.isAsSent(rec, t, &file{path: rec.File}):
 		return true
 	case ok:
 		r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size, Err: errors.New("not as it was sent; it is kept")})
@@ -234,6 +234,8 @@ func (r *run) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
 	}, func(i int, err error) { r.fail(ctx, dirs[i], true, err) })
 }
 
+// deleteIn deletes files of one directory. It returns an error if not every edit has a
+// result.
 func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
 	edits := make([]fetch.Edit, len(recs))
 	for i, rec := range recs {
@@ -265,7 +267,7 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 func (r *run) removeDirs(ctx context.Context) {
 	for _, rec := range slices.Backward(r.state.All()) {
 		_, here := r.local[rec.File]
-		if !rec.Dir || here || r.hides(rec.File, true) || !r.isKnown(rec.File) || ctx.Err() != nil {
+		if !rec.Dir || here || r.isExcluded(rec.File, true) || !r.isKnown(rec.File) || ctx.Err() != nil {
 			continue
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemoveDir, Name: path.Base(rec.File)}}

@@ -40,7 +40,7 @@ type Job struct {
 	MaxEntries  int
 	Pool        *pool.Pool
 	Pace        *pace.Pace
-	Again       func(ctx context.Context, n int, err error) bool
+	Retry       func(ctx context.Context, n int, err error) bool
 	Delete      bool
 	MaxDelete   int
 	ErrKept     error // in the chain of the error of a run in which MaxDelete kept files
@@ -117,7 +117,7 @@ type run struct {
 	octets   atomic.Int64
 	recorded atomic.Bool // the state has new lines
 	noted    sync.Map    // the texts of the notes so far
-	way      ways
+	way      limitations
 
 	mu     sync.Mutex
 	err    error // the first one
@@ -164,15 +164,15 @@ func (r *run) do(ctx context.Context) error {
 	}
 	p := r.plan(ctx)
 	if r.DryRun {
-		r.foretell(p)
-		r.clean(ctx)
+		r.reportPlan(p)
+		r.removeObsolete(ctx)
 		return r.end(ctx, p)
 	}
 	r.report(Event{What: Planned, Size: -1, Files: p.files, Octets: p.octets})
 	r.makeDirs(ctx)
 	r.send(ctx, p)
 	r.verify(ctx, p)
-	r.clean(ctx)
+	r.removeObsolete(ctx)
 	r.writeRemoteState(ctx)
 	r.removeParts(ctx)
 	return r.end(ctx, p)
@@ -232,14 +232,14 @@ func (r *run) note(format string, args ...any) {
 	}
 }
 
-// try makes a request, and retries it as Again decides.
+// try makes a request, and retries it as Retry decides.
 func (r *run) try(ctx context.Context, do func() error) error {
 	for n := 0; ; n++ {
 		if err := r.Pool.Turn(ctx); err != nil {
 			return err
 		}
 		err := do()
-		if err == nil || ctx.Err() != nil || r.Again == nil || pool.Crowded(err) && r.Pool.Size() > 1 || !r.Again(ctx, n, err) {
+		if err == nil || ctx.Err() != nil || r.Retry == nil || pool.Crowded(err) && r.Pool.Size() > 1 || !r.Retry(ctx, n, err) {
 			return err
 		}
 	}

@@ -100,6 +100,7 @@ func parseRule(line string) (r rule, err error) {
 // stars are several stars in a name, which mean what one does.
 var stars = regexp.MustCompile(`\*\*+`)
 
+// matches reports whether the rule applies to a path.
 func (r rule) matches(name string, dir bool) bool {
 	if r.dirs && !dir {
 		return false

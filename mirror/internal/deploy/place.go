@@ -57,7 +57,7 @@ func (r *run) hasPart(ctx context.Context, f *file) bool {
 func (r *run) storeDirect(ctx context.Context, f *file) {
 	r.way.direct.Store(true)
 	r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
-	r.forgetPart(f)
+	r.discardPart(f)
 	f.part, f.timed = "", false
 	if err := r.sendFile(ctx, f, nil); err != nil {
 		r.failFile(ctx, f, err)
@@ -124,7 +124,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		for _, f := range placed {
 			delete(r.remote[f.dir()].Entries, path.Base(f.path))
 		}
-		r.lookAll(ctx, placed)
+		r.statAll(ctx, placed)
 	} else {
 		var list []string
 		for dir := range dirs {
@@ -139,7 +139,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
 			continue // reported
 		}
-		t, ok := r.there(f.path)
+		t, ok := r.entryOf(f.path)
 		switch {
 		case !ok:
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing(f)))
@@ -158,7 +158,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 func (r *run) missing(f *file) error {
 	name := path.Base(f.path)
 	for other := range r.remote[f.dir()].Entries {
-		if alike(other, name) && other != name {
+		if sameName(other, name) && other != name {
 			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or use Mirror.Exclude", other)
 		}
 	}

@@ -71,7 +71,7 @@ func (r *run) places() map[string]bool {
 		if !rec.Dir {
 			dir = path.Dir(dir)
 		}
-		for ; dir != "." && !all[dir] && !r.hides(dir, true); dir = path.Dir(dir) {
+		for ; dir != "." && !all[dir] && !r.isExcluded(dir, true); dir = path.Dir(dir) {
 			all[dir] = true
 		}
 	}
@@ -121,7 +121,7 @@ func (r *run) listAll(ctx context.Context, dirs []string) {
 			return err
 		})
 	}, func(i int, err error) {
-		if t, _ := r.there(dirs[i]); t.Dir || !errors.Is(err, fs.ErrNotExist) {
+		if t, _ := r.entryOf(dirs[i]); t.Dir || !errors.Is(err, fs.ErrNotExist) {
 			r.fail(ctx, dirs[i], true, err)
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -140,7 +140,7 @@ func (r *run) plan(ctx context.Context) *plan {
 	p := &plan{}
 	var checks []*file
 	if r.site.Web {
-		r.lookAll(ctx, r.files)
+		r.statAll(ctx, r.files)
 	} else {
 		r.findHidden(ctx)
 	}
@@ -182,8 +182,8 @@ const (
 	toCheck // the content on the server decides
 )
 
-// there returns what the server has under the path of a file.
-func (r *run) there(name string) (site.There, bool) {
+// entryOf returns what the server has under the path of a file.
+func (r *run) entryOf(name string) (site.Entry, bool) {
 	t, ok := r.remote[path.Dir(name)].Entries[path.Base(name)]
 	return t, ok
 }
@@ -197,7 +197,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 			Err: fetch.Fail(fetch.OpCheck, r.Start, fetch.ErrBadURL, fmt.Errorf("%q: a name with the byte %02X cannot be sent", f.path, f.path[i]))})
 		return same
 	}
-	t, ok := r.there(f.path)
+	t, ok := r.entryOf(f.path)
 	rec, sent := r.state.Known(f.path)
 	if f.isNew = !ok; f.isNew {
 		return toSend
@@ -224,7 +224,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 		switch {
 		case f.sum != rec.SHA256:
 			return toSend
-		case t.Size >= 0 && r.agrees(rec, t, f) && !r.Checksums && !r.state.Unfinished(f.path):
+		case t.Size >= 0 && r.isAsSent(rec, t, f) && !r.Checksums && !r.state.Unfinished(f.path):
 			r.remember(f, t)
 			r.unchanged(f)
 			return same
@@ -242,8 +242,8 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 // racy is how long after its modification a file may be modified again without another time.
 const racy = 2 * time.Second
 
-// agrees reports whether the server lists a file as it did when a run sent it.
-func (r *run) agrees(rec state.Record, t site.There, f *file) bool {
+// isAsSent reports whether the server lists a file as it did when a run sent it.
+func (r *run) isAsSent(rec state.Record, t site.Entry, f *file) bool {
 	if t.Size >= 0 && t.Size != rec.Size {
 		return false
 	}
@@ -256,13 +256,14 @@ func (r *run) agrees(rec state.Record, t site.There, f *file) bool {
 // comparable reports whether times in the listing are those of files, in UTC to the second.
 func (r *run) comparable(f *file) bool { return r.remote[f.dir()].Exact }
 
+// unchanged reports a file that need not be sent.
 func (r *run) unchanged(f *file) {
 	f.placed = true
 	r.report(Event{What: Unchanged, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
 }
 
 // remember records what is known about a complete file, if that is new.
-func (r *run) remember(f *file, t site.There) {
+func (r *run) remember(f *file, t site.Entry) {
 	rec := state.Record{
 		URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, Stored: t.Modified, SHA256: f.sum,
 	}
@@ -302,7 +303,7 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 			f.sum = "" // with Checksums it may be that of older content
 			p.add(f)
 		default:
-			t, _ := r.there(f.path)
+			t, _ := r.entryOf(f.path)
 			if r.sumOf(f) == nil {
 				r.remember(f, t)
 			}
@@ -362,9 +363,9 @@ func equalBytes(ours disk.File, theirs io.Reader) (bool, error) {
 	}
 }
 
-// lookAll finds out what a web server has.
-func (r *run) lookAll(ctx context.Context, files []*file) {
-	found := make([]*site.There, len(files))
+// statAll finds out what a web server has.
+func (r *run) statAll(ctx context.Context, files []*file) {
+	found := make([]*site.Entry, len(files))
 	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
 		return r.try(ctx, func() error {
 			t, ok, err := r.site.Look(ctx, components(files[i].path))
@@ -379,17 +380,17 @@ func (r *run) lookAll(ctx context.Context, files []*file) {
 	})
 	for i, t := range found {
 		if t != nil {
-			r.has(files[i].path, *t)
+			r.addEntry(files[i].path, *t)
 		}
 	}
 }
 
-// has notes an entry of the server.
-func (r *run) has(name string, t site.There) {
+// addEntry notes an entry of the server.
+func (r *run) addEntry(name string, t site.Entry) {
 	dir := path.Dir(name)
 	d, ok := r.remote[dir]
 	if !ok || d.Entries == nil {
-		d.Entries = make(map[string]site.There)
+		d.Entries = make(map[string]site.Entry)
 		r.remote[dir] = d
 	}
 	d.Entries[path.Base(name)] = t
@@ -405,7 +406,7 @@ func (r *run) hidden(name string) bool {
 func (r *run) findHidden(ctx context.Context) {
 	byDir := make(map[string][]string)
 	ask := func(name string) {
-		if _, listed := r.there(name); !listed && r.hidden(name) && r.remote[path.Dir(name)].Entries != nil {
+		if _, listed := r.entryOf(name); !listed && r.hidden(name) && r.remote[path.Dir(name)].Entries != nil {
 			byDir[path.Dir(name)] = append(byDir[path.Dir(name)], path.Base(name))
 		}
 	}
@@ -413,7 +414,7 @@ func (r *run) findHidden(ctx context.Context) {
 		ask(f.path)
 	}
 	for _, rec := range r.state.All() {
-		if !rec.Dir && !r.hides(rec.File, false) {
+		if !rec.Dir && !r.isExcluded(rec.File, false) {
 			ask(rec.File)
 		}
 	}
@@ -430,7 +431,7 @@ func (r *run) findHidden(ctx context.Context) {
 		}
 		for _, e := range edits {
 			if e.Err == nil {
-				r.has(path.Join(dir, e.Name), site.There{Size: e.Size})
+				r.addEntry(path.Join(dir, e.Name), site.Entry{Size: e.Size})
 			}
 		}
 	}
@@ -459,8 +460,8 @@ func (r *run) editThen(ctx context.Context, dir string, edits []fetch.Edit, more
 	})
 }
 
-// foretell reports what a run would do.
-func (r *run) foretell(p *plan) {
+// reportPlan reports what a run would do.
+func (r *run) reportPlan(p *plan) {
 	say := func(what What, files []*file) {
 		for _, f := range files {
 			r.report(Event{What: what, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})

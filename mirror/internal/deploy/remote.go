@@ -34,7 +34,7 @@ func (r *run) readRemoteState(ctx context.Context) error {
 		if err := r.listTop(ctx); err != nil {
 			return err
 		}
-		_, listed = r.there(r.RemoteState)
+		_, listed = r.entryOf(r.RemoteState)
 		if !listed && !r.remote["."].Partial && !r.hidden(r.RemoteState) {
 			return nil
 		}

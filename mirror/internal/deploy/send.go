@@ -22,8 +22,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
-// ways are what the server has turned out not to do.
-type ways struct {
+// limitations are what the server has turned out not to do.
+type limitations struct {
 	direct      atomic.Bool // it does not rename: files are stored under their names
 	removeFirst atomic.Bool // it does not replace a file by renaming another one
 	noTime      atomic.Bool // it does not set modification times
@@ -75,7 +75,7 @@ func (r *run) makeDirs(ctx context.Context) {
 			return err
 		}, func(i int, err error) { r.fail(ctx, aboves[i], true, err) })
 		for _, dir := range slices.Concat(made...) {
-			r.remote[dir] = site.Directory{Entries: map[string]site.There{}, Exact: r.remote["."].Exact}
+			r.remote[dir] = site.Directory{Entries: map[string]site.Entry{}, Exact: r.remote["."].Exact}
 		}
 	}
 }
@@ -173,6 +173,7 @@ func (r *run) batches(files []*file) (all []batch) {
 	return all
 }
 
+// failFile is fail for a file, which is then not placed.
 func (r *run) failFile(ctx context.Context, f *file, err error) {
 	f.failed = true
 	r.fail(ctx, f.path, false, err)
@@ -456,7 +457,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			}
 		}
 		if !f.failed && n >= 0 && n != f.size {
-			r.forgetPart(f)
+			r.discardPart(f)
 			r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
 		if n < 0 && !f.failed && f.data == nil { // neither SIZE nor the listing states it
@@ -465,7 +466,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				return err
 			}
 			if differs {
-				r.forgetPart(f)
+				r.discardPart(f)
 				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
 			}
 		}
@@ -475,7 +476,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				return err
 			}
 			if known && !same {
-				r.forgetPart(f)
+				r.discardPart(f)
 				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
 			}
 		}
@@ -483,9 +484,9 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 	return nil
 }
 
-// forgetPart has the temporary file deleted at the end, so that the next run sends the file from
+// discardPart has the temporary file deleted at the end, so that the next run sends the file from
 // its start.
-func (r *run) forgetPart(f *file) {
+func (r *run) discardPart(f *file) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clear = append(r.clear, state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part})

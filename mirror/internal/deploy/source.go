@@ -59,8 +59,8 @@ func (r *run) excludes(name string, dir bool) bool {
 	return r.ignored(name, dir)
 }
 
-// hides reports whether a path is excluded, or below a folder that is.
-func (r *run) hides(name string, dir bool) bool {
+// isExcluded reports whether a path is excluded, or below a folder that is.
+func (r *run) isExcluded(name string, dir bool) bool {
 	for i, c := range name {
 		if c == '/' && r.excludes(name[:i], true) {
 			return true
@@ -177,6 +177,7 @@ func (w *walker) enter(ctx context.Context, name string, info fs.FileInfo) error
 	return err
 }
 
+// skip reports an entry of Dir that is not sent.
 func (r *run) skip(name string, reason error) {
 	r.report(Event{What: Skipped, File: name, URL: r.site.URL(components(name), false), Size: -1, Err: reason})
 }

@@ -25,6 +25,7 @@ func New(include, exclude []string) (f Filter, err error) {
 	return f, err
 }
 
+// patterns parses elements of Include or Exclude.
 func patterns(texts []string) ([]pattern, error) {
 	var list []pattern
 	for _, text := range texts {

@@ -75,6 +75,7 @@ type queue[T any] struct {
 	next  func() (T, bool)
 }
 
+// take returns a thing that was given back, or else the next one. It returns false if none is left.
 func (q *queue[T]) take() (T, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -86,6 +87,7 @@ func (q *queue[T]) take() (T, bool) {
 	return q.next()
 }
 
+// give gives a thing back.
 func (q *queue[T]) give(thing T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -99,6 +101,7 @@ type worker[T any] struct {
 	taken bool // next is the thing to return
 }
 
+// take returns the thing that more has taken, or else one of the queue.
 func (w *worker[T]) take() (T, bool) {
 	if w.taken {
 		w.taken = false

@@ -71,6 +71,7 @@ func (s *Site) SetStart(start locator.Locator) error {
 	return nil
 }
 
+// refuse returns the error of a URL that cannot be a target.
 func refuse(l locator.Locator, format string, args ...any) error {
 	return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 }
@@ -129,7 +130,7 @@ func (s *Site) request(path []string, dir bool, change func(*ftp.Options)) *fetc
 
 // A Directory is what the server lists in a directory.
 type Directory struct {
-	Entries map[string]There
+	Entries map[string]Entry
 	Exact   bool // sizes are in bytes and times in UTC, to the second
 	Partial bool // entries may be missing: lines were not understood, or the server hides some
 }
@@ -144,8 +145,8 @@ func (d Directory) Files() (n int) {
 	return n
 }
 
-// A There is an entry on the server.
-type There struct {
+// An Entry is a file, directory or link on the server.
+type Entry struct {
 	Size     int64     // -1 if unknown
 	Modified time.Time // in UTC to the second; zero if unknown
 	Dir      bool
@@ -157,6 +158,7 @@ func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
 	return s.list(ctx, path, false)
 }
 
+// list lists a directory, which is created if create is set and it does not exist.
 func (s *Site) list(ctx context.Context, path []string, create bool) (Directory, error) {
 	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, create }))
 	if err != nil {
@@ -166,7 +168,7 @@ func (s *Site) list(ctx context.Context, path []string, create bool) (Directory,
 	if res.Items == nil {
 		return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrUnsupported, errors.New("not a directory"))
 	}
-	d := Directory{Entries: make(map[string]There)}
+	d := Directory{Entries: make(map[string]Entry)}
 	for item, err := range res.Items {
 		switch {
 		case err != nil:
@@ -176,7 +178,7 @@ func (s *Site) list(ctx context.Context, path []string, create bool) (Directory,
 		case item.Name == "" || item.Name == "." || item.Name == "..":
 			continue
 		}
-		d.Entries[item.Name] = There{
+		d.Entries[item.Name] = Entry{
 			Size: item.Size, Modified: item.ModTime.UTC().Truncate(time.Second), Dir: item.Kind == fetch.KindDirectory,
 			Other: has(item, fetch.HeaderLink) || has(item, fetch.HeaderSpecial),
 		}
@@ -214,15 +216,15 @@ func has(item fetch.Item, header string) bool {
 }
 
 // Look returns what a web server has under a path. ok is false if there is nothing.
-func (s *Site) Look(ctx context.Context, path []string) (t There, ok bool, err error) {
+func (s *Site) Look(ctx context.Context, path []string) (t Entry, ok bool, err error) {
 	attr, err := s.Server.FindAttributes(ctx, s.request(path, false, nil))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return There{}, false, nil
+		return Entry{}, false, nil
 	case err != nil:
-		return There{}, false, err
+		return Entry{}, false, err
 	}
-	return There{Size: attr.Size, Modified: attr.ModTime.UTC().Truncate(time.Second)}, true, nil
+	return Entry{Size: attr.Size, Modified: attr.ModTime.UTC().Truncate(time.Second)}, true, nil
 }
 
 // Put stores body under a path, from an offset on.

@@ -90,7 +90,7 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 		}
 	}
 	if err == nil && readOnly {
-		err = s.look()
+		err = s.openReadOnly()
 	} else if err == nil {
 		err = s.open()
 	}
@@ -100,8 +100,8 @@ func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *St
 	return s, err
 }
 
-// look reads the state for a dry run.
-func (s *State) look() error {
+// openReadOnly reads the state for a dry run.
+func (s *State) openReadOnly() error {
 	f, err := s.disk.OpenFile(s.name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -113,6 +113,7 @@ func (s *State) look() error {
 	return s.Read(f)
 }
 
+// open opens, locks and reads the file.
 func (s *State) open() error {
 	locked, err := disk.Lock(func() (disk.File, error) { return s.disk.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
 		func() (fs.FileInfo, error) { return s.disk.Stat(s.name) })
@@ -229,6 +230,7 @@ func isLocal(name string) bool {
 	return fs.ValidPath(strings.ToValidUTF8(name, "_")) && name != "."
 }
 
+// encode returns the line of a record. It also has the octets of a path that is not UTF-8.
 func encode(rec Record) ([]byte, error) {
 	if !utf8.ValidString(rec.File) {
 		rec.Octets = []byte(rec.File)
@@ -316,6 +318,7 @@ func (s *State) Close(whole bool) error {
 	return err
 }
 
+// rewrite replaces the file by one that has the valid lines only.
 func (s *State) rewrite() error {
 	text, err := s.Text(true)
 	if err != nil {

@@ -52,6 +52,7 @@ func (a *netASCII) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// addCR puts a CR before each LF that has none. last is the byte before src.
 func addCR(dst, src []byte, last byte, _ bool) ([]byte, byte) {
 	for len(src) > 0 {
 		i := bytes.IndexByte(src, '\n')

@@ -123,6 +123,7 @@ func (c *Client) Preempt(p *Plan) error {
 	return err
 }
 
+// preempt applies the faults that Preempt is for.
 func (c *Client) preempt(p *Plan) error {
 	p.Acts(Gather)
 	for _, come := range p.gather {

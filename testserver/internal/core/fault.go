@@ -59,6 +59,7 @@ func (f Fault) String() string {
 	return f.Kind.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
+// shorten quotes s, or its beginning and its length if it is long.
 func shorten(s string) string {
 	if len(s) > 60 {
 		return fmt.Sprintf("%.60q…(%d bytes)", s, len(s))
@@ -138,6 +139,7 @@ var (
 	BareLF      = &Kind{Name: "BareLF"}
 )
 
+// positive checks the number of a fault that must be at least 1.
 func positive(a Args) error {
 	if a.N < 1 {
 		return errors.New("the number must be at least 1")

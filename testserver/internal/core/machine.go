@@ -352,6 +352,7 @@ type epoch struct {
 // Ctx returns a context that ends with the server, and at the next reset.
 func (m *Machine) Ctx() context.Context { return m.epoch.Load().ctx }
 
+// begin begins an epoch.
 func (m *Machine) begin() {
 	e := new(epoch)
 	e.ctx, e.end = context.WithCancel(m.root)
@@ -405,6 +406,7 @@ func (m *Machine) Close() error {
 	return m.Pending()
 }
 
+// end closes all connections and waits for the goroutines. A second call waits for the first one.
 func (m *Machine) end() {
 	m.mu.Lock()
 	conns := m.conns

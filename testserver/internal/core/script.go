@@ -90,6 +90,7 @@ func LineText(octets string) string {
 	return strconv.Quote(octets)
 }
 
+// Printable reports whether s consists of printable ASCII.
 func Printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -125,6 +126,7 @@ func (r *Recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// append adds to the current line, which has a limit.
 func (r *Recorder) append(part []byte) {
 	if r.skip {
 		return

@@ -70,6 +70,7 @@ type octets struct {
 	garbles []*armed
 }
 
+// octets returns the faults of a stream of bytes.
 func (p *Plan) octets() (o octets) {
 	for _, a := range p.armed {
 		switch a.Kind {
@@ -162,6 +163,7 @@ func (w *shaper) next(p []byte) []byte {
 	return p
 }
 
+// pause waits as Drip says.
 func (w *shaper) pause() error {
 	if w.step == nil {
 		return nil

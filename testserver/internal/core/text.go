@@ -13,8 +13,8 @@ import (
 // OneLine replaces characters that would break a line, as Unix servers do.
 var OneLine = strings.NewReplacer("\r", "?", "\n", "?", "\x00", "?")
 
-// Names reports whether list contains word, in any letter case.
-func Names(list []string, word string) bool {
+// ContainsFold reports whether list contains word, in any letter case.
+func ContainsFold(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }
 

@@ -100,6 +100,7 @@ func (d hostDialer) Dial(ctx context.Context, network, address string) (net.Conn
 	return d.DialContext(ctx, network, address)
 }
 
+// greeted returns c after reading the greeting.
 func greeted(c *FTP) *FTP {
 	c.t.Helper()
 	c.r = bufio.NewReader(c.Conn)
@@ -250,6 +251,7 @@ func (f *Failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
+// AnswerAnything sends octets, and checks that the server then ends the connection.
 func AnswerAnything(t *testing.T, s Dialer, addr string, octets []byte) {
 	nc := Dial(t, s, addr)
 	nc.SetDeadline(time.Now().Add(time.Hour))

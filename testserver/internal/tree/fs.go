@@ -19,6 +19,7 @@ func (f treeFS) Open(name string) (fs.File, error) {
 	return file, nil
 }
 
+// open is Open with errors that do not have the name.
 func (f treeFS) open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, fs.ErrInvalid

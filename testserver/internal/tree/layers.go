@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// layers are the content of a tree with the changes on top of it. The caller of a method holds the lock
-// of the tree.
+// layers are the content of a tree with the changes on top of it. The caller of a method holds the
+// lock of the tree.
 type layers struct {
 	base fs.FS
 	own  map[string]*node // changed by the program
@@ -41,6 +41,7 @@ func (t *layers) node(name string) *node {
 	return t.own[name]
 }
 
+// find returns the entry of a name, with all changes.
 func (t *layers) find(name string) (Entry, error) {
 	n := t.node(name)
 	switch {
@@ -56,6 +57,7 @@ func (t *layers) find(name string) (Entry, error) {
 	return e, nil
 }
 
+// inBase returns an entry of the content, under another name.
 func (t *layers) inBase(name, as string) (Entry, error) {
 	if name == "" {
 		name = "."
@@ -76,6 +78,7 @@ func (t *layers) inBase(name, as string) (Entry, error) {
 	return entryOf(as, info), nil
 }
 
+// entryOf returns an Entry. The size of a directory is 0, and an unknown time is Epoch.
 func entryOf(name string, info fs.FileInfo) Entry {
 	e := Entry{Name: name, Size: info.Size(), ModTime: info.ModTime(), Dir: info.IsDir()}
 	if e.ModTime.IsZero() {
@@ -185,8 +188,8 @@ func (t *layers) save(name string, n *node) error {
 	return nil
 }
 
-// forget undoes the changes of clients.
-func (t *layers) forget() error {
+// reset undoes the changes of clients.
+func (t *layers) reset() error {
 	var errs []error
 	for name := range t.over {
 		if t.disk != nil && name != "" {

@@ -68,7 +68,8 @@ func New(content fs.FS, forbidden []string) *Tree {
 	return t
 }
 
-// Serve sets the content and the forbidden names. It is called before the tree is used concurrently.
+// Serve sets the content and the forbidden names. It is called before the tree is used
+// concurrently.
 func (t *Tree) Serve(content fs.FS, forbidden []string) { t.base, t.forbidden = content, forbidden }
 
 // Store keeps the files of clients on the disk, under their names. It is called likewise.
@@ -78,7 +79,7 @@ func (t *Tree) Store(disk *os.Root) { t.disk = disk }
 func (t *Tree) Reset() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.forget()
+	return t.reset()
 }
 
 // Clean turns any path into a name in the tree; ".." stops at the root.
@@ -316,6 +317,7 @@ func (t *Tree) Remove(name string, dir bool) error {
 	return t.set(name, &node{gone: true})
 }
 
+// Mkdir creates a directory. It fails if the name exists, or the directory above it does not.
 func (t *Tree) Mkdir(name string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -348,6 +350,7 @@ func (t *Tree) Rename(from, to string) error {
 	return t.move(from, to, e)
 }
 
+// move renames a file, or a directory with everything below it. e is the entry of from.
 func (t *Tree) move(from, to string, e Entry) error {
 	n := &node{base: from}
 	if e.Dir {

@@ -136,6 +136,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
+// check compares the files below a directory.
 func check(t *testing.T, what, dir string, want map[string]string) {
 	t.Helper()
 	if got := files(t, dir); fmt.Sprint(got) != fmt.Sprint(want) {

@@ -38,7 +38,7 @@ type Access struct {
 	Resolver *fetch1738.Resolver
 
 	client   *Client
-	way      way
+	way      connectionOptions
 	proxies  map[string]*schemeProxy // by scheme; schemes without a proxy are missing
 	direct   fetch.Env               // connects to the proxies
 	referred *fetch1738.Resolver     // like Resolver, but follows referrals without -L
@@ -52,9 +52,9 @@ type Access struct {
 // newAccess returns an Access for op. It shares the Fetchers of an earlier Operation
 // that connects in the same way.
 func newAccess(c *Client, op *plan.Operation) (*Access, error) {
-	e := &Access{client: c, Op: op, way: wayOf(op)}
+	e := &Access{client: c, Op: op, way: connectionOptionsOf(op)}
 	e.netrc = sync.OnceValues(e.readNetrc)
-	if earlier := c.alike(&e.way); earlier != nil {
+	if earlier := c.accessFor(&e.way); earlier != nil {
 		e.proxies, e.direct, e.Resolver, e.referred = earlier.proxies, earlier.direct, earlier.Resolver, earlier.referred
 		e.TLS = earlier.TLS
 	} else if err := e.makeResolvers(); err != nil {

@@ -57,6 +57,7 @@ func (c *Call) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callKey{}, c)
 }
 
+// callOf returns the Call of a context, or nil.
 func callOf(ctx context.Context) *Call {
 	c, _ := ctx.Value(callKey{}).(*Call)
 	return c

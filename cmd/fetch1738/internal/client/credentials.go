@@ -118,6 +118,7 @@ func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Lo
 	return e.ask(ctx, c)
 }
 
+// orEmpty returns l, or an empty Login for nil.
 func orEmpty(l *locator.Login) *locator.Login {
 	if l == nil {
 		return new(locator.Login)

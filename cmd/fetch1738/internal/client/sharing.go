@@ -10,11 +10,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A way has all options that affect connections. Operations with an equal way share
+// connectionOptions are all options that affect connections. Operations with an equal way share
 // their Fetchers, and so the sessions that those keep open, also across --next. The
 // login belongs to it, as a session with a news server stays logged in. The context
 // says which Operation's rules apply.
-type way struct {
+type connectionOptions struct {
 	dialer     dial.Dialer
 	proxy      plan.Proxy
 	tls        plan.TLS
@@ -32,8 +32,9 @@ type way struct {
 	login      plan.Login
 }
 
-func wayOf(o *plan.Operation) way {
-	return way{
+// connectionOptionsOf returns the options of o that affect connections.
+func connectionOptionsOf(o *plan.Operation) connectionOptions {
+	return connectionOptions{
 		dialer: o.Connect.Dialer, proxy: o.Proxy, tls: o.TLS, ftp: o.FTP.Session, exact: o.Exact, smtp: o.SMTP,
 		userAgent: o.HTTP.UserAgent, patience: o.HTTP.ContinueTimeout, email: o.Login.Email, newsServer: plan.NewsServer(o.News.Server),
 		limits: fetch.Limits{
@@ -45,8 +46,8 @@ func wayOf(o *plan.Operation) way {
 	}
 }
 
-// alike returns an Access with an equal way, or nil.
-func (c *Client) alike(w *way) *Access {
+// accessFor returns an Access with an equal way, or nil.
+func (c *Client) accessFor(w *connectionOptions) *Access {
 	for _, e := range c.accesses {
 		if reflect.DeepEqual(e.way, *w) {
 			return e

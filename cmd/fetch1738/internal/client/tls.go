@@ -122,6 +122,7 @@ func readPins(text string) (pins []pin) {
 	return pins
 }
 
+// checkPin returns an error unless the public key of the server is one of pins.
 func checkPin(pins []pin, server *x509.Certificate) error {
 	key := sha256.Sum256(server.RawSubjectPublicKeyInfo)
 	for _, p := range pins {

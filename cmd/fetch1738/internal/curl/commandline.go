@@ -143,6 +143,7 @@ func explainUsage(err error, table []Option) error {
 	return fault.Usagef("%s", err.Error())
 }
 
+// spelled returns a flag with its letter, if it has one.
 func spelled(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand + ", --" + f.Name

@@ -44,6 +44,7 @@ func readConfig(c *CommandLine, name string) error {
 	return nil
 }
 
+// configLine applies the option of one line.
 func (c *CommandLine) configLine(line string) error {
 	name, value, err := splitConfigLine(line)
 	switch {

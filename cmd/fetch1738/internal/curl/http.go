@@ -119,6 +119,7 @@ type dataFile func([]byte) []byte
 
 func unchanged(b []byte) []byte { return b }
 
+// withoutLineEnds returns b without CR, LF and NUL.
 func withoutLineEnds(b []byte) []byte {
 	return slices.DeleteFunc(b, func(c byte) bool { return c == '\r' || c == '\n' || c == 0 })
 }
@@ -148,6 +149,7 @@ func postEncoded(c *CommandLine, value string) error {
 	return err
 }
 
+// addData appends part to the data to post, after a "&".
 func addData(o *plan.Operation, part []byte) {
 	if o.HTTP.Data != nil {
 		part = bytes.Join([][]byte{o.HTTP.Data, part}, []byte("&"))

@@ -95,6 +95,7 @@ func setTrace(form plan.TraceForm) Setter {
 	}
 }
 
+// overrideTrace sets the form of the conversation, with a warning if it replaces another one.
 func (c *CommandLine) overrideTrace(name string, form plan.TraceForm, file string) {
 	trace := &c.Global.Trace
 	if trace.Form != plan.TraceNot && trace.Form != form {

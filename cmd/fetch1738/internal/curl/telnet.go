@@ -78,6 +78,7 @@ func parseScript(text string) ([]plan.ScriptLine, error) {
 	return script, nil
 }
 
+// parseScriptLine parses a line that is not empty and not a comment.
 func parseScriptLine(line string) (plan.ScriptLine, error) {
 	verb, arg, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	l := plan.ScriptLine{Verb: verb, Enter: true}
@@ -114,6 +115,7 @@ func cutEnter(text string) (rest string, enter bool) {
 	return rest, false
 }
 
+// unescapeScript replaces escapes such as \r, \\ and \x1b.
 func unescapeScript(text string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {

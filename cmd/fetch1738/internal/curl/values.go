@@ -28,6 +28,7 @@ var (
 // still exceed a time.Duration; then it means no limit.
 const maxSeconds = math.MaxInt64 / 1000
 
+// toggle is for switches that are off by default.
 func toggle(field func(*plan.Operation) *bool) Setter {
 	return func(c *CommandLine, value string) (err error) {
 		*field(c.op), err = strconv.ParseBool(value)
@@ -55,6 +56,7 @@ func always(_ *CommandLine, value string) error {
 	return nil
 }
 
+// text is for options whose value needs no check.
 func text(field func(*plan.Operation) *string) Setter {
 	return func(c *CommandLine, value string) error {
 		*field(c.op) = value
@@ -83,6 +85,7 @@ func atMost(limit, usual int, field func(*plan.Operation) *int) Setter {
 	}
 }
 
+// count is for a number that is not negative.
 func count(field func(*plan.Operation) *int) Setter {
 	return func(c *CommandLine, value string) error {
 		n, err := strconv.Atoi(value)

@@ -180,6 +180,8 @@ func (d *parser) number(n, digits int, sign byte) bool {
 	return found
 }
 
+// date returns the time of the words that were parsed. It reports false if one of them is out of
+// range.
 func (d *parser) date() (time.Time, bool) {
 	if d.day < 0 || d.day > 31 || d.month < 0 || d.month > 11 || d.year < 1583 || d.year > 9999 {
 		return time.Time{}, false

@@ -113,6 +113,7 @@ func number(s string, n *int64) bool {
 	return err == nil
 }
 
+// of returns the bytes of content in the span, as far as there are any.
 func (p span) of(content string) string {
 	size := int64(len(content))
 	if p.first >= size {
@@ -218,6 +219,7 @@ func quoteJSON(s string) string {
 	return b.String()
 }
 
+// decodeBase64 decodes s. As in curl, the result is "[64dec-fail]" if s is not valid.
 func decodeBase64(s string) string {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil || strings.ContainsAny(s, "\r\n") {

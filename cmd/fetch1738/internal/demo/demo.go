@@ -60,6 +60,7 @@ const (
 	demoTime     = 5 * time.Second
 )
 
+// demoSchemes returns the rows of the demonstration, in order.
 func demoSchemes() []demoScheme {
 	return []demoScheme{
 		{name: "file", about: "a path on this computer; no connection is made (RFC 1738 section 3.10)", start: copySample, document: "/pub/octets.bin", listing: "/pub/"},
@@ -77,6 +78,7 @@ func demoSchemes() []demoScheme {
 // demoMail is a URL that does not refer to a document.
 const demoMail = "mailto:user%25site@host.example"
 
+// demoRefused returns the URLs that are shown to be refused.
 func demoRefused() []string {
 	return []string{"gopher://127.0.0.1:25/0HELO%20there", "ftp://127.0.0.1/pub/x%0D%0ADELE%20y"}
 }
@@ -141,6 +143,7 @@ func newDemo(w io.Writer) (*demo, error) {
 	}, nil
 }
 
+// run prints the demonstration.
 func (d *demo) run(ctx context.Context) {
 	began := time.Now()
 	d.out.title(fmt.Sprintf("One document of %d bytes, with every value from 00 to FF, fetched in %d ways", len(d.document), len(d.schemes)))
@@ -184,6 +187,7 @@ func (d *demo) scheme(ctx context.Context, s demoScheme) {
 	}
 }
 
+// fail counts and prints a failure.
 func (d *demo) fail(err error) {
 	d.failures++
 	d.out.text("FAILED: " + stdio.InOptions(err.Error()))
@@ -209,6 +213,7 @@ func (d *demo) fetch(ctx context.Context, url string, unwrap func([]byte) ([]byt
 	return nil
 }
 
+// read returns the document at url.
 func (d *demo) read(ctx context.Context, url string) ([]byte, error) {
 	ref, err := new(plan.Operation).Reading.Parse(url)
 	if err != nil {

@@ -36,6 +36,7 @@ const (
 	dim  = "2"
 )
 
+// line prints a line, in a style if the output is a terminal with colours.
 func (p *demoPage) line(style, text string) {
 	if p.colour && style != "" {
 		text = "\x1b[" + style + "m" + text + "\x1b[0m"
@@ -91,6 +92,7 @@ type conversation struct {
 	udp      bool
 }
 
+// trace returns the hooks that collect the conversation.
 func (c *conversation) trace() *fetch.Trace {
 	return &fetch.Trace{
 		Connected: func(conn fetch.Connection) { c.connected(conn) },
@@ -129,6 +131,7 @@ func (c *conversation) said(mark string, octets []byte) {
 	c.add(mark, summary+"\n"+string(data)+"\n")
 }
 
+// connected returns the line about a connection.
 func connected(conn fetch.Connection) string {
 	if conn.Purpose == fetch.PurposeData {
 		return fmt.Sprintf("connected to %s for data\n", conn.Remote)

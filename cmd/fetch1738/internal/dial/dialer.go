@@ -56,7 +56,7 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	var failed error
 	for i, addr := range addrs {
-		tryCtx, cancel := share(ctx, len(addrs)-i)
+		tryCtx, cancel := withShare(ctx, len(addrs)-i)
 		conn, err := d.dialAddr(tryCtx, network, netip.AddrPortFrom(addr, at.Port), locals)
 		cancel()
 		if err == nil || ctx.Err() != nil {
@@ -67,8 +67,8 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return nil, failed
 }
 
-// share returns ctx with 1/n of the time that it has left.
-func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+// withShare returns ctx with 1/n of the time that it has left.
+func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	end, limited := ctx.Deadline()
 	if !limited {
 		return context.WithCancel(ctx)
@@ -125,6 +125,7 @@ func isBind(err error) bool {
 	return ok && (call.Syscall == "bind" || errors.Is(err, syscall.EADDRNOTAVAIL))
 }
 
+// unspecified returns the unspecified address of the family of another one.
 func unspecified(of netip.Addr) netip.Addr {
 	if of.Is4() {
 		return netip.IPv4Unspecified()

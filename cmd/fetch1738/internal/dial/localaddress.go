@@ -36,7 +36,7 @@ func (l LocalAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	if l.kind != 'h' {
 		addrs, err := interfaceAddrs(l.name)
 		if err == nil && len(addrs) > 0 || l.kind == 'i' {
-			return addrs, l.failed(err)
+			return addrs, l.localError(err)
 		}
 	}
 	if addr, err := netip.ParseAddr(strings.Trim(l.name, "[]")); err == nil {
@@ -46,10 +46,11 @@ func (l LocalAddress) addrs(ctx context.Context) ([]netip.Addr, error) {
 	for i := range addrs {
 		addrs[i] = addrs[i].Unmap()
 	}
-	return addrs, l.failed(err)
+	return addrs, l.localError(err)
 }
 
-func (l LocalAddress) failed(err error) error {
+// localError returns a LocalError about l, or nil if err is nil.
+func (l LocalAddress) localError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (n NameServers) lookUp(ctx context.Context, network, host string) ([]netip.
 	var err error
 	for i, server := range n {
 		var addrs []netip.Addr
-		tryCtx, cancel := share(ctx, len(n)-i)
+		tryCtx, cancel := withShare(ctx, len(n)-i)
 		addrs, err = askNameServer(tryCtx, server, network, host)
 		cancel()
 		if err == nil || isNoSuchHost(err) {

@@ -82,6 +82,7 @@ func ParseRoute(text string) (r Route, err error) {
 	return r, err
 }
 
+// portOrAny parses a port. An empty text is 0, which means any port.
 func portOrAny(text string) (uint16, error) {
 	if text == "" {
 		return 0, nil

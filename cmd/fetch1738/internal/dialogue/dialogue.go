@@ -42,6 +42,7 @@ func (c *Console) Answer(ctx context.Context, r *transfer.Result, f *gopher.Form
 	return form.Person{In: c.In, Err: c.Err, Charset: r.Op.Output.Charset}.Ask(ctx, f)
 }
 
+// pause calls Pause, if that is set.
 func (c *Console) pause() (resume func()) {
 	if c.Pause == nil {
 		return func() {}
@@ -53,12 +54,12 @@ func (c *Console) pause() (resume func()) {
 // one sends.
 type dialogue struct {
 	*transfer.Conversation
-	console *Console
-	s       *telnet.Session
-	typist  *typist       // for --telnet-login, or nil
-	typed   chan struct{} // closed when the typist is done
-	end     *time.Timer   // ends the session after silence; nil until it applies
-	silence time.Duration
+	console   *Console
+	s         *telnet.Session
+	autoLogin *autoLogin    // for --telnet-login, or nil
+	typed     chan struct{} // closed when autoLogin is done
+	end       *time.Timer   // ends the session after silence; nil until it applies
+	silence   time.Duration
 
 	mu     sync.Mutex
 	more   sync.Cond
@@ -78,15 +79,15 @@ func (c *Console) Converse(ctx context.Context, talk *transfer.Conversation) err
 	d := &dialogue{Conversation: talk, console: c, s: talk.Session}
 	d.more.L = &d.mu
 	if l, ok := talk.Resource.Locator.(*locator.Telnet); ok && talk.Op.Telnet.Login && l.Login != nil && (l.Login.User != "" || l.Login.HasPassword) {
-		d.typist, d.typed = &typist{login: *l.Login}, make(chan struct{})
+		d.autoLogin, d.typed = &autoLogin{login: *l.Login}, make(chan struct{})
 	}
 	switch {
 	case talk.Op.Telnet.Script != nil:
-		return d.run(ctx, d.recite, talk.Listen)
+		return d.run(ctx, d.runScript, talk.Listen)
 	case talk.Input != nil:
 		return d.run(ctx, d.relay, talk.Listen)
 	case term.IsTerminal(c.In):
-		return d.sit(ctx)
+		return d.runTerminal(ctx)
 	}
 	return d.run(ctx, d.relay, talk.Listen)
 }
@@ -148,11 +149,11 @@ func (d *dialogue) Read(p []byte) (int, error) {
 		d.over, d.broken = true, err != io.EOF
 	}
 	d.more.Broadcast()
-	if d.typist != nil && n > 0 {
-		if answer := d.typist.hear(p[:n]); answer != "" {
+	if d.autoLogin != nil && n > 0 {
+		if answer := d.autoLogin.hear(p[:n]); answer != "" {
 			// A broken connection is detected by the next read.
 			_, _ = io.WriteString(d.s, answer+d.s.Enter())
-			if d.typist.through() {
+			if d.autoLogin.isDone() {
 				close(d.typed)
 			}
 		}
@@ -179,7 +180,7 @@ func (d *dialogue) quiet(after time.Duration, reason error) {
 // relay sends the file of -T, or standard input, after the login of --telnet-login. If
 // the input is empty, the session is only a probe: the port is open, and it ends.
 func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
-	if d.typist != nil {
+	if d.autoLogin != nil {
 		select {
 		case <-d.typed:
 		case <-ctx.Done():
@@ -210,22 +211,22 @@ func (d *dialogue) timeout(limit time.Duration, awaited string) error {
 	return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, fmt.Errorf("timed out after %vs: %s", limit.Seconds(), awaited))
 }
 
-// A typist answers the prompts for a user name and a password, each once.
-type typist struct {
+// An autoLogin answers the prompts for a user name and a password, each once.
+type autoLogin struct {
 	login locator.Login
 	tail  string // the end of what was received
 	named bool   // the user name has been sent
 	done  bool   // the password has been sent
 }
 
-// through reports whether there is nothing more to send.
-func (t *typist) through() bool { return t.done || t.named && !t.login.HasPassword }
+// isDone reports whether there is nothing more to send.
+func (t *autoLogin) isDone() bool { return t.done || t.named && !t.login.HasPassword }
 
 // maxPrompt is the length of the longest prompt.
 const maxPrompt = 64
 
 // hear returns the answer to send if what was received ends in a prompt, or "".
-func (t *typist) hear(said []byte) string {
+func (t *autoLogin) hear(said []byte) string {
 	t.tail += string(said[max(0, len(said)-maxPrompt):])
 	t.tail = t.tail[max(0, len(t.tail)-maxPrompt):]
 	line := t.tail[strings.LastIndexAny(t.tail, "\r\n")+1:]
@@ -239,7 +240,7 @@ func (t *typist) hear(said []byte) string {
 		return false
 	}
 	switch {
-	case t.through():
+	case t.isDone():
 	case !t.named && t.login.User != "" && ends("login:", "username:", "user:", "user name:", "name:"):
 		t.named, t.tail = true, ""
 		return t.login.User

@@ -16,9 +16,9 @@ import (
 // scriptTimeout is how long a script waits that does not say.
 const scriptTimeout = 60 * time.Second
 
-// recite goes through the script. When it is through, the server is listened to
+// runScript goes through the script. When it is through, the server is listened to
 // until it closes or is silent.
-func (d *dialogue) recite(ctx context.Context) (done bool, err error) {
+func (d *dialogue) runScript(ctx context.Context) (done bool, err error) {
 	wait := scriptTimeout
 	for _, l := range d.Op.Telnet.Script {
 		switch l.Verb {

@@ -17,9 +17,9 @@ import (
 // escapeKey is Control-], which opens the command prompt, as in other telnet clients.
 const escapeKey = 0x1D
 
-// sit conducts a session with a user at the terminal. It restores the terminal before
+// runTerminal conducts a session with a user at the terminal. It restores the terminal before
 // it returns.
-func (d *dialogue) sit(ctx context.Context) error {
+func (d *dialogue) runTerminal(ctx context.Context) error {
 	defer d.console.pause()()
 	terminal, err := term.OpenRaw(d.console.In)
 	if err != nil {
@@ -125,7 +125,7 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 		return false, nil
 	case k.command:
 		if line, whole := k.edit(key); whole {
-			return k.obey(line)
+			return k.execute(line)
 		}
 	case key == escapeKey:
 		k.prompt.Lock()
@@ -182,8 +182,8 @@ func (k *keyboard) edit(key byte) (line string, whole bool) {
 	return "", false
 }
 
-// obey executes a command for this program.
-func (k *keyboard) obey(line string) (quit bool, err error) {
+// execute executes a command for this program.
+func (k *keyboard) execute(line string) (quit bool, err error) {
 	defer k.closePrompt()
 	switch line {
 	case "":
@@ -207,6 +207,7 @@ func (k *keyboard) closePrompt() {
 	}
 }
 
+// status shows which server the session is with, and which side echoes.
 func (k *keyboard) status() {
 	echo := "locally, line by line"
 	if k.d.s.Echoes() {
@@ -226,6 +227,7 @@ func (k *keyboard) suggest(login locator.Login) {
 	}
 }
 
+// say shows a line.
 func (k *keyboard) say(format string, args ...any) { k.show(fmt.Sprintf(format, args...) + "\r\n") }
 
 func (k *keyboard) show(text string) { _, _ = io.WriteString(k.local, text) }

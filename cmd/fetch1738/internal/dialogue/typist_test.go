@@ -25,7 +25,7 @@ func TestTypist(t *testing.T) {
 		{"no user", locator.Login{Password: "pw", HasPassword: true}, []string{"login: ", "Passphrase:"}, []string{"pw"}},
 		{"a long line", both, []string{strings.Repeat("x", 1000) + "login: "}, []string{"joe"}},
 	} {
-		typist := &typist{login: tt.login}
+		typist := &autoLogin{login: tt.login}
 		var typed []string
 		for _, said := range tt.said {
 			if answer := typist.hear([]byte(said)); answer != "" {

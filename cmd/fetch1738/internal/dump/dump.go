@@ -40,6 +40,7 @@ func AppendASCII(b, octets []byte) []byte {
 	return b
 }
 
+// appendPrintable appends octets, with a dot for each that is not printable ASCII.
 func appendPrintable(b, octets []byte) []byte {
 	for _, c := range octets {
 		if c < ' ' || c > '~' {

@@ -98,6 +98,7 @@ type explanation struct {
 	err     error
 }
 
+// explain returns the explanation of one URL, which may have an error.
 func (x *explainer) explain(ctx context.Context, url string) explanation {
 	ref, err := x.op.Reading.Parse(url)
 	if err != nil {

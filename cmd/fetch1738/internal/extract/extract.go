@@ -80,6 +80,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	}
 }
 
+// extractFile shows the URLs in a file, or in stdin for "-".
 func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, name string, stdin io.Reader, show func(io.Writer, locator.Reference) error) error {
 	in, err := openInput(ctx, name, stdin)
 	if err != nil {

@@ -199,6 +199,7 @@ func (a *asker) line(ctx context.Context) (string, error) {
 	}
 }
 
+// lines reads lines up to an empty one.
 func (a *asker) lines(ctx context.Context) (string, error) {
 	var text strings.Builder
 	for {

@@ -281,6 +281,7 @@ func (e *entry) refreshCache() error {
 	return nil
 }
 
+// remove removes a file and says so.
 func (e *entry) remove(file string) error {
 	err := os.Remove(file)
 	if err == nil {

@@ -143,7 +143,7 @@ func option(field string) string {
 
 // serve runs the gateway until ctx ends.
 func (o *options) serve(ctx context.Context, v *cli.Verb) int {
-	at, err := o.place()
+	at, err := o.listenAddrs()
 	if err != nil {
 		return v.Complain("%v", err)
 	}
@@ -164,7 +164,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	defer resolver.Close()
 	listeners, err := listen(at)
 	if err != nil {
-		return v.Fail(exit.Usage, "%s", o.whyNot(ctx, at[0].Port(), err))
+		return v.Fail(exit.Usage, "%s", o.explainListen(ctx, at[0].Port(), err))
 	}
 
 	port := listeners[0].Addr().(*net.TCPAddr).Port
@@ -220,8 +220,8 @@ type server struct {
 // recognize a gateway by it.
 const serverName = "fetch1738-gateway"
 
-// newServer returns a server that writes its errors to messages: that it accepts no connections, for
-// example, or that a handler panicked.
+// newServer returns a server that writes its errors to messages: that it accepts no connections,
+// for example, or that a handler panicked.
 func newServer(next http.Handler, messages io.Writer, idle time.Duration) *server {
 	s := &server{idle: idle, done: make(chan struct{})}
 	if idle > 0 {
@@ -263,6 +263,7 @@ func (s *server) begin() bool {
 	return true
 }
 
+// end counts the end of a request. After the last one the server is idle.
 func (s *server) end() {
 	defer s.running.Done()
 	s.mu.Lock()

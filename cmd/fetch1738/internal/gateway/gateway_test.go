@@ -45,7 +45,7 @@ func TestPlace(t *testing.T) {
 		if tc.client {
 			o.clients = []string{"192.168.0.0/16"}
 		}
-		at, err := o.place()
+		at, err := o.listenAddrs()
 		var text []string
 		for _, a := range at {
 			text = append(text, a.String())
@@ -73,7 +73,7 @@ func TestNamesAndURL(t *testing.T) {
 		{"0.0.0.0", []string{"box.example:80"}, "abc", "box.example:80", "http://box.example:80/?token=abc"},
 	} {
 		o := &options{port: 8738, listen: tc.listen, hosts: tc.hosts, clients: []string{"fd00::/8"}}
-		at, err := o.place()
+		at, err := o.listenAddrs()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestAllowedClients(t *testing.T) {
 
 // Both loopback addresses have the same port, also if the system chooses it.
 func TestListen(t *testing.T) {
-	at, err := (&options{}).place()
+	at, err := (&options{}).listenAddrs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestListen(t *testing.T) {
 			t.Errorf("listens on %v", got)
 		}
 	}
-	if want := 2; len(list) != want && !lacks(at[1].Addr()) {
+	if want := 2; len(list) != want && !lacksAddr(at[1].Addr()) {
 		t.Errorf("%d listeners, want %d", len(list), want)
 	}
 	if uid, other := otherOwner(uint16(port)); other {
@@ -247,7 +247,7 @@ func TestAccessLine(t *testing.T) {
 
 // A handler that panics does not end the gateway, and is reported in one line.
 func TestHandlerPanics(t *testing.T) {
-	at, err := (&options{}).place()
+	at, err := (&options{}).listenAddrs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestListenFails(t *testing.T) {
 	}
 	defer func() { taken.Close() }()
 	o := &options{port: port()}
-	at, err := o.place()
+	at, err := o.listenAddrs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestListenFails(t *testing.T) {
 		closeAll(list)
 		t.Fatal("no error, although one of the addresses is in use")
 	}
-	if got, want := o.whyNot(t.Context(), o.port, err), "cannot listen on "+taken.Addr().String()+": another program uses this port;"; !strings.HasPrefix(got, want) {
+	if got, want := o.explainListen(t.Context(), o.port, err), "cannot listen on "+taken.Addr().String()+": another program uses this port;"; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if l, err := net.Listen("tcp", at[0].String()); err != nil {
@@ -314,12 +314,12 @@ func TestListenFails(t *testing.T) {
 		l.Close()
 	}
 	o = &options{listen: "192.0.2.1:80", clients: []string{"10.0.0.1"}}
-	if at, err = o.place(); err != nil {
+	if at, err = o.listenAddrs(); err != nil {
 		t.Fatal(err)
 	}
 	if list, err = listen(at); err == nil {
 		closeAll(list) // the system permits addresses of other computers
-	} else if got := o.whyNot(t.Context(), 80, err); !strings.HasPrefix(got, "cannot listen on 192.0.2.1:80: ") {
+	} else if got := o.explainListen(t.Context(), 80, err); !strings.HasPrefix(got, "cannot listen on 192.0.2.1:80: ") {
 		t.Errorf("%q", got)
 	}
 }

@@ -23,8 +23,8 @@ import (
 // gateway for a scheme.
 const defaultPort = 8738
 
-// place returns the addresses to listen on: that of --listen, or both loopback addresses.
-func (o *options) place() ([]netip.AddrPort, error) {
+// listenAddrs returns the addresses to listen on: that of --listen, or both loopback addresses.
+func (o *options) listenAddrs() ([]netip.AddrPort, error) {
 	if o.listen == "" {
 		return []netip.AddrPort{
 			netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), o.port),
@@ -112,11 +112,13 @@ func listen(at []netip.AddrPort) ([]net.Listener, error) {
 	}
 }
 
+// listenOnce listens on all addresses with the port of the first one, or the one that the system
+// chooses for it.
 func listenOnce(at []netip.AddrPort) (list []net.Listener, err error) {
 	port := at[0].Port()
 	for i, a := range at {
 		l, err := net.Listen("tcp", netip.AddrPortFrom(a.Addr(), port).String())
-		if err != nil && i > 0 && lacks(a.Addr()) {
+		if err != nil && i > 0 && lacksAddr(a.Addr()) {
 			continue
 		}
 		if err != nil {
@@ -135,8 +137,8 @@ func closeAll(list []net.Listener) {
 	}
 }
 
-// lacks reports whether this computer does not have an address.
-func lacks(addr netip.Addr) bool {
+// lacksAddr reports whether this computer does not have an address.
+func lacksAddr(addr netip.Addr) bool {
 	l, err := net.Listen("tcp", netip.AddrPortFrom(addr, 0).String())
 	if err != nil {
 		return true
@@ -145,8 +147,8 @@ func lacks(addr netip.Addr) bool {
 	return false
 }
 
-// whyNot explains why the gateway cannot listen, and what to do.
-func (o *options) whyNot(ctx context.Context, port uint16, err error) string {
+// explainListen explains why the gateway cannot listen, and what to do.
+func (o *options) explainListen(ctx context.Context, port uint16, err error) string {
 	where, cause := "", err
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		where = " on " + failed.Addr.String()

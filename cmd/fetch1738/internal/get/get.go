@@ -128,6 +128,7 @@ func newEngine(shown *report.Reporter, lasting func()) (engine *transfer.Engine,
 	}, c.Close
 }
 
+// warnOfOutputs warns that some of the outputs are for no URL.
 func warnOfOutputs(c *client.Client, op *plan.Operation) {
 	if len(op.Outputs) > len(op.URLs) && !op.Silent {
 		c.Streams.Warn("there are more output options (-o, -O, --out-null) than URLs")

@@ -83,6 +83,8 @@ func (p *part) count() uint64 {
 	return 1
 }
 
+// expand yields the texts of g with before in front. It reports false if yield has ended the
+// iteration.
 func (g Glob) expand(before string, values []string, yield func(string, []string) bool) bool {
 	if len(g) == 0 {
 		return yield(before, values)
@@ -99,8 +101,10 @@ func (g Glob) expand(before string, values []string, yield func(string, []string
 	return true
 }
 
+// varies reports whether p is a set or a range.
 func (p *part) varies() bool { return p.ranged || p.set != nil }
 
+// values yields the elements of a set, or the values of a range.
 func (p *part) values() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, s := range p.set {
@@ -152,6 +156,7 @@ type parser struct {
 	err   error
 }
 
+// fail sets the error, with an offset in the text.
 func (p *parser) fail(text string, offset int) {
 	p.err = fmt.Errorf("%s in URL position %d", text, offset+1)
 }
@@ -167,9 +172,9 @@ func (p *parser) part() {
 			p.at += n
 			return
 		}
-		p.varying(p.byteRange)
+		p.addVarying(p.byteRange)
 	case c == '{':
-		p.varying(p.set)
+		p.addVarying(p.set)
 	case c == '}' || c == ']':
 		p.fail("unmatched close brace/bracket", p.at)
 	case escapes(rest):
@@ -181,6 +186,7 @@ func (p *parser) part() {
 	}
 }
 
+// escapes reports whether s begins with a backslash and a bracket or brace.
 func escapes(s string) bool {
 	return len(s) > 1 && s[0] == '\\' && strings.IndexByte("{}[]", s[1]) >= 0
 }
@@ -198,6 +204,7 @@ func addressLength(s string) int {
 	return end + 1
 }
 
+// flush ends the current fixed text.
 func (p *parser) flush() {
 	if p.fixed.Len() > 0 || len(p.glob) == 0 {
 		p.glob = append(p.glob, part{fixed: p.fixed.String()})
@@ -205,7 +212,8 @@ func (p *parser) flush() {
 	}
 }
 
-func (p *parser) varying(read func() part) {
+// addVarying adds the set or range that read parses, and checks the number of texts.
+func (p *parser) addVarying(read func() part) {
 	if p.fixed.Len() > 0 {
 		p.flush()
 	}
@@ -225,6 +233,7 @@ func (p *parser) varying(read func() part) {
 	}
 }
 
+// set parses "{a,b,c}".
 func (p *parser) set() part {
 	start := p.at
 	p.at++
@@ -278,6 +287,7 @@ func (p *parser) byteRange() part {
 	return part
 }
 
+// parseRange parses what is between the brackets of a range.
 func parseRange(s string) (part, bool) {
 	bounds, stepText, hasStep := strings.Cut(s, ":")
 	first, last, dash := strings.Cut(bounds, "-")

@@ -83,6 +83,7 @@ func taskNames() string {
 	return strings.Join(names, ", ")
 }
 
+// run judges the client and returns the exit code.
 func (o *options) run(ctx context.Context) int {
 	cases, err := o.cases()
 	formats := 0

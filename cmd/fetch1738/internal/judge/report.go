@@ -34,7 +34,7 @@ func (o *options) showCases(cases []judge.Case) int {
 type report struct {
 	w      *bufio.Writer
 	show   format
-	again  func(name string) string // returns the command line that repeats a case
+	rerun  func(name string) string // returns the command line that repeats a case
 	meter  io.Writer
 	err    error
 	total  int
@@ -44,7 +44,7 @@ type report struct {
 
 // format is how results are shown.
 type format interface {
-	result(w io.Writer, r judge.Result, again string) error
+	result(w io.Writer, r judge.Result, rerun string) error
 	end(w io.Writer, groups []*count) error
 }
 
@@ -57,6 +57,7 @@ type count struct {
 	unable   string // why the client was not judged
 }
 
+// report returns the report of total cases, in the format of the options.
 func (o *options) report(total int) *report {
 	r := &report{w: bufio.NewWriter(o.Std.Out), total: total, show: &lines{verbose: o.verbose}}
 	switch {
@@ -67,7 +68,7 @@ func (o *options) report(total int) *report {
 	case o.junit:
 		r.show = &junit{}
 	}
-	r.again = func(name string) string {
+	r.rerun = func(name string) string {
 		args := []string{"fetch1738", "judge"}
 		if o.Changed("limit") {
 			args = append(args, "--limit", o.limit.String())
@@ -94,25 +95,28 @@ func (r *report) add(result judge.Result) {
 			g.unmet++
 		}
 	}
-	r.keep(r.show.result(r.w, result, r.again(result.Case.Name)))
+	r.keep(r.show.result(r.w, result, r.rerun(result.Case.Name)))
 	r.keep(r.w.Flush())
 	if r.meter != nil {
 		fmt.Fprintf(r.meter, "%d of %d cases", r.done, r.total)
 	}
 }
 
+// erase removes the number of cases from the terminal.
 func (r *report) erase() {
 	if r.meter != nil {
 		fmt.Fprint(r.meter, "\r\x1b[K")
 	}
 }
 
+// keep keeps the first error of writing.
 func (r *report) keep(err error) {
 	if r.err == nil && err != nil {
 		r.err = stdio.OutputError(err)
 	}
 }
 
+// group returns the counts for the task and scheme of a case.
 func (r *report) group(c judge.Case) *count {
 	for _, g := range r.groups {
 		if g.scheme == c.Scheme && g.task == c.Task {
@@ -124,6 +128,7 @@ func (r *report) group(c judge.Case) *count {
 	return g
 }
 
+// end writes the totals, and returns the first error of writing.
 func (r *report) end() error {
 	r.erase()
 	r.keep(r.show.end(r.w, r.groups))
@@ -161,10 +166,10 @@ func quoted(args []string) string {
 // lines is the format for people.
 type lines struct{ verbose bool }
 
-func (l *lines) result(w io.Writer, r judge.Result, again string) error {
+func (l *lines) result(w io.Writer, r judge.Result, rerun string) error {
 	switch {
 	case r.Verdict > judge.GaveUp:
-		_, err := fmt.Fprintf(w, "%-8s %s\n%s", r.Verdict, r.Case.Name, details(r, again))
+		_, err := fmt.Fprintf(w, "%-8s %s\n%s", r.Verdict, r.Case.Name, details(r, rerun))
 		return err
 	case r.Verdict == judge.GaveUp:
 		_, err := fmt.Fprintf(w, "%-8s %s: %s\n", r.Verdict, r.Case.Name, term.Safe(r.Why))
@@ -181,7 +186,7 @@ func (l *lines) result(w io.Writer, r judge.Result, again string) error {
 }
 
 // details explains a finding.
-func details(r judge.Result, again string) string {
+func details(r judge.Result, rerun string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "    "+format+"\n", args...) }
 	line("The client: %s.", term.Safe(r.Why))
@@ -191,7 +196,7 @@ func details(r judge.Result, again string) string {
 	for text := range strings.Lines(r.Transcript) {
 		line("  %s", term.Safe(strings.TrimRight(text, "\r\n")))
 	}
-	line("Again: %s", again)
+	line("Again: %s", rerun)
 	return b.String()
 }
 
@@ -243,7 +248,7 @@ func caseOf(c judge.Case) jsonCase {
 // jsonLines is the format for programs.
 type jsonLines struct{}
 
-func (jsonLines) result(w io.Writer, r judge.Result, again string) error {
+func (jsonLines) result(w io.Writer, r judge.Result, rerun string) error {
 	line, err := json.Marshal(struct {
 		jsonCase
 		Verdict    judge.Verdict `json:"verdict"`
@@ -253,7 +258,7 @@ func (jsonLines) result(w io.Writer, r judge.Result, again string) error {
 		Transcript string        `json:"transcript,omitempty"`
 		Stderr     string        `json:"stderr,omitempty"`
 		Again      string        `json:"again"`
-	}{caseOf(r.Case), r.Verdict, r.Why, r.Met, r.Took.Seconds(), r.Transcript, r.Said, again})
+	}{caseOf(r.Case), r.Verdict, r.Why, r.Met, r.Took.Seconds(), r.Transcript, r.Said, rerun})
 	if err == nil {
 		_, err = w.Write(append(line, '\n'))
 	}
@@ -265,13 +270,13 @@ func (jsonLines) end(io.Writer, []*count) error { return nil }
 // tap is the Test Anything Protocol (https://testanything.org). Giving up is not a failure.
 type tap struct{ n int }
 
-func (t *tap) result(w io.Writer, r judge.Result, again string) error {
+func (t *tap) result(w io.Writer, r judge.Result, rerun string) error {
 	if t.n++; t.n == 1 {
 		fmt.Fprintln(w, "TAP version 14")
 	}
 	switch {
 	case r.Verdict > judge.GaveUp:
-		text, _ := json.Marshal(details(r, again))
+		text, _ := json.Marshal(details(r, rerun))
 		_, err := fmt.Fprintf(w, "not ok %d - %s\n  ---\n  verdict: %v\n  message: %s\n  ...\n", t.n, r.Case.Name, r.Verdict, text)
 		return err
 	case !r.Met:
@@ -300,7 +305,7 @@ type suite struct {
 	tests, failures, skipped int
 }
 
-func (j *junit) result(_ io.Writer, r judge.Result, again string) error {
+func (j *junit) result(_ io.Writer, r judge.Result, rerun string) error {
 	group := r.Case.Scheme + "/" + string(r.Case.Task)
 	if j.suites == nil {
 		j.suites = make(map[string]*suite)
@@ -316,7 +321,7 @@ func (j *junit) result(_ io.Writer, r judge.Result, again string) error {
 	switch {
 	case r.Verdict > judge.GaveUp:
 		s.failures++
-		fmt.Fprintf(&s.cases, "<failure type=\"%v\" message=\"%s\">%s</failure>", r.Verdict, xmlText(r.Why), xmlText(details(r, again)))
+		fmt.Fprintf(&s.cases, "<failure type=\"%v\" message=\"%s\">%s</failure>", r.Verdict, xmlText(r.Why), xmlText(details(r, rerun)))
 	case !r.Met:
 		s.skipped++
 		s.cases.WriteString("<skipped/>")

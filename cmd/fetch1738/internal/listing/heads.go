@@ -56,6 +56,7 @@ func Views(a *fetch.Attributes) string {
 	return list.String()
 }
 
+// modified returns the field Last-Modified, or "" if the time is unknown.
 func modified(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -63,6 +64,7 @@ func modified(t time.Time) string {
 	return "Last-Modified: " + t.UTC().Format(http.TimeFormat) + "\r\n"
 }
 
+// length returns the field Content-Length, or "" if the size is unknown.
 func length(a *fetch.Attributes) string {
 	if a.Size < 0 {
 		return ""

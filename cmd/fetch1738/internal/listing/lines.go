@@ -19,6 +19,7 @@ func Lines(res *fetch.Resource) io.Reader {
 	return &lines{res: res, line: line}
 }
 
+// linkLine returns the URL of an item, or its name as a comment if it has none.
 func linkLine(item *fetch.Item) string {
 	if item.Locator == nil {
 		return "# " + stdio.Line(item.Name)

@@ -67,6 +67,7 @@ type manualVerb struct {
 	Options       []manualEntry
 }
 
+// writeManual writes the manual page in roff.
 func writeManual(w io.Writer, all []cli.Command) error {
 	t, err := template.New("manual").Parse(manualText)
 	if err != nil {

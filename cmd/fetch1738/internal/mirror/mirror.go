@@ -56,6 +56,7 @@ func Command() cli.Command {
 	}
 }
 
+// run performs the command and returns its exit code.
 func run(ctx context.Context, args []string, std stdio.Streams) int {
 	s := new(settings)
 	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
@@ -141,7 +142,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	t.Pick() // every URL comes from a listing; the Mirror stays on the server
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
-	m.Again = func(ctx context.Context, n int, err error) bool { return again(ctx, t, n, err) }
+	m.Retry = func(ctx context.Context, n int, err error) bool { return waitToRetry(ctx, t, n, err) }
 	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
 	if err != nil {
@@ -163,9 +164,9 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	return err
 }
 
-// again reports whether to retry a request that failed for the n-th time, counted from 0. It waits
-// for the retry delay before it returns true.
-func again(ctx context.Context, t *transfer.Result, n int, err error) bool {
+// waitToRetry reports whether to retry a request that failed for the n-th time, counted from 0. It
+// waits for the retry delay before it returns true.
+func waitToRetry(ctx context.Context, t *transfer.Result, n int, err error) bool {
 	if n >= t.Op.Retry.Times || !t.Transient(err) {
 		return false
 	}

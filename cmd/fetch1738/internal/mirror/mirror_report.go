@@ -51,7 +51,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
 		return
 	case mirror.Failed:
-		r.failed(e)
+		r.reportFailure(e)
 		return
 	case mirror.Noted:
 		r.t.Warn("%s: %s", e.URL, stdio.InOptions(e.Err.Error()))
@@ -108,8 +108,8 @@ func (r *mirrorReport) encode(line any) {
 	_ = e.Encode(line) // r.out keeps the error
 }
 
-// failed prints the failure of a file or listing.
-func (r *mirrorReport) failed(e mirror.Event) {
+// reportFailure prints the failure of a file or listing.
+func (r *mirrorReport) reportFailure(e mirror.Event) {
 	if r.first == nil {
 		r.first = e.Err
 	}

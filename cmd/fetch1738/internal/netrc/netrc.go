@@ -54,6 +54,7 @@ func Read(path string) (file File, exposed bool, err error) {
 	return file, exposedBy(info), err
 }
 
+// read reads f, which must not be too long.
 func read(f *os.File, path string) (File, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxSize+1))
 	switch {
@@ -182,6 +183,7 @@ func (s *scanner) name() string {
 	return name
 }
 
+// quoted returns a word in quotation marks, and reports false if it does not end on its line.
 func (s *scanner) quoted() (string, bool) {
 	var word strings.Builder
 	for i := 1; i < len(s.text); i++ {
@@ -203,6 +205,7 @@ func (s *scanner) quoted() (string, bool) {
 	return "", false
 }
 
+// unescape returns the character that a backslash and c mean.
 func unescape(c byte) byte {
 	switch c {
 	case 'n':

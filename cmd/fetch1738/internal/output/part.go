@@ -22,7 +22,7 @@ const partSuffix = ".segments"
 // true and has closed res. The segments are written to the other file, which replaces
 // the Sink's when it is complete, and else stays for the next run. Job.Warn must be set.
 func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Resource) (bool, error) {
-	again, err := openPart(s)
+	reopen, err := openPart(s)
 	switch {
 	case errors.Is(err, disk.ErrBusy):
 		_ = res.Close()
@@ -30,11 +30,11 @@ func TakeSegments(ctx context.Context, s *Sink, job segments.Job, res *fetch.Res
 	case err != nil:
 		job.Warn("using one connection: %v", err) // which may succeed with the file itself
 		return false, nil
-	case again == nil:
+	case reopen == nil:
 		return false, nil
 	}
 	defer res.Close()
-	part := segments.Open(s.part.file, again)
+	part := segments.Open(s.part.file, reopen)
 	err = part.Ready(&job, res)
 	missing := part.Missing()
 	if err == nil {
@@ -64,7 +64,7 @@ func PartPath(s *Sink) string {
 // it again, for writing. If the Sink is not a file, or its path is not a regular file, it
 // opens nothing and returns nil. The file of an earlier run is opened as it is. Its
 // permissions are those of the file that it replaces, which must be writable.
-func openPart(s *Sink) (again func() (disk.File, error), err error) {
+func openPart(s *Sink) (reopen func() (disk.File, error), err error) {
 	if s.Path == "" {
 		return nil, nil
 	}

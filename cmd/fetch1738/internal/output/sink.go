@@ -114,6 +114,7 @@ func makeDirs(s *Sink) error {
 	return nil
 }
 
+// create opens or creates the file, and its directories if that is permitted.
 func (s *Sink) create() error {
 	if s.remote && s.clobber != plan.ClobberNever {
 		if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {

@@ -90,6 +90,7 @@ func (p *printer) all(ctx context.Context, urls []string, stdin io.Reader) error
 	return p.w.Flush()
 }
 
+// url writes the line of one URL, or of a text that is not a URL.
 func (p *printer) url(text string) error {
 	ref, err := p.parser.Parse(text)
 	var bad *locator.SyntaxError
@@ -152,6 +153,7 @@ func textLines(r *bufio.Reader) iter.Seq2[string, error] {
 	}
 }
 
+// withoutEnd returns a line without its LF or CR LF. A CR alone stays.
 func withoutEnd(line []byte) string {
 	line, ended := bytes.CutSuffix(line, []byte{'\n'})
 	if ended {

@@ -68,6 +68,7 @@ func partsOf(l locator.Locator) urlParts {
 	return nil // telnet URLs have no other components
 }
 
+// pairs returns fields as pairs of name and value, for JSON.
 func pairs(fields []locator.Field) [][2]string {
 	list := make([][2]string, len(fields))
 	for i, f := range fields {

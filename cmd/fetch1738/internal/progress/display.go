@@ -67,6 +67,7 @@ func New(out io.Writer, o Options) *Display {
 	return d
 }
 
+// run draws the lines periodically until the display is closed.
 func (d *Display) run() {
 	defer close(d.gone)
 	ticks := time.NewTicker(period)
@@ -136,6 +137,7 @@ func (d *Display) erasing() string {
 	return fmt.Sprintf("\x1b[%dA\x1b[J", len(d.picture))
 }
 
+// drawing returns what draws lines, each with its end.
 func drawing(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // put writes to the terminal. If that blocks for some time, as after Control-S, nothing
@@ -178,6 +180,7 @@ func (d *Display) lines(now time.Time, columns, rows int) []string {
 	return lines
 }
 
+// totals returns the sums of the transfers that have ended and those that run.
 func (d *Display) totals(now time.Time) Totals {
 	t := Totals{len(d.meters), d.octets, now.Sub(d.start)}
 	for _, m := range d.meters {
@@ -282,6 +285,7 @@ func Amount(n int64) string {
 	return fmt.Sprintf("%.*f %ciB", places, value, "KMGTPE"[unit])
 }
 
+// perSecond returns a mean rate, or 0 if no time has passed.
 func perSecond(n int64, d time.Duration) int64 {
 	if d <= 0 {
 		return 0

@@ -125,6 +125,7 @@ func (a *Account) Octets() int64 {
 	return a.Moved.Load() + a.facts.Sent + a.facts.Heard
 }
 
+// note calls f with mu held.
 func (a *Account) note(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,6 +148,7 @@ func (a *Account) connection(c fetch.Connection) {
 	a.peer(c)
 }
 
+// peer records that there is a connection, and its addresses unless it is one for data.
 func (a *Account) peer(c fetch.Connection) {
 	mark(&a.facts.Connected)
 	if c.Purpose == fetch.PurposeData {

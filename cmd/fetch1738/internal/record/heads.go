@@ -33,6 +33,7 @@ type Heads struct {
 // Dump writes everything to w too. Finish closes file, if it is not nil.
 func (h *Heads) Dump(w io.Writer, file io.Closer) { h.dump, h.file = w, file }
 
+// sent records which request was sent. A nil Heads records nothing.
 func (h *Heads) sent(octets []byte) {
 	if h == nil {
 		return
@@ -44,6 +45,7 @@ func (h *Heads) sent(octets []byte) {
 	h.sizing = h.fetching && bytes.HasPrefix(octets, []byte("HEAD "))
 }
 
+// received records a head, or a reply of an FTP server. A nil Heads records nothing.
 func (h *Heads) received(octets []byte) {
 	if h == nil {
 		return
@@ -82,6 +84,7 @@ func statusOf(head []byte) int {
 	return status
 }
 
+// write writes to the file of Dump until that fails.
 func (h *Heads) write(octets []byte) {
 	if h.dump != nil && h.fault == nil {
 		_, h.fault = h.dump.Write(octets)
@@ -95,15 +98,15 @@ func (h *Heads) Add(lines string) {
 	h.write([]byte(lines))
 }
 
-// Again discards the previous attempt.
-func (h *Heads) Again() {
+// Restart discards the previous attempt.
+func (h *Heads) Restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.web, h.ends, h.last, h.size, h.trailer, h.enough = nil, nil, 0, 0, nil, false
 }
 
-// Enough ends the recording of this attempt.
-func (h *Heads) Enough() {
+// Stop ends the recording of this attempt.
+func (h *Heads) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.enough = true

@@ -107,6 +107,8 @@ func lacksFetcher(t *told, e *fetch.Error) bool {
 	return e.Kind == fetch.ErrUnsupported && t.Locator != nil && !t.Resolver.Can(t.Locator.Scheme()).Fetch
 }
 
+// knownSchemes returns the hint that lists the schemes, and the one that a misspelt scheme may
+// mean.
 func knownSchemes(t *told) string {
 	names := fetch1738.Schemes()
 	text := "supported schemes are " + strings.Join(names, " ")

@@ -63,6 +63,7 @@ func (r *Reporter) check(w *stdio.Checked) *stdio.Checked {
 	return w
 }
 
+// create creates or empties a file.
 func (r *Reporter) create(name string) (disk.File, error) {
 	return disk.Or(r.Disk).OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }

@@ -179,6 +179,7 @@ func referer(t *told) any {
 	return nil
 }
 
+// orNone returns s, or nil if it is empty.
 func orNone(s string) any {
 	if s == "" {
 		return nil
@@ -186,6 +187,7 @@ func orNone(s string) any {
 	return s
 }
 
+// downloaded returns how many bytes of the document were written.
 func downloaded(t *told) int64 {
 	if t.Sink == nil {
 		return 0
@@ -193,6 +195,7 @@ func downloaded(t *told) int64 {
 	return max(0, t.Sink.Count-int64(t.Answer.ShownHead))
 }
 
+// uploaded returns how many bytes of a body were sent.
 func uploaded(t *told) int64 {
 	if data := t.Op.Posted(); data != nil && client.IsHTTP(t.Locator) {
 		if t.Method() == "GET" { // a redirect has dropped them
@@ -206,6 +209,7 @@ func uploaded(t *told) int64 {
 	return t.Account.Moved.Load()
 }
 
+// variableText returns the value of a variable as curl shows it.
 func variableText(name string, value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -259,6 +263,7 @@ func headerJSON(t *told) string {
 	return "{" + strings.Join(lines, ",\n") + "\n}"
 }
 
+// jsonString returns s as a JSON string.
 func jsonString(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

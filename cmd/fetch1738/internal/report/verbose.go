@@ -69,6 +69,7 @@ func (n *narrator) trace() *fetch.Trace {
 	}
 }
 
+// connected shows a new connection.
 func (n *narrator) connected(c fetch.Connection) {
 	n.mu.Lock()
 	n.udp = c.Network == "udp"
@@ -95,6 +96,7 @@ func (n *narrator) said(mark string, octets []byte) {
 	}
 }
 
+// meeting returns the remark about a connection that was opened or reused.
 func meeting(verb string, c fetch.Connection) string {
 	what := map[fetch.Purpose]string{fetch.PurposeData: " for data", fetch.PurposeProxy: ", a proxy"}[c.Purpose]
 	if !c.Remote.IsValid() {
@@ -103,6 +105,7 @@ func meeting(verb string, c fetch.Connection) string {
 	return fmt.Sprintf("%s %s (%s) port %d%s", verb, c.Host, c.Remote.Addr(), c.Remote.Port(), what)
 }
 
+// remark shows a remark, which is not part of the conversation.
 func (n *narrator) remark(format string, args ...any) {
 	mark := "* "
 	if n.form != plan.TraceLines {
@@ -111,6 +114,7 @@ func (n *narrator) remark(format string, args ...any) {
 	n.lines(mark, fmt.Appendf(nil, format, args...))
 }
 
+// conversation shows octets line by line, in readable form.
 func (n *narrator) conversation(mark string, octets []byte) {
 	if n.words != nil {
 		octets = []byte(n.words(octets))

@@ -88,6 +88,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	return o.run
 }
 
+// run serves until ctx ends, and returns the exit code.
 func (o *options) run(ctx context.Context) int {
 	if o.NArg() > 0 {
 		return o.Complain("unexpected argument %q%s", o.Arg(0), argumentHint(o.Verb, o.Arg(0)))
@@ -227,6 +228,7 @@ type conversationLog struct {
 	w  io.Writer
 }
 
+// of returns a function that writes the lines of one server.
 func (l *conversationLog) of(scheme string) func(testserver.Line) {
 	return func(line testserver.Line) {
 		l.mu.Lock()

@@ -29,7 +29,7 @@ func copyTree(o *once) error {
 		},
 	}
 	if o.w.plan.Variant/8%3 == 0 {
-		m.Again = func(ctx context.Context, n int, err error) bool {
+		m.Retry = func(ctx context.Context, n int, err error) bool {
 			time.Sleep(time.Second)
 			return n < 2 && ctx.Err() == nil
 		}

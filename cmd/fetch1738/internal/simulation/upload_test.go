@@ -229,7 +229,7 @@ func bring(o *once) error {
 		m.Upload.Order = []string{"*.bin", "sub/**"}
 	}
 	if v/8%3 == 0 {
-		m.Again = func(ctx context.Context, n int, err error) bool {
+		m.Retry = func(ctx context.Context, n int, err error) bool {
 			time.Sleep(time.Second)
 			return n < 2 && ctx.Err() == nil
 		}

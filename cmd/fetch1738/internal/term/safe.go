@@ -115,6 +115,7 @@ func complete(text []byte) int {
 	return n
 }
 
+// appendSafe appends text, which has no incomplete character at its end, as Safe shows it.
 func appendSafe(out, text []byte) []byte {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -138,6 +139,7 @@ func appendOctet(out []byte, c byte) []byte {
 	return utf8.AppendRune(out, rune(c))
 }
 
+// appendRune appends a character, or a visible one in its place.
 func appendRune(out []byte, r rune) []byte {
 	switch {
 	case r == '\n' || r == '\t':

@@ -63,6 +63,7 @@ func (s *Screen) Reset() error {
 	return err
 }
 
+// octet handles a byte. CAN and SUB end a sequence.
 func (s *Screen) octet(out []byte, c byte) []byte {
 	const cancel, substitute, escape = 0x18, 0x1A, 0x1B
 	switch {

@@ -42,6 +42,7 @@ func AskSecret(ctx context.Context, question string) (string, error) {
 	return askSecret(ctx, tty, question)
 }
 
+// askSecret prompts on tty. If ctx ends, it restores the echo and returns without an answer.
 func askSecret(ctx context.Context, tty *os.File, question string) (string, error) {
 	fd := int(tty.Fd())
 	before, err := term.GetState(fd)

@@ -27,14 +27,14 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if err := setOffset(t, req); err != nil {
 		return err
 	}
-	datable(t, req)
+	requestModTime(t, req)
 	askArticles(t, req, t.Op.Ask.Numbers)
 	whole := req
 	req, res, err := t.fetch(ctx, req)
 	if err != nil {
 		return err
 	}
-	if res, err = answered(ctx, t, req, res); err != nil {
+	if res, err = fillForm(ctx, t, req, res); err != nil {
 		return err
 	}
 	for i, n := range t.Op.Ask.Numbers {
@@ -47,7 +47,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 		return fault.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
 	t.note(res)
-	if err := t.judge(req, res); err != nil {
+	if err := t.checkStatus(req, res); err != nil {
 		return err
 	}
 	if unmet(t, req, res) {
@@ -59,7 +59,7 @@ func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
 	if skip, err := nameFile(t, res); skip || err != nil {
 		return err
 	}
-	if said, err := instead(ctx, t, res); said || err != nil {
+	if said, err := handleOther(ctx, t, res); said || err != nil {
 		return err
 	}
 	if done, err := t.describe(res); done || err != nil {
@@ -112,9 +112,9 @@ func nameByServer(t *Transfer, res *fetch.Resource) error {
 	return t.Sink.NameByServer(t.Op.Output.Dir, name)
 }
 
-// instead handles a resource that is not a document: it prints what the user can do,
+// handleOther handles a resource that is not a document: it prints what the user can do,
 // or conducts the session. It reports false for a document.
-func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error) {
+func handleOther(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error) {
 	switch res.Kind {
 	case fetch.KindQuery:
 		if res.Advice != "" {
@@ -139,8 +139,8 @@ func instead(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error
 	return false, nil
 }
 
-// answered returns res, or, if that is a form, the response to the filled form.
-func answered(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
+// fillForm returns res, or, if that is a form, the response to the filled form.
+func fillForm(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
 	info, ok := res.Info.(*gopher.Info)
 	if !ok || res.Kind != fetch.KindQuery || info.Attributes == nil {
 		return res, nil

@@ -94,7 +94,7 @@ func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, 
 		if last == nil || last.Err == nil || t.Err != nil || !t.again {
 			last = &t.Result
 		}
-		if ctx.Err() != nil || enough(op.Global, t.Err) {
+		if ctx.Err() != nil || endsRun(op.Global, t.Err) {
 			break
 		}
 	}
@@ -108,8 +108,8 @@ func (e *Engine) end(t *Transfer) {
 	}
 }
 
-// enough reports whether a failure ends the run.
-func enough(g *plan.Global, err error) bool {
+// endsRun reports whether a failure ends the run.
+func endsRun(g *plan.Global, err error) bool {
 	kind := fault.KindOf(err)
 	return kind == fault.Usage || kind == fault.Output || err != nil && g.FailEarly
 }

@@ -25,6 +25,7 @@ func (t *Transfer) incoming(body io.Reader) io.Reader { return tapped(t, paced(t
 // outgoing is the same for uploads.
 func (t *Transfer) outgoing(body io.Reader) io.Reader { return tapped(t, paced(t, body), true) }
 
+// tapped returns body, whose bytes the Watch sees if it has a hook for them.
 func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
 	if t.watch.Data == nil {
 		return body
@@ -32,6 +33,7 @@ func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
 	return speed.Tapped(body, func(octets []byte) { t.watch.Data(upload, octets) })
 }
 
+// paced returns body with the rate limit of the attempt, if there is one.
 func paced(t *Transfer, body io.Reader) io.Reader {
 	if t.flow.pace == nil {
 		return body

@@ -79,7 +79,7 @@ func (t *Transfer) follow(ctx context.Context, res *fetch.Resource, n int, furth
 	if err != nil {
 		return nil, err
 	}
-	return answered(ctx, t, next, found)
+	return fillForm(ctx, t, next, found)
 }
 
 // submit fills in the form of a resource and fetches the response.

@@ -167,7 +167,7 @@ func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
 	if failed == nil && p.failed > 0 {
 		failed = p.last.Err
 	}
-	if enough(p.global, failed) {
+	if endsRun(p.global, failed) {
 		p.abort(errAborted)
 	}
 	next := p.start(ctx)
@@ -360,9 +360,9 @@ func (p *pool) settle(t *Transfer) {
 	t.file = p.folders.Place(t.Sink)
 }
 
-// patient reports whether a transfer that its server refuses is put back: while the
+// mayPutBack reports whether a transfer that its server refuses is put back: while the
 // server serves others, and for some time afterwards.
-func patient(t *Transfer) bool {
+func mayPutBack(t *Transfer) bool {
 	return besideOthers(t) || t.host != nil && t.putBacks < maxPutBack &&
 		(t.host.served.Load() || t.host.limit.Load() > 0) && t.host.alone.Load() < maxAlone
 }
@@ -372,11 +372,11 @@ func besideOthers(t *Transfer) bool {
 	return t.host != nil && t.putBacks < maxPutBack && t.host.running.Load() > 1
 }
 
-// turnedAway reports whether a transfer is put back because its server has too many
-// connections. For an HTTP status, judge has decided that: whether the server serves
+// isPutBack reports whether a transfer is put back because its server has too many
+// connections. For an HTTP status, checkStatus has decided that: whether the server serves
 // others may have changed since.
-func turnedAway(t *Transfer, err error) bool {
-	t.crowded = err != nil && (t.crowded || patient(t) && tooMany(t, err))
+func isPutBack(t *Transfer, err error) bool {
+	t.crowded = err != nil && (t.crowded || mayPutBack(t) && tooMany(t, err))
 	return t.crowded
 }
 
@@ -387,7 +387,7 @@ func crowds(t *Transfer, status int, wait time.Duration) bool {
 	case !client.IsHTTP(t.Locator), t.Account.Moved.Load() > 0, wait > longestPutBack:
 		return false
 	case status == http.StatusTooManyRequests:
-		return patient(t)
+		return mayPutBack(t)
 	}
 	return status == http.StatusServiceUnavailable && besideOthers(t)
 }

@@ -18,9 +18,9 @@ func (r *Result) Verbatim() bool {
 	return !o.Output.Include && !o.Ask.Head && !o.HTTP.Compressed && o.Ask.Numbers == nil && o.Ask.Method == "" && o.HTTP.Data == nil && !r.Upload
 }
 
-// goesOn reports whether the next attempt requests only the rest: the sink has the
+// canResume reports whether the next attempt requests only the rest: the sink has the
 // beginning of a document whose version can be identified.
-func (t *Transfer) goesOn() bool { return t.came.Known() && t.Sink.Count > 0 }
+func (t *Transfer) canResume() bool { return t.came.Known() && t.Sink.Count > 0 }
 
 // fetch fetches req, or, after a failure, the rest of it. A document that has changed,
 // or that cannot be resumed, is fetched from the start. It returns the request that was
@@ -29,7 +29,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 	fetcher := t.ResolverFor(req.Locator)
 	why, bound := "the rest cannot be requested", false
 	rest, ok := req, false
-	if t.goesOn() {
+	if t.canResume() {
 		rest, ok = t.came.Rest(req, t.Sink.Count)
 	}
 	if ok {
@@ -65,9 +65,9 @@ func isPart(res *fetch.Resource) bool {
 	return !ok || info.StatusCode/100 == 2
 }
 
-// datable requests the modification time of a document, if retries, segments or --json
+// requestModTime requests the modification time of a document, if retries, segments or --json
 // may need it.
-func datable(t *Transfer, req *fetch.Request) {
+func requestModTime(t *Transfer, req *fetch.Request) {
 	if options, ok := req.Options.(*ftp.Options); ok && (t.Op.Retry.Times > 0 || t.Op.Ask.Segments > 1 || t.Op.Output.JSON) && !t.Op.Exact {
 		options.ModTime = true
 	}

@@ -15,9 +15,9 @@ import (
 // maxRetryWait is the longest wait between two attempts.
 const maxRetryWait = 10 * time.Minute
 
-// again reports whether a failed attempt is to be repeated. It waits before it returns
+// waitToRetry reports whether a failed attempt is to be repeated. It waits before it returns
 // true.
-func again(ctx context.Context, t *Transfer, try int, err error) bool {
+func waitToRetry(ctx context.Context, t *Transfer, try int, err error) bool {
 	if t.left == 0 || ctx.Err() != nil || !t.Transient(err) {
 		return false
 	}
@@ -29,7 +29,7 @@ func again(ctx context.Context, t *Transfer, try int, err error) bool {
 	if t.retryAfter = 0; !inTime {
 		return false
 	}
-	if !t.goesOn() && !t.Sink.Rewind() {
+	if !t.canResume() && !t.Sink.Rewind() {
 		t.Warn("no retry: part of the document has already been written")
 		return false
 	}
@@ -37,7 +37,7 @@ func again(ctx context.Context, t *Transfer, try int, err error) bool {
 	if pace.Sleep(ctx, wait) != nil {
 		return false
 	}
-	if !t.goesOn() {
+	if !t.canResume() {
 		t.Account.Moved.Store(0)
 	}
 	return true

@@ -18,7 +18,7 @@ func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch
 		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
 		Incoming: t.incoming, Warn: t.Warn, Remark: t.watch.Remark,
 		Missing: func(octets int64) {
-			t.Heads.Enough()
+			t.Heads.Stop()
 			expect(t, req, octets)
 		},
 	}

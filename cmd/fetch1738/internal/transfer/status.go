@@ -12,9 +12,9 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// judge decides whether the response of an HTTP server is a failure. Responses of any
+// checkStatus decides whether the response of an HTTP server is a failure. Responses of any
 // status arrive as a document.
-func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
+func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 	info, ok := res.Info.(*fetchhttp.Info)
 	if !ok || info.StatusCode/100 == 2 {
 		return nil
@@ -24,7 +24,7 @@ func (t *Transfer) judge(req *fetch.Request, res *fetch.Resource) error {
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
 	wait := retryAfter(info.Header)
-	resuming := req.Offset != 0 && (t.Op.Ask.Resume != plan.ResumeNot || t.goesOn())
+	resuming := req.Offset != 0 && (t.Op.Ask.Resume != plan.ResumeNot || t.canResume())
 	switch status := info.StatusCode; {
 	case transientStatus(status) && mayRepeat(t, wait):
 		e.Kind, t.retryAfter = fetch.ErrBusy, wait

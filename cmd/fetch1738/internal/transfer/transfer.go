@@ -174,7 +174,7 @@ func (t *Transfer) attempts(ctx context.Context) error {
 		if err == nil {
 			return tellDocument(t)
 		}
-		if turnedAway(t, err) || !again(ctx, t, try, err) {
+		if isPutBack(t, err) || !waitToRetry(ctx, t, try, err) {
 			findFolder(unwatched, t, err)
 			return err
 		}
@@ -208,7 +208,7 @@ func traced(ctx context.Context, t *Transfer) context.Context {
 
 // attempt performs the transfer once.
 func (t *Transfer) attempt(ctx context.Context) (err error) {
-	t.Heads.Again()
+	t.Heads.Restart()
 	ctx, end := t.limit(ctx)
 	defer func() { err = end(err) }()
 	req, err := client.Request(t.Op, t.Locator)
@@ -244,7 +244,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 	outgoingData(t, req)
 	err = t.receive(ctx, req)
 	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.Op.Ask.Head {
-		if req, err = elsewhere(t, ref); err == nil {
+		if req, err = redirectUpload(t, ref); err == nil {
 			err = cmp.Or(t.Sink.Take(bytes.NewReader(t.Heads.Shown())), t.attributes(ctx, req))
 		}
 	}
@@ -264,7 +264,7 @@ func (t *Transfer) note(res *fetch.Resource) {
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
 			t.Warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
-		warnOfSentOn(t, info.Redirects, res.Locator)
+		warnOfForwarded(t, info.Redirects, res.Locator)
 		t.Answer.Web, t.Answer.Header = info, res.Header
 		t.Answer.Status, t.Answer.Redirects = info.StatusCode, len(info.Redirects)
 		t.Answer.ContentType = info.Header.Get("Content-Type")
@@ -273,8 +273,8 @@ func (t *Transfer) note(res *fetch.Resource) {
 	}
 }
 
-// warnOfSentOn warns about data that redirects have sent to further servers.
-func warnOfSentOn(t *Transfer, redirects []fetchhttp.Redirect, last locator.Locator) {
+// warnOfForwarded warns about data that redirects have sent to further servers.
+func warnOfForwarded(t *Transfer, redirects []fetchhttp.Redirect, last locator.Locator) {
 	for i, r := range redirects {
 		to := last
 		if i+1 < len(redirects) {

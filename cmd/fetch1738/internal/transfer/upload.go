@@ -80,7 +80,7 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 	can := t.Resolver.Can(req.Locator.Scheme())
 	switch {
 	case t.Op.Ask.Resume != plan.ResumeNot && can.Replace:
-		return goOn(ctx, t, req, body)
+		return resumeUpload(ctx, t, req, body)
 	case can.Replace && !t.Op.Ask.Append:
 		var data io.Reader = body
 		if _, isFTP := req.Locator.(*locator.FTP); isFTP {
@@ -90,7 +90,7 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 		}
 		_, err = t.Resolver.Replace(ctx, req, data)
 	case can.Update:
-		err = add(ctx, t, req, body)
+		err = appendUpload(ctx, t, req, body)
 	default:
 		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
 	}
@@ -113,11 +113,11 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	}
 	res, err := t.Resolver.Fetch(ctx, req)
 	if err != nil {
-		return sendOn(ctx, t, body, err)
+		return uploadToRedirect(ctx, t, body, err)
 	}
 	defer res.Close()
 	t.note(res)
-	if err := t.judge(req, res); err != nil {
+	if err := t.checkStatus(req, res); err != nil {
 		return err
 	}
 	if err := nameByServer(t, res); err != nil {
@@ -127,9 +127,9 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	return t.store(res)
 }
 
-// sendOn uploads the source to the URL that an HTTP server redirects to, for -L. If the
+// uploadToRedirect uploads the source to the URL that an HTTP server redirects to, for -L. If the
 // source cannot be read again, it returns err.
-func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) error {
+func uploadToRedirect(ctx context.Context, t *Transfer, body *source.Source, err error) error {
 	ref, ok := errors.AsType[*fetch.Referral](err)
 	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
 		return err
@@ -137,7 +137,7 @@ func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) er
 	if !t.Op.HTTP.LocationTrusted {
 		t.Warn("the data is also sent to another server: %s", ref.To.Redacted())
 	}
-	next, err := elsewhere(t, ref)
+	next, err := redirectUpload(t, ref)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func sendOn(ctx context.Context, t *Transfer, body *source.Source, err error) er
 	return t.send(ctx, next)
 }
 
-// elsewhere changes the transfer to the URL that an HTTP server refers to.
-func elsewhere(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
+// redirectUpload changes the transfer to the URL that an HTTP server refers to.
+func redirectUpload(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
 	next, err := client.Request(t.Op, ref.To)
 	if err == nil {
 		next.From = ref.From

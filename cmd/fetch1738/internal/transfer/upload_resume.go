@@ -13,9 +13,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// goOn uploads the rest of the source, for -C. It compares the sizes of the source and
+// resumeUpload uploads the rest of the source, for -C. It compares the sizes of the source and
 // of the file on the server before and after.
-func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
+func resumeUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
 	if isFTP && (path.Type == 'a' || t.Op.FTP.Session.CRLF) {
 		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
@@ -57,8 +57,9 @@ func goOn(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Sou
 	return client.HasSize(ctx, t.Resolver, req, at+t.Account.Moved.Load(), present)
 }
 
-// add appends the source to a file, or sends it where there is no other upload, as to a newsgroup.
-func add(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
+// appendUpload appends the source to a file, or sends it where there is no other upload, as to a
+// newsgroup.
+func appendUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
 	present := int64(-1)
 	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !t.Op.FTP.Session.CRLF {
 		if n, err := client.SizeThere(ctx, t.Resolver, req); err == nil {

@@ -33,7 +33,7 @@ func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 		}
 		names := t.place.Names(found)
 		for m := range found.All() {
-			if !yield(fitting(t, l, m, names)) {
+			if !yield(matchTransfer(t, l, m, names)) {
 				return
 			}
 		}
@@ -71,7 +71,7 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 	if look.watch.Stop != nil {
 		defer look.watch.Stop()
 	}
-	if _, isFTP := l.(*locator.FTP); isFTP && !strings.ContainsAny(output.LastSegment(l, t.URL), "*[") && finds(ctx, look, p.Name) {
+	if _, isFTP := l.(*locator.FTP); isFTP && !strings.ContainsAny(output.LastSegment(l, t.URL), "*[") && hasFile(ctx, look, p.Name) {
 		return nil, nil
 	}
 	for try := 0; ; try++ {
@@ -81,15 +81,15 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 			t.Warn("%v; using the name literally", err)
 			return nil, nil
 		}
-		if err == nil || !again(ctx, look, try, err) {
+		if err == nil || !waitToRetry(ctx, look, try, err) {
 			return found, err
 		}
 	}
 }
 
-// finds reports whether the directory has a file of that name. A "?" is often part of a
+// hasFile reports whether the directory has a file of that name. A "?" is often part of a
 // name, so the file is looked up before the directory is listed.
-func finds(ctx context.Context, t *Transfer, name string) bool {
+func hasFile(ctx context.Context, t *Transfer, name string) bool {
 	l := client.InDirectory(t.Locator, name)
 	ctx, end := t.limit(ctx)
 	options := client.FTPOptions(t.Op)
@@ -124,8 +124,8 @@ func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildc
 	return listing.Select(res, p, t.Warn)
 }
 
-// fitting returns the transfer of one matching file. No two write to the same file.
-func fitting(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
+// matchTransfer returns the transfer of one matching file. No two write to the same file.
+func matchTransfer(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
 	place := t.place
 	place.Listed = &m
 	one := t.engine.newTransfer(t.Access, client.InDirectory(l, m.Name).String(), place)

@@ -36,6 +36,7 @@ func Date() string {
 	return date
 }
 
+// current returns the version and the date of this program.
 func current() (version, date string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -29,6 +29,7 @@ type element struct {
 // A span is the range of characters from first to last.
 type span struct{ first, last rune }
 
+// fits reports whether the element matches a character.
 func (e *element) fits(r rune) bool {
 	if e.set == nil {
 		return true
