@@ -186,7 +186,7 @@ func TestMenuStreams(t *testing.T) {
 // TestMenuAs tests the lines of a menu for programs.
 func TestMenuAs(t *testing.T) {
 	srv, s := startGopher(t, map[string]string{"/m": "iinfo\t\th\t1\r\n0A <text>\t/a\thost\t70\r\n.\r\n"}, nil)
-	for accept, want := range map[string]string{"text/plain": "info\nA <text>\n", "application/json": `{"name":"info","kind":"text"}` + "\n" + `{"name":"A \u003ctext\u003e","url":"gopher://host/0/a","kind":"document","type":"text/plain"}` + "\n"} {
+	for accept, want := range map[string]string{"text/plain": "info\nA <text>\n", "application/json": `{"name":"info","kind":"text"}` + "\n" + `{"name":"A <text>","url":"gopher://host/0/a","kind":"document","type":"text/plain"}` + "\n"} {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+pathOf(t, srv.URL+"/1/m"), nil)
 		req.Header.Set("Accept", accept)
 		res, err := s.Client().Do(req)

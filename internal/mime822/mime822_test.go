@@ -29,6 +29,17 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestAuthor(t *testing.T) {
+	for from, want := range map[string]string{
+		"Ann Example <ann@h>": "Ann Example", `"Ann E." <ann@h>`: "Ann E.", "ann@h (Ann Example)": "Ann Example", "ann@h": "ann@h", "<ann@h>": "<ann@h>",
+		"=?utf-8?Q?gr=C3=BCn?= <a@h>": "grün", "": "", " <": "<", "a (b) c": "a (b) c",
+	} {
+		if got := Author(from); got != want {
+			t.Errorf("%q: %q, want %q", from, got, want)
+		}
+	}
+}
+
 func TestReader(t *testing.T) {
 	for name, tt := range map[string]struct{ in, want string }{
 		"plain":            {"Subject: x\r\n\r\nbody\r\n", "Subject: x\n\nbody\r\n"},
