@@ -32,7 +32,7 @@ func (v documentPages) raw() error {
 	loc := v.searched()
 	u, err := url.Parse(loc.String())
 	if err != nil {
-		return failed(fetch.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
+		return failureOf(fetch.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
 	}
 	t := &fetch1738.Transport{Resolver: v.h.resolver()}
 	out := (&http.Request{Method: v.r.Method, URL: u, Header: make(http.Header)}).WithContext(v.context())
@@ -93,7 +93,7 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 		}
 		switch {
 		case v.showsUnknown() && looksLikeText(start) && (n > 0 || !fails):
-			v.forget()
+			v.removeHeaders()
 			return v.text("", "", bufio.NewReaderSize(io.MultiReader(bytes.NewReader(start), body), sniffed))
 		case fails:
 			body = io.MultiReader(bytes.NewReader(start), body)
@@ -119,13 +119,13 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 		err = out.end()
 	}
 	if v.w.status == 0 {
-		v.forget()
+		v.removeHeaders()
 	}
 	return err
 }
 
-// forget removes the header fields of a document from the response.
-func (v documentPages) forget() {
+// removeHeaders removes the header fields of a document from the response.
+func (v documentPages) removeHeaders() {
 	for _, name := range append(octetsResponse, "Content-Disposition") {
 		v.w.Header().Del(name)
 	}
@@ -135,7 +135,7 @@ func (v documentPages) forget() {
 // is. The file is requested like a download, because that is what it may turn out to be.
 func (v *visit) showsUnknown() bool {
 	_, ok := v.loc.(*locator.FTP)
-	return ok && isDocument(v.loc) && typeOfURL(v.loc) == "" && v.r.Method == http.MethodGet && !v.wants("raw") && !v.octets()
+	return ok && isDocument(v.loc) && typeOfURL(v.loc) == "" && v.r.Method == http.MethodGet && !v.wants("raw") && !v.wantsOctets()
 }
 
 // failing is a reader that fails.

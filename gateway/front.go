@@ -28,14 +28,14 @@ func (v front) open() error {
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
-		if v.loc = l; v.only("Sec-Fetch-Site") == "none" && !v.plain() {
+		if v.loc = l; v.headerValue("Sec-Fetch-Site") == "none" && !v.mayShowAtOnce() {
 			return v.interstitial()
 		}
 		v.loc = nil
 		v.redirect(place.Of(l))
 		return nil
 	}
-	f := failed(err)
+	f := failureOf(err)
 	f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
 	f.Retry = v.start()
 	if ref, parseErr := place.Parser.Parse(text); parseErr == nil {
@@ -127,7 +127,7 @@ func (v front) interstitial() error {
 		Data: struct {
 			Action, Words string
 			Link          place.Link
-		}{action, visible(words), v.again()},
+		}{action, visible(words), v.requestLink()},
 	})
 }
 

@@ -84,7 +84,7 @@ func (v gopherPages) phoneReply(err error) error {
 		return err
 	}
 	v.err = err
-	return v.phones(failed(err).Status, &phonePage{Text: "The phone book replied: " + visible(e.Reply)})
+	return v.phones(failureOf(err).Status, &phonePage{Text: "The phone book replied: " + visible(e.Reply)})
 }
 
 // phoneQuery is the query for the fields that are filled in; empty without any. Quotes are
@@ -120,8 +120,8 @@ func (v *visit) fillsFields() bool {
 	return ok && l.Type == '2' && v.wants("fields")
 }
 
-// takeFields redirects from the fields of a phone book's form to the page of the query, which is the
-// same for every way to ask it.
+// takeFields redirects from the fields of a phone book's form to the page of the query, which is
+// the same for every way to ask it.
 func (v gopherPages) takeFields() error {
 	form := v.searchAt(v.loc)
 	query := url.Values{}

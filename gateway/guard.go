@@ -19,11 +19,11 @@ import (
 // A guard decides who may ask for what, and with which login.
 type guard struct{ *visit }
 
-// judge decides whether a request may be answered at all. It sets v.native and v.crossSite.
+// check decides whether a request may be answered at all. It sets v.native and v.crossSite.
 //
 // The order matters: no answer depends on more about a request than what the checks before it have
 // established.
-func (v guard) judge() error {
+func (v guard) check() error {
 	for _, check := range []func() *failure{v.checkLength, v.checkTarget, v.checkLoop, v.checkClient, v.checkToken, v.checkMethod, v.checkSite} {
 		if refused := check(); refused != nil {
 			return refused
@@ -136,7 +136,7 @@ func (v guard) checkMethod() *failure {
 // TLS. Without them there is Origin, and perhaps Referer.
 func (v guard) checkSite() *failure {
 	refused := &failure{Status: http.StatusForbidden, Text: "Another site asked for this."}
-	from, mode, dest := v.only("Sec-Fetch-Site"), v.only("Sec-Fetch-Mode"), v.only("Sec-Fetch-Dest")
+	from, mode, dest := v.headerValue("Sec-Fetch-Site"), v.headerValue("Sec-Fetch-Mode"), v.headerValue("Sec-Fetch-Dest")
 	post := v.r.Method == http.MethodPost
 	switch {
 	case post && new(http.CrossOriginProtection).Check(v.r) != nil:
@@ -144,16 +144,16 @@ func (v guard) checkSite() *failure {
 	case from == "" && mode+dest != "":
 		return refused
 	case from == "":
-		if !v.own("Origin") || post && !v.own("Referer") {
+		if !v.isOwnURL("Origin") || post && !v.isOwnURL("Referer") {
 			return refused
 		}
-		if !v.native && !v.own("Referer") {
+		if !v.native && !v.isOwnURL("Referer") {
 			v.crossSite = true
 		}
 	case from == "same-origin", from == "none":
 		// Neither has a page of the gateway a frame, an object or a worker, nor does a document from
 		// a server get to be one.
-		if !slices.Contains([]string{"", "document", "empty", "image", "audio", "video", "track", "style"}, dest) || post && !v.own("Origin") {
+		if !slices.Contains([]string{"", "document", "empty", "image", "audio", "video", "track", "style"}, dest) || post && !v.isOwnURL("Origin") {
 			return refused
 		}
 	case post, v.native, mode != "navigate", dest != "document":
@@ -164,23 +164,24 @@ func (v guard) checkSite() *failure {
 	return nil
 }
 
-// own reports whether the URL in a header field is one of the gateway. It is true without the field.
-func (v guard) own(name string) bool {
-	value := v.only(name)
+// isOwnURL reports whether the URL in a header field is one of the gateway. It is true without the
+// field.
+func (v guard) isOwnURL(name string) bool {
+	value := v.headerValue(name)
 	u, err := url.Parse(value)
 	return value == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host == v.r.Host
 }
 
-// again is the link to what the client has asked for. It leads to this gateway, also where the path
-// begins with "//".
-func (v *visit) again() place.Link {
+// requestLink is the link to what the client has asked for. It leads to this gateway, also where
+// the path begins with "//".
+func (v *visit) requestLink() place.Link {
 	return place.Link{Path: "/" + strings.TrimLeft(v.r.URL.RequestURI(), "/")}
 }
 
-// plain reports whether a link of another site may show v.loc at once: it is only read, and asks no
-// server to search, log in or do anything else.
-func (v *visit) plain() bool {
-	if v.only("Sec-Fetch-Site") == "" || v.user != nil || v.r.Method == http.MethodPost {
+// mayShowAtOnce reports whether a link of another site may show v.loc at once: it is only read, and
+// asks no server to search, log in or do anything else.
+func (v *visit) mayShowAtOnce() bool {
+	if v.headerValue("Sec-Fetch-Site") == "" || v.user != nil || v.r.Method == http.MethodPost {
 		return false // without Sec-Fetch-Dest it could be an image that another site shows
 	}
 	for name := range v.query {

@@ -106,14 +106,14 @@ func (v guard) offerLogin(f *failure) {
 	if s, _ := locator.SchemeOf(v.loc.Scheme()); !s.Secure {
 		plainly = " The connection to the server is not encrypted."
 	}
-	navigation := v.only("Sec-Fetch-Dest") == "document" && v.only("Sec-Fetch-Mode") == "navigate"
+	navigation := v.headerValue("Sec-Fetch-Dest") == "document" && v.headerValue("Sec-Fetch-Mode") == "navigate"
 	switch {
 	case !v.takesLogin():
 		if f.Status == http.StatusUnauthorized {
 			f.Status = http.StatusForbidden
 		}
 		f.Do = "The gateway takes logins only at its loopback address, and for URLs that have a path of their own."
-	case f.Status == http.StatusUnauthorized && !v.crossSite && (v.only("Sec-Fetch-Site") == "" || navigation && v.wants("login")):
+	case f.Status == http.StatusUnauthorized && !v.crossSite && (v.headerValue("Sec-Fetch-Site") == "" || navigation && v.wants("login")):
 		v.w.Header().Set("WWW-Authenticate", `Basic realm="`+strings.Map(printable, where)+`", charset="UTF-8"`)
 		f.Do = "The user name and the password go to " + where + " and to no other server." + plainly
 	default:

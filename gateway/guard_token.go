@@ -29,11 +29,11 @@ func (v guard) checkToken() *failure {
 		return f
 	}
 	v.w.Header().Set("WWW-Authenticate", `Bearer realm="fetch1738 gateway"`)
-	if v.r.Method == http.MethodGet && v.only("Sec-Fetch-Site") != "same-origin" && !v.r.URL.Query().Has("token") {
+	if v.r.Method == http.MethodGet && v.headerValue("Sec-Fetch-Site") != "same-origin" && !v.r.URL.Query().Has("token") {
 		// A browser sends the cookie to no request that another site has caused. After a click on a
 		// link of this page it does.
 		f.Do = "If this browser has opened the gateway before, try again. Otherwise open the URL that the gateway printed when it started."
-		f.Retry = v.again()
+		f.Retry = v.requestLink()
 	}
 	return f
 }
@@ -50,7 +50,7 @@ func (v guard) knowsToken() bool {
 	if v.atHome() && v.isToken(v.r.URL.Query().Get("token")) {
 		return true
 	}
-	if scheme, value, _ := strings.Cut(v.only("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && v.isToken(strings.TrimSpace(value)) {
+	if scheme, value, _ := strings.Cut(v.headerValue("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && v.isToken(strings.TrimSpace(value)) {
 		return true
 	}
 	for _, c := range v.r.CookiesNamed(tokenCookie) {

@@ -68,8 +68,8 @@ var failures = [...]struct {
 	fetch.ErrLocalIO:          {Status: http.StatusInternalServerError, Text: "The gateway cannot read or write a file of its own."},
 }
 
-// failed is the failure of an access.
-func failed(err error) *failure {
+// failureOf is the failure of an access.
+func failureOf(err error) *failure {
 	f := &failure{Status: http.StatusBadGateway, Text: "The server did not send the document.", Detail: visible(err.Error()), err: err}
 	if kind := int(fetch.KindOf(err)); kind < len(failures) && failures[kind].Text != "" {
 		f.Status, f.Text, f.Do = failures[kind].Status, failures[kind].Text, failures[kind].Do
@@ -81,10 +81,10 @@ func failed(err error) *failure {
 	return f
 }
 
-// failedAccess says why v.loc could not be fetched. A page of another site does not learn whether
+// accessFailure says why v.loc could not be fetched. A page of another site does not learn whether
 // the policy refused it or nobody answered, and no address from the error.
-func (v *visit) failedAccess(err error) *failure {
-	f := failed(err)
+func (v *visit) accessFailure(err error) *failure {
+	f := failureOf(err)
 	if v.crossSite {
 		f.Detail = ""
 		switch fetch.KindOf(err) {

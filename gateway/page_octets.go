@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// octets reports whether the client gets a document rather than a page about it.
-func (v *visit) octets() bool {
+// wantsOctets reports whether the client gets a document rather than a page about it.
+func (v *visit) wantsOctets() bool {
 	page := !v.native && v.accepts("text/html") && v.r.Header.Get("Range") == "" // a page has no ranges
 	return !page && !v.wants("part") && isDocument(v.loc)
 }
@@ -89,8 +89,8 @@ func fileName(l locator.Locator) string {
 	return name
 }
 
-// disposition is the value of Content-Disposition for a download (RFC 6266), with the name in ASCII,
-// for old clients, and encoded if that differs.
+// disposition is the value of Content-Disposition for a download (RFC 6266), with the name in
+// ASCII, for old clients, and encoded if that differs.
 func disposition(name string) string {
 	if name == "" {
 		return "attachment"

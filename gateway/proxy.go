@@ -21,7 +21,7 @@ type forwardProxy struct{ *visit }
 func (v forwardProxy) locate() error {
 	l, err := place.Parse(v.r.RequestURI)
 	if err != nil {
-		f := failed(err)
+		f := failureOf(err)
 		switch ref, _ := place.Parser.Parse(v.r.RequestURI); {
 		case ref.Locator == nil:
 		case fetch.KindOf(err) == fetch.ErrUnsupported:

@@ -29,7 +29,7 @@ func (v forwardProxy) connect() error {
 	}
 	v.loc = l
 	if _, err := v.h.resolver().Explain(v.context(), v.request(l)); err != nil {
-		f := failed(err)
+		f := failureOf(err)
 		f.Status, f.Text = http.StatusForbidden, "The gateway's policy refuses this connection."
 		return f
 	}

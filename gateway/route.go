@@ -10,9 +10,9 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// serve answers a request: first it is judged, then its path says what is wanted.
+// serve answers a request: first the guard checks it, then its path says what is wanted.
 func (h *Handler) serve(v *visit) {
-	err := guard{v}.judge()
+	err := guard{v}.check()
 	if err == nil {
 		err = v.route()
 	}
@@ -52,7 +52,7 @@ func (v *visit) route() error {
 	default:
 		loc, err := place.Locate(path, v.r.URL.Query())
 		if err != nil {
-			return failed(err)
+			return failureOf(err)
 		}
 		v.loc = loc
 		if strings.Count(path, "/") != 2 || !place.HasServer(loc.Scheme()) {
@@ -69,7 +69,7 @@ func (v *visit) visitURL() error {
 		v.query = v.r.URL.Query()
 	}
 	guard{v}.findLogin()
-	if v.crossSite && !v.plain() {
+	if v.crossSite && !v.mayShowAtOnce() {
 		return front{v}.interstitial()
 	}
 	if err := (guard{v}).challenge(); err != nil {
@@ -99,7 +99,7 @@ func (v *visit) asked() error {
 		return gopherPages{v}.info()
 	case v.wants("id"):
 		return newsPages{v}.findArticle()
-	case v.wants("raw"), v.octets():
+	case v.wants("raw"), v.wantsOctets():
 		return documentPages{v}.raw()
 	case v.knowsMedia():
 		return documentPages{v}.media()
@@ -159,7 +159,7 @@ func (v *visit) fail(err error) {
 			v.redirectTo(other)
 			return
 		}
-		f = v.failedAccess(err)
+		f = v.accessFailure(err)
 		guard{v}.offerLogin(f)
 	}
 	v.showFailure(f)

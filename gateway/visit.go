@@ -75,9 +75,9 @@ func (v *visit) accepts(mediaType string) bool {
 	return false
 }
 
-// only is the value of a header field that a browser sends once. Several values are one that no
-// browser sends.
-func (v *visit) only(name string) string { return strings.Join(v.r.Header.Values(name), ", ") }
+// headerValue is the value of a header field that a browser sends once. Several values are one that
+// no browser sends.
+func (v *visit) headerValue(name string) string { return strings.Join(v.r.Header.Values(name), ", ") }
 
 // client is the address of the client.
 func (v *visit) client() netip.AddrPort {

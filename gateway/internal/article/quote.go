@@ -108,13 +108,13 @@ func Quoted(text string) []Line {
 func Flowed(text string, delsp bool) []Line {
 	var lines []Line
 	var open strings.Builder // the text of the last line, if it goes on
-	depth, goesOn := 0, false
+	depth, continued := 0, false
 	finish := func() {
-		if goesOn {
+		if continued {
 			lines = append(lines, Line{depth, open.String()})
 		}
 		open.Reset()
-		goesOn = false
+		continued = false
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -131,7 +131,7 @@ func Flowed(text string, delsp bool) []Line {
 		}
 		depth = n
 		open.WriteString(rest)
-		goesOn = true
+		continued = true
 		if !flows {
 			finish()
 		}
