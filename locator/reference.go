@@ -30,7 +30,7 @@ func (r Reference) Redacted() string {
 	return r.Locator.Redacted() + r.fragment()
 }
 
-// fragment returns the fragment with its "#", encoded; "" if there is none.
+// fragment returns the fragment with its "#", encoded; "" means no fragment.
 func (r Reference) fragment() string {
 	if !r.HasFragment && r.Fragment == "" {
 		return ""
