@@ -1,12 +1,8 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
@@ -84,11 +80,10 @@ func (v front) home() error {
 // A handled is a scheme that browsers let a page register.
 type handled struct{ Scheme, Is string }
 
-// setup registers the gateway with the browser. It is the only page with a script.
+// setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
 	return v.render("setup", http.StatusOK, &page{
-		Heading:  "Open links in this gateway",
-		Security: setupSecurity(),
+		Heading: "Open links in this gateway",
 		Data: struct {
 			Origin, Open string
 			Schemes      []handled
@@ -100,15 +95,6 @@ func (v front) setup() error {
 		}},
 	})
 }
-
-// setupSecurity is pageSecurity with the one script of the page "/setup", by its hash. That script
-// is a constant: no server or query can change it.
-var setupSecurity = sync.OnceValue(func() string {
-	text, _ := files.ReadFile("pages/setup.html")
-	script := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindSubmatch(text)
-	sum := sha256.Sum256(script[1])
-	return pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-})
 
 // interstitial asks before something is done that another site has linked to.
 func (v front) interstitial() error {

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"io"
 	"iter"
@@ -36,7 +38,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 type page struct {
 	Title  string // of the window; Heading if empty
 	Crumbs []crumb
-	// Heading is the h1: the decoded path, or what the menu said that led here.
+	// Heading is the h1: the name, or what the menu said that led here.
 	Heading string
 	URL     string // the original URL as text, without a password
 	// Links are those of the footer.
@@ -46,8 +48,6 @@ type page struct {
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
 	Data  any // for the template of the kind
-	// Security are the restrictions of the page, if they are not pageSecurity.
-	Security string
 
 	Prefix string
 	Native bool // no style: the paths of the gateway are not those of the client
@@ -94,6 +94,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 		}
 		if p.Heading == "" {
 			p.Heading = heading(v.loc)
+			if isA[*locator.FTP](v) || isA[*locator.Prospero](v) { // the crumbs have the rest of the path
+				p.Title, p.Heading = p.Heading, lastPart(v.loc)
+			}
 		}
 		if p.Crumbs == nil {
 			p.Crumbs = v.crumbs()
@@ -112,8 +115,8 @@ func (v *visit) render(kind string, status int, p *page) error {
 	header := v.w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
-	if p.Security != "" {
-		header.Set("Content-Security-Policy", p.Security)
+	if security, ok := scripted()[kind]; ok {
+		header.Set("Content-Security-Policy", security)
 	}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {
@@ -177,9 +180,24 @@ func (v *visit) cut() string {
 	return v.err.Error()
 }
 
-// pageSecurity are the restrictions of a page: no script, nothing from elsewhere, no frame around
+// pageSecurity are the restrictions of most pages: no script, nothing from elsewhere, no frame around
 // it.
 const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// scripted is pageSecurity with the script of each kind of page that has one, by its hash. Scripts are
+// constants: no server or query can change them.
+var scripted = sync.OnceValue(func() map[string]string {
+	kinds := make(map[string]string)
+	for kind := range templates() {
+		text, _ := files.ReadFile("pages/" + kind + ".html")
+		if _, rest, ok := strings.Cut(string(text), "<script>"); ok {
+			script, _, _ := strings.Cut(rest, "</script>")
+			sum := sha256.Sum256([]byte(script))
+			kinds[kind] = pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		}
+	}
+	return kinds
+})
 
 // secure sets the header fields that protect the gateway's own pages.
 func (v *visit) secure() {

@@ -25,7 +25,7 @@ const (
 // A Block is a part of a text.
 type Block struct {
 	Kind  Kind
-	Depth int    // of an Item, or of a Paragraph in one: 1 to 3; otherwise 0
+	Depth int    // of an Item, or what is in one: 1 to 3; otherwise 0
 	Mark  string // of an Item, such as "-" or "2."
 	Text  string
 }
@@ -70,9 +70,13 @@ func (p *parser) end() {
 	p.text.Reset()
 }
 
-// begin begins a block.
-func (p *parser) begin(b Block) {
+// begin begins a block. It is in a list only if it is an item or has an indent.
+func (p *parser) begin(b Block, indent int) {
 	p.end()
+	if b.Kind != Item && indent < 2 {
+		p.lists = nil
+	}
+	b.Depth = min(len(p.lists), 3)
 	p.block = b
 	p.text.WriteString(b.Text)
 }
@@ -80,7 +84,7 @@ func (p *parser) begin(b Block) {
 // add adds a line to the block.
 func (p *parser) add(line, separator string) {
 	if p.text.Len() > maxBlock {
-		p.begin(Block{Kind: p.block.Kind, Depth: p.block.Depth})
+		p.begin(Block{Kind: p.block.Kind}, 2)
 	}
 	if p.text.Len() > 0 {
 		p.text.WriteString(separator)
@@ -105,25 +109,24 @@ func (p *parser) line(line string) {
 		p.end()
 	case fenceOf(text) != "":
 		p.fence, p.indent = fenceOf(text), indent
-		p.begin(Block{Kind: Code})
+		p.begin(Block{Kind: Code}, indent)
 	case p.underlined(text):
 		p.block.Kind = Heading
 		p.end()
 	case headingOf(text) > 0:
-		p.lists = nil
-		p.begin(Block{Kind: Heading, Text: strings.TrimSpace(strings.Trim(text, "#"))})
+		p.begin(Block{Kind: Heading, Text: strings.TrimSpace(strings.Trim(text, "#"))}, 0)
 		p.end()
 	case isRule(text):
-		p.begin(Block{Kind: Rule})
+		p.begin(Block{Kind: Rule}, 0)
 		p.end()
 	case p.block.Kind == Code && indent >= p.indent:
 		p.add(cutIndent(line, p.indent), "\n")
 	case p.block.Kind == "" && indent >= p.inner()+4:
 		p.indent = p.inner() + 4
-		p.begin(Block{Kind: Code, Text: cutIndent(line, p.indent)})
+		p.begin(Block{Kind: Code, Text: cutIndent(line, p.indent)}, indent)
 	case text[0] == '|':
 		if p.block.Kind != Code {
-			p.begin(Block{Kind: Code})
+			p.begin(Block{Kind: Code}, indent)
 			p.indent = math.MaxInt // the table ends with its rows
 		}
 		p.add(text, "\n")
@@ -131,7 +134,7 @@ func (p *parser) line(line string) {
 		p.item(text, indent)
 	case text[0] == '>':
 		if p.block.Kind != Quote {
-			p.begin(Block{Kind: Quote})
+			p.begin(Block{Kind: Quote}, indent)
 		}
 		p.add(strings.TrimSpace(strings.TrimLeft(text, ">")), " ")
 	default:
@@ -144,10 +147,7 @@ func (p *parser) paragraph(line, text string, indent int) {
 	switch p.block.Kind {
 	case Paragraph, Item, Quote:
 	default:
-		if indent < 2 {
-			p.lists = nil
-		}
-		p.begin(Block{Kind: Paragraph, Depth: min(len(p.lists), 3)})
+		p.begin(Block{Kind: Paragraph}, indent)
 	}
 	p.add(strings.TrimSuffix(text, "\\"), " ")
 	if strings.HasSuffix(line, "  ") || strings.HasSuffix(text, "\\") { // a line that ends here
@@ -162,7 +162,7 @@ func (p *parser) item(text string, indent int) {
 	}
 	p.lists = append(p.lists, indent)
 	mark := markOf(text)
-	p.begin(Block{Kind: Item, Depth: min(len(p.lists), 3), Mark: mark, Text: strings.TrimSpace(text[len(mark):])})
+	p.begin(Block{Kind: Item, Mark: mark, Text: strings.TrimSpace(text[len(mark):])}, indent)
 }
 
 // inner is the least indent of the text in the innermost item.
