@@ -22,7 +22,7 @@ import (
 type directoryPages struct{ *visit }
 
 const (
-	pageRows    = 5000    // on a page for a browser; so many entries are also held
+	pageRows    = 5000    // on a page for a browser; also entries that are held
 	gridTiles   = 48      // on a page of pictures
 	maxPicture  = 4 << 20 // of a picture that is shown among others
 	sortedRows  = 100_000 // of a listing that is sorted on demand
@@ -406,7 +406,7 @@ func (d *directory) Readme() *readme {
 	}
 	decoded := charset.Guess(text).Decode(string(text))
 	if filename.MediaType(d.readme.name) == "text/markdown" {
-		r.Prose = d.v.prose(strings.SplitSeq(decoded, "\n"))
+		r.Prose = documentPages{d.v}.prose(strings.SplitSeq(decoded, "\n"))
 	} else {
 		r.Text = d.v.linked(decoded)
 	}

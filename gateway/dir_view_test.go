@@ -162,7 +162,7 @@ func TestLinksOfMarkdown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &visit{h: &Handler{}, loc: l}
+		v := documentPages{&visit{h: &Handler{}, loc: l}}
 		got := ""
 		if to := v.target(target); to != nil && !v.linkTo(to).Empty() {
 			got = strings.TrimPrefix(to.String(), server)

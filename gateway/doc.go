@@ -90,7 +90,9 @@ func (t *textPage) Pieces() iter.Seq[piece] {
 
 // Prose are the blocks of a text in Markdown. It can be used once.
 func (t *textPage) Prose() iter.Seq[proseBlock] {
-	return shownOf(t, func(r io.Reader) iter.Seq[proseBlock] { return t.visit.prose(linesFrom(r, t.charset, t.failed)) })
+	return shownOf(t, func(r io.Reader) iter.Seq[proseBlock] {
+		return documentPages{t.visit}.prose(linesFrom(r, t.charset, t.failed))
+	})
 }
 
 func (t *textPage) failed(err error) { t.visit.err = err }

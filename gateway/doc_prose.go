@@ -23,7 +23,7 @@ type proseBlock struct {
 
 // prose are the blocks of a text in Markdown, whose lines should be UTF-8. It reads lines as far as
 // the sequence is used.
-func (v *visit) prose(lines iter.Seq[string]) iter.Seq[proseBlock] {
+func (v documentPages) prose(lines iter.Seq[string]) iter.Seq[proseBlock] {
 	return func(yield func(proseBlock) bool) {
 		for b := range markdown.Blocks(lines) {
 			shown := proseBlock{Kind: b.Kind, Depth: b.Depth}
@@ -47,7 +47,7 @@ func (v *visit) prose(lines iter.Seq[string]) iter.Seq[proseBlock] {
 }
 
 // spans are the pieces of a text in Markdown, with its links and the URLs in it.
-func (v *visit) spans(text string) []piece {
+func (v documentPages) spans(text string) []piece {
 	var pieces []piece
 	for _, s := range markdown.Spans(text) {
 		if s.Target == "" {
@@ -65,7 +65,7 @@ func (v *visit) spans(text string) []piece {
 
 // target is what a link of a document leads to: a URL, or a path from the document's folder. It is
 // nil if that has no page.
-func (v *visit) target(text string) locator.Locator {
+func (v documentPages) target(text string) locator.Locator {
 	if ref, err := place.Parser.Parse(text); err == nil {
 		return ref.Locator
 	}

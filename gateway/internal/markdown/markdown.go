@@ -53,7 +53,7 @@ func Blocks(lines iter.Seq[string]) iter.Seq[Block] {
 type parser struct {
 	yield   func(Block) bool
 	stopped bool
-	block   Block // that which lines are added to; without a Kind there is none
+	block   Block // that which lines are added to, if it has a Kind
 	text    strings.Builder
 	fence   string // that of a block of code, which another one ends
 	indent  int    // of the lines of the code, or more
@@ -178,7 +178,7 @@ func (p *parser) underlined(text string) bool {
 	return p.block.Kind == Paragraph && len(text) > 1 && (strings.Trim(text, "=") == "" || strings.Trim(text, "-") == "")
 }
 
-// headingOf is the level of a heading; 0 if the line is none.
+// headingOf is the level of a heading; 0 for any other line.
 func headingOf(text string) int {
 	level := len(text) - len(strings.TrimLeft(text, "#"))
 	if level > 6 || strings.Trim(text, "# ") == "" || text[level] != ' ' {
@@ -251,7 +251,7 @@ func cutIndent(line string, columns int) string {
 // A Span is a part of the text of a block.
 type Span struct {
 	Text   string
-	Target string // of a link; empty if the text is none
+	Target string // of a link; empty for other text
 	Source string // a link as it was written
 }
 
