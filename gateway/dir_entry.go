@@ -248,6 +248,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 		for _, e := range held {
 			d.count(e)
 		}
+		d.Choice.Page = min(d.Choice.Page, max(1, d.Pages()))
 	}
 	slices.SortStableFunc(held, d.compare)
 	d.entries = func(yield func(dirEntry, error) bool) {

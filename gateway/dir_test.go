@@ -441,7 +441,7 @@ func TestReadme(t *testing.T) {
 	if page := pageAt(t, s, at(srv, "/latin/"), browser); !strings.Contains(page, "café\n&lt;1B&gt;[31m") {
 		t.Error(page)
 	}
-	for _, path := range []string{"/secret/", "/not/", "/long/?page=2"} {
+	for _, path := range []string{"/secret/", "/not/", "/long/?filter=readme"} {
 		if page := pageAt(t, s, at(srv, path), browser); strings.Contains(page, "<h2") {
 			t.Errorf("%s: %s", path, page)
 		}

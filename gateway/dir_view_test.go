@@ -60,6 +60,12 @@ func TestFilter(t *testing.T) {
 	if rows := rowsOf(pageAt(t, s, at(long, "/?filter=package_09999"), browser)); len(rows) != 1 {
 		t.Errorf("%q", rows)
 	}
+	if page := pageAt(t, s, at(long, "/?page=4"), browser); len(rowsOf(page)) != 0 || !strings.Contains(page, "There are no more entries.") || !strings.Contains(page, "?page=3") {
+		t.Error(page)
+	}
+	if page := pageAt(t, s, at(long, "/?sort=name&page=4"), browser); len(rowsOf(page)) != 1 || !strings.Contains(page, "Page 3 of 3") {
+		t.Error(page)
+	}
 	second := pageAt(t, s, at(long, "/?filter=package&page=2"), browser)
 	if rows := rowsOf(second); len(rows) != pageRows || !strings.Contains(second, "/?filter=package&amp;page=3") {
 		t.Errorf("%d rows", len(rows))
