@@ -77,7 +77,7 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestSetup tests that the only script of the page is the one that its CSP permits, and that the
+// TestSetup tests that the only script of the gateway is the one that its CSP permits, and that the
 // page names nothing but what the browser has sent as the field Host.
 func TestSetup(t *testing.T) {
 	s := start(t, func(h *Handler) { h.Prefix = "/net" })
