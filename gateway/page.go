@@ -95,12 +95,12 @@ func (v *visit) render(kind string, status int, p *page) error {
 		if p.Heading == "" {
 			p.Heading = heading(v.loc)
 		}
-		if p.Crumbs == nil {
-			p.Crumbs = v.crumbs()
-		}
 		if p.Links == nil && !v.native {
 			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
+	}
+	if v.loc != nil || kind != "home" && v.hasHome() {
+		p.Crumbs = v.crumbs()
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
 		p.Links = nil
@@ -262,6 +262,9 @@ func heading(l locator.Locator) string {
 	case *locator.NNTP:
 		return visible(l.Group + " " + l.Article)
 	case *locator.WAIS:
+		if l.Database == "" {
+			return "Databases of " + visible(server(l))
+		}
 		return visible(l.Database)
 	case *locator.Prospero:
 		return visible(l.HSOName)
@@ -284,6 +287,10 @@ func server(l locator.Locator) string {
 	}
 	return host
 }
+
+// hasHome reports whether the path "/" leads the client to the gateway, and not to a server that it
+// uses the gateway as a proxy for.
+func (v *visit) hasHome() bool { return strings.HasPrefix(v.r.RequestURI, "/") && guard{v}.ownHost() }
 
 // crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
 // selectors need not be paths.
@@ -323,13 +330,16 @@ func (v *visit) crumbs() []crumb {
 	case *locator.WAIS:
 		database := *l
 		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
-		add(server(l), nil)
-		add(l.Database, &database)
+		database.Database = ""
+		add(server(l), &database)
+		if database.Database = l.Database; l.Database != "" {
+			add(l.Database, &database)
+		}
 	case *locator.Prospero:
 		add(server(l), nil)
 		add(l.HSOName, nil)
 	}
-	if n := len(way); n > 0 { // the page itself is not a link
+	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
 		way[n-1].Link = place.Link{}
 	}
 	return way
