@@ -43,7 +43,9 @@ func (v front) open() error {
 		return nil
 	}
 	f := v.noPage(text, err)
-	f.Retry = v.start()
+	if f.Links == nil {
+		f.Retry = v.start()
+	}
 	return f
 }
 

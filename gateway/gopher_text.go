@@ -103,7 +103,7 @@ func kindOf(block []string) textKind {
 		if marks > letters && len(kinds) > 1 {
 			drawing++
 		}
-		if line = strings.TrimSpace(line); strings.Index(line, "   ") > 3 || len(line) > 1 && line[0] == '|' && line[len(line)-1] == '|' {
+		if line = strings.TrimSpace(line); strings.Index(line, "   ") > 2 || len(line) > 1 && line[0] == '|' && line[len(line)-1] == '|' {
 			aligned++
 		}
 	}
@@ -135,40 +135,59 @@ func widest(lines []string) (width int) {
 func paragraphs(lines []string) []textPart {
 	var parts []textPart
 	for len(lines) > 0 {
-		n, class := paragraph(firstBlock(lines))
-		parts = append(parts, textPart{strings.Join(lines[:n], "\n"), class})
-		lines = lines[n:]
+		block := firstBlock(lines)
+		if lines = lines[len(block):]; len(block) == 0 {
+			parts, lines = append(parts, textPart{}), lines[1:]
+		}
+		for width := min(widest(block), typical); len(block) > 0; {
+			n, goesOn := paragraph(block, width)
+			if goesOn {
+				parts = append(parts, textPart{strings.Join(block[:n], "\n"), "flow"})
+			} else {
+				for _, line := range block[:n] {
+					parts = append(parts, linePart(line))
+				}
+			}
+			block = block[n:]
+		}
 	}
 	return parts
 }
 
-// paragraph returns how many lines of a block are one paragraph, at least one, and its class. Lines
-// belong together if the first word of each would not have fitted in the line before, and a sentence
-// goes on from one to the next: verses and lists stay as they are.
-func paragraph(block []string) (n int, class string) {
-	if len(block) == 0 { // an empty line
-		return 1, ""
-	}
-	width, goesOn := min(widest(block), typical), false
-	for n = 1; n < len(block); n++ {
-		line, next := block[n-1], strings.TrimSpace(block[n])
-		word, _, _ := strings.Cut(next, " ")
+// paragraph returns how many lines of a block, which is about as wide as width, look like a
+// paragraph, at least one: the first word of each line would not have fitted into the line before.
+// Only if a sentence goes on from one line to another are they one: verses and lists are not.
+func paragraph(block []string, width int) (n int, goesOn bool) {
+	const slack = 5 // people do not count
+	for n = 1; n < len(block) && width > narrow; n++ {
+		line, next := block[n-1], block[n]
+		word, _, _ := strings.Cut(strings.TrimSpace(next), " ")
 		first, _ := utf8.DecodeRuneInString(word)
-		const slack = 6 // people do not count
-		if width <= narrow || utf8.RuneCountInString(line+" "+word)+slack <= width || indent(block[n]) < indent(line) || !unicode.IsLetter(first) && utf8.RuneCountInString(word) < 4 {
+		letters := utf8.RuneCountInString(word)
+		isItem := !unicode.IsLetter(first) && letters < 4
+		full := utf8.RuneCountInString(line)+1+letters+slack > width
+		if !full || isItem || isRule(line) || isRule(next) || indent(next) < indent(line) {
 			break
 		}
 		goesOn = goesOn || unicode.IsLower(first)
 	}
-	switch line := strings.TrimSpace(block[0]); {
-	case n > 1 && goesOn:
-		return n, "flow"
-	case utf8.RuneCountInString(block[0]) <= narrow:
-		return 1, ""
-	case strings.Trim(line, line[:1]) == "":
-		return 1, "rule"
+	return n, goesOn
+}
+
+// linePart is a line of its own.
+func linePart(line string) textPart {
+	switch {
+	case utf8.RuneCountInString(line) <= narrow:
+		return textPart{line, ""}
+	case isRule(line):
+		return textPart{line, "rule"}
 	}
-	return 1, "flow"
+	return textPart{line, "flow"}
+}
+
+// isRule reports whether a line only separates others.
+func isRule(line string) bool {
+	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // indent is the number of spaces before a line.

@@ -21,7 +21,7 @@ var files embed.FS
 
 // templates are the kinds of page: pages/base.html with one other file of pages each.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible}).ParseFS(files, "pages/base.html"))
+	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible, "breakable": breakable}).ParseFS(files, "pages/base.html"))
 	kinds := make(map[string]*template.Template)
 	names, _ := files.ReadDir("pages")
 	for _, f := range names {
@@ -290,7 +290,7 @@ func server(l locator.Locator) string {
 
 // hasHome reports whether the path "/" leads the client to the gateway, and not to a server that it
 // uses the gateway as a proxy for.
-func (v *visit) hasHome() bool { return strings.HasPrefix(v.r.RequestURI, "/") && guard{v}.ownHost() }
+func (v *visit) hasHome() bool { return !v.native && guard{v}.ownHost() }
 
 // crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
 // selectors need not be paths.
@@ -335,9 +335,18 @@ func (v *visit) crumbs() []crumb {
 		if database.Database = l.Database; l.Database != "" {
 			add(l.Database, &database)
 		}
+		switch {
+		case l.Search != "":
+			add(place.Words(l), nil)
+		case l.Form == locator.WAISDocument:
+			add("document", nil)
+		}
 	case *locator.Prospero:
 		add(server(l), nil)
 		add(l.HSOName, nil)
+	case nil: // a page of the gateway's own
+	default:
+		add(heading(l), nil)
 	}
 	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
 		way[n-1].Link = place.Link{}
