@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +73,7 @@ func (v front) noPage(text string, err error) *failure {
 	return f
 }
 
-// meant are the URLs that somebody may have meant by a text without a scheme, or with a misspelt one.
+// meant are the URLs that a user may have meant by a text without a scheme, or with a misspelt one.
 func (v front) meant(text string) []crumb {
 	scheme, rest, _ := strings.Cut(text, ":")
 	server, path, _ := strings.Cut(text, "//")
@@ -90,7 +91,7 @@ func (v front) meant(text string) []crumb {
 	return nil
 }
 
-// urls are the links to those of the texts that are URLs which somebody can open.
+// urls are the links to those of the texts that are URLs which a user can open.
 func (v front) urls(texts ...string) []crumb {
 	var links []crumb
 	for _, text := range texts {
@@ -121,6 +122,16 @@ func (v front) nowhere(path string, err error) *failure {
 		}
 	}
 	return f
+}
+
+// strays reports whether the query of the request consists of words, as in a URL of wais, and not of
+// a name that the gateway gives a meaning.
+func (v front) strays() bool {
+	for name := range v.query {
+		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads"}, name)
+		return !own && len(v.query) == 1 && !strings.Contains(v.r.URL.RawQuery, "=")
+	}
+	return false
 }
 
 // stray is the failure for a query that is no name of the gateway's own, where nothing can be

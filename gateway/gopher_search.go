@@ -75,7 +75,7 @@ func (v gopherPages) takeQuery() {
 	g, _ := v.loc.(*locator.Gopher)
 	w, _ := v.loc.(*locator.WAIS)
 	words, err := url.QueryUnescape(v.r.URL.RawQuery)
-	if err == nil && v.strays() && (g != nil && strings.ContainsRune("27", rune(g.Type)) || w != nil && w.Form != locator.WAISDocument) {
+	if err == nil && front(v).strays() && (g != nil && strings.ContainsRune("27", rune(g.Type)) || w != nil && w.Form != locator.WAISDocument) {
 		v.query = url.Values{"q": {words}}
 	}
 }

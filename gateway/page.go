@@ -99,8 +99,8 @@ func (v *visit) render(kind string, status int, p *page) error {
 			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
 	}
-	if v.loc != nil || kind != "home" && v.hasHome() {
-		p.Crumbs = v.crumbs()
+	if v.loc != nil || kind != "home" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
+		p.Crumbs = v.crumbs(p.Heading)
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
 		p.Links = nil
@@ -288,13 +288,9 @@ func server(l locator.Locator) string {
 	return host
 }
 
-// hasHome reports whether the path "/" leads the client to the gateway, and not to a server that it
-// uses the gateway as a proxy for.
-func (v *visit) hasHome() bool { return !v.native && guard{v}.ownHost() }
-
-// crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
-// selectors need not be paths.
-func (v *visit) crumbs() []crumb {
+// crumbs are the way from the gateway's start to a page with a heading, text. For gopher they are a
+// guess, because its selectors need not be paths.
+func (v *visit) crumbs(text string) []crumb {
 	var way []crumb
 	if !v.native {
 		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
@@ -346,7 +342,7 @@ func (v *visit) crumbs() []crumb {
 		add(l.HSOName, nil)
 	case nil: // a page of the gateway's own
 	default:
-		add(heading(l), nil)
+		add(text, nil)
 	}
 	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
 		way[n-1].Link = place.Link{}

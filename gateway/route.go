@@ -104,7 +104,7 @@ func (v *visit) asked() error {
 		return gopherPages{v}.info()
 	case v.wants("id"):
 		return newsPages{v}.findArticle()
-	case v.strays():
+	case front{v}.strays():
 		return front{v}.stray()
 	case v.wants("raw"), v.octets():
 		return documentPages{v}.raw()

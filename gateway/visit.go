@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,16 +55,6 @@ func (v *visit) sent() []byte {
 
 // wants reports whether the query of the request has a name, such as "raw".
 func (v *visit) wants(name string) bool { return !v.native && v.query.Has(name) }
-
-// strays reports whether the query of the request consists of words, as in a URL of wais, and not of
-// a name that the gateway gives a meaning.
-func (v *visit) strays() bool {
-	for name := range v.query {
-		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads"}, name)
-		return !own && len(v.query) == 1 && !strings.Contains(v.r.URL.RawQuery, "=")
-	}
-	return false
-}
 
 // isA tests for a type of Locator.
 func isA[L locator.Locator](v *visit) bool { _, ok := v.loc.(L); return ok }
