@@ -32,6 +32,7 @@ var imports = []struct {
 	// Below internal/, packages know nothing of fetch, except those that the root package, the gateway
 	// or the mirror share with the command: only here can all of them import these.
 	{"internal/", []string{"internal/"}},
+	{"internal/typed", []string{"locator"}},
 	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},

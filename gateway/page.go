@@ -23,7 +23,7 @@ var files embed.FS
 
 // templates are the kinds of page: pages/base.html with one other file of pages each.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible}).ParseFS(files, "pages/base.html"))
+	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible, "breakable": breakable}).ParseFS(files, "pages/base.html"))
 	kinds := make(map[string]*template.Template)
 	names, _ := files.ReadDir("pages")
 	for _, f := range names {
@@ -98,12 +98,12 @@ func (v *visit) render(kind string, status int, p *page) error {
 				p.Title, p.Heading = p.Heading, lastPart(v.loc)
 			}
 		}
-		if p.Crumbs == nil {
-			p.Crumbs = v.crumbs()
-		}
 		if p.Links == nil && !v.native {
 			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
+	}
+	if v.loc != nil || kind != "home" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
+		p.Crumbs = v.crumbs(p.Heading)
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
 		p.Links = nil
@@ -280,6 +280,9 @@ func heading(l locator.Locator) string {
 	case *locator.NNTP:
 		return visible(l.Group + " " + l.Article)
 	case *locator.WAIS:
+		if l.Database == "" {
+			return "Databases of " + visible(server(l))
+		}
 		return visible(l.Database)
 	case *locator.Prospero:
 		return visible(l.HSOName)
@@ -303,9 +306,9 @@ func server(l locator.Locator) string {
 	return host
 }
 
-// crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
-// selectors need not be paths.
-func (v *visit) crumbs() []crumb {
+// crumbs are the way from the gateway's start to a page with a heading, text. For gopher they are a
+// guess, because its selectors need not be paths.
+func (v *visit) crumbs(text string) []crumb {
 	var way []crumb
 	if !v.native {
 		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
@@ -341,13 +344,25 @@ func (v *visit) crumbs() []crumb {
 	case *locator.WAIS:
 		database := *l
 		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
-		add(server(l), nil)
-		add(l.Database, &database)
+		database.Database = ""
+		add(server(l), &database)
+		if database.Database = l.Database; l.Database != "" {
+			add(l.Database, &database)
+		}
+		switch {
+		case l.Search != "":
+			add(place.Words(l), nil)
+		case l.Form == locator.WAISDocument:
+			add("document", nil)
+		}
 	case *locator.Prospero:
 		add(server(l), nil)
 		add(l.HSOName, nil)
+	case nil: // a page of the gateway's own
+	default:
+		add(text, nil)
 	}
-	if n := len(way); n > 0 { // the page itself is not a link
+	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
 		way[n-1].Link = place.Link{}
 	}
 	return way

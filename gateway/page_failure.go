@@ -19,6 +19,7 @@ type failure struct {
 	Text   string     // what went wrong, in a sentence
 	Detail string     // the error, in one line
 	Do     string     // what to do
+	Links  []crumb    // of Do
 	Retry  place.Link // to try again; empty if that makes no sense
 	Login  place.Link // to log in; empty if that makes no sense
 
@@ -152,6 +153,9 @@ func (v *visit) showFailure(f *failure) {
 		if more != "" {
 			text += more + "\n"
 		}
+	}
+	for _, l := range f.Links {
+		text += l.Text + "\n"
 	}
 	_, _ = io.WriteString(v.w, text)
 }

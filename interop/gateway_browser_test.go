@@ -48,11 +48,13 @@ var gatewayPages = []struct{ name, path, text string }{
 	{"threads", "/nntp/news.example.org/comp.lighthouses?threads", "Which lens?"},
 	{"article", "/news/2@news.example.org", "A first-order one"},
 	{"attachment", "/news/4@news.example.org", "Here is the picture"},
+	{"wais-server", "/wais/wais.example.org/", "databases of"},
 	{"wais-database", "/wais/wais.example.org/stories", "stories"},
 	{"wais-hits", "/wais/wais.example.org/stories?q=lighthouse", "The keeper of the lighthouse"},
 	{"prospero", "/prospero/prospero.example.org//pub", "motd.txt"},
 	{"telnet", "/telnet/library.example.org/", "library.example.org"},
 	{"mailto", "/mailto/keeper@example.org", "keeper@example.org"},
+	{"error-scheme", "/open?url=example.org", "gopher://example.org"},
 	{"error", "/ftp/ftp.example.org/none", "none"},
 	{"error-gopher", "/gopher/gopher.example.org/0/none", "none"},
 }

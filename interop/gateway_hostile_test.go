@@ -300,7 +300,7 @@ func testHostile(t *testing.T, b *browser, c *canary) {
 				t.Errorf("%s %s has status %d, a harmless page %d", name, path, to.Status, status[name])
 			}
 			for _, n := range s.Names {
-				if !good[name][n] {
+				if !good[name][n] && n != "wbr" { // of long words
 					t.Errorf("%s %s has %s, which a harmless page does not have", name, path, n)
 				}
 			}

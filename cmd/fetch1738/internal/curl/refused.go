@@ -1,6 +1,10 @@
 package curl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/typed"
+)
 
 // A Refusal lists options of curl's that are not supported, and the reason.
 type Refusal struct {
@@ -89,7 +93,7 @@ func NearestOption(long string, table []Option) string {
 			names = append(names, "no-"+strings.TrimPrefix(o.Long, "no-"))
 		}
 	}
-	if near := Nearest(long, names); near != "" {
+	if near := typed.Nearest(long, names); near != "" {
 		return "--" + near
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/internal/typed"
 )
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"
@@ -172,7 +173,7 @@ func unknown(all []cli.Command, name string) error {
 		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
 	}
 	topics := append(append(cli.Names(all), groups()...), "exit-codes", "all", "verbs")
-	if near := curl.Nearest(name, topics); near != "" {
+	if near := typed.Nearest(name, topics); near != "" {
 		return fmt.Errorf("there is no help on %q; did you mean %s?", name, near)
 	}
 	return fmt.Errorf("there is no help on %q; topics are the verbs, options, exit-codes, all, verbs, %s", name, strings.Join(groups(), ", "))

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/typed"
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
@@ -77,7 +78,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 		return shown.Misused(err)
 	}
 	url, dir := urls[0], urls[1]
-	if plan.HasKnownScheme(dir) && !plan.HasKnownScheme(url) {
+	if typed.HasKnownScheme(dir) && !typed.HasKnownScheme(url) {
 		url, dir = dir, url
 		s.Mirror.Upload = &s.upload
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -29,10 +30,10 @@ func (r Reading) Parser() locator.Parser {
 }
 
 // Parse parses a typed URL. Unless r is strict, it guesses a missing scheme.
-func (r Reading) Parse(typed string) (ref locator.Reference, err error) {
-	url := typed
+func (r Reading) Parse(text string) (ref locator.Reference, err error) {
+	url := text
 	if !r.Strict {
-		if url, err = r.WithScheme(typed); err != nil {
+		if url, err = r.WithScheme(text); err != nil {
 			return ref, err
 		}
 	}
@@ -43,55 +44,18 @@ func (r Reading) Parse(typed string) (ref locator.Reference, err error) {
 }
 
 // WithScheme returns a typed URL with its scheme, which is guessed if missing.
-func (r Reading) WithScheme(typed string) (string, error) {
-	if HasScheme(typed) {
-		return typed, nil
-	}
-	scheme, err := r.guessScheme(typed)
-	return scheme + "://" + typed, err
-}
-
-// HasScheme reports whether text begins with a scheme. "host:21/x" does not: if a port number
-// follows the colon, only a known scheme counts.
-func HasScheme(text string) bool {
-	name, rest, found := strings.Cut(text, ":")
-	name = strings.ToLower(name)
-	if !found || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
-		return false
-	}
-	port := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-	isPort := port > 0 && (port == len(rest) || strings.IndexByte("/?#", rest[port]) >= 0)
-	_, known := locator.SchemeOf(name)
-	return !isPort || known
-}
-
-// HasKnownScheme reports whether text begins with a scheme of a URL that can be fetched. "C:\x"
-// does not, nor does "host:/x".
-func HasKnownScheme(text string) bool {
-	name, _, found := strings.Cut(text, ":")
-	_, known := locator.SchemeOf(strings.ToLower(name))
-	return found && known
-}
-
-// guessScheme guesses the scheme from the host name, as curl does. It does not guess for a text
-// that may be a mail address or contain a password: an "@" follows a ":", or comes before the path.
-func (r Reading) guessScheme(text string) (string, error) {
-	server := text[:strings.IndexAny(text+"#", "/?#")]
+func (r Reading) WithScheme(text string) (string, error) {
+	scheme := strings.ToLower(r.DefaultScheme)
 	switch {
-	case r.DefaultScheme != "":
-		return strings.ToLower(r.DefaultScheme), nil
-	case strings.Contains(text, "@") && strings.ContainsAny(server, ":@"):
-		return "", &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
-	case hasPrefixFold(text, "ftp."):
-		return "ftp", nil
-	case hasPrefixFold(text, "gopher."):
-		return "gopher", nil
+	case typed.HasScheme(text):
+		return text, nil
+	case scheme == "":
+		scheme = typed.GuessScheme(text)
 	}
-	return "http", nil
-}
-
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+	if scheme == "" {
+		return text, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Section: "2.1", Err: errors.New("a URL starts with a scheme, such as ftp://")}
+	}
+	return scheme + "://" + text, nil
 }
 
 // NewsServer returns the server for news URLs: given or, if it is empty, $NNTPSERVER.

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -25,6 +23,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -114,12 +113,8 @@ func knownSchemes(t *told) string {
 	if t.Locator == nil {
 		return text
 	}
-	switch scheme := t.Locator.Scheme(); scheme {
-	case "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss": // other protocols, not misspellings
-	default:
-		if meant := curl.Nearest(scheme, names); meant != "" {
-			return "did you mean " + meant + ":? " + text
-		}
+	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" {
+		return "did you mean " + meant + ":? " + text
 	}
 	return text
 }
@@ -129,7 +124,7 @@ func lacksScheme(t *told, _ *fetch.Error) bool {
 }
 
 // guesses reports whether the URL was typed without its scheme.
-func guesses(t *told) bool { return !plan.HasScheme(t.URL) && !lacksScheme(t, nil) }
+func guesses(t *told) bool { return !typed.HasScheme(t.URL) && !lacksScheme(t, nil) }
 
 // lacksColon reports whether a scheme was read as a host name, as in http//host.
 func lacksColon(t *told, _ *fetch.Error) bool {
@@ -185,7 +180,7 @@ func isFileHere(t *told, e *fetch.Error) bool {
 		return false
 	}
 	_, err := os.Stat(t.URL)
-	return err == nil && !plan.HasScheme(t.URL)
+	return err == nil && !typed.HasScheme(t.URL)
 }
 
 func nameFile(t *told) string {
@@ -372,7 +367,7 @@ func isVerbLike(arg string) bool {
 
 // VerbHint returns a hint if an argument may be a misspelled verb, or "".
 func (r *Reporter) VerbHint(arg string) string {
-	switch meant := curl.Nearest(arg, r.Verbs); {
+	switch meant := typed.Nearest(arg, r.Verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
 	case slices.Contains(r.Verbs, arg):
