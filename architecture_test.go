@@ -64,6 +64,8 @@ var imports = []struct {
 	{".", []string{"locator", "fetch", "fetch/", "policy", "internal/"}},
 	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
 	{"gateway/internal/place", []string{"locator", "fetch"}},
+	{"gateway/internal/natural", nil},
+	{"gateway/internal/markdown", nil},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
 	{"adapters/internal/getting", []string{".", "locator", "fetch", "mirror"}},
 	{"adapters/internal/getting/gettingtest", []string{".", "fetch", "mirror", "testserver", "testserver/"}},

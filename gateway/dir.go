@@ -3,7 +3,10 @@ package gateway
 import (
 	"io"
 	"iter"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,8 +22,11 @@ import (
 type directoryPages struct{ *visit }
 
 const (
-	pageRows    = 5000 // on a page for a browser
-	unreadLines = 100  // that are shown
+	pageRows    = 5000    // on a page for a browser; also entries that are held
+	gridTiles   = 48      // on a page of pictures
+	maxPicture  = 4 << 20 // of a picture that is shown among others
+	sortedRows  = 100_000 // of a listing that is sorted on demand
+	unreadLines = 100     // that are shown
 	readmeBytes = 64 << 10
 )
 
@@ -60,7 +67,9 @@ func (v directoryPages) directory(res *fetch.Resource) error { return v.list(res
 
 // list shows a directory.
 func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
-	entries, stop, err := begun(v.entries(res.Items))
+	d := &directory{v: v.visit, res: res, Unread: unread, Of: heading(v.loc), Person: !v.native && v.accepts("text/html")}
+	d.choose()
+	stop, err := d.gather(v.entries(res.Items))
 	defer stop()
 	status := http.StatusOK
 	if err != nil {
@@ -69,18 +78,9 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
 		}
 		status = http.StatusBadGateway // none of the lines is an entry
 	}
-	d := &directory{v: v.visit, res: res, entries: entries, Unread: unread, Of: heading(v.loc), number: 1}
-	d.choose()
-	if d.order != "" {
-		sorted, err := d.sorted()
-		if err != nil {
-			return err
-		}
-		d.entries = sorted
-	} else {
-		d.entries = foldersFirst(d.entries)
-	}
+	d.UTC = isA[*locator.Prospero](v.visit)
 	if info, ok := res.Info.(*ftp.Info); ok {
+		d.UTC = info.Facts
 		d.Message = v.linked(severalLines(info.Message))
 		d.Greeting = v.linked(strings.TrimSpace(info.Greeting + "\n" + severalLines(info.Welcome)))
 	}
@@ -113,19 +113,30 @@ type directory struct {
 	v       *visit
 	res     *fetch.Resource
 	entries iter.Seq2[dirEntry, error] // in the order in which they are shown
-	order   string                     // "name", "size" or "time", with "-" for the reverse; empty for that of the server
-	number  int                        // of the page
-	paged   bool
-	more    bool      // there is a next page
-	readme  *dirEntry // a text about the directory; nil if the directory has no such file
+	readme  *dirEntry                  // a text about the directory; nil if the directory has no such file
+	more    bool                       // there is a next page
 
-	Of       string  // the directory
+	Of       string // the directory
+	Choice   choice
+	Person   bool    // the page is for a person, who can follow links with a query
+	UTC      bool    // the times are; otherwise the server does not say their zone
+	Known    bool    // all entries are counted before the first one is shown, and sorted
 	Message  []piece // of the server, about the directory
 	Greeting []piece // of the server, to each of its users
 	Unread   *unread
+	// What is counted: the directory if it is known, otherwise the rows so far.
 	Files    int
+	Pictures int // of the files
 	Folders  int
 	Bytes    int64
+}
+
+// A choice is what the query of a page selects.
+type choice struct {
+	Order  string // "name", "size" or "time", with "-" for the reverse; empty for the usual one
+	Filter string // a part of the names that are shown
+	Grid   bool   // pictures are shown, with the folders, and nothing else
+	Page   int    // 0 for all rows
 }
 
 // choose reads the query of the page.
@@ -133,15 +144,35 @@ func (d *directory) choose() {
 	if d.v.native {
 		return
 	}
-	switch order := d.v.query.Get("sort"); strings.TrimPrefix(order, "-") {
+	query, c := d.v.query, &d.Choice
+	switch order := query.Get("sort"); strings.TrimPrefix(order, "-") {
 	case "name", "size", "time":
-		d.order = order
+		c.Order = order
 	}
-	if d.paged = d.v.r.Header.Get("Sec-Fetch-Mode") != ""; d.paged {
-		if n, err := strconv.Atoi(d.v.query.Get("page")); err == nil {
-			d.number = max(1, n)
-		}
+	c.Filter = strings.TrimSpace(query.Get("filter"))
+	c.Grid = query.Has("grid")
+	if c.Grid || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
+		n, _ := strconv.Atoi(query.Get("page"))
+		c.Page = max(1, n)
 	}
+}
+
+// link is the link to another choice.
+func (d *directory) link(c choice) place.Link {
+	to := d.v.linkTo(d.v.loc)
+	if c.Order != "" {
+		to = to.With("sort=" + c.Order)
+	}
+	if c.Filter != "" {
+		to = to.With("filter=" + url.QueryEscape(c.Filter))
+	}
+	if c.Grid {
+		to = to.With("grid")
+	}
+	if c.Page > 0 {
+		to = to.With("page=" + strconv.Itoa(c.Page))
+	}
+	return to
 }
 
 // A column is the head of one.
@@ -154,36 +185,88 @@ type column struct {
 // Columns are the columns of the table.
 func (d *directory) Columns() []column {
 	columns := []column{{Text: "Name"}, {Text: "Kind"}, {Text: "Size"}, {Text: "Modified"}}
-	if d.v.native || !d.v.accepts("text/html") {
+	if !d.Person {
 		return columns
+	}
+	order := d.Choice.Order
+	if order == "" && d.Known {
+		order = "name"
 	}
 	for i, by := range []string{"name", "", "size", "time"} {
 		if by == "" {
 			continue
 		}
-		to := by
-		switch d.order {
+		c := d.Choice
+		c.Order, c.Page = by, 0
+		switch order {
 		case by:
-			columns[i].Order, to = "ascending", "-"+by
+			columns[i].Order, c.Order = "ascending", "-"+by
 		case "-" + by:
 			columns[i].Order = "descending"
 		}
-		columns[i].Link = d.v.linkTo(d.v.loc).With("sort=" + to)
+		columns[i].Link = d.link(c)
 	}
 	return columns
 }
 
-// A fileRow is a row of the table. Everything in it is text that is ready to be shown.
-type fileRow struct {
-	Href   string // relative to the page; if empty, Link counts
-	Link   place.Link
-	Text   string
-	Target string // of a symbolic link
-	Kind   string
-	Size   string // in bytes; empty if it is not known
-	Short  string // the same for people
-	Time   string // empty if it is not known
-	When   string
+// Parent is the link to the folder that has this one; empty if that is not known.
+func (d *directory) Parent() place.Link {
+	l, ok := d.v.loc.(*locator.FTP)
+	if !ok || !d.v.accepts("text/html") || len(l.CWD) == 0 && l.Name == "" {
+		return place.Link{}
+	}
+	parent := *l
+	if parent.Type = 0; l.Name == "" {
+		parent.CWD = l.CWD[:len(l.CWD)-1]
+	}
+	parent.Name = ""
+	return d.v.linkTo(&parent)
+}
+
+// Form is the address of the form for the filter, and the query that stays.
+func (d *directory) Form() (f struct {
+	Action place.Link
+	Hidden []fetch.Field
+}) {
+	c := d.Choice
+	c.Filter, c.Page = "", 0
+	f.Action = d.link(c)
+	path, query, _ := strings.Cut(f.Action.Path, "?")
+	f.Action.Path = path
+	values, _ := url.ParseQuery(query)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f.Hidden = append(f.Hidden, fetch.Field{Name: name, Value: values.Get(name)})
+	}
+	return f
+}
+
+// View is the link to the pictures, or from them to all files.
+func (d *directory) View() place.Link {
+	c := d.Choice
+	c.Grid, c.Page = !c.Grid, 0
+	return d.link(c)
+}
+
+// All is the link to the names that the filter leaves out.
+func (d *directory) All() place.Link {
+	c := d.Choice
+	c.Filter, c.Page = "", 0
+	return d.link(c)
+}
+
+// Sorted is the link to the whole listing by name.
+func (d *directory) Sorted() place.Link {
+	c := d.Choice
+	c.Order, c.Page = "name", 0
+	return d.link(c)
+}
+
+// perPage is the number of rows on a page.
+func (d *directory) perPage() int {
+	if d.Choice.Grid {
+		return gridTiles
+	}
+	return pageRows
 }
 
 // Rows are the rows of the table. The row is valid until the next one. If the listing fails, the
@@ -191,7 +274,7 @@ type fileRow struct {
 func (d *directory) Rows() iter.Seq[*fileRow] {
 	return func(yield func(*fileRow) bool) {
 		var row fileRow
-		skip, n := (d.number-1)*pageRows, 0
+		skip, n := max(0, d.Choice.Page-1)*d.perPage(), 0
 		for e, err := range d.entries {
 			if err != nil {
 				d.v.err = err
@@ -200,24 +283,26 @@ func (d *directory) Rows() iter.Seq[*fileRow] {
 			if n++; n <= skip {
 				continue
 			}
-			if d.paged && n > skip+pageRows {
+			if d.Choice.Page > 0 && n > skip+d.perPage() {
 				d.more = true
 				d.res.Close()
 				return
 			}
-			d.count(&e)
-			e.fill(&row)
+			if !d.Known {
+				d.count(&e)
+			}
+			d.fill(&row, &e)
 			if !yield(&row) {
 				return
 			}
-			if d.v.flush != nil && (n == skip+1 || n == skip+heldRows) {
+			if d.v.flush != nil && n == skip+1 {
 				d.v.flush()
 			}
 		}
 	}
 }
 
-// count counts an entry that is shown.
+// count counts an entry.
 func (d *directory) count(e *dirEntry) {
 	if e.kind == kindFolder {
 		d.Folders++
@@ -226,66 +311,81 @@ func (d *directory) count(e *dirEntry) {
 	if d.Files++; e.size > 0 {
 		d.Bytes += e.size
 	}
-	d.notice(*e)
+	if e.isPicture() {
+		d.Pictures++
+	}
+	if d.readme == nil && e.more != nil && e.more.at != nil {
+		d.readme = e
+	}
 }
 
-// notice remembers the entry if it is a text about the directory.
-func (d *directory) notice(e dirEntry) {
-	if d.readme == nil && e.more != nil && e.more.at != nil {
-		d.readme = &e
+// Summary is what was counted, in words.
+func (d *directory) Summary() string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		noun string
+	}{{d.Folders, "folder"}, {d.Files, "file"}} {
+		switch c.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+c.noun)
+		default:
+			parts = append(parts, strconv.Itoa(c.n)+" "+c.noun+"s")
+		}
 	}
+	if d.Files > 0 {
+		parts = append(parts, sizeText(d.Bytes))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Cut says why the listing ended early; it is empty if it is whole.
 func (d *directory) Cut() string { return d.v.cut() }
 
 // Whole reports whether the page has the whole directory.
-func (d *directory) Whole() bool { return d.v.err == nil && d.number == 1 && !d.more }
+func (d *directory) Whole() bool { return d.v.err == nil && d.Choice.Page <= 1 && !d.more }
 
-// Empty reports whether the page has no rows.
+// Empty reports whether nothing was counted.
 func (d *directory) Empty() bool { return d.Files+d.Folders == 0 }
 
-// Total is the size of all files of the page.
-func (d *directory) Total() string { return sizeText(d.Bytes) }
-
-// Page is the number of the page.
-func (d *directory) Page() int { return d.number }
+// Pages is the number of pages; 0 if it is not known.
+func (d *directory) Pages() int {
+	if !d.Known {
+		return 0
+	}
+	return (d.Files + d.Folders + d.perPage() - 1) / d.perPage()
+}
 
 // Previous is the link to the page before this one.
 func (d *directory) Previous() place.Link {
-	if d.number == 1 {
+	c := d.Choice
+	if c.Page--; c.Page < 1 {
 		return place.Link{}
 	}
-	return d.page(d.number - 1)
+	return d.link(c)
 }
 
 // Next is the link to the page after this one.
 func (d *directory) Next() place.Link {
-	if !d.more {
+	c := d.Choice
+	if c.Page++; !d.more {
 		return place.Link{}
 	}
-	return d.page(d.number + 1)
-}
-
-// page is the link to a page of the directory, in the same order.
-func (d *directory) page(n int) place.Link {
-	to := d.v.linkTo(d.v.loc)
-	if d.order != "" {
-		to = to.With("sort=" + d.order)
-	}
-	return to.With("page=" + strconv.Itoa(n))
+	return d.link(c)
 }
 
 // A readme is a text of the directory about it.
 type readme struct {
-	Name string
-	Text []piece
-	Cut  bool // there is more of it
+	Name  string
+	Text  []piece
+	Prose iter.Seq[proseBlock] // instead of Text, if the text is Markdown
+	Cut   bool                 // there is more of it
 }
 
 // Readme fetches the text about the directory, for a person. It is nil if there is no such file.
 func (d *directory) Readme() *readme {
-	if d.readme == nil || d.number > 1 || d.v.err != nil || d.v.native || !d.v.accepts("text/html") {
+	if d.readme == nil || d.Choice.Page > 1 || d.Choice.Filter != "" || d.v.err != nil || !d.Person {
 		return nil
 	}
 	d.v.flush() // the table
@@ -305,7 +405,12 @@ func (d *directory) Readme() *readme {
 	if r.Cut = len(text) > readmeBytes; r.Cut {
 		text = text[:readmeBytes]
 	}
-	r.Text = d.v.linked(charset.Guess(text).Decode(string(text)))
+	decoded := charset.Guess(text).Decode(string(text))
+	if filename.MediaType(d.readme.name) == "text/markdown" {
+		r.Prose = documentPages{d.v}.prose(strings.SplitSeq(decoded, "\n"))
+	} else {
+		r.Text = d.v.linked(decoded)
+	}
 	return r
 }
 

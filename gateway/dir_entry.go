@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/natural"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -111,26 +113,83 @@ func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
 	return e
 }
 
-// fill makes a row of the entry.
-func (e *dirEntry) fill(row *fileRow) {
+// A fileRow is a row of the table. Everything in it is text that is ready to be shown.
+type fileRow struct {
+	Href   string // relative to the page; if empty, Link counts
+	Link   place.Link
+	Text   string
+	Target string // of a symbolic link
+	Kind   string
+	Icon   string // its name in directory.html
+	Image  string // the address of a picture that can be shown
+	Size   string // in bytes; empty if it is not known
+	Short  string // the same for people
+	Time   string // empty if it is not known
+	When   string
+}
+
+// fill makes a row of an entry.
+func (d *directory) fill(row *fileRow, e *dirEntry) {
 	*row = fileRow{Href: e.href, Text: visible(e.name), Kind: kinds[e.kind]}
 	if e.more != nil {
 		row.Link, row.Target = e.more.link, visible(e.more.target)
 	}
-	if e.kind == kindFolder {
+	switch row.Icon = row.Kind; e.kind {
+	case kindFolder:
 		row.Text += "/"
+	case kindFile:
+		row.Kind = documentKind(e.name)
+		row.Icon = row.Kind
+	case kindSpecial, kindOther:
+		row.Icon = "file"
+	}
+	if !d.Person {
+		row.Icon = ""
+	}
+	if d.Choice.Grid && e.isPicture() && e.size <= maxPicture {
+		if row.Image = row.Link.With("raw").Path; e.href != "" {
+			row.Image = e.href + "?raw"
+		}
 	}
 	if e.size >= 0 {
 		row.Size, row.Short = strconv.FormatInt(e.size, 10), sizeText(e.size)
 	}
 	if t := time.Unix(e.time, 0).UTC(); e.time != noTime && t.Year() < 10000 {
-		row.Time = t.Format("2006-01-02T15:04:05Z")
+		row.Time = t.Format("2006-01-02T15:04:05")
 		row.When = row.Time[:10] + " " + row.Time[11:16]
-		if strings.HasSuffix(row.Time, "T00:00:00Z") { // listings by LIST have old times without an hour
+		if d.UTC {
+			row.Time += "Z"
+		} else if strings.HasSuffix(row.Time, "T00:00:00") { // listings by LIST have old times without an hour
 			row.Time = row.Time[:10]
 			row.When = row.Time
 		}
 	}
+}
+
+// documentKind is the kind of a document as far as its name says, in a word.
+func documentKind(name string) string {
+	mediaType := filename.MediaType(name)
+	kind, _, _ := strings.Cut(mediaType, "/")
+	switch {
+	case kind == "image":
+		return "picture"
+	case kind == "audio":
+		return "sound"
+	case kind == "video":
+		return "video"
+	case isText(mediaType), isReadme(name):
+		return "text"
+	}
+	switch mediaType {
+	case "application/gzip", "application/x-compress", "application/x-bzip2", "application/x-xz", "application/zstd", "application/zip", "application/x-tar", "application/x-iso9660-image":
+		return "archive"
+	}
+	return "file"
+}
+
+// isPicture reports whether browsers show the entry as a picture.
+func (e *dirEntry) isPicture() bool {
+	return (e.kind == kindFile || e.kind == kindLink) && mediaKindOf(filename.MediaType(e.name)) == "image"
 }
 
 // rank is the place of the entry among the others: folders, files, and names with a dot.
@@ -144,93 +203,94 @@ func (e *dirEntry) rank() int {
 	return 1
 }
 
-const (
-	heldRows   = 500     // files that wait until the folders have been shown
-	sortedRows = 100_000 // of a listing that is sorted
-)
-
-// foldersFirst yields folders as they arrive, then the others, then those whose names begin with a
-// dot. Of each it holds only the first heldRows; if there are more, they go in the order of the
-// server.
-func foldersFirst(entries iter.Seq2[dirEntry, error]) iter.Seq2[dirEntry, error] {
-	return func(yield func(dirEntry, error) bool) {
-		var held [3][]dirEntry
-		through := [3]bool{true}
-		release := func(rank int) bool {
-			for _, e := range held[rank] {
-				if !yield(e, nil) {
-					return false
-				}
-			}
-			held[rank], through[rank] = nil, true
-			return true
-		}
-		for e, err := range entries {
-			if err != nil {
-				if release(1) && release(2) {
-					yield(dirEntry{}, err)
-				}
-				return
-			}
-			rank := e.rank()
-			if !through[rank] && len(held[rank]) < heldRows {
-				held[rank] = append(held[rank], e)
-				continue
-			}
-			if !release(rank) || !yield(e, nil) {
-				return
-			}
-		}
-		_ = release(1) && release(2)
+// keeps reports whether the page shows an entry at all.
+func (d *directory) keeps(e *dirEntry, filter string) bool {
+	if d.Choice.Grid && e.kind != kindFolder && !e.isPicture() {
+		return false
 	}
+	return filter == "" || strings.Contains(strings.ToLower(visible(e.name)), filter)
 }
 
-// sorted reads the whole listing and sorts it. An error in the middle comes after the entries that
-// were received.
-func (d *directory) sorted() (iter.Seq2[dirEntry, error], error) {
-	var all []*dirEntry
+// gather reads the beginning of a listing: all of it if it is short, or is to be sorted. A longer one
+// is not held; its entries are shown in the order of the server, except that the folders in the
+// beginning are first. The error is that of a listing without entries. An error in the middle of a
+// listing comes after its entries. stop must be called.
+func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err error) {
+	next, stop := iter.Pull2(entries)
+	filter := strings.ToLower(d.Choice.Filter)
+	limit := pageRows
+	if d.Choice.Order != "" {
+		limit = sortedRows
+	}
+	var held []*dirEntry
 	var failure error
-	for e, err := range d.entries {
-		if failure = err; err != nil {
+	var following *dirEntry // the first entry that is not held
+	for {
+		e, err, ok := next()
+		if failure = err; !ok || err != nil {
 			break
 		}
-		if len(all) == sortedRows {
-			err := fmt.Errorf("a listing of more than %d entries cannot be sorted", sortedRows)
-			return nil, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
+		if !d.keeps(&e, filter) {
+			continue
 		}
-		d.notice(e)
+		if len(held) == limit {
+			following = &e
+			break
+		}
 		e.name = strings.Clone(e.name) // not the whole line of the listing
-		all = append(all, &e)
+		held = append(held, &e)
 	}
-	by, reverse := strings.CutPrefix(d.order, "-")
-	if !reverse {
-		by = d.order
+	if following != nil && d.Choice.Order != "" {
+		err := fmt.Errorf("a listing of more than %d entries cannot be sorted", sortedRows)
+		return stop, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
 	}
-	slices.SortStableFunc(all, func(a, b *dirEntry) int {
-		if c := cmp.Compare(a.rank(), b.rank()); c != 0 {
-			return c
+	if d.Known = following == nil; d.Known {
+		for _, e := range held {
+			d.count(e)
 		}
-		c := 0
-		switch by {
-		case "size":
-			c = cmp.Compare(a.size, b.size)
-		case "time":
-			c = cmp.Compare(a.time, b.time)
-		}
-		c = cmp.Or(c, strings.Compare(a.name, b.name))
-		if reverse {
-			return -c
-		}
-		return c
-	})
-	return func(yield func(dirEntry, error) bool) {
-		for _, e := range all {
+		d.Choice.Page = min(d.Choice.Page, max(1, d.Pages()))
+	}
+	slices.SortStableFunc(held, d.compare)
+	d.entries = func(yield func(dirEntry, error) bool) {
+		for _, e := range held {
 			if !yield(*e, nil) {
 				return
 			}
 		}
-		if failure != nil {
-			yield(dirEntry{}, failure)
+		if following != nil && !yield(*following, nil) {
+			return
 		}
-	}, nil
+		for failure == nil {
+			e, err, ok := next()
+			if failure = err; !ok || err == nil && d.keeps(&e, filter) && !yield(e, nil) {
+				return
+			}
+		}
+		yield(dirEntry{}, failure)
+	}
+	if len(held) > 0 {
+		d.v.err = failure
+		return stop, nil
+	}
+	return stop, failure
+}
+
+// compare is the order of two entries that are held: folders, files, names with a dot; within them
+// the chosen one. Without a choice it is that of the names, if all are known.
+func (d *directory) compare(a, b *dirEntry) int {
+	if c := cmp.Compare(a.rank(), b.rank()); c != 0 || !d.Known {
+		return c
+	}
+	by, reverse := strings.CutPrefix(d.Choice.Order, "-")
+	c := 0
+	switch by {
+	case "size":
+		c = cmp.Compare(a.size, b.size)
+	case "time":
+		c = cmp.Compare(a.time, b.time)
+	}
+	if c = cmp.Or(c, natural.Compare(a.name, b.name)); reverse {
+		return -c
+	}
+	return c
 }

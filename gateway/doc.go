@@ -56,7 +56,7 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 	}
 	t := &textPage{
 		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
-		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"),
+		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"), Markdown: mediaType == "text/markdown",
 		visit: v.visit, body: body, charset: c,
 	}
 	return v.render("text", http.StatusOK, &page{Data: t})
@@ -71,6 +71,7 @@ type textPage struct {
 	How       string // why that one
 	Charsets  []crumb
 	Raw       place.Link
+	Markdown  bool // Prose is shown instead of Pieces
 
 	visit   *visit
 	body    *bufio.Reader
@@ -84,9 +85,23 @@ const maxShown = 4 << 20
 
 // Pieces is the text. It can be used once.
 func (t *textPage) Pieces() iter.Seq[piece] {
+	return shownOf(t, func(r io.Reader) iter.Seq[piece] { return t.visit.linkedFrom(r, t.charset, t.failed) })
+}
+
+// Prose are the blocks of a text in Markdown. It can be used once.
+func (t *textPage) Prose() iter.Seq[proseBlock] {
+	return shownOf(t, func(r io.Reader) iter.Seq[proseBlock] {
+		return documentPages{t.visit}.prose(linesFrom(r, t.charset, t.failed))
+	})
+}
+
+func (t *textPage) failed(err error) { t.visit.err = err }
+
+// shownOf are the parts of the text that is shown, and finds out whether there is more of it.
+func shownOf[T any](t *textPage, parts func(io.Reader) iter.Seq[T]) iter.Seq[T] {
 	shown := &io.LimitedReader{R: t.body, N: maxShown}
-	return func(yield func(piece) bool) {
-		t.visit.linkedFrom(shown, t.charset, func(err error) { t.visit.err = err })(yield)
+	return func(yield func(T) bool) {
+		parts(shown)(yield)
 		if shown.N == 0 {
 			_, err := t.body.Peek(1)
 			t.more = err == nil

@@ -15,7 +15,8 @@ import (
 
 // A hitsPage is the data of the page of a WAIS database, or of what a search of it has found.
 type hitsPage struct {
-	Database    string
+	Of          string     // what can be searched: a database, or those of a server
+	Server      string     // whose databases can be searched; empty for one database
 	Form        place.Link // where the search is sent; empty for a client that cannot send one
 	Words       string     // of the search; empty if there was no search
 	Searched    bool
@@ -48,7 +49,10 @@ type hit struct {
 func (v documentPages) hits(res *fetch.Resource) error {
 	p := &hitsPage{visit: v.visit, Words: v.query.Get("q"), Searched: res.Kind == fetch.KindMenu}
 	if l, ok := v.loc.(*locator.WAIS); ok {
-		p.Database = visible(l.Database)
+		if p.Of = visible(l.Database); p.Of == "" {
+			p.Server = visible(server(l))
+			p.Of = "the databases of " + p.Server
+		}
 		if l.Form == locator.WAISDocument {
 			p.Searched = false // the formats of one document
 		}
@@ -61,6 +65,10 @@ func (v documentPages) hits(res *fetch.Resource) error {
 			if p.Form = v.linkTo(&database); strings.Contains(p.Form.Path, "?") {
 				p.Form = place.Link{} // a form would replace the query
 			}
+			if p.Searched && !strings.Contains(p.Words, "+") { // which would mean a space in a URL
+				database.Form, database.Search = locator.WAISSearch, p.Words
+				v.loc = &database // for the links of the page
+			}
 		}
 	}
 	p.Words = visible(p.Words)
@@ -71,7 +79,11 @@ func (v documentPages) hits(res *fetch.Resource) error {
 	if res.Items != nil && p.Hits != 0 {
 		p.List = v.found(res.Items)
 	}
-	return v.render("hits", http.StatusOK, &page{Data: p})
+	heading := ""
+	if p.Searched && p.Words != "" {
+		heading = "Results for " + p.Words + " in " + p.Of
+	}
+	return v.render("hits", http.StatusOK, &page{Heading: heading, Data: p})
 }
 
 // describe adds what the server says besides the documents.

@@ -45,6 +45,7 @@ var texts = fstest.MapFS{
 	"cp437.txt":   {Data: []byte("\xda\xc4\xc4\xc4\xbf\r\n\xb3 ok\xb3\r\n\xc0\xc4\xc4\xc4\xd9\r\n"), ModTime: lastWritten},
 	"utf8.txt":    {Data: []byte("\ufeffGrüße, 日本\n"), ModTime: lastWritten},
 	"page.html":   {Data: []byte("<html><script>alert(1)</script></html>\n"), ModTime: lastWritten},
+	"guide.md":    {Data: []byte("# Guide <b>\n\nSee [the *news*](sub/NEWS.md#new),\n[all](../../x), [this](javascript:alert(1)) and ftp://host.example/.\n\n- one\n  more\n  1. [two](gopher://host.example/1/a)\n\n```html\n<script>  x\n```\n> said\n\n---\n\x1b[1m\n"), ModTime: lastWritten},
 	"picture.svg": {Data: []byte("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>\n"), ModTime: lastWritten},
 	"empty.txt":   {Data: nil, ModTime: lastWritten},
 	"picture.png": {Data: []byte("\x89PNG\r\n\x1a\n"), ModTime: lastWritten},
@@ -56,7 +57,7 @@ var texts = fstest.MapFS{
 func TestDocumentPages(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	s := start(t, nil)
-	for _, name := range []string{"README", "latin1.txt", "cp437.txt", "utf8.txt", "page.html", "picture.svg", "empty.txt", "picture.png", "sound.ogg", "video.webm", "latin1.txt?charset=cp437"} {
+	for _, name := range []string{"README", "latin1.txt", "cp437.txt", "utf8.txt", "page.html", "guide.md", "picture.svg", "empty.txt", "picture.png", "sound.ogg", "video.webm", "latin1.txt?charset=cp437"} {
 		file, query, _ := strings.Cut(name, "?")
 		path := pathOf(t, srv.URL+"/"+file)
 		if query != "" {

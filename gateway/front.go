@@ -1,14 +1,15 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
-	"regexp"
+	"net/url"
+	"slices"
 	"strings"
-	"sync"
 
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -25,6 +26,9 @@ func (v front) open() error {
 		return &failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()}
 	}
 	l, err := place.Parse(text)
+	if scheme := typed.GuessScheme(text); err != nil && !typed.HasScheme(text) && scheme != "" && scheme != "http" {
+		l, err = place.Parse(scheme + "://" + text)
+	}
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
@@ -35,17 +39,105 @@ func (v front) open() error {
 		v.redirect(place.Of(l))
 		return nil
 	}
+	f := v.noPage(text, err)
+	if f.Links == nil {
+		f.Retry = v.start()
+	}
+	return f
+}
+
+// noPage is the failure for a text that is not a URL with a page here, as err says.
+func (v front) noPage(text string, err error) *failure {
 	f := failureOf(err)
-	f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
-	f.Retry = v.start()
-	if ref, parseErr := place.Parser.Parse(text); parseErr == nil {
+	ref, parseErr := place.Parser.Parse(text)
+	if _, ok := ref.Locator.(*locator.HTTP); ok && parseErr == nil {
+		f.Text, f.Do, f.Links = "Browsers show this URL themselves.", "Open it without the gateway:", v.urls(text)
+		return f
+	}
+	switch {
+	case !typed.HasScheme(text):
+		f.Do = "Correct the URL. It must begin with its scheme, such as ftp: or gopher:."
+	case parseErr == nil:
 		f.Do = "Only URLs of ftp, gopher, news, nntp, wais and prospero have pages here."
-		if _, ok := ref.Locator.(*locator.HTTP); ok {
-			f.Text = "Browsers show this URL themselves."
-			f.Do, f.Retry = "", v.linkTo(place.WithoutLogin(ref.Locator))
+	}
+	if f.Links = v.meant(text); f.Links != nil {
+		f.Do = "Did you mean this URL?"
+	}
+	if len(f.Links) > 1 {
+		f.Do = "Did you mean one of these URLs? Browsers show those of http themselves."
+	}
+	return f
+}
+
+// meant are the URLs that a user may have meant by a text without a scheme, or with a misspelt one.
+func (v front) meant(text string) []crumb {
+	scheme, rest, _ := strings.Cut(text, ":")
+	server, path, _ := strings.Cut(text, "//")
+	_, lacksColon := locator.SchemeOf(strings.ToLower(server))
+	switch guess := typed.GuessScheme(text); {
+	case typed.HasScheme(text):
+		return v.urls(typed.NearestScheme(strings.ToLower(scheme), fetch1738.Schemes()) + ":" + rest)
+	case lacksColon:
+		return v.urls(server + "://" + path)
+	case guess == "http" && strings.Contains(text[:strings.IndexAny(text+"/", "/:?#")], "."):
+		return v.urls("ftp://"+text, "gopher://"+text, "http://"+text)
+	case guess != "http" && guess != "":
+		return v.urls(guess + "://" + text)
+	}
+	return nil
+}
+
+// urls are the links to those of the texts that are URLs which a user can open.
+func (v front) urls(texts ...string) []crumb {
+	var links []crumb
+	for _, text := range texts {
+		if ref, err := place.Parser.Parse(text); err == nil && fetch.CheckOctets(ref.Locator) == nil {
+			if to := v.linkTo(ref.Locator); !to.Empty() {
+				links = append(links, crumb{visible(place.WithoutLogin(ref.Locator).Redacted()), to, true})
+			}
+		}
+	}
+	return links
+}
+
+// nowhere is the failure for a path that no URL has, as err says.
+func (v front) nowhere(path string, err error) *failure {
+	text, _ := url.PathUnescape(path[1:])
+	scheme, rest, ok := strings.Cut(path[1:], "/")
+	switch {
+	case path == "/url":
+		text = v.r.URL.Query().Get("u")
+	case ok && !strings.Contains(scheme, "."): // not a name of a server
+		return v.noPage(scheme+"://"+rest, err)
+	}
+	f := v.noPage(text, err)
+	if path != "/url" {
+		f.Status, f.Text, f.Detail = http.StatusNotFound, "The gateway has no such page.", ""
+		if f.Links == nil {
+			f.Do, f.Links = "Enter a URL on the first page:", []crumb{{"gateway", v.start(), true}}
 		}
 	}
 	return f
+}
+
+// strays reports whether the query of the request consists of words, as in a URL of wais, and not of
+// a name that the gateway gives a meaning.
+func (v front) strays() bool {
+	for name := range v.query {
+		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads", "grid"}, name)
+		return !own && len(v.query) == 1 && !strings.Contains(v.r.URL.RawQuery, "=")
+	}
+	return false
+}
+
+// stray is the failure for a query that is no name of the gateway's own, where nothing can be
+// searched. The question mark may be that of a name, in which it has to be encoded.
+func (v front) stray() *failure {
+	here := v.loc.String()
+	return &failure{
+		Status: http.StatusBadRequest, Text: "Nothing can be searched here.", Detail: visible("The query is ?" + v.r.URL.RawQuery),
+		Do: "Leave the query out. A question mark in the name of a document is written %3F:", Links: v.urls(here, here+"%3F"+v.r.URL.RawQuery),
+	}
 }
 
 // start is the link to the page "/".
@@ -84,11 +176,10 @@ func (v front) home() error {
 // A handled is a scheme that browsers let a page register.
 type handled struct{ Scheme, Is string }
 
-// setup registers the gateway with the browser. It is the only page with a script.
+// setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
 	return v.render("setup", http.StatusOK, &page{
-		Heading:  "Open links in this gateway",
-		Security: setupSecurity(),
+		Heading: "Open links in this gateway",
 		Data: struct {
 			Origin, Open string
 			Schemes      []handled
@@ -100,15 +191,6 @@ func (v front) setup() error {
 		}},
 	})
 }
-
-// setupSecurity is pageSecurity with the one script of the page "/setup", by its hash. That script
-// is a constant: no server or query can change it.
-var setupSecurity = sync.OnceValue(func() string {
-	text, _ := files.ReadFile("pages/setup.html")
-	script := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindSubmatch(text)
-	sum := sha256.Sum256(script[1])
-	return pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-})
 
 // interstitial asks before something is done that another site has linked to.
 func (v front) interstitial() error {

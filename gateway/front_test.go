@@ -27,6 +27,10 @@ func TestOpen(t *testing.T) {
 		"mailto:a@b":                       "/net/mailto/a@b",
 		"telnet://guest:secret@h/":         "/net/telnet/h/?user=guest",
 		"<URL:ftp://h/x>":                  "/net/ftp/h/x",
+		"gopher.example.org":               "/net/gopher/gopher.example.org/",
+		"Gopher.example.org:7070/0/a b":    "/net/gopher/Gopher.example.org:7070/0/a%20b",
+		"ftp.example.org/pub/":             "/net/ftp/ftp.example.org/pub/",
+		"user:secret@ftp.example.org/pub/": "does not show",
 		"http://example.org/":              "Browsers show this URL themselves.",
 		"https://user:secret@example.org/": "Browsers show this URL themselves.",
 		"file:///etc/passwd":               "refuses",
@@ -37,6 +41,12 @@ func TestOpen(t *testing.T) {
 		"ftp://ho st/":                     "not a URL",
 		"ftp://h/a\r\nDELE x":              "not a URL",
 		"//evil.example/":                  "not a URL",
+		"example.org/a":                    "\nftp://example.org/a\ngopher://example.org/a\nhttp://example.org/a\n",
+		"example.org:8080":                 "\nhttp://example.org:8080\n",
+		"gohper://h/1/x":                   "\ngopher://h/1/x\n",
+		"ftpx://user:secret@h/x":           "\nftp://h/x\n",
+		"httpp://example.org/":             "\nhttp://example.org/\n",
+		"gopher//example.org/":             "\ngopher://example.org/\n",
 	} {
 		res, err := client.Get(s.URL + "/net/open?url=" + url.QueryEscape(text))
 		if err != nil {
@@ -74,6 +84,56 @@ func TestHome(t *testing.T) {
 	}
 	if res, _ := get(t, s, "/"); res.StatusCode != 404 {
 		t.Errorf("outside of the Prefix: %s", res.Status)
+	}
+}
+
+// TestWayHome tests that every page leads to the start of the gateway, also one about an error, and
+// that a path which is no URL leads to the URL that it may stand for.
+func TestWayHome(t *testing.T) {
+	s := start(t, func(h *Handler) { h.Prefix, h.Proxy = "/net", true })
+	const home = `<li><a href="/net/">gateway</a></li>`
+	for path, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/net/setup":                           {200, "Open links in this gateway"},
+		"/net/mailto/a@b":                      {200, "a@b"},
+		"/":                                    {404, "no such page"},
+		"/net/nosuchpage":                      {404, "no such page"},
+		"/net/gopher.example.org":              {404, `href="/net/gopher/gopher.example.org/"`},
+		"/net/gopher.example.org/1/x":          {404, `href="/net/gopher/gopher.example.org/1/x"`},
+		"/net/gohper/h/1/x":                    {400, `href="/net/gopher/h/1/x"`},
+		"/net/http/example.org/x":              {400, `href="http://example.org/x"`},
+		"/net/ftp/ho%20st/":                    {400, "not a URL"},
+		"/net/url":                             {400, "not a URL"},
+		"/net/url?u=gohper:h":                  {400, `href="/net/gopher/h/"`},
+		"/net/open":                            {400, "No URL was given."},
+		"/net/file/etc":                        {403, "refuses"},
+		"/net/x" + strings.Repeat("x", maxURL): {414, "longer"},
+		"/net/ftp/h.example/dir/?words":        {400, `href="/net/ftp/h.example/dir/%3Fwords"`},
+		"/net/gopher/h.example/0a?words":       {400, `href="/net/gopher/h.example/0a"`},
+		"/net/news/comp.lang.c?words":          {400, "Nothing can be searched here."},
+	} {
+		res, body := get(t, s, path)
+		if res.StatusCode != want.status || !strings.Contains(body, want.text) || !strings.Contains(body, home) {
+			t.Errorf("%.50s: %s, want %d, %s and a way home\n%s", path, res.Status, want.status, want.text, body)
+		}
+	}
+	for method, status := range map[string]int{"PUT": 405, "OPTIONS": 403} {
+		res, body, err := ask(t, s, method, "/net/setup", "Accept", "text/html")
+		if err != nil || res.StatusCode != status || !strings.Contains(body, home) {
+			t.Errorf("%s: %v %v\n%s", method, res, err, body)
+		}
+	}
+	if _, body := get(t, s, "/net/"); strings.Contains(body, home) {
+		t.Errorf("the start leads to itself:\n%s", body)
+	}
+	// These are not pages of the gateway for the client.
+	for target, status := range map[string]int{"/net/setup": 421, "http://other.example/": 501, "http://other.example/" + strings.Repeat("x", maxURL): 414} {
+		res, body := exchange(t, s.Listener.Addr().String(), "GET "+target, "Host: other.example", "Accept: text/html")
+		if res.StatusCode != status || strings.Contains(body, home) {
+			t.Errorf("%.50s: %s, want %d and no way home\n%s", target, res.Status, status, body)
+		}
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -23,7 +21,7 @@ type gopherPages struct{ *visit }
 // The limits of the page of a menu.
 const (
 	maxMenuRows = 20_000 // lines of the menu
-	maxMenuText = 500    // lines of text that are held back to tell drawings from text
+	maxMenuText = 500    // lines of text that are held back to tell drawings from prose
 	flushAfter  = 100 * time.Millisecond
 )
 
@@ -64,10 +62,11 @@ type menuPage struct {
 type menuRow struct {
 	Open, Close bool // a list begins before the row, or ended before it
 
-	Lines  string // text; empty for an item
-	Art    int    // the number of a drawing, which is announced by Label; 0 for other text
+	Parts  []textPart // prose
+	Lines  string     // text that keeps its lines, which is announced by Label
 	Label  string
-	Kind   string // the word for the item's type
+	Art    int    // the number of a drawing; 0 for other text
+	Kind   string // the word for the item's type; empty for text
 	Text   string
 	Link   place.Link
 	Search *searchForm
@@ -107,7 +106,7 @@ func (m *menuPage) Rows() iter.Seq[*menuRow] {
 		var flushed time.Time
 		inList := false
 		show := func(r *menuRow) bool {
-			isItem := r.Lines == ""
+			isItem := r.Kind != ""
 			r.Open, r.Close = isItem && !inList, !isItem && inList
 			inList = isItem
 			if !yield(r) {
@@ -203,82 +202,6 @@ func (m *menuPage) Details() place.Link {
 
 // show decodes text of the menu, and makes it safe to show.
 func (m *menuPage) show(text string) string { return visible(m.charset.Decode(text)) }
-
-// texts are the rows of consecutive lines of text: drawings and other text, in turn.
-func (m *menuPage) texts(lines []string) []*menuRow {
-	var rows []*menuRow
-	c := m.charset
-	if c.Name() == "" {
-		c = charset.Guess([]byte(strings.Join(lines, "\n"))) // because a single line tells little
-	}
-	for len(lines) > 0 {
-		n, art := drawing(lines)
-		var b strings.Builder
-		for _, line := range lines[:n] {
-			b.WriteString(visible(c.Decode(line)))
-			b.WriteByte('\n')
-		}
-		r := &menuRow{Lines: b.String()}
-		if art {
-			m.arts++
-			r.Art, r.Label = m.arts, fmt.Sprintf("Drawing of characters, %d lines", strings.Count(strings.TrimSpace(r.Lines), "\n")+1)
-		}
-		rows = append(rows, r)
-		lines = lines[n:]
-	}
-	return rows
-}
-
-// drawing returns how many of the lines are of one kind, and whether they look like a drawing.
-func drawing(lines []string) (n int, art bool) {
-	for n < len(lines) {
-		end := n
-		for end < len(lines) && strings.TrimSpace(lines[end]) != "" {
-			end++
-		}
-		is := looksDrawn(lines[n:end])
-		if n == 0 {
-			art = is
-		} else if is != art && end > n {
-			break
-		}
-		for n = end; n < len(lines) && strings.TrimSpace(lines[n]) == ""; {
-			n++
-		}
-	}
-	return n, art
-}
-
-// looksDrawn reports whether lines without an empty one among them look like a drawing: at least
-// three, and half of them, consist mainly of different characters that are neither letters nor
-// digits.
-func looksDrawn(lines []string) bool {
-	drawn := 0
-	for _, line := range lines {
-		letters, marks, kinds := 0, 0, 0
-		var first rune
-		for _, r := range line {
-			switch {
-			case unicode.IsSpace(r):
-				continue
-			case unicode.IsLetter(r) || unicode.IsDigit(r):
-				letters++
-			default:
-				marks++
-			}
-			switch {
-			case first == 0:
-				first, kinds = r, 1
-			case r != first:
-				kinds = 2
-			}
-		}
-		if marks > letters && kinds > 1 {
-			drawn++
-		}
-	}
-	return drawn >= 3 && 2*drawn >= len(lines)
-}
 
 // item is the row of an item, of an error or of a line that is not one.
 func (m *menuPage) item(it *fetch.Item) *menuRow {

@@ -28,7 +28,7 @@ var hostile = []string{
 }
 
 var (
-	hostileElements = strings.Fields("html head meta title link body a nav ol li span main h1 h2 section pre ul form label input button p footer div dl dt dd table caption thead tbody tr th td time textarea fieldset legend select option details summary br")
+	hostileElements = strings.Fields("html head meta title link body a nav ol li span main h1 h2 section pre ul form label input button p footer div dl dt dd table caption thead tbody tr th td time textarea fieldset legend select option details summary br wbr")
 	hostileValue    = map[string]*regexp.Regexp{ // of attributes that must not have text of a server
 		"id": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "class": regexp.MustCompile(`^[a-z ]+$`), "for": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "rel": regexp.MustCompile(`^[a-z ]+$`),
 		"type": regexp.MustCompile(`^[a-z]+$`), "method": regexp.MustCompile(`^(get|post)$`), "role": regexp.MustCompile(`^[a-z]+$`), "aria-describedby": regexp.MustCompile(`^[a-z][a-z0-9-]*$`),

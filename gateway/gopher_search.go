@@ -70,6 +70,16 @@ func (v gopherPages) searchAt(l locator.Locator) *searchForm {
 	return form
 }
 
+// takeQuery takes a query without a name for the words of a search, where one is possible.
+func (v gopherPages) takeQuery() {
+	g, _ := v.loc.(*locator.Gopher)
+	w, _ := v.loc.(*locator.WAIS)
+	words, err := url.QueryUnescape(v.r.URL.RawQuery)
+	if err == nil && front(v).strays() && (g != nil && strings.ContainsRune("27", rune(g.Type)) || w != nil && w.Form != locator.WAISDocument) {
+		v.query = url.Values{"q": {words}}
+	}
+}
+
 // takeWords puts the search words of the query into v.loc, so that the page, its links and the log
 // have the URL of the search.
 func (v gopherPages) takeWords() {

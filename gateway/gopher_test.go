@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/csotest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
 // startGopher starts a gopher server with the answers to some selectors, and a gateway.
@@ -198,6 +199,33 @@ func TestMenuAs(t *testing.T) {
 		if err != nil || string(body) != want {
 			t.Errorf("%s: %q, %v", accept, body, err)
 		}
+	}
+}
+
+// TestQueryOfWords tests that a query without a name is a search, where one is possible, and that a
+// link of another site does not send it.
+func TestQueryOfWords(t *testing.T) {
+	content := fstest.MapFS{"docs/sun.txt": {Data: []byte("The <sun> rises\n")}, "docs/sea.txt": {Data: []byte("The sea\n")}}
+	menus := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
+	databases := waistest.New(t, func(s *waistest.Server) { s.Content = content })
+	phones := csotest.New(t, func(s *csotest.Server) { s.Entries = []csotest.Entry{{{Name: "name", Value: "Sun Rises"}}} })
+	s := start(t, nil)
+	for _, path := range []string{"/gopher/" + menus.Addr + "/7/docs", "/gopher/" + phones.Addr + "/2", "/wais/" + databases.Addr + "/docs"} {
+		res, body := get(t, s, path+"?sun+rises")
+		_, want := get(t, s, path+"?q=sun+rises")
+		if res.StatusCode != 200 || body != want || !strings.Contains(body, "<h1>Results for sun rises") {
+			t.Errorf("%s: %s\n%s\nwant\n%s", path, res.Status, body, want)
+		}
+		_, body, err := ask(t, s, "GET", path+"?sun", "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+		if err != nil || !strings.Contains(body, "Nothing has been sent to the server yet.") {
+			t.Errorf("%s by a link of another site: %v\n%s", path, err, body)
+		}
+	}
+	if _, body := get(t, s, "/wais/"+databases.Addr+"/"); !strings.Contains(body, "<h1>Databases of "+databases.Addr+"</h1>") || !strings.Contains(body, "wais://"+databases.Addr+"/NAME") {
+		t.Errorf("a server without a database:\n%s", body)
+	}
+	if res, body := get(t, s, "/wais/"+databases.Addr+"?docs"); res.StatusCode != 200 || !strings.Contains(body, "docs.src") {
+		t.Errorf("a search of the databases: %s\n%s", res.Status, body)
 	}
 }
 

@@ -78,7 +78,7 @@ func (lab *loginLab) ask(line string, fields ...string) (got, body string) {
 var (
 	document   = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document"
 	sameOrigin = "Sec-Fetch-Site: same-origin\r\n" + document
-	typed      = "Sec-Fetch-Site: none\r\n" + document
+	entered    = "Sec-Fetch-Site: none\r\n" + document
 	image      = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image"
 	foreign    = "Sec-Fetch-Site: cross-site\r\n" + document
 )
@@ -103,7 +103,7 @@ func TestLogin(t *testing.T) {
 		{"two logins", "GET " + path, lab.credentials + "\r\n" + lab.credentials, challenge},
 		{"a link of a page", "GET " + path, sameOrigin, "403"},
 		{"the link to log in", "GET " + path + "?login", sameOrigin, challenge},
-		{"the link to log in, typed", "GET " + path + "?login", typed, challenge},
+		{"the link to log in, entered", "GET " + path + "?login", entered, challenge},
 		{"with the login", "GET " + path + "?login", sameOrigin + "\r\n" + lab.credentials, "served"},
 		{"with a wrong login", "GET " + path + "?login", sameOrigin + "\r\n" + wrong, challenge},
 		{"further pages", "GET " + path, sameOrigin + "\r\n" + lab.credentials, "served"},

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"html/template"
 	"io"
 	"iter"
@@ -21,7 +23,7 @@ var files embed.FS
 
 // templates are the kinds of page: pages/base.html with one other file of pages each.
 var templates = sync.OnceValue(func() map[string]*template.Template {
-	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible}).ParseFS(files, "pages/base.html"))
+	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible, "breakable": breakable}).ParseFS(files, "pages/base.html"))
 	kinds := make(map[string]*template.Template)
 	names, _ := files.ReadDir("pages")
 	for _, f := range names {
@@ -36,7 +38,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 type page struct {
 	Title  string // of the window; Heading if empty
 	Crumbs []crumb
-	// Heading is the h1: the decoded path, or what the menu said that led here.
+	// Heading is the h1: the name, or what the menu said that led here.
 	Heading string
 	URL     string // the original URL as text, without a password
 	// Links are those of the footer.
@@ -46,8 +48,6 @@ type page struct {
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
 	Data  any // for the template of the kind
-	// Security are the restrictions of the page, if they are not pageSecurity.
-	Security string
 
 	Prefix string
 	Native bool // no style: the paths of the gateway are not those of the client
@@ -94,13 +94,16 @@ func (v *visit) render(kind string, status int, p *page) error {
 		}
 		if p.Heading == "" {
 			p.Heading = heading(v.loc)
-		}
-		if p.Crumbs == nil {
-			p.Crumbs = v.crumbs()
+			if isA[*locator.FTP](v) || isA[*locator.Prospero](v) { // the crumbs have the rest of the path
+				p.Title, p.Heading = p.Heading, lastPart(v.loc)
+			}
 		}
 		if p.Links == nil && !v.native {
 			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
+	}
+	if v.loc != nil || kind != "home" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
+		p.Crumbs = v.crumbs(p.Heading)
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
 		p.Links = nil
@@ -112,8 +115,8 @@ func (v *visit) render(kind string, status int, p *page) error {
 	header := v.w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
-	if p.Security != "" {
-		header.Set("Content-Security-Policy", p.Security)
+	if security, ok := scripted()[kind]; ok {
+		header.Set("Content-Security-Policy", security)
 	}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {
@@ -177,9 +180,24 @@ func (v *visit) cut() string {
 	return v.err.Error()
 }
 
-// pageSecurity are the restrictions of a page: no script, nothing from elsewhere, no frame around
+// pageSecurity are the restrictions of most pages: no script, nothing from elsewhere, no frame around
 // it.
 const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// scripted is pageSecurity with the script of each kind of page that has one, by its hash. Scripts are
+// constants: no server or query can change them.
+var scripted = sync.OnceValue(func() map[string]string {
+	kinds := make(map[string]string)
+	for kind := range templates() {
+		text, _ := files.ReadFile("pages/" + kind + ".html")
+		if _, rest, ok := strings.Cut(string(text), "<script>"); ok {
+			script, _, _ := strings.Cut(rest, "</script>")
+			sum := sha256.Sum256([]byte(script))
+			kinds[kind] = pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		}
+	}
+	return kinds
+})
 
 // secure sets the header fields that protect the gateway's own pages.
 func (v *visit) secure() {
@@ -263,6 +281,9 @@ func heading(l locator.Locator) string {
 	case *locator.NNTP:
 		return visible(l.Group + " " + l.Article)
 	case *locator.WAIS:
+		if l.Database == "" {
+			return "Databases of " + visible(server(l))
+		}
 		return visible(l.Database)
 	case *locator.Prospero:
 		return visible(l.HSOName)
@@ -286,9 +307,9 @@ func server(l locator.Locator) string {
 	return host
 }
 
-// crumbs are the way from the gateway's start to a page. For gopher they are a guess, because its
-// selectors need not be paths.
-func (v *visit) crumbs() []crumb {
+// crumbs are the way from the gateway's start to a page with a heading, text. For gopher they are a
+// guess, because its selectors need not be paths.
+func (v *visit) crumbs(text string) []crumb {
 	var way []crumb
 	if !v.native {
 		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
@@ -324,13 +345,25 @@ func (v *visit) crumbs() []crumb {
 	case *locator.WAIS:
 		database := *l
 		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
-		add(server(l), nil)
-		add(l.Database, &database)
+		database.Database = ""
+		add(server(l), &database)
+		if database.Database = l.Database; l.Database != "" {
+			add(l.Database, &database)
+		}
+		switch {
+		case l.Search != "":
+			add(place.Words(l), nil)
+		case l.Form == locator.WAISDocument:
+			add("document", nil)
+		}
 	case *locator.Prospero:
 		add(server(l), nil)
 		add(l.HSOName, nil)
+	case nil: // a page of the gateway's own
+	default:
+		add(text, nil)
 	}
-	if n := len(way); n > 0 { // the page itself is not a link
+	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
 		way[n-1].Link = place.Link{}
 	}
 	return way

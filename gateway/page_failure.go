@@ -20,6 +20,7 @@ type failure struct {
 	Detail string     // the error, in one line
 	Do     string     // what to do
 	Field  string     // what the operator of the gateway sets to permit it; empty if nothing does
+	Links  []crumb    // of Do
 	Retry  place.Link // to try again; empty if that makes no sense
 	Login  place.Link // to log in; empty if that makes no sense
 
@@ -170,6 +171,9 @@ func (v *visit) showFailure(f *failure) {
 		if more != "" {
 			text += more + "\n"
 		}
+	}
+	for _, l := range f.Links {
+		text += l.Text + "\n"
 	}
 	_, _ = io.WriteString(v.w, text)
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -57,6 +58,29 @@ func isPlain(s string) bool {
 		}
 	}
 	return true
+}
+
+// breakable splits a text where a browser may break a line: after the slashes of words that are
+// longer than a line of a small screen, and after other marks in what is still too long.
+func breakable(text string) []string {
+	const long = 24 // letters of a heading
+	parts := []string{""}
+	for word := range strings.SplitAfterSeq(text, " ") {
+		if len(word) <= long {
+			parts[len(parts)-1] += word
+			continue
+		}
+		for name := range strings.SplitAfterSeq(word, "/") {
+			begin := 0
+			for i := range len(name) {
+				if len(name) > long && strings.IndexByte("._-@", name[i]) >= 0 {
+					parts, begin = append(parts, name[begin:i+1]), i+1
+				}
+			}
+			parts = append(parts, name[begin:])
+		}
+	}
+	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
 // sizeText is a number of bytes for people; empty if it is negative, which means unknown.

@@ -52,13 +52,17 @@ func (v *visit) route() error {
 	default:
 		loc, err := place.Locate(path, v.r.URL.Query())
 		if err != nil {
-			return failureOf(err)
+			return front{v}.nowhere(path, err)
 		}
 		v.loc = loc
 		if strings.Count(path, "/") != 2 || !place.HasServer(loc.Scheme()) {
 			return v.visitURL()
 		}
-		v.redirect(place.Of(loc)) // so that the browser sends a login for the server to no other
+		to := place.Link{Path: place.Of(loc)}
+		if !strings.Contains(to.Path, "?") && v.r.URL.RawQuery != "" {
+			to = to.With(v.r.URL.RawQuery)
+		}
+		v.redirect(to.Path) // so that the browser sends a login for the server to no other
 	}
 	return nil
 }
@@ -67,6 +71,7 @@ func (v *visit) route() error {
 func (v *visit) visitURL() error {
 	if !v.native {
 		v.query = v.r.URL.Query()
+		gopherPages{v}.takeQuery()
 	}
 	guard{v}.findLogin()
 	if v.crossSite && !v.mayShowAtOnce() {
@@ -99,6 +104,8 @@ func (v *visit) asked() error {
 		return gopherPages{v}.info()
 	case v.wants("id"):
 		return newsPages{v}.findArticle()
+	case front{v}.strays():
+		return front{v}.stray()
 	case v.wants("raw"), v.wantsOctets():
 		return documentPages{v}.raw()
 	case v.knowsMedia():

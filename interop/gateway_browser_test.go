@@ -22,6 +22,10 @@ var gatewayPages = []struct{ name, path, text string }{
 	{"setup", "/setup", "ftp"},
 	{"directory", "/ftp/ftp.example.org/pub/", "INDEX.txt"},
 	{"directory-sorted", "/ftp/ftp.example.org/pub/?sort=-size", "INDEX.txt"},
+	{"directory-filter", "/ftp/ftp.example.org/pub/?filter=light", "lighthouse.png"},
+	{"directory-pictures", "/ftp/ftp.example.org/pub/?grid", "lighthouse.png"},
+	{"directory-markdown", "/ftp/ftp.example.org/films/", "Each film is"},
+	{"markdown", "/ftp/ftp.example.org/films/README.md", "Each film is"},
 	{"text", "/ftp/ftp.example.org/pub/README", "Files about lighthouses"},
 	{"text-cp437", "/ftp/ftp.example.org/pub/cp437.txt?charset=cp437", "\u2500"},
 	{"source", "/ftp/ftp.example.org/pub/page.html", "<title>"},
@@ -44,11 +48,13 @@ var gatewayPages = []struct{ name, path, text string }{
 	{"threads", "/nntp/news.example.org/comp.lighthouses?threads", "Which lens?"},
 	{"article", "/news/2@news.example.org", "A first-order one"},
 	{"attachment", "/news/4@news.example.org", "Here is the picture"},
+	{"wais-server", "/wais/wais.example.org/", "databases of"},
 	{"wais-database", "/wais/wais.example.org/stories", "stories"},
 	{"wais-hits", "/wais/wais.example.org/stories?q=lighthouse", "The keeper of the lighthouse"},
 	{"prospero", "/prospero/prospero.example.org//pub", "motd.txt"},
 	{"telnet", "/telnet/library.example.org/", "library.example.org"},
 	{"mailto", "/mailto/keeper@example.org", "keeper@example.org"},
+	{"error-scheme", "/open?url=example.org", "gopher://example.org"},
 	{"error", "/ftp/ftp.example.org/none", "none"},
 	{"error-gopher", "/gopher/gopher.example.org/0/none", "none"},
 }
@@ -62,6 +68,7 @@ func TestGatewayInChromium(t *testing.T) {
 	gw := w.gateway(t)
 	t.Run("setup", func(t *testing.T) { testSetup(t, b, gw) })
 	t.Run("seeking", func(t *testing.T) { testSeeking(t, b, gw, w.ftp) })
+	t.Run("filter", func(t *testing.T) { testFilter(t, b, gw) })
 	t.Run("without scripts", func(t *testing.T) { testWithoutScripts(t, b, gw) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, b, c) })
 	t.Run("hostile documents", func(t *testing.T) { testHostileDocuments(t, b, c) })
@@ -217,8 +224,21 @@ func testPage(t *testing.T, p *page, gw, name, path, text string) {
 	}
 }
 
+// testFilter types a part of a name: the script of the page hides the other names at once.
+func testFilter(t *testing.T, b *browser, gw string) {
+	p := b.open(t)
+	p.load(gw + "/ftp/ftp.example.org/pub/")
+	p.do("type", nil, "selector", "#filter", "text", "LIGHT")
+	var shown string
+	p.evaluate(`[...document.querySelectorAll('tbody tr')].filter(e => e.checkVisibility()).map(e => e.querySelector('a').textContent).join() + '|' + document.getElementById('count').textContent`, &shown)
+	if shown != "Parent folder,lighthouse.png|1 of 12 names" {
+		t.Errorf("the filter leaves %s", shown)
+	}
+	checkLog(t, p.log(), gw, "the filter")
+}
+
 // testWithoutScripts uses pages in which JavaScript is disabled: the link to the content, a link, a
-// search, and a form.
+// search, a filter, and a form.
 func testWithoutScripts(t *testing.T, b *browser, gw string) {
 	p := b.openWithoutScripts(t)
 	p.load(gw + "/gopher/gopher.example.org/")
@@ -240,6 +260,10 @@ func testWithoutScripts(t *testing.T, b *browser, gw string) {
 	leads("a search", "keeper.txt")
 	p.follow("main a[href$='keeper.txt']")
 	leads("a link", "The lamp is lit at dusk.")
+	p.load(gw + "/ftp/ftp.example.org/pub/")
+	p.do("type", nil, "selector", "#filter", "text", "LIGHT")
+	p.follow("main form button")
+	leads("a filter", "1 file")
 	p.load(gw + "/gopher/gopher.example.org/0/order.txt%09%09%3F")
 	p.follow("main form button")
 	leads("a form", "A. Sailor")

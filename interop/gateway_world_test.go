@@ -78,7 +78,9 @@ func newWorld(t *testing.T) *world {
 		"pub/waves.webm":          "\x1a\x45\xdf\xa3",
 		"pub/page.html":           "<!doctype html>\n<title>Lights</title>\n<p>A <b>page</b> of a server.\n",
 		"films/tide.webm":         longSound,
-		"pub/cp437.txt":           "\xda\xc4\xc4\xc4\xbf\r\n\xb3 \x82 \xb3\r\n\xc0\xc4\xc4\xc4\xd9\r\n",
+		"films/README.md": "# Films of the coast\n\nEach film is *one* day; see [the tide](tide.webm) and\nftp://ftp.example.org/pub/.\n\n" +
+			"## How to play them\n\n1. Fetch it:\n\n   ```\n   fetch1738 -O ftp://ftp.example.org/films/tide.webm\n   ```\n\n2. Play it.\n   - loud\n\n> The lamp is lit at dusk.\n\n---\n\n| film | hours |\n|---|---|\n| tide | 25 |\n",
+		"pub/cp437.txt": "\xda\xc4\xc4\xc4\xbf\r\n\xb3 \x82 \xb3\r\n\xc0\xc4\xc4\xc4\xd9\r\n",
 	} {
 		name, file := at(name, text)
 		files[name] = file
