@@ -99,17 +99,27 @@ func kindMark(it *fetch.Item) string {
 	return marks[it.Kind]
 }
 
-// text writes an item for people: number, kind, size, time and name.
+// text writes the line of an item for people.
 func (l *Listing) text(it *fetch.Item) error {
-	name := stdio.Line(l.Charset.Decode(it.Name))
-	number, what := "", ""
-	switch {
-	case it.Locator != nil:
+	number := ""
+	if it.Locator != nil {
 		l.number++
-		number, what = fmt.Sprint(l.number), kindMark(it)
+		number = fmt.Sprint(l.number)
 		if l.References {
 			l.refer(it.Locator.Redacted())
 		}
+	}
+	_, err := fmt.Fprintln(l.w, l.Line(it, number))
+	return err
+}
+
+// Line returns an item for people: number, kind, size, time and name. The number of an item that is
+// only text is "".
+func (l *Listing) Line(it *fetch.Item, number string) string {
+	what := ""
+	switch {
+	case it.Locator != nil:
+		what = kindMark(it)
 	case entry.Field(it, gopher.HeaderError) != nil:
 		what = "error"
 	}
@@ -124,8 +134,7 @@ func (l *Listing) text(it *fetch.Item) error {
 		}
 		line += fmt.Sprintf("%10s %16s ", size, when)
 	}
-	_, err := fmt.Fprintln(l.w, strings.TrimRight(line+" "+name+l.suffix(it), " "))
-	return err
+	return strings.TrimRight(line+" "+stdio.Line(l.Charset.Decode(it.Name))+l.suffix(it), " ")
 }
 
 // suffix returns a remark that is printed after the name of an item, or "".
