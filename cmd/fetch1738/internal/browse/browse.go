@@ -127,7 +127,7 @@ func converse(ctx context.Context, op *plan.Operation, set *settings, shown *rep
 	access.Pick() // the user chooses each link
 	s.access, s.out = access, stdio.CheckOutput(s.Out)
 	defer s.removeTemporary()
-	s.input = s.newInput()
+	s.input = newInput(s)
 	s.run(ctx, op.URLs)
 	switch {
 	case ctx.Err() != nil:

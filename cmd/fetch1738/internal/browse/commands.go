@@ -277,7 +277,7 @@ func (s *session) goTo(ctx context.Context, typed string) error {
 	} else {
 		ref, err := s.op.Reading.Parse(typed)
 		if err != nil {
-			return s.malformed(typed, err)
+			return malformed(s, typed, err)
 		}
 		to = ref.Locator
 	}

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func save(ctx context.Context, s *session, args []string) error {
 		return s.save(ctx, l, strings.Join(rest, " "))
 	}
 	if len(args) > 1 && !isFolder(strings.Join(args[1:], " ")) {
-		return fmt.Errorf("several documents need a folder; there is none named %s", strings.Join(args[1:], " "))
+		return fmt.Errorf("several documents need a folder; %s is not one", strings.Join(args[1:], " "))
 	}
 	var failed error
 	for n := first; n <= last && ctx.Err() == nil; n++ {
@@ -158,8 +159,8 @@ func mirrorTree(ctx context.Context, s *session, args []string) error {
 		case mirror.Added, mirror.Replaced:
 			fmt.Fprintln(s.out, stdio.Line(fmt.Sprintf("%s %s", e.Action, e.File)))
 		case mirror.Failed:
-			fmt.Fprintf(s.Err, "fetch1738: %s\n", stdio.Line(fmt.Sprintf("%s: %v", e.File, e.Err)))
-			first = e.Err
+			s.fail(&failure{s.result(l), e.Err})
+			first = cmp.Or(first, e.Err)
 		}
 	}
 	sum, err := m.Run(ctx)

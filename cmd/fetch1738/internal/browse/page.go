@@ -96,8 +96,7 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 
 // request returns the request for a link, and what its context and messages need.
 func (s *session) request(ctx context.Context, l link) (*transfer.Result, context.Context, *fetch.Request, error) {
-	t := &transfer.Result{URL: l.to.String(), Call: client.Call{Access: s.access, Locator: l.to}, Out: s.out}
-	t.Account.Begin()
+	t := s.result(l)
 	if !s.op.Policy.Schemes.Has(l.to.Scheme()) {
 		return t, ctx, nil, fault.Errorf(fault.Unsupported, "the scheme %q is disabled by --proto", l.to.Scheme())
 	}
@@ -127,6 +126,13 @@ func (s *session) request(ctx context.Context, l link) (*transfer.Result, contex
 		}
 	}
 	return t, ctx, req, nil
+}
+
+// result returns the Result of a request for a link, for messages.
+func (s *session) result(l link) *transfer.Result {
+	t := &transfer.Result{URL: l.to.String(), Call: client.Call{Access: s.access, Locator: l.to}, Out: s.out}
+	t.Account.Begin()
+	return t
 }
 
 // fetch performs a request, and that of the form that it may lead to.

@@ -27,7 +27,7 @@ type session struct {
 	op     *plan.Operation
 	access *client.Access
 	login  *locator.Login  // of -u, for the server of the first URL only
-	first  locator.Locator // the first URL; nil if it was malformed, or there is none
+	first  locator.Locator // the first URL; nil until there was one
 
 	isTerminal   bool // a user types the commands
 	input        input
@@ -189,7 +189,7 @@ type input struct {
 }
 
 // newInput returns the input of a session.
-func (s *session) newInput() input {
+func newInput(s *session) input {
 	in := input{reader: bufio.NewReader(s.In)}
 	switch {
 	case !s.isTerminal:
@@ -233,6 +233,6 @@ func (in *input) line(ctx context.Context, prompt string) (string, error) {
 }
 
 // malformed returns the failure of a typed text that is no URL.
-func (s *session) malformed(typed string, err error) error {
+func malformed(s *session, typed string, err error) error {
 	return &failure{&transfer.Result{URL: typed, Call: client.Call{Access: s.access}}, err}
 }
