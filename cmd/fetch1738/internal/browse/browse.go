@@ -73,7 +73,7 @@ func Command() cli.Command {
 // helpText returns the help, wrapped at width columns.
 func helpText(width int) string {
 	return cli.Prose(browseHelp, width) + "\n" + cli.Options(new(settings).options(), width) + "\n" +
-		cli.Prose("Commands, with N for the number or name of an entry, or none for the page itself:\n", width) + "\n" + commandHelp(width)
+		"Commands (N is the number or the name of a link):\n\n" + commandHelp(width)
 }
 
 func run(ctx context.Context, args []string, std stdio.Streams) int {
@@ -103,8 +103,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 
 // converse runs a session and returns the exit code.
 func converse(ctx context.Context, op *plan.Operation, set *settings, shown *report.Reporter) int {
-	// Redirects are followed, and listings have sizes and times.
-	op.HTTP.Location = true
+	op.HTTP.Location = true // without -L
 	s := &session{Reporter: shown, op: op, login: op.Login.Given, bookmarkFile: set.bookmarks}
 	if s.bookmarkFile == "" {
 		s.bookmarkFile = filepath.Join(filepath.Dir(curl.DefaultConfig()), "bookmarks")

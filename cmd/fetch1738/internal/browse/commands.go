@@ -148,7 +148,7 @@ func (s *session) entry(word string) (link, error) {
 	return link{}, fmt.Errorf("%d links of this page begin with %q; enter a number", len(found), word)
 }
 
-var errNoPage = errors.New("there is no page yet; use go URL")
+var errNoPage = errors.New("this page has no URL; use go URL")
 
 // target returns the link that the first argument of a command names, or the page itself if there is
 // none, and the other arguments.

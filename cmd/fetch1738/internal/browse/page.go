@@ -54,6 +54,7 @@ type page struct {
 const (
 	maxItems = 50_000
 	maxText  = 4 << 20
+	maxLinks = 10_000 // with numbers, of a document
 )
 
 // open fetches the page of a link.

@@ -14,7 +14,6 @@ import (
 // The parts of HTML that formatHTML reads. It needs no tree: a tag that is not closed, or of another
 // kind, has no effect on the others.
 var (
-	htmlTag    = regexp.MustCompile(`(?s)^<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^>"']|"[^"]*"|'[^']*')*)>`)
 	attribute  = regexp.MustCompile(`(?s)([a-zA-Z-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)`)
 	whiteSpace = regexp.MustCompile(`\s+`)
 )
@@ -30,7 +29,41 @@ const (
 func isOne(of, name string) bool { return strings.Contains(of, " "+name+" ") }
 
 // maxTag is the length of the longest tag that is read as one, so that the time is linear.
-const maxTag = 4 << 10
+const maxTag = 2 << 10
+
+// cutTag cuts a tag from the beginning of text. The name is in lower case, and "" if there is no tag.
+// A ">" in quotation marks does not end it.
+func cutTag(text string) (name string, closes bool, attributes, rest string) {
+	text, rest = text[:min(len(text), maxTag)], text
+	if strings.IndexByte(text, '>') < 0 {
+		return "", false, "", ""
+	}
+	from, quote := 1, byte(0)
+	if closes = strings.HasPrefix(text, "</"); closes {
+		from = 2
+	}
+	to := from
+	for to < len(text) && strings.IndexByte(alphanumeric, text[to]) >= 0 {
+		to++
+	}
+	if to == from || text[from] <= '9' { // a digit
+		return "", false, "", ""
+	}
+	for i := to; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote == c:
+			quote = 0
+		case quote != 0:
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return strings.ToLower(text[from:to]), closes, text[to:i], rest[i+1:]
+		}
+	}
+	return "", false, "", ""
+}
+
+const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // A formatter turns HTML into lines.
 type formatter struct {
@@ -64,18 +97,17 @@ func (p *page) formatHTML(columns int) []string {
 			_, text, _ = strings.Cut(text, end)
 			continue
 		}
-		m := htmlTag.FindStringSubmatch(text[:min(len(text), maxTag)])
-		if m == nil {
+		name, closes, attributes, rest := cutTag(text)
+		if name == "" {
 			f.text("<")
 			text = text[1:]
 			continue
 		}
-		text = text[len(m[0]):]
-		name := strings.ToLower(m[2])
-		if m[1] == "" && isOne(invisible, name) {
+		text = rest
+		if !closes && isOne(invisible, name) {
 			text = after(text, "</"+name)
 		}
-		f.tag(name, m[1] != "", m[3])
+		f.tag(name, closes, attributes)
 	}
 	f.end(false)
 	return f.lines
@@ -146,6 +178,9 @@ func (f *formatter) tag(name string, closes bool, attributes string) {
 
 // link adds a link to a URL, which may be relative.
 func (f *formatter) link(ref string) {
+	if len(f.page.links) >= maxLinks {
+		return
+	}
 	if to := f.locator(ref); to != nil {
 		f.line.WriteString(mark(f.page.add(link{name: stdio.Line(to.Redacted()), to: to})))
 		f.linked = f.line.Len()

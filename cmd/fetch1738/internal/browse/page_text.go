@@ -18,6 +18,9 @@ func (p *page) formatText() []string {
 	rest := p.text
 	for ref := range parser.Extract(p.text) {
 		at := strings.Index(rest, ref.Text)
+		if len(p.links) >= maxLinks {
+			break
+		}
 		if _, unknown := ref.Locator.(*locator.Opaque); unknown || at < 0 {
 			continue
 		}

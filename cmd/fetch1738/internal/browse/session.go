@@ -119,9 +119,12 @@ func (s *session) current() *page {
 	return s.pages[len(s.pages)-1]
 }
 
+// maxPages is how many pages are kept.
+const maxPages = 100
+
 // visit shows a page, to which the command back returns.
 func (s *session) visit(p *page) error {
-	s.pages = append(s.pages, p)
+	s.pages = append(s.pages[max(0, len(s.pages)-maxPages+1):], p)
 	s.show(p)
 	return p.err
 }
