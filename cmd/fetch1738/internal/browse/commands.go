@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{"follow", "f", "N", "Follow the link N; the number alone does, too", follow},
 		{"back", "b", "", "Return to the page before", back},
+		{"next", "n", "", "Follow the next link of the page before, such as the next article", next},
 		{"list", "l", "", "Show the page again", list},
 		{"reload", "r", "", "Fetch the page again", reload},
 		{"up", "u", "", "Go to the directory above", up},
@@ -219,6 +220,23 @@ func back(_ context.Context, s *session, _ []string) error {
 	s.pages = s.pages[:len(s.pages)-1]
 	s.show(s.current())
 	return nil
+}
+
+func next(ctx context.Context, s *session, _ []string) error {
+	n := s.current().number
+	if len(s.pages) < 2 || n == 0 {
+		return errors.New("this page was not reached by the number of a link")
+	}
+	before := s.pages[len(s.pages)-2]
+	if n >= len(before.links) {
+		return errors.New("this was the last link of the page before")
+	}
+	p, err := s.open(ctx, before.links[n])
+	if err != nil {
+		return err
+	}
+	s.pages = s.pages[:len(s.pages)-1]
+	return s.visit(p)
 }
 
 func list(_ context.Context, s *session, _ []string) error {

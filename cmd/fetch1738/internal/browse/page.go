@@ -25,6 +25,7 @@ import (
 
 // A link is what a number leads to.
 type link struct {
+	number  int    // on its page, from 1; 0 if it is on none
 	name    string // safe to show
 	to      locator.Locator
 	kind    fetch.Kind // as far as the page with the link says
@@ -271,7 +272,7 @@ func (p *page) format(columns int) []string {
 
 // add adds a link and returns its number.
 func (p *page) add(l link) int {
-	l.from = p.origin
+	l.from, l.number = p.origin, len(p.links)+1
 	p.links = append(p.links, l)
-	return len(p.links)
+	return l.number
 }

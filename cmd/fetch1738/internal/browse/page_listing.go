@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // wide is the width from which there are columns for sizes and times.
@@ -30,12 +31,22 @@ func (p *page) formatItems(columns int) []string {
 			number = strconv.Itoa(p.addItem(&it))
 		}
 		if it.Locator != nil && client.IsNews(it.Locator) {
-			lines = append(lines, fmt.Sprintf("%4s %s", number, listing.Article(it, max(columns-5, 20))))
+			lines = append(lines, fmt.Sprintf("%4s %s", number, newsLine(&it, columns-5)))
 			continue
 		}
 		lines = append(lines, term.SafeLine(list.Line(&it, number), 4*max(columns, wide))) // not a screen for a name
 	}
 	return lines
+}
+
+// newsLine returns a line about an article or group. If there is no room for its columns, it is the
+// subject and the author.
+func newsLine(it *fetch.Item, columns int) string {
+	subject, author := entry.Field(it, "Subject"), entry.Field(it, "From")
+	if columns >= wide-5 || subject == nil || author == nil {
+		return listing.Article(*it, max(columns, wide))
+	}
+	return stdio.Line(mime822.Text(*subject) + ", " + mime822.Text(*author))
 }
 
 // addItem adds the link of an item. A mirror is also one of the link before it.
