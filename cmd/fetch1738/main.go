@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/archie"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/browse"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/completion"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/demo"
@@ -33,6 +34,7 @@ func commands() []cli.Command {
 		parse.Command(),
 		explain.Command(),
 		extract.Command(),
+		browse.Command(),
 		archie.Command(run),
 		mirror.Command(),
 		gateway.Command(),

@@ -15,9 +15,9 @@ func skipsDefault(args []string) bool {
 	return len(args) > 0 && (strings.HasPrefix(args[0], "-q") || args[0] == "--disable")
 }
 
-// defaultConfig returns the path of the default configuration file, or "" if the user has no home
+// DefaultConfig returns the path of the default configuration file, or "" if the user has no home
 // directory.
-func defaultConfig() string {
+func DefaultConfig() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) { // a relative one is ignored
 		home, err := os.UserHomeDir()
@@ -32,7 +32,7 @@ func defaultConfig() string {
 // readDefault reads the default configuration file, if it exists. It refuses a file that another
 // user may have written, because options can send passwords anywhere.
 func (c *CommandLine) readDefault() error {
-	path := defaultConfig()
+	path := DefaultConfig()
 	if path == "" {
 		return nil
 	}

@@ -106,10 +106,7 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 	}
 	l := ref.Locator
 	e := explanation{url: l.Redacted(), loc: l}
-	if e.plan, e.verdict, e.err = x.planOf(ctx, l); e.err == nil {
-		for i, note := range e.plan.Notes {
-			e.plan.Notes[i] = stdio.InOptions(note)
-		}
+	if e.plan, e.verdict, e.err = planOf(ctx, x.resolver, x.request(l)); e.err == nil {
 		if ref.Used != 0 {
 			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}
@@ -135,15 +132,32 @@ func redacted(url string, err error) string {
 	return ""
 }
 
-// planOf returns what would be done, and the decision of the policy.
-func (x *explainer) planOf(ctx context.Context, l locator.Locator) (plan *fetch.Plan, verdict string, err error) {
+// request returns the request for l.
+func (x *explainer) request(l locator.Locator) *fetch.Request {
 	req := &fetch.Request{Locator: l}
 	_, req.Interact = l.(*locator.Telnet)
 	if _, isFTP := l.(*locator.FTP); isFTP {
 		req.Options = client.FTPOptions(x.op)
 	}
-	if plan, err = x.resolver.Explain(ctx, req); err != nil {
+	return req
+}
+
+// Show writes what a request would do.
+func Show(ctx context.Context, w io.Writer, r *fetch1738.Resolver, req *fetch.Request) error {
+	e := explanation{url: req.Locator.Redacted(), loc: req.Locator}
+	if e.plan, e.verdict, e.err = planOf(ctx, r, req); e.err != nil {
+		return e.err
+	}
+	return explainText(w, e)
+}
+
+// planOf returns what would be done, and the decision of the policy.
+func planOf(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request) (plan *fetch.Plan, verdict string, err error) {
+	if plan, err = r.Explain(ctx, req); err != nil {
 		return nil, "", err
+	}
+	for i, note := range plan.Notes {
+		plan.Notes[i] = stdio.InOptions(note)
 	}
 	verdict = "allowed"
 	if plan.Network != "" && fetch.KnownAddrs(plan.Host) == nil {

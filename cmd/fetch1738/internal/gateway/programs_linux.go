@@ -10,8 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// This file is the only one of the program that runs other programs: those of the desktop, at the
-// user's request. None of them receives text that a server sent.
+// This file runs the programs of the desktop, at the user's request. None of them receives text that
+// a server sent.
 
 // refreshing returns the function that updates the cache of applications, or nil if the desktop has
 // none.

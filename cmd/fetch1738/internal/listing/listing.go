@@ -101,27 +101,33 @@ func kindMark(it *fetch.Item) string {
 	return marks[it.Kind]
 }
 
-// text writes an item for people: number, kind, size, time and name.
+// text writes the line of an item for people.
 func (l *Listing) text(it *fetch.Item) error {
-	name := stdio.Line(l.Charset.Decode(it.Name))
-	number, what := "", ""
-	switch {
-	case it.Locator != nil:
+	number := ""
+	if it.Locator != nil {
 		l.number++
-		number, what = fmt.Sprint(l.number), kindMark(it)
+		number = fmt.Sprint(l.number)
 		if l.References {
 			l.refer(it.Locator.Redacted())
 		}
+	}
+	_, err := fmt.Fprintln(l.w, l.Line(it, number))
+	return err
+}
+
+// Line returns an item for people: number, kind, size, time and name. The number of an item that is
+// only text is "". An article of a newsgroup has the number that is its name.
+func (l *Listing) Line(it *fetch.Item, number string) string {
+	what := ""
+	switch _, isGroup := it.Locator.(*locator.News); {
+	case isArticle(it):
+		return l.article(it)
+	case isGroup:
+		return l.group(it, number)
+	case it.Locator != nil:
+		what = kindMark(it)
 	case entry.Field(it, gopher.HeaderError) != nil:
 		what = "error"
-	}
-	if _, isGroup := it.Locator.(*locator.News); isArticle(it) || isGroup {
-		line := l.group(it, number)
-		if isArticle(it) {
-			line = l.article(it)
-		}
-		_, err := fmt.Fprintln(l.w, line)
-		return err
 	}
 	line := fmt.Sprintf("%4s %-5s ", number, what)
 	if l.Detailed {
@@ -134,8 +140,7 @@ func (l *Listing) text(it *fetch.Item) error {
 		}
 		line += fmt.Sprintf("%10s %16s ", size, when)
 	}
-	_, err := fmt.Fprintln(l.w, strings.TrimRight(line+" "+name+l.suffix(it), " "))
-	return err
+	return strings.TrimRight(line+" "+stdio.Line(l.Charset.Decode(it.Name))+l.suffix(it), " ")
 }
 
 // suffix returns a remark that is printed after the name of an item, or "".

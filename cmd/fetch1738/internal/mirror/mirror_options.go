@@ -78,45 +78,12 @@ func (s *settings) options() []curl.Option {
 	}
 }
 
-// table returns all options that mirror accepts. Options about a single document are an error on
-// the command line. In a configuration file, which all commands share, they are ignored.
+// table returns all options that mirror accepts.
 func (s *settings) table() []curl.Option {
-	table := s.options()
-	has := func(long string) bool {
-		return slices.ContainsFunc(table, func(o curl.Option) bool { return o.Long == long })
-	}
-	for _, o := range curl.Options() {
-		if has(o.Long) {
-			continue
-		}
-		if hasNoUse(o) {
-			o.Set = func(c *curl.CommandLine, _ string) error {
-				if c.InFile() {
-					return nil
-				}
-				return errors.New("cannot be used with mirror, which copies whole trees; see fetch1738 mirror --help")
-			}
-		}
-		table = append(table, o)
-	}
-	return table
-}
-
-// hasNoUse reports whether an option has no use in mirror, because it is about one document or
-// about a scheme without trees. It is false for options about security.
-func hasNoUse(o curl.Option) bool {
-	if o.Guards() {
-		return false
-	}
 	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
 		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
-	for _, group := range []string{"output", "upload", "http", "telnet", "wais", "mailto"} {
-		if o.In(group) && !strings.Contains(useful, " "+o.Long+" ") {
-			return true
-		}
-	}
-	return strings.Contains(useless, " "+o.Long+" ")
+	return curl.Besides(s.options(), "mirror, which copies whole trees", useful, useless)
 }
 
 // onOff sets a boolean option.

@@ -1,0 +1,122 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+func parsed(t testing.TB, url string) locator.Locator {
+	t.Helper()
+	ref, err := locator.Parser{}.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref.Locator
+}
+
+// urls returns what the numbers of a page lead to.
+func (p *page) urls() (all []string) {
+	for _, l := range p.links {
+		all = append(all, l.to.String())
+	}
+	return all
+}
+
+func TestFormatHTML(t *testing.T) {
+	for _, tc := range []struct {
+		name, html string
+		lines      []string
+		links      []string
+	}{
+		{"entities and spaces", "a  b\n\t&lt;c&gt; &eacute;", []string{"a b <c> é"}, nil},
+		{"blocks", "<h1>T</h1><p>a<br>b<P>c", []string{"T", "", "a", "b", "", "c"}, nil},
+		{"invisible", "<title>t</title><style>s</style><script>'<a href=x>'</SCRIPT>v", []string{"v"}, nil},
+		{"a script without an end", "v<script>s<p>x", []string{"v"}, nil},
+		{"a comment", "a<!-- > <a href=x> -->b", []string{"ab"}, nil},
+		{"links", `<a href="c.html">one</a> <A HREF='/d?x=1&amp;y'>two</A> <a href=gopher://h/>three</a>`,
+			[]string{"[1]one [2]two [3]three"}, []string{"http://host.example/a/c.html", "http://host.example/d?x=1&y", "gopher://h/"}},
+		{"a base", `<base href="http://other.example/x/"><a href=y>y</a>`, []string{"[1]y"}, []string{"http://other.example/x/y"}},
+		{"no pages", `<a href="#f">f</a><a href="javascript:x">j</a><a name=n>n</a><a href="http://[">b</a>`, []string{"fjnb"}, nil},
+		{"frames", `<frameset><frame src=menu.html name=menu></frameset>`, []string{"[1]frame menu"}, []string{"http://host.example/a/menu.html"}},
+		{"lists and pictures", `<ul><li>a<li><img alt="a &lt;map&gt;" src=m></ul>`, []string{"* a", "* (a <map>)", ""}, nil},
+		{"as it is", "<pre>a  b\n  c</pre>", []string{"a  b", "  c", ""}, nil},
+		{"no tags", "1 < 2 <3 <>", []string{"1 < 2 <3 <>"}, nil},
+		{"escapes", "a&#27;[2Jb\x1b]0;c\a", []string{"a␛[2Jb␛]0;c␇"}, nil},
+		{"folded", strings.Repeat("word ", 10), []string{"word word word word word word word word", "word word"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := &page{at: parsed(t, "http://host.example/a/b.html"), text: tc.html, isHTML: true}
+			if got := p.format(40); !slices.Equal(got, tc.lines) {
+				t.Errorf("%q, want %q", got, tc.lines)
+			}
+			if got := p.urls(); !slices.Equal(got, tc.links) {
+				t.Errorf("links %q, want %q", got, tc.links)
+			}
+		})
+	}
+}
+
+// FuzzFormat checks that no text and no HTML has a line that a terminal would execute, and that each
+// number of a page stands for a URL.
+func FuzzFormat(f *testing.F) {
+	for _, seed := range []string{"<a href=x>y</a>", "a\x1b[2J\r\nb\rc\x9b", "<pre><p", "&#27;&#x9b;", "<URL:ftp://h/\n x>", "<script>", "<!--", "<a href='\"", "a\u2028b"} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, isHTML bool) {
+		p := &page{at: parsed(t, "http://host.example/"), text: text, isHTML: isHTML}
+		for _, line := range p.format(40) {
+			if term.Safe(line) != line || strings.Contains(line, "\n") {
+				t.Errorf("%q", line)
+			}
+		}
+		for _, l := range p.links {
+			if l.to == nil || term.SafeLine(l.name, len(l.name)) != l.name {
+				t.Errorf("link %+v", l)
+			}
+		}
+	})
+}
+
+// The URLs of a text have numbers, also in angle brackets and over the end of a line.
+func TestFormatText(t *testing.T) {
+	p := &page{text: "See <URL:ftp://h/a/\r\n  b> and http://h/c, or gopher://h/.\nfoo://x\n"}
+	want := []string{"See [1]<URL:ftp://h/a/", "  b> and [2]http://h/c, or [3]gopher://h/.", "foo://x"}
+	if got := p.format(80); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := p.urls(); !slices.Equal(got, []string{"ftp://h/a/b", "http://h/c", "gopher://h/"}) {
+		t.Errorf("links %q", got)
+	}
+}
+
+// Lines of a menu that are only text have no number. A mirror is tried for the item above it. A form
+// asks for its questions.
+func TestFormatItems(t *testing.T) {
+	menu := &page{items: []fetch.Item{
+		{Name: "Welcome\x1b[2J", Attributes: fetch.Attributes{Size: -1}},
+		{Name: "caf\xe9", Locator: parsed(t, "gopher://h/0a"), Attributes: fetch.Attributes{Size: -1}},
+		{Name: "there", Locator: parsed(t, "gopher://m/0a"), Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: gopher.HeaderMirror}}}},
+		{Name: strings.Repeat("long ", 1000), Kind: fetch.KindMenu, Locator: parsed(t, "gopher://h/1b"), Attributes: fetch.Attributes{Size: -1}},
+		{Name: "form", Locator: parsed(t, "gopher://h/0f"), Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: gopher.HeaderPlus, Value: "?"}}}},
+	}}
+	lines := menu.format(40)
+	if want := []string{"            Welcome␛[2J", "   1 file   café", "   2 file   there (mirror)"}; !slices.Equal(lines[:3], want) {
+		t.Errorf("%q, want %q", lines[:3], want)
+	}
+	if n := term.Width(lines[3]); n > 300 {
+		t.Errorf("a name of %d columns", n)
+	}
+	if m := menu.links[0].mirrors; len(m) != 1 || m[0].String() != "gopher://m/0a" {
+		t.Errorf("mirrors %v", m)
+	}
+	if got := menu.links[3].to.String(); got != "gopher://h/0f%09%09?" {
+		t.Errorf("the form is %s", got)
+	}
+}

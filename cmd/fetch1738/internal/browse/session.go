@@ -1,0 +1,241 @@
+package browse
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A session is what a user has browsed, and how.
+type session struct {
+	*report.Reporter
+	op     *plan.Operation
+	access *client.Access
+	login  *locator.Login  // of -u, for the server of the first URL only
+	first  locator.Locator // the first URL; nil until there was one
+
+	isTerminal   bool // a user types the commands
+	input        input
+	out          *stdio.Checked
+	bookmarkFile string
+	temporary    string // the folder of files for other programs, or ""
+
+	pages []*page  // visited; the last one is shown
+	rest  []string // lines that are still to be shown
+	code  int      // the exit code
+}
+
+// A failure is the error of a request.
+type failure struct {
+	of *transfer.Result
+	error
+}
+
+// Unwrap returns the cause.
+func (f *failure) Unwrap() error { return f.error }
+
+// run visits the first URL, then carries out commands until the end.
+func (s *session) run(ctx context.Context, urls []string) {
+	line := "bookmarks"
+	if len(urls) > 0 {
+		line = "go " + quoted(urls[0])
+	}
+	s.perform(ctx, line)
+	begun := s.code
+	for ctx.Err() == nil && s.out.Err() == nil {
+		line, err := s.input.line(ctx, s.prompt())
+		switch {
+		case errors.Is(err, term.ErrInterrupted):
+			continue
+		case err != nil:
+			if err != io.EOF && ctx.Err() == nil {
+				s.fail(err)
+			}
+			if s.isTerminal {
+				fmt.Fprintln(s.out)
+			}
+			return
+		}
+		if errors.Is(s.perform(ctx, line), errQuit) {
+			return
+		}
+		if s.isTerminal {
+			s.code = begun
+		}
+	}
+}
+
+// perform carries out a command, which Control-C ends.
+func (s *session) perform(ctx context.Context, line string) error {
+	if s.isTerminal {
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)
+		defer stop()
+	}
+	err := s.do(ctx, line)
+	if err != nil && !errors.Is(err, errQuit) {
+		if ctx.Err() != nil && s.isTerminal {
+			fmt.Fprintln(s.Err) // the terminal has shown ^C
+			err = errors.New("interrupted")
+		}
+		s.fail(err)
+	}
+	return err
+}
+
+// fail reports the failure of a command. The first one decides the exit code.
+func (s *session) fail(err error) {
+	code := exit.Usage
+	if f, ok := errors.AsType[*failure](err); ok {
+		f.of.Err = f.error
+		code = report.Code(f.of)
+		s.Failed(f.of, "")
+	} else {
+		fmt.Fprintf(s.Err, "fetch1738: %s\n", stdio.Line(err.Error()))
+	}
+	s.code = cmp.Or(s.code, code)
+}
+
+// current returns the page that is shown. It is empty at the beginning.
+func (s *session) current() *page {
+	if len(s.pages) == 0 {
+		return new(page)
+	}
+	return s.pages[len(s.pages)-1]
+}
+
+// maxPages is how many pages are kept.
+const maxPages = 100
+
+// visit shows a page, to which the command back returns.
+func (s *session) visit(p *page) error {
+	s.pages = append(s.pages[max(0, len(s.pages)-maxPages+1):], p)
+	s.show(p)
+	return p.err
+}
+
+// show shows a page from its beginning.
+func (s *session) show(p *page) {
+	lines := p.format(s.columns())
+	s.write(append([]string{p.heading(len(lines))}, lines...))
+}
+
+// columns returns the width for text.
+func (s *session) columns() int { return term.Columns(s.Out) }
+
+// write shows lines: on a terminal as many as fit, and the others when more is called.
+func (s *session) write(lines []string) {
+	s.rest = lines
+	s.more()
+}
+
+// more shows the next lines.
+func (s *session) more() {
+	columns, rows := term.Size(s.Out)
+	if !s.isTerminal || rows < 2 || columns == 0 {
+		rows = 0
+	}
+	w := bufio.NewWriter(s.out)
+	defer w.Flush() // s.out keeps the error
+	for left := int(rows) - 1; len(s.rest) > 0; s.rest = s.rest[1:] {
+		line := s.rest[0]
+		if rows > 0 {
+			height := 1 + max(0, term.Width(line)-1)/int(columns)
+			if height > left && left < int(rows)-1 {
+				return
+			}
+			left -= height
+		}
+		fmt.Fprintln(w, line)
+	}
+}
+
+// prompt returns the text before a command: where the user is, and whether there is more to read.
+func (s *session) prompt() string {
+	columns, where, more := s.columns(), "", "(Enter: %d more) "
+	if columns < wide {
+		more = "(%d more) "
+	}
+	if at := s.current().at; at != nil {
+		where = at.Redacted() // in ASCII; of a long one, the end says most
+		if most := max(12, columns/3); len(where) > most {
+			where = "…" + where[len(where)-most+1:]
+		}
+		where += " "
+	}
+	if n := len(s.rest); n > 0 {
+		where += fmt.Sprintf(more, n)
+	}
+	return where + "> "
+}
+
+// An input is where commands come from.
+type input struct {
+	editor *term.LineEditor // nil if lines cannot be edited
+	reader *bufio.Reader    // for lines otherwise, and for the answers to forms
+	prompt io.Writer        // nil if nobody reads it
+}
+
+// newInput returns the input of a session.
+func newInput(s *session) input {
+	in := input{reader: bufio.NewReader(s.In)}
+	switch {
+	case !s.isTerminal:
+		return in
+	case term.IsTerminal(s.Out):
+		in.prompt = s.Out
+	default:
+		in.prompt = s.Err
+	}
+	in.editor = term.NewLineEditor(s.In, s.Out, s.complete)
+	return in
+}
+
+// line reads a command.
+func (in *input) line(ctx context.Context, prompt string) (string, error) {
+	if in.editor != nil {
+		return in.editor.ReadLine(ctx, prompt)
+	}
+	if in.prompt != nil {
+		fmt.Fprint(in.prompt, prompt)
+	}
+	type answer struct {
+		line string
+		err  error
+	}
+	// A read cannot be interrupted. If ctx ends, it is abandoned.
+	answers := make(chan answer, 1)
+	go func() {
+		line, err := in.reader.ReadString('\n')
+		if err == io.EOF && line != "" {
+			err = nil // a last line without an end
+		}
+		answers <- answer{strings.TrimRight(line, "\r\n"), err}
+	}()
+	select {
+	case a := <-answers:
+		return a.line, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// malformed returns the failure of a typed text that is no URL.
+func malformed(s *session, typed string, err error) error {
+	return &failure{&transfer.Result{URL: typed, Call: client.Call{Access: s.access}}, err}
+}
