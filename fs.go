@@ -148,7 +148,7 @@ func (f *FileSystem) WithContext(ctx context.Context) *FileSystem {
 func (f *FileSystem) Request(name string) (*fetch.Request, error) {
 	at, err := f.file(name)
 	if err != nil {
-		return nil, failed("request", name, err)
+		return nil, pathError("request", name, err)
 	}
 	return &fetch.Request{Locator: at.loc, From: at.from}, nil
 }
@@ -160,7 +160,7 @@ func (f *FileSystem) Close() error { return f.r.Close() }
 func (f *FileSystem) Open(name string) (fs.File, error) {
 	e, err := f.stat(name, true)
 	if err != nil {
-		return nil, failed("open", name, err)
+		return nil, pathError("open", name, err)
 	}
 	if e.IsDir() {
 		return &openDir{fsys: f, path: name, info: e}, nil
@@ -172,7 +172,7 @@ func (f *FileSystem) Open(name string) (fs.File, error) {
 func (f *FileSystem) Stat(name string) (fs.FileInfo, error) {
 	e, err := f.stat(name, true)
 	if err != nil {
-		return nil, failed("stat", name, err)
+		return nil, pathError("stat", name, err)
 	}
 	return e.counts(f)
 }
@@ -181,7 +181,7 @@ func (f *FileSystem) Stat(name string) (fs.FileInfo, error) {
 func (f *FileSystem) Lstat(name string) (fs.FileInfo, error) {
 	e, err := f.stat(name, false)
 	if err != nil {
-		return nil, failed("lstat", name, err)
+		return nil, pathError("lstat", name, err)
 	}
 	return e.counts(f)
 }
@@ -193,7 +193,7 @@ func (f *FileSystem) ReadLink(name string) (string, error) {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
-		return "", failed("readlink", name, err)
+		return "", pathError("readlink", name, err)
 	}
 	return e.link, nil
 }
@@ -206,7 +206,7 @@ func (f *FileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 		list[i] = l.entries[i]
 	}
 	if err != nil {
-		return list, failed("readdir", name, err)
+		return list, pathError("readdir", name, err)
 	}
 	return list, nil
 }
@@ -215,7 +215,7 @@ func (f *FileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 func (f *FileSystem) ReadFile(name string) ([]byte, error) {
 	b, err := f.readFile(name)
 	if err != nil {
-		return nil, failed("read", name, err)
+		return nil, pathError("read", name, err)
 	}
 	return b, nil
 }
@@ -260,7 +260,7 @@ func (f *FileSystem) Sub(dir string) (fs.FS, error) {
 			return sub, nil
 		}
 	}
-	return nil, failed("sub", dir, err)
+	return nil, pathError("sub", dir, err)
 }
 
 var (
@@ -270,8 +270,8 @@ var (
 	errAgain  = errors.New("the document has changed on the server")
 )
 
-// failed returns err as an *fs.PathError, as package fs requires.
-func failed(op, name string, err error) error {
+// pathError returns err as an *fs.PathError, as package fs requires.
+func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 

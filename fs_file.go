@@ -24,7 +24,7 @@ type openDir struct {
 
 func (d *openDir) Stat() (fs.FileInfo, error) { return d.info, nil }
 func (d *openDir) Close() error               { return nil }
-func (d *openDir) Read([]byte) (int, error)   { return 0, failed("read", d.path, errIsDir) }
+func (d *openDir) Read([]byte) (int, error)   { return 0, pathError("read", d.path, errIsDir) }
 
 // ReadDir implements [fs.ReadDirFile].
 func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
@@ -83,7 +83,7 @@ func (f *openFile) Stat() (fs.FileInfo, error) {
 	if !known {
 		if f.size < 0 {
 			if err := f.count(); err != nil {
-				return nil, failed("stat", f.path, err)
+				return nil, pathError("stat", f.path, err)
 			}
 		}
 		f.info.mu.Lock()
@@ -99,7 +99,7 @@ func (f *openFile) Read(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	n, err := f.read(p)
 	if err != nil && err != io.EOF {
-		err = failed("read", f.path, err)
+		err = pathError("read", f.path, err)
 	}
 	return n, err
 }
@@ -169,7 +169,7 @@ func (f *openFile) Seek(offset int64, whence int) (int64, error) {
 	defer f.mu.Unlock()
 	pos, err := f.seek(offset, whence)
 	if err != nil {
-		return 0, failed("seek", f.path, err)
+		return 0, pathError("seek", f.path, err)
 	}
 	f.pos = pos
 	return pos, nil
@@ -217,7 +217,7 @@ func (f *openFile) Close() error {
 	defer f.mu.Unlock()
 	switch {
 	case f.closed:
-		return failed("close", f.path, fs.ErrClosed)
+		return pathError("close", f.path, fs.ErrClosed)
 	case f.body != nil:
 		_ = f.body.Close() // what was not read need not be whole
 	}

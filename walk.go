@@ -86,7 +86,7 @@ func (w *walk) below(at place, dir fetch.Item, unique string) bool {
 	case w.over != nil:
 		w.yield(fetch.Item{}, fetch.Fail(fetch.OpList, w.f.root.loc, fetch.ErrTooLarge, w.over))
 		return false
-	case err != nil && !w.step(dir, failed("readdir", dir.Name, err)):
+	case err != nil && !w.step(dir, pathError("readdir", dir.Name, err)):
 		return false
 	}
 	w.uniques = append(w.uniques, unique)
