@@ -137,7 +137,7 @@ var large = map[string]struct {
 	limit int
 	why   string
 }{
-	".":               {3850, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
+	".":               {3900, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
 	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
 	"fetch/ftp":       {5350, "control, data connections and pipelining change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2900, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
