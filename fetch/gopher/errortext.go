@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 
 	"github.com/fetch1738/fetch1738/internal/menu"
@@ -36,8 +37,8 @@ var portGopher = locator.DefaultPort("gopher")
 
 // otherProtocol returns the first line of the response if it is that of an HTTP, SSH, FTP or mail
 // server, else nil. For a menu, it also recognizes news and mailbox servers; other texts may well
-// begin like their responses. An HTML page in place of a menu may be that of a gopher server; then
-// certain is false.
+// begin like their responses. Only the status line with which HTTP refuses a request is certain for
+// a document, and an HTML page in place of a menu may be that of a gopher server.
 func (s *source) otherProtocol(isMenu bool) (line []byte, certain bool) {
 	end := bytes.IndexByte(s.head, '\n') + 1
 	if end == 0 || bytes.IndexByte(s.head[:end], '\t') >= 0 {
@@ -45,6 +46,9 @@ func (s *source) otherProtocol(isMenu bool) (line []byte, certain bool) {
 	}
 	line = s.head[:end]
 	begins := func(with string) bool { return bytes.HasPrefix(line, []byte(with)) }
+	if httpRefusal.Match(line) {
+		return line, true
+	}
 	if slices.ContainsFunc([]string{"HTTP/1.", "HTTP/2", "SSH-", "220 ", "220-"}, begins) ||
 		isMenu && slices.ContainsFunc([]string{"200 ", "201 ", "+OK", "* OK"}, begins) {
 		return line, isMenu
@@ -54,6 +58,9 @@ func (s *source) otherProtocol(isMenu bool) (line []byte, certain bool) {
 	}
 	return nil, false
 }
+
+// httpRefusal is a status line of HTTP with an error.
+var httpRefusal = regexp.MustCompile(`^HTTP/1\.[01] [45][0-9][0-9] [A-Za-z ]*\r?\n$`)
 
 type verdict uint8
 
