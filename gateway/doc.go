@@ -85,17 +85,18 @@ const maxShown = 4 << 20
 
 // Pieces is the text. It can be used once.
 func (t *textPage) Pieces() iter.Seq[piece] {
-	return shownOf(t, func(r io.Reader) iter.Seq[piece] { return t.visit.linkedFrom(r, t.charset, t.failed) })
+	return shownOf(t, func(r io.Reader) iter.Seq[piece] { return t.visit.linkedFrom(r, t.charset, t.keepError) })
 }
 
 // Prose are the blocks of a text in Markdown. It can be used once.
 func (t *textPage) Prose() iter.Seq[proseBlock] {
 	return shownOf(t, func(r io.Reader) iter.Seq[proseBlock] {
-		return documentPages{t.visit}.prose(linesFrom(r, t.charset, t.failed))
+		return documentPages{t.visit}.prose(linesFrom(r, t.charset, t.keepError))
 	})
 }
 
-func (t *textPage) failed(err error) { t.visit.err = err }
+// keepError keeps the error of reading the text for the end of the page.
+func (t *textPage) keepError(err error) { t.visit.err = err }
 
 // shownOf are the parts of the text that is shown, and finds out whether there is more of it.
 func shownOf[T any](t *textPage, parts func(io.Reader) iter.Seq[T]) iter.Seq[T] {

@@ -432,10 +432,11 @@ func (p *tap) shut(c net.Conn, half bool) {
 		_ = c.(*net.TCPConn).CloseWrite()
 		_, _ = io.Copy(io.Discard, c)
 	}
-	p.forget(c)
+	p.closeConn(c)
 }
 
-func (p *tap) forget(c io.Closer) {
+// closeConn closes a connection that a kill must no longer close.
+func (p *tap) closeConn(c io.Closer) {
 	c.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -476,7 +477,7 @@ func (p *tap) control(client net.Conn) {
 	client.Close()
 	<-left
 	for _, l := range ports {
-		p.forget(l)
+		p.closeConn(l)
 	}
 	p.shut(server, true)
 }
@@ -498,7 +499,7 @@ func (p *tap) divert(line string, ports *[]net.Listener) string {
 	*ports = append(*ports, l)
 	p.wg.Go(func() {
 		client, failed := l.Accept()
-		p.forget(l)
+		p.closeConn(l)
 		server, err := net.Dial("tcp", net.JoinHostPort(host, m[1]))
 		if failed != nil && err == nil {
 			server.Close() // otherwise the server would wait for a minute until it sees that the client has gone

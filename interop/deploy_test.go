@@ -305,7 +305,7 @@ func checkDeploy(t *testing.T, d *uploader) {
 	}
 	d.check(t, nil)
 
-	remember := d.forget(t) // a first run on a server that has everything: the contents are compared, unless the times are equal
+	remember := d.hideState(t) // a first run on a server that has everything: the contents are compared, unless the times are equal
 	r = d.run(t, 0)
 	r.counts(t, 0, 0, 6)
 	if n := r.times("STOR"); n > 0 {
@@ -342,8 +342,8 @@ func checkDeploy(t *testing.T, d *uploader) {
 	d.check(t, kept)
 }
 
-// forget takes the state away, and returns a function that brings it back.
-func (d *uploader) forget(t *testing.T) (remember func()) {
+// hideState takes the state away, and returns a function that brings it back.
+func (d *uploader) hideState(t *testing.T) (remember func()) {
 	t.Helper()
 	state, away := filepath.Join(d.dir, ".fetch1738"), filepath.Join(t.TempDir(), "state")
 	if err := os.Rename(state, away); err != nil {
