@@ -174,24 +174,27 @@ func TestReplay(t *testing.T) {
 	for seed := range uint64(300) {
 		p := Draw(seed)
 		if !repeats(t, p) {
-			t.Errorf("seed %d: five runs have five orders of steps", seed)
+			t.Errorf("seed %d: fewer than five of seven runs are the same", seed)
 			showDifference(t, Run(t, p, true).Log, Run(t, p, true).Log)
 		}
 	}
 }
 
-// repeats reports whether two of up to five runs of a plan have the same steps. On a machine that runs
-// other programs, the scheduler may interrupt one goroutine of a run for another at any place.
+// repeats reports whether two runs of a plan are the same, or else five of seven. On a machine that
+// runs other programs, the scheduler may interrupt a goroutine for another one that is ready at the
+// same simulated time: at a load of 16, about one run in 150 is then another one. A world that
+// depends on chance differs much more often.
 func repeats(t *testing.T, p *Plan) bool {
-	seen := make(map[uint64]bool)
-	for range 5 {
+	times := make(map[uint64]int)
+	most := 0
+	for n := 1; n <= 7; n++ {
 		sum := Run(t, p, false).Sum
-		if seen[sum] {
+		times[sum]++
+		if most = max(most, times[sum]); n == 2 && most == 2 {
 			return true
 		}
-		seen[sum] = true
 	}
-	return false
+	return most >= 5
 }
 
 // showDifference shows where two logs begin to differ.
