@@ -3,10 +3,8 @@ package gateway
 import (
 	"io"
 	"iter"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -230,13 +228,7 @@ func (d *directory) Form() (f struct {
 }) {
 	c := d.Choice
 	c.Filter, c.Page = "", 0
-	f.Action = d.link(c)
-	path, query, _ := strings.Cut(f.Action.Path, "?")
-	f.Action.Path = path
-	values, _ := url.ParseQuery(query)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		f.Hidden = append(f.Hidden, fetch.Field{Name: name, Value: values.Get(name)})
-	}
+	f.Action, f.Hidden = d.link(c).Form()
 	return f
 }
 

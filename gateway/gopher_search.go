@@ -59,14 +59,7 @@ func (v gopherPages) searchAt(l locator.Locator) *searchForm {
 		at.Fields = 1 // so that the "?" is a part of the selector
 	}
 	form.Words = visible(form.Words)
-	form.Action = v.linkTo(&at)
-	if path, query, ok := strings.Cut(form.Action.Path, "?"); ok {
-		form.Action.Path = path
-		values, _ := url.ParseQuery(query)
-		for name := range values {
-			form.Hidden = append(form.Hidden, fetch.Field{Name: name, Value: values.Get(name)})
-		}
-	}
+	form.Action, form.Hidden = v.linkTo(&at).Form()
 	return form
 }
 

@@ -3,7 +3,9 @@ package place
 
 import (
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -165,6 +167,18 @@ func (l Link) Empty() bool { return l.Path == "" && l.Scheme == "" }
 func URL(l locator.Locator) Link {
 	scheme, rest, _ := strings.Cut(WithoutLogin(l).String(), ":")
 	return Link{Scheme: scheme, Rest: rest}
+}
+
+// Form is the address of a form that leads to the link, and the fields of its query, which the form
+// would replace.
+func (l Link) Form() (action Link, fields []fetch.Field) {
+	path, query, _ := strings.Cut(l.Path, "?")
+	l.Path = path
+	values, _ := url.ParseQuery(query)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		fields = append(fields, fetch.Field{Name: name, Value: values.Get(name)})
+	}
+	return l, fields
 }
 
 // With is the link with a query added, such as "raw". A client that uses the gateway as its proxy

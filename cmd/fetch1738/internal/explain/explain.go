@@ -111,7 +111,7 @@ func (x *explainer) explain(ctx context.Context, url string) explanation {
 			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
 		}
 		if output.Pattern(l, url) != nil {
-			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has that very name: fetching lists the directory first, then fetches each matching file")
+			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has exactly that name: fetching lists the directory first, then fetches each matching file")
 		}
 	} else if _, isUnknown := l.(*locator.Opaque); isUnknown {
 		e.err = fmt.Errorf("%w%s", e.err, plan.Meant(l.Scheme(), fetch1738.Schemes()))

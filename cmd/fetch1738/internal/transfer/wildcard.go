@@ -59,7 +59,7 @@ func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 }
 
 // matches lists the directory. It returns nil without an error if t's URL is to be used
-// literally: a file has that very name.
+// literally: a file has exactly that name.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	look := t.engine.newTransfer(t.Access, t.URL, t.place)
 	look.Looks, look.Locator, look.Sink = true, client.InDirectory(l, ""), new(output.Sink)
