@@ -332,8 +332,9 @@ type tally struct {
 	mu     sync.Mutex
 	sent   map[string][]byte // what was to be uploaded
 	stored map[string]bool   // what was uploaded without an error
+	crowd  bool              // an empty document may look complete
 
-	right, failed, wrong int
+	right, failed, empty, wrong int
 }
 
 // transferAll performs transfers, shared by the clients, which run at once. It fails the test for
@@ -341,8 +342,14 @@ type tally struct {
 // brought other bytes than those of the file. It returns the number of errors.
 func (p *portServer) transferAll(t *testing.T, total int, clients map[string]portClient) (failures int) {
 	t.Helper()
+	return (&tally{portServer: p, t: t}).transferAll(total, clients)
+}
+
+func (a *tally) transferAll(total int, clients map[string]portClient) (failures int) {
+	t := a.t
+	t.Helper()
 	var wg sync.WaitGroup
-	a := &tally{portServer: p, t: t, sent: make(map[string][]byte), stored: make(map[string]bool)}
+	a.sent, a.stored = make(map[string][]byte), make(map[string]bool)
 	for kind, client := range clients {
 		wg.Go(func() {
 			var failed int
@@ -357,15 +364,24 @@ func (p *portServer) transferAll(t *testing.T, total int, clients map[string]por
 		})
 	}
 	wg.Wait()
-	uploads := p.Uploads()
+	uploads := a.Uploads()
 	for name, want := range a.sent {
 		if got := uploads[name]; !bytes.HasPrefix(want, got) || a.stored[name] && len(got) < len(want) {
-			a.wrong++
-			t.Errorf("%s: %d bytes were stored, %d expected", name, len(got), len(want))
+			a.mistake(got, "%s: %d bytes were stored, %d expected", name, len(got), len(want))
 		}
 	}
-	t.Logf("%d right, %d failed, %d wrong", a.right, a.failed, a.wrong)
+	t.Logf("%d right, %d failed, %d empty, %d wrong", a.right, a.failed, a.empty, a.wrong)
 	return a.failed
+}
+
+// mistake counts a transfer that was not right although one side believes it.
+func (a *tally) mistake(got []byte, format string, args ...any) {
+	if a.crowd && len(got) == 0 {
+		a.empty++
+		return
+	}
+	a.wrong++
+	a.t.Errorf(format, args...)
 }
 
 // transfer performs the n-th transfer of a client. Every third is an upload.
@@ -384,8 +400,7 @@ func (a *tally) transfer(kind string, client portClient, n int) error {
 	}
 	switch {
 	case !bytes.HasPrefix(want, got) || err == nil && !upload && len(got) < len(want):
-		a.wrong++
-		a.t.Errorf("%s: transfer %d: %d bytes of %s, %d expected, error %v", kind, n, len(got), name, len(want), err)
+		a.mistake(got, "%s: transfer %d: %d bytes of %s, %d expected, error %v", kind, n, len(got), name, len(want), err)
 	case err != nil:
 		a.failed++
 	default:
@@ -434,12 +449,14 @@ func TestFTPOnePort(t *testing.T) {
 	}
 }
 
-// TestFTPOnePortCrowd has eight clients use the one port at once. Most transfers fail; none may be
-// wrong.
+// TestFTPOnePortCrowd has eight clients use the one port at once. Most transfers fail. No client
+// may get bytes of another one or a part of a document without an error. An empty document may look
+// complete: that depends on how long a connection is on its way, so on the load of the machine.
 func TestFTPOnePortCrowd(t *testing.T) {
 	t.Parallel()
 	p := startPortServer(t, func(s *ftptest.Server) { s.OnePort = true })
-	p.transferAll(t, portCount(t), map[string]portClient{
+	a := &tally{portServer: p, t: t, crowd: true}
+	a.transferAll(portCount(t), map[string]portClient{
 		"PASV":                naive{p.addr, "PASV", false}.transfer,
 		"PASV too":            naive{p.addr, "PASV", false}.transfer,
 		"EPSV":                naive{p.addr, "EPSV", false}.transfer,
