@@ -451,7 +451,8 @@ func TestFTPOnePort(t *testing.T) {
 
 // TestFTPOnePortCrowd has eight clients use the one port at once. Most transfers fail. No client
 // may get bytes of another one or a part of a document without an error. An empty document may look
-// complete: that depends on how long a connection is on its way, so on the load of the machine.
+// complete: that depends on how long a connection is on its way, so on the load of the machine. The
+// test of that name in ftptest, where time is simulated, permits no mistake.
 func TestFTPOnePortCrowd(t *testing.T) {
 	t.Parallel()
 	p := startPortServer(t, func(s *ftptest.Server) { s.OnePort = true })
