@@ -62,6 +62,10 @@ var imports = []struct {
 	{"mirror/internal/site", []string{"locator", "fetch", "fetch/ftp", "fetch/http"}},
 	{"mirror/internal/deploy", []string{"locator", "fetch", "internal/disk", "internal/pace", "internal/resume", "mirror/internal/"}},
 	{".", []string{"locator", "fetch", "fetch/", "policy", "internal/"}},
+	{"archive/warc", []string{"internal/disk"}},
+	{"archive/cdx", nil},
+	{"archive", []string{".", "archive/", "locator", "fetch", "fetch/", "policy", "internal/", "testserver", "testserver/"}},
+	{"crawl", []string{".", "archive", "archive/", "locator", "fetch", "fetch/", "policy", "internal/"}},
 	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
 	{"gateway/internal/place", []string{"locator", "fetch"}},
 	{"gateway/internal/natural", nil},
@@ -69,7 +73,7 @@ var imports = []struct {
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
 	{"adapters/internal/getting", []string{".", "locator", "fetch", "mirror"}},
 	{"adapters/internal/getting/gettingtest", []string{".", "fetch", "mirror", "testserver", "testserver/"}},
-	{"cmd/", []string{".", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "judge", "internal/", "cmd/fetch1738/internal/"}},
+	{"cmd/", []string{".", "archive", "archive/", "crawl", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "judge", "internal/", "cmd/fetch1738/internal/"}},
 }
 
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest

@@ -71,6 +71,11 @@ type Resolver struct {
 	// returned Items no longer counts when the first is yielded, unless Request.Stream is set. If
 	// 0, there is no limit.
 	MaxTransfers, MaxTransfersPerHost int
+	// Recorder, if not nil, is called in place of the Fetcher for each access: once more for each
+	// referral that is followed. It calls next, and returns what that returns, perhaps with another
+	// Body. Record of an archive.Recorder keeps what servers send in WARC files. It is called
+	// concurrently.
+	Recorder func(ctx context.Context, req *fetch.Request, next Access) (*fetch.Resource, error)
 
 	once    sync.Once
 	schemes map[string]served
@@ -81,6 +86,9 @@ type Resolver struct {
 
 	slots slots
 }
+
+// An Access is the Fetch of a Fetcher.
+type Access = func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error)
 
 // Get fetches url with a new Resolver that has every default. The caller must close the Resource,
 // which also closes the Resolver. The error is a *[fetch.Error].
@@ -127,7 +135,13 @@ func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch
 // allow. A Body that exceeds Limits.Body ends in an error of kind [fetch.ErrTooLarge]. The caller
 // must close the Resource. The error is a *[fetch.Error].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, fetch.Fetcher.Fetch)
+	access := fetch.Fetcher.Fetch
+	if r.Recorder != nil {
+		access = func(f fetch.Fetcher, ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+			return r.Recorder(ctx, req, f.Fetch)
+		}
+	}
+	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, access)
 	if err != nil {
 		return nil, err
 	}
