@@ -42,11 +42,11 @@ var kinds = []kind{
 	})},
 	{name: "patch", draw: identified, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		return d.patched(len(v.data), v.mod.AddDate(0, 0, 2))
+		return d.patched(len(v.data), d.otherTime(v.mod))
 	})},
 	{name: "extend", draw: identified, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		return d.patched(len(v.data)+1+e.N%5000, v.mod)
+		return d.patched(d.otherSize(len(v.data)+1+e.N%5000), v.mod)
 	})},
 	{name: "vanish", draw: changes, happen: changing(func(*document, Event) version { return version{gone: true} })},
 	{name: "exodus", draw: ofTree, happen: exodus},
@@ -189,6 +189,16 @@ func (d *document) otherSize(n int) int {
 		n++
 	}
 	return n
+}
+
+// otherTime returns a time two days after mod, or some days later, that is the time of no other
+// version: two with the same size and time would have the same validator.
+func (d *document) otherTime(mod time.Time) time.Time {
+	mod = mod.AddDate(0, 0, 2)
+	for slices.ContainsFunc(d.all(), func(v version) bool { return v.mod.Equal(mod) }) {
+		mod = mod.AddDate(0, 0, 2)
+	}
+	return mod
 }
 
 // errnos are what disks answer.

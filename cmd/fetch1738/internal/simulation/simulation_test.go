@@ -40,7 +40,7 @@ func TestSeeds(t *testing.T) {
 	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
 	operations := regexp.MustCompile(os.Getenv("SIM_OPERATIONS"))
 	tell := os.Getenv("SIM_TELL") // a file for the current plan, in case that the program crashes
-	seed := from
+	seed, failures := from, ""
 	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
 		p := Draw(seed)
 		if !operations.MatchString(p.about()) {
@@ -56,12 +56,15 @@ func TestSeeds(t *testing.T) {
 		if len(o.Broken) > 0 && !failed[class(o.Broken[0])] {
 			failed[class(o.Broken[0])] = true
 			report(t, seed, p, o)
+			failures += fmt.Sprintf("\nseed %d: %.300s", seed, o.Broken[0])
 		}
 	}
-	t.Logf("seeds %d to %d in %v", from, seed-1, time.Since(began).Round(time.Second))
+	var events []string
 	for _, name := range slices.Sorted(maps.Keys(acted)) {
-		t.Logf("%8d %s", acted[name], name)
+		events = append(events, fmt.Sprintf("%s %d", name, acted[name]))
 	}
+	// The failures come last, because of a long output people often see the end only.
+	t.Logf("seeds %d to %d in %v: %s%s", from, seed-1, time.Since(began).Round(time.Second), strings.Join(events, ", "), failures)
 }
 
 // seeds reads SIM_SEEDS.

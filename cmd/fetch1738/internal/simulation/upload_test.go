@@ -131,7 +131,8 @@ func (w *world) serverFiles() map[string]string {
 	return all
 }
 
-// meddle changes every other file on the server, as another user of it would. Some keep their size.
+// meddle changes every other file on the server, as another user of it would. Some keep their size,
+// but only where the server shows their times.
 func meddle(w *world, e Event) {
 	s := w.sites[0]
 	for i, d := range s.documents {
@@ -140,7 +141,7 @@ func meddle(w *world, e Event) {
 			continue
 		}
 		w.acts(e)
-		with := edited
+		with := d.make(14, d.otherSize(len(edited)))
 		if e.N/2%2 == 0 && s.showsTimes() {
 			with = d.make(14, len(data))
 		}
