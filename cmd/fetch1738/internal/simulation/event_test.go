@@ -246,7 +246,9 @@ func (p *process) before(c *simdisk.Call) error {
 			switch w.disk.Delete(c.Name); e.Kind {
 			case "link":
 				w.disk.Symlink([]string{treasure, nothing}[e.N%2], c.Name)
+				w.mu.Lock()
 				w.links = append(w.links, c.Name)
+				w.mu.Unlock()
 			case "other":
 				w.disk.Put(c.Name, []byte("of another user"), time.Now())
 			}
