@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -169,6 +170,19 @@ func TestReplyBeforeReplies(t *testing.T) {
 		c := testclient.LoginFTP(t, srv)
 		c.Expect("MLSD", "250 armed")
 		c.Expect("MLSD", "550")
+	})
+}
+
+// TestArgumentLikeCode tests that an argument is not taken for the code of a key: "CWD 250" is one.
+func TestArgumentLikeCode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, inMemory, ftptest.VSFTPD, func(s *ftptest.Server) {
+			s.Content = fstest.MapFS{"250/a.bin": {Data: []byte("data")}}
+		})
+		c := testclient.LoginFTP(t, srv)
+		c.Expect("CWD 250", "250 Directory successfully changed.")
+		c.Expect("PWD", `257 "/250"`)
+		c.Expect("CWD ", "550")
 	})
 }
 

@@ -54,9 +54,12 @@ type Replies map[string]string
 
 // fixedReply returns the reply to a command that has no effect.
 func (r Replies) fixedReply(verb, arg string) (text string, ok bool) {
-	if text, ok = r[verb+" "+arg]; !ok {
-		text, ok = r[verb]
+	if arg == "" { // another argument may look like a code: "REST 350" is the key of a reply
+		if text, ok = r[verb+" "]; ok {
+			return text, true
+		}
 	}
+	text, ok = r[verb]
 	return text, ok
 }
 

@@ -42,11 +42,11 @@ var kinds = []kind{
 	})},
 	{name: "patch", draw: identified, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		return d.patched(len(v.data), v.mod.AddDate(0, 0, 2))
+		return d.patched(len(v.data), d.otherTime(v.mod))
 	})},
 	{name: "extend", draw: identified, happen: changing(func(d *document, e Event) version {
 		v := d.last()
-		return d.patched(len(v.data)+1+e.N%5000, v.mod)
+		return d.patched(d.otherSize(len(v.data)+1+e.N%5000), v.mod)
 	})},
 	{name: "vanish", draw: changes, happen: changing(func(*document, Event) version { return version{gone: true} })},
 	{name: "exodus", draw: ofTree, happen: exodus},
@@ -191,6 +191,16 @@ func (d *document) otherSize(n int) int {
 	return n
 }
 
+// otherTime returns a time two days after mod, or some days later, that is the time of no other
+// version: two with the same size and time would have the same validator.
+func (d *document) otherTime(mod time.Time) time.Time {
+	mod = mod.AddDate(0, 0, 2)
+	for slices.ContainsFunc(d.all(), func(v version) bool { return v.mod.Equal(mod) }) {
+		mod = mod.AddDate(0, 0, 2)
+	}
+	return mod
+}
+
 // errnos are what disks answer.
 var errnos = map[string]syscall.Errno{
 	"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EACCES": syscall.EACCES, "EROFS": syscall.EROFS, "EMFILE": syscall.EMFILE,
@@ -236,7 +246,9 @@ func (p *process) before(c *simdisk.Call) error {
 			switch w.disk.Delete(c.Name); e.Kind {
 			case "link":
 				w.disk.Symlink([]string{treasure, nothing}[e.N%2], c.Name)
+				w.mu.Lock()
 				w.links = append(w.links, c.Name)
+				w.mu.Unlock()
 			case "other":
 				w.disk.Put(c.Name, []byte("of another user"), time.Now())
 			}

@@ -40,8 +40,20 @@ func TestSeeds(t *testing.T) {
 	acted, failed, began := make(map[string]int), make(map[string]bool), time.Now()
 	operations := regexp.MustCompile(os.Getenv("SIM_OPERATIONS"))
 	tell := os.Getenv("SIM_TELL") // a file for the current plan, in case that the program crashes
-	seed := from
-	for ; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
+	last, failures := from, ""
+	defer func() { // a data race ends the test in the middle
+		var events []string
+		for _, name := range slices.Sorted(maps.Keys(acted)) {
+			events = append(events, fmt.Sprintf("%s %d", name, acted[name]))
+		}
+		if t.Failed() && failures == "" {
+			failures = fmt.Sprintf("\nseed %d: see above", last)
+		}
+		// The failures come last: of a long output, people often see the end only.
+		t.Logf("seeds %d to %d in %v: %s%s", from, last, time.Since(began).Round(time.Second), strings.Join(events, ", "), failures)
+	}()
+	for seed := from; seed < to && len(failed) < most && (end == 0 || time.Since(began) < end); seed++ {
+		last = seed
 		p := Draw(seed)
 		if !operations.MatchString(p.about()) {
 			continue
@@ -56,11 +68,8 @@ func TestSeeds(t *testing.T) {
 		if len(o.Broken) > 0 && !failed[class(o.Broken[0])] {
 			failed[class(o.Broken[0])] = true
 			report(t, seed, p, o)
+			failures += fmt.Sprintf("\nseed %d: %.300s", seed, o.Broken[0])
 		}
-	}
-	t.Logf("seeds %d to %d in %v", from, seed-1, time.Since(began).Round(time.Second))
-	for _, name := range slices.Sorted(maps.Keys(acted)) {
-		t.Logf("%8d %s", acted[name], name)
 	}
 }
 

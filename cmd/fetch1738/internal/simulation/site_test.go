@@ -26,13 +26,13 @@ type site struct {
 	Site
 	w         *world
 	number    int
-	server    server
 	documents []*document
 	files     live
 	url       string              // with the login
 	path      func(string) string // of a document, in a URL
+	mu        sync.Mutex          // for what follows
+	running   server              // use server
 	armed     []Event
-	mu        sync.Mutex           // for others and meddled
 	others    map[string][][]byte  // of an upload: what others have put on the server, by name
 	meddled   map[string]time.Time // and when they changed a document there
 }
@@ -109,6 +109,13 @@ func newSite(w *world, number int) (*site, error) {
 	return s, s.start()
 }
 
+// server returns the server that runs now. Another process may start the next one.
+func (s *site) server() server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running
+}
+
 // start starts the server. It is always at the same address.
 func (s *site) start() error {
 	addr := fmt.Sprintf("127.0.0.%d:%d", 1+s.number, 2100+s.number)
@@ -122,10 +129,11 @@ func (s *site) start() error {
 	ctx := context.Background()
 	plain := func(name string) string { return "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/") }
 	path := plain
+	var started server
 	var err error
 	switch s.Scheme {
 	case "ftp":
-		s.server, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
+		started, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
 			common(&f.Server)
 			f.Users = users
 			for _, way := range slices.Concat(ways, waysOfUploads) {
@@ -135,7 +143,7 @@ func (s *site) start() error {
 			}
 		})
 	case "http":
-		s.server, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
+		started, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
 	case "gopher":
 		path = func(name string) string {
 			item := "/9"
@@ -147,7 +155,7 @@ func (s *site) start() error {
 			}
 			return item + plain(name)
 		}
-		s.server, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) {
+		started, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) {
 			common(&g.Server)
 			if s.Plus {
 				g.Dialect = gophertest.StandardGopher
@@ -158,14 +166,17 @@ func (s *site) start() error {
 			i := strings.LastIndex(name, "/")
 			return "/" + strings.ReplaceAll(name[:i], "/", ".") + name[i:]
 		}
-		s.server, err = nntptest.Start(ctx, addr, func(n *nntptest.Server) { common(&n.Server) })
+		started, err = nntptest.Start(ctx, addr, func(n *nntptest.Server) { common(&n.Server) })
 	case "wais":
 		var srv *waistest.Server
 		srv, err = waistest.Start(ctx, addr, func(q *waistest.Server) { common(&q.Server) })
-		s.server, path = srv, func(name string) string { return srv.DocumentPath("files", name) }
+		started, path = srv, func(name string) string { return srv.DocumentPath("files", name) }
 	case "prospero":
-		s.server, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(&q.Server) })
+		started, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(&q.Server) })
 	}
+	s.mu.Lock()
+	s.running = started
+	s.mu.Unlock()
 	if s.url != "" {
 		return err // a restart: operations may be reading the URL
 	}
@@ -187,7 +198,7 @@ func (s *site) restart() {
 	if !s.w.plan.uploads() {
 		s.files.show(s.documents, s.documents)
 	}
-	if _ = s.server.Close(); s.w.plan.uploads() {
+	if _ = s.server().Close(); s.w.plan.uploads() {
 		s.hold()
 	}
 	if err := s.start(); err != nil {
@@ -202,6 +213,8 @@ func (w *world) arm(e Event) {
 		w.breaks("%+v: %v", e, err)
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.armed = append(s.armed, e)
 }
 
@@ -211,27 +224,30 @@ func (s *site) armFault(e Event) error {
 		if text == "" {
 			continue
 		}
-		f, err := s.server.ParseFault(text)
+		f, err := s.server().ParseFault(text)
 		if err != nil {
 			return err
 		}
 		faults = append(faults, f)
 	}
-	return s.server.Arm(e.Name, e.N, faults...)
+	return s.server().Arm(e.Name, e.N, faults...)
 }
 
 // note counts which of the armed faults have acted.
 func (s *site) note() {
 	pending := ""
-	if err := s.server.PendingFaults(); err != nil {
+	if err := s.server().PendingFaults(); err != nil {
 		pending = err.Error()
 	}
-	for _, e := range s.armed {
-		if f, err := s.server.ParseFault(e.Fault); err == nil && !strings.Contains(pending, f.String()) {
+	s.mu.Lock()
+	armed := s.armed
+	s.armed = nil
+	s.mu.Unlock()
+	for _, e := range armed {
+		if f, err := s.server().ParseFault(e.Fault); err == nil && !strings.Contains(pending, f.String()) {
 			s.w.acts(e)
 		}
 	}
-	s.armed = nil
 }
 
 // change gives a document another version, or takes it away.
@@ -325,7 +341,7 @@ var tables = sync.OnceValue(func() map[string][][]choice {
 			panic(err)
 		}
 		r := rand.New(rand.NewPCG(0, 0))
-		for _, f := range s.server.Faults() {
+		for _, f := range s.server().Faults() {
 			if slices.Contains(forging, f.Name) || scheme == "gopher" && f.Name == "Reply" {
 				continue
 			}
@@ -346,7 +362,7 @@ var tables = sync.OnceValue(func() map[string][][]choice {
 				all[scheme] = append(all[scheme], choices)
 			}
 		}
-		_ = s.server.Close()
+		_ = s.server().Close()
 	}
 	return all
 })

@@ -80,7 +80,7 @@ var v1994 = time.Date(1994, 11, 1, 10, 0, 0, 0, time.UTC)
 // hold keeps what a server has when it ends.
 func (s *site) hold() {
 	now := fstest.MapFS{}
-	files := s.server.Files()
+	files := s.server().Files()
 	_ = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -103,13 +103,13 @@ func (s *site) hold() {
 
 // has returns what the server has under a name.
 func (s *site) has(name string) ([]byte, bool) {
-	data, err := fs.ReadFile(s.server.Files(), name)
+	data, err := fs.ReadFile(s.server().Files(), name)
 	return data, err == nil
 }
 
 // names returns the names of the files that the server has.
 func (s *site) names() (names []string) {
-	_ = fs.WalkDir(s.server.Files(), ".", func(name string, e fs.DirEntry, err error) error {
+	_ = fs.WalkDir(s.server().Files(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			names = append(names, name)
 		}
@@ -131,7 +131,8 @@ func (w *world) serverFiles() map[string]string {
 	return all
 }
 
-// meddle changes every other file on the server, as another user of it would. Some keep their size.
+// meddle changes every other file on the server, as another user of it would. Some keep their size,
+// but only where the server shows their times.
 func meddle(w *world, e Event) {
 	s := w.sites[0]
 	for i, d := range s.documents {
@@ -140,7 +141,7 @@ func meddle(w *world, e Event) {
 			continue
 		}
 		w.acts(e)
-		with := edited
+		with := d.make(14, d.otherSize(len(edited)))
 		if e.N/2%2 == 0 && s.showsTimes() {
 			with = d.make(14, len(data))
 		}
@@ -148,7 +149,7 @@ func meddle(w *world, e Event) {
 		s.mu.Lock()
 		s.meddled[d.name] = time.Now()
 		s.mu.Unlock()
-		if err := s.server.PutModified(d.name, with, time.Now().Add(time.Hour)); err != nil {
+		if err := s.server().PutModified(d.name, with, time.Now().Add(time.Hour)); err != nil {
 			w.breaks("%s cannot be changed on the server: %v", d.name, err)
 		}
 	}

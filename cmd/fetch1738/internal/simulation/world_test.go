@@ -71,7 +71,7 @@ func newWorld(p *Plan, keep bool) (*world, error) {
 func (w *world) close() {
 	for _, s := range w.sites {
 		s.note()
-		_ = s.server.Close() // its error is that of faults which have not acted
+		_ = s.server().Close() // its error is that of faults which have not acted
 	}
 }
 
