@@ -83,7 +83,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.block.Read(p)
 	if n > 0 {
-		b.a.trace.Body(int64(n))
+		b.a.trace.Took(p[:n])
 	}
 	switch {
 	case err == io.EOF:
