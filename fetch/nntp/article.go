@@ -33,7 +33,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 func (a *access) resource(s *session) *fetch.Resource {
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: io.NopCloser(strings.NewReader("")),
-		Info: &Info{Greeting: s.greeting}, Peer: s.peer,
+		Info: &Info{Greeting: s.greeting}, Peer: s.peer, TLS: s.State(),
 	}
 }
 
