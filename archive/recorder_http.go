@@ -66,7 +66,7 @@ func (e *event) response() *exchange {
 	return &e.exchanges[len(e.exchanges)-1]
 }
 
-// statusOf returns the status of a response; 0 if there is none.
+// statusOf returns the status of a response; 0 if it has no status.
 func statusOf(head []byte) int {
 	if !bytes.HasPrefix(head, []byte("HTTP/")) {
 		return 0

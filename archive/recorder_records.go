@@ -41,7 +41,7 @@ type records struct {
 	uri   string // of the access; of its last redirect
 	date  string
 	addr  netip.Addr
-	first string         // the id of the record that the metadata is about; "" if there is none
+	first string         // the id of the record that the metadata is about; "" without one
 	learn func(k *known) // remembers that record; nil if it has no content
 }
 
