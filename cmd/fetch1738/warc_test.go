@@ -148,6 +148,11 @@ func TestMirrorWARC(t *testing.T) {
 	wantRecorded(t, run("1"), "resource "+root, "resource "+sub, "resource "+root+"a", "resource "+sub+"b")
 	srv.PutModified("a", []byte("new\n"), old.Add(time.Hour))
 	wantRecorded(t, run("2"), "resource "+root, "resource "+sub, "resource "+root+"a")
+	small := filepath.Join(dir, "small") // each access begins another file
+	runs(t, 0, "", "mirror", "-s", "--warc", small, "--warc-size", "1", "--warc-version", "1.0", root, filepath.Join(dir, "copy2"))
+	if files, err := filepath.Glob(filepath.Join(small, "*.warc.gz")); err != nil || len(files) != 4 {
+		t.Errorf("%q, %v", files, err)
+	}
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"a.txt": {Data: []byte("a\n")}} })
 	for range 2 { // the second run adds a file to the folder, and knows what the first one has
 		runs(t, 0, "", "mirror", "-s", "--connections", "1", "--warc", filepath.Join(dir, "3"), gopher.URL+"/", filepath.Join(dir, "copy3"))
