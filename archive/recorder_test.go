@@ -144,6 +144,12 @@ func readRecords(t *testing.T, name string) (all []record) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	if _, err := warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %v", name, f) }); err != nil {
+		t.Error(err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
 	reader := warc.NewReader(file)
 	ids := map[string]bool{}
 	for {
@@ -599,7 +605,7 @@ func TestWriteFails(t *testing.T) {
 		for _, url := range []string{w.ftp.URL + "/motd.txt", w.ftp.URL + "/none", w.web.URL + "/motd.txt"} {
 			_, err := w.get(url)
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.ErrLocalIO || e.Op != fetch.OpWrite {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrLocalIO || e.Op != fetch.OpWrite || !errors.Is(err, archive.ErrNotRecorded) {
 				t.Errorf("%s: %v", url, err)
 			}
 		}
