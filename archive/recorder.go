@@ -164,7 +164,7 @@ func (e *event) fetched(res *fetch.Resource) {
 	copied := *res
 	copied.Body, copied.Items = nil, nil
 	e.res = &copied
-	if addr := res.Peer.Addr(); addr.IsValid() {
+	if addr := res.Peer.Addr(); addr.IsValid() && e.proxied() == nil {
 		e.peer.addr = addr
 	}
 }
