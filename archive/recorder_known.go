@@ -14,8 +14,8 @@ import (
 )
 
 // maxKnown is how many URLs a generation has. A Recorder remembers two generations, which need up
-// to 50 MB, and then forgets the older one: a content that it has forgotten is recorded once more.
-const maxKnown = 300_000
+// to 34 MB, and then forgets the older one: a content that it has forgotten is recorded once more.
+const maxKnown = 200_000
 
 // known are the last captures of URLs. It keeps a hash of each URL: two URLs with the same hash, of
 // 64 bits with a random seed, must also have the same content to be mistaken for each other.
