@@ -127,6 +127,13 @@ const operations = {
     return await pages.get(page).page.evaluate(expression) ?? null;
   },
 
+  // framed waits for a frame of the page that shows a text, and returns its address.
+  async framed({page, text}) {
+    const has = async f => (await f.evaluate(() => document.body?.innerText ?? '')).includes(text);
+    const p = pages.get(page).page;
+    return (await p.waitForFrame(f => f !== p.mainFrame() && has(f).catch(() => false))).url();
+  },
+
   async emulate({page, width, height, dark}) {
     const p = pages.get(page).page;
     await p.setViewport({width, height});
