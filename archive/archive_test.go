@@ -56,6 +56,9 @@ func (r record) draft(t *testing.T) warc.Draft {
 // write writes a WARC file.
 func write(t *testing.T, name string, records ...record) string {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	w, err := warc.CreateFile(name, warc.Options{Software: "test", Now: func() time.Time { return day }})
 	if err != nil {
 		t.Fatal(err)
