@@ -20,7 +20,7 @@ const (
 
 // indexFile adds the lines of a WARC file.
 func indexFile(p place, name string, s *cdx.Sorter) error {
-	file, all, err := p.open(0, 0)
+	file, all, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,13 @@ func lineOf(rec *warc.Record, file string) (*cdx.Line, error) {
 		l.Modified = &t
 	}
 	media, size := rec.Header.Get(warc.FieldContentType), rec.Length
-	if isHTTP(media) {
-		body := bufio.NewReaderSize(rec.Block, 4<<10)
-		head, err := readHead(body)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // Open says what is wrong with it
-			return nil, err
-		}
+	payload, err := rec.Payload()
+	if err != nil {
+		return nil, err
+	}
+	if head := payload.Head; head != nil {
 		media = fromHead(l, head)
-		if size -= int64(len(head)); isChunked(head, body, size, l.Truncated != "") {
+		if size -= int64(len(head)); isChunked(head, bufio.NewReader(payload), size, l.Truncated != "") {
 			size = -1
 		}
 	}

@@ -29,8 +29,8 @@ type place struct {
 	offset, size int64 // size is -1 for a whole file
 }
 
-// open opens the file of a place, and returns the records from offset on.
-func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
+// open opens the file of a place.
+func (p place) open() (*os.File, *io.SectionReader, error) {
 	file, err := os.Open(p.name)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(p.name, warc.OpenSuffix) {
 		file, err = os.Open(strings.TrimSuffix(p.name, warc.OpenSuffix)) // its writer has closed it
@@ -38,17 +38,15 @@ func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	end := p.size
-	if end < 0 {
-		end = 1 << 62
+	size := p.size
+	if size < 0 {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, errors.Join(err, file.Close())
+		}
+		size = info.Size()
 	}
-	if offset > end {
-		offset = end
-	}
-	if length == 0 || length > end-offset {
-		length = end - offset
-	}
-	return file, io.NewSectionReader(file, p.offset+offset, length), nil
+	return file, io.NewSectionReader(file, p.offset, size), nil
 }
 
 // Open opens an Archive of files, by their names: WARC files (.warc, .warc.gz), WACZ files (.wacz),

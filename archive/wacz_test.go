@@ -240,7 +240,7 @@ func TestHostileWACZ(t *testing.T) {
 		"too long":             {"archive/x.warc.gz", string(data), "indexes/index.cdx.gz", compressed(t, strings.Repeat(line, 100_000))},
 		"not KEY TIMESTAMP":    {"archive/x.warc.gz", string(data), "indexes/index.cdx", "x\n"},
 		"gzip: invalid header": {"archive/x.warc.gz", string(data), "indexes/index.cdx.gz", "xxxxxxxxxxxx"},
-		"no gzip member":       {"archive/x.warc.gz", "\x1f\x8bx"},
+		"not a gzip member":    {"archive/x.warc.gz", "\x1f\x8bx"},
 		"too long for":         {"archive/x.warc.gz", string(data), "indexes/index.cdx!", strings.Repeat("x", 5<<20)},
 	} {
 		a, err := Open(zipped(t, contents...))

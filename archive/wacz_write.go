@@ -164,7 +164,7 @@ func (a *Archive) writeWARCs(w *waczWriter) (map[place]string, error) {
 			name := unusedName(filepath.Base(key), used)
 			names[from] = name
 			err := w.add("archive/"+name, zip.Store, func(to io.Writer) error {
-				file, content, err := from.open(0, 0)
+				file, content, err := from.open()
 				if err != nil {
 					return err
 				}
