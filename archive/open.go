@@ -103,29 +103,33 @@ func isWARC(name string) bool {
 func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
 
 func (a *Archive) addFolder(name string, loose map[string]place) error {
-	entries, err := os.ReadDir(name)
-	if err != nil {
+	files, err := filesOf(name, isWARC)
+	packed, err2 := filesOf(name, isWACZ)
+	if err = errors.Join(err, err2); err == nil && len(files)+len(packed) == 0 {
+		err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
+	}
+	for i := 0; i < len(packed) && err == nil; i++ {
+		err = a.addWACZ(packed[i])
+	}
+	if err != nil || len(files) == 0 {
 		return err
 	}
 	p := &part{files: make(map[string]place)}
-	found := false
-	for _, e := range entries {
-		switch path := filepath.Join(name, e.Name()); {
-		case e.IsDir():
-		case isWACZ(path):
-			err = errors.Join(err, a.addWACZ(path))
-			found = true
-		case isWARC(path):
-			p.files[e.Name()] = place{path, 0, -1}
-		}
-	}
-	if err != nil || len(p.files) == 0 {
-		if err == nil && !found {
-			err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
-		}
-		return err
+	for _, file := range files {
+		p.files[filepath.Base(file)] = place{file, 0, -1}
 	}
 	return a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose)
+}
+
+// filesOf returns the files of a kind in a folder.
+func filesOf(folder string, kind func(name string) bool) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.IsDir() && kind(e.Name()) {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files, err
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.
