@@ -293,7 +293,7 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := content(t, a, "ftp://h/x", time.Time{}); !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "digest") {
+	if _, _, err := content(t, a, "ftp://h/x", time.Time{}); !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "WARC-Block-Digest") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(name, append([]byte("\r\n"), data...), 0o666); err != nil {

@@ -29,8 +29,8 @@ type place struct {
 	offset, size int64 // size is -1 for a whole file
 }
 
-// open opens the file of a place, and returns the records from offset on.
-func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
+// open opens the file of a place.
+func (p place) open() (*os.File, *io.SectionReader, error) {
 	file, err := os.Open(p.name)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(p.name, warc.OpenSuffix) {
 		file, err = os.Open(strings.TrimSuffix(p.name, warc.OpenSuffix)) // its writer has closed it
@@ -38,17 +38,15 @@ func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	end := p.size
-	if end < 0 {
-		end = 1 << 62
+	size := p.size
+	if size < 0 {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, errors.Join(err, file.Close())
+		}
+		size = info.Size()
 	}
-	if offset > end {
-		offset = end
-	}
-	if length == 0 || length > end-offset {
-		length = end - offset
-	}
-	return file, io.NewSectionReader(file, p.offset+offset, length), nil
+	return file, io.NewSectionReader(file, p.offset, size), nil
 }
 
 // Open opens an Archive of files, by their names: WARC files (.warc, .warc.gz), WACZ files (.wacz),
@@ -105,29 +103,33 @@ func isWARC(name string) bool {
 func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
 
 func (a *Archive) addFolder(name string, loose map[string]place) error {
-	entries, err := os.ReadDir(name)
-	if err != nil {
+	files, err := filesOf(name, isWARC)
+	packed, err2 := filesOf(name, isWACZ)
+	if err = errors.Join(err, err2); err == nil && len(files)+len(packed) == 0 {
+		err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
+	}
+	for i := 0; i < len(packed) && err == nil; i++ {
+		err = a.addWACZ(packed[i])
+	}
+	if err != nil || len(files) == 0 {
 		return err
 	}
 	p := &part{files: make(map[string]place)}
-	found := false
-	for _, e := range entries {
-		switch path := filepath.Join(name, e.Name()); {
-		case e.IsDir():
-		case isWACZ(path):
-			err = errors.Join(err, a.addWACZ(path))
-			found = true
-		case isWARC(path):
-			p.files[e.Name()] = place{path, 0, -1}
-		}
-	}
-	if err != nil || len(p.files) == 0 {
-		if err == nil && !found {
-			err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
-		}
-		return err
+	for _, file := range files {
+		p.files[filepath.Base(file)] = place{file, 0, -1}
 	}
 	return a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose)
+}
+
+// filesOf returns the files of a kind in a folder.
+func filesOf(folder string, kind func(name string) bool) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if !e.IsDir() && kind(e.Name()) {
+			files = append(files, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files, err
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.

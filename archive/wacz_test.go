@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +22,19 @@ import (
 
 // fixed is what the tests write WACZ files with.
 var fixed = WACZ{Title: "T", Software: "test/1", Now: func() time.Time { return day }}
+
+// pack writes a WACZ file.
+func pack(t *testing.T, a *Archive, name string) string {
+	t.Helper()
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(a.WriteWACZ(file, fixed), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
 
 // members returns the members of a ZIP file in order, and their contents.
 func members(t *testing.T, name string) (names []string, contents map[string]string) {
@@ -58,10 +72,7 @@ func TestWriteWACZ(t *testing.T) {
 		record{warc.Resource, "gopher://h.example/1/m", 5, menuType, "i", warc.Header{{Name: warc.FieldTruncated, Value: "time"}}},
 		record{warc.Resource, "gopher://h.example:70/1/a%20b", 2, menuType, "", nil})
 	a := open(t, one, two)
-	name := filepath.Join(dir, "out.wacz")
-	if err := a.WriteWACZ(name, fixed); err != nil {
-		t.Fatal(err)
-	}
+	name := pack(t, a, filepath.Join(dir, "out.wacz"))
 	names, contents := members(t, name)
 	want := []string{"archive/x.warc.gz", "archive/2-x.warc.gz", "indexes/index.cdx", "pages/pages.jsonl", "datapackage.json", "datapackage-digest.json"}
 	if diff := cmp.Diff(want, names); diff != "" {
@@ -145,10 +156,7 @@ func TestLongIndex(t *testing.T) {
 		records = append(records, record{warc.Resource, fmt.Sprintf("gopher://h/0/%d", i), i, "text/plain", fmt.Sprint(i), nil})
 	}
 	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
-	name := filepath.Join(t.TempDir(), "x.wacz")
-	if err := a.WriteWACZ(name, fixed); err != nil {
-		t.Fatal(err)
-	}
+	name := pack(t, a, filepath.Join(t.TempDir(), "x.wacz"))
 	_, contents := members(t, name)
 	list := contents["indexes/index.idx"]
 	if strings.Count(list, "\n") != 4 || !strings.HasPrefix(list, "!meta 0 {\"format\": \"cdxj-gzip-1.0\"") || !strings.Contains(list, "\ngopher://h/0/0 20261124120000 {\"offset\": 0,") {
@@ -240,7 +248,7 @@ func TestHostileWACZ(t *testing.T) {
 		"too long":             {"archive/x.warc.gz", string(data), "indexes/index.cdx.gz", compressed(t, strings.Repeat(line, 100_000))},
 		"not KEY TIMESTAMP":    {"archive/x.warc.gz", string(data), "indexes/index.cdx", "x\n"},
 		"gzip: invalid header": {"archive/x.warc.gz", string(data), "indexes/index.cdx.gz", "xxxxxxxxxxxx"},
-		"no gzip member":       {"archive/x.warc.gz", "\x1f\x8bx"},
+		"not a gzip member":    {"archive/x.warc.gz", "\x1f\x8bx"},
 		"too long for":         {"archive/x.warc.gz", string(data), "indexes/index.cdx!", strings.Repeat("x", 5<<20)},
 	} {
 		a, err := Open(zipped(t, contents...))
@@ -266,5 +274,112 @@ func TestHostileWACZ(t *testing.T) {
 		if _, err := a.Open(c); err == nil || !strings.Contains(err.Error(), "fetch1738 warc index") {
 			t.Errorf("%d: %v", i, err)
 		}
+	}
+}
+
+// TestIndexFile opens an index that is beside the files, and makes a new one if it is not of the files
+// as they are.
+func TestIndexFile(t *testing.T) {
+	dir := t.TempDir()
+	index := func(name string, files ...string) {
+		t.Helper()
+		var b bytes.Buffer
+		if err := WriteIndex(&b, files...); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := write(t, filepath.Join(dir, "1.warc.gz"), sample...)
+	two := write(t, filepath.Join(dir, "2.warc"), record{warc.Resource, "gopher://z/0/z", 0, "text/plain", "z", nil})
+	index(one+".cdxj", one)
+	index(filepath.Join(dir, "index.cdxj"), dir)
+	for _, test := range []struct {
+		names []string
+		made  bool // an index is made
+	}{{[]string{one}, false}, {[]string{two}, true}, {[]string{dir}, false}} {
+		a := open(t, test.names...)
+		if made := a.parts[0].temp != nil; made != test.made || len(a.parts) != 1 {
+			t.Errorf("%v: made %v, %d parts", test.names, made, len(a.parts))
+		}
+	}
+	same(t, open(t, dir), open(t, two, one))
+	a := open(t, dir)
+	if sites, err := a.Sites(); err != nil || len(sites) != 8 {
+		t.Error(sites, err)
+	}
+	write(t, two, record{warc.Resource, "gopher://z/0/new", 0, "text/plain", "z", nil})
+	if a := open(t, dir); a.parts[0].temp == nil {
+		t.Error("the index of a file that has grown is used")
+	}
+	write(t, filepath.Join(dir, "3.warc"))
+	index(filepath.Join(dir, "index.cdxj"), one, two)
+	if a := open(t, dir); a.parts[0].temp == nil {
+		t.Error("an index without one of the files is used")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "index.cdxj"), []byte("b\na\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if a := open(t, dir); a.parts[0].temp == nil {
+		t.Error("an index that is not sorted is used")
+	}
+	if err := WriteIndex(io.Discard, one, filepath.Join(dir, "..", filepath.Base(dir))); err == nil || !strings.Contains(err.Error(), "only one file named 1.warc.gz") {
+		t.Error(err)
+	}
+}
+
+// TestOpenErrors names what cannot be opened.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	if err := os.Mkdir(empty, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"a.txt": "x", "half.warc": "WARC/1.1\r\nWARC-Type: resource\r\n", "none.wacz": "PK"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		"absent.warc": "no such file", "a.txt": "not a WARC file", "empty": "no WARC or WACZ files", "half.warc": "record at offset 0", "none.wacz": "not a valid zip file",
+	} {
+		a, err := Open(filepath.Join(dir, name))
+		if err == nil {
+			_ = a.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestUnfinished opens a file that is being written, and finds its records after its writer has
+// closed it.
+func TestUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	name := write(t, filepath.Join(dir, "x.warc"), sample[0], sample[1])
+	if err := os.Rename(name, name+warc.OpenSuffix); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name + warc.OpenSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name+warc.OpenSuffix, data[:len(data)-50], 0o666); err != nil { // within the last record
+		t.Fatal(err)
+	}
+	a := open(t, dir)
+	if _, err := a.Find(sample[1].url, time.Time{}); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if err := a.WriteWACZ(io.Discard, fixed); err == nil || !strings.Contains(err.Error(), "still being written") {
+		t.Error(err)
+	}
+	if err := os.Rename(name+warc.OpenSuffix, name); err != nil {
+		t.Fatal(err)
+	}
+	if _, body, err := content(t, a, sample[0].url, time.Time{}); body != sample[0].body || err != nil {
+		t.Error(body, err)
 	}
 }

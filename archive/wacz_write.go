@@ -2,9 +2,7 @@ package archive
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,8 +23,7 @@ import (
 
 // WACZ describes a WACZ file that is written.
 type WACZ struct {
-	// Title and Description, which may have Markdown, are for readers. The zero Title means the name
-	// of the file.
+	// Title and Description, which may have Markdown, are for readers.
 	Title, Description string
 	// Software is the program that writes the file, with its version.
 	Software string
@@ -35,31 +31,19 @@ type WACZ struct {
 	Now func() time.Time
 }
 
-// WriteWACZ writes all files of the archive to a WACZ 1.1.1 file: the WARC files as they are, one
-// index of them, a list of the pages, and the SHA-256 of each file. Pages are menus, folders,
-// newsgroups and HTML documents. The file gets its name when it is complete. WARC files that are
-// still being written are refused.
-func (a *Archive) WriteWACZ(name string, o WACZ) (err error) {
-	o.Title = cmp.Or(o.Title, filepath.Base(name))
+// WriteWACZ writes a WACZ 1.1.1 file with all of the archive: the WARC files as they are, one index of
+// them, a list of the pages, and the SHA-256 of each file. Pages are menus, folders, newsgroups and
+// HTML documents. WARC files that are still being written are refused. After an error w has no
+// valid ZIP file.
+func (a *Archive) WriteWACZ(w io.Writer, o WACZ) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
+	z := zip.NewWriter(w)
+	if err := a.writeWACZ(&waczWriter{WACZ: o, zip: z}); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	buffered := bufio.NewWriterSize(file, 64<<10)
-	w := &waczWriter{WACZ: o, zip: zip.NewWriter(buffered)}
-	err = errors.Join(a.writeWACZ(w), w.zip.Close(), buffered.Flush(), file.Chmod(0o644), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	return err
+	return z.Close()
 }
 
 // writeWACZ writes the members. The list of the others comes last.
@@ -164,7 +148,7 @@ func (a *Archive) writeWARCs(w *waczWriter) (map[place]string, error) {
 			name := unusedName(filepath.Base(key), used)
 			names[from] = name
 			err := w.add("archive/"+name, zip.Store, func(to io.Writer) error {
-				file, content, err := from.open(0, 0)
+				file, content, err := from.open()
 				if err != nil {
 					return err
 				}
