@@ -17,6 +17,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -66,8 +67,13 @@ func recordLibrary(t *testing.T) *archived {
 	a := &archived{dir: t.TempDir(), captures: library(t)}
 	a.warc, a.wacz = filepath.Join(a.dir, "library.warc.gz"), filepath.Join(a.dir, "library.wacz")
 	line := []string{"-sS", "--warc", a.warc}
-	for _, c := range a.captures {
+	for i, c := range a.captures {
 		line = append(line, c.url)
+		ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.captures[i].url = ref.Locator.String() // as in WARC-Target-URI
 	}
 	for _, line := range [][]string{line, {"warc", "verify", a.warc}, {"warc", "index", "--wacz", a.wacz, a.warc}} {
 		if out, code := runTool(t, program, line...); code != 0 {

@@ -332,7 +332,10 @@ func FuzzVerify(f *testing.F) {
 
 // TestVerifyFiles verifies the files of testdata, which other programs have written.
 func TestVerifyFiles(t *testing.T) {
-	names, _ := filepath.Glob("testdata/*.warc*")
+	names, _ := filepath.Glob("testdata/*.warc.gz")
+	if len(names) == 0 {
+		t.Error("no files")
+	}
 	for _, name := range names {
 		file, err := os.ReadFile(name)
 		if err != nil {
