@@ -2,12 +2,15 @@ package interop
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,7 +188,8 @@ func (a *archived) testWarcio(t *testing.T) {
 		t.Fatalf("our index: exit code %d", code)
 	}
 	slices.SortFunc(theirs, func(a, b indexLine) int { return cmp.Compare(a.Key, b.Key) })
-	if got := indexLines(t, ours); !slices.Equal(got, theirs) {
+	got := slices.DeleteFunc(indexLines(t, ours), func(l indexLine) bool { return strings.HasPrefix(l.Key, "warcinfo:") })
+	if !slices.Equal(got, theirs) {
 		t.Errorf("our index:\n%v\nnot as that of warcio.js, sorted:\n%v", got, theirs)
 	}
 }
@@ -202,10 +206,29 @@ func (a *archived) testJSWacz(t *testing.T) {
 		t.Fatalf("js-wacz: exit code %d\n%s", code, out)
 	}
 	theirs := unpack(t, other)
-	mine, his := hashes(t, ours), hashes(t, theirs)
-	for name, hash := range his {
-		if _, index := strings.CutPrefix(name, "indexes/"); !index && mine[name] != hash {
-			t.Errorf("%s has the hash %s here, and %s in the file of js-wacz", name, mine[name], hash)
+	for name, hash := range hashes(t, ours) {
+		if got := fmt.Sprintf("sha256:%x", sha256.Sum256(ours[name])); got != hash {
+			t.Errorf("%s has the hash %s, not %s", name, got, hash)
+		}
+	}
+	// js-wacz 0.1.6 states right hashes of what it has in memory only: in a file, it hashes each piece
+	// of 64 KiB twice.
+	his := hashes(t, theirs)
+	for name, data := range theirs {
+		switch filepath.Dir(name) {
+		case "archive", "pages":
+			if twice := sha256.Sum256(slices.Concat(data, data)); !bytes.Equal(ours[name], data) || his[name] != fmt.Sprintf("sha256:%x", twice) {
+				t.Errorf("%s is another file than in that of js-wacz", name)
+			}
+		case "indexes":
+			if got := fmt.Sprintf("sha256:%x", sha256.Sum256(data)); his[name] != got {
+				t.Errorf("js-wacz: %s has the hash %s, not %s", name, got, his[name])
+			}
+		}
+	}
+	for name := range his {
+		if !strings.HasPrefix(name, "indexes/") && hashes(t, ours)[name] == "" {
+			t.Errorf("datapackage.json has no %s", name)
 		}
 	}
 	folders := func(files map[string][]byte) (all []string) {
@@ -288,19 +311,18 @@ func (a *archived) testReplayWeb(t *testing.T) {
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	local := strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) // where a service worker may run without TLS
-	b := startChromium(t, startCanary(t))
+	p := startChromium(t, startCanary(t)).open(t)
 	for _, c := range a.captures {
-		if c.mime != "text/html" && c.mime != "text/plain" || c.text == "" || strings.HasPrefix(c.text, ".") {
+		if c.mime != "text/html" && c.mime != "text/plain" || c.text == "" {
 			continue
 		}
-		p := b.open(t)
-		p.load(local + "/show?url=" + strings.ReplaceAll(c.url, "&", "%26"))
+		p.load(local + "/show?url=" + url.QueryEscape(c.url))
 		want := strings.TrimSpace(c.text)
 		if c.mime == "text/html" {
 			want = "Good morning"
 		}
-		var url string
-		p.do("framed", &url, "text", want)
+		var frame string
+		p.do("framed", &frame, "text", want)
 		t.Logf("%s is shown", c.url)
 	}
 }

@@ -127,11 +127,14 @@ const operations = {
     return await pages.get(page).page.evaluate(expression) ?? null;
   },
 
-  // framed waits for a frame of the page that shows a text, and returns its address.
+  // framed waits for a frame of the page whose whole text is the given one, and returns its address.
   async framed({page, text}) {
-    const has = async f => (await f.evaluate(() => document.body?.innerText ?? '')).includes(text);
-    const p = pages.get(page).page;
-    return (await p.waitForFrame(f => f !== p.mainFrame() && has(f).catch(() => false))).url();
+    const shows = async f => await f.evaluate(() => document.body?.innerText.trim()) === text;
+    for (;; await new Promise(resolve => setTimeout(resolve, 100))) {
+      for (const f of pages.get(page).page.frames()) {
+        if (await shows(f).catch(() => false)) return f.url();
+      }
+    }
   },
 
   async emulate({page, width, height, dark}) {
