@@ -127,6 +127,16 @@ const operations = {
     return await pages.get(page).page.evaluate(expression) ?? null;
   },
 
+  // framed waits for a frame of the page whose whole text is the given one, and returns its address.
+  async framed({page, text}) {
+    const shows = async f => await f.evaluate(() => document.body?.innerText.trim()) === text;
+    for (;; await new Promise(resolve => setTimeout(resolve, 100))) {
+      for (const f of pages.get(page).page.frames()) {
+        if (await shows(f).catch(() => false)) return f.url();
+      }
+    }
+  },
+
   async emulate({page, width, height, dark}) {
     const p = pages.get(page).page;
     await p.setViewport({width, height});

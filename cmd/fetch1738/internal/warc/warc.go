@@ -11,6 +11,7 @@ import (
 const help = `Usage: fetch1738 warc verify [--json] FILE...
        fetch1738 warc list [--json] FILE...
        fetch1738 warc get [--head|--record] FILE URL|OFFSET
+       fetch1738 warc index [-o FILE.cdxj|--wacz FILE.wacz] FILE...
 
 Works on WARC files (ISO 28500, versions 1.0 and 1.1), with or without gzip. A folder
 stands for all files in it whose names end in .warc or .warc.gz, and "-" for
@@ -44,7 +45,8 @@ const found = 1
 type options struct {
 	*cli.Verb
 	json         bool
-	head, record bool
+	head, record bool   // of get
+	output, wacz string // of index
 }
 
 // A task is what the first argument selects. It gets the other arguments, of which there is at
@@ -59,6 +61,7 @@ func (o *options) tasks() []task {
 	return []task{
 		{"verify", o.verify},
 		{"list", o.list},
+		{"index", o.index},
 		{"get", o.get},
 	}
 }
@@ -66,6 +69,8 @@ func (o *options) tasks() []task {
 // define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	o := &options{Verb: v}
+	v.StringVarP(&o.output, "output", "o", "", "Write the index to this `FILE`, not to standard output")
+	v.StringVar(&o.wacz, "wacz", "", "Write a WACZ `FILE` with the WARC files, their index and a list of pages")
 	v.BoolVar(&o.json, "json", false, "verify, list: print JSON Lines")
 	v.BoolVar(&o.head, "head", false, "get: print the header of the record, and that of an HTTP message, without the document")
 	v.BoolVar(&o.record, "record", false, "get: print the whole record")

@@ -1,0 +1,157 @@
+package archive
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/archive/warc"
+)
+
+const (
+	// fileKey begins the keys of lines that say which files were indexed.
+	fileKey = "warcinfo:"
+	// revisitType is the media type of revisits in an index.
+	revisitType = "warc/revisit"
+)
+
+// WriteIndex writes the index of WARC files, which may be in folders: sorted lines of CDXJ. [Open]
+// finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
+// of all files. So it also has a line for each file that says how long the file was.
+func WriteIndex(w io.Writer, names ...string) error {
+	files := make(map[string]place)
+	for _, name := range names {
+		info, err := os.Stat(name)
+		found := []string{name}
+		if err == nil && info.IsDir() {
+			found, err = filesOf(name, isWARC)
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range found {
+			base := filepath.Base(name)
+			if other, used := files[base]; used {
+				return fmt.Errorf("%s and %s: an index can have only one file named %s", other.name, name, base)
+			}
+			files[base] = place{name, 0, -1}
+		}
+	}
+	var s cdx.Sorter
+	for base, place := range files {
+		err := indexFile(place, base, &s)
+		if err == nil {
+			err = fileLine(place.name, base, &s)
+		}
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	_, err := s.WriteTo(w)
+	return err
+}
+
+// fileLine adds the line that says how long a file is.
+func fileLine(name, base string, s *cdx.Sorter) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	size := cdx.Number(info.Size())
+	l := &cdx.Line{Key: cdx.Key(fileKey + base), Time: info.ModTime(), URL: fileKey + base, MIME: warc.FieldsType, Filename: base, Type: string(warc.Info), Size: &size}
+	text, err := l.Text()
+	if err != nil {
+		return err
+	}
+	return s.Add(text)
+}
+
+// indexFile adds the lines of a WARC file.
+func indexFile(p place, name string, s *cdx.Sorter) error {
+	file, all, err := p.open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := warc.NewReader(all)
+	var last *cdx.Line
+	add := func() error {
+		if last == nil {
+			return nil
+		}
+		last.Length = cdx.Number(max(r.Whole()-int64(last.Offset), 0)) // 0 if the member has more records
+		text, err := last.Text()
+		if err != nil {
+			return err
+		}
+		return s.Add(text)
+	}
+	unfinished := strings.HasSuffix(p.name, warc.OpenSuffix)
+	for {
+		rec, err := r.Next()
+		ended := err == io.EOF || unfinished && errors.Is(err, io.ErrUnexpectedEOF)
+		whole := err == nil || last != nil && r.Whole() > int64(last.Offset)
+		if ended {
+			err = nil
+		}
+		if err == nil && whole {
+			err = add()
+		}
+		if err == nil && !ended {
+			last, err = lineOf(rec, name)
+		}
+		if err != nil {
+			return &os.PathError{Op: "index", Path: p.name, Err: err}
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
+// lineOf returns the line for a record, or nil if it is not indexed.
+func lineOf(rec *warc.Record, file string) (*cdx.Line, error) {
+	typ, url := rec.Type(), rec.TargetURI()
+	if url == "" || typ != warc.Response && typ != warc.Resource && typ != warc.Revisit {
+		return nil, nil
+	}
+	l := &cdx.Line{
+		Key: cdx.Key(url), Time: rec.Date(), URL: url, Digest: rec.Header.Get(warc.FieldPayloadDigest),
+		Filename: file, Offset: cdx.Number(rec.Offset), Type: string(typ), Truncated: rec.Header.Get(warc.FieldTruncated),
+	}
+	if rec.Header.Get(warc.FieldSegmentNumber) != "" && l.Truncated == "" {
+		l.Truncated = "segmented"
+	}
+	if t, err := warc.ParseDate(rec.Header.Get(warc.FieldLastModified)); err == nil {
+		l.Modified = &t
+	}
+	media, size := rec.Header.Get(warc.FieldContentType), rec.Length
+	payload, err := rec.Payload()
+	if err != nil {
+		return nil, err
+	}
+	if head := payload.Head; head != nil {
+		media = fromHead(l, head)
+		if size -= int64(len(head)); isChunked(head, bufio.NewReader(payload), size, l.Truncated != "") {
+			size = -1
+		}
+	}
+	switch {
+	case typ == warc.Revisit:
+		l.MIME, size = revisitType, -1
+		l.RefersTo, l.RefersToDate = rec.Header.Get(warc.FieldRefersToTargetURI), rec.Header.Get(warc.FieldRefersToDate)
+	default:
+		m, params, _ := strings.Cut(media, ";")
+		l.MIME, l.Params = strings.ToLower(strings.TrimSpace(m)), params
+	}
+	if size >= 0 {
+		n := cdx.Number(size)
+		l.Size = &n
+	}
+	return l, nil
+}
