@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,48 +129,27 @@ func skeleton(l locator.Locator) string {
 	}
 	path := pathOf(l)
 	generated := strings.ContainsAny(path, "?;=") || strings.Contains(path, "cgi")
-	var b strings.Builder
-	for i := 0; i < len(path); {
-		n, digits, letters := 0, 0, 0
-		for ; i+n < len(path) && isAlphanumeric(path[i+n]); n++ {
-			if path[i+n] <= '9' {
-				digits++
-			} else {
-				letters++
-			}
+	common := words.ReplaceAllStringFunc(path, func(word string) string {
+		digits := strings.IndexAny(word, "0123456789") >= 0
+		if len(word) < minSession || !digits {
+			return numbers.ReplaceAllString(word, "0")
 		}
-		word := path[i : i+n]
-		switch {
-		case n == 0:
-			b.WriteByte(path[i])
-			n = 1
-		case n >= minSession && digits > 0:
-			b.WriteByte('*')
-			generated = generated || letters > 0
-		case digits == 0:
-			b.WriteString(word)
-		default:
-			b.WriteString(strings.Map(func(c rune) rune {
-				if '0' <= c && c <= '9' {
-					return '0'
-				}
-				return c
-			}, word))
-		}
-		i += n
-	}
+		generated = generated || strings.Trim(word, "0123456789") != ""
+		return "*"
+	})
 	if !generated {
 		return ""
 	}
-	return b.String()
+	return common
 }
 
 // minSession is the length of the shortest id of a session.
 const minSession = 16
 
-func isAlphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
+var (
+	words   = regexp.MustCompile(`[0-9A-Za-z]+`)
+	numbers = regexp.MustCompile(`[0-9]+`)
+)
 
 // hostOf returns the name of the host of a URL: that of the news server for one that names none.
 func hostOf(c *Crawl, l locator.Locator) string {

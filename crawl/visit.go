@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -62,6 +64,9 @@ func (j *job) do(ctx context.Context) {
 	defer cancel(nil)
 	timer := time.AfterFunc(j.run.Timeout, func() { cancel(errSlow) })
 	defer timer.Stop()
+	if hops := j.hops(); hops != "" {
+		ctx = archive.WithFields(ctx, warc.Field{Name: "hopsFromSeed", Value: hops})
+	}
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },
@@ -77,6 +82,16 @@ func (j *job) do(ctx context.Context) {
 	if cause := context.Cause(ctx); j.err != nil && (errors.Is(cause, errOctets) || errors.Is(cause, errSlow)) {
 		j.err = fetch.Fail(fetch.OpRead, j.loc, fetch.ErrTooLarge, cause)
 	}
+}
+
+// hops returns a letter for each step from a URL of Start, as Heritrix writes them: L for a link, P for
+// what is asked for first.
+func (j *job) hops() string {
+	hops := strings.Repeat("L", int(j.entry.depth))
+	if j.ask != "" {
+		hops += "P"
+	}
+	return hops
 }
 
 // fetch fetches the document and reads its links.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -124,6 +125,14 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 	name, port, _ := net.SplitHostPort(address)
 	w.mu.Lock()
 	s := w.hosts[name]
+	for _, other := range w.hosts {
+		if s == nil && other.addr.String() == name {
+			s = &site{addr: other.addr, ports: map[uint16]string{}} // a data connection of FTP
+			if n, err := strconv.ParseUint(port, 10, 16); err == nil {
+				s.ports[uint16(n)] = "mem:" + port
+			}
+		}
+	}
 	w.mu.Unlock()
 	if s == nil {
 		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
