@@ -38,7 +38,7 @@ func crawlUntilKilled(dir, server string) error {
 		return err
 	}
 	dialer := net.Dialer{ControlContext: fetch.DialControl}
-	resolver := &fetch1738.Resolver{Recorder: (&archive.Recorder{Writer: files}).Record, Env: fetch.Env{
+	resolver := &fetch1738.Resolver{Recorder: (&archive.Recorder{Writer: files, NoRevisits: true}).Record, Env: fetch.Env{
 		Allow: (&policy.Rules{AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			c, err := dialer.DialContext(ctx, network, server)

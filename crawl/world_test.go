@@ -202,7 +202,7 @@ func (w *world) run(ctx context.Context, c *crawl.Crawl) (crawl.Summary, error) 
 	if err != nil {
 		w.Fatal(err)
 	}
-	resolver := &fetch1738.Resolver{Env: c.Resolver.Env, Recorder: (&archive.Recorder{Writer: files}).Record}
+	resolver := &fetch1738.Resolver{Env: c.Resolver.Env, Recorder: (&archive.Recorder{Writer: files, NoRevisits: true}).Record}
 	defer resolver.Close()
 	c.Resolver = resolver
 	sum, err := c.Run(ctx)
