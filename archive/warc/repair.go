@@ -20,7 +20,7 @@ func repair(d disk.Disk, open string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := cut(file); err != nil {
+	if _, err := cut(file, name); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	return release(d, file, name)
@@ -80,7 +80,7 @@ func release(d disk.Disk, file *disk.Locked, name string) error {
 
 // cut cuts what follows the last whole record, and returns where that ends. It fails if records can
 // be read behind that, or if the file is not a WARC file.
-func cut(file *disk.Locked) (int64, error) {
+func cut(file *disk.Locked, name string) (int64, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
@@ -92,6 +92,8 @@ func cut(file *disk.Locked) (int64, error) {
 	end := r.Whole()
 	bad, ok := errors.AsType[*Fault](err)
 	switch {
+	case end > 0 && (r.zip != nil) != strings.HasSuffix(name, ".gz"):
+		return 0, fmt.Errorf("%s was not changed: only a file with gzip has a name that ends in .gz", name)
 	case err == io.EOF:
 		return end, file.Truncate(end)
 	case !ok:

@@ -67,10 +67,11 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 			if !strings.EqualFold(f.Name, r.field) {
 				continue
 			}
-			found = true
 			if r.check == nil {
+				found = found || f.Value != ""
 				continue
 			}
+			found = true
 			if right, ok := r.check(f.Value, version); !ok {
 				fault(r.field, right, "%s is %.200q", r.field, f.Value)
 			}
@@ -78,7 +79,9 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 		switch {
 		case found && in(r.never, typ):
 			fault(r.field, "a "+typ+" record must not have it", "%s is forbidden here", r.field)
-		case !found && (in(r.must, typ) || r.must == allTypes):
+		case !found && r.must == allTypes:
+			fault(r.field, "every record must have it", "%s is missing", r.field)
+		case !found && in(r.must, typ):
 			fault(r.field, "a "+typ+" record must have it", "%s is missing", r.field)
 		}
 	}

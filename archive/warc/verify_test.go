@@ -137,7 +137,7 @@ var faultCases = []struct {
 	{"ID without brackets", []string{edit(resource, "<urn:uuid:2>", "urn:uuid:2")},
 		`record at offset %d (urn:uuid:2): WARC-Record-ID is "urn:uuid:2"; a URI in angle brackets, such as <urn:uuid:...>`},
 	{"ID missing", []string{edit(resource, "WARC-Record-ID: <urn:uuid:2>\r\n", "")},
-		"record at offset %d: WARC-Record-ID is missing; a resource record must have it"},
+		"record at offset %d: WARC-Record-ID is missing; every record must have it"},
 	{"Profile missing", []string{edit(revisit, "WARC-Profile: "+IdenticalPayload+"\r\n", "")},
 		"record at offset %d (urn:uuid:5): WARC-Profile is missing; a revisit record must have it"},
 	{"revisit without digest", []string{edit(revisit, "WARC-Payload-Digest: sha1:6VZNHFX25EQGMKDRJ6ZM4AHXF2KPEJMP\r\n", "")},
@@ -332,7 +332,10 @@ func FuzzVerify(f *testing.F) {
 
 // TestVerifyFiles verifies the files of testdata, which other programs have written.
 func TestVerifyFiles(t *testing.T) {
-	names, _ := filepath.Glob("testdata/*.warc*")
+	names, _ := filepath.Glob("testdata/*.warc.gz")
+	if len(names) == 0 {
+		t.Error("no files")
+	}
 	for _, name := range names {
 		file, err := os.ReadFile(name)
 		if err != nil {

@@ -202,7 +202,7 @@ func (w *Writer) open() error {
 		return err
 	}
 	w.file, w.infoID = file, NewID()
-	if w.size, err = cut(file); err == nil {
+	if w.size, err = cut(file, w.name); err == nil {
 		err = w.append([]Draft{w.info()})
 	}
 	if err != nil {
