@@ -414,27 +414,42 @@ func (f *frontier) summary(c *Crawl, failed bool) (Summary, error) {
 	return s, replaceFile(filepath.Join(c.Dir, HostsFile), lines.String())
 }
 
+// A hostLine is a line of HostsFile.
+type hostLine struct {
+	Host      string                `json:"host"`
+	Documents int                   `json:"documents"`
+	Octets    int64                 `json:"octets"`
+	Failed    int                   `json:"failed"`
+	Left      int                   `json:"left"`
+	Delay     float64               `json:"delay"` // in seconds
+	Dead      Reason                `json:"dead,omitempty"`
+	Error     string                `json:"error,omitempty"`
+	Servers   map[string]serverLine `json:"servers"`
+}
+
+type serverLine struct {
+	Robots int               `json:"robots"` // rules of robots.txt
+	Caps   map[string]string `json:"caps,omitempty"`
+}
+
 // describe writes the line of a host for HostsFile.
 func (f *frontier) describe(w *strings.Builder, h *host) error {
-	servers := make(map[string]*rules)
+	line := hostLine{h.Name, h.Documents, h.Octets, h.Failed, h.Queued, h.Delay.Seconds(), h.Dead, h.Error, make(map[string]serverLine)}
 	err := f.db.View(func(tx *bolt.Tx) error {
 		cursor, prefix := tx.Bucket(bucketRules).Cursor(), rulesKey(h, "")
 		for key, text := cursor.Seek([]byte(prefix)); strings.HasPrefix(string(key), prefix); key, text = cursor.Next() {
-			r := new(rules)
-			if err := json.Unmarshal(text, r); err != nil {
+			var r rules
+			if err := json.Unmarshal(text, &r); err != nil {
 				return err
 			}
-			servers[string(key[len(prefix):])] = r
+			line.Servers[string(key[len(prefix):])] = serverLine{len(r.Rules), r.Caps}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(struct {
-		*host
-		Servers map[string]*rules `json:"servers,omitempty"`
-	}{h, servers})
+	text, err := json.Marshal(line)
 	w.Write(append(text, '\n'))
 	return err
 }

@@ -26,10 +26,10 @@ type rules struct {
 	// Hops counts the redirects of robots.txt.
 	Hops int `json:"hops,omitempty"`
 	// Nothing forbids everything: the server could not answer (RFC 9309 §2.3.1.4).
-	Nothing bool          `json:"nothing,omitempty"`
-	Rules   []rule        `json:"rules,omitempty"`
-	Delay   time.Duration `json:"delay,omitempty"`
-	Caps    []capability  `json:"caps,omitempty"`
+	Nothing bool              `json:"nothing,omitempty"`
+	Rules   []rule            `json:"rules,omitempty"`
+	Delay   time.Duration     `json:"delay,omitempty"`
+	Caps    map[string]string `json:"caps,omitempty"` // the lines KEY=VALUE of caps.txt
 }
 
 // A rule is a line "Allow" or "Disallow" of the group for this crawler.
@@ -37,9 +37,6 @@ type rule struct {
 	Allow   bool   `json:"allow,omitempty"`
 	Pattern string `json:"pattern"`
 }
-
-// A capability is a line of caps.txt.
-type capability struct{ Key, Value string }
 
 // askFor returns the URLs of the robots.txt and caps.txt of a server, in the order in which they are
 // asked for. Gopher has no usual place; "robots.txt" is where Veronica-2 looks.
@@ -233,7 +230,10 @@ func (r *rules) readCaps(text []byte) bool {
 			continue
 		}
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		r.Caps = append(r.Caps, capability{key, value})
+		if r.Caps == nil {
+			r.Caps = make(map[string]string)
+		}
+		r.Caps[key] = value
 		if strings.EqualFold(strings.ReplaceAll(key, "-", ""), "CrawlDelay") {
 			r.Delay = max(r.Delay, seconds(value))
 		}

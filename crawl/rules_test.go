@@ -74,7 +74,7 @@ func TestRobotsLimits(t *testing.T) {
 func TestCaps(t *testing.T) {
 	r := &rules{Left: []string{"gopher://h/0caps.txt", "gopher://h/0/caps.txt"}}
 	r.answer([]byte("CAPS\r\n# comment\r\nCapsVersion=1\r\nServerDefaultEncoding = UTF-8\r\n#PathDelimeter=/\r\nCrawlDelay=7.5\r\n"))
-	if len(r.Left) != 0 || len(r.Caps) != 3 || r.Caps[1] != (capability{"ServerDefaultEncoding", "UTF-8"}) || r.Delay != 7500*time.Millisecond {
+	if len(r.Left) != 0 || len(r.Caps) != 3 || r.Caps["ServerDefaultEncoding"] != "UTF-8" || r.Delay != 7500*time.Millisecond {
 		t.Errorf("%+v", r)
 	}
 	r = &rules{Left: []string{"gopher://h/0caps.txt", "gopher://h/0/caps.txt"}}

@@ -118,8 +118,13 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	reach.Close()
 	err = cmp.Or(err, kept.Close())
 	shown.Pause() // permanently
-	if err := s.print(shown, sum, time.Since(began)); err != nil {
-		return fail(shown, exit.Write, err)
+	if n := sum.Skipped[crawl.Refused]; n > 0 && watch.refused != nil && !op.Silent {
+		shown.Warn("%d links were refused, the first with: %s", n, stdio.InOptions(watch.refused.Error()))
+	}
+	if sum.Left != nil { // it has begun
+		if err := s.print(shown, sum, time.Since(began)); err != nil {
+			return fail(shown, exit.Write, err)
+		}
 	}
 	return s.code(ctx, shown, access, err)
 }
@@ -187,6 +192,7 @@ type watch struct {
 	documents, failed, left int
 	octets                  int64
 	dead                    int
+	refused                 error // the first refusal by the policy
 }
 
 // event counts an event, and prints it with -v.
@@ -199,6 +205,9 @@ func (w *watch) event(e crawl.Event) {
 		w.documents++
 	default:
 		w.failed++
+	}
+	if e.Reason == crawl.Refused && w.refused == nil {
+		w.refused = e.Err
 	}
 	w.octets += e.Octets
 	w.left = e.Queued
