@@ -2,65 +2,43 @@ package crawl
 
 import (
 	"io"
-	"net/url"
-	"strings"
-
-	"golang.org/x/net/html"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// maxToken limits a tag or text, in octets.
-const maxToken = 1 << 20
+// maxPage is how much of a page is read for links, in octets.
+const maxPage = 2 << 20
 
 // readHTML reads the links of a page: the attributes href and src.
 func (j *job) readHTML(res *fetch.Resource) error {
-	base, err := url.Parse(res.Locator.String())
-	if err != nil {
-		return nil // only absolute links could be read; there is hardly such a page
-	}
-	z := html.NewTokenizer(res.Body)
-	z.SetMaxBuf(maxToken)
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			if err := z.Err(); err != io.EOF && err != html.ErrBufferExceeded {
-				return err
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxPage))
+	base := res.Locator
+	for name, attributes := range hypertext.Tags(string(text)) {
+		for _, attribute := range []string{"href", "src"} {
+			ref := hypertext.ValueOf(attributes, attribute)
+			if ref == "" {
+				continue
 			}
-			return nil
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-			isBase := string(name) == "base"
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				if string(key) != "href" && string(key) != "src" {
-					continue
-				}
-				to, err := base.Parse(strings.TrimSpace(string(value)))
-				switch {
-				case err != nil:
-				case isBase:
-					base = to
-				default:
-					j.addReference(to)
-				}
+			l, err := hypertext.Resolve(base, ref)
+			switch {
+			case err != nil:
+			case name == "base":
+				base = l
+			default:
+				j.addReference(l)
 			}
 		}
 	}
+	return err
 }
 
-// addReference adds the link of a page.
-func (j *job) addReference(to *url.URL) {
-	to.Fragment = ""
-	ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(to.String())
-	if err != nil {
-		return
-	}
-	if why := j.run.inScope(ref.Locator); why != "" {
+// addReference adds the link of a page, if it is in scope.
+func (j *job) addReference(l locator.Locator) {
+	if why := j.run.inScope(l); why != "" {
 		j.skip(why)
 		return
 	}
-	j.add(ref.Locator)
+	j.add(l)
 }
