@@ -103,7 +103,7 @@ func TestLinksArePublic(t *testing.T) {
 		w.site("inside.example").addr = netip.MustParseAddr("10.0.0.1")
 		w.site("private.example").addr = netip.MustParseAddr("192.168.0.1")
 		sum, err := w.run(t.Context(), w.crawl(t.TempDir(), "gopher://inside.example/"))
-		want := []crawl.Dead{{Host: "private.example", Reason: crawl.Refused, Left: 1}, {Host: "127.0.0.1", Reason: crawl.Refused, Left: 1}}
+		want := []crawl.Dead{{Host: "private.example:70", Reason: crawl.Refused, Left: 1}, {Host: "127.0.0.1:70", Reason: crawl.Refused, Left: 1}}
 		for i := range sum.Dead {
 			sum.Dead[i].Error = ""
 		}
@@ -142,7 +142,7 @@ func TestDeadHosts(t *testing.T) {
 		}
 		sum, err := w.run(t.Context(), c)
 		want := []crawl.Dead{
-			{Host: "unknown.example", Reason: crawl.Unresolved, Left: 1}, {Host: "refuses.example", Reason: crawl.Unreachable, Left: 2}, {Host: "deaf.example", Reason: crawl.Timeout, Left: 1},
+			{Host: "unknown.example:70", Reason: crawl.Unresolved, Left: 1}, {Host: "refuses.example:70", Reason: crawl.Unreachable, Left: 2}, {Host: "deaf.example:70", Reason: crawl.Timeout, Left: 1},
 		}
 		for i := range sum.Dead {
 			if sum.Dead[i].Error == "" {
@@ -158,6 +158,28 @@ func TestDeadHosts(t *testing.T) {
 		if err != nil || len(sum.Dead) != 2 || sum.Documents != 3 {
 			t.Errorf("%+v, %v", sum, err)
 		}
+	})
+}
+
+// A port that does not answer is no reason to give up the other ports of that name, but all of them
+// are asked in turn.
+func TestPorts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.gopher("b.example", files(map[string]string{"": menu(item('0', "/x", "b.example")), "/x": "x\r\n.\r\n"}))
+		w.gopher("a.example", files(map[string]string{
+			"":   "1other\t\ta.example\t7070\r\n1mail\t\ta.example\t25\r\n1closed\t\ta.example\t7071\r\n" + menu(item('0', "/x", "a.example")),
+			"/x": "x\r\n.\r\n",
+		}))
+		a := w.site("a.example")
+		a.ports[7070] = w.site("b.example").ports[70]
+		w.site("b.example").addr = a.addr
+		c := w.crawl(t.TempDir(), "gopher://a.example/")
+		sum, err := w.run(t.Context(), c)
+		if err != nil || !sum.Complete || sum.Documents != 4 || len(sum.Dead) != 2 || sum.Hosts != 5 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		w.checkPolite(crawl.DefaultWait)
 	})
 }
 

@@ -54,7 +54,7 @@ type totals struct {
 	Cut               int // links that were dropped because there were too many
 }
 
-// A host is a name, with all its servers and ports.
+// A host is a name with a port.
 type host struct {
 	ID        uint32        `json:"id"`
 	Name      string        `json:"host"`
@@ -189,7 +189,7 @@ func putJSON(b *bolt.Bucket, key string, value any) error {
 	return b.Put([]byte(key), text)
 }
 
-// host returns a host, which it creates if there is none.
+// host returns a host, which it creates if it is new.
 func (ch *change) host(name string) (*host, error) {
 	h := ch.touched[name]
 	if h == nil {
@@ -340,7 +340,7 @@ func (f *frontier) begin(c *Crawl) error {
 		}
 		for _, l := range c.Start {
 			l = unified(l)
-			h, err := ch.host(hostOf(c, l))
+			h, err := ch.host(siteOf(c, l))
 			if err != nil {
 				return err
 			}

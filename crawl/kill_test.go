@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -132,6 +133,7 @@ func TestKill(t *testing.T) {
 	}()
 	servers.Wait()
 	close(requests)
+	verify(t, dir)
 	got := captures(t, dir)
 	twice, documents := 0, 0
 	for url, n := range got {
@@ -147,4 +149,23 @@ func TestKill(t *testing.T) {
 		t.Errorf("%d documents are there twice", twice)
 	}
 	t.Logf("%d requests for %d documents, %d of them kept twice", asked, documents, twice)
+}
+
+// verify checks that the files of a folder have no fault.
+func verify(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%q, %v", names, err)
+	}
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %+v", name, f) })
+		if err := errors.Join(err, file.Close()); err != nil || strings.HasSuffix(name, ".open") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

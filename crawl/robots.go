@@ -147,7 +147,7 @@ func (g *groups) each(do func(*group)) {
 	}
 }
 
-// seconds parses a number of seconds; 0 if it is none.
+// seconds parses a number of seconds; for another text it returns 0.
 func seconds(text string) time.Duration {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(n > 0) {

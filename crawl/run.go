@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -18,7 +17,7 @@ type run struct {
 	*Crawl
 	frontier *frontier
 	gates    gates
-	starts   map[string]bool // hosts of Start
+	starts   map[string]bool // names of the hosts of Start
 	due      dueHosts        // hosts with something to ask, by time
 	known    int             // how many of frontier.byID are scheduled
 	busy     int             // requests that are being made
@@ -28,7 +27,7 @@ type run struct {
 
 func newRun(c *Crawl) (*run, error) {
 	r := &run{Crawl: c, starts: make(map[string]bool), done: make(chan *job, c.Connections)}
-	r.gates.by = make(map[netip.Addr]*gate)
+	r.gates.by = make(map[string]*gate)
 	for _, l := range c.Start {
 		name := hostOf(c, l)
 		switch l.(type) {
@@ -48,8 +47,6 @@ func newRun(c *Crawl) (*run, error) {
 	r.frontier = f
 	return r, nil
 }
-
-func (r *run) isStart(host string) bool { return r.starts[host] }
 
 // do asks until nothing is left.
 func (r *run) do(ctx context.Context) error {
@@ -109,12 +106,10 @@ func (r *run) dispatch(ctx context.Context) error {
 			return err
 		}
 		if j == nil {
-			r.wake(r.gates.leave([]netip.Addr{h.addr}, now), now)
+			r.wake(r.gates.leave(h.gates(), time.Time{}), now)
 			continue
 		}
-		if h.addr.IsValid() {
-			j.held = append(j.held, h.addr)
-		}
+		j.held = h.gates()
 		r.busy++
 		h.turn = true // until the job is finished
 		go func() {
@@ -222,16 +217,15 @@ func (r *run) finish(ctx context.Context, jobs []*job) error {
 // release ends the turn of a host.
 func (r *run) release(j *job) {
 	h, now := j.host, time.Now()
-	if j.sent && !j.crowded.IsValid() {
+	var free time.Time // at once, if nothing was asked
+	if j.sent && !j.crowded {
+		free = now.Add(max(r.Wait, h.Delay))
 		h.next = now.Add(max(r.Wait, h.Delay, h.backoff))
 	}
-	if len(j.held) > 0 {
-		h.addr = j.held[len(j.held)-1]
+	if j.addr.IsValid() {
+		h.addr = j.addr
 	}
-	if j.crowded.IsValid() {
-		h.addr = j.crowded
-	}
-	r.wake(r.gates.leave(j.held, h.next), now)
+	r.wake(r.gates.leave(j.held, free), now)
 	h.turn, h.changed = false, true
 }
 
@@ -250,7 +244,7 @@ const firstBackoff = 30 * time.Second
 func (j *job) enter(ctx context.Context, ch *change) error {
 	h, why := j.host, hostReason(j.err)
 	switch {
-	case j.err != nil && (ctx.Err() != nil || j.crowded.IsValid()):
+	case j.err != nil && (ctx.Err() != nil || j.crowded):
 		return nil // another time
 	case fetch.KindOf(j.err) == fetch.ErrLocalIO:
 		return j.err
@@ -306,8 +300,8 @@ func (r *run) startFailed(err error) {
 // maxHops is how many redirects of a robots.txt are followed (RFC 9309 §2.3.1.2).
 const maxHops = 5
 
-// enterRules enters what a robots.txt or caps.txt says. An error of a web server forbids everything,
-// but one that says that there is none forbids nothing.
+// enterRules enters what a robots.txt or caps.txt says. An error of a web server forbids everything;
+// an answer that there is no such file forbids nothing.
 func (j *job) enterRules(ch *change, broken bool) error {
 	switch r := j.rules; {
 	case broken:

@@ -130,7 +130,7 @@ func skeleton(l locator.Locator) string {
 	path := pathOf(l)
 	generated := strings.ContainsAny(path, "?;=") || strings.Contains(path, "cgi")
 	common := words.ReplaceAllStringFunc(path, func(word string) string {
-		digits := strings.IndexAny(word, "0123456789") >= 0
+		digits := strings.ContainsAny(word, "0123456789")
 		if len(word) < minSession || !digits {
 			return numbers.ReplaceAllString(word, "0")
 		}
@@ -151,19 +151,27 @@ var (
 	numbers = regexp.MustCompile(`[0-9]+`)
 )
 
-// hostOf returns the name of the host of a URL: that of the news server for one that names none.
+// hostOf returns the name of the host of a URL, and siteOf the name with the port, such as "h:70":
+// that of the news server for a URL that names none. They are "" for a URL without a host.
 func hostOf(c *Crawl, l locator.Locator) string {
-	host := ""
-	if at, ok := locator.ServerOf(l); ok {
-		host = at.Host
-	}
+	name, _, _ := net.SplitHostPort(siteOf(c, l))
+	return name
+}
+
+func siteOf(c *Crawl, l locator.Locator) string {
+	at, _ := locator.ServerOf(l)
+	host, port := at.Host, at.Port
 	if _, isNews := l.(*locator.News); isNews && host == "" {
-		host = c.Resolver.Env.NewsServer
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
+		host, port = c.Resolver.Env.NewsServer, locator.DefaultPort("nntp")
+		if name, text, err := net.SplitHostPort(host); err == nil {
+			n, _ := strconv.ParseUint(text, 10, 16)
+			host, port = name, uint16(n)
 		}
 	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	if host = strings.ToLower(strings.TrimSuffix(host, ".")); host == "" {
+		return ""
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
 // serverOf returns the beginning of all URLs of a server, such as "gopher://h:7070".

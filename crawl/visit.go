@@ -47,8 +47,9 @@ type job struct {
 	to      locator.Locator // of a referral or redirect
 	err     error
 	events  []Event
-	crowded netip.Addr   // another host with this address is being asked
-	held    []netip.Addr // addresses that no other host may use until the job is done
+	addr    netip.Addr // of the last connection
+	crowded bool       // another host with this address is being asked
+	held    []string   // names and addresses that no other host may use until the job is done
 }
 
 // A link is a URL in a document. The text of it is in host, url and similar.
@@ -226,9 +227,8 @@ func (j *job) readItems(res *fetch.Resource) error {
 // add adds a link that is in scope, unless robots.txt of this server forbids it.
 func (j *job) add(l locator.Locator) {
 	l = unified(l)
-	name := hostOf(j.run.Crawl, l)
 	switch {
-	case j.run.SameHost && !j.run.isStart(name):
+	case j.run.SameHost && !j.run.starts[hostOf(j.run.Crawl, l)]:
 		j.skip(OtherHost)
 	case locator.SameServer(l, j.loc) && !j.rules.allows(l):
 		j.skip(Robots)
@@ -236,7 +236,7 @@ func (j *job) add(l locator.Locator) {
 	case len(j.links) == maxLinks:
 		j.cut++
 	default:
-		j.links = append(j.links, link{name, l.String(), skeleton(l)})
+		j.links = append(j.links, link{siteOf(j.run.Crawl, l), l.String(), skeleton(l)})
 	}
 }
 
