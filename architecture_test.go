@@ -33,6 +33,7 @@ var imports = []struct {
 	// or the mirror share with the command: only here can all of them import these.
 	{"internal/", []string{"internal/"}},
 	{"internal/typed", []string{"locator"}},
+	{"internal/hypertext", []string{"locator"}},
 	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset", "internal/mime822"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},
@@ -87,7 +88,7 @@ var layers = []string{
 	"dialogue report",
 	"cli",
 	"help",
-	"get parse explain extract mirror archie gateway serve judge warc demo completion manual",
+	"get parse explain extract mirror crawl archie gateway serve judge warc demo completion manual",
 	"browse", // shows what explain does
 	"simulation",
 }
@@ -245,6 +246,8 @@ var modules = map[string][]string{
 	"golang.org/x/tools":                    {"testserver/control/script.go"},
 	"github.com/klauspost/compress":         {"archive/warc/"},
 	"github.com/spf13/pflag":                {"cmd/"},
+	"github.com/jimsmart/grobotstxt":        {"crawl/robots.go"},
+	"go.etcd.io/bbolt":                      {"crawl/frontier.go"},
 }
 
 type listedPackage struct {

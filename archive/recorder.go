@@ -49,6 +49,9 @@ type Recorder struct {
 	Writer *warc.Writer
 	// NoConversation leaves the conversations out.
 	NoConversation bool
+	// NoRevisits keeps every content, and remembers no earlier one. It is for a caller that accesses
+	// each URL once.
+	NoRevisits bool
 
 	known known
 }

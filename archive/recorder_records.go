@@ -236,7 +236,9 @@ func (w *records) content(typ warc.Type, mediaType string, fields []warc.Field) 
 		w.first = w.add(typ, w.uri, mediaType, w.body, fields...)
 		k := earlier{digest: digest, date: w.date, id: w.first}
 		uri := w.uri
-		w.learn = func(known *known) { known.add(uri, k) }
+		if !w.recorder.NoRevisits {
+			w.learn = func(known *known) { known.add(uri, k) }
+		}
 		return
 	}
 	fields = append(fields, warc.Field{Name: warc.FieldProfile, Value: profile}, warc.Field{Name: warc.FieldPayloadDigest, Value: digest})

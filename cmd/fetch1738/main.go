@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/browse"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/completion"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/crawl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/demo"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/extract"
@@ -38,6 +39,7 @@ func commands() []cli.Command {
 		browse.Command(),
 		archie.Command(run),
 		mirror.Command(),
+		crawl.Command(),
 		gateway.Command(),
 		serve.Command(),
 		judge.Command(),

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -268,7 +269,7 @@ func up(ctx context.Context, s *session, _ []string) error {
 		if !strings.HasSuffix(strings.Split(l.String(), "?")[0], "/") {
 			ref = "."
 		}
-		above, err := resolve(l, ref)
+		above, err := hypertext.Resolve(l, ref)
 		if err != nil || locator.Equal(above, l) {
 			return errors.New("there is no directory above this one")
 		}
@@ -289,7 +290,7 @@ func (s *session) goTo(ctx context.Context, typed string) error {
 	var to locator.Locator
 	if at := s.current().at; at != nil && strings.IndexAny(typed, "./") == 0 {
 		var err error
-		if to, err = resolve(at, typed); err != nil {
+		if to, err = hypertext.Resolve(at, typed); err != nil {
 			return err
 		}
 	} else {

@@ -2,21 +2,18 @@ package browse
 
 import (
 	"html"
-	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // The parts of HTML that formatHTML reads. It needs no tree: a tag that is not closed, or of another
 // kind, has no effect on the others.
-var (
-	attribute  = regexp.MustCompile(`(?s)([a-zA-Z-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)`)
-	whiteSpace = regexp.MustCompile(`\s+`)
-)
+var whiteSpace = regexp.MustCompile(`\s+`)
 
 // What elements do: invisible ones have no text, blocks begin a line, wide blocks have an empty line
 // before them.
@@ -27,43 +24,6 @@ const (
 )
 
 func isOne(of, name string) bool { return strings.Contains(of, " "+name+" ") }
-
-// maxTag is the length of the longest tag that is read as one, so that the time is linear.
-const maxTag = 2 << 10
-
-// cutTag cuts a tag from the beginning of text. The name is in lower case, and "" if there is no tag.
-// A ">" in quotation marks does not end it.
-func cutTag(text string) (name string, closes bool, attributes, rest string) {
-	text, rest = text[:min(len(text), maxTag)], text
-	if strings.IndexByte(text, '>') < 0 {
-		return "", false, "", ""
-	}
-	from, quote := 1, byte(0)
-	if closes = strings.HasPrefix(text, "</"); closes {
-		from = 2
-	}
-	to := from
-	for to < len(text) && strings.IndexByte(alphanumeric, text[to]) >= 0 {
-		to++
-	}
-	if to == from || text[from] <= '9' { // a digit
-		return "", false, "", ""
-	}
-	for i := to; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote == c:
-			quote = 0
-		case quote != 0:
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return strings.ToLower(text[from:to]), closes, text[to:i], rest[i+1:]
-		}
-	}
-	return "", false, "", ""
-}
-
-const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // A formatter turns HTML into lines.
 type formatter struct {
@@ -97,7 +57,7 @@ func (p *page) formatHTML(columns int) []string {
 			_, text, _ = strings.Cut(text, end)
 			continue
 		}
-		name, closes, attributes, rest := cutTag(text)
+		name, closes, attributes, rest := hypertext.CutTag(text)
 		if name == "" {
 			f.text("<")
 			text = text[1:]
@@ -105,27 +65,12 @@ func (p *page) formatHTML(columns int) []string {
 		}
 		text = rest
 		if !closes && isOne(invisible, name) {
-			text = after(text, "</"+name)
+			text = hypertext.After(text, "</"+name)
 		}
 		f.tag(name, closes, attributes)
 	}
 	f.end(false)
 	return f.lines
-}
-
-// after returns text from the end tag of an invisible element. If it has none, nothing is visible.
-func after(text, end string) string {
-	for {
-		i := strings.Index(text, "</")
-		if i < 0 {
-			return ""
-		}
-		text = text[i:]
-		if len(text) >= len(end) && strings.EqualFold(text[:len(end)], end) {
-			return text
-		}
-		text = text[2:]
-	}
 }
 
 // text adds text without tags.
@@ -159,18 +104,18 @@ func (f *formatter) tag(name string, closes bool, attributes string) {
 	case name == "li":
 		f.line.WriteString("* ")
 	case name == "base":
-		if l := f.locator(valueOf(attributes, "href")); l != nil {
+		if l := f.locator(hypertext.ValueOf(attributes, "href")); l != nil {
 			f.base = l
 		}
 	case name == "a" || name == "area":
-		f.link(valueOf(attributes, "href"))
+		f.link(hypertext.ValueOf(attributes, "href"))
 	case name == "frame" || name == "iframe":
 		f.end(false)
-		f.link(valueOf(attributes, "src"))
-		f.line.WriteString("frame " + valueOf(attributes, "name"))
+		f.link(hypertext.ValueOf(attributes, "src"))
+		f.line.WriteString("frame " + hypertext.ValueOf(attributes, "name"))
 		f.end(false)
 	case name == "img":
-		if alt := valueOf(attributes, "alt"); alt != "" {
+		if alt := hypertext.ValueOf(attributes, "alt"); alt != "" {
 			f.text("(" + html.EscapeString(alt) + ")")
 		}
 	}
@@ -192,41 +137,11 @@ func (f *formatter) locator(ref string) locator.Locator {
 	if ref == "" || strings.HasPrefix(ref, "#") {
 		return nil
 	}
-	l, err := resolve(f.base, ref)
+	l, err := hypertext.Resolve(f.base, ref)
 	if _, unknown := l.(*locator.Opaque); err != nil || unknown {
 		return nil
 	}
 	return l
-}
-
-// resolve returns the URL that ref is at base, which may be nil.
-func resolve(base locator.Locator, ref string) (locator.Locator, error) {
-	ref = strings.TrimSpace(ref)
-	if base != nil {
-		b, err := url.Parse(base.String())
-		if err != nil {
-			return nil, err
-		}
-		r, err := url.Parse(ref)
-		if err != nil {
-			return nil, err
-		}
-		if r.Scheme == "" {
-			ref = b.ResolveReference(r).String()
-		}
-	}
-	found, err := parser.Parse(ref)
-	return found.Locator, err
-}
-
-// valueOf returns the value of an attribute, or "".
-func valueOf(attributes, name string) string {
-	for _, m := range attribute.FindAllStringSubmatch(attributes, -1) {
-		if strings.EqualFold(m[1], name) {
-			return html.UnescapeString(strings.Trim(m[2], `"'`))
-		}
-	}
-	return ""
 }
 
 // end ends a line, and adds an empty one.

@@ -32,6 +32,10 @@ func OpenArchive(a plan.Archive) (*Archive, error) {
 		create = warc.Create
 		files, _ = filepath.Glob(filepath.Join(a.Path, "*.warc*")) // an error means a bad pattern
 	}
+	if a.Crawl {
+		o.recorder.NoRevisits, files = true, nil
+		options.Fields = warc.Header{{Name: "robots", Value: "obey"}}
+	}
 	err := o.know(files)
 	if err == nil {
 		o.recorder.Writer, err = create(a.Path, options)
@@ -64,6 +68,9 @@ func (o *Archive) failed(err error) error {
 	}
 	return fault.Errorf(fault.Write, "the archive %s (--warc): %w", o.name, err)
 }
+
+// Sync writes what was recorded so far to the disk.
+func (o *Archive) Sync() error { return o.failed(o.recorder.Writer.Sync()) }
 
 // Close closes the files.
 func (o *Archive) Close() error {

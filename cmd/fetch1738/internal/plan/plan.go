@@ -82,6 +82,7 @@ const (
 type Archive struct {
 	Path    string // "" for no archive
 	Folder  bool   // Path is a folder of files, not a file
+	Crawl   bool   // each URL is fetched once, and robots.txt is obeyed
 	Version string // of WARC; "" for the default
 	MaxSize int64  // of a file in a folder, in octets; 0 for the default
 }

@@ -1,0 +1,235 @@
+// Package crawl copies documents over links and hosts: from menus, directories, newsgroups and pages
+// to what they link to. It is for the protocols of RFC 1738 before the web, and can follow links to
+// http too.
+//
+// A [Crawl] asks servers by a Resolver. The Recorder of that Resolver keeps what they send, such as
+// an archive.Recorder, which writes WARC files. The crawl itself keeps the frontier: which URLs are
+// known, and which of them are to be fetched. The frontier is a file, so an interrupted crawl
+// continues in the next run, also after kill -9.
+//
+// The crawl is polite: it makes one request at a time to a host, by its name and by its address, and
+// waits between two. It obeys robots.txt (RFC 9309). It never fetches what a link asks to be sent or
+// answered: searches, forms, phone books, telnet sessions and mail addresses. Links may lead to
+// public addresses only.
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// The defaults of a Crawl.
+const (
+	DefaultWait          = 2 * time.Second
+	DefaultTimeout       = 20 * time.Minute
+	DefaultConnections   = 16
+	DefaultDepth         = 20
+	DefaultMaxHosts      = 1000
+	DefaultMaxDocuments  = 10_000
+	DefaultMaxHostOctets = 1_000_000_000
+	DefaultMaxOctets     = 10_000_000_000
+	DefaultMaxSimilar    = 500
+	DefaultMaxFailures   = 3
+)
+
+// FrontierFile is the name of the frontier in the directory of a crawl, and HostsFile the name of
+// the report about hosts, which has a line of JSON for each.
+const (
+	FrontierFile = "frontier.db"
+	HostsFile    = "hosts.jsonl"
+)
+
+// Agent is the name that the lines "User-agent" of robots.txt are compared with.
+const Agent = "fetch1738"
+
+// A Crawl describes a crawl. Resolver, Start and Dir must be set. For all other fields the zero value
+// is a useful default. A Crawl must not be modified during Run.
+type Crawl struct {
+	// Resolver fetches. Its Recorder should keep what is received. It is called concurrently. Its
+	// own policy applies besides Links.
+	Resolver *fetch1738.Resolver
+	// Start are the URLs to begin with. The policy treats them as the user's. They have no login.
+	Start []locator.Locator
+	// Dir is the directory of the frontier. It is created if it does not exist.
+	Dir string
+	// Sync, if not nil, writes to the disk what the Recorder has kept so far. It is called before
+	// the frontier is told that documents are fetched.
+	Sync func() error
+
+	// Links is the policy for all URLs that are not in Start. If nil, it is policy.Public.
+	Links func(ctx context.Context, t fetch.Target) error
+	// HTTP follows links to http and https URLs, too.
+	HTTP bool
+	// SameHost follows only links to the hosts of Start.
+	SameHost bool
+
+	// Depth is the number of links from a URL of Start that are followed; 0 means [DefaultDepth].
+	// A negative Depth means that no link is followed.
+	Depth int
+	// MaxHosts is the maximum number of hosts. 0 means [DefaultMaxHosts].
+	MaxHosts int
+	// MaxDocuments and MaxHostOctets limit the number of documents of a host, and of the bytes in
+	// them. MaxOctets limits the bytes of all hosts together. 0 means [DefaultMaxDocuments],
+	// [DefaultMaxHostOctets] and [DefaultMaxOctets]. The document that exceeds a limit is cut off.
+	MaxDocuments             int
+	MaxHostOctets, MaxOctets int64
+	// MaxSimilar is the maximum number of URLs of a host that look generated, and differ only in
+	// numbers and in what looks like the id of a session. 0 means [DefaultMaxSimilar].
+	MaxSimilar int
+
+	// Connections is the maximum number of hosts that are asked at the same time. 0 means
+	// [DefaultConnections].
+	Connections int
+	// Wait is the time between the end of a request to a host and the start of the next one. A
+	// longer Crawl-delay of the server is obeyed. 0 means [DefaultWait]; a negative Wait means none.
+	Wait time.Duration
+	// Timeout is the maximum time for one document. 0 means [DefaultTimeout].
+	Timeout time.Duration
+	// MaxFailures is the number of failures in turn after which a host counts as dead: its name has
+	// no address, it refuses connections, it does not answer. The wait doubles with each, from 30 s.
+	// 0 means [DefaultMaxFailures].
+	MaxFailures int
+
+	// Report, if not nil, is called for each [Event]. Calls are never concurrent. The crawl waits
+	// for Report to return.
+	Report func(Event)
+}
+
+// An Event reports what happened to a URL, or to a host.
+type Event struct {
+	// URL is that of the document, without a password; or "" if the Event is about a host.
+	URL string
+	// Host is the name of the host.
+	Host string
+	// Octets is the length of the document.
+	Octets int64
+	// Links is the number of its links that are new.
+	Links int
+	// Reason says why the document was not fetched, or the host given up; "" means that it was.
+	Reason Reason
+	// Err is the error, if there is one.
+	Err error
+	// Queued is the number of URLs of all hosts that are to be fetched.
+	Queued int
+}
+
+// A Summary counts what all runs in a directory have done. Its JSON is documented in docs/crawl.md.
+type Summary struct {
+	// Complete is set if nothing is left to be fetched, because of a limit, an interruption, or a
+	// failure of a URL in Start.
+	Complete bool `json:"complete"`
+	// Documents and Octets count the documents that were fetched, without robots.txt and caps.txt.
+	Documents int   `json:"documents"`
+	Octets    int64 `json:"octets"`
+	// Failed counts the documents that servers did not send, or not completely.
+	Failed int `json:"failed"`
+	// Hosts is the number of hosts.
+	Hosts int `json:"hosts"`
+	// Skipped counts links that are not followed, and Left URLs that are not fetched because of a
+	// limit, by reason.
+	Skipped map[Reason]int `json:"skipped"`
+	Left    map[Reason]int `json:"left"`
+	// Dead are the hosts that were given up.
+	Dead []Dead `json:"dead"`
+}
+
+// Dead is a host that was given up.
+type Dead struct {
+	Host string `json:"host"`
+	// Reason is [Unresolved], [Unreachable], [Timeout], [Broken] or [Refused].
+	Reason Reason `json:"reason"`
+	// Error is the text of the last error.
+	Error string `json:"error"`
+	// Left is the number of its URLs that were not fetched.
+	Left int `json:"left"`
+}
+
+// A Reason is why something was not fetched.
+type Reason string
+
+// The reasons.
+const (
+	// Links that are never followed: telnet, mail, a search or form, another scheme; http, and
+	// another host, unless they are asked for.
+	Scheme    Reason = "scheme"
+	Search    Reason = "search"
+	Web       Reason = "http"
+	OtherHost Reason = "other-host"
+	// Trap: the path is too long or repeats itself, or too many URLs are similar.
+	Trap Reason = "trap"
+	// Robots: robots.txt forbids it.
+	Robots Reason = "robots"
+	// Refused: the policy forbids it.
+	Refused Reason = "refused"
+
+	// Failures of a document or host.
+	Failed      Reason = "failed"
+	Unresolved  Reason = "unresolved"
+	Unreachable Reason = "unreachable"
+	Timeout     Reason = "timeout"
+	Broken      Reason = "broken"
+
+	// Limits: what is left of a host, or of all hosts, is not fetched.
+	LimitDepth     Reason = "depth"
+	LimitHosts     Reason = "hosts"
+	LimitDocuments Reason = "documents"
+	LimitOctets    Reason = "octets"
+	LimitLinks     Reason = "links" // a document has more of them than are kept
+	Stopped        Reason = "interrupted"
+)
+
+// ErrLimit is the error of a Run that ended because of a limit. A run with a higher limit continues.
+var ErrLimit = errors.New("a limit of the crawl was reached")
+
+// ErrInUse is the error of a Run in a directory where another one is running.
+var ErrInUse = errors.New("another crawl is running in this directory")
+
+var errIncomplete = errors.New("crawl: Resolver, Start and Dir must be set")
+
+// Run fetches until nothing is left. It may be called repeatedly: with the same Dir it continues,
+// asks dead hosts again, and fetches URLs of Start that have failed. A failure of a document that is
+// linked does not end the run and is no error. Run returns the first error of a URL in Start, or else
+// [ErrLimit] if a limit was reached. Errors about a resource are of type *[fetch.Error]. If ctx is
+// done, Run stops soon and returns the error of ctx.
+func (c *Crawl) Run(ctx context.Context) (Summary, error) {
+	if c.Resolver == nil || len(c.Start) == 0 || c.Dir == "" {
+		return Summary{}, errIncomplete
+	}
+	filled := *c
+	filled.fill()
+	r, err := newRun(&filled)
+	if err != nil {
+		return Summary{}, err
+	}
+	err = r.do(ctx)
+	sum, sumErr := r.frontier.summary(&filled, err != nil || ctx.Err() != nil || r.err != nil)
+	err = cmp.Or(err, ctx.Err(), r.err, sumErr)
+	if err == nil && !sum.Complete {
+		err = ErrLimit
+	}
+	return sum, errors.Join(err, r.frontier.close())
+}
+
+// fill replaces zero fields by their defaults.
+func (c *Crawl) fill() {
+	if c.Links == nil {
+		c.Links = policy.Public
+	}
+	c.Depth = max(0, cmp.Or(c.Depth, DefaultDepth))
+	c.MaxHosts = cmp.Or(c.MaxHosts, DefaultMaxHosts)
+	c.MaxDocuments = cmp.Or(c.MaxDocuments, DefaultMaxDocuments)
+	c.MaxHostOctets = cmp.Or(c.MaxHostOctets, DefaultMaxHostOctets)
+	c.MaxOctets = cmp.Or(c.MaxOctets, DefaultMaxOctets)
+	c.MaxSimilar = cmp.Or(c.MaxSimilar, DefaultMaxSimilar)
+	c.Connections = cmp.Or(c.Connections, DefaultConnections)
+	c.Wait = max(0, cmp.Or(c.Wait, DefaultWait))
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.MaxFailures = cmp.Or(c.MaxFailures, DefaultMaxFailures)
+}

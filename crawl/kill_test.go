@@ -1,0 +1,171 @@
+package crawl_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/warc"
+	"github.com/fetch1738/fetch1738/crawl"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/policy"
+)
+
+// The environment of the process that TestKill kills: the folder, and the address of the server that
+// all hosts have.
+const (
+	envDir    = "FETCH1738_TEST_CRAWL_DIR"
+	envServer = "FETCH1738_TEST_CRAWL_SERVER"
+)
+
+// crawlUntilKilled is that process.
+func crawlUntilKilled(dir, server string) error {
+	files, err := warc.Create(dir, warc.Options{Software: "test"})
+	if err != nil {
+		return err
+	}
+	dialer := net.Dialer{ControlContext: fetch.DialControl}
+	resolver := &fetch1738.Resolver{Recorder: (&archive.Recorder{Writer: files, NoRevisits: true}).Record, Env: fetch.Env{
+		Allow: (&policy.Rules{AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dialer.DialContext(ctx, network, server)
+			if err == nil {
+				_, err = fmt.Fprintf(c, "%s\n", address) // which host is meant
+			}
+			return c, err
+		},
+	}}
+	c := crawl.Crawl{
+		Dir: dir, Resolver: resolver, Wait: 5 * time.Millisecond, Sync: files.Sync,
+		Links: (&policy.Rules{PublicOnly: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow,
+		Start: []locator.Locator{&locator.Gopher{HostPort: locator.HostPort{Host: hostName(0)}}},
+	}
+	_, err = c.Run(context.Background())
+	return errors.Join(err, files.Close(), resolver.Close())
+}
+
+// A crawl that is killed at any time loses no document and keeps at most 1 % of them twice.
+func TestKill(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the process is killed by a signal")
+	}
+	const hosts, items, kills = 3, 200, 5
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := make(chan string)
+	var servers sync.WaitGroup
+	servers.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			servers.Go(func() {
+				defer c.Close()
+				r := bufio.NewReader(c)
+				address, _ := r.ReadString('\n')
+				line, err := r.ReadString('\n')
+				if err != nil {
+					return
+				}
+				var host int
+				_, _ = fmt.Sscanf(address, "h%d.example", &host)
+				selector := strings.TrimRight(line, "\r\n")
+				requests <- selector
+				text := generated(host, hosts, items, selector)
+				if text == "" {
+					text = "3no such item\t\terror.host\t1\r\n.\r\n"
+				}
+				_, _ = io.WriteString(c, text)
+			})
+		}
+	})
+	dir := t.TempDir()
+	asked := 0
+	for kill := range kills + 1 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), envDir+"="+dir, envServer+"="+l.Addr().String())
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { ended <- cmd.Wait() }()
+		until := asked + hosts*items/(kills+2)
+	requesting:
+		for {
+			select {
+			case selector := <-requests:
+				if !strings.HasSuffix(selector, "robots.txt") && !strings.HasSuffix(selector, "caps.txt") {
+					asked++
+				}
+				if kill < kills && asked == until {
+					_ = cmd.Process.Kill()
+				}
+			case err := <-ended:
+				if (err == nil) != (kill == kills) {
+					t.Fatalf("process %d: %v", kill, err)
+				}
+				break requesting
+			}
+		}
+	}
+	l.Close()
+	go func() {
+		for range requests { // of a process that was killed
+		}
+	}()
+	servers.Wait()
+	close(requests)
+	verify(t, dir)
+	got := captures(t, dir)
+	twice, documents := 0, 0
+	for url, n := range got {
+		if !strings.HasSuffix(url, ".txt") {
+			documents++
+			twice += n - 1
+		}
+	}
+	if documents != hosts*items {
+		t.Errorf("%d documents, want %d", documents, hosts*items)
+	}
+	if twice > hosts*items/100 {
+		t.Errorf("%d documents are there twice", twice)
+	}
+	t.Logf("%d requests for %d documents, %d of them kept twice", asked, documents, twice)
+}
+
+// verify checks that the files of a folder have no fault.
+func verify(t *testing.T, dir string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%q, %v", names, err)
+	}
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %+v", name, f) })
+		if err := errors.Join(err, file.Close()); err != nil || strings.HasSuffix(name, ".open") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

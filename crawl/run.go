@@ -1,0 +1,402 @@
+package crawl
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A run is the state of one call of Run. One goroutine decides what is asked next and changes the
+// frontier; each request has a goroutine of its own.
+type run struct {
+	*Crawl
+	frontier *frontier
+	gates    gates
+	starts   map[string]bool // names of the hosts of Start
+	due      dueHosts        // hosts with something to ask, by time
+	known    int             // how many of frontier.byID are scheduled
+	busy     int             // requests that are being made
+	done     chan *job
+	err      error // the first error of a URL in Start
+}
+
+func newRun(c *Crawl) (*run, error) {
+	r := &run{Crawl: c, starts: make(map[string]bool), done: make(chan *job, c.Connections)}
+	r.gates.by = make(map[string]*gate)
+	for _, l := range c.Start {
+		name := hostOf(c, l)
+		switch l.(type) {
+		case *locator.Gopher, *locator.FTP, *locator.NNTP, *locator.News, *locator.WAIS, *locator.Prospero, *locator.HTTP:
+		default:
+			name = ""
+		}
+		if name == "" {
+			return nil, fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, fmt.Errorf("a crawl cannot begin with a URL of the scheme %s", l.Scheme()))
+		}
+		r.starts[name] = true
+	}
+	f, err := openFrontier(c.Dir, c.MaxHosts)
+	if err != nil {
+		return nil, err
+	}
+	r.frontier = f
+	return r, nil
+}
+
+// do asks until nothing is left.
+func (r *run) do(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := r.frontier.begin(r.Crawl)
+	for {
+		if failed == nil && ctx.Err() == nil {
+			r.schedule()
+			failed = r.dispatch(ctx)
+		}
+		if failed != nil {
+			cancel()
+		}
+		if r.busy == 0 && (failed != nil || ctx.Err() != nil || len(r.due) == 0) {
+			return failed
+		}
+		if jobs := r.await(ctx); len(jobs) > 0 {
+			failed = errors.Join(failed, r.finish(ctx, jobs))
+		}
+	}
+}
+
+// schedule gives a turn to the hosts that were found.
+func (r *run) schedule() {
+	for ; r.known < len(r.frontier.byID); r.known++ {
+		r.push(r.frontier.byID[r.known], time.Now())
+	}
+}
+
+// push gives a host a turn, unless it has one or is dead.
+func (r *run) push(h *host, at time.Time) {
+	if h.turn || h.Dead != "" || h.Queued == 0 {
+		return
+	}
+	h.turn, h.due = true, at
+	heap.Push(&r.due, h)
+}
+
+// dispatch begins the requests that are due.
+func (r *run) dispatch(ctx context.Context) error {
+	for r.busy < r.Connections && len(r.due) > 0 {
+		now := time.Now()
+		if r.due[0].due.After(now) {
+			return nil
+		}
+		h := heap.Pop(&r.due).(*host)
+		h.turn = false
+		if again, ok := r.gates.enter(h, now); !ok {
+			if h.turn = again.IsZero(); !h.turn {
+				r.push(h, again)
+			}
+			continue
+		}
+		j, err := r.job(h)
+		if err != nil {
+			return err
+		}
+		if j == nil {
+			r.wake(r.gates.leave(h.gates(), time.Time{}), now)
+			continue
+		}
+		j.held = h.gates()
+		r.busy++
+		h.turn = true // until the job is finished
+		go func() {
+			j.do(ctx)
+			r.done <- j
+		}()
+	}
+	return nil
+}
+
+// job returns the next request to a host, or nil if a limit leaves none.
+func (r *run) job(h *host) (*job, error) {
+	e, ok, err := r.frontier.next(h)
+	if err != nil || !ok || r.limit(r.frontier, h, e.depth) != "" {
+		return nil, err
+	}
+	j := &job{run: r, host: h, entry: e, room: min(r.MaxOctets-r.frontier.totals.Octets, r.MaxHostOctets-h.Octets)}
+	if j.loc, err = parse(e.url); err != nil {
+		return nil, err
+	}
+	if j.rules, err = r.frontier.rules(h, serverOf(j.loc)); err != nil {
+		return nil, err
+	}
+	if j.rules == nil || time.Since(j.rules.Time) > maxAge {
+		j.rules = &rules{Time: time.Now(), Left: askFor(j.loc)}
+	}
+	if len(j.rules.Left) > 0 {
+		j.ask, j.room = j.rules.Left[0], 2*maxRobots
+	}
+	return j, nil
+}
+
+// await waits for finished jobs, or until a host is due, or the context ends. It returns all jobs
+// that are finished, so that one transaction is enough for them.
+func (r *run) await(ctx context.Context) (jobs []*job) {
+	var due <-chan time.Time
+	if r.busy < r.Connections && len(r.due) > 0 && ctx.Err() == nil {
+		timer := time.NewTimer(time.Until(r.due[0].due))
+		defer timer.Stop()
+		due = timer.C
+	}
+	ended := ctx.Done()
+	if ctx.Err() != nil {
+		ended = nil // the jobs end soon
+	}
+	select {
+	case j := <-r.done:
+		jobs = append(jobs, j)
+	case <-due:
+	case <-ended:
+	}
+	for {
+		select {
+		case j := <-r.done:
+			jobs = append(jobs, j)
+		default:
+			r.busy -= len(jobs)
+			return jobs
+		}
+	}
+}
+
+// finish enters the answers into the frontier, after their records are written, and gives the hosts
+// their next turns.
+func (r *run) finish(ctx context.Context, jobs []*job) error {
+	if r.Sync != nil {
+		if err := r.Sync(); err != nil {
+			return err
+		}
+	}
+	err := r.frontier.update(r.Crawl, func(ch *change) error {
+		for _, j := range jobs {
+			if err := j.enter(ctx, ch); err != nil {
+				return err
+			}
+		}
+		for _, h := range ch.touched {
+			h.changed = true
+		}
+		return nil
+	})
+	for _, j := range jobs {
+		r.release(j)
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range r.frontier.byID[:r.known] {
+		if h.changed {
+			h.changed = false
+			r.push(h, h.next)
+		}
+	}
+	for _, j := range jobs {
+		for _, e := range j.events {
+			if r.Report != nil {
+				e.Queued = r.frontier.totals.Queued
+				r.Report(e)
+			}
+		}
+	}
+	return nil
+}
+
+// release ends the turn of a host.
+func (r *run) release(j *job) {
+	h, now := j.host, time.Now()
+	var free time.Time // at once, if nothing was asked
+	if j.sent && !j.crowded {
+		free = now.Add(max(r.Wait, h.Delay))
+		h.next = now.Add(max(r.Wait, h.Delay, h.backoff))
+	}
+	if j.addr.IsValid() {
+		h.addr = j.addr
+	}
+	r.wake(r.gates.leave(j.held, free), now)
+	h.turn, h.changed = false, true
+}
+
+// wake gives hosts a turn that waited for an address.
+func (r *run) wake(waited []*host, now time.Time) {
+	for _, h := range waited {
+		h.turn = false
+		r.push(h, now)
+	}
+}
+
+// firstBackoff is the wait after the first failure of a host.
+const firstBackoff = 30 * time.Second
+
+// enter enters the answer of a job into the frontier.
+func (j *job) enter(ctx context.Context, ch *change) error {
+	h, why := j.host, hostReason(j.err)
+	switch {
+	case j.err != nil && (ctx.Err() != nil || j.crowded):
+		return nil // another time
+	case fetch.KindOf(j.err) == fetch.ErrLocalIO:
+		return j.err
+	case why == "":
+		h.failures, h.backoff = 0, 0
+	}
+	ch.touched[h.Name] = h
+	status, isStatus := errors.AsType[*fetch.Error](j.err)
+	isStatus = isStatus && isWeb(j.loc) && status.Code != 0
+	switch {
+	case j.ask != "" && fetch.KindOf(j.err) == fetch.ErrRefused:
+		j.dead(Refused)
+	case why != "" && (!j.opened || j.ask != "" && !isStatus):
+		h.backoff = firstBackoff << min(h.failures, 10)
+		j.failed(why)
+	case j.ask != "":
+		return j.enterRules(ch, isStatus && status.Code >= 500)
+	case why != "" && j.entry.tries == 0:
+		h.backoff = firstBackoff
+		return ch.again(h, j.entry)
+	default:
+		if why != "" {
+			j.failed(why)
+		}
+		return j.enterDocument(ch)
+	}
+	return nil
+}
+
+// failed counts a failure of the host.
+func (j *job) failed(why Reason) {
+	if j.host.failures++; j.host.failures >= j.run.MaxFailures {
+		j.dead(why)
+	}
+}
+
+// dead gives the host up.
+func (j *job) dead(why Reason) {
+	h := j.host
+	h.Dead, h.Error = why, j.err.Error()
+	if j.entry.from == 0 {
+		j.run.startFailed(j.err)
+	}
+	j.events = append(j.events, Event{Host: h.Name, Reason: why, Err: j.err})
+}
+
+func (r *run) startFailed(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// maxHops is how many redirects of a robots.txt are followed (RFC 9309 §2.3.1.2).
+const maxHops = 5
+
+// enterRules enters what a robots.txt or caps.txt says. An error of a web server forbids everything;
+// an answer that there is no such file forbids nothing.
+func (j *job) enterRules(ch *change, broken bool) error {
+	switch r := j.rules; {
+	case broken:
+		r.Nothing, r.Left = true, nil
+	case j.to != nil && r.Hops < maxHops:
+		r.Hops++
+		r.Left[0] = unified(j.to).String()
+	default:
+		r.answer(j.text)
+	}
+	j.host.Delay = max(j.host.Delay, j.rules.Delay)
+	return putJSON(ch.Bucket(bucketRules), rulesKey(j.host, serverOf(j.loc)), j.rules)
+}
+
+func isWeb(l locator.Locator) bool {
+	_, web := l.(*locator.HTTP)
+	return web
+}
+
+// enterDocument enters that a document is done, with its links.
+func (j *job) enterDocument(ch *change) error {
+	h, t := j.host, &ch.totals
+	event := Event{URL: j.loc.Redacted(), Host: h.Name, Octets: j.octets, Err: j.err}
+	if err := ch.drop(h, j.entry); err != nil {
+		return err
+	}
+	switch kind := fetch.KindOf(j.err); {
+	case j.err == nil:
+		h.Documents++
+		t.Documents++
+	case errors.Is(j.err, errRobots):
+		event.Reason = Robots
+	case kind == fetch.ErrRefused:
+		event.Reason = Refused
+	case kind == fetch.ErrNoOctets:
+		event.Reason = Search
+	default:
+		event.Reason = Failed
+		h.Failed++
+		t.Failed++
+	}
+	if event.Reason != "" && event.Reason != Failed {
+		t.Skipped[event.Reason]++
+	}
+	h.Octets += j.octets
+	t.Octets += j.octets
+	for why, n := range j.skipped {
+		t.Skipped[why] += n
+	}
+	t.Cut += j.cut
+	if j.err != nil && j.entry.from == 0 {
+		j.run.startFailed(j.err)
+		if event.Reason == Failed {
+			if err := ch.Bucket(bucketStarts).Put(number(j.entry.seq), nil); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	event.Links, err = j.enterLinks(ch)
+	j.events = append(j.events, event)
+	return err
+}
+
+// enterLinks adds the links of a document to the frontier, and returns how many are new.
+func (j *job) enterLinks(ch *change) (added int, err error) {
+	if j.to != nil {
+		if why := j.run.inScope(j.to); why != "" {
+			ch.totals.Skipped[why]++
+		} else {
+			j.add(j.to)
+		}
+	}
+	for _, l := range j.links {
+		isNew, err := ch.add(l.host, l.url, l.similar, j.entry.depth+1, j.entry.seq)
+		if err != nil {
+			return added, err
+		}
+		if isNew {
+			added++
+		}
+	}
+	return added, nil
+}
+
+// dueHosts is a heap of hosts, the earliest first.
+type dueHosts []*host
+
+func (d dueHosts) Len() int           { return len(d) }
+func (d dueHosts) Less(i, k int) bool { return d[i].due.Before(d[k].due) }
+func (d dueHosts) Swap(i, k int)      { d[i], d[k] = d[k], d[i] }
+func (d *dueHosts) Push(h any)        { *d = append(*d, h.(*host)) }
+func (d *dueHosts) Pop() any {
+	last := len(*d) - 1
+	h := (*d)[last]
+	*d = (*d)[:last]
+	return h
+}
