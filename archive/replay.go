@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -136,25 +137,40 @@ func (s *site) find(url func(locator.HostPort) locator.Locator) (*Capture, error
 	return nil, errNoCapture
 }
 
-// open opens the content of a capture. The content of an incomplete one ends in an error.
+// open opens the content of a capture. If that is incomplete, or differs from its digest, it ends in
+// an error, before the last octet: then a client cannot take it for complete.
 func (s *site) open(c *Capture) (*Document, error) {
 	doc, err := s.replay.archive.Open(c)
-	if err == nil && c.Truncated != "" {
-		doc.Body = cutBody{doc.Body, c}
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	var end error = io.EOF
+	if c.Truncated != "" {
+		end = fmt.Errorf("%s is incomplete in the archive (%s): %w", c.URL, c.Truncated, io.ErrUnexpectedEOF)
+	}
+	doc.Body = heldBody{bufio.NewReaderSize(doc.Body, 64<<10), doc.Body, end}
+	return doc, nil
 }
 
-// cutBody is the body of a capture that is incomplete.
-type cutBody struct {
-	io.ReadCloser
-	of *Capture
+// heldBody is a body whose last octet is held back until its end is known.
+type heldBody struct {
+	r *bufio.Reader
+	io.Closer
+	end error // in place of io.EOF
 }
 
-func (b cutBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+func (b heldBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err == nil && n > 0 {
+		if _, err = b.r.Peek(1); err == nil {
+			return n, nil
+		}
+		if err != io.EOF {
+			n--
+		}
+	}
 	if err == io.EOF {
-		err = fmt.Errorf("%s is incomplete in the archive (%s): %w", b.of.URL, b.of.Truncated, io.ErrUnexpectedEOF)
+		err = b.end
 	}
 	return n, err
 }
