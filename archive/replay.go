@@ -137,40 +137,28 @@ func (s *site) find(url func(locator.HostPort) locator.Locator) (*Capture, error
 	return nil, errNoCapture
 }
 
-// open opens the content of a capture. If that is incomplete, or differs from its digest, it ends in
-// an error, before the last octet: then a client cannot take it for complete.
+// open opens the content of a capture. Its last octet is held back until its digest is known to be
+// right: then a client cannot take a damaged document for a complete one.
 func (s *site) open(c *Capture) (*Document, error) {
 	doc, err := s.replay.archive.Open(c)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		doc.Body = heldBody{bufio.NewReaderSize(doc.Body, 64<<10), doc.Body}
 	}
-	var end error = io.EOF
-	if c.Truncated != "" {
-		end = fmt.Errorf("%s is incomplete in the archive (%s): %w", c.URL, c.Truncated, io.ErrUnexpectedEOF)
-	}
-	doc.Body = heldBody{bufio.NewReaderSize(doc.Body, 64<<10), doc.Body, end}
-	return doc, nil
+	return doc, err
 }
 
-// heldBody is a body whose last octet is held back until its end is known.
+// heldBody is a body whose last octet is held back.
 type heldBody struct {
 	r *bufio.Reader
 	io.Closer
-	end error // in place of io.EOF
 }
 
 func (b heldBody) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err == nil && n > 0 {
-		if _, err = b.r.Peek(1); err == nil {
-			return n, nil
+		if _, err = b.r.Peek(1); err != nil && err != io.EOF && fetch.KindOf(err) != fetch.ErrTruncated {
+			n-- // a capture that is not complete is sent as far as it goes
 		}
-		if err != io.EOF {
-			n--
-		}
-	}
-	if err == io.EOF {
-		err = b.end
 	}
 	return n, err
 }

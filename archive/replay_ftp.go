@@ -27,7 +27,7 @@ func startFTP(ctx context.Context, s *site, addr string, set func(*testserver.Se
 	files := &ftpFiles{site: s}
 	server, err := ftptest.Start(ctx, addr, func(srv *ftptest.Server) {
 		set(&srv.Server)
-		srv.Content, srv.ReadOnly, srv.ListingOctets = files, true, files.octets
+		srv.Content, srv.ReadOnly, srv.ListingOctets = files, true, files.listing
 		srv.Greeting = fmt.Sprintf("220 The archive of %s://%s", s.Scheme, s.Host)
 	})
 	if err != nil {
@@ -212,9 +212,9 @@ func (f *ftpFiles) read(c *Capture, entries map[string]fs.FileInfo) error {
 	return nil
 }
 
-// octets returns the recorded listing of a directory for a command. It is nil if the listing has to be
+// listing returns the recorded listing of a directory for a command. It is nil if the listing has to be
 // made from a recorded one for another command.
-func (f *ftpFiles) octets(command, dir string) (io.ReadCloser, error) {
+func (f *ftpFiles) listing(command, dir string) (io.ReadCloser, error) {
 	if dir == "" {
 		dir = "."
 	}
@@ -230,7 +230,7 @@ func (f *ftpFiles) octets(command, dir string) (io.ReadCloser, error) {
 	first, _ := r.Peek(1 << 10)
 	recorded := listingCommand(string(first))
 	if recorded == command || recorded == "" {
-		return body{r, doc.Body}, nil
+		return octets{r, doc.Body}, nil
 	}
 	doc.Body.Close()
 	if command == "MLSD" || recorded == "NLST" {

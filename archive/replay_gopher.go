@@ -102,13 +102,13 @@ func (s gopherSite) answer(request string) io.ReadCloser {
 		if size >= 0 {
 			header = fmt.Sprintf("+%d\r\n", size)
 		}
-		return body{io.MultiReader(strings.NewReader(header), doc.Body), doc.Body}
+		return octets{io.MultiReader(strings.NewReader(header), doc.Body), doc.Body}
 	case strings.IndexByte(gopherMenus, typ) >= 0:
 		return whole(doc.Body, maxMenu, ended)
 	case typ == '0' && size >= 0 && size <= maxStuffed:
 		return whole(doc.Body, maxStuffed, stuffed)
 	case strings.IndexByte(gopherTexts, typ) >= 0:
-		return body{&undotted{r: doc.Body}, doc.Body}
+		return octets{&undotted{r: doc.Body}, doc.Body}
 	}
 	return doc.Body
 }
@@ -122,22 +122,22 @@ const (
 	maxStuffed = 1 << 20
 )
 
-// body is a reader with the Close of another.
-type body struct {
+// octets is a reader with the Close of another.
+type octets struct {
 	io.Reader
 	io.Closer
 }
 
 // whole returns a body that reads all of another one first, at most limit octets, and changes it.
 func whole(from io.ReadCloser, limit int64, change func([]byte) []byte) io.ReadCloser {
-	octets, err := io.ReadAll(io.LimitReader(from, limit+1))
-	if err == nil && int64(len(octets)) > limit {
+	all, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err == nil && int64(len(all)) > limit {
 		err = fmt.Errorf("it has more than %d octets", limit)
 	}
 	if err != nil {
-		return body{failing{err}, from}
+		return octets{failing{err}, from}
 	}
-	return body{bytes.NewReader(change(octets)), from}
+	return octets{bytes.NewReader(change(all)), from}
 }
 
 // failing is a reader that fails.
