@@ -190,7 +190,9 @@ func recordOne(ctx context.Context, r *fetch1738.Resolver, w *warc.Writer, url s
 			if err != nil {
 				return nil, "", err
 			}
-			links = append(links, item.Locator.String())
+			if item.Locator != nil && item.Kind != fetch.KindInteractive && !strings.Contains(item.Locator.String(), "lost") {
+				links = append(links, item.Locator.String())
+			}
 		}
 	case strings.HasPrefix(url, "http") && strings.HasSuffix(url, "/"):
 		for _, m := range href.FindAllStringSubmatch(string(body), -1) {
