@@ -28,7 +28,8 @@ func startFTP(ctx context.Context, s *site, addr string, set func(*testserver.Se
 	server, err := ftptest.Start(ctx, addr, func(srv *ftptest.Server) {
 		set(&srv.Server)
 		srv.Content, srv.ReadOnly, srv.ListingOctets = files, true, files.listing
-		srv.Greeting = fmt.Sprintf("220 The archive of %s://%s", s.Scheme, s.Host)
+		srv.Greeting = fmt.Sprintf("220 The archive of %s", s.Site)
+		srv.Replies = ftptest.Replies{"550 no such file or directory": "550 The archive has no capture of it."}
 	})
 	if err != nil {
 		return nil, err
