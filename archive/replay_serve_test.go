@@ -294,7 +294,7 @@ func TestServeMenus(t *testing.T) {
 		"/0file":             "1x\ty\tc.example\t70\r\n..\r\n...\r\n.\r\n",
 		"/find\ttwo words":   "0Found\t/0file\t" + tabbed(a) + "\r\n.\r\n",
 		"\t$":                "+-2\r\n" + info.String(),
-		"/0file\t+text/html": "+29\r\n1x\ty\tc.example\t70\r\n.\r\n..\r\n",
+		"/0file\t+text/html": "+26\r\n1x\ty\tc.example\t70\r\n.\r\n..\r\n",
 		"/none":              "3/none: the archive has no capture of it: file does not exist\t\terror.host\t1\r\n.\r\n",
 	} {
 		if got := ask(t, a, line); got != want {
@@ -389,7 +389,7 @@ func TestSearch(t *testing.T) {
 		"":             "",
 		"title":        "gopher://h.example/0/file The Ünique title",
 		"ünique title": "gopher://h.example/0/file The Ünique title",
-		"A FILE":       "ftp://h.example/a%20file ",
+		"Ftp A FILE":   "ftp://h.example/a%20file ",
 		"<page>":       "http://h.example/ A <page>",
 		"letter":       "news:1@h.example A letter",
 		"nothing":      "",
