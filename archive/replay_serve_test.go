@@ -147,6 +147,7 @@ func TestReplayAt(t *testing.T) {
 		capture{url: "gopher://H.example/0file", mediaType: "text/plain", body: "second", date: "1995-12-01T00:00:00Z"},
 		capture{url: "gopher://H.example:70/0explicit", mediaType: "text/plain", body: "port", date: "1995-12-01T00:00:00Z"},
 		capture{url: "ftp://h.example/%2Fabs/file", mediaType: "text/plain", body: "absolute", date: "1995-12-01T00:00:00Z"},
+		capture{url: "ftp://h.example/r%E9sum%E9", mediaType: "text/plain", body: "Latin-1", date: "1995-12-01T00:00:00Z"},
 		capture{url: "ftp://h.example/typed;type=i", mediaType: "text/plain", body: "typed", date: "1995-12-01T00:00:00Z"}))
 	for at, want := range map[string]string{"1990-01-01": "first", "1995-01-01": "first", "1996-01-01": "second"} {
 		when, _ := time.Parse(time.DateOnly, at)
@@ -157,7 +158,7 @@ func TestReplayAt(t *testing.T) {
 		r := replay.Resolver()
 		for u, want := range map[string]string{
 			"gopher://h.example/0file": want, "gopher://h.EXAMPLE:70/0file": want, "gopher://h.example/0explicit": "port",
-			"ftp://h.example/%2Fabs/file": "absolute", "ftp://h.example/abs/file": "absolute", "ftp://h.example/typed": "typed",
+			"ftp://h.example/%2Fabs/file": "absolute", "ftp://h.example/abs/file": "absolute", "ftp://h.example/typed": "typed", "ftp://h.example/r%E9sum%E9": "Latin-1",
 		} {
 			if got, err := bodyOf(t, r, u); got != want || err != nil {
 				t.Errorf("%s at %s: %q, %v, want %q", u, at, got, err, want)
