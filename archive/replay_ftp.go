@@ -44,7 +44,7 @@ type ftpFiles struct {
 
 	mu      sync.Mutex
 	last    string                 // the directory that was listed last
-	entries map[string]fs.FileInfo // its entries; nil if there is none
+	entries map[string]fs.FileInfo // its entries; nil means not read
 }
 
 // ftpPaths returns the parts of a path as a URL may have them: below the directory after the login, or
