@@ -5,28 +5,36 @@
 package archive
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
 )
 
 // An Archive is the captures of WARC and WACZ files. Its methods are safe for concurrent use. The
 // caller must close it.
-type Archive struct{}
+type Archive struct {
+	parts []*part
+}
 
 // A Capture is a document that an Archive has: a record of type resource, response or revisit.
 type Capture struct {
 	// URL is the WARC-Target-URI, octet for octet.
 	URL string
-	// Time is when the capture began.
+	// Time is when the capture began, to the millisecond.
 	Time time.Time
 	// Type is the type of the record.
 	Type warc.Type
 	// MediaType has its parameters, as in Content-Type; that of an HTTP response is the one of its
-	// header.
+	// header. MediaType, Size and Modified of a revisit are those of the capture that it refers to.
 	MediaType string
 	// Status is that of an HTTP response, else 0.
 	Status int
@@ -37,10 +45,190 @@ type Capture struct {
 	// Modified is when the document was modified, as the server has said; or zero.
 	Modified time.Time
 	// Truncated is the WARC-Truncated, such as "disconnect"; "" means that the document is complete.
+	// That of a record in segments is "segmented", because continuations are not read.
 	Truncated string
 
-	file   string // of the Archive
-	offset int64  // of the record in file
+	part         *part
+	file         string // of the part
+	offset       int64  // of the record in file
+	length       int64  // of the record in file; 0 if it is not known
+	refersTo     string // of a revisit
+	refersToDate string
+}
+
+// Close closes the files.
+func (a *Archive) Close() error {
+	var err error
+	for _, p := range a.parts {
+		err = errors.Join(err, p.close())
+	}
+	return err
+}
+
+// Find returns the capture of a URL at a time: the last one that is not later, or the first one if
+// all are later. The zero Time means the last one. If there is no capture, the error is
+// fs.ErrNotExist. http and https URLs are compared as web archives compare them (SURT), but the
+// captures of exactly this URL are preferred. All others are compared octet for octet.
+func (a *Archive) Find(url string, at time.Time) (*Capture, error) {
+	best, err := a.find(url, at, func(*cdx.Line) bool { return true })
+	if err == nil && best == nil {
+		err = fmt.Errorf("%s: the archive has no capture: %w", url, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.resolved(best)
+}
+
+// find returns the capture as Find does, of those that are wanted; or nil.
+func (a *Archive) find(url string, at time.Time, wanted func(*cdx.Line) bool) (*Capture, error) {
+	var best *Capture
+	for l, err := range a.lines(cdx.Key(url) + " ") {
+		if err != nil {
+			return nil, err
+		}
+		if wanted(l.Line) && (best == nil || l.better(best, url, at)) {
+			best = l.capture()
+		}
+	}
+	return best, nil
+}
+
+// better reports whether a line answers better than c, which is not later than it.
+func (l line) better(c *Capture, url string, at time.Time) bool {
+	if exact := l.URL == url; exact != (c.URL == url) {
+		return exact
+	}
+	return at.IsZero() || !l.Time.After(at)
+}
+
+// Captures yields the captures of all URLs that begin with prefix, sorted by their keys in the index
+// (that of other schemes than http is the URL) and time. An error is the last pair.
+func (a *Archive) Captures(prefix string) iter.Seq2[*Capture, error] {
+	return func(yield func(*Capture, error) bool) {
+		for l, err := range a.lines(keyPrefix(prefix)) {
+			var c *Capture
+			if err == nil {
+				if !strings.HasPrefix(l.URL, prefix) {
+					continue
+				}
+				c, err = a.resolved(l.capture())
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// keyPrefix returns what the keys of all URLs that begin with prefix begin with.
+func keyPrefix(prefix string) string {
+	switch {
+	case !cdx.IsWeb(prefix):
+		if strings.HasPrefix("https://", prefix) || strings.HasPrefix("http://", prefix) {
+			return ""
+		}
+		return cdx.Key(prefix)
+	case strings.Count(prefix, "/") < 3: // the host is not complete
+		return ""
+	}
+	folder := prefix[:strings.LastIndexByte(prefix, '/')+1]
+	if path, _, asked := strings.Cut(prefix, "?"); asked {
+		folder = path[:strings.LastIndexByte(path, '/')+1]
+	}
+	return cdx.Key(folder)
+}
+
+// A line is a line of the index of a part.
+type line struct {
+	*cdx.Line
+	part *part
+}
+
+// lines yields the lines of all parts with a prefix, in order.
+func (a *Archive) lines(prefix string) iter.Seq2[line, error] {
+	if len(a.parts) == 1 {
+		return a.parts[0].lines(prefix, prefix)
+	}
+	return merged(a.parts, prefix)
+}
+
+// capture returns what a line says.
+func (l line) capture() *Capture {
+	c := &Capture{
+		URL: l.URL, Time: l.Time, Type: warc.Type(l.Type), MediaType: l.MIME, Digest: l.Digest, Size: -1, Truncated: l.Truncated,
+		part: l.part, file: l.Filename, offset: int64(l.Offset), length: int64(l.Length),
+		refersTo: l.RefersTo, refersToDate: l.RefersToDate,
+	}
+	if l.Params != "" {
+		c.MediaType += ";" + l.Params
+	}
+	c.Status, _ = strconv.Atoi(l.Status)
+	if l.Size != nil {
+		c.Size = int64(*l.Size)
+	}
+	if l.Modified != nil {
+		c.Modified = *l.Modified
+	}
+	if c.Type == "" { // another program has made the index
+		switch {
+		case l.MIME == revisitType:
+			c.Type = warc.Revisit
+		case c.Status != 0:
+			c.Type = warc.Response
+		default:
+			c.Type = warc.Resource
+		}
+	}
+	return c
+}
+
+// resolved adds to a revisit what is known of the capture that it refers to.
+func (a *Archive) resolved(c *Capture) (*Capture, error) {
+	if c.Type != warc.Revisit {
+		return c, nil
+	}
+	c.MediaType = ""
+	original, err := a.original(c)
+	if original != nil {
+		c.MediaType, c.Size = original.MediaType, original.Size
+		if c.Modified.IsZero() {
+			c.Modified = original.Modified
+		}
+		if c.Truncated == "" {
+			c.Truncated = original.Truncated
+		}
+	}
+	return c, err
+}
+
+// original returns the capture that a revisit refers to, or nil: the one that it names, else one of
+// the same URL with the same digest.
+func (a *Archive) original(c *Capture) (*Capture, error) {
+	date, err := warc.ParseDate(c.refersToDate)
+	if c.refersTo != "" && err == nil {
+		named, err := a.find(c.refersTo, time.Time{}, func(l *cdx.Line) bool {
+			return l.MIME != revisitType && l.Time.Truncate(time.Second).Equal(date.Truncate(time.Second)) && sameDigest(l.Digest, c.Digest)
+		})
+		if named != nil || err != nil {
+			return named, err
+		}
+	}
+	if c.Digest == "" {
+		return nil, nil
+	}
+	return a.find(c.URL, c.Time, func(l *cdx.Line) bool {
+		return l.MIME != revisitType && l.Digest != "" && sameDigest(l.Digest, c.Digest)
+	})
+}
+
+// sameDigest compares digests, of which other programs leave the name of the algorithm out. An
+// unknown one may be the same.
+func sameDigest(a, b string) bool {
+	if a == "" || b == "" {
+		return true
+	}
+	return strings.EqualFold(a[strings.IndexByte(a, ':')+1:], b[strings.IndexByte(b, ':')+1:])
 }
 
 // A Document is the content of a Capture. The caller must close Body.
@@ -50,42 +238,34 @@ type Document struct {
 	// Head is the status line and the header fields of an HTTP response as they were received,
 	// with the empty line at the end; nil for other schemes.
 	Head []byte
-	// Body has the payload. A payload that differs from its digest ends in an error.
+	// Body has the payload. The chunks that a response may be stored in are joined, although Head
+	// still has its Transfer-Encoding; its Content-Encoding is not decoded. A payload that differs
+	// from its digest, or that is truncated, ends in a *fetch.Error of kind ErrTruncated.
 	Body io.ReadCloser
 }
 
-var errTodo = errors.New("not implemented yet")
-
-// Open opens an Archive of files, by their names: WARC files (.warc, .warc.gz), WACZ files (.wacz),
-// and folders of these. An index (.cdxj) beside the files is used. Without one, the files are read
-// once and an index is made in a temporary file.
-func Open(names ...string) (*Archive, error) { return nil, errTodo }
-
-// Close closes the files.
-func (a *Archive) Close() error { return nil }
-
-// Find returns the capture of a URL at a time: the last one that is not later, or the first one if
-// all are later. The zero Time means the last one. If there is no capture, the error is
-// fs.ErrNotExist. http and https URLs are compared as web archives compare them (SURT), all others
-// octet for octet.
-func (a *Archive) Find(url string, at time.Time) (*Capture, error) { return nil, errTodo }
-
-// Captures yields the captures of all URLs that begin with prefix, sorted by URL and time. An error
-// is the last pair.
-func (a *Archive) Captures(prefix string) iter.Seq2[*Capture, error] { return nil }
-
 // Open returns the content of a capture. That of a revisit is the one that it refers to.
-func (a *Archive) Open(c *Capture) (*Document, error) { return nil, errTodo }
-
-// A Site is a server of which an Archive has captures.
-type Site struct {
-	// Scheme is that of its URLs; "ftp" and "ftps" are two sites.
-	Scheme string
-	// Host and Port are those of the URLs; the Port is the default port if a URL has none. They are
-	// empty for news, which names no server.
-	Host string
-	Port uint16
+func (a *Archive) Open(c *Capture) (*Document, error) {
+	doc, err := c.open()
+	if err != nil || c.Type != warc.Revisit {
+		return doc, err
+	}
+	named := *c
+	named.refersTo, named.refersToDate = doc.Header.Get(warc.FieldRefersToTargetURI), doc.Header.Get(warc.FieldRefersToDate)
+	original, err := a.original(&named)
+	if err == nil && original == nil {
+		err = fmt.Errorf("%s: the archive does not have the capture of %s that this one refers to: %w", c.URL, named.refersToDate, fs.ErrNotExist)
+	}
+	var content *Document
+	if err == nil {
+		content, err = original.open()
+	}
+	if err = errors.Join(err, doc.Body.Close()); err != nil {
+		return nil, err
+	}
+	doc.Body = content.Body
+	if doc.Head == nil || !bytes.HasPrefix(doc.Head, []byte("HTTP/")) || bytes.Contains(doc.Head[:min(len(doc.Head), 16)], []byte(" 304")) {
+		doc.Head = content.Head
+	}
+	return doc, nil
 }
-
-// Sites returns the sites, sorted.
-func (a *Archive) Sites() ([]Site, error) { return nil, errTodo }

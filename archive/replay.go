@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -136,25 +137,28 @@ func (s *site) find(url func(locator.HostPort) locator.Locator) (*Capture, error
 	return nil, errNoCapture
 }
 
-// open opens the content of a capture. The content of an incomplete one ends in an error.
+// open opens the content of a capture. Its last octet is held back until its digest is known to be
+// right: then a client cannot take a damaged document for a complete one.
 func (s *site) open(c *Capture) (*Document, error) {
 	doc, err := s.replay.archive.Open(c)
-	if err == nil && c.Truncated != "" {
-		doc.Body = cutBody{doc.Body, c}
+	if err == nil {
+		doc.Body = heldBody{bufio.NewReaderSize(doc.Body, 64<<10), doc.Body}
 	}
 	return doc, err
 }
 
-// cutBody is the body of a capture that is incomplete.
-type cutBody struct {
-	io.ReadCloser
-	of *Capture
+// heldBody is a body whose last octet is held back.
+type heldBody struct {
+	r *bufio.Reader
+	io.Closer
 }
 
-func (b cutBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		err = fmt.Errorf("%s is incomplete in the archive (%s): %w", b.of.URL, b.of.Truncated, io.ErrUnexpectedEOF)
+func (b heldBody) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err == nil && n > 0 {
+		if _, err = b.r.Peek(1); err != nil && err != io.EOF && fetch.KindOf(err) != fetch.ErrTruncated {
+			n-- // a capture that is not complete is sent as far as it goes
+		}
 	}
 	return n, err
 }

@@ -1,0 +1,118 @@
+package cdx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Key returns the key of a URL. That of an http or https URL is its SURT, as warcio.js makes it:
+// "org,example)/dir?a&b" without the scheme and "www.", in lower case, with sorted parameters. All
+// other schemes have the URL itself, because case matters in selectors and paths. Spaces and
+// control characters become %XX.
+func Key(url string) string {
+	if rest, ok := cutWeb(url); ok {
+		if key, ok := surt(rest, url[:5] == "https"); ok {
+			return key
+		}
+	}
+	return oneWord(url)
+}
+
+// IsWeb reports whether the key of a URL is a SURT.
+func IsWeb(url string) bool { _, ok := cutWeb(url); return ok }
+
+// cutWeb removes "http://" or "https://". Like warcio.js it recognizes them in lower case only.
+func cutWeb(url string) (string, bool) {
+	if rest, ok := strings.CutPrefix(url, "http://"); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(url, "https://")
+}
+
+// oneWord replaces what would end a word or a line.
+func oneWord(text string) string {
+	bad := func(r rune) bool { return r <= ' ' || r == 0x7F }
+	if strings.IndexFunc(text, bad) < 0 {
+		return text
+	}
+	return escape(text, func(c byte) bool { return c <= ' ' || c == 0x7F })
+}
+
+func escape(text string, bad func(c byte) bool) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; bad(c) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// surt returns the key of what follows "http://". It does what the URL parser of JavaScript does
+// (WHATWG URL §4.4), except for names of hosts outside of ASCII.
+func surt(rest string, secure bool) (string, bool) {
+	rest = withoutWWW(rest)
+	rest = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(rest, " "))
+	rest = strings.ToLower(rest)
+	rest, _, _ = strings.Cut(rest, "#")
+	rest, query, asked := strings.Cut(rest, "?")
+	rest = strings.ReplaceAll(rest, `\`, "/")
+	host, path, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	port := ""
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host, port = host[:i], strings.TrimLeft(host[i+1:], "0")
+	}
+	if host == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, " <>^|%") {
+		return "", false
+	}
+	labels := strings.Split(host, ".")
+	slices.Reverse(labels)
+	key := strings.Join(labels, ",")
+	if port != "" && (port != "80" || secure) && (port != "443" || !secure) {
+		key += ":" + port
+	}
+	key += ")/" + escape(withoutDots(path), func(c byte) bool {
+		return c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^", c) >= 0
+	})
+	if asked && query != "" {
+		args := strings.Split(escape(query, func(c byte) bool {
+			return c <= ' ' || c >= 0x7F || strings.IndexByte(`"<>'`, c) >= 0
+		}), "&")
+		slices.Sort(args)
+		key += "?" + strings.Join(args, "&")
+	}
+	return key, true
+}
+
+// withoutWWW removes "www." and also "www2.".
+func withoutWWW(rest string) string {
+	if label, after, ok := strings.Cut(rest, "."); ok && strings.HasPrefix(label, "www") && strings.Trim(label[3:], "0123456789") == "" {
+		return after
+	}
+	return rest
+}
+
+// withoutDots resolves the segments "." and ".." of a path in lower case, also encoded ones.
+func withoutDots(path string) string {
+	segments := strings.Split(path, "/")
+	var kept []string
+	for i, s := range segments {
+		last := i == len(segments)-1
+		switch strings.ReplaceAll(s, "%2e", ".") {
+		case ".":
+		case "..":
+			kept = kept[:max(len(kept)-1, 0)]
+		default:
+			kept = append(kept, s)
+			continue
+		}
+		if last {
+			kept = append(kept, "")
+		}
+	}
+	return strings.Join(kept, "/")
+}

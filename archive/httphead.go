@@ -1,0 +1,82 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/archive/cdx"
+)
+
+// maxHead limits the header of an HTTP response.
+const maxHead = 1 << 20
+
+// isHTTP reports whether a block with this Content-Type begins with the header of an HTTP message.
+func isHTTP(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(media), "application/http")
+}
+
+// readHead reads the status line and the header fields, and the empty line after them.
+func readHead(r *bufio.Reader) ([]byte, error) {
+	var head []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		head = append(head, line...)
+		switch {
+		case len(head) > maxHead:
+			return nil, fmt.Errorf("the header of the HTTP response is longer than %d bytes", maxHead)
+		case err == bufio.ErrBufferFull:
+		case err == io.EOF:
+			return head, fmt.Errorf("the header of the HTTP response: %w", io.ErrUnexpectedEOF)
+		case err != nil:
+			return head, err
+		case bytes.HasSuffix(head, []byte("\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n")):
+			return head, nil
+		}
+	}
+}
+
+// headField returns the value of a header field, or "".
+func headField(head []byte, name string) string {
+	for line := range bytes.Lines(head) {
+		if n, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(n), name) {
+			return string(bytes.TrimSpace(value))
+		}
+	}
+	return ""
+}
+
+// fromHead sets what the header of a response says, and returns its Content-Type.
+func fromHead(l *cdx.Line, head []byte) string {
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	if words := strings.Fields(string(first)); len(words) > 1 {
+		if code, err := strconv.Atoi(words[1]); err == nil && code > 0 && code < 1000 {
+			l.Status = strconv.Itoa(code)
+		}
+	}
+	if t, err := http.ParseTime(headField(head, "Last-Modified")); err == nil {
+		l.Modified = &t
+	}
+	return headField(head, "Content-Type")
+}
+
+// isChunked reports whether the left bytes that follow a header are in chunks. A program may have
+// stored the joined chunks below a header that says otherwise.
+func isChunked(head []byte, body *bufio.Reader, left int64, truncated bool) bool {
+	if codings := headField(head, "Transfer-Encoding"); !strings.HasSuffix(strings.ToLower(codings), "chunked") {
+		return false
+	}
+	start, _ := body.Peek(body.Size())
+	line, rest, ok := bytes.Cut(start, []byte("\r\n"))
+	digits, _, _ := bytes.Cut(line, []byte(";"))
+	size, err := strconv.ParseUint(strings.TrimSpace(string(digits)), 16, 63)
+	if !ok || err != nil || size > uint64(left) && !truncated {
+		return false
+	}
+	return uint64(len(rest)) < size+2 || bytes.HasPrefix(rest[size:], []byte("\r\n"))
+}

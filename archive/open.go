@@ -1,0 +1,276 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/archive/warc"
+)
+
+// A part is WARC files with one index.
+type part struct {
+	files map[string]place // by the names in the index
+	index *cdx.Index
+	temp  *os.File  // of an index that was made
+	file  io.Closer // of an index that was there; or nil
+}
+
+// A place is where a WARC file is: a file, or a member of a WACZ file.
+type place struct {
+	name         string
+	offset, size int64 // size is -1 for a whole file
+}
+
+// open opens the file of a place, and returns the records from offset on.
+func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
+	file, err := os.Open(p.name)
+	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(p.name, warc.OpenSuffix) {
+		file, err = os.Open(strings.TrimSuffix(p.name, warc.OpenSuffix)) // its writer has closed it
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	end := p.size
+	if end < 0 {
+		end = 1 << 62
+	}
+	if offset > end {
+		offset = end
+	}
+	if length == 0 || length > end-offset {
+		length = end - offset
+	}
+	return file, io.NewSectionReader(file, p.offset+offset, length), nil
+}
+
+// Open opens an Archive of files, by their names: WARC files (.warc, .warc.gz), WACZ files (.wacz),
+// and folders of these. An index NAME.cdxj beside a file, or index.cdxj in a folder, is used if it
+// is of the files as they are. Without one, the files are read once and an index is made in a
+// temporary file. A file that is still being written (.warc.gz.open) is read up to its last whole
+// record.
+func Open(names ...string) (a *Archive, err error) {
+	a = new(Archive)
+	defer func() {
+		if err != nil {
+			_ = a.Close()
+		}
+	}()
+	loose := make(map[string]place)
+	for _, name := range names {
+		if err := a.add(name, loose); err != nil {
+			return nil, err
+		}
+	}
+	if len(loose) > 0 {
+		p := &part{files: loose}
+		a.parts = append(a.parts, p)
+		err = p.makeIndex()
+	}
+	return a, err
+}
+
+// add opens what a name stands for. Files without an index are added to loose.
+func (a *Archive) add(name string, loose map[string]place) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return a.addFolder(name, loose)
+	case isWARC(name):
+		p := &part{files: map[string]place{filepath.Base(name): {name, 0, -1}}}
+		return a.addIndexed(p, name+".cdxj", loose)
+	}
+	return fmt.Errorf("%s: not a WARC file (.warc, .warc.gz), a WACZ file (.wacz) or a folder", name)
+}
+
+// isWARC reports whether a name is that of a WARC file, also of one that is being written.
+func isWARC(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, warc.OpenSuffix))
+	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz")
+}
+
+func (a *Archive) addFolder(name string, loose map[string]place) error {
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	p := &part{files: make(map[string]place)}
+	for _, e := range entries {
+		if path := filepath.Join(name, e.Name()); isWARC(path) && !e.IsDir() {
+			p.files[e.Name()] = place{path, 0, -1}
+		}
+	}
+	if len(p.files) == 0 && err == nil {
+		return fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
+	}
+	return errors.Join(err, a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose))
+}
+
+// addIndexed adds a part if it has an index; else its files are added to loose.
+func (a *Archive) addIndexed(p *part, index string, loose map[string]place) error {
+	switch fits, err := p.openIndex(index); {
+	case err != nil:
+		return err
+	case fits:
+		a.parts = append(a.parts, p)
+	default:
+		for _, place := range p.files {
+			loose[place.name] = place
+		}
+	}
+	return nil
+}
+
+// openIndex opens the index of a name. It fits if it says of each file that it was indexed, and what
+// its size was.
+func (p *part) openIndex(name string) (fits bool, err error) {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		p.index, p.file = cdx.NewIndex(file, info.Size()), file
+		fits, err = p.fits()
+	}
+	if !fits || err != nil {
+		_ = file.Close()
+		p.index, p.file = nil, nil
+	}
+	return fits, err
+}
+
+func (p *part) fits() (bool, error) {
+	for name, place := range p.files {
+		info, err := os.Stat(place.name)
+		if err != nil {
+			return false, err
+		}
+		found := false
+		for l, err := range p.index.Lookup(cdx.Key(fileKey + name)) {
+			if err != nil {
+				return false, nil // it is made anew
+			}
+			found = l.Size != nil && int64(*l.Size) == info.Size()
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// makeIndex makes the index of the files in a temporary file.
+func (p *part) makeIndex() (err error) {
+	var s cdx.Sorter
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for name, place := range p.files {
+		if err := indexFile(place, name, &s); err != nil {
+			return err
+		}
+	}
+	if p.temp, err = cdx.TempFile(); err != nil {
+		return err
+	}
+	size, err := s.WriteTo(p.temp)
+	p.index = cdx.NewIndex(p.temp, size)
+	return err
+}
+
+func (p *part) close() error {
+	var err error
+	if p.temp != nil {
+		err = cdx.RemoveTemp(p.temp)
+	}
+	if p.file != nil {
+		err = errors.Join(err, p.file.Close())
+	}
+	return err
+}
+
+// lines yields the lines of the index with a prefix that do not sort before from.
+func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		for text, err := range p.index.From(from) {
+			var l *cdx.Line
+			if err == nil {
+				switch {
+				case !bytes.HasPrefix(text, []byte(prefix)):
+					return
+				case bytes.HasPrefix(text, []byte(fileKey)):
+					continue
+				}
+				l, err = cdx.Parse(text)
+			}
+			if !yield(line{l, p}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// merged yields the lines of several parts in order.
+func merged(parts []*part, prefix string) iter.Seq2[line, error] {
+	return func(yield func(line, error) bool) {
+		type source struct {
+			next func() (line, error, bool)
+			line line
+		}
+		var sources []*source
+		advance := func(s *source) (bool, error) {
+			l, err, ok := s.next()
+			s.line = l
+			return ok, err
+		}
+		for _, p := range parts {
+			next, stop := iter.Pull2(p.lines(prefix, prefix))
+			defer stop()
+			s := &source{next: next}
+			ok, err := advance(s)
+			if err != nil {
+				yield(line{}, err)
+				return
+			}
+			if ok {
+				sources = append(sources, s)
+			}
+		}
+		for len(sources) > 0 {
+			first := 0
+			for i, s := range sources {
+				if before(s.line, sources[first].line) {
+					first = i
+				}
+			}
+			if !yield(sources[first].line, nil) {
+				return
+			}
+			ok, err := advance(sources[first])
+			if err != nil {
+				yield(line{}, err)
+				return
+			}
+			if !ok {
+				sources = append(sources[:first], sources[first+1:]...)
+			}
+		}
+	}
+}
+
+func before(a, b line) bool {
+	if a.Key != b.Key {
+		return a.Key < b.Key
+	}
+	return a.Time.Before(b.Time)
+}

@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A Site is a server of which an Archive has captures.
+type Site struct {
+	// Scheme is that of its URLs; "ftp" and "ftps" are two sites.
+	Scheme string
+	// Host and Port are those of the URLs; the Port is the default port if a URL has none. They are
+	// empty for news, which names no server.
+	Host string
+	Port uint16
+}
+
+// Sites returns the sites, sorted.
+func (a *Archive) Sites() ([]Site, error) {
+	found := make(map[Site]bool)
+	for _, p := range a.parts {
+		if err := p.sites(found); err != nil {
+			return nil, err
+		}
+	}
+	sites := make([]Site, 0, len(found))
+	for s := range found {
+		sites = append(sites, s)
+	}
+	slices.SortFunc(sites, func(a, b Site) int {
+		return cmp.Or(cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port))
+	})
+	return sites, nil
+}
+
+// sites adds the sites of a part. It reads the first line of each site, and then continues behind all
+// keys that begin in the same way. The keys of http, https and of "www." are the same, so all lines
+// of such a site are read.
+func (p *part) sites(found map[Site]bool) error {
+	for from, more := "", true; more; {
+		more = false
+		for l, err := range p.lines(from, "") {
+			if err != nil {
+				return err
+			}
+			group := siteKey(l.Line)
+			found[siteOf(l.URL)] = true
+			if cdx.IsWeb(l.URL) {
+				if err := p.webSites(group, found); err != nil {
+					return err
+				}
+			}
+			from, more = after(group), true
+			break
+		}
+	}
+	return nil
+}
+
+// webSites adds the sites of lines that begin with group.
+func (p *part) webSites(group string, found map[Site]bool) error {
+	var known []byte // what the last line had from its key on, up to the end of the host
+	for text, err := range p.index.From(group) {
+		if err != nil || !bytes.HasPrefix(text, []byte(group)) {
+			return err
+		}
+		object := text[bytes.IndexByte(text, '{')+1:]
+		if len(known) > 0 && bytes.HasPrefix(object, known) {
+			continue
+		}
+		l, err := cdx.Parse(text)
+		if err != nil {
+			return err
+		}
+		found[siteOf(l.URL)] = true
+		known = known[:0]
+		if i := bytes.Index(object, []byte("://")); i >= 0 {
+			if end := bytes.IndexByte(object[i+3:], '/'); end >= 0 {
+				known = append(known, object[:i+3+end+1]...)
+			}
+		}
+	}
+	return nil
+}
+
+// siteKey returns what the keys of a site begin with.
+func siteKey(l *cdx.Line) string {
+	key := l.Key
+	if i := strings.IndexByte(key, ')'); i >= 0 && cdx.IsWeb(l.URL) && !cdx.IsWeb(key) {
+		return key[:i+1]
+	}
+	scheme, rest, _ := strings.Cut(key, ":")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		host, _, ok := strings.Cut(authority, "/")
+		if !ok {
+			return key + " "
+		}
+		return scheme + "://" + host + "/"
+	}
+	return scheme + ":"
+}
+
+// after returns the least text that sorts after all texts that begin with prefix.
+func after(prefix string) string {
+	last := len(prefix) - 1
+	return prefix[:last] + string(prefix[last]+1)
+}
+
+// siteOf returns the site of a URL.
+func siteOf(url string) Site {
+	scheme, rest, _ := strings.Cut(url, ":")
+	s := Site{Scheme: strings.ToLower(scheme)}
+	authority, ok := strings.CutPrefix(rest, "//")
+	if !ok {
+		return s
+	}
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	s.Host = strings.ToLower(authority[strings.LastIndexByte(authority, '@')+1:])
+	s.Port = locator.DefaultPort(s.Scheme)
+	if i := strings.LastIndexByte(s.Host, ':'); i > strings.LastIndexByte(s.Host, ']') {
+		if port, err := strconv.ParseUint(s.Host[i+1:], 10, 16); err == nil {
+			s.Host, s.Port = s.Host[:i], uint16(port)
+		}
+	}
+	return s
+}
