@@ -122,25 +122,14 @@ func (s *objects) readURL(url string) (c *Capture, content []byte, listed bool, 
 	if err == nil && len(content) > maxAnswer {
 		err = fmt.Errorf("%s has more than %d octets", url, maxAnswer)
 	}
-	return c, content, isListing(c, content), err
+	return c, content, isListing(c), err
 }
 
-// prosperoListing is the media type of the answer to LIST.
-const prosperoListing = "application/x-prospero"
-
-// isListing reports whether a content is the answer to LIST. An archive of another program may have
-// no media type for it.
-func isListing(c *Capture, content []byte) bool {
-	if typ, _, _ := mime.ParseMediaType(c.MediaType); typ == prosperoListing {
-		return true
-	}
-	line, _, _ := bytes.Cut(content, []byte("\n"))
-	word, _, _ := bytes.Cut(line, []byte(" "))
-	switch string(word) {
-	case "VERSION", "LINK", "NONE-FOUND", "UNRESOLVED":
-		return true
-	}
-	return false
+// isListing reports whether a content is the answer to LIST. A Recorder writes that as a text, and
+// contents as octets, because no server tells their type.
+func isListing(c *Capture) bool {
+	typ, _, _ := mime.ParseMediaType(c.MediaType)
+	return typ == "text/plain"
 }
 
 // List implements prosperotest.Store.

@@ -179,8 +179,8 @@ func (l *library) answer(c *Capture) (*waistest.Answer, error) {
 
 // parseAnswer reads the text of an answer: two lines for each document, as in
 //
-//	  1. The lighthouse  (score 1000, 12 lines, TEXT, 162 bytes, 1994-12-01)
-//	     wais://host/files/TEXT/162/1=…;
+//  1. The lighthouse  (score 1000, 12 lines, TEXT, 162 bytes, 1994-12-01)
+//     wais://host/files/TEXT/162/1=…;
 //
 // and behind them what there is in place of documents, and the diagnostics.
 func parseAnswer(text string) (*waistest.Answer, error) {
