@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type past struct {
 }
 
 func newPast(t testing.TB, servers map[string]*testserver.Server) *past {
-	p := &past{t: t, servers: servers, file: filepath.Join(t.TempDir(), "past.warc.gz")}
+	p := &past{t: t, servers: servers, file: filepath.Join(t.TempDir(), "past.warc")}
 	var err error
 	if p.writer, err = warc.CreateFile(p.file, warc.Options{}); err != nil {
 		t.Fatal(err)
@@ -75,6 +76,35 @@ func (p *past) begin() *fetch1738.Resolver {
 	p.again = p.replay.Resolver()
 	p.t.Cleanup(func() { p.again.Close(); p.replay.Close(); a.Close() })
 	return p.again
+}
+
+// damage replaces text in the closed file by another one of the same length.
+func (p *past) damage(old, new string) {
+	p.t.Helper()
+	if err := p.writer.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+	octets, err := os.ReadFile(p.file)
+	if err != nil || !bytes.Contains(octets, []byte(old)) {
+		p.t.Fatalf("%q is not there: %v", old, err)
+	}
+	if err := os.WriteFile(p.file, bytes.ReplaceAll(octets, []byte(old), []byte(new)), 0o666); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// fails fetches a URL that must not be read to a clean end.
+func fails(t testing.TB, r *fetch1738.Resolver, url string) (body []byte, err error) {
+	t.Helper()
+	res, err := r.Get(t.Context(), url)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Close()
+	if body, err = io.ReadAll(res.Body); err == nil {
+		t.Errorf("%s ends without an error after %d octets", url, len(body))
+	}
+	return body, err
 }
 
 // A page is what a Resolver returns for a URL.
