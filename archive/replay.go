@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -166,6 +167,30 @@ func (b heldBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Sites returns the sites of which the Replay has servers, sorted.
+func (r *Replay) Sites() []Site {
+	sites := make([]Site, len(r.order))
+	for i, s := range r.order {
+		sites[i] = s.Site
+	}
+	return sites
+}
+
+// String returns the URL of the site, without a path.
+func (s Site) String() string {
+	if s.Host == "" {
+		return s.Scheme + ":"
+	}
+	host := s.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if s.Port != 0 && s.Port != locator.DefaultPort(s.Scheme) {
+		host += ":" + strconv.Itoa(int(s.Port))
+	}
+	return s.Scheme + "://" + host + "/"
+}
+
 // Close ends all servers.
 func (r *Replay) Close() error {
 	r.end()
@@ -303,7 +328,9 @@ type Served struct {
 // item of another site becomes a line of information, so that a client does not leave the archive
 // unnoticed. Pages of HTTP are unchanged: each server of HTTP is also a proxy for all sites of HTTP
 // in the archive, so that a browser with that proxy can follow their links.
-func (r *Replay) Serve(ctx context.Context) ([]Served, error) {
+//
+// If configure is not nil, it is called for each server before that starts.
+func (r *Replay) Serve(ctx context.Context, configure func(Site, *testserver.Server)) ([]Served, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(r.ctx, cancel)
 	r.mu.Lock()
@@ -319,7 +346,11 @@ func (r *Replay) Serve(ctx context.Context) ([]Served, error) {
 			addr, ok := addrs[keyOf(of)]
 			return addr, ok
 		}
-		server, err := s.protocol.start(ctx, s, "127.0.0.1:0", func(*testserver.Server) {})
+		server, err := s.protocol.start(ctx, s, "127.0.0.1:0", func(srv *testserver.Server) {
+			if configure != nil {
+				configure(s.Site, srv)
+			}
+		})
 		if err != nil {
 			cancel()
 			return nil, err

@@ -37,7 +37,7 @@ func startFTP(ctx context.Context, s *site, addr string, set func(*testserver.Se
 }
 
 // ftpFiles are the files of a site. A file that a listing has, but not the archive, can be seen and
-// not opened. A file whose modification time is not known has the time of its capture.
+// not opened.
 type ftpFiles struct {
 	*site
 
@@ -98,7 +98,7 @@ func (f *ftpFiles) below(name string) func(func(rest string, c *Capture) bool) {
 func (f *ftpFiles) Stat(name string) (fs.FileInfo, error) {
 	c, err := f.find(name, false)
 	if err == nil && name != "." {
-		return info(path.Base(name), c), nil
+		return f.info(name, c), nil
 	}
 	if c, err = f.find(name, true); err == nil {
 		return ftpInfo{name: path.Base(name), mod: c.Time, dir: true}, nil
@@ -116,11 +116,17 @@ func (f *ftpFiles) Stat(name string) (fs.FileInfo, error) {
 	return nil, err
 }
 
-// info describes a captured file.
-func info(name string, c *Capture) ftpInfo {
-	i := ftpInfo{name: name, size: c.Size, mod: c.Modified}
+// info describes a captured file. Its modification time is that of the server, of the listing or,
+// if neither is known, of the capture.
+func (f *ftpFiles) info(name string, c *Capture) ftpInfo {
+	i := ftpInfo{name: path.Base(name), size: c.Size, mod: c.Modified}
 	if i.mod.IsZero() {
 		i.mod = c.Time
+		if _, err := f.find(path.Dir(name), true); err == nil {
+			if entries, err := f.list(path.Dir(name)); err == nil && entries[i.name] != nil && !entries[i.name].ModTime().IsZero() {
+				i.mod = entries[i.name].ModTime()
+			}
+		}
 	}
 	return i
 }
@@ -135,7 +141,7 @@ func (f *ftpFiles) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ftpFile{doc.Body, info(path.Base(name), c)}, nil
+	return ftpFile{doc.Body, f.info(name, c)}, nil
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -170,9 +176,7 @@ func (f *ftpFiles) list(name string) (map[string]fs.FileInfo, error) {
 			first, _, deeper := strings.Cut(rest, "/")
 			encoded, _, _ := strings.Cut(first, ";type=")
 			if name, decodeErr := url.PathUnescape(encoded); decodeErr == nil && name != "" {
-				e := info(name, c)
-				e.dir = deeper
-				entries[name] = e
+				entries[name] = ftpInfo{name: name, size: c.Size, mod: c.Time, dir: deeper}
 			}
 		}
 	}

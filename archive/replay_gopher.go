@@ -75,9 +75,10 @@ func (s gopherSite) answer(request string) io.ReadCloser {
 		search, plus = fields[1], strings.Join(fields[2:], "\t")
 	}
 	c, typ, err := s.find(selector, search, plus, uint8(min(len(fields)-1, 2)))
-	if plus != "" && errors.Is(err, errNoCapture) && !strings.Contains(plus, "\t") {
+	plain := plus != "" && errors.Is(err, errNoCapture) && !strings.Contains(plus, "\t")
+	if plain { // without Gopher+
 		c, typ, err = s.find(selector, search, "", uint8(min(len(search), 1)))
-		if err == nil && plus[0] != '+' {
+		if err == nil && (plus[0] == '!' || plus[0] == '$' && strings.IndexByte(gopherMenus, typ) < 0) {
 			err = errNoAttributes
 		}
 	}
@@ -93,8 +94,10 @@ func (s gopherSite) answer(request string) io.ReadCloser {
 		size++
 	}
 	if s.served != nil && (strings.IndexByte(gopherMenus, typ) >= 0 || plus != "" && plus[0] != '+') {
-		doc.Body = whole(doc.Body, maxMenu, s.localMenu)
-		size = -1
+		doc.Body, size = whole(doc.Body, maxMenu, s.localMenu), -1
+	}
+	if plain && plus[0] == '$' {
+		doc.Body, size = whole(doc.Body, maxMenu, everyInfo), -1
 	}
 	switch {
 	case plus != "":
@@ -255,6 +258,16 @@ func (s gopherSite) localItem(fields []string) string {
 		}
 	}
 	return local
+}
+
+// everyInfo returns a menu as attributes of its items, which have no more than the items.
+func everyInfo(menu []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(menu) {
+		out.WriteString("+INFO: ")
+		out.Write(line)
+	}
+	return out.Bytes()
 }
 
 // outside returns the line of information for an item that is not in the archive.

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
@@ -69,11 +68,7 @@ func (s webSite) url(req *http.Request) string {
 	if req.URL.IsAbs() {
 		return req.URL.String()
 	}
-	host := s.Host
-	if s.Port != locator.DefaultPort(s.Scheme) {
-		host = net.JoinHostPort(host, strconv.Itoa(int(s.Port)))
-	}
-	return s.Scheme + "://" + host + req.URL.RequestURI()
+	return strings.TrimSuffix(s.Site.String(), "/") + req.URL.RequestURI()
 }
 
 // send sends a response.

@@ -3,6 +3,7 @@ package cdx
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,9 +13,11 @@ import (
 // control characters become %XX.
 func Key(url string) string {
 	if rest, ok := cutWeb(url); ok {
-		if key, ok := surt(rest, url[:5] == "https"); ok {
+		scheme, bare := url[:len(url)-len(rest)], withoutWWW(rest)
+		if key, ok := surt(bare, scheme == "https://"); ok {
 			return key
 		}
+		url = scheme + bare // which no parser accepts
 	}
 	return oneWord(url)
 }
@@ -54,7 +57,6 @@ func escape(text string, bad func(c byte) bool) string {
 // surt returns the key of what follows "http://". It does what the URL parser of JavaScript does
 // (WHATWG URL §4.4), except for names of hosts outside of ASCII.
 func surt(rest string, secure bool) (string, bool) {
-	rest = withoutWWW(rest)
 	rest = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(rest, " "))
 	rest = strings.ToLower(rest)
 	rest, _, _ = strings.Cut(rest, "#")
@@ -66,7 +68,7 @@ func surt(rest string, secure bool) (string, bool) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		host, port = host[:i], strings.TrimLeft(host[i+1:], "0")
 	}
-	if host == "" || strings.Trim(port, "0123456789") != "" || strings.ContainsAny(host, " <>^|%") {
+	if _, err := strconv.ParseUint("0"+port, 10, 16); err != nil || host == "" || strings.ContainsAny(host, " <>^|%") || host[0] != '[' && strings.Contains(host, ":") {
 		return "", false
 	}
 	labels := strings.Split(host, ".")
@@ -76,7 +78,7 @@ func surt(rest string, secure bool) (string, bool) {
 		key += ":" + port
 	}
 	key += ")/" + escape(withoutDots(path), func(c byte) bool {
-		return c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}^", c) >= 0
+		return c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}", c) >= 0
 	})
 	if asked && query != "" {
 		args := strings.Split(escape(query, func(c byte) bool {
