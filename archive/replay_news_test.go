@@ -57,7 +57,7 @@ func TestReplayNewsWithoutListing(t *testing.T) {
 	p := newsPast(t)
 	p.record("nntp://news.example.org/local.odd/1", "nntp://news.example.org/local.odd/5", "nntp://news.example.org/local.odd.more/1")
 	p.begin()
-	served, err := p.replay.Serve(t.Context())
+	served, err := p.replay.Serve(t.Context(), nil)
 	if err != nil || len(served) != 1 {
 		t.Fatal(served, err)
 	}
