@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,8 +139,76 @@ func (s *objects) List(o prosperotest.Object) (answer []byte, version1 bool, err
 	if err == nil && !listed {
 		err = errNoCapture
 	}
-	// A client of version 5 asks for the version. The answer to one of version 1 has none.
-	return answer, !bytes.HasPrefix(answer, []byte("VERSION ")), err
+	version1 = isVersion1(answer)
+	if err == nil && s.site.served != nil && !version1 {
+		answer = s.local(answer, prospero.Object{})
+	}
+	return answer, version1, err
+}
+
+// isVersion1 reports whether an answer is one of version 1 of the protocol. A client of version 5
+// asks for the version, so the answer has it.
+func isVersion1(answer []byte) bool { return !bytes.HasPrefix(answer, []byte("VERSION ")) }
+
+// local returns an answer with the addresses of the servers on loopback ports in place of the hosts.
+// A link to a server that is not in the archive gets a type of host that no client knows, and an
+// access method a name. The attributes before the first link are those of object.
+func (s *objects) local(answer []byte, object prospero.Object) []byte {
+	var out []byte
+	lines := prospero.NewReader(bytes.NewReader(answer), 0, false)
+	for {
+		tokens, err := lines.ReadLine()
+		switch {
+		case errors.Is(err, prospero.ErrCut):
+			return append(out, lines.Raw()...)
+		case err != nil:
+			return out
+		}
+		if l, err := prospero.ParseLink(tokens); err == nil {
+			object = l.Object
+			if l.Target != prospero.TargetExternal && !s.toLocal("prospero", &l.Host) {
+				l.HostType = notArchived
+			}
+			out = l.Append(out)
+			continue
+		}
+		a, err := prospero.ParseAttribute(tokens)
+		m, is := a.Method()
+		if err != nil || !is {
+			out = append(out, lines.Raw()...)
+			continue
+		}
+		if scheme, known := methodSchemes[m.Name]; known {
+			if m = m.In(object); !s.toLocal(scheme, &m.Host) {
+				m.Name = notArchived
+			}
+		}
+		a.Value = m.Attribute().Value
+		out = a.Append(out)
+	}
+}
+
+// notArchived is a type of host and an access method that no client knows.
+const notArchived = "NOT-ARCHIVED"
+
+// methodSchemes are the schemes of access methods.
+var methodSchemes = map[string]string{
+	"AFTP": "ftp", "FTP": "ftp", "GOPHER": "gopher", "WAIS": "wais", "TELNET": "telnet", "TN3270": "tn3270",
+}
+
+// toLocal replaces a host by that of the server on a loopback port, if there is one.
+func (s *objects) toLocal(scheme string, host *string) bool {
+	name, port, err := prospero.SplitHost(*host)
+	if port == 0 {
+		port = locator.DefaultPort(scheme)
+	}
+	addr, ok := s.site.served(Site{Scheme: scheme, Host: name, Port: port})
+	if err != nil || !ok {
+		return false
+	}
+	name, number, err := net.SplitHostPort(addr)
+	*host = name + "(" + number + ")"
+	return err == nil
 }
 
 // Contents implements prosperotest.Store.
@@ -200,6 +269,9 @@ func (s *objects) linked(o prosperotest.Object) ([]byte, error) {
 			lines = a.Append(lines)
 		}
 	})
+	if s.site.served != nil {
+		lines = s.local(lines, prospero.Object{HostType: "INTERNET-D", Host: s.site.Host, NameType: o.NameType, Name: o.Name, Version: o.Version})
+	}
 	return lines, err
 }
 
@@ -227,7 +299,7 @@ func (s *objects) indexLinks() (map[string]string, error) {
 func (s *objects) eachLink(content []byte, do func(key string, attributes []prospero.Attribute)) {
 	key := ""
 	var attributes []prospero.Attribute
-	lines := prospero.NewReader(bytes.NewReader(content), 0, !bytes.HasPrefix(content, []byte("VERSION ")))
+	lines := prospero.NewReader(bytes.NewReader(content), 0, isVersion1(content))
 	for {
 		tokens, err := lines.ReadLine()
 		if (err != nil || tokens[0] == "LINK") && key != "" {

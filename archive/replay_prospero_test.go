@@ -1,10 +1,13 @@
 package archive_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -29,6 +32,7 @@ func TestReplayProspero(t *testing.T) {
 		s.Links = map[string][]prosperotest.Link{"pub": {
 			{Kind: "U", Target: "DIRECTORY", Name: "union", HSOName: "/more"},
 			{Target: "EXTERNAL", Name: "x", Host: "ftp.example.org", HSOName: "/x", Methods: []prosperotest.Method{{Name: "AFTP"}}},
+			{Name: "elsewhere", Host: "elsewhere.example.org", HSOName: "/x"},
 		}, "more": {{Name: "other", HSOName: "/pub/plain.txt", Version: 3}}}
 		s.Forwarded = map[string]prosperotest.Link{"/moved": {HSOName: "/pub", Target: "DIRECTORY"}}
 	})
@@ -51,4 +55,36 @@ func TestReplayProspero(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
+
+	served, err := p.replay.Serve(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub := ""
+	for _, s := range served {
+		if s.Site.Host == "pros.example.org" {
+			pub = s.URL + "//pub"
+		}
+	}
+	r := new(fetch1738.Resolver)
+	defer r.Close()
+	var links []string
+	for _, link := range get(t, r, pub).items {
+		links = append(links, number.ReplaceAllString(link, ":0"))
+	}
+	want := []string{
+		"by ftp.txt prospero://127.0.0.1:0//pub/by%20ftp.txt", "empty prospero://127.0.0.1:0//pub/empty",
+		"octets.bin prospero://127.0.0.1:0//pub/octets.bin", "plain.txt prospero://127.0.0.1:0//pub/plain.txt",
+		"other prospero://127.0.0.1:0//pub/plain.txt;OBJECT-VERSION=3", "x ftp://127.0.0.1:0/x", "elsewhere",
+	}
+	if !slices.Equal(links, want) {
+		t.Errorf("the links are %q", links)
+	}
+	for name, want := range map[string]string{"/plain.txt": "plain\n", "/by%20ftp.txt": "by ftp\n"} {
+		if got := get(t, r, pub+name); string(got.body) != want {
+			t.Errorf("%s is %q", name, got.body)
+		}
+	}
 }
+
+var number = regexp.MustCompile(`:[0-9]+`)
