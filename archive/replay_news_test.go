@@ -1,11 +1,15 @@
 package archive_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -71,4 +75,83 @@ func TestReplayNewsWithoutListing(t *testing.T) {
 			t.Errorf("the server has not sent %q:\n%s", want, answer)
 		}
 	}
+}
+
+// All articles of large groups come back, by number and by message-id.
+func TestReplayManyArticles(t *testing.T) {
+	groups := make(map[string][]string)
+	for g := range 3 {
+		name := fmt.Sprintf("local.g%d", g)
+		for n := range 1000 {
+			groups[name] = append(groups[name], fmt.Sprintf("From: a@example.org\r\nSubject: %d\r\nMessage-ID: <%d.%d@example.org>\r\n\r\n.article %d\r\n", n, n+1, g, n))
+		}
+	}
+	server := nntptest.New(t, func(s *nntptest.Server) { s.InMemory, s.Groups = true, groups })
+	p := newPast(t, map[string]*testserver.Server{"news.example.org:119": &server.Server})
+	urls := []string{"news:*"}
+	for name := range groups {
+		urls = append(urls, "news:"+name, "nntp://news.example.org/"+name)
+		for n := 1; n <= 1000; n++ {
+			urls = append(urls, fmt.Sprintf("nntp://news.example.org/%s/%d", name, n))
+			if n%2 == 0 {
+				urls = append(urls, fmt.Sprintf("news:%d.%s@example.org", n, name[len("local.g"):]))
+			}
+		}
+	}
+	before := p.record(urls...)
+	p.begin()
+	p.same(before)
+}
+
+// A group is what it was at the time, and so are its articles.
+func TestReplayNewsAt(t *testing.T) {
+	p := newPast(t, nil)
+	put := func(day int, url, body string) {
+		block := warc.NewBlock()
+		defer block.Close()
+		fmt.Fprint(block, body)
+		err := p.writer.Write(warc.Draft{Block: block, Header: warc.Header{
+			{Name: warc.FieldType, Value: string(warc.Resource)}, {Name: warc.FieldDate, Value: fmt.Sprintf("1994-12-%02dT00:00:00Z", day)},
+			{Name: warc.FieldTargetURI, Value: url}, {Name: warc.FieldContentType, Value: "text/plain"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const group = "nntp://news.example.org:119/local.test"
+	put(1, group, "1\ta\r\n")
+	put(3, group, "1\ta\r\n2\tb\r\n")
+	put(1, group+"/1", "Subject: a\r\n\r\nfirst\r\n")
+	put(5, group+"/1", "Subject: a\r\n\r\nchanged\r\n")
+	p.begin()
+	a, err := archive.Open(p.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for day, want := range map[int][2]string{2: {"1\ta\r\n", "first"}, 4: {"1\ta\r\n2\tb\r\n", "first"}, 6: {"1\ta\r\n2\tb\r\n", "changed"}} {
+		replay, err := archive.NewReplay(a, time.Date(1994, 12, day, 0, 0, 0, 0, time.UTC))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := replay.Resolver()
+		listing, article := get(t, r, group), get(t, r, group+"/1")
+		if string(listing.body) != want[0] || string(article.body) != "Subject: a\r\n\r\n"+want[1]+"\r\n" {
+			t.Errorf("day %d: %q, %q", day, listing.body, article.body)
+		}
+		r.Close()
+		replay.Close()
+	}
+}
+
+func TestReplayNewsOverTLS(t *testing.T) {
+	server := nntptest.New(t, func(s *nntptest.Server) {
+		s.InMemory, s.TLS, s.ImplicitTLS = true, testserver.NewTLS(), true
+		s.Groups = map[string][]string{"local.odd": oddArticles}
+	})
+	p := newPast(t, map[string]*testserver.Server{"news.example.org:563": &server.Server, "h:5630": &server.Server})
+	p.live.Env.TLS = func() (*tls.Config, error) { return &tls.Config{InsecureSkipVerify: true}, nil }
+	before := p.record("snews:local.odd", "snews:1@example.org", "snews:*", "snews://h:5630/local.odd", "nntps://news.example.org/local.odd/1")
+	p.begin()
+	p.same(before)
 }

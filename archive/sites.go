@@ -57,6 +57,9 @@ func (p *part) sites(found map[Site]bool) error {
 				}
 			}
 			from, more = after(group), true
+			if hosts := group + "//"; strings.HasSuffix(group, ":") && l.Key < hosts { // as snews:group and snews://host/group
+				from = hosts
+			}
 			break
 		}
 	}
