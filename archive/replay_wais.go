@@ -249,8 +249,8 @@ func parseHit(line string) (waistest.Hit, error) {
 	take := func(i int, before, after string, n *int) { // a number that is not the only word
 		digits, is := strings.CutPrefix(words[i], before)
 		digits, ends := strings.CutSuffix(digits, after)
-		if value, err := strconv.Atoi(digits); err == nil && is && ends && len(words) > 1 {
-			*n, words = value, slices.Delete(words, i, i+1)
+		if value, err := strconv.ParseUint(digits, 10, 32); err == nil && is && ends && len(words) > 1 {
+			*n, words = int(value), slices.Delete(words, i, i+1)
 		}
 	}
 	take(0, "score ", "", &h.Score)
