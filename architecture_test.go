@@ -87,7 +87,7 @@ var layers = []string{
 	"dialogue report",
 	"cli",
 	"help",
-	"get parse explain extract mirror archie gateway serve judge demo completion manual",
+	"get parse explain extract mirror archie gateway serve judge warc demo completion manual",
 	"browse", // shows what explain does
 	"simulation",
 }

@@ -240,7 +240,8 @@ type Document struct {
 	Head []byte
 	// Body has the payload. The chunks that a response may be stored in are joined, although Head
 	// still has its Transfer-Encoding; its Content-Encoding is not decoded. A payload that differs
-	// from its digest, or that is truncated, ends in a *fetch.Error of kind ErrTruncated.
+	// from its digest ends in a *fetch.Error of kind ErrLocalIO, one that is truncated in one of
+	// kind ErrTruncated.
 	Body io.ReadCloser
 }
 

@@ -56,6 +56,9 @@ func (r record) draft(t *testing.T) warc.Draft {
 // write writes a WARC file.
 func write(t *testing.T, name string, records ...record) string {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	w, err := warc.CreateFile(name, warc.Options{Software: "test", Now: func() time.Time { return day }})
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +293,7 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := content(t, a, "ftp://h/x", time.Time{}); !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "digest") {
+	if _, _, err := content(t, a, "ftp://h/x", time.Time{}); !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "WARC-Block-Digest") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(name, append([]byte("\r\n"), data...), 0o666); err != nil {

@@ -2,151 +2,94 @@ package archive
 
 import (
 	"bufio"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base32"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http/httputil"
 	"os"
-	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // open opens the record of a capture.
-func (c *Capture) open() (doc *Document, err error) {
+func (c *Capture) open() (*Document, error) {
 	p, ok := c.part.files[c.file]
 	if !ok {
-		return nil, fmt.Errorf("%s: the index names %.80q, which is not in the archive; run fetch1738 warc index", c.URL, c.file)
+		return nil, fmt.Errorf("%s: the index names the file %.80q, which is not in the archive; run fetch1738 warc index", c.URL, c.file)
 	}
-	file, records, err := p.open(c.offset, c.length)
+	file, content, err := p.open()
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			_ = file.Close()
-		}
-	}()
-	r := warc.NewReader(records)
-	rec, err := c.record(r)
+	doc, err := c.read(content)
 	if err != nil {
-		return nil, &os.PathError{Op: fmt.Sprintf("read the record at offset %d of", c.offset), Path: p.name, Err: err}
+		return nil, &os.PathError{Op: "read", Path: p.name, Err: errors.Join(err, file.Close())}
 	}
-	b := &body{Closer: file, url: c.URL, records: r, block: rec.Block, left: rec.Length, truncated: c.Truncated}
-	if t := rec.Header.Get(warc.FieldTruncated); t != "" {
-		b.truncated = t
-	}
-	b.digest = newDigest(rec.Header.Get(warc.FieldBlockDigest))
-	if b.left == 0 {
-		b.err = b.end()
-	}
-	content := bufio.NewReader((*block)(b))
-	doc = &Document{Header: rec.Header, Body: b}
-	if isHTTP(rec.Header.Get(warc.FieldContentType)) {
-		if doc.Head, err = readHead(content); err != nil && b.truncated == "" {
-			return nil, b.damaged(err)
-		}
-	}
-	b.content = content
-	if want := rec.Header.Get(warc.FieldPayloadDigest); b.digest == nil && rec.Type() != warc.Revisit && newDigest(want) != nil {
-		b.stored, b.joined = newDigest(want), newDigest(want)
-		b.content = io.TeeReader(content, b.stored)
-	}
-	if isChunked(doc.Head, content, rec.Length-int64(len(doc.Head)), b.truncated != "") {
-		b.chunks = b.content
-		b.content = httputil.NewChunkedReader(b.chunks)
-	}
+	doc.Body.(*body).Closer = file
 	return doc, nil
 }
 
-var errIndex = errors.New("the index is not of this file: run fetch1738 warc index")
-
-// record returns the record of c. It is the first one, or another one of the same gzip member.
-func (c *Capture) record(r *warc.Reader) (*warc.Record, error) {
-	for {
-		rec, err := r.Next()
-		if err == io.EOF || err == nil && rec.Offset != 0 {
-			return nil, errIndex
-		}
-		if err != nil {
-			return nil, errors.Join(err, errIndex)
-		}
-		if rec.TargetURI() == c.URL && cdx.FormatTime(rec.Date()) == cdx.FormatTime(c.Time) {
-			return rec, nil
-		}
-		// An index of another program has whole seconds.
-		if rec.TargetURI() == c.URL && rec.Date().Truncate(time.Second).Equal(c.Time) {
-			return rec, nil
-		}
+// read returns the Document in a file.
+func (c *Capture) read(file *io.SectionReader) (*Document, error) {
+	rec, err := c.record(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w; if the file has changed, run fetch1738 warc index", err)
 	}
+	payload, err := rec.Payload()
+	if err != nil {
+		return nil, err
+	}
+	content := bufio.NewReader(payload)
+	b := &body{content: content, url: c.URL, truncated: c.Truncated}
+	if t := rec.Header.Get(warc.FieldTruncated); t != "" {
+		b.truncated = t
+	}
+	if isChunked(payload.Head, content, rec.Length-int64(len(payload.Head)), b.truncated != "") {
+		b.content, b.chunks = httputil.NewChunkedReader(content), content
+	}
+	return &Document{Header: rec.Header, Head: payload.Head, Body: b}, nil
+}
+
+// record returns the record of c: the first one at its offset, or another one of the same gzip
+// member.
+func (c *Capture) record(file *io.SectionReader) (*warc.Record, error) {
+	if c.offset >= file.Size() {
+		return nil, fmt.Errorf("the index has the offset %d, where the file has ended", c.offset)
+	}
+	rec, err := warc.ReadAt(file, c.offset)
+	if err != nil || c.is(rec) {
+		return rec, err
+	}
+	member := warc.NewReader(io.NewSectionReader(file, c.offset, file.Size()-c.offset))
+	for {
+		rec, err := member.Next()
+		if err == nil && rec.Offset == 0 {
+			if c.is(rec) {
+				return rec, nil
+			}
+			continue
+		}
+		return nil, fmt.Errorf("the record at offset %d is not that of %.200s", c.offset, fetch.Printable(c.URL))
+	}
+}
+
+// is reports whether a record is that of c. Indexes of other programs have whole seconds.
+func (c *Capture) is(rec *warc.Record) bool {
+	date := rec.Date()
+	return rec.TargetURI() == c.URL &&
+		(date.Truncate(time.Millisecond).Equal(c.Time) || date.Truncate(time.Second).Equal(c.Time))
 }
 
 // A body is the payload of a record. It ends in io.EOF only if the record is complete.
 type body struct {
 	io.Closer
+	content   io.Reader
+	chunks    io.Reader // that content joins, or nil
 	url       string
-	records   *warc.Reader
 	truncated string // WARC-Truncated
-
-	block  io.Reader
-	left   int64   // of block
-	err    error   // after the block
-	digest *digest // of the block
-
-	content io.Reader
-	chunks  io.Reader // what content joins the chunks of, or nil
-	done    error     // after the content
-	// The digests of the payload if digest is nil: as it is stored, and as content yields it. Some
-	// programs take the one of the chunks, others the one of what is in them.
-	stored, joined *digest
-}
-
-// A block is a body read as the block of the record.
-type block body
-
-// Read implements io.Reader.
-func (b *block) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, b.err
-	}
-	n, err := b.block.Read(p)
-	b.left -= int64(n)
-	if b.digest != nil {
-		b.digest.Write(p[:n])
-	}
-	switch {
-	case b.left == 0:
-		b.err = (*body)(b).end()
-		return n, b.err
-	case err == io.EOF:
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
-}
-
-// end checks what follows the block and the digest of the block.
-func (b *body) end() error {
-	if _, err := b.records.Next(); err != nil && err != io.EOF {
-		return b.damaged(err)
-	}
-	if b.digest != nil && !b.digest.matches() {
-		return b.damaged(fmt.Errorf("the record differs from its digest %s", b.digest.want))
-	}
-	return io.EOF
-}
-
-func (b *body) damaged(err error) error {
-	return &fetch.Error{Op: fetch.OpRead, URL: b.url, Kind: fetch.ErrLocalIO, Err: fmt.Errorf("the archive is damaged: %w", err)}
+	done      error
 }
 
 // Read implements io.Reader.
@@ -155,68 +98,25 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.done
 	}
 	n, err := b.content.Read(p)
-	if b.joined != nil {
-		b.joined.Write(p[:n])
-	}
-	var known *fetch.Error
-	switch {
-	case err == io.EOF:
-		err = b.finish()
-	case err != nil && b.truncated != "" && !errors.As(err, &known):
-		err = b.cut() // in the middle of a chunk
-	case err != nil && !errors.As(err, &known):
-		err = b.damaged(err)
-	}
-	b.done = err
-	return n, err
-}
-
-// finish returns what the content ends in.
-func (b *body) finish() error {
-	if b.chunks != nil { // a trailer
-		if _, err := io.Copy(io.Discard, b.chunks); err != nil {
-			return err
+	if err == io.EOF && b.chunks != nil { // a trailer may follow, and then the digest is verified
+		if _, err = io.Copy(io.Discard, b.chunks); err == nil {
+			err = io.EOF
 		}
 	}
+	if err != nil {
+		b.done = b.ended(err)
+	}
+	return n, b.done
+}
+
+// ended returns what the body ends in after err.
+func (b *body) ended(err error) error {
+	_, fault := errors.AsType[*warc.Fault](err)
 	switch {
-	case b.stored != nil && !b.stored.matches() && !b.joined.matches():
-		return b.damaged(fmt.Errorf("the content differs from its digest %s", b.stored.want))
-	case b.truncated != "":
-		return b.cut()
+	case !fault && b.truncated != "": // maybe within a chunk
+		return &fetch.Error{Op: fetch.OpRead, URL: b.url, Kind: fetch.ErrTruncated, Err: fmt.Errorf("the capture is not complete (%.40q)", b.truncated)}
+	case err == io.EOF:
+		return io.EOF
 	}
-	return io.EOF
-}
-
-func (b *body) cut() error {
-	return &fetch.Error{Op: fetch.OpRead, URL: b.url, Kind: fetch.ErrTruncated, Err: fmt.Errorf("the capture is not complete (%.40q)", b.truncated)}
-}
-
-// A digest is computed, and compared with the value of a field.
-type digest struct {
-	hash.Hash
-	want string
-}
-
-// newDigest returns the digest for the value of a field, or nil if its algorithm is not known.
-func newDigest(field string) *digest {
-	algorithm, _, _ := strings.Cut(field, ":")
-	switch strings.ReplaceAll(strings.ToLower(algorithm), "-", "") {
-	case "md5":
-		return &digest{md5.New(), field}
-	case "sha1":
-		return &digest{sha1.New(), field}
-	case "sha256":
-		return &digest{sha256.New(), field}
-	case "sha512":
-		return &digest{sha512.New(), field}
-	}
-	return nil
-}
-
-// matches compares with a value in base32 or in hexadecimal digits.
-func (d *digest) matches() bool {
-	_, want, _ := strings.Cut(d.want, ":")
-	sum := d.Sum(nil)
-	return strings.EqualFold(strings.TrimRight(want, "="), strings.TrimRight(base32.StdEncoding.EncodeToString(sum), "=")) ||
-		strings.EqualFold(want, hex.EncodeToString(sum))
+	return &fetch.Error{Op: fetch.OpRead, URL: b.url, Kind: fetch.ErrLocalIO, Err: fmt.Errorf("the archive is damaged: %w", err)}
 }

@@ -3,43 +3,12 @@ package archive
 import (
 	"bufio"
 	"bytes"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
 )
-
-// maxHead limits the header of an HTTP response.
-const maxHead = 1 << 20
-
-// isHTTP reports whether a block with this Content-Type begins with the header of an HTTP message.
-func isHTTP(contentType string) bool {
-	media, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(media), "application/http")
-}
-
-// readHead reads the status line and the header fields, and the empty line after them.
-func readHead(r *bufio.Reader) ([]byte, error) {
-	var head []byte
-	for {
-		line, err := r.ReadSlice('\n')
-		head = append(head, line...)
-		switch {
-		case len(head) > maxHead:
-			return nil, fmt.Errorf("the header of the HTTP response is longer than %d bytes", maxHead)
-		case err == bufio.ErrBufferFull:
-		case err == io.EOF:
-			return head, fmt.Errorf("the header of the HTTP response: %w", io.ErrUnexpectedEOF)
-		case err != nil:
-			return head, err
-		case bytes.HasSuffix(head, []byte("\n\r\n")) || bytes.HasSuffix(head, []byte("\n\n")):
-			return head, nil
-		}
-	}
-}
 
 // headField returns the value of a header field, or "".
 func headField(head []byte, name string) string {

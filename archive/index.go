@@ -3,8 +3,10 @@ package archive
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
@@ -18,9 +20,60 @@ const (
 	revisitType = "warc/revisit"
 )
 
+// WriteIndex writes the index of WARC files, which may be in folders: sorted lines of CDXJ. [Open]
+// finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
+// of all files. So it also has a line for each file that says how long the file was.
+func WriteIndex(w io.Writer, names ...string) error {
+	files := make(map[string]place)
+	for _, name := range names {
+		info, err := os.Stat(name)
+		found := []string{name}
+		if err == nil && info.IsDir() {
+			found, err = filesOf(name, isWARC)
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range found {
+			base := filepath.Base(name)
+			if other, used := files[base]; used {
+				return fmt.Errorf("%s and %s: an index can have only one file named %s", other.name, name, base)
+			}
+			files[base] = place{name, 0, -1}
+		}
+	}
+	var s cdx.Sorter
+	for base, place := range files {
+		err := indexFile(place, base, &s)
+		if err == nil {
+			err = fileLine(place.name, base, &s)
+		}
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	_, err := s.WriteTo(w)
+	return err
+}
+
+// fileLine adds the line that says how long a file is.
+func fileLine(name, base string, s *cdx.Sorter) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	size := cdx.Number(info.Size())
+	l := &cdx.Line{Key: cdx.Key(fileKey + base), Time: info.ModTime(), URL: fileKey + base, MIME: warc.FieldsType, Filename: base, Type: string(warc.Info), Size: &size}
+	text, err := l.Text()
+	if err != nil {
+		return err
+	}
+	return s.Add(text)
+}
+
 // indexFile adds the lines of a WARC file.
 func indexFile(p place, name string, s *cdx.Sorter) error {
-	file, all, err := p.open(0, 0)
+	file, all, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -38,21 +91,25 @@ func indexFile(p place, name string, s *cdx.Sorter) error {
 		}
 		return s.Add(text)
 	}
+	unfinished := strings.HasSuffix(p.name, warc.OpenSuffix)
 	for {
 		rec, err := r.Next()
-		if broken := err != nil && err != io.EOF; broken && strings.HasSuffix(p.name, warc.OpenSuffix) && errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		} else if broken {
+		ended := err == io.EOF || unfinished && errors.Is(err, io.ErrUnexpectedEOF)
+		whole := err == nil || last != nil && r.Whole() > int64(last.Offset)
+		if ended {
+			err = nil
+		}
+		if err == nil && whole {
+			err = add()
+		}
+		if err == nil && !ended {
+			last, err = lineOf(rec, name)
+		}
+		if err != nil {
 			return &os.PathError{Op: "index", Path: p.name, Err: err}
 		}
-		if e := add(); e != nil {
-			return &os.PathError{Op: "index", Path: p.name, Err: e}
-		}
-		if err == io.EOF {
+		if ended {
 			return nil
-		}
-		if last, err = lineOf(rec, name); err != nil {
-			return &os.PathError{Op: "index", Path: p.name, Err: err}
 		}
 	}
 }
@@ -74,14 +131,13 @@ func lineOf(rec *warc.Record, file string) (*cdx.Line, error) {
 		l.Modified = &t
 	}
 	media, size := rec.Header.Get(warc.FieldContentType), rec.Length
-	if isHTTP(media) {
-		body := bufio.NewReaderSize(rec.Block, 4<<10)
-		head, err := readHead(body)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // Open says what is wrong with it
-			return nil, err
-		}
+	payload, err := rec.Payload()
+	if err != nil {
+		return nil, err
+	}
+	if head := payload.Head; head != nil {
 		media = fromHead(l, head)
-		if size -= int64(len(head)); isChunked(head, body, size, l.Truncated != "") {
+		if size -= int64(len(head)); isChunked(head, bufio.NewReader(payload), size, l.Truncated != "") {
 			size = -1
 		}
 	}

@@ -29,8 +29,8 @@ type place struct {
 	offset, size int64 // size is -1 for a whole file
 }
 
-// open opens the file of a place, and returns the records from offset on.
-func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
+// open opens the file of a place.
+func (p place) open() (*os.File, *io.SectionReader, error) {
 	file, err := os.Open(p.name)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(p.name, warc.OpenSuffix) {
 		file, err = os.Open(strings.TrimSuffix(p.name, warc.OpenSuffix)) // its writer has closed it
@@ -38,17 +38,15 @@ func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	end := p.size
-	if end < 0 {
-		end = 1 << 62
+	size := p.size
+	if size < 0 {
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, errors.Join(err, file.Close())
+		}
+		size = info.Size()
 	}
-	if offset > end {
-		offset = end
-	}
-	if length == 0 || length > end-offset {
-		length = end - offset
-	}
-	return file, io.NewSectionReader(file, p.offset+offset, length), nil
+	return file, io.NewSectionReader(file, p.offset, size), nil
 }
 
 // Open opens an Archive of files, by their names: WARC files (.warc, .warc.gz), WACZ files (.wacz),
@@ -56,25 +54,27 @@ func (p place) open(offset, length int64) (*os.File, io.Reader, error) {
 // is of the files as they are. Without one, the files are read once and an index is made in a
 // temporary file. A file that is still being written (.warc.gz.open) is read up to its last whole
 // record.
-func Open(names ...string) (a *Archive, err error) {
-	a = new(Archive)
-	defer func() {
-		if err != nil {
-			_ = a.Close()
-		}
-	}()
+func Open(names ...string) (*Archive, error) {
+	a := new(Archive)
+	if err := a.addAll(names); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *Archive) addAll(names []string) error {
 	loose := make(map[string]place)
 	for _, name := range names {
 		if err := a.add(name, loose); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(loose) > 0 {
 		p := &part{files: loose}
 		a.parts = append(a.parts, p)
-		err = p.makeIndex()
+		return p.makeIndex()
 	}
-	return a, err
+	return nil
 }
 
 // add opens what a name stands for. Files without an index are added to loose.
@@ -85,6 +85,8 @@ func (a *Archive) add(name string, loose map[string]place) error {
 		return err
 	case info.IsDir():
 		return a.addFolder(name, loose)
+	case isWACZ(name):
+		return a.addWACZ(name)
 	case isWARC(name):
 		p := &part{files: map[string]place{filepath.Base(name): {name, 0, -1}}}
 		return a.addIndexed(p, name+".cdxj", loose)
@@ -98,21 +100,36 @@ func isWARC(name string) bool {
 	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz")
 }
 
+func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
+
 func (a *Archive) addFolder(name string, loose map[string]place) error {
-	entries, err := os.ReadDir(name)
-	if err != nil {
+	files, err := filesOf(name, isWARC)
+	packed, err2 := filesOf(name, isWACZ)
+	if err = errors.Join(err, err2); err == nil && len(files)+len(packed) == 0 {
+		err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
+	}
+	for i := 0; i < len(packed) && err == nil; i++ {
+		err = a.addWACZ(packed[i])
+	}
+	if err != nil || len(files) == 0 {
 		return err
 	}
 	p := &part{files: make(map[string]place)}
+	for _, file := range files {
+		p.files[filepath.Base(file)] = place{file, 0, -1}
+	}
+	return a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose)
+}
+
+// filesOf returns the files of a kind in a folder.
+func filesOf(folder string, kind func(name string) bool) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
-		if path := filepath.Join(name, e.Name()); isWARC(path) && !e.IsDir() {
-			p.files[e.Name()] = place{path, 0, -1}
+		if !e.IsDir() && kind(e.Name()) {
+			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}
-	if len(p.files) == 0 && err == nil {
-		return fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
-	}
-	return errors.Join(err, a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose))
+	return files, err
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.
@@ -172,16 +189,20 @@ func (p *part) fits() (bool, error) {
 }
 
 // makeIndex makes the index of the files in a temporary file.
-func (p *part) makeIndex() (err error) {
+func (p *part) makeIndex() error {
 	var s cdx.Sorter
-	defer func() { err = errors.Join(err, s.Close()) }()
 	for name, place := range p.files {
 		if err := indexFile(place, name, &s); err != nil {
-			return err
+			return errors.Join(err, s.Close())
 		}
 	}
+	return p.sortIndex(&s)
+}
+
+// sortIndex writes the lines of s to a temporary file.
+func (p *part) sortIndex(s *cdx.Sorter) (err error) {
 	if p.temp, err = cdx.TempFile(); err != nil {
-		return err
+		return errors.Join(err, s.Close())
 	}
 	size, err := s.WriteTo(p.temp)
 	p.index = cdx.NewIndex(p.temp, size)
@@ -208,7 +229,7 @@ func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
 				switch {
 				case !bytes.HasPrefix(text, []byte(prefix)):
 					return
-				case bytes.HasPrefix(text, []byte(fileKey)):
+				case bytes.HasPrefix(text, []byte(fileKey)), bytes.HasPrefix(text, []byte("metadata:")): // of other programs
 					continue
 				}
 				l, err = cdx.Parse(text)

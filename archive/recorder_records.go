@@ -72,7 +72,7 @@ func (e *event) write(cause error) error {
 	return nil
 }
 
-func (e *event) stamp(t time.Time) string { return warc.FormatDate(t, e.recorder.Writer.Version) }
+func (e *event) stamp(t time.Time) string { return warc.FormatDate(t, e.recorder.Writer.Version()) }
 
 // kind returns the kind of the Resource.
 func (e *event) kind() fetch.Kind {
@@ -222,12 +222,12 @@ func (w *records) content(typ warc.Type, mediaType string, fields []warc.Field) 
 	}
 	digest := w.body.PayloadDigest()
 	profile := ""
-	before, ok := w.recorder.known.find(w.uri, w.recorder.Writer.Version)
+	before, ok := w.recorder.known.find(w.uri, w.recorder.Writer.Version())
 	switch {
 	case w.status() == http.StatusNotModified:
-		profile, digest = profiles(w.recorder.Writer.Version).modified, ""
+		profile, digest = warc.NotModified, ""
 	case ok && before.digest == digest:
-		profile = profiles(w.recorder.Writer.Version).identical
+		profile = warc.IdenticalPayload
 	}
 	if profile == "" {
 		w.first = w.add(typ, w.uri, mediaType, w.body, fields...)
@@ -256,15 +256,6 @@ func (w *records) status() int {
 		return info.StatusCode
 	}
 	return 0
-}
-
-// profiles returns the profiles of revisits in a version of WARC.
-func profiles(version string) (p struct{ identical, modified string }) {
-	p.identical, p.modified = warc.IdenticalPayload, warc.NotModified
-	if version == "1.0" {
-		p.identical, p.modified = warc.IdenticalPayload10, warc.NotModified10
-	}
-	return p
 }
 
 // metadata adds the conversation, and what is to be said about the access.

@@ -617,4 +617,3 @@ func TestWriteFails(t *testing.T) {
 		res.Close()
 	})
 }
-

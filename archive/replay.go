@@ -50,30 +50,31 @@ func NewReplay(a *Archive, at time.Time) (*Replay, error) {
 	r := &Replay{archive: a, at: at, sites: make(map[Site]*site), tls: sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })}
 	r.ctx, r.end = context.WithCancel(context.Background())
 	for _, is := range found {
-		p := protocolOf(is.Scheme)
-		if p == nil {
-			continue
-		}
-		key := keyOf(is)
-		s := r.sites[key]
-		if s == nil {
-			s = &site{Site: is, replay: r, protocol: p}
-			r.sites[key] = s
+		if p := protocolOf(is.Scheme); p != nil {
+			s := &site{Site: is, replay: r, protocol: p}
+			r.sites[is] = s
 			r.order = append(r.order, s)
 		}
-		s.spellings = append(s.spellings, locator.HostPort{Host: is.Host})
-		if is.Port != locator.DefaultPort(is.Scheme) {
-			s.spellings[len(s.spellings)-1].Port = is.Port
-		}
 	}
-	for _, s := range r.order { // the default port may be written, too
-		for _, h := range s.spellings {
-			if h.Port == 0 && h.Host != "" {
-				s.spellings = append(s.spellings, locator.HostPort{Host: h.Host, Port: s.Port})
-			}
+	return r, a.eachSite(func(url string) {
+		if s := r.sites[siteOf(url)]; s != nil {
+			s.spell(url)
 		}
+	})
+}
+
+// spell adds the host and port of a URL to the spellings.
+func (s *site) spell(url string) {
+	_, authority, _ := strings.Cut(url, "://")
+	authority, _, _ = strings.Cut(authority, "/")
+	h := locator.HostPort{Host: authority[strings.LastIndexByte(authority, '@')+1:]}
+	if i := strings.LastIndexByte(h.Host, ':'); i > strings.LastIndexByte(h.Host, ']') {
+		h.Host, h.Port = h.Host[:i], s.Port
 	}
-	return r, nil
+	h.Host = strings.Trim(h.Host, "[]")
+	if !slices.Contains(s.spellings, h) {
+		s.spellings = append(s.spellings, h)
+	}
 }
 
 // keyOf returns a site in the form of the keys of Replay.sites.
@@ -160,9 +161,10 @@ type heldBody struct {
 func (b heldBody) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err == nil && n > 0 {
-		if _, err = b.r.Peek(1); err != nil && err != io.EOF && fetch.KindOf(err) != fetch.ErrTruncated {
-			n-- // a capture that is not complete is sent as far as it goes
-		}
+		_, err = b.r.Peek(1)
+	}
+	if n > 0 && err != nil && err != io.EOF && fetch.KindOf(err) != fetch.ErrTruncated {
+		n-- // a capture that is not complete is sent as far as it goes
 	}
 	return n, err
 }
@@ -210,16 +212,15 @@ func (r *Replay) Close() error {
 
 // Schemes returns rows for a Resolver: the bundled Fetchers, which connect to the servers in memory.
 // They never open a real connection and never look up a name. The schemes of which an archive cannot
-// answer, such as file and telnet, have no row.
+// answer, such as file and telnet, are not supported.
 func (r *Replay) Schemes() []fetch1738.Scheme {
-	var rows []fetch1738.Scheme
-	for _, row := range fetch1738.Builtin() {
-		if protocolOf(row.Names[0]) == nil {
-			continue
+	rows := fetch1738.Builtin()
+	for i := range rows {
+		create := rows[i].New
+		rows[i].New = func(env *fetch.Env) fetch.Fetcher { return create(r.env(env)) }
+		if protocolOf(rows[i].Names[0]) == nil {
+			rows[i].New = nil
 		}
-		create := row.New
-		row.New = func(env *fetch.Env) fetch.Fetcher { return create(r.env(env)) }
-		rows = append(rows, row)
 	}
 	return rows
 }

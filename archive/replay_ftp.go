@@ -28,7 +28,8 @@ func startFTP(ctx context.Context, s *site, addr string, set func(*testserver.Se
 	server, err := ftptest.Start(ctx, addr, func(srv *ftptest.Server) {
 		set(&srv.Server)
 		srv.Content, srv.ReadOnly, srv.ListingOctets = files, true, files.listing
-		srv.Greeting = fmt.Sprintf("220 The archive of %s://%s", s.Scheme, s.Host)
+		srv.Greeting = fmt.Sprintf("220 The archive of %s", s.Site)
+		srv.Replies = ftptest.Replies{"550 no such file or directory": "550 The archive has no capture of it."}
 	})
 	if err != nil {
 		return nil, err
@@ -46,16 +47,19 @@ type ftpFiles struct {
 	entries map[string]fs.FileInfo // its entries; nil if there is none
 }
 
+// ftpPaths returns the parts of a path as a URL may have them: below the directory after the login, or
+// from the root as in ftp://h/%2Fpub/.
+func ftpPaths(name string) [][]string {
+	if name == "." {
+		return [][]string{nil, {"/"}}
+	}
+	parts := strings.Split(name, "/")
+	return [][]string{parts, slices.Concat([]string{"/" + parts[0]}, parts[1:])}
+}
+
 // find returns the capture of a file or, with dir, of the listing of a directory.
 func (f *ftpFiles) find(name string, dir bool) (*Capture, error) {
-	var parts []string
-	if name != "." {
-		parts = strings.Split(name, "/")
-	}
-	for _, absolute := range []bool{false, true} { // as in ftp://h/%2Fpub/
-		if absolute {
-			parts = slices.Concat([]string{"/" + strings.Join(parts[:min(1, len(parts))], "")}, parts[min(1, len(parts)):])
-		}
+	for _, parts := range ftpPaths(name) {
 		for _, typ := range []byte{0, 'i', 'a', 'd'} {
 			l := locator.FTP{CWD: parts, Type: typ, HasPath: true, Secure: f.Scheme == "ftps"}
 			if last := len(parts) - 1; last >= 0 && (!dir || typ == 'd') {
@@ -79,15 +83,14 @@ func (f *ftpFiles) find(name string, dir bool) (*Capture, error) {
 // below yields the captures below a directory.
 func (f *ftpFiles) below(name string) func(func(rest string, c *Capture) bool) {
 	l := locator.FTP{HasPath: true, Secure: f.Scheme == "ftps"}
-	if name != "." {
-		l.CWD = strings.Split(name, "/")
-	}
 	return func(yield func(string, *Capture) bool) {
 		for _, l.HostPort = range f.spellings {
-			prefix := l.String()
-			for c, err := range f.replay.archive.Captures(prefix) {
-				if err != nil || !yield(c.URL[len(prefix):], c) {
-					return
+			for _, l.CWD = range ftpPaths(name) {
+				prefix := l.String()
+				for c, err := range f.replay.archive.Captures(prefix) {
+					if err != nil || !yield(c.URL[len(prefix):], c) {
+						return
+					}
 				}
 			}
 		}
@@ -175,7 +178,7 @@ func (f *ftpFiles) list(name string) (map[string]fs.FileInfo, error) {
 		for rest, c := range f.below(name) {
 			first, _, deeper := strings.Cut(rest, "/")
 			encoded, _, _ := strings.Cut(first, ";type=")
-			if name, decodeErr := url.PathUnescape(encoded); decodeErr == nil && name != "" {
+			if name, decodeErr := url.PathUnescape(strings.TrimPrefix(encoded, "%2F")); decodeErr == nil && name != "" {
 				entries[name] = ftpInfo{name: name, size: c.Size, mod: c.Time, dir: deeper}
 			}
 		}

@@ -201,7 +201,7 @@ func (u *undotted) Read(p []byte) (int, error) {
 // refusal returns the response to a request that cannot be answered: an item of type 3, or an error
 // of Gopher+.
 func (s gopherSite) refusal(selector, plus string, err error) io.ReadCloser {
-	why := oneLine.Replace(fmt.Sprintf("%s: %v", selector, err))
+	why := menuField.Replace(fmt.Sprintf("%s: %v", selector, err))
 	if plus != "" {
 		why = fmt.Sprintf("--1\r\n1 archive\r\n%s\r\n.\r\n", why)
 	} else {
@@ -210,8 +210,8 @@ func (s gopherSite) refusal(selector, plus string, err error) io.ReadCloser {
 	return io.NopCloser(strings.NewReader(why))
 }
 
-// oneLine replaces what would break a line of a menu.
-var oneLine = strings.NewReplacer("\r", "?", "\n", "?", "\t", "?", "\x00", "?")
+// menuField replaces what would break a line of a menu.
+var menuField = strings.NewReplacer("\r", "?", "\n", "?", "\t", "?", "\x00", "?")
 
 // localMenu returns a menu, or attributes, in which the items lead to the servers on loopback ports.
 func (s gopherSite) localMenu(menu []byte) []byte {
@@ -272,7 +272,7 @@ func everyInfo(menu []byte) []byte {
 
 // outside returns the line of information for an item that is not in the archive.
 func outside(display, link string) string {
-	return fmt.Sprintf("i%s [not in the archive: %s]\t\terror.host\t1", display, oneLine.Replace(link))
+	return fmt.Sprintf("i%s [not in the archive: %s]\t\terror.host\t1", display, menuField.Replace(link))
 }
 
 // localURL returns the URL on a loopback port for one of a site in the archive.

@@ -24,10 +24,8 @@ type Site struct {
 // Sites returns the sites, sorted.
 func (a *Archive) Sites() ([]Site, error) {
 	found := make(map[Site]bool)
-	for _, p := range a.parts {
-		if err := p.sites(found); err != nil {
-			return nil, err
-		}
+	if err := a.eachSite(func(url string) { found[siteOf(url)] = true }); err != nil {
+		return nil, err
 	}
 	sites := make([]Site, 0, len(found))
 	for s := range found {
@@ -39,10 +37,21 @@ func (a *Archive) Sites() ([]Site, error) {
 	return sites, nil
 }
 
-// sites adds the sites of a part. It reads the first line of each site, and then continues behind all
+// eachSite calls found with a URL of each site, in each way in which the URLs have its host and port,
+// and perhaps with further ones.
+func (a *Archive) eachSite(found func(url string)) error {
+	for _, p := range a.parts {
+		if err := p.sites(found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sites calls found for the sites of a part. It reads the first line of each site, and then continues behind all
 // keys that begin in the same way. The keys of http, https and of "www." are the same, so all lines
 // of such a site are read.
-func (p *part) sites(found map[Site]bool) error {
+func (p *part) sites(found func(url string)) error {
 	for from, more := "", true; more; {
 		more = false
 		for l, err := range p.lines(from, "") {
@@ -50,7 +59,7 @@ func (p *part) sites(found map[Site]bool) error {
 				return err
 			}
 			group := siteKey(l.Line)
-			found[siteOf(l.URL)] = true
+			found(l.URL)
 			if cdx.IsWeb(l.URL) {
 				if err := p.webSites(group, found); err != nil {
 					return err
@@ -67,7 +76,7 @@ func (p *part) sites(found map[Site]bool) error {
 }
 
 // webSites adds the sites of lines that begin with group.
-func (p *part) webSites(group string, found map[Site]bool) error {
+func (p *part) webSites(group string, found func(url string)) error {
 	var known []byte // what the last line had from its key on, up to the end of the host
 	for text, err := range p.index.From(group) {
 		if err != nil || !bytes.HasPrefix(text, []byte(group)) {
@@ -81,7 +90,7 @@ func (p *part) webSites(group string, found map[Site]bool) error {
 		if err != nil {
 			return err
 		}
-		found[siteOf(l.URL)] = true
+		found(l.URL)
 		known = known[:0]
 		if i := bytes.Index(object, []byte("://")); i >= 0 {
 			if end := bytes.IndexByte(object[i+3:], '/'); end >= 0 {

@@ -3,8 +3,6 @@ package warc
 import (
 	"bytes"
 	"crypto/sha1"
-	"encoding/base32"
-	"errors"
 	"hash"
 	"io"
 	"os"
@@ -15,44 +13,57 @@ const inMemory = 1 << 20
 
 // A Block is the block of a record that is to be written. A header comes first in a file, and has
 // the length and the digest of the block, so the block is kept until it is complete: up to 1 MiB in
-// memory, more in a temporary file. It is for one goroutine at a time. Close removes the file.
+// memory, more in a temporary file in [os.TempDir]. It is for one goroutine at a time. Close
+// removes the file.
 type Block struct {
 	memory  bytes.Buffer
 	file    *os.File
+	named   bool // the file still has a name
 	size    int64
 	all     hash.Hash
 	payload hash.Hash // nil if the payload is the block
+	err     error     // the block is not complete
 }
 
 // NewBlock returns an empty block.
 func NewBlock() *Block { return &Block{all: sha1.New()} }
 
-// Write implements io.Writer.
-func (b *Block) Write(p []byte) (int, error) {
-	if b.file == nil && b.memory.Len()+len(p) > inMemory {
-		file, err := os.CreateTemp("", "fetch1738-warc-")
-		if err != nil {
-			return 0, err
-		}
-		b.file = file
-		if _, err := b.memory.WriteTo(file); err != nil {
-			return 0, err
-		}
+// Write implements io.Writer. After an error the block cannot be written to an archive.
+func (b *Block) Write(p []byte) (n int, err error) {
+	if b.err == nil && b.file == nil && b.memory.Len()+len(p) > inMemory {
+		b.err = b.spill()
 	}
-	to := io.Writer(&b.memory)
-	if b.file != nil {
-		to = b.file
+	switch {
+	case b.err != nil:
+		return 0, b.err
+	case b.file != nil:
+		n, b.err = b.file.Write(p)
+	default:
+		n, _ = b.memory.Write(p)
 	}
-	n, err := to.Write(p)
 	b.all.Write(p[:n])
 	if b.payload != nil {
 		b.payload.Write(p[:n])
 	}
 	b.size += int64(n)
-	return n, err
+	return n, b.err
 }
 
-// StartPayload marks where the payload begins: behind the header of an HTTP message. Without a call
+// spill moves the block to a temporary file. Where that is possible the file loses its name at
+// once, so that nothing is left when the process is killed.
+func (b *Block) spill() error {
+	file, err := os.CreateTemp("", "fetch1738-warc-")
+	if err != nil {
+		return err
+	}
+	b.file = file
+	b.named = os.Remove(file.Name()) != nil
+	_, err = file.Write(b.memory.Bytes())
+	b.memory = bytes.Buffer{}
+	return err
+}
+
+// StartPayload marks where the payload begins: behind the head of an HTTP message. Without a call
 // the whole block is the payload.
 func (b *Block) StartPayload() { b.payload = sha1.New() }
 
@@ -70,8 +81,6 @@ func (b *Block) PayloadDigest() string {
 	return formatDigest(b.payload)
 }
 
-func formatDigest(h hash.Hash) string { return "sha1:" + base32.StdEncoding.EncodeToString(h.Sum(nil)) }
-
 // content returns a reader of the block.
 func (b *Block) content() io.Reader {
 	if b.file != nil {
@@ -86,5 +95,8 @@ func (b *Block) Close() error {
 		return nil
 	}
 	err := b.file.Close()
-	return errors.Join(err, os.Remove(b.file.Name()))
+	if b.named {
+		_ = os.Remove(b.file.Name())
+	}
+	return err
 }

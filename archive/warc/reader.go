@@ -2,258 +2,326 @@ package warc
 
 import (
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
-// maxHeader limits the header of a record, in octets.
-const maxHeader = 1 << 20
+const (
+	maxHeader  = 1 << 20 // octets of the header of a record, or of the head of an HTTP message in it
+	bufferSize = 64 << 10
+)
 
-// A SyntaxError is a departure from the format after which a record cannot be read.
-type SyntaxError struct {
-	Offset int64 // of the record, or of its gzip member, in the file
-	Msg    string
-	Err    error // the cause, such as io.ErrUnexpectedEOF; or nil
-}
-
-func (e *SyntaxError) Error() string {
-	text := fmt.Sprintf("record at offset %d: %s", e.Offset, e.Msg)
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
-
-// Unwrap returns Err.
-func (e *SyntaxError) Unwrap() error { return e.Err }
-
-// A Reader yields the records of a file in order. It recognizes gzip by the first octets. It needs
-// the same memory for files of any length. It is for one goroutine at a time.
+// A Reader yields the records of a file in order. It recognizes gzip by the first octets. The memory
+// it needs does not depend on the file. It is for one goroutine at a time.
 type Reader struct {
 	file    *bufio.Reader
-	read    *counted // below file
+	read    *source // below file
 	zip     *gzip.Reader
 	data    *bufio.Reader // the records: file, or the text of a member
-	current *Record
-	left    io.LimitedReader // of the block
+	head    []byte        // the header of a record
+	started int64         // where the current member begins
+	inside  bool          // the current member has not ended; a file without gzip is one
+	shared  bool          // a member has held several records
 	whole   int64
+	current *Record // until its end was read
+	left    io.LimitedReader
 	err     error // returned by all further calls of Next
-
-	// Several records in one gzip member are valid, but none of them can be found without those
-	// before it.
-	Shared bool
 }
 
-type counted struct {
-	r io.Reader
-	n int64
+// A source counts what was read, and keeps an error that is not the end of the file.
+type source struct {
+	r   io.Reader
+	n   int64
+	err error
 }
 
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.n += int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
 	return n, err
 }
 
 // NewReader returns a Reader of the file r.
-func NewReader(r io.Reader) *Reader {
-	c := &counted{r: r}
-	return &Reader{file: bufio.NewReaderSize(c, 64<<10), read: c}
-}
+func NewReader(r io.Reader) *Reader { return newReader(r, bufferSize) }
 
-// offset returns the place in the file up to which its octets were used.
-func (r *Reader) offset() int64 { return r.read.n - int64(r.file.Buffered()) }
-
-// Whole returns where the last whole record ends, or its gzip member.
-func (r *Reader) Whole() int64 { return r.whole }
-
-// Next returns the next record, or io.EOF after the last one. What is left of the block of the
-// previous one is skipped. Other errors are a *[SyntaxError] or those of reading, and stay.
-func (r *Reader) Next() (*Record, error) {
-	if r.err != nil {
-		return nil, r.err
-	}
-	rec, err := r.next()
-	if err != nil {
-		r.err = err
-		return nil, err
-	}
-	return rec, nil
-}
-
-func (r *Reader) next() (*Record, error) {
-	if err := r.finish(); err != nil {
-		return nil, err
-	}
-	offset := r.offset()
-	if r.data == nil || r.zip != nil {
-		switch begun, err := r.member(); {
-		case err != nil:
-			return nil, err
-		case begun:
-		default:
-			r.Shared = true
-			offset = r.current.Offset
-		}
-	}
-	rec, err := readHeader(r.data, offset)
-	if err != nil {
-		return nil, err
-	}
-	r.left = io.LimitedReader{R: r.data, N: rec.Length}
-	rec.Block = &r.left
-	r.current = rec
-	return rec, nil
-}
-
-// member begins the next gzip member, unless there is another record in this one.
-func (r *Reader) member() (begun bool, err error) {
-	if r.zip != nil {
-		if _, err := r.data.Peek(1); err == nil {
-			return false, nil
-		}
-	}
-	magic, err := r.file.Peek(2)
-	switch {
-	case len(magic) == 0:
-		return false, err // io.EOF
-	case string(magic) == "\x1f\x8b" && r.zip == nil:
-		r.zip, err = gzip.NewReader(r.file)
-	case r.zip != nil:
-		err = r.zip.Reset(r.file)
-	default:
-		r.data = r.file
-		return true, nil
-	}
-	if err != nil {
-		return false, &SyntaxError{Offset: r.offset(), Msg: "no gzip member", Err: unexpected(err)}
-	}
-	r.zip.Multistream(false)
-	if r.data == nil {
-		r.data = bufio.NewReaderSize(r.zip, 64<<10)
-	} else {
-		r.data.Reset(r.zip)
-	}
-	return true, nil
-}
-
-// finish reads what is left of the current record: the rest of the block and its end.
-func (r *Reader) finish() error {
-	if r.current == nil {
-		return nil
-	}
-	at := r.current.Offset
-	if _, err := io.Copy(io.Discard, &r.left); err != nil {
-		return &SyntaxError{Offset: at, Msg: "the block ends early", Err: unexpected(err)}
-	}
-	if r.left.N > 0 {
-		return &SyntaxError{Offset: at, Msg: "the block ends early", Err: io.ErrUnexpectedEOF}
-	}
-	var end [4]byte
-	if _, err := io.ReadFull(r.data, end[:]); err != nil {
-		return &SyntaxError{Offset: at, Msg: "the end mark CR LF CR LF is missing", Err: unexpected(err)}
-	}
-	if string(end[:]) != "\r\n\r\n" {
-		return &SyntaxError{Offset: at, Msg: fmt.Sprintf("%q is in the place of the end mark CR LF CR LF; the Content-Length is wrong", end)}
-	}
-	if r.zip != nil {
-		if _, err := r.data.Peek(1); err != nil && err != io.EOF {
-			return &SyntaxError{Offset: at, Msg: "the gzip member ends early or is damaged", Err: unexpected(err)}
-		} else if err == nil {
-			return nil // another record in this member
-		}
-	}
-	r.whole = r.offset()
-	return nil
-}
-
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// readHeader reads the header of a record.
-func readHeader(r *bufio.Reader, offset int64) (*Record, error) {
-	rec := &Record{Offset: offset}
-	fail := func(msg string, err error) (*Record, error) {
-		return nil, &SyntaxError{Offset: offset, Msg: msg, Err: err}
-	}
-	left := maxHeader
-	first, err := readLine(r, &left)
-	if err == io.EOF && first == "" {
-		return nil, io.EOF
-	}
-	if err != nil {
-		return fail("the header ends early", unexpected(err))
-	}
-	version, ok := strings.CutPrefix(first, "WARC/")
-	if !ok {
-		return fail(fmt.Sprintf("%.40q is no version of WARC", first), nil)
-	}
-	rec.Version = version
-	for {
-		line, err := readLine(r, &left)
-		if err != nil {
-			return fail("the header ends early", unexpected(err))
-		}
-		if line == "" {
-			break
-		}
-		if last := len(rec.Header) - 1; last >= 0 && (line[0] == ' ' || line[0] == '\t') { // a folded line
-			rec.Header[last].Value += " " + strings.Trim(line, " \t")
-			continue
-		}
-		name, value, ok := strings.Cut(line, ":")
-		if !ok {
-			return fail(fmt.Sprintf("the line %.40q of the header has no colon", line), nil)
-		}
-		rec.Header = append(rec.Header, Field{name, strings.Trim(value, " \t")})
-	}
-	length := rec.Header.Get(FieldContentLength)
-	if rec.Length, err = strconv.ParseInt(length, 10, 64); err != nil || rec.Length < 0 {
-		return fail(fmt.Sprintf("%.40q is no Content-Length", length), nil)
-	}
-	return rec, nil
-}
-
-var errHeader = errors.New("the header is too long")
-
-// readLine reads a line and removes its CR LF. A bare LF ends it, too.
-func readLine(r *bufio.Reader, left *int) (string, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if *left -= len(part); *left < 0 {
-			return "", errHeader
-		}
-		line = append(line, part...)
-		if err == nil {
-			return strings.TrimSuffix(string(line[:len(line)-1]), "\r"), nil
-		}
-		if err != bufio.ErrBufferFull {
-			return string(line), err
-		}
-	}
+func newReader(r io.Reader, size int) *Reader {
+	s := &source{r: r}
+	return &Reader{file: bufio.NewReaderSize(s, size), read: s}
 }
 
 // ReadAt reads the record that begins at offset, or the first one of the gzip member there. Records
 // of the same file may be read concurrently.
 func ReadAt(file io.ReaderAt, offset int64) (*Record, error) {
-	rec, err := NewReader(io.NewSectionReader(file, offset, 1<<62-offset)).Next()
+	r := newReader(io.NewSectionReader(file, offset, 1<<62-offset), 8<<10)
+	r.read.n = offset
+	rec, err := r.Next()
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	if syntax, ok := err.(*SyntaxError); ok {
-		syntax.Offset += offset
-	}
-	if rec != nil {
-		rec.Offset = offset
+		err = &Fault{Offset: offset, Wrong: "the file ends here", Err: io.ErrUnexpectedEOF}
 	}
 	return rec, err
+}
+
+// Whole returns where the last record ends that was read to its end, or the gzip member of it.
+func (r *Reader) Whole() int64 { return r.whole }
+
+// Next returns the next record, or io.EOF after the last one. What is left of the block of the
+// previous one is skipped. Other errors are a *[Fault] or those of reading the file, and stay.
+func (r *Reader) Next() (*Record, error) {
+	if r.finish() != nil || r.err != nil {
+		return nil, r.err
+	}
+	rec, err := r.next()
+	r.err = err
+	return rec, err
+}
+
+func (r *Reader) next() (*Record, error) {
+	for {
+		switch {
+		case !r.inside:
+			if err := r.begin(); err != nil {
+				return nil, err
+			}
+		case r.zip != nil:
+			r.shared = true
+		default:
+			r.started = r.offset()
+		}
+		rec, err := r.readHeader()
+		if err == io.EOF && r.zip != nil {
+			r.inside = false // a member without content
+			continue
+		}
+		return rec, err
+	}
+}
+
+// offset returns the place in the file up to which its octets were used.
+func (r *Reader) offset() int64 { return r.read.n - int64(r.file.Buffered()) }
+
+// begin begins the next gzip member, or a file without gzip.
+func (r *Reader) begin() error {
+	r.started = r.offset()
+	magic, err := r.file.Peek(4)
+	switch {
+	case len(magic) == 0:
+		return err // io.EOF
+	case r.zip == nil && !strings.HasPrefix("\x1f\x8b", string(magic[:min(2, len(magic))])):
+		r.data, r.inside = r.file, true
+		return nil
+	case len(magic) == 4 && !isMember(magic):
+		return r.fault("this is not a gzip member", nil)
+	case r.zip == nil:
+		r.zip, err = gzip.NewReader(r.file)
+	default:
+		err = r.zip.Reset(r.file)
+	}
+	if err != nil {
+		return r.fault("this is not a gzip member", err)
+	}
+	r.zip.Multistream(false)
+	if r.data == nil {
+		r.data = bufio.NewReaderSize(r.zip, r.file.Size())
+	}
+	r.data.Reset(r.zip)
+	r.inside = true
+	return nil
+}
+
+// isMember reports whether a gzip member begins with the octets, of which there are four.
+func isMember(magic []byte) bool {
+	return string(magic[:3]) == "\x1f\x8b\x08" && magic[3] < 0x20
+}
+
+// fault returns a Fault of the current record, or the error of reading the file.
+func (r *Reader) fault(wrong string, cause error) error {
+	if r.read.err != nil {
+		return r.read.err
+	}
+	if errors.Is(cause, io.EOF) {
+		cause = io.ErrUnexpectedEOF
+	}
+	f := &Fault{Offset: r.started, Wrong: wrong, Err: cause}
+	if r.current != nil {
+		f.ID = r.current.ID()
+	}
+	return f
+}
+
+// finish reads what is left of the current record: the rest of the block, its end, and that of the
+// gzip member. An error stays.
+func (r *Reader) finish() error {
+	if r.err == nil && r.current != nil {
+		r.err = r.end()
+		r.current = nil
+	}
+	return r.err
+}
+
+func (r *Reader) end() error {
+	for r.left.N > 0 {
+		n, err := r.data.Discard(int(min(r.left.N, 1<<30)))
+		if r.left.N -= int64(n); err != nil {
+			return r.cut(err)
+		}
+	}
+	end, err := r.data.Peek(4)
+	switch {
+	case string(end) == "\r\n\r\n":
+		_, _ = r.data.Discard(4)
+	case strings.HasPrefix(string(end), "\n\n"):
+		r.current.bare = true
+		_, _ = r.data.Discard(2)
+	case err != nil && err != io.EOF:
+		return r.fault("the record ends early", err)
+	case len(end) < 4 || string(end) == "WARC":
+		return r.fault("CR LF CR LF is missing at the end of the record", err)
+	default:
+		return r.lengthFault("the record does not end there")
+	}
+	if r.zip != nil {
+		switch _, err := r.data.Peek(1); {
+		case err == nil:
+			return nil // another record in this member
+		case err != io.EOF:
+			return r.fault("the gzip member is damaged or ends early", err)
+		}
+		r.inside = false
+	}
+	r.whole = r.offset()
+	return nil
+}
+
+// cut returns the error of a block that ends early.
+func (r *Reader) cut(err error) error {
+	if err != io.EOF || r.read.err != nil {
+		return r.fault("the block is damaged or ends early", err)
+	}
+	return r.lengthFault(fmt.Sprintf("only %d bytes follow", r.current.Length-r.left.N))
+}
+
+// lengthFault returns the error of a Content-Length that is wrong, or of a file that is cut.
+func (r *Reader) lengthFault(but string) error {
+	err := r.fault(fmt.Sprintf("%s is %d, but %s", FieldContentLength, r.current.Length, but), nil)
+	if f, ok := err.(*Fault); ok {
+		f.Field, f.read = FieldContentLength, r.current.Length-r.left.N
+		if r.left.N > 0 {
+			f.Err = io.ErrUnexpectedEOF
+		}
+	}
+	return err
+}
+
+// resync moves behind a fault, to the next gzip member or to the next line that begins a record. If
+// there is none, the error is io.EOF. It returns how many octets were left of the member, or -1 if
+// they cannot be read.
+func (r *Reader) resync() (rest int64, err error) {
+	r.err, r.current = nil, nil
+	if r.data != nil && r.zip == nil {
+		return -1, r.resyncPlain()
+	}
+	if r.inside {
+		r.inside = false
+		if rest, err = io.Copy(io.Discard, r.data); err == nil {
+			return rest, nil
+		}
+	}
+	for r.read.err == nil {
+		magic, err := r.file.Peek(4)
+		if err == nil && isMember(magic) {
+			return -1, nil
+		}
+		if _, err = r.file.Discard(1); err != nil {
+			return -1, err
+		}
+	}
+	return -1, r.read.err
+}
+
+func (r *Reader) resyncPlain() error {
+	for {
+		line, err := r.data.Peek(len("WARC/1.0\r\n"))
+		if err == nil && isVersionLine(line) {
+			return nil
+		}
+		for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+			_, err = r.data.ReadSlice('\n')
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func isVersionLine(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("WARC/1.")) && (line[8] == '\r' || line[8] == '\n')
+}
+
+// readHeader reads the header of a record. It returns io.EOF if there are no more octets.
+func (r *Reader) readHeader() (*Record, error) {
+	rec := &Record{Offset: r.started, reader: r}
+	r.head = r.head[:0]
+	for start := 0; ; {
+		part, err := r.data.ReadSlice('\n')
+		r.head = append(r.head, part...)
+		switch magic := r.head[:min(5, len(r.head))]; {
+		case err == io.EOF && len(r.head) == 0:
+			return nil, io.EOF
+		case !strings.HasPrefix("WARC/", string(magic)):
+			return nil, r.fault(fmt.Sprintf("%.40q is not the beginning of a record", bytes.TrimRight(r.head, "\r\n")), nil)
+		case len(r.head) > maxHeader:
+			return nil, r.fault(fmt.Sprintf("the header is longer than %d bytes", maxHeader), nil)
+		case err == bufio.ErrBufferFull:
+			continue
+		case err != nil:
+			return nil, r.fault("the header is damaged or ends early", err)
+		}
+		line := r.head[start:]
+		start = len(r.head)
+		rec.bare = rec.bare || !bytes.HasSuffix(line, []byte("\r\n"))
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			break
+		}
+	}
+	return rec, r.parse(rec, string(r.head))
+}
+
+// parse parses the header of a record, and prepares its block.
+func (r *Reader) parse(rec *Record, text string) error {
+	first, text, _ := strings.Cut(text, "\n")
+	rec.Version = strings.TrimRight(strings.TrimPrefix(first, "WARC/"), "\r")
+	rec.Header = make(Header, 0, 16)
+	if strings.Contains(text, "\n ") || strings.Contains(text, "\n\t") {
+		text = strings.NewReplacer("\r\n ", " ", "\r\n\t", " ", "\n ", " ", "\n\t", " ").Replace(text) // folded lines
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return r.fault(fmt.Sprintf("the line %.40q of the header has no colon", line), nil)
+		}
+		rec.Header = append(rec.Header, Field{name, strings.Trim(value, " \t")})
+	}
+	r.current = rec
+	length := rec.Header.Get(FieldContentLength)
+	n, err := strconv.ParseUint(length, 10, 63)
+	if err != nil {
+		return r.fault(fmt.Sprintf("Content-Length is %.40q, which is not a number of bytes", length), nil)
+	}
+	rec.Length = int64(n)
+	r.left = io.LimitedReader{R: r.data, N: rec.Length}
+	rec.Block = &r.left
+	return nil
 }

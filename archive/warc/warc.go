@@ -120,6 +120,9 @@ type Record struct {
 	Length int64
 	// Offset is where the record, or the gzip member that holds it, begins in its file.
 	Offset int64
+
+	reader *Reader
+	bare   bool // some of its lines end in LF, not in CR LF
 }
 
 // Type returns the WARC-Type.
@@ -165,7 +168,14 @@ func FormatDate(t time.Time, version string) string {
 // ParseDate parses a WARC-Date: the W3C profile of ISO 8601, in UTC, with up to nine digits of a
 // fraction. WARC/1.1 also permits less than a second, such as a day.
 func ParseDate(text string) (time.Time, error) {
+	plain := text
+	if whole, fraction, ok := strings.Cut(strings.TrimSuffix(text, "Z"), "."); ok && len(fraction) <= 9 {
+		plain = whole + "Z"
+	}
 	for _, layout := range []string{"2006-01-02T15:04:05Z", "2006-01-02T15:04Z", "2006-01-02", "2006-01", "2006"} {
+		if len(plain) != len(layout) {
+			continue
+		}
 		if t, err := time.Parse(layout, text); err == nil { // which accepts a fraction of a second
 			return t, nil
 		}

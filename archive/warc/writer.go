@@ -1,101 +1,259 @@
 package warc
 
 import (
-	"compress/gzip"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
-// A Draft is a record to be written.
-type Draft struct {
-	// Header needs WARC-Type, and what that type demands. Write adds what it can know: the id, the
-	// date if there is none, Content-Length, the digests and WARC-Warcinfo-ID.
-	Header Header
-	// Block is the block; nil for an empty one. The caller closes it.
-	Block *Block
+// Options are what a Writer writes. The zero value is WARC/1.1 with a gzip member for each record.
+type Options struct {
+	// Version is "1.1" or "1.0"; "" means "1.1".
+	Version string
+	// Plain means no gzip. CreateFile sets it by the suffix of the name.
+	Plain bool
+	// MaxSize is the size in octets after which a folder gets another file; 0 means 1 GB. A record
+	// is never cut, so files may be larger.
+	MaxSize int64
+	// Prefix is what the names of files in a folder begin with; "" means "fetch1738".
+	Prefix string
+	// Software and Fields are for the warcinfo record: the program with its version, and further
+	// lines, such as operator.
+	Software string
+	Fields   Header
+	// Now returns the time for records without a date; nil means time.Now.
+	Now func() time.Time
+
+	disk disk.Disk // of tests
 }
 
-// noPayload are the types without a payload, which have no WARC-Payload-Digest of their own. That
-// of a revisit is the digest of the record that it refers to; the caller sets it.
-const noPayload = "warcinfo metadata revisit"
+// OpenSuffix ends the name of a file that is being written. Close removes it.
+const OpenSuffix = ".open"
 
-// complete returns the header of d as it is written.
-func (d *Draft) complete(version, infoID string, now time.Time) Header {
-	h := Header{{FieldType, d.Header.Get(FieldType)}, {FieldRecordID, ""}, {FieldDate, FormatDate(now, version)}}
-	for _, f := range d.Header {
+// A Writer writes records to a file or to the files of a folder. When Write returns, the operating
+// system has the records: a process that is killed loses none of them. Files are locked, so that no
+// other process writes to them. Its methods are safe for concurrent use. The caller must close it.
+type Writer struct {
+	o   Options
+	dir string // "" for a single file
+
+	mu     sync.Mutex
+	file   *disk.Locked // nil between files
+	name   string       // of file, without OpenSuffix
+	size   int64        // of the whole records in file
+	serial int
+	infoID string
+	buf    *bufio.Writer
+	zip    *gzip.Writer // nil for plain files
+	broken error        // a record could be neither written nor removed
+}
+
+// Create returns a Writer for a folder, which is created if it does not exist. Its files are named
+// PREFIX-TIME-SERIAL-PROCESS.warc.gz. Files that a killed process has left are closed first, and a
+// half record at their end is cut. A file that is damaged before its end is an error. Other processes may write to files of the same folder.
+func Create(dir string, o Options) (*Writer, error) {
+	w, err := newWriter(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.o.disk.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	folder, err := w.o.disk.OpenFile(dir, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	names, err := folder.Readdirnames(-1)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".warc"+OpenSuffix) && !strings.HasSuffix(name, ".warc.gz"+OpenSuffix) {
+			continue
+		}
+		if bad := repair(w.o.disk, filepath.Join(dir, name)); !errors.Is(bad, disk.ErrBusy) {
+			err = errors.Join(err, bad)
+		}
+	}
+	return w, errors.Join(err, folder.Close())
+}
+
+// CreateFile returns a Writer for one file. If it exists, records are added at its end, after a
+// half record there is cut. A name that ends in ".gz" is for a file with gzip. If another Writer
+// is writing to the file, the error says so.
+func CreateFile(name string, o Options) (*Writer, error) {
+	o.Plain = !strings.HasSuffix(name, ".gz")
+	w, err := newWriter("", o)
+	if err != nil {
+		return nil, err
+	}
+	w.name = name
+	if err := w.open(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func newWriter(dir string, o Options) (*Writer, error) {
+	if o.Version == "" {
+		o.Version = "1.1"
+	}
+	if o.Version != "1.1" && o.Version != "1.0" {
+		return nil, fmt.Errorf("WARC/%s cannot be written, only 1.0 and 1.1", o.Version)
+	}
+	if o.MaxSize == 0 {
+		o.MaxSize = 1_000_000_000
+	}
+	if o.Prefix == "" {
+		o.Prefix = "fetch1738"
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.disk = disk.Or(o.disk)
+	w := &Writer{o: o, dir: dir, buf: bufio.NewWriterSize(nil, bufferSize)}
+	if !o.Plain {
+		w.zip, _ = gzip.NewWriterLevel(w.buf, gzip.BestSpeed) // one, because a new one needs 1 MB
+	}
+	return w, nil
+}
+
+// Write writes records that belong together, to one file, in order. After an error none of them is
+// in the file. A record in which [Verify] would find a fault is an error.
+func (w *Writer) Write(drafts ...Draft) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dir != "" && (w.file == nil || w.size >= w.o.MaxSize) {
+		if err := w.next(); err != nil {
+			return err
+		}
+	}
+	return w.append(drafts)
+}
+
+func (w *Writer) append(drafts []Draft) error {
+	switch {
+	case w.broken != nil:
+		return w.broken
+	case w.file == nil:
+		return fs.ErrClosed
+	}
+	counted := &counter{w: w.file}
+	w.buf.Reset(counted)
+	err := w.encode(drafts)
+	if err == nil {
+		err = w.buf.Flush()
+	}
+	if err == nil {
+		w.size += counted.n
+		return nil
+	}
+	if cut := w.file.Truncate(w.size); cut != nil {
+		w.broken = fmt.Errorf("%s ends in a half record: %w", w.file.Name(), cut)
+	}
+	return errors.Join(err, w.broken)
+}
+
+func (w *Writer) encode(drafts []Draft) error {
+	now := w.o.Now()
+	for _, d := range drafts {
+		h, err := d.complete(w.o.Version, w.infoID, now)
 		switch {
-		case strings.EqualFold(f.Name, FieldConcurrentTo), strings.EqualFold(f.Name, FieldProtocol):
-			h = append(h, f) // the fields that may come more than once
-		case f.Value != "":
-			h.Set(f.Name, f.Value)
+		case err != nil:
+		case w.zip == nil:
+			err = encode(w.buf, w.o.Version, h, d.Block)
+		default:
+			err = encodeMember(w.zip, w.buf, w.o.Version, h, d.Block)
 		}
-	}
-	if h.Get(FieldRecordID) == "" {
-		h.Set(FieldRecordID, NewID())
-	}
-	typ := h.Get(FieldType)
-	if infoID != "" && typ != string(Info) {
-		h.Set(FieldInfoID, infoID)
-	}
-	var size int64
-	if d.Block != nil {
-		size = d.Block.Size()
-		h.Set(FieldBlockDigest, d.Block.Digest())
-		if !strings.Contains(noPayload, typ) {
-			h.Set(FieldPayloadDigest, d.Block.PayloadDigest())
-		}
-	}
-	h.Set(FieldContentLength, strconv.FormatInt(size, 10))
-	return h
-}
-
-// check refuses a header that would not be one field a line.
-func (h Header) check() error {
-	for _, f := range h {
-		if f.Name == "" || strings.ContainsAny(f.Name, ": \t\r\n\x00") || strings.ContainsAny(f.Value, "\r\n\x00") {
-			return fmt.Errorf("warc: the field %.40q: %.80q cannot be written", f.Name, f.Value)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// encode writes a record with a complete header.
-func encode(w io.Writer, version string, h Header, b *Block) error {
-	var head strings.Builder
-	head.WriteString("WARC/" + version + "\r\n")
-	for _, f := range h {
-		head.WriteString(f.Name + ": " + f.Value + "\r\n")
+// next begins another file of the folder.
+func (w *Writer) next() error {
+	if err := w.finish(); err != nil {
+		return err
 	}
-	head.WriteString("\r\n")
-	_, err := io.WriteString(w, head.String())
-	if err == nil && b != nil {
-		_, err = io.Copy(w, b.content())
+	w.serial++
+	suffix := ".warc.gz"
+	if w.o.Plain {
+		suffix = ".warc"
 	}
-	if err == nil {
-		_, err = io.WriteString(w, "\r\n\r\n")
+	name := fmt.Sprintf("%s-%s-%05d-%d%s", w.o.Prefix, w.o.Now().UTC().Format("20060102150405"), w.serial, os.Getpid(), suffix)
+	w.name = filepath.Join(w.dir, name)
+	return w.open()
+}
+
+// open opens the file w.name, cuts a half record, and writes a warcinfo record at its end.
+func (w *Writer) open() error {
+	file, err := lock(w.o.disk, w.name, true)
+	if err != nil {
+		return err
+	}
+	w.file, w.infoID = file, NewID()
+	if w.size, err = cut(file, w.name); err == nil {
+		err = w.append([]Draft{w.info()})
+	}
+	if err != nil {
+		err = errors.Join(err, w.finish())
 	}
 	return err
 }
 
-// An encoder writes records one after another: each as a gzip member, or as it is.
-type encoder struct {
-	version string
-	plain   bool
-	zip     *gzip.Writer // kept, because a new one takes 800 KiB
+// info returns the warcinfo record.
+func (w *Writer) info() Draft {
+	block := NewBlock()
+	standard := "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-" + w.o.Version + "/"
+	lines := Header{{"software", w.o.Software}, {"format", "WARC File Format " + w.o.Version}, {"conformsTo", standard}}
+	for _, f := range append(lines, w.o.Fields...) {
+		if f.Value != "" {
+			fmt.Fprintf(block, "%s: %s\r\n", f.Name, f.Value)
+		}
+	}
+	return Draft{Block: block, Header: Header{
+		{FieldType, string(Info)}, {FieldRecordID, w.infoID}, {FieldContentType, FieldsType}, {FieldFilename, filepath.Base(w.name)},
+	}}
 }
 
-func (e *encoder) encode(w io.Writer, h Header, b *Block) error {
-	if e.plain {
-		return encode(w, e.version, h, b)
+// finish closes the file, and gives it its name.
+func (w *Writer) finish() error {
+	if w.file == nil {
+		return nil
 	}
-	if e.zip == nil {
-		e.zip, _ = gzip.NewWriterLevel(w, gzip.BestSpeed)
-	} else {
-		e.zip.Reset(w)
-	}
-	return errors.Join(encode(e.zip, e.version, h, b), e.zip.Close())
+	file := w.file
+	w.file = nil
+	return release(w.o.disk, file, w.name)
+}
+
+// Close ends the last file. Without a record there is no file in a folder. It may be called again.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.finish()
+}
+
+// Version returns the version of the format: "1.1" or "1.0".
+func (w *Writer) Version() string { return w.o.Version }
+
+// counter counts what is written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/parse"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/serve"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/warc"
 )
 
 // commands returns the verbs. Without a verb, the arguments are options and URLs to fetch.
@@ -40,6 +41,7 @@ func commands() []cli.Command {
 		gateway.Command(),
 		serve.Command(),
 		judge.Command(),
+		warc.Command(),
 		demo.Command(),
 		help.Command(commands),
 		completion.Command(commands),

@@ -2,6 +2,7 @@ package gophertest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -45,7 +46,7 @@ func (s *Server) write(c *core.Client, out *core.Counter, a answer, p *core.Plan
 	}
 	direct, err := core.CopyData(out.W, a.body) // bypass the counter, so that the kernel copies
 	out.N += direct
-	if err != nil { // the end of the connection is that of the answer
+	if err != nil && !errors.Is(err, core.ErrCut) { // the end of the connection is that of the answer
 		core.EndConn(c.Conn, true)
 	}
 	return err

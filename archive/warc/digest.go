@@ -1,0 +1,83 @@
+package warc
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// unpadded is base32 as in digests, which are tokens and so have no "=".
+var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// formatDigest returns a SHA-1 as every reader of WARC files knows it: in base32.
+func formatDigest(h hash.Hash) string { return "sha1:" + unpadded.EncodeToString(h.Sum(nil)) }
+
+// newHash returns the hash of an algorithm, or nil if it is not known.
+func newHash(algorithm string) hash.Hash {
+	switch algorithm {
+	case "md5":
+		return md5.New()
+	case "sha1", "sha-1":
+		return sha1.New()
+	case "sha256", "sha-256":
+		return sha256.New()
+	case "sha512", "sha-512":
+		return sha512.New()
+	}
+	return nil
+}
+
+// A sum verifies one digest of a record.
+type sum struct {
+	field, value string // of the header
+	algorithm    string
+	want         []byte
+	hex          bool // the value is in hexadecimal, not in base32
+	hash         hash.Hash
+}
+
+// newSum returns the sum for a field of a header. It returns nil if there is no such field, or if it
+// cannot be verified, which the Fault explains.
+func newSum(h Header, field string) (*sum, *Fault) {
+	s := &sum{field: field, value: h.Get(field)}
+	if s.value == "" {
+		return nil, nil
+	}
+	algorithm, value, ok := strings.Cut(s.value, ":")
+	s.algorithm = strings.ToLower(algorithm)
+	if s.hash = newHash(s.algorithm); ok && s.hash == nil {
+		return nil, &Fault{Field: field, Note: true, Wrong: fmt.Sprintf("%s is %.80q, an algorithm that is not known", field, s.value)}
+	}
+	decode := func(text string) ([]byte, error) {
+		return unpadded.DecodeString(strings.ToUpper(strings.TrimRight(text, "=")))
+	}
+	if s.hash != nil && len(value) == 2*s.hash.Size() {
+		s.hex, decode = true, hex.DecodeString
+	}
+	var err error
+	if s.want, err = decode(value); err != nil || s.hash == nil || len(s.want) != s.hash.Size() {
+		return nil, &Fault{Field: field, Wrong: fmt.Sprintf("%s is %.80q, which is not a digest", field, s.value),
+			Right: "one has the form sha1:VALUE, with the value in base32"}
+	}
+	return s, nil
+}
+
+// fault returns what is wrong if other octets were hashed, those of what it says.
+func (s *sum) fault(what string) *Fault {
+	got := s.hash.Sum(nil)
+	if bytes.Equal(got, s.want) {
+		return nil
+	}
+	text := unpadded.EncodeToString(got)
+	if s.hex {
+		text = hex.EncodeToString(got)
+	}
+	return &Fault{Field: s.field, Wrong: fmt.Sprintf("%s is %s", s.field, s.value), Right: fmt.Sprintf("the %s has %s:%s", what, s.algorithm, text)}
+}

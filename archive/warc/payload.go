@@ -1,0 +1,151 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"hash"
+	"io"
+	"strings"
+)
+
+// A Payload is the payload of a record (WARC/1.1 §2), a reader. At its end the digests of the
+// record are verified: if one of them differs, or if the record is not complete, it returns a
+// *[Fault] instead of io.EOF.
+type Payload struct {
+	// Head is what comes before the payload of an HTTP message: the first line and the fields,
+	// with the empty line. For all other blocks it is nil.
+	Head []byte
+
+	rec         *Record
+	data        io.Reader // what follows the head
+	block, body *sum      // nil if there is no digest to verify
+	hashes      []hash.Hash
+	faults      []*Fault // of the digests; complete at the end
+	err         error
+}
+
+// Payload returns the payload of the record. It has the octets that are stored: codings of HTTP
+// are not undone. It is used instead of Block, and valid as long.
+func (r *Record) Payload() (*Payload, error) {
+	p := &Payload{rec: r, data: r.Block}
+	p.block = p.sum(FieldBlockDigest)
+	if sum := p.sum(FieldPayloadDigest); r.hasPayload() {
+		p.body = sum
+	}
+	if p.block != nil {
+		p.hashes = append(p.hashes, p.block.hash)
+	}
+	if isHTTP(r.Header) {
+		if err := p.readHead(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case p.body == nil:
+	case p.Head == nil && p.block != nil && p.block.algorithm == p.body.algorithm:
+		p.body.hash = p.block.hash // hashed once
+	default:
+		p.hashes = append(p.hashes, p.body.hash)
+	}
+	return p, nil
+}
+
+// sum returns the sum for a field, or nil.
+func (p *Payload) sum(field string) *sum {
+	sum, fault := newSum(p.rec.Header, field)
+	if fault != nil {
+		p.faults = append(p.faults, p.rec.fault(fault))
+	}
+	return sum
+}
+
+// hasPayload reports whether the record has all of the payload that WARC-Payload-Digest is for.
+func (r *Record) hasPayload() bool {
+	return r.Type() != Revisit && r.Type() != Continuation && r.Header.Get(FieldSegmentNumber) == ""
+}
+
+// isHTTP reports whether the block of a record is an HTTP message.
+func isHTTP(h Header) bool {
+	media, _, _ := strings.Cut(h.Get(FieldContentType), ";")
+	return strings.EqualFold(strings.TrimSpace(media), "application/http")
+}
+
+// readHead reads up to the first empty line, or all of the block if there is none.
+func (p *Payload) readHead() error {
+	lines := bufio.NewReader(p.data)
+	p.data = lines
+	p.Head = []byte{}
+	for {
+		line, err := lines.ReadSlice('\n')
+		p.Head = append(p.Head, line...)
+		whole := err == nil && (len(p.Head) == len(line) || p.Head[len(p.Head)-len(line)-1] == '\n')
+		switch {
+		case err == io.EOF, whole && len(bytes.TrimRight(line, "\r\n")) == 0:
+			p.hash(p.Head)
+			return nil
+		case len(p.Head) > maxHeader:
+			return p.rec.fault(&Fault{Wrong: "the head of the HTTP message is too long"})
+		case err != nil && err != bufio.ErrBufferFull:
+			return p.rec.reader.fault("the block is damaged or ends early", err)
+		}
+	}
+}
+
+func (p *Payload) hash(octets []byte) {
+	for _, h := range p.hashes {
+		h.Write(octets)
+	}
+}
+
+// Read implements io.Reader.
+func (p *Payload) Read(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	n, err := p.data.Read(b)
+	p.hash(b[:n])
+	if err != nil {
+		p.err = err
+		p.end()
+	}
+	return n, p.err
+}
+
+// end verifies that the record is complete, and its digests.
+func (p *Payload) end() {
+	if err := p.rec.reader.finish(); err != nil {
+		p.err = err
+		return
+	}
+	if p.block != nil {
+		p.compare(p.block, "block")
+	}
+	if p.body != nil {
+		p.compare(p.body, "payload")
+	}
+	for _, fault := range p.faults {
+		if p.err == io.EOF && !fault.Note {
+			p.err = fault
+		}
+	}
+}
+
+// compare adds a fault if a digest differs. If an HTTP message is stored in chunks, some programs
+// take the digest of the chunks, others that of their content, so it is only a note.
+func (p *Payload) compare(s *sum, what string) {
+	if fault := s.fault(what); fault != nil {
+		fault.Note = s == p.body && p.chunked()
+		p.faults = append(p.faults, p.rec.fault(fault))
+	}
+}
+
+// chunked reports whether the stored HTTP message has a Transfer-Encoding.
+func (p *Payload) chunked() bool {
+	return bytes.Contains(bytes.ToLower(p.Head), []byte("\ntransfer-encoding:"))
+}
+
+// fault returns f with the place of the record.
+func (r *Record) fault(f *Fault) *Fault {
+	f.Offset, f.ID = r.Offset, r.ID()
+	return f
+}

@@ -1,0 +1,128 @@
+package warc
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"strings"
+)
+
+// Limits of what Verify keeps, so that the memory it needs does not depend on the file.
+const (
+	maxIDs     = 1 << 20 // of the records that came
+	maxAwaited = 1 << 14 // in WARC-Concurrent-To, of records that have not come
+)
+
+// Verify reads all records of a file and calls report for each [Fault], in order: those of the
+// grammar and the fields (WARC/1.1 §4 and §5), digests, IDs, and gzip members. It resumes behind
+// what cannot be read. It returns the number of records, and the error of reading the file.
+func Verify(file io.Reader, report func(*Fault)) (records int64, err error) {
+	v := &verifier{
+		r: NewReader(file), report: report, seed: maphash.MakeSeed(),
+		came: make(map[uint64]struct{}), awaited: make(map[uint64]*Fault),
+	}
+	for {
+		rec, err := v.r.Next()
+		if err == nil {
+			if records++; records == 1 && rec.Type() != Info {
+				v.fault(rec, &Fault{Note: true, Wrong: "the first record is not a warcinfo record"})
+			}
+			err = v.record(rec)
+		}
+		if bad, ok := errors.AsType[*Fault](err); ok {
+			err = v.resume(bad)
+		}
+		switch {
+		case err == io.EOF:
+			return records, nil
+		case err != nil:
+			return records, err
+		}
+	}
+}
+
+// A verifier is what Verify knows of the records before.
+type verifier struct {
+	r       *Reader
+	report  func(*Fault)
+	seed    maphash.Seed
+	came    map[uint64]struct{} // hashes of IDs
+	awaited map[uint64]*Fault   // by the hash of an ID in WARC-Concurrent-To
+	shared  bool
+}
+
+func (v *verifier) fault(rec *Record, f *Fault) { v.report(rec.fault(f)) }
+
+// record verifies a record, to its end.
+func (v *verifier) record(rec *Record) error {
+	rec.Header.check(rec.Version, rec.Length, func(f *Fault) { v.fault(rec, f) })
+	v.order(rec)
+	if v.r.shared && !v.shared {
+		v.shared = true
+		v.fault(rec, &Fault{Wrong: "it is not the first record of its gzip member", Right: "each record needs a member, so that it can be found"})
+	}
+	payload, err := rec.Payload()
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(io.Discard, payload); err != nil && v.r.err != nil {
+		return err // the record is not complete, so its digests say nothing
+	}
+	if rec.bare {
+		v.fault(rec, &Fault{Wrong: "a line ends in LF", Right: "lines end in CR LF"})
+	}
+	for _, f := range payload.faults {
+		v.report(f)
+	}
+	return nil
+}
+
+// resume reports what cannot be read, and moves behind it.
+func (v *verifier) resume(bad *Fault) error {
+	rest, err := v.r.resync()
+	switch {
+	case bad.Field != FieldContentLength || v.r.zip == nil:
+	case rest < 0:
+		bad.Right = "its gzip member is damaged"
+	default:
+		bad.Right = fmt.Sprintf("the block has %d bytes, if the record is all of its gzip member", max(bad.read+rest-int64(len("\r\n\r\n")), 0))
+	}
+	v.report(bad)
+	return err
+}
+
+// order finds IDs that came before, and records that name one to come.
+func (v *verifier) order(rec *Record) {
+	id := rec.Header.Get(FieldRecordID)
+	key := maphash.String(v.seed, id)
+	if id != "" && v.has(key) {
+		v.fault(rec, &Fault{Field: FieldRecordID, Wrong: FieldRecordID + " is that of an earlier record", Right: "each record has its own"})
+	}
+	if early := v.awaited[key]; early != nil {
+		delete(v.awaited, key)
+		early.Wrong = fmt.Sprintf("%s names the record at offset %d, which comes later", FieldConcurrentTo, rec.Offset)
+		v.report(early)
+	}
+	if len(v.came) == maxIDs {
+		return
+	}
+	if v.came[key] = struct{}{}; len(v.came) == maxIDs {
+		v.fault(rec, &Fault{Field: FieldRecordID, Note: true, Wrong: fmt.Sprintf("only the first %d records are compared by their IDs", maxIDs)})
+	}
+	for _, f := range rec.Header {
+		if !strings.EqualFold(f.Name, FieldConcurrentTo) || len(v.awaited) == maxAwaited {
+			continue
+		}
+		if key := maphash.String(v.seed, f.Value); !v.has(key) {
+			early := rec.fault(&Fault{Field: FieldConcurrentTo, Right: "only a record before this one can be named"})
+			early.ID = strings.Clone(early.ID[:min(len(early.ID), 200)]) // not all of the header
+			v.awaited[key] = early
+		}
+	}
+}
+
+func (v *verifier) has(key uint64) bool {
+	_, ok := v.came[key]
+	return ok
+}
