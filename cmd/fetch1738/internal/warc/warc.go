@@ -11,6 +11,7 @@ import (
 const help = `Usage: fetch1738 warc verify [--json] FILE...
        fetch1738 warc list [--json] FILE...
        fetch1738 warc get [--head|--record] FILE URL|OFFSET
+       fetch1738 warc index [-o FILE.cdxj|--wacz FILE.wacz] FILE...
 
 Works on WARC files, with or without gzip. A folder stands for the WARC files in it.
 
@@ -26,6 +27,8 @@ func Command() cli.Command {
 type options struct {
 	*cli.Verb
 	json bool
+
+	output, wacz string // of index
 }
 
 // A task is what the first argument selects. It gets the other arguments, of which there is at
@@ -39,6 +42,7 @@ type task struct {
 func (o *options) tasks() []task {
 	return []task{
 		{"list", o.list},
+		{"index", o.index},
 	}
 }
 
@@ -46,6 +50,8 @@ func (o *options) tasks() []task {
 func define(v *cli.Verb) func(context.Context) int {
 	o := &options{Verb: v}
 	v.BoolVar(&o.json, "json", false, "Print JSON Lines")
+	v.StringVarP(&o.output, "output", "o", "", "Write the index to this `FILE`, not to standard output")
+	v.StringVar(&o.wacz, "wacz", "", "Write a WACZ `FILE` with the WARC files, their index and a list of pages")
 	return o.run
 }
 
