@@ -96,6 +96,9 @@ var protocols = []protocol{
 	{[]string{"ftp", "ftps"}, startFTP},
 	{[]string{"gopher", "gophers"}, startGopher},
 	{[]string{"http", "https"}, startHTTP},
+	{[]string{"nntp", "nntps", "news", "snews"}, startNews},
+	{[]string{"wais"}, startWAIS},
+	{[]string{"prospero"}, startProspero},
 }
 
 // protocolOf returns the protocol of a scheme, or nil.
@@ -252,9 +255,10 @@ func (r *Replay) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, errors.New("a Replay is dialled outside of an access")
 	}
 	at := Site{Scheme: t.Locator.Scheme(), Host: t.Host, Port: t.Port}
-	if server, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
+	switch server, named := locator.ServerOf(t.Locator); {
+	case named && t.Purpose == fetch.PurposeData:
 		at.Host, at.Port = server.Host, server.Port
-	} else if at.Scheme == "news" || at.Scheme == "snews" {
+	case !named: // a news URL
 		at.Host, at.Port = "", 0
 	}
 	s := r.sites[keyOf(at)]

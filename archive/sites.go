@@ -66,6 +66,9 @@ func (p *part) sites(found func(url string)) error {
 				}
 			}
 			from, more = after(group), true
+			if hosts := group + "//"; strings.HasSuffix(group, ":") && l.Key < hosts { // as snews:group and snews://host/group
+				from = hosts
+			}
 			break
 		}
 	}
