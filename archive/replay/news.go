@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -51,7 +52,7 @@ const maxKept = 500_000
 
 // A newsgroup is the articles of a group, sorted by number.
 type newsgroup struct {
-	listing *Capture // nil if there is none
+	listing *archive.Capture // nil if there is none
 	numbers []int
 	ids     []string // for news URLs: the message-ids, without brackets, of the numbers
 }
@@ -131,7 +132,7 @@ func (s *spool) readListing(g *newsgroup) error {
 }
 
 // eachLine calls do with the lines of a capture. A capture that is incomplete has fewer.
-func (s *spool) eachLine(c *Capture, do func(line []byte)) error {
+func (s *spool) eachLine(c *archive.Capture, do func(line []byte)) error {
 	doc, err := s.site.open(c)
 	if err != nil {
 		return err
@@ -145,6 +146,9 @@ func (s *spool) eachLine(c *Capture, do func(line []byte)) error {
 		case errors.Is(err, bufio.ErrBufferFull): // the rest of the line is one without a number
 			do(line)
 		default:
+			if len(line) > 0 {
+				do(line)
+			}
 			return nil // who reads the listing gets the error
 		}
 	}
