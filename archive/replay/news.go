@@ -52,7 +52,7 @@ const maxKept = 500_000
 
 // A newsgroup is the articles of a group, sorted by number.
 type newsgroup struct {
-	listing *archive.Capture // nil if there is none
+	listing *archive.Capture // nil means that the listing was not recorded
 	numbers []int
 	ids     []string // for news URLs: the message-ids, without brackets, of the numbers
 }

@@ -35,27 +35,17 @@ type Hit struct {
 func (r *Replay) Search(ctx context.Context, words string) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		s := search{r, strings.Fields(strings.ToLower(words)), make(map[string]bool), yield}
-		var last *archive.Capture // of its URL, up to the time of the Replay
-		for c, err := range r.archive.Captures("") {
+		for c, err := range r.each("") {
 			if err == nil {
 				err = ctx.Err()
 			}
-			switch {
-			case err != nil:
+			if err != nil {
 				yield(Hit{}, err)
 				return
-			case last != nil && c.URL == last.URL:
-				if r.at.IsZero() || !c.Time.After(r.at) {
-					last = c
-				}
-				continue
-			case last != nil && !s.look(last):
+			}
+			if !s.look(c) {
 				return
 			}
-			last = c
-		}
-		if last != nil {
-			s.look(last)
 		}
 	}
 }
