@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
@@ -241,57 +243,44 @@ func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
 	}
 }
 
-// merged yields the lines of several parts in order.
-func merged(parts []*part, prefix string) iter.Seq2[line, error] {
+// merged yields the lines of several parts with a prefix that do not sort before from, in order.
+func merged(parts []*part, from, prefix string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		type source struct {
 			next func() (line, error, bool)
 			line line
 		}
 		var sources []*source
-		advance := func(s *source) (bool, error) {
-			l, err, ok := s.next()
-			s.line = l
-			return ok, err
-		}
 		for _, p := range parts {
-			next, stop := iter.Pull2(p.lines(prefix, prefix))
+			next, stop := iter.Pull2(p.lines(from, prefix))
 			defer stop()
-			s := &source{next: next}
-			ok, err := advance(s)
-			if err != nil {
-				yield(line{}, err)
-				return
-			}
-			if ok {
-				sources = append(sources, s)
-			}
+			sources = append(sources, &source{next: next})
 		}
-		for len(sources) > 0 {
-			first := 0
-			for i, s := range sources {
-				if before(s.line, sources[first].line) {
-					first = i
+		last := slices.Clone(sources) // those that need a line
+		for {
+			for _, s := range last {
+				l, err, ok := s.next()
+				if err != nil {
+					yield(line{}, err)
+					return
+				}
+				if s.line = l; !ok {
+					sources = slices.DeleteFunc(sources, func(x *source) bool { return x == s })
 				}
 			}
-			if !yield(sources[first].line, nil) {
+			if len(sources) == 0 {
 				return
 			}
-			ok, err := advance(sources[first])
-			if err != nil {
-				yield(line{}, err)
+			first := slices.MinFunc(sources, func(a, b *source) int { return compare(a.line, b.line) })
+			if !yield(first.line, nil) {
 				return
 			}
-			if !ok {
-				sources = append(sources[:first], sources[first+1:]...)
-			}
+			last = []*source{first}
 		}
 	}
 }
 
-func before(a, b line) bool {
-	if a.Key != b.Key {
-		return a.Key < b.Key
-	}
-	return a.Time.Before(b.Time)
+// compare compares lines by key and time.
+func compare(a, b line) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), a.Time.Compare(b.Time))
 }

@@ -56,7 +56,8 @@ func (p *part) sites(found map[Site]bool) error {
 					return err
 				}
 			}
-			from, more = after(group), true
+			from = after(group)
+			more = from != ""
 			break
 		}
 	}
@@ -106,10 +107,14 @@ func siteKey(l *cdx.Line) string {
 	return scheme + ":"
 }
 
-// after returns the least text that sorts after all texts that begin with prefix.
+// after returns the least text that sorts after all texts that begin with prefix; "" if there is none.
 func after(prefix string) string {
-	last := len(prefix) - 1
-	return prefix[:last] + string(prefix[last]+1)
+	b := []byte(strings.TrimRight(prefix, "\xff"))
+	if len(b) == 0 {
+		return ""
+	}
+	b[len(b)-1]++
+	return string(b)
 }
 
 // siteOf returns the site of a URL.
