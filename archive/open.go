@@ -104,34 +104,38 @@ func isWARC(name string) bool {
 
 func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
 
-func (a *Archive) addFolder(name string, loose map[string]place) error {
-	files, err := filesOf(name, isWARC)
-	packed, err2 := filesOf(name, isWACZ)
-	if err = errors.Join(err, err2); err == nil && len(files)+len(packed) == 0 {
-		err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
-	}
-	for i := 0; i < len(packed) && err == nil; i++ {
-		err = a.addWACZ(packed[i])
-	}
-	if err != nil || len(files) == 0 {
-		return err
-	}
+// addFolder opens all files below a folder. Its index has their paths from there.
+func (a *Archive) addFolder(folder string, loose map[string]place) error {
 	p := &part{files: make(map[string]place)}
-	for _, file := range files {
-		p.files[filepath.Base(file)] = place{file, 0, -1}
+	before := len(a.parts)
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || entry.IsDir():
+		case isWACZ(name):
+			return a.addWACZ(name)
+		case isWARC(name):
+			p.add(folder, name)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(p.files) > 0:
+		return a.addIndexed(p, filepath.Join(folder, "index.cdxj"), loose)
+	case len(a.parts) == before:
+		return fmt.Errorf("%s: there are no WARC or WACZ files in the folder", folder)
 	}
-	return a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose)
+	return nil
 }
 
-// filesOf returns the files of a kind in a folder.
-func filesOf(folder string, kind func(name string) bool) (files []string, err error) {
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		if !e.IsDir() && kind(e.Name()) {
-			files = append(files, filepath.Join(folder, e.Name()))
-		}
+// add adds a file by its path from a folder.
+func (p *part) add(folder, name string) {
+	rel, err := filepath.Rel(folder, name)
+	if err != nil {
+		rel = name
 	}
-	return files, err
+	p.files[filepath.ToSlash(rel)] = place{name, 0, -1}
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.
