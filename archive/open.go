@@ -58,40 +58,46 @@ func (p place) open() (*os.File, *io.SectionReader, error) {
 // record.
 func Open(names ...string) (*Archive, error) {
 	a := new(Archive)
-	if err := a.addAll(names); err != nil {
+	o := &opener{Archive: a, loose: &part{files: make(map[string]place)}}
+	err := o.open(names)
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-func (a *Archive) addAll(names []string) error {
-	loose := make(map[string]place)
+// An opener opens what names stand for.
+type opener struct {
+	*Archive
+	loose *part // the files without an index, by their names
+}
+
+func (o *opener) open(names []string) error {
 	for _, name := range names {
-		if err := a.add(name, loose); err != nil {
+		if err := o.add(name); err != nil {
 			return err
 		}
 	}
-	if len(loose) > 0 {
-		p := &part{files: loose}
-		a.parts = append(a.parts, p)
-		return p.makeIndex()
+	if len(o.loose.files) == 0 {
+		return nil
 	}
-	return nil
+	o.parts = append(o.parts, o.loose)
+	return o.loose.makeIndex()
 }
 
-// add opens what a name stands for. Files without an index are added to loose.
-func (a *Archive) add(name string, loose map[string]place) error {
+// add opens what a name stands for.
+func (o *opener) add(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return a.addFolder(name, loose)
+		return o.addFolder(name)
 	case isWACZ(name):
-		return a.addWACZ(name)
+		return o.addWACZ(name)
 	case isWARC(name):
 		p := &part{files: map[string]place{filepath.Base(name): {name, 0, -1}}}
-		return a.addIndexed(p, name+".cdxj", loose)
+		return o.addIndexed(p, name+".cdxj")
 	}
 	return fmt.Errorf("%s: not a WARC file (.warc, .warc.gz), a WACZ file (.wacz) or a folder", name)
 }
@@ -105,14 +111,14 @@ func isWARC(name string) bool {
 func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
 
 // addFolder opens all files below a folder. Its index has their paths from there.
-func (a *Archive) addFolder(folder string, loose map[string]place) error {
+func (o *opener) addFolder(folder string) error {
 	p := &part{files: make(map[string]place)}
-	before := len(a.parts)
+	before := len(o.parts)
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil || entry.IsDir():
 		case isWACZ(name):
-			return a.addWACZ(name)
+			return o.addWACZ(name)
 		case isWARC(name):
 			p.add(folder, name)
 		}
@@ -122,8 +128,8 @@ func (a *Archive) addFolder(folder string, loose map[string]place) error {
 	case err != nil:
 		return err
 	case len(p.files) > 0:
-		return a.addIndexed(p, filepath.Join(folder, "index.cdxj"), loose)
-	case len(a.parts) == before:
+		return o.addIndexed(p, filepath.Join(folder, "index.cdxj"))
+	case len(o.parts) == before:
 		return fmt.Errorf("%s: there are no WARC or WACZ files in the folder", folder)
 	}
 	return nil
@@ -139,15 +145,15 @@ func (p *part) add(folder, name string) {
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.
-func (a *Archive) addIndexed(p *part, index string, loose map[string]place) error {
+func (o *opener) addIndexed(p *part, index string) error {
 	switch fits, err := p.openIndex(index); {
 	case err != nil:
 		return err
 	case fits:
-		a.parts = append(a.parts, p)
+		o.parts = append(o.parts, p)
 	default:
 		for _, place := range p.files {
-			loose[place.name] = place
+			o.loose.files[place.name] = place
 		}
 	}
 	return nil

@@ -107,7 +107,7 @@ func siteKey(l *cdx.Line) string {
 	return scheme + ":"
 }
 
-// after returns the least text that sorts after all texts that begin with prefix; "" if there is none.
+// after returns the least text that sorts after all texts that begin with prefix, or "".
 func after(prefix string) string {
 	b := []byte(strings.TrimRight(prefix, "\xff"))
 	if len(b) == 0 {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/archive"
+	archives "github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -22,7 +22,7 @@ func (o *options) index(ctx context.Context, files []string) int {
 	if o.output != "" && o.wacz != "" {
 		return o.Complain("--output and --wacz exclude each other: a WACZ file has its index")
 	}
-	work := func(w io.Writer) error { return archive.WriteIndex(w, files...) }
+	work := func(w io.Writer) error { return archives.WriteIndex(w, files...) }
 	if o.wacz != "" {
 		work = func(w io.Writer) error { return o.pack(w, files) }
 	}
@@ -67,10 +67,10 @@ func (o *options) index(ctx context.Context, files []string) int {
 
 // pack writes a WACZ file.
 func (o *options) pack(w io.Writer, files []string) error {
-	a, err := archive.Open(files...)
+	a, err := archives.Open(files...)
 	if err != nil {
 		return err
 	}
-	about := archive.WACZ{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
+	about := archives.WACZ{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
 	return errors.Join(a.WriteWACZ(w, about), a.Close())
 }
