@@ -13,8 +13,8 @@ import (
 
 // NewBody returns a Body that reads r to its end. A read error is an *[Error], and later reads return
 // it again. Read fails when ctx is done and when the Body is closed. More than limit bytes are
-// an error of kind [ErrTooLarge]; if limit is 0, there is no limit. Read calls the Body hook of the
-// context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
+// an error of kind [ErrTooLarge]; if limit is 0, there is no limit. Read calls the hooks Body and
+// Octets of the context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
 func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {
 	if limit == 0 {
 		limit = math.MaxInt64 - 1
@@ -47,7 +47,7 @@ func (b *body) Read(p []byte) (int, error) {
 		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d bytes", b.limit))
 	}
 	if n > 0 {
-		ContextTrace(b.ctx).Body(int64(n))
+		ContextTrace(b.ctx).Took(p[:n])
 	}
 	if b.err = err; err != nil && err != io.EOF {
 		b.err = Fail(OpRead, b.loc, ErrOther, err)

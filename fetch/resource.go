@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"iter"
@@ -42,6 +43,9 @@ type Resource struct {
 	Info any
 	// Peer is the address of the server. It is invalid for local files and through a proxy.
 	Peer netip.AddrPort
+	// TLS describes the encryption of the connection; nil for a connection without TLS. That of FTP is
+	// the control connection.
+	TLS *tls.ConnectionState
 }
 
 // Origin returns the provenance of the Locators in r, for [Request.From].

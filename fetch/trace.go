@@ -27,6 +27,10 @@ type Trace struct {
 	// Body is called with the number of bytes of the body that were received since the last call, or
 	// that were sent, in an upload. The sum is the progress of the transfer.
 	Body func(n int64)
+	// Octets is called with the bytes of the body that were received since the last call, each once
+	// and in order: those that Body counts, in an access. It must not keep or change them. If it is
+	// set, no bytes go to a file without passing through the program.
+	Octets func(octets []byte)
 	// Retry is called before a retry.
 	Retry func(Retry)
 	// Note is called with a remark for people, such as the use of a fallback.
@@ -66,6 +70,7 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 			Sent:      both(t.Sent, old.set.Sent),
 			Received:  both(t.Received, old.set.Received),
 			Body:      both(t.Body, old.set.Body),
+			Octets:    both(t.Octets, old.set.Octets),
 			Retry:     both(t.Retry, old.set.Retry),
 			Note:      both(t.Note, old.set.Note),
 		}
@@ -84,6 +89,16 @@ func ContextTrace(ctx context.Context) *Trace {
 	return callable(&Trace{})
 }
 
+// Took calls Body and Octets for bytes of the body that were received. t is from [ContextTrace].
+func (t *Trace) Took(octets []byte) {
+	t.Body(int64(len(octets)))
+	t.Octets(octets)
+}
+
+// Taps reports whether the caller has set Octets. Otherwise bytes may go to a file without passing
+// through the program. t is from [ContextTrace].
+func (t *Trace) Taps() bool { return t.set != nil && t.set.Octets != nil }
+
 // silent has hooks that do nothing.
 var silent = Trace{
 	DialStart: func(string, string) {},
@@ -92,6 +107,7 @@ var silent = Trace{
 	Sent:      func([]byte) {},
 	Received:  func([]byte) {},
 	Body:      func(int64) {},
+	Octets:    func([]byte) {},
 	Retry:     func(Retry) {},
 	Note:      func(string) {},
 }
@@ -105,6 +121,7 @@ func callable(t *Trace) *Trace {
 		Sent:      either(t.Sent, silent.Sent),
 		Received:  either(t.Received, silent.Received),
 		Body:      either(t.Body, silent.Body),
+		Octets:    either(t.Octets, silent.Octets),
 		Retry:     either(t.Retry, silent.Retry),
 		Note:      either(t.Note, silent.Note),
 	}

@@ -108,6 +108,9 @@ type Mirror struct {
 	MaxDelete int
 	// NewOnly treats files that were copied before as unchanged.
 	NewOnly bool
+	// Whole fetches each file from its beginning: one that is not complete is not resumed. It is for
+	// a Fetcher that records what it receives.
+	Whole bool
 	// DryRun lists and compares, but does not fetch files or write anything.
 	DryRun bool
 

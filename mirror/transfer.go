@@ -204,7 +204,7 @@ func (r *run) menuPart(e *entry) *part {
 func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	begun := r.manifest.lookup(e.url).begun
 	from := &begun
-	if begun.URL == "" || begun.Exact.IsZero() || begun.Size < 0 || e.size >= 0 && e.size != begun.Size || !sameListing(e, begun) {
+	if r.Whole || begun.URL == "" || begun.Exact.IsZero() || begun.Size < 0 || e.size >= 0 && e.size != begun.Size || !sameListing(e, begun) {
 		from = nil
 	}
 	p, err := r.newPart(e, from)

@@ -243,6 +243,9 @@ func (w *Writer) Close() error {
 	return w.finish()
 }
 
+// Version returns the version of the format: "1.1" or "1.0".
+func (w *Writer) Version() string { return w.o.Version }
+
 // counter counts what is written.
 type counter struct {
 	w io.Writer

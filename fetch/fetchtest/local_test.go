@@ -116,6 +116,6 @@ func (b *shelfBody) Read(p []byte) (int, error) {
 		return 0, fetch.Fail("read", b.l, fetch.ErrOther, err)
 	}
 	n, err := b.f.Read(p)
-	fetch.ContextTrace(b.ctx).Body(int64(n))
+	fetch.ContextTrace(b.ctx).Took(p[:n])
 	return n, err
 }

@@ -375,7 +375,7 @@ func (b *miniBody) Read(p []byte) (int, error) {
 		}
 	}
 	if b.m.flaw != "does not tell of the body" {
-		b.c.trace.Body(int64(n))
+		b.c.trace.Took(p[:n])
 	}
 	if err == io.EOF && b.m.flaw != "takes a cut for the end" {
 		err = fetch.Fail("GET", b.l, fetch.ErrTruncated, io.ErrUnexpectedEOF)

@@ -2,7 +2,11 @@ package fetchtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // trace tests that the hooks are called in order and with the right data. Every fetch checks that
@@ -25,6 +30,13 @@ func (k *kit) trace(t *testing.T) {
 			r.checkOctets(name, a, k.want(name))
 			if a.trace.body != int64(len(a.octets)) {
 				r.Errorf("%s: the hook Body was called for %d bytes in all; %d were read", name, a.trace.body, len(a.octets))
+			}
+		}
+	})
+	k.test(t, "octets", func(r *rig) {
+		for _, name := range []string{small, octets, large, "empty", directory} {
+			if l := r.site.Locate(name); l != nil {
+				r.tapped(name, l)
 			}
 		}
 	})
@@ -65,6 +77,46 @@ func (k *kit) trace(t *testing.T) {
 			r.Errorf("the hook Received was called with %q, but %.500q was received", a.trace.received, got)
 		}
 	})
+}
+
+// tapped tests that the hook Octets has the bytes of a body, whether that is read, copied to a file
+// or used by a loop over the Items.
+func (r *rig) tapped(name string, l locator.Locator) {
+	want := r.get(r.ctx(), l)
+	if want.err != nil {
+		r.Fatal(want.err)
+	}
+	for how, use := range map[string]func(*fetch.Resource) error{
+		"read":  func(res *fetch.Resource) error { _, err := io.ReadAll(res.Body); return err },
+		"copy":  func(res *fetch.Resource) error { return copyToFile(r.T, res.Body) },
+		"items": func(res *fetch.Resource) error { r.items(res); _, err := io.ReadAll(res.Body); return err },
+	} {
+		var got bytes.Buffer
+		ctx := fetch.WithTrace(r.ctx(), &fetch.Trace{Octets: func(p []byte) { got.Write(p) }})
+		res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
+		if fail != nil {
+			r.Fatal(fail)
+		}
+		if how != "items" || res.Items != nil {
+			if err := use(res); err != nil {
+				r.Errorf("%s (%s): %v", name, how, err)
+			}
+			if !bytes.Equal(got.Bytes(), want.octets) {
+				r.Errorf("%s (%s): the hook Octets was called with %d bytes in all; the body has %d, or others", name, how, got.Len(), len(want.octets))
+			}
+		}
+		res.Close()
+	}
+}
+
+// copyToFile copies body to a file, as a program does that saves it.
+func copyToFile(t *testing.T, body io.Reader) error {
+	file, err := os.Create(filepath.Join(t.TempDir(), "copy"))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, body)
+	return errors.Join(err, file.Close())
 }
 
 // A record has what the hooks of one fetch were called with.

@@ -94,7 +94,7 @@ func (l *listing) Read(p []byte) (int, error) {
 	}
 	n, err := l.text.Read(p)
 	if n > 0 {
-		l.trace.Body(int64(n))
+		l.trace.Took(p[:n])
 	}
 	return n, err
 }

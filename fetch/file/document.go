@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // document returns the resource of an open file, and takes ownership of the file.
@@ -101,6 +102,9 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.file.Read(p[:min(int64(len(p)), b.left, b.room)])
 	b.count(int64(n))
+	if n > 0 {
+		b.trace.Octets(p[:n])
+	}
 	return n, b.endError(err)
 }
 
@@ -150,6 +154,9 @@ const copied = 8 << 20
 // WriteTo implements io.WriterTo. If w is a file, the system may copy without passing the bytes
 // through the program.
 func (b *body) WriteTo(w io.Writer) (written int64, err error) {
+	if b.trace.Taps() {
+		return wire.Copy(w, b)
+	}
 	for {
 		if err := b.check(); err == io.EOF {
 			return written, nil

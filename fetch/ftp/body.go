@@ -106,6 +106,9 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.src.Read(p)
 	b.count(int64(n))
+	if n > 0 && !b.silent {
+		b.a.trace.Octets(p[:n])
+	}
 	b.err = err
 	return n, b.err
 }
@@ -262,7 +265,7 @@ const compareMax = 1 << 20
 
 // direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
-	if b.asks && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || !wire.CanMove(b.data.raw) {
+	if b.asks && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || b.a.trace.Taps() || !wire.CanMove(b.data.raw) {
 		return nil
 	}
 	if f := wire.RegularFile(w); f != nil {

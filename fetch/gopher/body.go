@@ -74,7 +74,7 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.read(p)
 	if n > 0 {
-		b.trace.Body(int64(n))
+		b.trace.Took(p[:n])
 	}
 	return n, err
 }
@@ -157,7 +157,7 @@ const spliced = 1 << 20
 func (b *rawBody) WriteTo(w io.Writer) (written int64, err error) {
 	file, isFile := w.(*os.File)
 	tcp, isTCP := b.conn.Conn.(*net.TCPConn)
-	if !isFile || !isTCP {
+	if !isFile || !isTCP || b.trace.Taps() {
 		return io.Copy(w, readerFunc(b.Read))
 	}
 	return b.toFile(file, tcp)

@@ -170,7 +170,7 @@ func (x *exchange) resource(req *fetch.Request) (*fetch.Resource, error) {
 		return nil, err
 	}
 	res := a.resource()
-	res.Body, res.Info, res.Peer = b, info, x.peer
+	res.Body, res.Info, res.Peer, res.TLS = b, info, x.peer, wire.TLSState(x.conn.Conn)
 	if x.isPlus && x.header.length >= 0 {
 		res.Size = x.header.length
 	}

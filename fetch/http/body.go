@@ -150,7 +150,7 @@ func (b *body) readRaw(p []byte) (int, error) {
 	b.at += int64(n)
 	b.remember(p[:n])
 	if n > 0 && !b.silent {
-		b.call.hooks.call(func(t *fetch.Trace) { t.Body(int64(n)) })
+		b.call.hooks.call(func(t *fetch.Trace) { t.Took(p[:n]) })
 	}
 	return n, err
 }

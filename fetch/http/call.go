@@ -167,7 +167,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 			Method: c.verb(), Status: a.resp.Status, StatusCode: a.resp.StatusCode, Proto: a.resp.Proto, Header: a.resp.Header,
 			Validator: validator(a.resp), Head: a.head, Redirects: c.redirects, AtEnd: a.atEnd,
 		},
-		Peer: a.peer,
+		Peer: a.peer, TLS: wire.TLSState(a.current().Conn),
 	}
 	if to, err := c.destination(a); err == nil && isRedirect(a.resp.StatusCode) {
 		res.Info.(*Info).Location = to

@@ -38,7 +38,7 @@ func (b *body) WriteTo(w io.Writer) (int64, error) {
 	if b.to < 0 {
 		size = moveMax
 	}
-	if size >= wire.MoveMin && wire.CanMove(b.exchange.current().Conn) {
+	if size >= wire.MoveMin && !b.call.hooks.to.Taps() && wire.CanMove(b.exchange.current().Conn) {
 		if f := wire.RegularFile(w); f != nil {
 			return b.copyTo(&loan{file: f, buf: make([]byte, min(size, moveMax))})
 		}

@@ -33,7 +33,7 @@ func (f *Fetcher) fetchArticle(ctx context.Context, a *access) (*fetch.Resource,
 func (a *access) resource(s *session) *fetch.Resource {
 	return &fetch.Resource{
 		Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Body: io.NopCloser(strings.NewReader("")),
-		Info: &Info{Greeting: s.greeting}, Peer: s.peer,
+		Info: &Info{Greeting: s.greeting}, Peer: s.peer, TLS: s.State(),
 	}
 }
 
@@ -83,7 +83,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.block.Read(p)
 	if n > 0 {
-		b.a.trace.Body(int64(n))
+		b.a.trace.Took(p[:n])
 	}
 	switch {
 	case err == io.EOF:

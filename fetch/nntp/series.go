@@ -47,7 +47,7 @@ func (b *series) Read(p []byte) (int, error) {
 	}
 	n := copy(p, b.pending)
 	b.pending = b.pending[n:]
-	b.a.trace.Body(int64(n))
+	b.a.trace.Took(p[:n])
 	return n, nil
 }
 
@@ -160,7 +160,7 @@ func (b *series) readArticle(p []byte) (int, error) {
 	}
 	n, err := b.block.Read(p)
 	if n > 0 {
-		b.a.trace.Body(int64(n))
+		b.a.trace.Took(p[:n])
 	}
 	if err != nil && err != io.EOF {
 		b.err = b.a.bodyFailure(b.verb, b.s.Fail(err))

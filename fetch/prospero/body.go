@@ -73,7 +73,7 @@ func (b *body) Read(p []byte) (int, error) {
 	b.left -= int64(n)
 	b.quota -= int64(n)
 	if n > 0 {
-		b.trace.Body(int64(n))
+		b.trace.Took(p[:n])
 	}
 	if err == io.EOF {
 		b.err = io.EOF

@@ -94,7 +94,7 @@ func (s *Session) Read(p []byte) (int, error) {
 	s.read += int64(n)
 	if n > 0 {
 		s.in.SetTimeout(s.idle)
-		s.callHook(func(t *fetch.Trace) { t.Body(int64(n)) })
+		s.callHook(func(t *fetch.Trace) { t.Took(p[:n]) })
 	}
 	if err == io.EOF {
 		err = s.reset()

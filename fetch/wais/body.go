@@ -167,7 +167,7 @@ func (b *body) Read(p []byte) (int, error) {
 	n := copy(p, b.text)
 	b.text = b.text[n:]
 	b.read += int64(n)
-	b.trace.Body(int64(n))
+	b.trace.Took(p[:n])
 	return n, nil
 }
 

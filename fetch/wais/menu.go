@@ -127,7 +127,7 @@ func (b *menuBody) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := b.text().Read(p)
-	b.trace.Body(int64(n))
+	b.trace.Took(p[:n])
 	return n, err
 }
 

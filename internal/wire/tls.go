@@ -67,3 +67,13 @@ func StartTLS(ctx context.Context, conn net.Conn, settings func() (*tls.Config, 
 	}
 	return secure, nil
 }
+
+// TLSState returns the state of a connection that [StartTLS] has returned, and nil for any other.
+func TLSState(conn net.Conn) *tls.ConnectionState {
+	secure, ok := conn.(*tls.Conn)
+	if !ok || secure == nil {
+		return nil
+	}
+	state := secure.ConnectionState()
+	return &state
+}

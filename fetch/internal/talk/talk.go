@@ -201,6 +201,14 @@ func (t *Talk) Show(data []byte) {
 	t.Trace.Received(data)
 }
 
+// State returns the state of TLS, or nil if the connection is not encrypted.
+func (t *Talk) State() *tls.ConnectionState {
+	if t.TLS == nil {
+		return nil
+	}
+	return wire.TLSState(t.TLS)
+}
+
 // StartTLS starts TLS with the server of that name. It fails if data has already been
 // received, because text received before the handshake must not count after it
 // (CVE-2011-0411, CVE-2021-22947).

@@ -82,11 +82,15 @@ func (e *Access) makeResolvers() error {
 		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
 	}
 	schemes := e.schemes()
-	e.referred = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
+	var record func(context.Context, *fetch.Request, fetch1738.Access) (*fetch.Resource, error)
+	if kept := e.client.Archive; kept != nil {
+		record = kept.recorder.Record
+	}
+	e.referred = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways, Recorder: record}
 	if !e.way.follows {
 		env.Limits.Hops = -1
 	}
-	e.Resolver = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways}
+	e.Resolver = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways, Recorder: record}
 	e.direct = env
 	e.direct.Dial = e.Op.Connect.Dialer.Dial
 	return nil

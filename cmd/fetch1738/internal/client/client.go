@@ -19,6 +19,7 @@ import (
 type Client struct {
 	Streams stdio.Streams
 	Pause   func() (resume func()) // stops other output to the terminal during a prompt; may be nil
+	Archive *Archive               // records what servers send; may be nil
 
 	secrets   secrets
 	passwords passwordSource

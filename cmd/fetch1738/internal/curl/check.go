@@ -9,6 +9,21 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
+// partial returns the option of o that asks for something else than whole documents, or "".
+func partial(o *plan.Operation) string {
+	switch {
+	case o.Ask.Head:
+		return "-I, --head"
+	case o.Uploading():
+		return "-T, --upload-file"
+	case o.Ask.Resume != plan.ResumeNot:
+		return "-C, --continue-at"
+	case o.Ask.Span != nil || o.Ask.Ranges != "":
+		return "-r, --range"
+	}
+	return ""
+}
+
 // Check returns an error if options of o cannot be combined.
 func Check(o *plan.Operation) error {
 	methods := []string{}
@@ -35,6 +50,8 @@ func Check(o *plan.Operation) error {
 		return fault.Usagef("--include-body requires --json")
 	case o.Output.IncludeBody && (len(o.Outputs) > 0 || o.Output.RemoteNameAll):
 		return fault.Usagef("--include-body and a file for the document (-o, -O, --out-null) are mutually exclusive")
+	case o.Archive.Path != "" && partial(o) != "":
+		return fault.Usagef("--warc records whole documents from servers; it cannot be combined with %s", partial(o))
 	case o.HTTP.Fail && o.HTTP.FailWithBody:
 		return fault.Usagef("-f, --fail and --fail-with-body are mutually exclusive")
 	case o.Output.RemoteHeaderName && o.Ask.Resume != plan.ResumeNot:

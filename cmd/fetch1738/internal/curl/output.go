@@ -32,6 +32,24 @@ func setFileMode(c *CommandLine, value string) error {
 	return nil
 }
 
+// setArchive is --warc.
+func setArchive(c *CommandLine, value string) error {
+	if value == "" || value == "-" {
+		return errors.New("expected the name of a file")
+	}
+	c.Global.Archive.Path = value
+	return nil
+}
+
+// SetArchiveVersion is --warc-version.
+func SetArchiveVersion(c *CommandLine, value string) error {
+	if value != "1.0" && value != "1.1" {
+		return errors.New("expected 1.0 or 1.1")
+	}
+	c.Global.Archive.Version = value
+	return nil
+}
+
 func setOutput(c *CommandLine, value string) error {
 	if value == "" {
 		return errors.New("expected the name of a file, or - for standard output")

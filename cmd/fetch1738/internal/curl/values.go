@@ -147,8 +147,8 @@ func Seconds(field func(*plan.Operation) *time.Duration) Setter {
 	}
 }
 
-// size parses a number of bytes with an optional suffix such as k, M or G.
-func size(field func(*plan.Operation) *int64) Setter {
+// Size parses a number of bytes with an optional suffix such as k, M or G.
+func Size(field func(*plan.Operation) *int64) Setter {
 	return func(c *CommandLine, value string) error {
 		shift := 0
 		if n := len(value); n > 0 {

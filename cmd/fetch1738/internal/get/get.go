@@ -61,17 +61,36 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	if c.Global.Parallel.On {
 		perform = atOnce
 	}
-	code := perform(ctx, c.Operations, shown, verbs.Lasting)
+	kept, err := openArchive(c)
+	if err != nil {
+		return shown.Misused(err)
+	}
+	code := perform(ctx, c.Operations, shown, func() (*transfer.Engine, func()) { return newEngine(shown, kept, verbs.Lasting) })
+	if err := kept.Close(); err != nil && code == exit.OK {
+		code = shown.Misused(err)
+	}
 	if ctx.Err() != nil {
 		return exit.OfSignal(ctx)
 	}
 	return code
 }
 
+// openArchive opens the file of --warc, if the options can be combined with that.
+func openArchive(c *curl.CommandLine) (*client.Archive, error) {
+	if c.Global.Archive.Path != "" {
+		for _, op := range c.Operations {
+			if err := curl.Check(op); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return client.OpenArchive(c.Global.Archive)
+}
+
 // inTurn performs Operations one after the other.
-func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, lasting func()) int {
+func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, newEngine engines) int {
 	shown.Show(ops[0].Global, nil)
-	engine, done := newEngine(shown, lasting)
+	engine, done := newEngine()
 	defer done()
 	code, lost := exit.OK, false
 	for _, op := range ops {
@@ -95,14 +114,14 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, 
 }
 
 // atOnce performs Operations in parallel.
-func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, lasting func()) int {
+func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, newEngine engines) int {
 	for _, op := range ops {
 		if err := curl.Check(op); err != nil {
 			return shown.Misused(err)
 		}
 	}
 	shown.ShowAll(ops)
-	engine, done := newEngine(shown, lasting)
+	engine, done := newEngine()
 	defer done()
 	for _, op := range ops {
 		warnOfOutputs(engine.Client, op)
@@ -119,9 +138,12 @@ func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, 
 	return exit.OK
 }
 
+// engines returns an Engine. The caller must call done.
+type engines func() (engine *transfer.Engine, done func())
+
 // newEngine returns an Engine with the events of shown. The caller must call done.
-func newEngine(shown *report.Reporter, lasting func()) (engine *transfer.Engine, done func()) {
-	c := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
+func newEngine(shown *report.Reporter, kept *client.Archive, lasting func()) (engine *transfer.Engine, done func()) {
+	c := &client.Client{Streams: shown.Streams, Pause: shown.Pause, Archive: kept}
 	return &transfer.Engine{
 		Client: c, In: shown.In, Out: shown.Out, Err: shown.Err, Events: shown, Lasting: lasting,
 		Console: &dialogue.Console{Streams: shown.Streams, Pause: shown.Pause},

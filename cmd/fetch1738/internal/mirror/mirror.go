@@ -102,16 +102,21 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json}
 	shown.Show(op.Global, rep.line)
 	rep.out = stdio.CheckOutput(shown.Out)
-	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
+	kept, err := client.OpenArchive(op.Archive)
+	if err != nil {
+		return shown.Misused(err)
+	}
+	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause, Archive: kept}
 	defer reach.Close()
 	access, err := reach.Access(ctx, op)
 	if err != nil {
+		kept.Close()
 		return shown.Misused(err)
 	}
 	t.Access, t.Out = access, shown.Out
 	t.Account.Begin()
 	t.Err = runMirror(ctx, t, s, dir, rep)
-	t.Err = cmp.Or(t.Err, rep.out.Err(), shown.Lost())
+	t.Err = cmp.Or(t.Err, kept.Close(), rep.out.Err(), shown.Lost())
 	switch {
 	case ctx.Err() != nil:
 		if !op.Silent && !s.DryRun {

@@ -26,13 +26,17 @@ type settings struct {
 // check refuses options that have no meaning in the direction of the copy, and an upload from
 // nowhere, which may have been meant as a copy.
 func (s *settings) check(d disk.Disk, dir string) error {
+	about := map[string]string{"alias": "gopher servers", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
 	for _, option := range s.given {
 		switch isUpload := s.Mirror.Upload != nil; {
-		case isUpload && option == "alias":
-			return fault.Usagef("--alias is about gopher servers; it cannot be used for an upload")
-		case !isUpload && option != "alias":
+		case isUpload && about[option] != "":
+			return fault.Usagef("--%s is about %s; it cannot be used for an upload", option, about[option])
+		case !isUpload && about[option] == "":
 			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
 		}
+	}
+	if s.Whole && s.DryRun {
+		return fault.Usagef("--warc and --dry-run are mutually exclusive")
 	}
 	if _, err := d.Stat(dir); s.Mirror.Upload != nil && errors.Is(err, fs.ErrNotExist) {
 		return fault.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
@@ -75,6 +79,9 @@ func (s *settings) options() []curl.Option {
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
 		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
+		one("warc", "DIR", "Also record what the server sends in WARC files in DIR", s.setArchive),
+		one("warc-size", "SIZE", "Begin another WARC file after SIZE bytes (suffixes k, M, G; default 1 GB)", curl.Size(func(o *plan.Operation) *int64 { return &o.Archive.MaxSize })),
+		one("warc-version", "1.0|1.1", "Version of WARC in the files of --warc (default 1.1)", curl.SetArchiveVersion),
 	}
 }
 
@@ -92,6 +99,16 @@ func onOff(field *bool) curl.Setter {
 		*field, err = strconv.ParseBool(value)
 		return err
 	}
+}
+
+// setArchive is --warc: files are fetched whole.
+func (s *settings) setArchive(c *curl.CommandLine, value string) error {
+	if value == "" || value == "-" {
+		return errors.New("expected the name of a folder")
+	}
+	c.Global.Archive.Path, c.Global.Archive.Folder = value, true
+	s.Whole = true
+	return nil
 }
 
 // addAlias appends another name of the server.

@@ -60,6 +60,7 @@ type Global struct {
 	Parallel Parallel
 	Interval time.Duration // between the starts of two transfers; 0 for no minimum
 	Trace    Trace
+	Archive  Archive
 	Password *uintptr // file descriptor to read passwords from; nil for the terminal
 }
 
@@ -76,6 +77,14 @@ const (
 	DefaultParallel = 50
 	MaxParallel     = 65535
 )
+
+// Archive says where what servers send is recorded.
+type Archive struct {
+	Path    string // "" for no archive
+	Folder  bool   // Path is a folder of files, not a file
+	Version string // of WARC; "" for the default
+	MaxSize int64  // of a file in a folder, in octets; 0 for the default
+}
 
 // Trace says how the conversation is shown.
 type Trace struct {

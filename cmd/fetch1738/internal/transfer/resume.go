@@ -20,7 +20,9 @@ func (r *Result) Verbatim() bool {
 
 // canResume reports whether the next attempt requests only the rest: the sink has the
 // beginning of a document whose version can be identified.
-func (t *Transfer) canResume() bool { return t.came.Known() && t.Sink.Count > 0 }
+func (t *Transfer) canResume() bool {
+	return t.came.Known() && t.Sink.Count > 0 && t.Op.Archive.Path == "" // which records whole documents
+}
 
 // fetch fetches req, or, after a failure, the rest of it. A document that has changed,
 // or that cannot be resumed, is fetched from the start. It returns the request that was
