@@ -78,7 +78,7 @@ func TestFS(t *testing.T) {
 	write(t, filepath.Join(dir, "1.warc"), treeRecords[:half]...)
 	write(t, filepath.Join(dir, "2.warc.gz"), treeRecords[half:]...)
 	two := open(t, filepath.Join(dir, "1.warc"), filepath.Join(dir, "2.warc.gz"))
-	one := pack(t, two, filepath.Join(t.TempDir(), "x.wacz"))
+	one := writeWACZ(t, two, filepath.Join(t.TempDir(), "x.wacz"))
 	for _, a := range []*Archive{two, open(t, one), open(t, one, filepath.Join(dir, "1.warc"))} {
 		fsys := a.FS(time.Time{})
 		got := make(map[string]string)

@@ -23,8 +23,8 @@ import (
 // fixed is what the tests write WACZ files with.
 var fixed = WACZ{Title: "T", Software: "test/1", Now: func() time.Time { return day }}
 
-// pack writes a WACZ file.
-func pack(t *testing.T, a *Archive, name string) string {
+// writeWACZ writes a WACZ file.
+func writeWACZ(t *testing.T, a *Archive, name string) string {
 	t.Helper()
 	file, err := os.Create(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestWriteWACZ(t *testing.T) {
 		record{warc.Resource, "gopher://h.example/1/m", 5, menuType, "i", warc.Header{{Name: warc.FieldTruncated, Value: "time"}}},
 		record{warc.Resource, "gopher://h.example:70/1/a%20b", 2, menuType, "", nil})
 	a := open(t, one, two)
-	name := pack(t, a, filepath.Join(t.TempDir(), "out.wacz"))
+	name := writeWACZ(t, a, filepath.Join(t.TempDir(), "out.wacz"))
 	names, contents := members(t, name)
 	want := []string{"archive/x.warc.gz", "archive/2-x.warc.gz", "indexes/index.cdx", "pages/pages.jsonl", "datapackage.json", "datapackage-digest.json"}
 	if diff := cmp.Diff(want, names); diff != "" {
@@ -156,7 +156,7 @@ func TestLongIndex(t *testing.T) {
 		records = append(records, record{warc.Resource, fmt.Sprintf("gopher://h/0/%d", i), i, "text/plain", fmt.Sprint(i), nil})
 	}
 	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
-	name := pack(t, a, filepath.Join(t.TempDir(), "x.wacz"))
+	name := writeWACZ(t, a, filepath.Join(t.TempDir(), "x.wacz"))
 	_, contents := members(t, name)
 	list := contents["indexes/index.idx"]
 	if strings.Count(list, "\n") != 4 || !strings.HasPrefix(list, "!meta 0 {\"format\": \"cdxj-gzip-1.0\"") || !strings.Contains(list, "\ngopher://h/0/0 20261124120000 {\"offset\": 0,") {
