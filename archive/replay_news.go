@@ -51,7 +51,7 @@ const maxKept = 500_000
 
 // A newsgroup is the articles of a group, sorted by number.
 type newsgroup struct {
-	listing *Capture // nil if there is none
+	listing *Capture // nil without a recorded one
 	numbers []int
 	ids     []string // for news URLs: the message-ids, without brackets, of the numbers
 }
