@@ -21,10 +21,25 @@ type Site struct {
 	Port uint16
 }
 
+// String returns the URL of the site, without a path.
+func (s Site) String() string {
+	if s.Host == "" {
+		return s.Scheme + ":"
+	}
+	host := s.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if s.Port != 0 && s.Port != locator.DefaultPort(s.Scheme) {
+		host += ":" + strconv.Itoa(int(s.Port))
+	}
+	return s.Scheme + "://" + host + "/"
+}
+
 // Sites returns the sites, sorted.
 func (a *Archive) Sites() ([]Site, error) {
 	found := make(map[Site]bool)
-	if err := a.eachSite(func(url string) { found[siteOf(url)] = true }); err != nil {
+	if err := a.EachSite(func(url string) { found[SiteOf(url)] = true }); err != nil {
 		return nil, err
 	}
 	sites := make([]Site, 0, len(found))
@@ -37,9 +52,9 @@ func (a *Archive) Sites() ([]Site, error) {
 	return sites, nil
 }
 
-// eachSite calls found with a URL of each site, in each way in which the URLs have its host and port,
+// EachSite calls found with a URL of each site, in each way in which the URLs have its host and port,
 // and perhaps with further ones.
-func (a *Archive) eachSite(found func(url string)) error {
+func (a *Archive) EachSite(found func(url string)) error {
 	for _, p := range a.parts {
 		if err := p.sites(found); err != nil {
 			return err
@@ -124,8 +139,8 @@ func after(prefix string) string {
 	return prefix[:last] + string(prefix[last]+1)
 }
 
-// siteOf returns the site of a URL.
-func siteOf(url string) Site {
+// SiteOf returns the site of a URL.
+func SiteOf(url string) Site {
 	scheme, rest, _ := strings.Cut(url, ":")
 	s := Site{Scheme: strings.ToLower(scheme)}
 	authority, ok := strings.CutPrefix(rest, "//")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	captures "github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -91,12 +92,12 @@ func TestArchiveNeverConnects(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	replay, err := captures.NewReplay(a, time.Time{})
+	past, err := replay.New(a, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer replay.Close()
-	resolver := replay.Resolver()
+	defer past.Close()
+	resolver := past.Resolver()
 	resolver.Env.Limits = Limits()
 	resolver.Env.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
 		t.Errorf("a connection to %s %s", network, address)

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 )
 
 // OpenReplay opens a Replay of archives, by the names of their files, at the time of an option --at;
 // "" means the last captures. The caller must call end.
-func OpenReplay(names []string, at string) (replay *archive.Replay, end func(), err error) {
+func OpenReplay(names []string, at string) (past *replay.Replay, end func(), err error) {
 	when, err := parseTime(at)
 	if err != nil {
 		return nil, nil, err
@@ -19,15 +20,15 @@ func OpenReplay(names []string, at string) (replay *archive.Replay, end func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	replay, err = archive.NewReplay(a, when)
-	if err == nil && len(replay.Sites()) == 0 {
+	past, err = replay.New(a, when)
+	if err == nil && len(past.Sites()) == 0 {
 		err = errors.New("the archive has no captures of ftp, gopher, http, news, wais or prospero")
 	}
 	if err != nil {
 		_ = a.Close()
 		return nil, nil, err
 	}
-	return replay, func() { _ = replay.Close(); _ = a.Close() }, nil
+	return past, func() { _ = past.Close(); _ = a.Close() }, nil
 }
 
 // parseTime reads a time: a day stands for its end.

@@ -1,4 +1,4 @@
-package archive_test
+package replay_test
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -160,20 +161,20 @@ func openArchive(t testing.TB, dir string) *archive.Archive {
 }
 
 // openReplay returns a Replay of a folder, and a Resolver that fails the test if it connects.
-func openReplay(t testing.TB, dir string) (*archive.Replay, *fetch1738.Resolver) {
+func openReplay(t testing.TB, dir string) (*replay.Replay, *fetch1738.Resolver) {
 	t.Helper()
-	replay, err := archive.NewReplay(openArchive(t, dir), time.Time{})
+	past, err := replay.New(openArchive(t, dir), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { replay.Close() })
-	r := replay.Resolver()
+	t.Cleanup(func() { past.Close() })
+	r := past.Resolver()
 	t.Cleanup(func() { r.Close() })
 	r.Env.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
 		t.Errorf("a connection to %s %s", network, address)
 		return nil, errors.New("no")
 	}
-	return replay, r
+	return past, r
 }
 
 var href = regexp.MustCompile(`href="([^"]*)"`)

@@ -1,4 +1,4 @@
-package archive_test
+package replay_test
 
 import (
 	"crypto/tls"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -130,17 +131,17 @@ func TestReplayNewsAt(t *testing.T) {
 	}
 	defer a.Close()
 	for day, want := range map[int][2]string{2: {"1\ta\r\n", "first"}, 4: {"1\ta\r\n2\tb\r\n", "first"}, 6: {"1\ta\r\n2\tb\r\n", "changed"}} {
-		replay, err := archive.NewReplay(a, time.Date(1994, 12, day, 0, 0, 0, 0, time.UTC))
+		past, err := replay.New(a, time.Date(1994, 12, day, 0, 0, 0, 0, time.UTC))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := replay.Resolver()
+		r := past.Resolver()
 		listing, article := get(t, r, group), get(t, r, group+"/1")
 		if string(listing.body) != want[0] || string(article.body) != "Subject: a\r\n\r\n"+want[1]+"\r\n" {
 			t.Errorf("day %d: %q, %q", day, listing.body, article.body)
 		}
 		r.Close()
-		replay.Close()
+		past.Close()
 	}
 }
 

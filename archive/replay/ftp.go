@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
@@ -44,7 +45,7 @@ type ftpFiles struct {
 
 	mu      sync.Mutex
 	last    string                 // the directory that was listed last
-	entries map[string]fs.FileInfo // its entries; nil if there is none
+	entries map[string]fs.FileInfo // its entries; nil means not read
 }
 
 // ftpPaths returns the parts of a path as a URL may have them: below the directory after the login, or
@@ -58,7 +59,7 @@ func ftpPaths(name string) [][]string {
 }
 
 // find returns the capture of a file or, with dir, of the listing of a directory.
-func (f *ftpFiles) find(name string, dir bool) (*Capture, error) {
+func (f *ftpFiles) find(name string, dir bool) (*archive.Capture, error) {
 	for _, parts := range ftpPaths(name) {
 		for _, typ := range []byte{0, 'i', 'a', 'd'} {
 			l := locator.FTP{CWD: parts, Type: typ, HasPath: true, Secure: f.Scheme == "ftps"}
@@ -81,9 +82,9 @@ func (f *ftpFiles) find(name string, dir bool) (*Capture, error) {
 }
 
 // below yields the captures below a directory.
-func (f *ftpFiles) below(name string) func(func(rest string, c *Capture) bool) {
+func (f *ftpFiles) below(name string) func(func(rest string, c *archive.Capture) bool) {
 	l := locator.FTP{HasPath: true, Secure: f.Scheme == "ftps"}
-	return func(yield func(string, *Capture) bool) {
+	return func(yield func(string, *archive.Capture) bool) {
 		for _, l.HostPort = range f.spellings {
 			for _, l.CWD = range ftpPaths(name) {
 				prefix := l.String()
@@ -121,7 +122,7 @@ func (f *ftpFiles) Stat(name string) (fs.FileInfo, error) {
 
 // info describes a captured file. Its modification time is that of the server, of the listing or,
 // if neither is known, of the capture.
-func (f *ftpFiles) info(name string, c *Capture) ftpInfo {
+func (f *ftpFiles) info(name string, c *archive.Capture) ftpInfo {
 	i := ftpInfo{name: path.Base(name), size: c.Size, mod: c.Modified}
 	if i.mod.IsZero() {
 		i.mod = c.Time
@@ -191,7 +192,7 @@ func (f *ftpFiles) list(name string) (map[string]fs.FileInfo, error) {
 }
 
 // read adds the entries of a listing, as the Fetcher reads it from the server in memory.
-func (f *ftpFiles) read(c *Capture, entries map[string]fs.FileInfo) error {
+func (f *ftpFiles) read(c *archive.Capture, entries map[string]fs.FileInfo) error {
 	client := f.replay.Resolver()
 	defer client.Close()
 	req, err := client.Request(f.replay.ctx, c.URL)

@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -51,7 +52,7 @@ const maxKept = 500_000
 
 // A newsgroup is the articles of a group, sorted by number.
 type newsgroup struct {
-	listing *Capture // nil without a recorded one
+	listing *archive.Capture // nil means that the listing was not recorded
 	numbers []int
 	ids     []string // for news URLs: the message-ids, without brackets, of the numbers
 }
@@ -131,7 +132,7 @@ func (s *spool) readListing(g *newsgroup) error {
 }
 
 // eachLine calls do with the lines of a capture. The error says why there are not all of them.
-func (s *spool) eachLine(c *Capture, do func(line []byte)) error {
+func (s *spool) eachLine(c *archive.Capture, do func(line []byte)) error {
 	doc, err := s.site.open(c)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
@@ -47,7 +48,7 @@ func (s webSite) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	url := s.url(req)
 	c, err := s.replay.archive.Find(url, s.replay.at)
-	var doc *Document
+	var doc *archive.Document
 	if err == nil {
 		doc, err = s.open(c)
 	}
@@ -72,7 +73,7 @@ func (s webSite) url(req *http.Request) string {
 }
 
 // send sends a response.
-func (s webSite) send(w http.ResponseWriter, req *http.Request, c *Capture, doc *Document) {
+func (s webSite) send(w http.ResponseWriter, req *http.Request, c *archive.Capture, doc *archive.Document) {
 	status, size := http.StatusOK, c.Size
 	w.Header().Set("Content-Type", c.MediaType)
 	if res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(doc.Head)), req); err == nil {

@@ -1,4 +1,5 @@
-package archive
+// Package replay answers from an archive as the servers have answered.
+package replay
 
 import (
 	"bufio"
@@ -10,12 +11,12 @@ import (
 	"io/fs"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -29,9 +30,9 @@ import (
 // A server has only what the Archive has. It sends the octets that were recorded, and breaks off a
 // document that differs from its digest, or that is incomplete in the Archive.
 type Replay struct {
-	archive *Archive
+	archive *archive.Archive
 	at      time.Time
-	sites   map[Site]*site // with hosts in lower case
+	sites   map[archive.Site]*site // with hosts in lower case
 	order   []*site
 	ctx     context.Context // ends with the Replay
 	end     context.CancelFunc
@@ -41,13 +42,13 @@ type Replay struct {
 	serving []*testserver.Server // by Serve
 }
 
-// NewReplay returns a Replay of the captures that [Archive.Find] finds for a time.
-func NewReplay(a *Archive, at time.Time) (*Replay, error) {
+// New returns a Replay of the captures that [archive.Archive.Find] finds for a time.
+func New(a *archive.Archive, at time.Time) (*Replay, error) {
 	found, err := a.Sites()
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{archive: a, at: at, sites: make(map[Site]*site), tls: sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })}
+	r := &Replay{archive: a, at: at, sites: make(map[archive.Site]*site), tls: sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })}
 	r.ctx, r.end = context.WithCancel(context.Background())
 	for _, is := range found {
 		if p := protocolOf(is.Scheme); p != nil {
@@ -56,8 +57,8 @@ func NewReplay(a *Archive, at time.Time) (*Replay, error) {
 			r.order = append(r.order, s)
 		}
 	}
-	return r, a.eachSite(func(url string) {
-		if s := r.sites[siteOf(url)]; s != nil {
+	return r, a.EachSite(func(url string) {
+		if s := r.sites[archive.SiteOf(url)]; s != nil {
 			s.spell(url)
 		}
 	})
@@ -78,7 +79,7 @@ func (s *site) spell(url string) {
 }
 
 // keyOf returns a site in the form of the keys of Replay.sites.
-func keyOf(s Site) Site {
+func keyOf(s archive.Site) archive.Site {
 	s.Host = strings.ToLower(s.Host)
 	return s
 }
@@ -113,13 +114,13 @@ func protocolOf(scheme string) *protocol {
 
 // A site is a site with its server.
 type site struct {
-	Site
+	archive.Site
 	replay   *Replay
 	protocol *protocol
 	// spellings are the hosts and ports as URLs in the archive have them.
 	spellings []locator.HostPort
 	// served has the addresses of all servers if they are on loopback ports; nil in memory.
-	served func(Site) (addr string, ok bool)
+	served func(archive.Site) (addr string, ok bool)
 
 	once    sync.Once
 	network testserver.Network
@@ -132,7 +133,7 @@ var errNoCapture = fmt.Errorf("the archive has no capture of it: %w", fs.ErrNotE
 
 // find returns the capture of the first URL that has one. For each spelling of the host, url returns
 // the URL to look for.
-func (s *site) find(url func(locator.HostPort) locator.Locator) (*Capture, error) {
+func (s *site) find(url func(locator.HostPort) locator.Locator) (*archive.Capture, error) {
 	for _, at := range s.spellings {
 		c, err := s.replay.archive.Find(url(at).String(), s.replay.at)
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +145,7 @@ func (s *site) find(url func(locator.HostPort) locator.Locator) (*Capture, error
 
 // open opens the content of a capture. Its last octet is held back until its digest is known to be
 // right: then a client cannot take a damaged document for a complete one.
-func (s *site) open(c *Capture) (*Document, error) {
+func (s *site) open(c *archive.Capture) (*archive.Document, error) {
 	doc, err := s.replay.archive.Open(c)
 	if err == nil {
 		doc.Body = heldBody{bufio.NewReaderSize(doc.Body, 64<<10), doc.Body}
@@ -170,27 +171,12 @@ func (b heldBody) Read(p []byte) (int, error) {
 }
 
 // Sites returns the sites of which the Replay has servers, sorted.
-func (r *Replay) Sites() []Site {
-	sites := make([]Site, len(r.order))
+func (r *Replay) Sites() []archive.Site {
+	sites := make([]archive.Site, len(r.order))
 	for i, s := range r.order {
 		sites[i] = s.Site
 	}
 	return sites
-}
-
-// String returns the URL of the site, without a path.
-func (s Site) String() string {
-	if s.Host == "" {
-		return s.Scheme + ":"
-	}
-	host := s.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if s.Port != 0 && s.Port != locator.DefaultPort(s.Scheme) {
-		host += ":" + strconv.Itoa(int(s.Port))
-	}
-	return s.Scheme + "://" + host + "/"
 }
 
 // Close ends all servers.
@@ -254,7 +240,7 @@ func (r *Replay) dial(ctx context.Context, network, address string) (net.Conn, e
 	if !ok {
 		return nil, errors.New("a Replay is dialled outside of an access")
 	}
-	at := Site{Scheme: t.Locator.Scheme(), Host: t.Host, Port: t.Port}
+	at := archive.Site{Scheme: t.Locator.Scheme(), Host: t.Host, Port: t.Port}
 	switch server, named := locator.ServerOf(t.Locator); {
 	case named && t.Purpose == fetch.PurposeData:
 		at.Host, at.Port = server.Host, server.Port
@@ -316,7 +302,7 @@ func (n name) String() string  { return n.address }
 
 // Served is a site on a loopback port.
 type Served struct {
-	Site Site
+	Site archive.Site
 	// URL is the URL of its server, without a slash at the end. Its scheme is the one without TLS,
 	// and for news it is nntp.
 	URL string
@@ -331,17 +317,17 @@ type Served struct {
 // in the archive, so that a browser with that proxy can follow their links.
 //
 // If configure is not nil, it is called for each server before that starts.
-func (r *Replay) Serve(ctx context.Context, configure func(Site, *testserver.Server)) ([]Served, error) {
+func (r *Replay) Serve(ctx context.Context, configure func(archive.Site, *testserver.Server)) ([]Served, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(r.ctx, cancel)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	addrs := make(map[Site]string)
+	addrs := make(map[archive.Site]string)
 	var mu sync.RWMutex
 	var all []Served
 	for _, own := range r.order {
 		s := &site{Site: own.Site, replay: r, protocol: own.protocol, spellings: own.spellings}
-		s.served = func(of Site) (string, bool) {
+		s.served = func(of archive.Site) (string, bool) {
 			mu.RLock()
 			defer mu.RUnlock()
 			addr, ok := addrs[keyOf(of)]

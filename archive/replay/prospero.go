@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/internal/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -94,7 +95,7 @@ func (s *objects) index() (map[string]string, error) {
 }
 
 // read returns the capture of an object, its content, and whether that is the answer to LIST.
-func (s *objects) read(o prosperotest.Object) (c *Capture, content []byte, listed bool, err error) {
+func (s *objects) read(o prosperotest.Object) (c *archive.Capture, content []byte, listed bool, err error) {
 	urls, err := s.urls()
 	if err != nil {
 		return nil, nil, false, err
@@ -109,7 +110,7 @@ func (s *objects) read(o prosperotest.Object) (c *Capture, content []byte, liste
 // maxAnswer limits what is read of a capture.
 const maxAnswer = 64 << 20
 
-func (s *objects) readURL(url string) (c *Capture, content []byte, listed bool, err error) {
+func (s *objects) readURL(url string) (c *archive.Capture, content []byte, listed bool, err error) {
 	c, err = s.site.replay.archive.Find(url, s.site.replay.at)
 	if err != nil {
 		return nil, nil, false, err
@@ -128,7 +129,7 @@ func (s *objects) readURL(url string) (c *Capture, content []byte, listed bool, 
 
 // isListing reports whether a content is the answer to LIST. A Recorder writes that as a text, and
 // contents as octets, because no server tells their type.
-func isListing(c *Capture) bool {
+func isListing(c *archive.Capture) bool {
 	typ, _, _ := mime.ParseMediaType(c.MediaType)
 	return typ == "text/plain"
 }
@@ -202,7 +203,7 @@ func (s *objects) toLocal(scheme string, host *string) bool {
 	if port == 0 {
 		port = locator.DefaultPort(scheme)
 	}
-	addr, ok := s.site.served(Site{Scheme: scheme, Host: name, Port: port})
+	addr, ok := s.site.served(archive.Site{Scheme: scheme, Host: name, Port: port})
 	if err != nil || !ok {
 		return false
 	}

@@ -1,4 +1,4 @@
-package archive_test
+package replay_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -28,7 +29,7 @@ type past struct {
 	file    string
 	writer  *warc.Writer
 	live    *fetch1738.Resolver
-	replay  *archive.Replay
+	replay  *replay.Replay
 	again   *fetch1738.Resolver
 }
 
@@ -70,7 +71,7 @@ func (p *past) begin() *fetch1738.Resolver {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if p.replay, err = archive.NewReplay(a, time.Time{}); err != nil {
+	if p.replay, err = replay.New(a, time.Time{}); err != nil {
 		p.t.Fatal(err)
 	}
 	p.again = p.replay.Resolver()

@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -114,7 +115,7 @@ func (l *library) Open(database string, id []byte, typ string) (io.ReadCloser, e
 func (l *library) Search(database, text string) (*waistest.Answer, error) {
 	known := false
 	var recorded []string
-	var found *Capture
+	var found *archive.Capture
 	in := func(at locator.HostPort) locator.Locator { return &locator.WAIS{HostPort: at, Database: database} }
 	for c, err := range l.site.captures(in, "") {
 		if err != nil {
@@ -160,7 +161,7 @@ func others(recorded []string) string {
 }
 
 // answer returns a recorded answer, of which the archive has the text that package wais makes.
-func (l *library) answer(c *Capture) (*waistest.Answer, error) {
+func (l *library) answer(c *archive.Capture) (*waistest.Answer, error) {
 	doc, err := l.site.open(c)
 	if err != nil {
 		return nil, err

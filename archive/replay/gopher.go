@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -43,7 +44,7 @@ const (
 )
 
 // find returns the capture for a request: its selector, and what follows that in the URL.
-func (s gopherSite) find(selector, search, plus string, fields uint8) (c *Capture, typ byte, err error) {
+func (s gopherSite) find(selector, search, plus string, fields uint8) (c *archive.Capture, typ byte, err error) {
 	types, hasPath := gopherTypes, []bool{true}
 	switch {
 	case selector == "":
@@ -235,7 +236,7 @@ func (s gopherSite) localMenu(menu []byte) []byte {
 func (s gopherSite) localItem(fields []string) string {
 	typ, display, selector := fields[0][0], fields[0][1:], fields[1]
 	port, _ := strconv.ParseUint(strings.TrimSpace(fields[3]), 10, 16)
-	at := Site{Scheme: s.Scheme, Host: strings.TrimSpace(fields[2]), Port: uint16(port)}
+	at := archive.Site{Scheme: s.Scheme, Host: strings.TrimSpace(fields[2]), Port: uint16(port)}
 	if link, ok := strings.CutPrefix(strings.TrimPrefix(selector, "/"), "URL:"); ok && typ == 'h' {
 		if local, ok := s.localURL(link); ok {
 			return strings.Join([]string{fields[0], "URL:" + local, fields[2], fields[3]}, "\t")
@@ -285,7 +286,7 @@ func (s *site) localURL(link string) (string, bool) {
 	if err != nil {
 		port = uint64(locator.DefaultPort(u.Scheme))
 	}
-	addr, ok := s.served(Site{Scheme: u.Scheme, Host: u.Hostname(), Port: uint16(port)})
+	addr, ok := s.served(archive.Site{Scheme: u.Scheme, Host: u.Hostname(), Port: uint16(port)})
 	if is, _ := locator.SchemeOf(u.Scheme); is.Secure {
 		u.Scheme = is.Twin
 	}

@@ -1,4 +1,4 @@
-package archive_test
+package replay_test
 
 import (
 	"io"

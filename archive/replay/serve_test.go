@@ -1,4 +1,4 @@
-package archive_test
+package replay_test
 
 import (
 	"bufio"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -151,11 +152,11 @@ func TestReplayAt(t *testing.T) {
 		capture{url: "ftp://h.example/typed;type=i", mediaType: "text/plain", body: "typed", date: "1995-12-01T00:00:00Z"}))
 	for at, want := range map[string]string{"1990-01-01": "first", "1995-01-01": "first", "1996-01-01": "second"} {
 		when, _ := time.Parse(time.DateOnly, at)
-		replay, err := archive.NewReplay(a, when)
+		past, err := replay.New(a, when)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := replay.Resolver()
+		r := past.Resolver()
 		for u, want := range map[string]string{
 			"gopher://h.example/0file": want, "gopher://h.EXAMPLE:70/0file": want, "gopher://h.example/0explicit": "port",
 			"ftp://h.example/%2Fabs/file": "absolute", "ftp://h.example/abs/file": "absolute", "ftp://h.example/typed": "typed", "ftp://h.example/r%E9sum%E9": "Latin-1",
@@ -165,7 +166,7 @@ func TestReplayAt(t *testing.T) {
 			}
 		}
 		r.Close()
-		replay.Close()
+		past.Close()
 	}
 }
 
@@ -234,12 +235,12 @@ func itemsOf(t testing.TB, r *fetch1738.Resolver, req *fetch.Request) string {
 // serve serves an archive on loopback ports, and returns the addresses by site.
 func serve(t testing.TB, captures ...capture) map[string]string {
 	t.Helper()
-	replay, err := archive.NewReplay(openArchive(t, writeArchive(t, captures...)), time.Time{})
+	past, err := replay.New(openArchive(t, writeArchive(t, captures...)), time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { replay.Close() })
-	served, err := replay.Serve(t.Context(), func(archive.Site, *testserver.Server) {})
+	t.Cleanup(func() { past.Close() })
+	served, err := past.Serve(t.Context(), func(archive.Site, *testserver.Server) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,8 +255,8 @@ func serve(t testing.TB, captures ...capture) map[string]string {
 	return addrs
 }
 
-// ask sends a line to a server and returns its answer.
-func ask(t testing.TB, addr, line string) string {
+// answerOf sends a line to a server and returns its answer.
+func answerOf(t testing.TB, addr, line string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -298,11 +299,11 @@ func TestServeMenus(t *testing.T) {
 		"/0file\t+text/html": "+26\r\n1x\ty\tc.example\t70\r\n.\r\n..\r\n",
 		"/none":              "3/none: the archive has no capture of it: file does not exist\t\terror.host\t1\r\n.\r\n",
 	} {
-		if got := ask(t, a, line); got != want {
+		if got := answerOf(t, a, line); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
-	if got := ask(t, b, ""); got != ".\r\n" {
+	if got := answerOf(t, b, ""); got != ".\r\n" {
 		t.Errorf("an empty menu: %q", got)
 	}
 }
@@ -379,7 +380,7 @@ func TestServeFTP(t *testing.T) {
 
 // TestSearch tests which documents have words in their URL or title.
 func TestSearch(t *testing.T) {
-	replay, _ := openReplay(t, writeArchive(t,
+	past, _ := openReplay(t, writeArchive(t,
 		capture{url: "gopher://h.example/", mediaType: gopherMenu, body: "0The Ünique title\t/file\th.example\t70\r\n0A lost title\t/none\th.example\t70\r\n"},
 		capture{url: "gopher://h.example/0/file", mediaType: "text/plain", body: "x"},
 		capture{url: "ftp://h.example/a%20file", mediaType: "text/plain", body: "x", date: "1994-12-01T00:00:00Z"},
@@ -396,7 +397,7 @@ func TestSearch(t *testing.T) {
 		"nothing":      "",
 	} {
 		var got []string
-		for h, err := range replay.Search(t.Context(), words) {
+		for h, err := range past.Search(t.Context(), words) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -411,7 +412,7 @@ func TestSearch(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range replay.Search(ctx, "file") {
+	for _, err := range past.Search(ctx, "file") {
 		if !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

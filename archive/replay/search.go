@@ -1,4 +1,4 @@
-package archive
+package replay
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/mime822"
@@ -34,27 +35,17 @@ type Hit struct {
 func (r *Replay) Search(ctx context.Context, words string) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		s := search{r, strings.Fields(strings.ToLower(words)), make(map[string]bool), yield}
-		var last *Capture // of its URL, up to the time of the Replay
-		for c, err := range r.archive.Captures("") {
+		for c, err := range r.each("") {
 			if err == nil {
 				err = ctx.Err()
 			}
-			switch {
-			case err != nil:
+			if err != nil {
 				yield(Hit{}, err)
 				return
-			case last != nil && c.URL == last.URL:
-				if r.at.IsZero() || !c.Time.After(r.at) {
-					last = c
-				}
-				continue
-			case last != nil && !s.look(last):
+			}
+			if !s.look(c) {
 				return
 			}
-			last = c
-		}
-		if last != nil {
-			s.look(last)
 		}
 	}
 }
@@ -88,7 +79,7 @@ func (s *search) hit(h Hit) bool {
 }
 
 // look searches a capture. What cannot be read has no titles.
-func (s *search) look(c *Capture) bool {
+func (s *search) look(c *archive.Capture) bool {
 	mediaType, _, _ := strings.Cut(c.MediaType, ";")
 	switch mediaType {
 	case "application/gopher-menu":
@@ -108,7 +99,7 @@ func (s *search) look(c *Capture) bool {
 }
 
 // menu searches the items of a menu. Those that are not in the archive are not found.
-func (s *search) menu(c *Capture) bool {
+func (s *search) menu(c *archive.Capture) bool {
 	ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(c.URL)
 	if err != nil {
 		return true
@@ -142,7 +133,7 @@ const maxTitled = 16 << 10
 var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>([^<]*)`)
 
 // title returns the title of a page or an article, or "".
-func (s *search) title(c *Capture, mediaType string) string {
+func (s *search) title(c *archive.Capture, mediaType string) string {
 	doc, err := s.archive.Open(c)
 	if err != nil {
 		return ""
