@@ -172,8 +172,8 @@ func (p *past) record(urls ...string) map[string]page {
 	return pages
 }
 
-// ask sends lines to a server on a loopback port, and returns the first line of what it answers.
-func ask(t testing.TB, url string, lines ...string) string {
+// talkNews sends lines to a news server on a loopback port, and returns all that it answers.
+func talkNews(t testing.TB, url string, lines ...string) string {
 	t.Helper()
 	_, addr, _ := strings.Cut(url, "://")
 	conn, err := net.Dial("tcp", addr)

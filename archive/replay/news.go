@@ -118,7 +118,7 @@ func (s *spool) readListing(g *newsgroup) error {
 			all = append(all, a)
 		}
 	})
-	if len(all) == 0 && !empty { // so that a client asks for the listing
+	if len(all) == 0 && (!empty || err != nil) { // so that a client asks for the listing, and gets the error
 		all = []article{{number: 1}}
 	}
 	slices.SortStableFunc(all, func(a, b article) int { return cmp.Compare(a.number, b.number) })
@@ -128,28 +128,28 @@ func (s *spool) readListing(g *newsgroup) error {
 			g.ids = append(g.ids, a.id)
 		}
 	}
-	return err
+	return nil
 }
 
-// eachLine calls do with the lines of a capture. A capture that is incomplete has fewer.
+// eachLine calls do with the lines of a capture. The error says why there are not all of them.
 func (s *spool) eachLine(c *archive.Capture, do func(line []byte)) error {
 	doc, err := s.site.open(c)
 	if err != nil {
 		return err
 	}
 	defer doc.Body.Close()
-	for lines := bufio.NewReaderSize(doc.Body, 64<<10); ; {
+	lines := bufio.NewReaderSize(doc.Body, 64<<10)
+	for inside := false; ; { // inside a very long line
 		line, err := lines.ReadSlice('\n')
+		if len(line) > 0 && !inside {
+			do(line)
+		}
+		inside = errors.Is(err, bufio.ErrBufferFull)
 		switch {
-		case err == nil:
-			do(line)
-		case errors.Is(err, bufio.ErrBufferFull): // the rest of the line is one without a number
-			do(line)
-		default:
-			if len(line) > 0 {
-				do(line)
-			}
-			return nil // who reads the listing gets the error
+		case err == io.EOF:
+			return nil
+		case err != nil && !inside:
+			return err
 		}
 	}
 }
@@ -312,7 +312,8 @@ func (s *spool) indexIDs() ([]numbered, error) {
 			}
 		}
 		if g.listing != nil {
-			err = s.eachLine(g.listing, func(line []byte) {
+			// What an incomplete listing lacks is not found.
+			_ = s.eachLine(g.listing, func(line []byte) {
 				if fields := bytes.SplitN(line, []byte("\t"), 6); len(fields) > 4 {
 					add(numberOf(line), string(fields[4]))
 				}
@@ -321,9 +322,6 @@ func (s *spool) indexIDs() ([]numbered, error) {
 			for _, number := range g.numbers {
 				add(number, s.messageID(name, number))
 			}
-		}
-		if err != nil {
-			return nil, err
 		}
 	}
 	slices.SortFunc(all, func(a, b numbered) int { return cmp.Compare(a.hash, b.hash) })

@@ -66,7 +66,7 @@ func TestReplayNewsWithoutListing(t *testing.T) {
 	if err != nil || len(served) != 1 {
 		t.Fatal(served, err)
 	}
-	answer := ask(t, served[0].URL, "MODE READER", "LIST", "GROUP local.odd", "XOVER 1-9", "STAT 3", "STAT <4@example.org>", "STAT <1@example.org>", "LISTGROUP", "POST", "GROUP local.x")
+	answer := talkNews(t, served[0].URL, "MODE READER", "LIST", "GROUP local.odd", "XOVER 1-9", "STAT 3", "STAT <4@example.org>", "STAT <1@example.org>", "LISTGROUP", "POST", "GROUP local.x")
 	for _, want := range []string{
 		"\r\nlocal.odd 0000000005 0000000001 n\r\nlocal.odd.more 0000000001 0000000001 n\r\n",
 		"\r\n211 2 1 5 local.odd\r\n", "\r\n1\tdots\ta@example.org\t\t<1@example.org>\t\t", "\r\n5\tlong  Subject\t",

@@ -32,7 +32,7 @@ type Spool interface {
 // errTooLong is the error of an article of a Spool that is longer than MaxUpload.
 var errTooLong = errors.New("testserver: the article is longer than MaxUpload")
 
-// spooled returns an article of the Spool, or nil if there is none. Its text is what can be read of
+// spooled returns an article of the Spool, or nil without one. Its text is what can be read of
 // it, and its err why that is not all.
 func (r *store) spooled(a article, open func() (io.ReadCloser, error)) *article {
 	in, err := open()

@@ -185,7 +185,7 @@ func (a *answerer) forwarded(hsoname string) bool {
 // info answers GET-OBJECT-INFO.
 func (a *answerer) info(wanted []string, hsoname string) {
 	if a.srv.Store != nil {
-		a.infoStored(wanted[0] == "CONTENTS")
+		fromStore{a}.info(wanted[0] == "CONTENTS")
 		return
 	}
 	if a.forwarded(hsoname) {
@@ -252,10 +252,11 @@ func (a *answerer) contents(name string) {
 		a.fail("FAILURE", "SERVER-FAILED")
 		return
 	}
-	a.writeContents(octets)
+	a.out.Write(contentsLine(octets))
 }
 
-func (a *answerer) writeContents(octets []byte) {
+// contentsLine returns the line that has the contents of an object.
+func contentsLine(octets []byte) []byte {
 	attr := proto.Attribute{Of: "OBJECT", Nature: "INTRINSIC", Name: "CONTENTS", Type: "SEQUENCE", Value: []string{"DATA", string(octets)}}
-	a.out.Write(attr.Append(nil))
+	return attr.Append(nil)
 }

@@ -42,7 +42,7 @@ type listed struct {
 func (a *answerer) list(args []string) {
 	options, names := a.listArgs(args)
 	if a.srv.Store != nil {
-		a.listStored(names)
+		fromStore{a}.list(names)
 		return
 	}
 	if a.forwarded(a.directory) {

@@ -49,8 +49,11 @@ func (o *Object) named(words []string) {
 	}
 }
 
-// listStored answers LIST from the Store.
-func (a *answerer) listStored(names []string) {
+// fromStore answers from the Store.
+type fromStore struct{ *answerer }
+
+// list answers LIST.
+func (a fromStore) list(names []string) {
 	if len(names) > 0 {
 		a.fail("FAILURE", "UNIMPLEMENTED")
 		return
@@ -58,7 +61,7 @@ func (a *answerer) listStored(names []string) {
 	answer, version1, err := a.srv.Store.List(a.object)
 	switch {
 	case err != nil:
-		a.refuseStored(err, "NOT-A-DIRECTORY")
+		a.refuse(err, "NOT-A-DIRECTORY")
 		return
 	case version1 && !a.plain:
 		a.out.WriteString("VERSION-NOT-SUPPORTED TRY 1-1")
@@ -71,12 +74,12 @@ func (a *answerer) listStored(names []string) {
 	a.over = true
 }
 
-// infoStored answers GET-OBJECT-INFO from the Store.
-func (a *answerer) infoStored(contents bool) {
+// info answers GET-OBJECT-INFO.
+func (a fromStore) info(contents bool) {
 	if !contents {
 		lines, err := a.srv.Store.Info(a.object)
 		if err != nil {
-			a.refuseStored(err, "NOT-FOUND")
+			a.refuse(err, "NOT-FOUND")
 			return
 		}
 		a.out.Write(lines)
@@ -84,7 +87,7 @@ func (a *answerer) infoStored(contents bool) {
 	}
 	in, err := a.srv.Store.Contents(a.object)
 	if err != nil {
-		a.refuseStored(err, "NOT-FOUND")
+		a.refuse(err, "NOT-FOUND")
 		return
 	}
 	defer in.Close()
@@ -93,14 +96,14 @@ func (a *answerer) infoStored(contents bool) {
 		err = errors.New("longer than MaxUpload")
 	}
 	if err != nil {
-		a.refuseStored(err, "NOT-FOUND")
+		a.refuse(err, "NOT-FOUND")
 		return
 	}
-	a.writeContents(octets)
+	a.out.Write(contentsLine(octets))
 }
 
-// refuseStored ends the answer with the reply for an error of the Store.
-func (a *answerer) refuseStored(err error, absent string) {
+// refuse ends the answer with the reply for an error of the Store.
+func (a fromStore) refuse(err error, absent string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		a.fail("FAILURE", absent)
 		return
