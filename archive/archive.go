@@ -23,6 +23,8 @@ import (
 // caller must close it.
 type Archive struct {
 	parts []*part
+	files []File
+	names map[place]string // of files
 }
 
 // A Capture is a document that an Archive has: a record of type resource, response or revisit.
@@ -148,6 +150,21 @@ func keyPrefix(prefix string) string {
 type line struct {
 	*cdx.Line
 	part *part
+}
+
+// Lines yields the lines of the index of all files that do not sort before from, in order. Their
+// Filename is that of [Archive.Files]. An error is the last pair.
+func (a *Archive) Lines(from string) iter.Seq2[*cdx.Line, error] {
+	return func(yield func(*cdx.Line, error) bool) {
+		for l, err := range a.linesFrom(from, "") {
+			if err == nil {
+				l.Filename = a.names[l.part.files[l.Filename]]
+			}
+			if !yield(l.Line, err) {
+				return
+			}
+		}
+	}
 }
 
 // lines yields the lines of all parts with a prefix, in order.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,11 +79,58 @@ func (o *opener) open(names []string) error {
 			return err
 		}
 	}
-	if len(o.loose.files) == 0 {
-		return nil
+	if len(o.loose.files) > 0 {
+		o.parts = append(o.parts, o.loose)
+		if err := o.loose.makeIndex(); err != nil {
+			return err
+		}
 	}
-	o.parts = append(o.parts, o.loose)
-	return o.loose.makeIndex()
+	o.nameFiles()
+	return nil
+}
+
+// A File is a WARC file of an Archive.
+type File struct {
+	// Name is the base name of the file. If several have the same, a number is put before it.
+	Name string
+
+	place place
+}
+
+// Open opens the file.
+func (f File) Open() (io.ReadCloser, error) {
+	if strings.HasSuffix(f.place.name, warc.OpenSuffix) {
+		return nil, fmt.Errorf("%s is still being written", f.place.name)
+	}
+	file, content, err := f.place.open()
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{content, file}, nil
+}
+
+// Files returns the WARC files, also those in WACZ files.
+func (a *Archive) Files() []File { return slices.Clone(a.files) }
+
+// nameFiles gives each file a name of its own.
+func (o *opener) nameFiles() {
+	o.names = make(map[place]string)
+	used := make(map[string]bool)
+	for _, p := range o.parts {
+		for _, key := range slices.Sorted(maps.Keys(p.files)) {
+			base := filepath.Base(key)
+			name := base
+			for n := 2; used[name]; n++ {
+				name = fmt.Sprintf("%d-%s", n, base)
+			}
+			used[name] = true
+			o.names[p.files[key]] = name
+			o.files = append(o.files, File{name, p.files[key]})
+		}
+	}
 }
 
 // add opens what a name stands for.

@@ -73,14 +73,14 @@ func (p *part) sites(found func(url string)) error {
 			if err != nil {
 				return err
 			}
-			group := siteKey(l.Line)
+			group := cdx.Site(l.Line)
 			found(l.URL)
 			if cdx.IsWeb(l.URL) {
 				if err := p.webSites(group, found); err != nil {
 					return err
 				}
 			}
-			from = after(group)
+			from = cdx.After(group)
 			more = from != ""
 			if hosts := group + "//"; strings.HasSuffix(group, ":") && l.Key < hosts { // as snews:group and snews://host/group
 				from = hosts
@@ -115,33 +115,6 @@ func (p *part) webSites(group string, found func(url string)) error {
 		}
 	}
 	return nil
-}
-
-// siteKey returns what the keys of a site begin with.
-func siteKey(l *cdx.Line) string {
-	key := l.Key
-	if i := strings.IndexByte(key, ')'); i >= 0 && cdx.IsWeb(l.URL) && !cdx.IsWeb(key) {
-		return key[:i+1]
-	}
-	scheme, rest, _ := strings.Cut(key, ":")
-	if authority, ok := strings.CutPrefix(rest, "//"); ok {
-		host, _, ok := strings.Cut(authority, "/")
-		if !ok {
-			return key + " "
-		}
-		return scheme + "://" + host + "/"
-	}
-	return scheme + ":"
-}
-
-// after returns the least text that sorts after all texts that begin with prefix, or "".
-func after(prefix string) string {
-	b := []byte(strings.TrimRight(prefix, "\xff"))
-	if len(b) == 0 {
-		return ""
-	}
-	b[len(b)-1]++
-	return string(b)
 }
 
 // SiteOf returns the site of a URL.

@@ -118,3 +118,31 @@ func withoutDots(path string) string {
 	}
 	return strings.Join(kept, "/")
 }
+
+// Site returns what the keys of all URLs of a site begin with: "org,example)", "gopher://h/",
+// "news:". That of a URL without a path is all of its key and a space.
+func Site(l *Line) string {
+	key := l.Key
+	if i := strings.IndexByte(key, ')'); i >= 0 && IsWeb(l.URL) && !IsWeb(key) {
+		return key[:i+1]
+	}
+	scheme, rest, _ := strings.Cut(key, ":")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		host, _, ok := strings.Cut(authority, "/")
+		if !ok {
+			return key + " "
+		}
+		return scheme + "://" + host + "/"
+	}
+	return scheme + ":"
+}
+
+// After returns the least text that sorts after all texts that begin with prefix, or "".
+func After(prefix string) string {
+	b := []byte(strings.TrimRight(prefix, "\xff"))
+	if len(b) == 0 {
+		return ""
+	}
+	b[len(b)-1]++
+	return string(b)
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	archives "github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/wacz"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -71,6 +72,6 @@ func (o *options) pack(w io.Writer, files []string) error {
 	if err != nil {
 		return err
 	}
-	about := archives.WACZ{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
-	return errors.Join(a.WriteWACZ(w, about), a.Close())
+	about := wacz.Options{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
+	return errors.Join(wacz.Write(w, a, about), a.Close())
 }

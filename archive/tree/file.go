@@ -1,4 +1,4 @@
-package archive
+package tree
 
 import (
 	"errors"
@@ -8,35 +8,36 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
 )
 
 // A cursor moves forward through the lines of an archive.
 type cursor struct {
-	archive *Archive
-	next    func() (line, error, bool)
+	archive *archive.Archive
+	next    func() (*cdx.Line, error, bool)
 	stop    func()
-	line    line // the current one
+	line    *cdx.Line // the current one
 }
 
 // maxSteps is how many lines a cursor reads before it searches.
 const maxSteps = 20
 
-// seek returns the first line that does not sort before from. Its Line is nil after the last one.
-func (c *cursor) seek(from string) (line, error) {
-	for n := 0; n < maxSteps && c.next != nil && c.line.Line != nil; n++ {
+// seek returns the first line that does not sort before from. It is nil after the last one.
+func (c *cursor) seek(from string) (*cdx.Line, error) {
+	for n := 0; n < maxSteps && c.next != nil && c.line != nil; n++ {
 		if c.line.Key+" " >= from {
 			return c.line, nil
 		}
 		if err := c.step(); err != nil {
-			return line{}, err
+			return nil, err
 		}
 	}
-	if c.next != nil && (c.line.Line == nil || c.line.Key+" " >= from) {
+	if c.next != nil && (c.line == nil || c.line.Key+" " >= from) {
 		return c.line, nil
 	}
 	c.close()
-	c.next, c.stop = iter.Pull2(c.archive.linesFrom(from, ""))
+	c.next, c.stop = iter.Pull2(c.archive.Lines(from))
 	err := c.step()
 	return c.line, err
 }
@@ -44,7 +45,7 @@ func (c *cursor) seek(from string) (line, error) {
 func (c *cursor) step() error {
 	l, err, ok := c.next()
 	if !ok || err != nil {
-		l = line{}
+		l = nil
 	}
 	c.line = l
 	return err
@@ -60,9 +61,9 @@ func (c *cursor) close() {
 type entry struct {
 	tree       *tree
 	name, path string
-	folder     *folder  // nil for a file
-	key        string   // of a file whose capture is not known yet
-	capture    *Capture // of a file
+	folder     *folder          // nil for a file
+	key        string           // of a file whose capture is not known yet
+	capture    *archive.Capture // of a file
 }
 
 // Name implements fs.DirEntry.
@@ -87,14 +88,8 @@ func (e *entry) Info() (fs.FileInfo, error) {
 	c, a := e.capture, e.tree.archive
 	if c == nil {
 		var err error
-		if c, err = a.findKey(e.key, "", e.tree.at, func(*cdx.Line) bool { return true }); err != nil {
+		if c, err = e.tree.capture(e.key); err != nil {
 			return nil, err
-		}
-		if c, err = a.resolved(c); err != nil {
-			return nil, err
-		}
-		if c == nil {
-			return nil, fs.ErrNotExist
 		}
 	}
 	i := &info{name: e.name, mode: 0o444, modified: c.Modified, size: c.Size, capture: c}
@@ -120,7 +115,7 @@ type info struct {
 	mode     fs.FileMode
 	modified time.Time
 	size     int64
-	capture  *Capture
+	capture  *archive.Capture
 }
 
 func (i *info) Name() string       { return i.name }
@@ -184,7 +179,7 @@ func (d *dirFile) ReadDir(n int) ([]fs.DirEntry, error) {
 // beginning to go back.
 type docFile struct {
 	info    fs.FileInfo
-	archive *Archive
+	archive *archive.Archive
 
 	body io.ReadCloser // nil until the first Read
 	read int64         // of body
@@ -202,7 +197,7 @@ func (d *docFile) Read(p []byte) (int, error) {
 		}
 	}
 	if d.body == nil {
-		doc, err := d.archive.Open(d.info.Sys().(*Capture))
+		doc, err := d.archive.Open(d.info.Sys().(*archive.Capture))
 		if err != nil {
 			return 0, err
 		}

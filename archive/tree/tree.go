@@ -1,7 +1,9 @@
-package archive
+// Package tree is an archive as a file system: its documents at a time, in folders.
+package tree
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -13,11 +15,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FS returns the documents of the archive as they were at a time, as in [Archive.Find], in folders
+// FS returns the documents of an archive as they were at a time, as in [archive.Archive.Find], in folders
 // "SCHEME/HOST[:PORT]/PATH". The port is left out if it is the default port.
 //
 //   - ftp://h/pub/a%20b.txt is ftp/h/pub/a b.txt: %20 and the octets of UTF-8 are decoded, all other
@@ -31,9 +34,9 @@ import (
 // index.html. Documents that would have the same name get ~2 and so on at its end.
 //
 // Folders are read by searches of the index when they are asked for. [fs.FileInfo].Sys returns the
-// *[Capture] of a file; ModTime is when the document was modified, or else when it was captured. The
+// *[archive.Capture] of a file; ModTime is when the document was modified, or else when it was captured. The
 // size of a response in chunks is found by reading it. Files are io.Seekers.
-func (a *Archive) FS(at time.Time) fs.FS {
+func FS(a *archive.Archive, at time.Time) fs.FS {
 	t := &tree{archive: a, at: at}
 	t.sites = sync.OnceValues(t.findSites)
 	return t
@@ -41,7 +44,7 @@ func (a *Archive) FS(at time.Time) fs.FS {
 
 // A tree is an Archive as a file system.
 type tree struct {
-	archive *Archive
+	archive *archive.Archive
 	at      time.Time
 	sites   func() (map[string]*folder, error) // by path; those above the sites have no prefixes
 }
@@ -107,11 +110,11 @@ func (t *tree) findSites() (map[string]*folder, error) {
 	defer c.close()
 	for from := ""; ; {
 		l, err := c.seek(from)
-		if err != nil || l.Line == nil {
+		if err != nil || l == nil {
 			return sites, err
 		}
-		group := siteKey(l.Line)
-		if from = after(group); from == "" {
+		group := cdx.Site(l)
+		if from = cdx.After(group); from == "" {
 			return sites, nil
 		}
 		at := sitePath(group)
@@ -147,7 +150,7 @@ func sitePath(group string) string {
 		slices.Reverse(labels)
 		return path.Join("http", segmentName(strings.TrimSuffix(strings.Join(labels, ".")+":"+port, ":")))
 	}
-	s := SiteOf(group)
+	s := archive.SiteOf(group)
 	if s.Host == "" {
 		return segmentName(cmp.Or(s.Scheme, "_"))
 	}
@@ -164,7 +167,7 @@ func (t *tree) addTypes(f *folder, group string) error {
 	defer c.close()
 	for from := group; ; {
 		l, err := c.seek(from)
-		if err != nil || l.Line == nil || !strings.HasPrefix(l.Key, group) {
+		if err != nil || l == nil || !strings.HasPrefix(l.Key, group) {
 			return err
 		}
 		if l.Key == group {
@@ -174,7 +177,7 @@ func (t *tree) addTypes(f *folder, group string) error {
 		}
 		typed := l.Key[:len(group)+1]
 		f.prefixes = append(f.prefixes, typed, typed+"/")
-		from = after(typed)
+		from = cdx.After(typed)
 	}
 }
 
@@ -193,7 +196,7 @@ func (c *child) add(l *cdx.Line, prefix, segment string) {
 	}
 	c.docs = append(c.docs, l.Key)
 	// The words of a search are behind a tab.
-	c.menu = c.menu || l.MIME == menuType && !strings.Contains(l.Key, "%09")
+	c.menu = c.menu || l.MIME == "application/gopher-menu" && !strings.Contains(l.Key, "%09")
 }
 
 // segmentOf returns the first segment of the rest of a key, and whether it is in the folder of a
@@ -238,7 +241,7 @@ func (e *entry) childrenOf(prefix string, found map[string]*child) error {
 	defer c.close()
 	for from := prefix; ; {
 		l, err := c.seek(from)
-		if err != nil || l.Line == nil || !strings.HasPrefix(l.Key, prefix) {
+		if err != nil || l == nil || !strings.HasPrefix(l.Key, prefix) {
 			return err
 		}
 		segment, inside := segmentOf(prefix, l.Key)
@@ -253,7 +256,7 @@ func (e *entry) childrenOf(prefix string, found map[string]*child) error {
 		if found[segment] == nil {
 			found[segment] = new(child)
 		}
-		if found[segment].add(l.Line, prefix, segment); len(found) > maxChildren {
+		if found[segment].add(l, prefix, segment); len(found) > maxChildren {
 			return fmt.Errorf("the folder has more than %d names", maxChildren)
 		}
 	}
@@ -265,12 +268,14 @@ func (e *entry) child(name string) (*entry, error) {
 	var found child
 	for _, prefix := range e.folder.prefixes {
 		for _, from := range []string{prefix + segment + " ", prefix + segment + "/"} {
-			for l, err := range e.tree.archive.lines(from) {
+			for l, err := range e.tree.archive.Lines(from) {
 				if err != nil {
 					return nil, err
 				}
-				if s, inside := segmentOf(prefix, l.Key); inside && s == segment {
-					found.add(l.Line, prefix, segment)
+				if strings.HasPrefix(l.Key+" ", from) {
+					if _, inside := segmentOf(prefix, l.Key); inside {
+						found.add(l, prefix, segment)
+					}
 				}
 				break
 			}
@@ -350,17 +355,16 @@ func (e *entry) entries() ([]*entry, error) {
 	return slices.SortedFunc(maps.Values(list), func(a, b *entry) int { return strings.Compare(a.name, b.name) }), nil
 }
 
+// capture returns that of a key.
+func (t *tree) capture(key string) (*archive.Capture, error) { return t.archive.Find(key, t.at) }
+
 // ownDocs returns the documents of the folder itself.
-func (e *entry) ownDocs() (docs []*Capture, err error) {
+func (e *entry) ownDocs() (docs []*archive.Capture, err error) {
 	for _, key := range append(slices.Clone(e.folder.docs), e.folder.prefixes...) {
-		c, err := e.tree.archive.findKey(key, "", e.tree.at, func(*cdx.Line) bool { return true })
-		if err != nil {
-			return nil, err
-		}
-		if c, err = e.tree.archive.resolved(c); c != nil {
+		switch c, err := e.tree.capture(key); {
+		case err == nil:
 			docs = append(docs, c)
-		}
-		if err != nil {
+		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package archive
+package tree
 
 import (
 	"errors"
@@ -15,35 +15,37 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/internal/warctest"
 	"github.com/fetch1738/fetch1738/archive/warc"
 )
 
 // tree is the records of a file system, and the names in it with what is in them.
-var treeRecords = []record{
-	{warc.Resource, "gopher://h/", 0, menuType, "root", nil},
-	{warc.Resource, "gopher://h/1/pub", 0, menuType, "pub menu", nil},
-	{warc.Resource, "gopher://h/1/pub/", 0, menuType, "pub/ menu", nil},
-	{warc.Resource, "gopher://h/0/pub/a.txt", 0, "text/plain", "text", nil},
-	{warc.Resource, "gopher://h/9/pub/a.txt", 0, "application/octet-stream", "binary", nil},
-	{warc.Resource, "gopher://h/1/empty", 0, menuType, "no links", nil},
-	{warc.Resource, "gopher://h/7/find%09two%20words", 0, menuType, "answer", nil},
-	{warc.Resource, "gopher://h/0top", 0, "text/plain", "selector without slash", nil},
-	{warc.Resource, "gopher://h/0top", 5, "text/plain", "later", nil},
-	{warc.Resource, "gopher://h:7070/0/x", 0, "text/plain", "other port", nil},
-	{warc.Resource, "ftp://h/pub/", 0, "text/plain", "listing", nil},
-	{warc.Resource, "ftp://h/pub/gr%C3%BCn%20a%2Fb%FC", 0, "text/plain", "escapes", nil},
-	{warc.Resource, "ftp://h/pub/x", 0, "text/plain", "x", nil},
-	{warc.Resource, "ftp://h/pub/x.y", 0, "text/plain", "between x and x/", nil},
-	{warc.Resource, "ftp://h/pub/x/y", 0, "text/plain", "x/y", nil},
-	{warc.Resource, "ftp://h//etc/motd", 0, "text/plain", "empty segment", nil},
-	{warc.Resource, "ftp://h/..", 0, "text/plain", "dots", nil},
-	{warc.Resource, "ftp://h/index", 0, "text/plain", "a file index", nil},
-	{warc.Resource, "ftp://h/", 0, "text/plain", "root listing", nil},
-	{warc.Response, "http://www.h/", 0, response, "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>root", nil},
-	{warc.Response, "https://h/A/B?u=http://z/&a", 0, response, "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n<p\r\n1\r\n>\r\n0\r\n\r\n", nil},
-	{warc.Response, "http://h/A/C", 0, response, "HTTP/1.0 200 OK\r\n\r\nc", nil},
-	{warc.Resource, "news:m1@h", 0, "message/rfc822", "article", nil},
-	{warc.Resource, "ftp://u@H:21/upper", 0, "text/plain", "host in upper case", nil},
+var treeRecords = []warctest.Record{
+	warctest.New(warc.Resource, "gopher://h/", 0, "application/gopher-menu", "root", nil),
+	warctest.New(warc.Resource, "gopher://h/1/pub", 0, "application/gopher-menu", "pub menu", nil),
+	warctest.New(warc.Resource, "gopher://h/1/pub/", 0, "application/gopher-menu", "pub/ menu", nil),
+	warctest.New(warc.Resource, "gopher://h/0/pub/a.txt", 0, "text/plain", "text", nil),
+	warctest.New(warc.Resource, "gopher://h/9/pub/a.txt", 0, "application/octet-stream", "binary", nil),
+	warctest.New(warc.Resource, "gopher://h/1/empty", 0, "application/gopher-menu", "no links", nil),
+	warctest.New(warc.Resource, "gopher://h/7/find%09two%20words", 0, "application/gopher-menu", "answer", nil),
+	warctest.New(warc.Resource, "gopher://h/0top", 0, "text/plain", "selector without slash", nil),
+	warctest.New(warc.Resource, "gopher://h/0top", 5, "text/plain", "later", nil),
+	warctest.New(warc.Resource, "gopher://h:7070/0/x", 0, "text/plain", "other port", nil),
+	warctest.New(warc.Resource, "ftp://h/pub/", 0, "text/plain", "listing", nil),
+	warctest.New(warc.Resource, "ftp://h/pub/gr%C3%BCn%20a%2Fb%FC", 0, "text/plain", "escapes", nil),
+	warctest.New(warc.Resource, "ftp://h/pub/x", 0, "text/plain", "x", nil),
+	warctest.New(warc.Resource, "ftp://h/pub/x.y", 0, "text/plain", "between x and x/", nil),
+	warctest.New(warc.Resource, "ftp://h/pub/x/y", 0, "text/plain", "x/y", nil),
+	warctest.New(warc.Resource, "ftp://h//etc/motd", 0, "text/plain", "empty segment", nil),
+	warctest.New(warc.Resource, "ftp://h/..", 0, "text/plain", "dots", nil),
+	warctest.New(warc.Resource, "ftp://h/index", 0, "text/plain", "a file index", nil),
+	warctest.New(warc.Resource, "ftp://h/", 0, "text/plain", "root listing", nil),
+	warctest.New(warc.Response, "http://www.h/", 0, warctest.Response, "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>root", nil),
+	warctest.New(warc.Response, "https://h/A/B?u=http://z/&a", 0, warctest.Response, "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n<p\r\n1\r\n>\r\n0\r\n\r\n", nil),
+	warctest.New(warc.Response, "http://h/A/C", 0, warctest.Response, "HTTP/1.0 200 OK\r\n\r\nc", nil),
+	warctest.New(warc.Resource, "news:m1@h", 0, "message/rfc822", "article", nil),
+	warctest.New(warc.Resource, "ftp://u@H:21/upper", 0, "text/plain", "host in upper case", nil),
 }
 
 var treeFiles = map[string]string{
@@ -72,15 +74,28 @@ var treeFiles = map[string]string{
 	"news/m1@h":                      "article",
 }
 
+func open(t *testing.T, names ...string) *archive.Archive {
+	t.Helper()
+	a, err := archive.Open(names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
 func TestFS(t *testing.T) {
 	dir := t.TempDir()
 	half := len(treeRecords) / 2
-	write(t, filepath.Join(dir, "1.warc"), treeRecords[:half]...)
-	write(t, filepath.Join(dir, "2.warc.gz"), treeRecords[half:]...)
+	warctest.Write(t, filepath.Join(dir, "1.warc"), treeRecords[:half]...)
+	warctest.Write(t, filepath.Join(dir, "2.warc.gz"), treeRecords[half:]...)
 	two := open(t, filepath.Join(dir, "1.warc"), filepath.Join(dir, "2.warc.gz"))
-	one := writeWACZ(t, two, filepath.Join(t.TempDir(), "x.wacz"))
-	for _, a := range []*Archive{two, open(t, one), open(t, one, filepath.Join(dir, "1.warc"))} {
-		fsys := a.FS(time.Time{})
+	for _, a := range []*archive.Archive{two, open(t, dir), open(t, dir, filepath.Join(dir, "1.warc"))} {
+		fsys := FS(a, time.Time{})
 		got := make(map[string]string)
 		err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -104,24 +119,24 @@ func TestFS(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if data, err := fs.ReadFile(two.FS(day), "gopher/h/top"); string(data) != "selector without slash" || err != nil {
+	if data, err := fs.ReadFile(FS(two, warctest.Day), "gopher/h/top"); string(data) != "selector without slash" || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
 	for _, name := range []string{"x", "gopher/x", "gopher/h/x", "gopher/h/top/x", "gopher/h/pub/index~3", "gopher/h/pub/a%20", "ftp/h/pub/grün a%2Fb%FC", "http/h/A/C"} {
-		if _, err := fs.Stat(two.FS(day), name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Stat(FS(two, warctest.Day), name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	info, err := fs.Stat(two.FS(day), "news/m1@h")
-	if err != nil || info.Sys().(*Capture).URL != "news:m1@h" || !info.ModTime().Equal(day) {
+	info, err := fs.Stat(FS(two, warctest.Day), "news/m1@h")
+	if err != nil || info.Sys().(*archive.Capture).URL != "news:m1@h" || !info.ModTime().Equal(warctest.Day) {
 		t.Error(info, err)
 	}
 }
 
 // TestFileServer serves a website from an archive.
 func TestFileServer(t *testing.T) {
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc"), treeRecords...))
-	site, err := fs.Sub(a.FS(time.Time{}), "http/h")
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), treeRecords...))
+	site, err := fs.Sub(FS(a, time.Time{}), "http/h")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,12 +158,12 @@ func TestFileServer(t *testing.T) {
 
 // TestLargeFolder reads a folder of 5,000 names in parts.
 func TestLargeFolder(t *testing.T) {
-	var records []record
+	var records []warctest.Record
 	for i := range 5000 {
-		records = append(records, record{warc.Resource, fmt.Sprintf("ftp://h/%05d/x", i), 0, "text/plain", "", nil})
+		records = append(records, warctest.New(warc.Resource, fmt.Sprintf("ftp://h/%05d/x", i), 0, "text/plain", "", nil))
 	}
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
-	dir, err := a.FS(day).Open("ftp/h")
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
+	dir, err := FS(a, warctest.Day).Open("ftp/h")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package archive
+package wacz
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/internal/charset"
@@ -36,7 +37,7 @@ type page struct {
 const menuType = "application/gopher-menu"
 
 // isPage reports whether a reader would begin with a capture.
-func isPage(c *Capture) bool {
+func isPage(c *archive.Capture) bool {
 	media, _, _ := strings.Cut(c.MediaType, ";")
 	scheme, rest, _ := strings.Cut(c.URL, ":")
 	switch {
@@ -52,7 +53,7 @@ func isPage(c *Capture) bool {
 
 // writePages writes a line for the last capture of each page that is complete, if there is one. It
 // returns the page that was captured first.
-func writePages(w io.Writer, a *Archive) (first page, err error) {
+func writePages(w io.Writer, a *archive.Archive) (first page, err error) {
 	titles, file, err := menuTitles(a)
 	if err != nil {
 		return first, err
@@ -64,7 +65,7 @@ func writePages(w io.Writer, a *Archive) (first page, err error) {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	var begun time.Time // first
-	var last *Capture
+	var last *archive.Capture
 	write := func() error {
 		if last == nil {
 			return nil
@@ -99,7 +100,7 @@ func writePages(w io.Writer, a *Archive) (first page, err error) {
 }
 
 // pageOf returns the line for a capture.
-func pageOf(a *Archive, c *Capture, titles *cdx.Index) (page, error) {
+func pageOf(a *archive.Archive, c *archive.Capture, titles *cdx.Index) (page, error) {
 	media, _, _ := strings.Cut(c.MediaType, ";")
 	p := page{ID: warc.NewID()[len("<urn:uuid:"):][:36], URL: c.URL, Time: c.Time.UTC().Format(time.RFC3339), Media: media, Size: max(c.Size, 0)}
 	p.ID = strings.ReplaceAll(p.ID, "-", "")
@@ -155,7 +156,7 @@ func oneLine(s string) string {
 var titleElement = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
 
 // htmlTitle returns the title of an HTML document, if it is near the beginning.
-func htmlTitle(a *Archive, c *Capture) (string, error) {
+func htmlTitle(a *archive.Archive, c *archive.Capture) (string, error) {
 	doc, err := a.Open(c)
 	if errors.Is(err, fs.ErrNotExist) { // the capture that a revisit refers to
 		return "", nil
@@ -175,7 +176,7 @@ func htmlTitle(a *Archive, c *Capture) (string, error) {
 
 // menuTitles returns an index of the links in all menus, with lines "KEY NUMBER TEXT", and its
 // temporary file.
-func menuTitles(a *Archive) (titles *cdx.Index, file *os.File, err error) {
+func menuTitles(a *archive.Archive) (titles *cdx.Index, file *os.File, err error) {
 	var s cdx.Sorter
 	n := 0
 	for c, err := range a.Captures("gopher") {
@@ -200,7 +201,7 @@ func menuTitles(a *Archive) (titles *cdx.Index, file *os.File, err error) {
 const maxMenuLine = 64 << 10
 
 // addTitles adds the links of a menu.
-func addTitles(a *Archive, c *Capture, s *cdx.Sorter, n *int) error {
+func addTitles(a *archive.Archive, c *archive.Capture, s *cdx.Sorter, n *int) error {
 	doc, err := a.Open(c)
 	if err != nil {
 		return err
