@@ -139,10 +139,12 @@ func Site(l *Line) string {
 
 // After returns the least text that sorts after all texts that begin with prefix, or "".
 func After(prefix string) string {
-	b := []byte(strings.TrimRight(prefix, "\xff"))
-	if len(b) == 0 {
-		return ""
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] < 0xFF {
+			b[i]++
+			return string(b[:i+1])
+		}
 	}
-	b[len(b)-1]++
-	return string(b)
+	return ""
 }
