@@ -1,7 +1,9 @@
 // Package archive keeps what servers have sent, as WARC files (package warc), and answers from them.
 //
 // A [Recorder] is set in a Resolver and writes a record for each access. An [Archive] is what such
-// files hold: it finds the capture of a URL that is nearest to a time.
+// files hold: it finds the capture of a URL that is nearest to a time, by an index (package cdx).
+// Packages replay and tree answer from it by the original protocols and as a file system, and package
+// wacz packs it into one file.
 package archive
 
 import (
