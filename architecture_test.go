@@ -247,6 +247,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                     {"cmd/fetch1738/internal/term/"},
 	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/", "internal/disk/lock_windows.go"},
 	"golang.org/x/tools":                    {"testserver/control/script.go"},
+	"github.com/klauspost/compress":         {"archive/warc/"},
 	"github.com/spf13/pflag":                {"cmd/"},
 }
 

@@ -13,7 +13,7 @@ import (
 // A Draft is a record to be written.
 type Draft struct {
 	// Header needs WARC-Type, and what that type demands. Write adds what it can know: the ID, the
-	// date if there is none, Content-Length, the digests and WARC-Warcinfo-ID. In a WARC/1.0 file
+	// date if it is missing, Content-Length, the digests and WARC-Warcinfo-ID. In a WARC/1.0 file
 	// the profiles of WARC/1.1 become those of WARC/1.0.
 	Header Header
 	// Block is the block; nil for an empty one. The caller closes it.

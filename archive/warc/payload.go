@@ -70,7 +70,7 @@ func isHTTP(h Header) bool {
 	return strings.EqualFold(strings.TrimSpace(media), "application/http")
 }
 
-// readHead reads up to the first empty line, or all of the block if there is none.
+// readHead reads up to the first empty line, or all of the block if it has no empty line.
 func (p *Payload) readHead() error {
 	lines := bufio.NewReader(p.data)
 	p.data = lines

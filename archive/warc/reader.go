@@ -222,7 +222,7 @@ func (r *Reader) lengthFault(but string) error {
 }
 
 // resync moves behind a fault, to the next gzip member or to the next line that begins a record. If
-// there is none, the error is io.EOF. It returns how many octets were left of the member, or -1 if
+// there are no more, the error is io.EOF. It returns how many octets were left of the member, or -1 if
 // they cannot be read.
 func (r *Reader) resync() (rest int64, err error) {
 	r.err, r.current = nil, nil

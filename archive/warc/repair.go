@@ -26,8 +26,8 @@ func repair(d disk.Disk, open string) error {
 	return release(d, file, name)
 }
 
-// lock opens and locks the file that becomes name when it is closed. If there is none, a file with
-// that name becomes it.
+// lock opens and locks the file that becomes name when it is closed. If it does not exist, a file
+// with that name becomes it.
 func lock(d disk.Disk, name string, create bool) (*disk.Locked, error) {
 	open := name + OpenSuffix
 	flag := os.O_RDWR | os.O_APPEND
