@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"encoding/base32"
 	"encoding/hex"
 	"hash/maphash"
@@ -12,16 +13,17 @@ import (
 	"github.com/fetch1738/fetch1738/archive/warc"
 )
 
-// maxKnown is how many URLs a Recorder remembers, in some 45 MB. Then it forgets one for each new
-// one, at random: a content that it has forgotten is recorded once more.
-const maxKnown = 1 << 19
+// maxKnown is how many URLs a generation has. A Recorder remembers two generations, which need up
+// to 34 MB, and then forgets the older one: a content that it has forgotten is recorded once more.
+const maxKnown = 200_000
 
 // known are the last captures of URLs. It keeps a hash of each URL: two URLs with the same hash, of
 // 64 bits with a random seed, must also have the same content to be mistaken for each other.
 type known struct {
-	mu   sync.Mutex
-	seed maphash.Seed
-	last map[uint64]packed
+	mu          sync.Mutex
+	seed        maphash.Seed
+	most        int // for tests; 0 means maxKnown
+	last, older map[uint64]packed
 }
 
 // An earlier record is one that a revisit may refer to.
@@ -77,7 +79,11 @@ func (k *known) find(uri, version string) (c earlier, ok bool) {
 	if k.last == nil {
 		return c, false
 	}
-	p, ok := k.last[maphash.String(k.seed, uri)]
+	key := maphash.String(k.seed, uri)
+	p, ok := k.last[key]
+	if !ok {
+		p, ok = k.older[key]
+	}
 	return p.unpack(version), ok
 }
 
@@ -89,14 +95,11 @@ func (k *known) add(uri string, c earlier) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.last == nil {
+	switch {
+	case k.last == nil:
 		k.seed, k.last = maphash.MakeSeed(), make(map[uint64]packed)
-	}
-	if len(k.last) >= maxKnown {
-		for one := range k.last {
-			delete(k.last, one)
-			break
-		}
+	case len(k.last) >= cmp.Or(k.most, maxKnown):
+		k.last, k.older = make(map[uint64]packed), k.last
 	}
 	k.last[maphash.String(k.seed, uri)] = p
 }

@@ -81,6 +81,13 @@ func TestWARC(t *testing.T) {
 	runs(t, 0, "hello\nhello\r\nnot found\n", "--warc", name, ftp.URL+"/a.txt", "--next", gopher.URL+"/0/a.txt", web.URL+"/none")
 	wantRecorded(t, name, "resource "+ftp.URL+"/a.txt", "resource "+gopher.URL+"/0/a.txt", "response "+web.URL+"/none")
 	runs(t, 0, "hello\n", "--warc", name, "--warc-version", "1.0", ftp.URL+"/a.txt")
+	if err := os.Rename(name, name+warc.OpenSuffix); err != nil { // as if the program had been killed
+		t.Fatal(err)
+	}
+	runs(t, 0, "hello\n", "--warc", name, ftp.URL+"/a.txt")
+	if last := recorded(t, name)[4]; last != "revisit "+ftp.URL+"/a.txt" {
+		t.Errorf("after kill -9: %s", last)
+	}
 	if last := recorded(t, name)[3]; last != "revisit "+ftp.URL+"/a.txt" {
 		t.Errorf("the second time: %s", last)
 	}

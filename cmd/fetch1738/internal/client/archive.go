@@ -27,7 +27,7 @@ func OpenArchive(a plan.Archive) (*Archive, error) {
 	}
 	o := &Archive{name: a.Path}
 	options := warc.Options{Version: a.Version, MaxSize: a.MaxSize, Software: "fetch1738/" + version.String()}
-	create, files := warc.CreateFile, []string{a.Path}
+	create, files := warc.CreateFile, []string{a.Path, a.Path + warc.OpenSuffix}
 	if a.Folder {
 		create = warc.Create
 		files, _ = filepath.Glob(filepath.Join(a.Path, "*.warc*")) // an error means a bad pattern
