@@ -1,7 +1,9 @@
 // Package archive keeps what servers have sent, as WARC files (package warc), and answers from them.
 //
 // A [Recorder] is set in a Resolver and writes a record for each access. An [Archive] is what such
-// files hold: it finds the capture of a URL that is nearest to a time.
+// files hold: it finds the capture of a URL that is nearest to a time, by an index (package cdx).
+// Packages replay and tree answer from it by the original protocols and as a file system, and package
+// wacz packs it into one file.
 package archive
 
 import (
@@ -23,6 +25,8 @@ import (
 // caller must close it.
 type Archive struct {
 	parts []*part
+	files []File
+	names map[place]string // of files
 }
 
 // A Capture is a document that an Archive has: a record of type resource, response or revisit.
@@ -82,8 +86,13 @@ func (a *Archive) Find(url string, at time.Time) (*Capture, error) {
 
 // find returns the capture as Find does, of those that are wanted; or nil.
 func (a *Archive) find(url string, at time.Time, wanted func(*cdx.Line) bool) (*Capture, error) {
+	return a.findKey(cdx.Key(url), url, at, wanted)
+}
+
+// findKey is find for a URL with a key.
+func (a *Archive) findKey(key, url string, at time.Time, wanted func(*cdx.Line) bool) (*Capture, error) {
 	var best *Capture
-	for l, err := range a.lines(cdx.Key(url) + " ") {
+	for l, err := range a.lines(key + " ") {
 		if err != nil {
 			return nil, err
 		}
@@ -145,12 +154,30 @@ type line struct {
 	part *part
 }
 
-// lines yields the lines of all parts with a prefix, in order.
-func (a *Archive) lines(prefix string) iter.Seq2[line, error] {
-	if len(a.parts) == 1 {
-		return a.parts[0].lines(prefix, prefix)
+// Lines yields the lines of the index of all files that do not sort before from, in order. Their
+// Filename is that of [Archive.Files]. An error is the last pair.
+func (a *Archive) Lines(from string) iter.Seq2[*cdx.Line, error] {
+	return func(yield func(*cdx.Line, error) bool) {
+		for l, err := range a.linesFrom(from, "") {
+			if err == nil {
+				l.Filename = a.names[l.part.files[l.Filename]]
+			}
+			if !yield(l.Line, err) {
+				return
+			}
+		}
 	}
-	return merged(a.parts, prefix)
+}
+
+// lines yields the lines of all parts with a prefix, in order.
+func (a *Archive) lines(prefix string) iter.Seq2[line, error] { return a.linesFrom(prefix, prefix) }
+
+// linesFrom yields those that do not sort before from.
+func (a *Archive) linesFrom(from, prefix string) iter.Seq2[line, error] {
+	if len(a.parts) == 1 {
+		return a.parts[0].lines(from, prefix)
+	}
+	return merged(a.parts, from, prefix)
 }
 
 // capture returns what a line says.
@@ -185,7 +212,7 @@ func (l line) capture() *Capture {
 
 // resolved adds to a revisit what is known of the capture that it refers to.
 func (a *Archive) resolved(c *Capture) (*Capture, error) {
-	if c.Type != warc.Revisit {
+	if c == nil || c.Type != warc.Revisit {
 		return c, nil
 	}
 	c.MediaType = ""

@@ -14,65 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fetch1738/fetch1738/archive/internal/warctest"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 )
-
-// day is the time of the first capture in the tests.
-var day = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-
-// A record is a record of a test.
-type record struct {
-	typ   warc.Type
-	url   string
-	after int // seconds after day
-	media string
-	body  string
-	more  warc.Header
-}
-
-func (r record) draft(t *testing.T) warc.Draft {
-	t.Helper()
-	block := warc.NewBlock()
-	t.Cleanup(func() { _ = block.Close() })
-	head, body := "", r.body
-	if r.media == "application/http;msgtype=response" {
-		head, body, _ = strings.Cut(r.body, "\r\n\r\n")
-		head += "\r\n\r\n"
-	}
-	_, _ = io.WriteString(block, head)
-	if head != "" {
-		block.StartPayload()
-	}
-	_, _ = io.WriteString(block, body)
-	return warc.Draft{Block: block, Header: append(warc.Header{
-		{Name: warc.FieldType, Value: string(r.typ)},
-		{Name: warc.FieldTargetURI, Value: r.url},
-		{Name: warc.FieldDate, Value: warc.FormatDate(day.Add(time.Duration(r.after)*time.Second), "1.1")},
-		{Name: warc.FieldContentType, Value: r.media},
-	}, r.more...)}
-}
-
-// write writes a WARC file.
-func write(t *testing.T, name string, records ...record) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	w, err := warc.CreateFile(name, warc.Options{Software: "test", Now: func() time.Time { return day }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range records {
-		if err := w.Write(r.draft(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
 
 func open(t *testing.T, names ...string) *Archive {
 	t.Helper()
@@ -103,26 +48,9 @@ func content(t *testing.T, a *Archive, url string, at time.Time) (*Document, str
 	return doc, string(body), errors.Join(err, doc.Body.Close())
 }
 
-const response = "application/http;msgtype=response"
-
-var sample = []record{
-	{warc.Resource, "gopher://h.example/1/", 0, "application/gopher-menu", "0A\t/a\th.example\t70\r\n.\r\n", nil},
-	{warc.Resource, "gopher://h.example/0/a", 1, "text/plain; charset=us-ascii", "first", nil},
-	{warc.Resource, "gopher://h.example/0/a", 3, "text/plain", "second", nil},
-	{warc.Resource, "gopher://h.example/0/A", 4, "text/plain", "upper case", nil},
-	{warc.Metadata, "metadata:gopher://h.example/0/a", 1, "text/plain", "conversation", nil},
-	{warc.Resource, "ftp://h.example/pub/", 1, "text/plain", "-rw-r--r-- 1 a b 3 Jan 1 2020 x\r\n", nil},
-	{warc.Resource, "ftp://h.example:2121/pub/x", 1, "application/octet-stream", "abc", warc.Header{{Name: warc.FieldLastModified, Value: "2020-01-01T00:00:00Z"}}},
-	{warc.Resource, "ftp://h.example/pub/cut", 1, "text/plain", "ab", warc.Header{{Name: warc.FieldTruncated, Value: "disconnect"}}},
-	{warc.Response, "http://www.example.org/Dir/?b=2&a=1", 1, response, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nLast-Modified: Wed, 01 Jan 2020 00:00:00 GMT\r\n\r\n<title>x</title>", nil},
-	{warc.Response, "http://example.org/chunked", 1, response, "HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n", nil},
-	{warc.Response, "https://example.org/joined", 1, response, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nabc\r\nde", nil},
-	{warc.Resource, "news:m1@h.example", 1, "message/rfc822", "Subject: x\r\n\r\nx\r\n", nil},
-}
-
 func TestFind(t *testing.T) {
 	for _, suffix := range []string{".warc", ".warc.gz"} {
-		a := open(t, write(t, filepath.Join(t.TempDir(), "x"+suffix), sample...))
+		a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x"+suffix), warctest.Sample...))
 		for _, test := range []struct {
 			url  string
 			at   int
@@ -139,7 +67,7 @@ func TestFind(t *testing.T) {
 			{"http://example.org/joined", 9, "abc\r\nde"},
 			{"news:m1@h.example", 9, "Subject: x\r\n\r\nx\r\n"},
 		} {
-			if _, body, err := content(t, a, test.url, day.Add(time.Duration(test.at)*time.Second)); body != test.want || err != nil {
+			if _, body, err := content(t, a, test.url, warctest.Day.Add(time.Duration(test.at)*time.Second)); body != test.want || err != nil {
 				t.Errorf("%s at %d: %q, %v", test.url, test.at, body, err)
 			}
 		}
@@ -155,18 +83,18 @@ func TestFind(t *testing.T) {
 }
 
 func TestCapture(t *testing.T) {
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc.gz"), sample...))
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...))
 	for url, want := range map[string]Capture{
 		"ftp://h.example:2121/pub/x": {
-			URL: "ftp://h.example:2121/pub/x", Time: day.Add(time.Second), Type: warc.Resource, MediaType: "application/octet-stream",
+			URL: "ftp://h.example:2121/pub/x", Time: warctest.Day.Add(time.Second), Type: warc.Resource, MediaType: "application/octet-stream",
 			Digest: "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5", Size: 3, Modified: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
 		},
 		"http://example.org/dir/?a=1&b=2": {
-			URL: "http://www.example.org/Dir/?b=2&a=1", Time: day.Add(time.Second), Type: warc.Response, MediaType: "text/html; charset=utf-8", Status: 200,
+			URL: "http://www.example.org/Dir/?b=2&a=1", Time: warctest.Day.Add(time.Second), Type: warc.Response, MediaType: "text/html; charset=utf-8", Status: 200,
 			Digest: "sha1:PHIPOJVNXVPTP2TRPZXKMQ6K46SA5H6K", Size: 16, Modified: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
 		},
 		"http://example.org/chunked": {
-			URL: "http://example.org/chunked", Time: day.Add(time.Second), Type: warc.Response, Status: 404, Size: -1,
+			URL: "http://example.org/chunked", Time: warctest.Day.Add(time.Second), Type: warc.Response, Status: 404, Size: -1,
 			Digest: "sha1:NNPQN7DXVE5ZFQRZASNM7ZVXWV2SNS2K",
 		},
 	} {
@@ -186,7 +114,7 @@ func TestCapture(t *testing.T) {
 }
 
 func TestTruncated(t *testing.T) {
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc.gz"), sample...))
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...))
 	_, body, err := content(t, a, "ftp://h.example/pub/cut", time.Time{})
 	if body != "ab" || !errors.Is(err, fetch.ErrTruncated) || !strings.Contains(err.Error(), "disconnect") {
 		t.Errorf("%q, %v", body, err)
@@ -194,7 +122,7 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestCaptures(t *testing.T) {
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc.gz"), sample...))
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...))
 	for prefix, want := range map[string]string{
 		"gopher://h.example/0/":            "gopher://h.example/0/A+4 gopher://h.example/0/a+1 gopher://h.example/0/a+3",
 		"gopher://h.example/0/a":           "gopher://h.example/0/a+1 gopher://h.example/0/a+3",
@@ -211,7 +139,7 @@ func TestCaptures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, fmt.Sprintf("%s+%d", c.URL, int(c.Time.Sub(day)/time.Second)))
+			got = append(got, fmt.Sprintf("%s+%d", c.URL, int(c.Time.Sub(warctest.Day)/time.Second)))
 		}
 		if s := strings.Join(got, " "); s != want {
 			t.Errorf("%s:\n%s\nwant\n%s", prefix, s, want)
@@ -221,9 +149,9 @@ func TestCaptures(t *testing.T) {
 
 func TestSites(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a.warc.gz"), sample...)
-	write(t, filepath.Join(dir, "b.warc"), record{warc.Resource, "gopher://h/1", 0, "text/plain", "", nil}, record{warc.Resource, "gopher://h-1", 0, "text/plain", "", nil},
-		record{warc.Resource, "ftps://user@[::1]:99/x", 0, "text/plain", "", nil}, record{warc.Resource, "gopher://H/", 0, "text/plain", "", nil}, record{warc.Resource, "gopher://h", 0, "text/plain", "", nil})
+	warctest.Write(t, filepath.Join(dir, "a.warc.gz"), warctest.Sample...)
+	warctest.Write(t, filepath.Join(dir, "b.warc"), warctest.New(warc.Resource, "gopher://h/1", 0, "text/plain", "", nil), warctest.New(warc.Resource, "gopher://h-1", 0, "text/plain", "", nil),
+		warctest.New(warc.Resource, "ftps://user@[::1]:99/x", 0, "text/plain", "", nil), warctest.New(warc.Resource, "gopher://H/", 0, "text/plain", "", nil), warctest.New(warc.Resource, "gopher://h", 0, "text/plain", "", nil))
 	a := open(t, dir)
 	got, err := a.Sites()
 	want := []Site{
@@ -238,10 +166,10 @@ func TestSites(t *testing.T) {
 func TestRevisit(t *testing.T) {
 	dir := t.TempDir()
 	const digest = "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"
-	write(t, filepath.Join(dir, "1.warc.gz"),
-		record{warc.Resource, "ftp://h/x", 0, "text/plain", "abc", nil},
-		record{warc.Resource, "ftp://h/y", 5, "text/html", "abc", nil},
-		record{warc.Response, "http://h/", 0, response, "HTTP/1.1 200 OK\r\nA: 1\r\n\r\nabc", nil})
+	warctest.Write(t, filepath.Join(dir, "1.warc.gz"),
+		warctest.New(warc.Resource, "ftp://h/x", 0, "text/plain", "abc", nil),
+		warctest.New(warc.Resource, "ftp://h/y", 5, "text/html", "abc", nil),
+		warctest.New(warc.Response, "http://h/", 0, warctest.Response, "HTTP/1.1 200 OK\r\nA: 1\r\n\r\nabc", nil))
 	revisit := func(refers ...string) warc.Header {
 		h := warc.Header{{Name: warc.FieldProfile, Value: warc.IdenticalPayload}, {Name: warc.FieldPayloadDigest, Value: digest}}
 		if len(refers) > 0 {
@@ -249,16 +177,16 @@ func TestRevisit(t *testing.T) {
 		}
 		return h
 	}
-	write(t, filepath.Join(dir, "2.warc.gz"),
-		record{warc.Revisit, "ftp://h/x", 10, "", "", revisit()},
-		record{warc.Revisit, "ftp://h/z", 10, "", "", revisit("ftp://h/y", "2026-11-24T12:00:05Z")},
-		record{warc.Revisit, "ftp://h/none", 10, "", "", revisit("ftp://h/gone", "2026-11-24T12:00:05Z")},
-		record{warc.Revisit, "http://h/", 10, response, "HTTP/1.1 200 OK\r\nA: 2\r\n\r\n", revisit()},
-		record{warc.Revisit, "http://h/", 20, response, "HTTP/1.1 304 Not Modified\r\n\r\n", warc.Header{{Name: warc.FieldProfile, Value: warc.NotModified}, {Name: warc.FieldRefersToTargetURI, Value: "http://h/"}, {Name: warc.FieldRefersToDate, Value: "2026-11-24T12:00:00Z"}}})
+	warctest.Write(t, filepath.Join(dir, "2.warc.gz"),
+		warctest.New(warc.Revisit, "ftp://h/x", 10, "", "", revisit()),
+		warctest.New(warc.Revisit, "ftp://h/z", 10, "", "", revisit("ftp://h/y", "2026-11-24T12:00:05Z")),
+		warctest.New(warc.Revisit, "ftp://h/none", 10, "", "", revisit("ftp://h/gone", "2026-11-24T12:00:05Z")),
+		warctest.New(warc.Revisit, "http://h/", 10, warctest.Response, "HTTP/1.1 200 OK\r\nA: 2\r\n\r\n", revisit()),
+		warctest.New(warc.Revisit, "http://h/", 20, warctest.Response, "HTTP/1.1 304 Not Modified\r\n\r\n", warc.Header{{Name: warc.FieldProfile, Value: warc.NotModified}, {Name: warc.FieldRefersToTargetURI, Value: "http://h/"}, {Name: warc.FieldRefersToDate, Value: "2026-11-24T12:00:00Z"}}))
 	a := open(t, dir)
 	for url, media := range map[string]string{"ftp://h/x": "text/plain", "ftp://h/z": "text/html"} {
 		c, err := a.Find(url, time.Time{})
-		if err != nil || c.Type != warc.Revisit || c.MediaType != media || c.Size != 3 || !c.Time.Equal(day.Add(10*time.Second)) {
+		if err != nil || c.Type != warc.Revisit || c.MediaType != media || c.Size != 3 || !c.Time.Equal(warctest.Day.Add(10*time.Second)) {
 			t.Errorf("%+v, %v", c, err)
 		}
 		if _, body, err := content(t, a, url, time.Time{}); body != "abc" || err != nil {
@@ -266,7 +194,7 @@ func TestRevisit(t *testing.T) {
 		}
 	}
 	for at, head := range map[int]string{10: "HTTP/1.1 200 OK\r\nA: 2\r\n\r\n", 20: "HTTP/1.1 200 OK\r\nA: 1\r\n\r\n"} {
-		doc, body, err := content(t, a, "http://h/", day.Add(time.Duration(at)*time.Second))
+		doc, body, err := content(t, a, "http://h/", warctest.Day.Add(time.Duration(at)*time.Second))
 		if string(doc.Head) != head || body != "abc" || err != nil {
 			t.Errorf("%q %q %v", doc.Head, body, err)
 		}
@@ -283,7 +211,7 @@ func TestRevisit(t *testing.T) {
 // TestDamaged changes each octet of a file, which every reader must notice.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
-	name := write(t, filepath.Join(dir, "x.warc"), record{warc.Resource, "ftp://h/x", 0, "text/plain", "abc", nil})
+	name := warctest.Write(t, filepath.Join(dir, "x.warc"), warctest.New(warc.Resource, "ftp://h/x", 0, "text/plain", "abc", nil))
 	a := open(t, name)
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -306,4 +234,45 @@ func TestDamaged(t *testing.T) {
 	if _, err := a.Open(c); err == nil || !strings.Contains(err.Error(), "fetch1738 warc index") {
 		t.Error(err)
 	}
+}
+
+// TestOtherProgram opens what wget has written: a response in chunks, and records of wget itself.
+func TestOtherProgram(t *testing.T) {
+	a := open(t, "warc/testdata/wget-1.21.3.warc.gz")
+	n := 0
+	for c, err := range a.Captures("") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := a.Open(c)
+		if err != nil {
+			t.Fatal(c.URL, err)
+		}
+		body, err := io.ReadAll(doc.Body)
+		if err = errors.Join(err, doc.Body.Close()); err != nil || c.Size >= 0 && c.Size != int64(len(body)) {
+			t.Errorf("%s: %d bytes, want %d; %v", c.URL, len(body), c.Size, err)
+		}
+		if c.Type == warc.Response && (c.Status == 0 || !strings.HasPrefix(string(doc.Head), "HTTP/")) {
+			t.Errorf("%+v %q", c, doc.Head)
+		}
+		n++
+	}
+	if n == 0 {
+		t.Error("no captures")
+	}
+}
+
+// TestRecordsInOneMember opens a file in which all records are one gzip member: the second one is found
+// by reading the first one.
+func TestRecordsInOneMember(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(warctest.Write(t, filepath.Join(dir, "x.warc"), warctest.Sample...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "one.warc.gz")
+	if err := os.WriteFile(name, []byte(compressed(t, string(data))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	same(t, open(t, filepath.Join(dir, "x.warc")), open(t, name))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing/fstest"
+	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
@@ -73,4 +74,29 @@ func ExampleRecorder() {
 	// warcinfo application/warc-fields
 	// resource application/gopher-menu
 	// metadata text/plain; charset=us-ascii
+}
+
+// A document is found by its URL and a time.
+func ExampleOpen() {
+	a, err := archive.Open("warc/testdata/wget-1.21.3.warc.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer a.Close()
+	c, err := a.Find("http://127.0.0.1:18951/a.txt", time.Time{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	doc, err := a.Open(c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer doc.Body.Close()
+	fmt.Println(c.Time.Format(time.DateOnly), c.MediaType, c.Size)
+	if _, err := io.Copy(os.Stdout, doc.Body); err != nil { // compares it with its digest
+		log.Fatal(err)
+	}
+	// Output:
+	// 2026-11-27 text/plain 6
+	// hello
 }

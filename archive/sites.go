@@ -21,13 +21,26 @@ type Site struct {
 	Port uint16
 }
 
+// String returns the URL of the site, without a path.
+func (s Site) String() string {
+	if s.Host == "" {
+		return s.Scheme + ":"
+	}
+	host := s.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if s.Port != 0 && s.Port != locator.DefaultPort(s.Scheme) {
+		host += ":" + strconv.Itoa(int(s.Port))
+	}
+	return s.Scheme + "://" + host + "/"
+}
+
 // Sites returns the sites, sorted.
 func (a *Archive) Sites() ([]Site, error) {
 	found := make(map[Site]bool)
-	for _, p := range a.parts {
-		if err := p.sites(found); err != nil {
-			return nil, err
-		}
+	if err := a.EachSite(func(url string) { found[SiteOf(url)] = true }); err != nil {
+		return nil, err
 	}
 	sites := make([]Site, 0, len(found))
 	for s := range found {
@@ -39,32 +52,47 @@ func (a *Archive) Sites() ([]Site, error) {
 	return sites, nil
 }
 
-// sites adds the sites of a part. It reads the first line of each site, and then continues behind all
-// keys that begin in the same way. The keys of http, https and of "www." are the same, so all lines
-// of such a site are read.
-func (p *part) sites(found map[Site]bool) error {
+// EachSite calls found with a URL of each site, in each way in which the URLs have its host and port,
+// and perhaps with further ones.
+func (a *Archive) EachSite(found func(url string)) error {
+	for _, p := range a.parts {
+		if err := p.sites(found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sites calls found for the sites of a part. It reads the first line of each site, and then continues
+// behind all keys that begin in the same way. The keys of http, https and of "www." are the same, so
+// all lines of such a site are read.
+func (p *part) sites(found func(url string)) error {
 	for from, more := "", true; more; {
 		more = false
 		for l, err := range p.lines(from, "") {
 			if err != nil {
 				return err
 			}
-			group := siteKey(l.Line)
-			found[siteOf(l.URL)] = true
+			group := cdx.Site(l.Line)
+			found(l.URL)
 			if cdx.IsWeb(l.URL) {
 				if err := p.webSites(group, found); err != nil {
 					return err
 				}
 			}
-			from, more = after(group), true
+			from = cdx.After(group)
+			more = from != ""
+			if hosts := group + "//"; strings.HasSuffix(group, ":") && l.Key < hosts { // as snews:group and snews://host/group
+				from = hosts
+			}
 			break
 		}
 	}
 	return nil
 }
 
-// webSites adds the sites of lines that begin with group.
-func (p *part) webSites(group string, found map[Site]bool) error {
+// webSites calls found for the sites of lines that begin with group.
+func (p *part) webSites(group string, found func(url string)) error {
 	var known []byte // what the last line had from its key on, up to the end of the host
 	for text, err := range p.index.From(group) {
 		if err != nil || !bytes.HasPrefix(text, []byte(group)) {
@@ -78,7 +106,7 @@ func (p *part) webSites(group string, found map[Site]bool) error {
 		if err != nil {
 			return err
 		}
-		found[siteOf(l.URL)] = true
+		found(l.URL)
 		known = known[:0]
 		if i := bytes.Index(object, []byte("://")); i >= 0 {
 			if end := bytes.IndexByte(object[i+3:], '/'); end >= 0 {
@@ -89,31 +117,8 @@ func (p *part) webSites(group string, found map[Site]bool) error {
 	return nil
 }
 
-// siteKey returns what the keys of a site begin with.
-func siteKey(l *cdx.Line) string {
-	key := l.Key
-	if i := strings.IndexByte(key, ')'); i >= 0 && cdx.IsWeb(l.URL) && !cdx.IsWeb(key) {
-		return key[:i+1]
-	}
-	scheme, rest, _ := strings.Cut(key, ":")
-	if authority, ok := strings.CutPrefix(rest, "//"); ok {
-		host, _, ok := strings.Cut(authority, "/")
-		if !ok {
-			return key + " "
-		}
-		return scheme + "://" + host + "/"
-	}
-	return scheme + ":"
-}
-
-// after returns the least text that sorts after all texts that begin with prefix.
-func after(prefix string) string {
-	last := len(prefix) - 1
-	return prefix[:last] + string(prefix[last]+1)
-}
-
-// siteOf returns the site of a URL.
-func siteOf(url string) Site {
+// SiteOf returns the site of a URL.
+func SiteOf(url string) Site {
 	scheme, rest, _ := strings.Cut(url, ":")
 	s := Site{Scheme: strings.ToLower(scheme)}
 	authority, ok := strings.CutPrefix(rest, "//")

@@ -50,7 +50,7 @@ func (v front) open() error {
 func (v front) noPage(text string, err error) *failure {
 	f := failureOf(err)
 	ref, parseErr := place.Parser.Parse(text)
-	if _, ok := ref.Locator.(*locator.HTTP); ok && parseErr == nil {
+	if _, ok := ref.Locator.(*locator.HTTP); ok && parseErr == nil && v.h.Archive == nil {
 		f.Text, f.Do, f.Links = "Browsers show this URL themselves.", "Open it without the gateway:", v.urls(text)
 		return f
 	}
@@ -145,6 +145,9 @@ func (v front) start() place.Link { return place.Link{Path: v.h.Prefix + "/"} }
 
 // home is the page where a person enters a URL.
 func (v front) home() error {
+	if v.h.Archive != nil {
+		return v.archive()
+	}
 	if guard(v).enter() {
 		return nil
 	}

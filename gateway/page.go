@@ -67,6 +67,9 @@ func (v *visit) linkTo(l locator.Locator) place.Link {
 	case nil, *locator.File, *locator.Opaque:
 		return place.Link{}
 	case *locator.HTTP:
+		if v.h.Archive != nil { // it would lead to the server of today
+			return place.Link{}
+		}
 		return place.URL(l)
 	}
 	if v.native {
@@ -102,7 +105,7 @@ func (v *visit) render(kind string, status int, p *page) error {
 			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
 		}
 	}
-	if v.loc != nil || kind != "home" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
+	if v.loc != nil || kind != "home" && kind != "archive" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
 		p.Crumbs = v.crumbs(p.Heading)
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them

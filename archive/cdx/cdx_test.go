@@ -253,3 +253,21 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+func TestSite(t *testing.T) {
+	for key, want := range map[string]string{
+		"gopher://h/0/x": "gopher://h/", "ftp://u@h:2121/": "ftp://u@h:2121/", "gopher://h": "gopher://h ", "news:a@b/c": "news:", "x": "x:",
+	} {
+		if got := Site(&Line{Key: key, URL: key}); got != want {
+			t.Errorf("%s: %q", key, got)
+		}
+	}
+	if got := Site(&Line{Key: "org,example:81)/x)", URL: "http://example.org:81/x)"}); got != "org,example:81)" {
+		t.Error(got)
+	}
+	for prefix, want := range map[string]string{"a/": "a0", "a\xff\xff": "b", "\xff": "", "": "", "a\x7f": "a\x80"} {
+		if got := After(prefix); got != want {
+			t.Errorf("%q: %q", prefix, got)
+		}
+	}
+}

@@ -118,3 +118,33 @@ func withoutDots(path string) string {
 	}
 	return strings.Join(kept, "/")
 }
+
+// Site returns what the keys of all URLs of a site begin with: "org,example)", "gopher://h/",
+// "news:". That of a URL without a path is all of its key and a space.
+func Site(l *Line) string {
+	key := l.Key
+	if i := strings.IndexByte(key, ')'); i >= 0 && IsWeb(l.URL) && !IsWeb(key) {
+		return key[:i+1]
+	}
+	scheme, rest, _ := strings.Cut(key, ":")
+	if authority, ok := strings.CutPrefix(rest, "//"); ok {
+		host, _, ok := strings.Cut(authority, "/")
+		if !ok {
+			return key + " "
+		}
+		return scheme + "://" + host + "/"
+	}
+	return scheme + ":"
+}
+
+// After returns the least text that sorts after all texts that begin with prefix, or "".
+func After(prefix string) string {
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] < 0xFF {
+			b[i]++
+			return string(b[:i+1])
+		}
+	}
+	return ""
+}

@@ -55,6 +55,13 @@ func path(id []byte, length z3950.Number) (wpath string, ok bool) {
 	return string(id), err == nil && string(doc.id) == string(id)
 }
 
+// DocumentID returns the document-id in the URL of a document, which is sent to the server, and the
+// length of the document; -1 if the URL does not have it.
+func DocumentID(l *locator.WAIS) (id []byte, length int64, err error) {
+	doc, err := parsePath(l.WPath)
+	return doc.id, doc.length, err
+}
+
 // URL returns l in the form that WAIS browsers write: "wais://host/db/TEXT/162/1=…;2=…;". The
 // reserved characters of the document-id are not encoded. RFC 1738 requires the encoding, and
 // l.String does it. A [locator.Parser] that tolerates [locator.ReservedOctets] reads both forms.

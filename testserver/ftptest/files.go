@@ -47,6 +47,8 @@ func (f *session) failure(err error) string {
 		return "552 Exceeded storage allocation."
 	case errors.Is(err, fs.ErrInvalid):
 		return "553 File name not allowed."
+	case errors.Is(err, errors.ErrUnsupported):
+		return "502 Command not implemented."
 	}
 	return "451 Local error in processing."
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -99,6 +100,11 @@ type Server struct {
 	// Listing, if not nil, formats what LIST, NLST, MLSD, MLST and STAT send: one line for each
 	// element, without line ends. It may be called concurrently.
 	Listing func(Listing) []string `json:"-"`
+	// ListingOctets, if not nil, returns what LIST, NLST or MLSD sends for a directory, by its name in
+	// Content ("" is the root), octet for octet. If octets is nil without an error, the listing is
+	// made of Content. An error refuses the command; if it wraps errors.ErrUnsupported, with 502. The
+	// server closes octets. It may be called concurrently.
+	ListingOctets func(command, dir string) (octets io.ReadCloser, err error) `json:"-"`
 	// LoginFirst lists commands that require a login here, although they usually do not, such as
 	// "SYST".
 	LoginFirst []string

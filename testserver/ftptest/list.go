@@ -16,6 +16,18 @@ import (
 
 // Listings: names (NLST), ls -l (LIST), facts (MLSD). The lines have no line ends here.
 
+// listingOctets returns the octets that the program has for the listing of a directory, or nil.
+func (f *session) listingOctets(command, arg string) (io.ReadCloser, error) {
+	if f.srv.ListingOctets == nil {
+		return nil, nil
+	}
+	name := f.name(f.withoutFlags(arg))
+	if e, err := f.tree.Stat(name); err != nil || !e.Dir {
+		return nil, nil
+	}
+	return f.srv.ListingOctets(command, name)
+}
+
 // listing lists a directory, or a file as its only line.
 func (f *session) listing(command, arg string) ([]string, error) {
 	arg = f.withoutFlags(arg)

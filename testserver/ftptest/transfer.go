@@ -61,6 +61,12 @@ func (f *session) mlsd(arg string) error {
 // sendListing sends lines that end in CR LF, whatever the type.
 func (f *session) sendListing(command, arg string) error {
 	f.takeRestart()
+	if octets, err := f.listingOctets(command, arg); err != nil {
+		return f.fail(err)
+	} else if octets != nil {
+		defer octets.Close()
+		return f.transfer(listingReply, func(d *dataConn) error { return d.send(octets) })
+	}
 	lines, err := f.listing(command, arg)
 	if _, lists := f.srv.Replies[command+" 226 "+reason(err)]; err != nil && lists {
 		f.now.about = reason(err)
@@ -72,8 +78,10 @@ func (f *session) sendListing(command, arg string) error {
 	for _, l := range lines {
 		text.WriteString(l + "\r\n")
 	}
-	return f.transfer("150 Here comes the directory listing.", func(d *dataConn) error { return d.send(&text) })
+	return f.transfer(listingReply, func(d *dataConn) error { return d.send(&text) })
 }
+
+const listingReply = "150 Here comes the directory listing."
 
 func (f *session) store(arg string) error { return f.receive(arg, f.takeRestart()) }
 

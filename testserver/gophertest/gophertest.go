@@ -26,6 +26,11 @@ type Server struct {
 	// Search answers a search request. If nil, the server searches the text files of Content below
 	// the selector for all of the words.
 	Search func(selector, words string) []MenuLine `json:"-"`
+	// Answer, if not nil, is asked before Content. For a request, which is the line without its end,
+	// it returns the octets of the whole response; false means that the server responds as usual. The
+	// server closes octets, and resets the connection if they end in an error. It may be called
+	// concurrently.
+	Answer func(request string) (octets io.ReadCloser, ok bool) `json:"-"`
 	// Host and Port are the host and port of items in menus; the zero values mean those of Addr.
 	Host string
 	Port int
@@ -149,13 +154,20 @@ func (s *Server) serve(c *core.Client) {
 	if s.Dialect == DeafGopher && isPlusString(req.words) {
 		req.words = ""
 	}
-	var a answer
-	if isPlus {
-		a = s.plus(req, p)
-	} else {
-		a = s.prepare(req)
+	s.deliver(c, req, s.answerTo(line, req, p, isPlus))
+}
+
+// answerTo finds the answer to a request line.
+func (s *Server) answerTo(line string, req request, p plusRequest, isPlus bool) answer {
+	if s.Answer != nil {
+		if octets, ok := s.Answer(line); ok {
+			return answer{stage: "BINARY", body: octets}
+		}
 	}
-	s.deliver(c, req, a)
+	if isPlus {
+		return s.plus(req, p)
+	}
+	return s.prepare(req)
 }
 
 // deliver sends an answer, with the faults armed for it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -204,6 +205,32 @@ func TestTLS(t *testing.T) {
 		}
 		if srv.URL != "gophers://127.0.0.1:70" || !srv.Transcript().Has(testserver.FromClient, `"/motd.txt\r\n"`) {
 			t.Errorf("%s\n%s", srv.URL, srv.Transcript())
+		}
+	})
+}
+
+// TestAnswer tests that an answer of the program is sent as it is, and that the connection is reset if
+// it breaks off.
+func TestAnswer(t *testing.T) {
+	testclient.InBubble(t, "", func(t *testing.T) {
+		srv := gophertest.New(t, gopherInMemory, func(s *gophertest.Server) {
+			s.Answer = func(request string) (io.ReadCloser, bool) {
+				switch request {
+				case "own\twords\t+":
+					return io.NopCloser(strings.NewReader("+-2\r\n.own\n")), true
+				case "cut":
+					return io.NopCloser(io.MultiReader(strings.NewReader("cut"), iotest.ErrReader(io.ErrUnexpectedEOF))), true
+				}
+				return nil, false
+			}
+		})
+		for request, want := range map[string]string{"own\twords\t+\r\n": "+-2\r\n.own\n", "/motd.txt\r\n": "hello\r\nworld\r\n.\r\n"} {
+			if got, err := testclient.Ask(t, srv, srv.Addr, request); got != want || err != nil {
+				t.Errorf("%q: %q, %v, want %q", request, got, err, want)
+			}
+		}
+		if got, err := testclient.Ask(t, srv, srv.Addr, "cut\r\n"); !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("an answer that breaks off: %q, %v", got, err)
 		}
 	})
 }

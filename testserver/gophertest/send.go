@@ -2,6 +2,7 @@ package gophertest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
 		return 0
 	}
 	out := &core.Counter{W: p.Shape(s.m.Ctx(), c.Body(), c.Conn)}
-	err := s.write(out, a, p)
+	err := s.write(c, out, a, p)
 	if trailers := p.TakeAll(trailer); err == nil {
 		for _, t := range trailers {
 			_, _ = io.WriteString(out, t.Text)
@@ -26,7 +27,7 @@ func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
 }
 
 // write writes the answer, or what a fault sends instead.
-func (s *Server) write(out *core.Counter, a answer, p *core.Plan) error {
+func (s *Server) write(c *core.Client, out *core.Counter, a answer, p *core.Plan) error {
 	if instead, ok := replacement(a, p); ok {
 		_, err := io.WriteString(out, instead)
 		return err
@@ -45,6 +46,9 @@ func (s *Server) write(out *core.Counter, a answer, p *core.Plan) error {
 	}
 	direct, err := core.CopyData(out.W, a.body) // bypass the counter, so that the kernel copies
 	out.N += direct
+	if err != nil && !errors.Is(err, core.ErrCut) { // the end of the connection is that of the answer
+		core.EndConn(c.Conn, true)
+	}
 	return err
 }
 

@@ -33,6 +33,8 @@ type Server struct {
 	// Groups are newsgroups by name, each with its articles in order from number 1: header, an
 	// empty line, body. They are sent unchanged. An empty one means an article that has expired.
 	Groups map[string][]string
+	// Spool, if not nil, has the groups and articles in place of Groups and Content.
+	Spool Spool `json:"-"`
 	// Descriptions are the descriptions in LIST NEWSGROUPS, by group.
 	Descriptions map[string]string
 	// Users are the accounts. If there are any, only they can read the groups in Protected.
@@ -77,6 +79,9 @@ func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Serve
 		if set != nil {
 			set(s)
 		}
+	}
+	if s.Spool != nil {
+		s.ReadOnly, s.Hide = true, append(slices.Clip(s.Hide), "NEWNEWS")
 	}
 	err := build.Start(ctx, &s.Server, core.Service{
 		Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,

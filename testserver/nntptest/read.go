@@ -27,8 +27,10 @@ func (n *session) selectGroup(name string) error {
 
 // lookup returns a group, or the reply that says why it is not available.
 func (n *session) lookup(name string) (*group, string) {
-	g := n.srv.news.find(name)
+	g, err := n.srv.news.find(name)
 	switch {
+	case err != nil:
+		return nil, "403 The group cannot be read."
 	case g == nil:
 		return nil, "411 No such group."
 	case slices.Contains(n.srv.Forbidden, name):
@@ -107,8 +109,11 @@ func (n *session) listActive(pattern string) error {
 
 // listGroups lists the groups that match a pattern, with their article numbers.
 func (n *session) listGroups(first, pattern string) error {
+	if n.srv.Spool != nil {
+		return n.listSpool(first, pattern)
+	}
 	return n.listNames(first, pattern, func(name string) string {
-		g := n.srv.news.find(name)
+		g, _ := n.srv.news.find(name)
 		_, low, high := n.srv.news.numbers(g)
 		status := "y"
 		if n.srv.ReadOnly {
@@ -151,13 +156,30 @@ func (n *session) over(arg string) error {
 	if refusal != "" {
 		return n.reply(refusal)
 	}
-	var lines strings.Builder
-	for _, number := range numbers {
-		if line, err := n.srv.news.overview(n.srv.news.articleByNumber(n.group, number)); err == nil {
-			lines.WriteString(line)
+	const first = "224 Overview follows"
+	if s := n.srv.Spool; s != nil {
+		lines, err := s.Overview(n.group.name, numbers[0], numbers[len(numbers)-1])
+		switch {
+		case err != nil:
+			return n.reply("403 The overview cannot be read.")
+		case lines != nil:
+			defer lines.Close()
+			return n.block(first, lines, false)
 		}
 	}
-	return n.block("224 Overview follows", strings.NewReader(lines.String()), false)
+	return n.block(first, &lineReader{next: func() (string, error) {
+		for len(numbers) > 0 {
+			a := n.srv.news.articleByNumber(n.group, numbers[0])
+			numbers = numbers[1:]
+			if a == nil {
+				continue
+			}
+			if line, err := n.srv.news.overview(a); err == nil {
+				return line, nil
+			}
+		}
+		return "", io.EOF
+	}}, false)
 }
 
 // inRange returns the numbers of the articles in a range of the selected group, or of the current
@@ -217,7 +239,7 @@ func (n *session) article(code int, arg string) error {
 	switch {
 	case errors.Is(err, errForbiddenArticle):
 		return n.reply("502 Not for you.")
-	case err != nil:
+	case err != nil && len(text) == 0:
 		return n.reply("403 The article cannot be read.")
 	}
 	first := fmt.Sprintf("%d %d %s", code, number, a.id(text))
@@ -230,6 +252,9 @@ func (n *session) article(code int, arg string) error {
 	case 223:
 		return n.reply(first)
 	}
+	if err != nil {
+		return n.block(first, io.MultiReader(bytes.NewReader(text), failing{err}), false)
+	}
 	return n.block(first, bytes.NewReader(text), false)
 }
 
@@ -239,10 +264,10 @@ func (n *session) locate(arg string) (a *article, number int, refusal string) {
 		if a = n.srv.news.articleByID(arg); a == nil {
 			return nil, 0, "430 No such article."
 		}
-		if _, refusal = n.lookup(a.group); refusal != "" {
-			return nil, 0, refusal
+		if !a.spooled {
+			_, refusal = n.lookup(a.group)
 		}
-		return a, 0, ""
+		return a, 0, refusal
 	}
 	number, err := strconv.Atoi(arg)
 	switch {
@@ -271,7 +296,7 @@ func (n *session) sendBlock(out io.Writer, lines io.Reader, record bool) error {
 	if data, ok := n.plan.Take(core.Data); ok {
 		_, err = io.WriteString(sent, data.Text)
 	} else {
-		err = n.plan.DotText(core.DotText{}).Send(sent, lines)
+		err = n.plan.DotText(core.DotText{Exact: n.srv.Spool != nil}).Send(sent, lines)
 	}
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ type group struct {
 	articles map[int]*article
 	low      int
 	high     int
+	spool    []int // the numbers, in place of articles
 }
 
 // article is a text, or a file of Content.
@@ -44,6 +45,10 @@ type article struct {
 	text   string
 	file   string
 	posted time.Time // zero if it was there from the start
+
+	spooled bool   // text is sent as it is
+	asked   string // the message-id that has led to a spooled one
+	err     error  // why text is not complete
 }
 
 // open reads the content. It forgets what clients have posted.
@@ -182,10 +187,21 @@ func (g *group) fileArticle(file string) *article {
 }
 
 // find returns a group, or nil.
-func (r *store) find(name string) *group {
+func (r *store) find(name string) (*group, error) {
+	if s := r.srv.Spool; s != nil {
+		numbers, err := s.Numbers(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		g := &group{name: name, spool: numbers, low: 1}
+		if len(numbers) > 0 {
+			g.low, g.high = numbers[0], numbers[len(numbers)-1]
+		}
+		return g, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.groups[name]
+	return r.groups[name], nil
 }
 
 // names returns the names of all groups, sorted.
@@ -198,6 +214,9 @@ func (r *store) names() []string {
 // numbers returns the numbers of a group's articles, sorted, with the group's low and high water
 // marks.
 func (r *store) numbers(g *group) (numbers []int, low, high int) {
+	if r.srv.Spool != nil {
+		return g.spool, g.low, g.high
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(g.articles)), g.low, g.high
@@ -205,6 +224,9 @@ func (r *store) numbers(g *group) (numbers []int, low, high int) {
 
 // articleByNumber returns the article of a number, or nil.
 func (r *store) articleByNumber(g *group, number int) *article {
+	if s := r.srv.Spool; s != nil {
+		return r.spooled(article{group: g.name, number: number}, func() (io.ReadCloser, error) { return s.Article(g.name, number) })
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return g.articles[number]
@@ -212,6 +234,9 @@ func (r *store) articleByNumber(g *group, number int) *article {
 
 // articleByID returns an article by its message-id, brackets included, or nil.
 func (r *store) articleByID(id string) *article {
+	if s := r.srv.Spool; s != nil {
+		return r.spooled(article{asked: id}, func() (io.ReadCloser, error) { return s.ArticleByID(id) })
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
@@ -235,7 +260,10 @@ func (r *store) posted() []string {
 
 // read returns an article as it is sent, before dot-stuffing.
 func (r *store) read(a *article) ([]byte, error) {
-	if a.file == "" {
+	switch {
+	case a.spooled:
+		return []byte(a.text), a.err
+	case a.file == "":
 		return netLines(strings.NewReader(a.text))
 	}
 	f, e, err := r.srv.m.Tree.Open(a.file)
@@ -256,13 +284,19 @@ func (a *article) header(e tree.Entry) []byte {
 		a.group, core.OneLine.Replace(e.Name), e.ModTime.UTC().Format(time.RFC1123Z), a.ownID())
 }
 
-// ownID returns the message-id of an article whose text has none.
+// ownID returns the message-id of an article whose text has none (RFC 3977 §6.2.1.2).
 func (a *article) ownID() string {
+	if a.spooled {
+		return "<0>"
+	}
 	return fmt.Sprintf("<%d.%s@testserver.test>", a.number, a.group)
 }
 
 // id returns an article's message-id, as in its header.
 func (a *article) id(text []byte) string {
+	if a.asked != "" {
+		return a.asked
+	}
 	if id := field(text, "Message-ID"); id != "" {
 		return id
 	}
@@ -368,10 +402,11 @@ func (r *store) accept(text string) string {
 	return "240 Article received " + id
 }
 
-// overview returns an article's line in an overview (RFC 3977 §8.3.2).
+// overview returns an article's line in an overview (RFC 3977 §8.3.2). That of an article which
+// cannot be read to its end is made from what can be read.
 func (r *store) overview(a *article) (string, error) {
 	text, err := r.read(a)
-	if err != nil {
+	if len(text) == 0 && err != nil {
 		return "", err
 	}
 	_, body := splitArticle(text)

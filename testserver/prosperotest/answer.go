@@ -76,6 +76,7 @@ type answerer struct {
 	out       strings.Builder
 	plain     bool
 	directory string // chosen by DIRECTORY
+	object    Object // the same, for a Store
 	cut       bool   // something cannot be expressed in protocol 1
 	over      bool   // an error has ended the answer
 }
@@ -83,6 +84,9 @@ type answerer struct {
 // answer runs the commands of a request in order, up to the first error.
 func (s *Server) answer(q *question) string {
 	a := &answerer{srv: s, plain: q.plain}
+	for _, l := range q.lines {
+		a.object.selected(l) // the lines SELECT may follow the command
+	}
 	for _, l := range q.lines {
 		a.command(l)
 		if a.over {
@@ -105,18 +109,20 @@ func (a *answerer) command(l []string) {
 		a.version(l[1:])
 	case "AUTHENTICATE", "AUTHENTICATOR", "SELECT", "FILTER":
 	case "DIRECTORY":
-		if len(l) < 3 || l[1] != "ASCII" {
+		if len(l) < 3 || l[1] != "ASCII" && a.srv.Store == nil {
 			a.fail("ERROR", "Malformed input line: "+l[0])
 			return
 		}
 		a.directory = l[2]
+		a.object.named(l[1:])
 	case "LIST":
 		a.list(l[1:])
 	case "GET-OBJECT-INFO":
-		if len(l) < 4 || l[2] != "ASCII" {
+		if len(l) < 4 || l[2] != "ASCII" && a.srv.Store == nil {
 			a.fail("ERROR", "Malformed input line: "+l[0])
 			return
 		}
+		a.object.named(l[2:])
 		a.info(strings.Split(l[1], "+"), l[3])
 	case "PARAMETER":
 		a.out.WriteString("PARAMETER NOTSET MOTD\n")
@@ -178,6 +184,10 @@ func (a *answerer) forwarded(hsoname string) bool {
 
 // info answers GET-OBJECT-INFO.
 func (a *answerer) info(wanted []string, hsoname string) {
+	if a.srv.Store != nil {
+		fromStore{a}.info(wanted[0] == "CONTENTS")
+		return
+	}
 	if a.forwarded(hsoname) {
 		return
 	}
@@ -242,6 +252,11 @@ func (a *answerer) contents(name string) {
 		a.fail("FAILURE", "SERVER-FAILED")
 		return
 	}
+	a.out.Write(contentsLine(octets))
+}
+
+// contentsLine returns the line that has the contents of an object.
+func contentsLine(octets []byte) []byte {
 	attr := proto.Attribute{Of: "OBJECT", Nature: "INTRINSIC", Name: "CONTENTS", Type: "SEQUENCE", Value: []string{"DATA", string(octets)}}
-	a.out.Write(attr.Append(nil))
+	return attr.Append(nil)
 }

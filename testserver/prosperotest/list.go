@@ -41,6 +41,10 @@ type listed struct {
 // list answers LIST.
 func (a *answerer) list(args []string) {
 	options, names := a.listArgs(args)
+	if a.srv.Store != nil {
+		fromStore{a}.list(names)
+		return
+	}
 	if a.forwarded(a.directory) {
 		return
 	}

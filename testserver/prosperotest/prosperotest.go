@@ -46,6 +46,9 @@ type Server struct {
 	// Site makes the server an archie server too. Below "ARCHIE/" is an index of Content. Its
 	// entries say that the files are available from this host, or host(port), by anonymous FTP.
 	Site string
+	// Store, if not nil, has the directories and objects in place of Content, Links, Forwarded and
+	// Site.
+	Store Store `json:"-"`
 	// OnlyVersion1 makes the server behave like one from before 1993.
 	OnlyVersion1 bool
 

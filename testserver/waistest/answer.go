@@ -17,6 +17,7 @@ type answering struct {
 	req   *z3950.Search
 	room  int  // what is left for the answer, in bytes
 	plain bool // the client is too old for types
+	open  *reading
 
 	info    []byte
 	records int
@@ -81,6 +82,10 @@ func (a *answering) search() {
 	}
 	if strings.Contains(name, "@") {
 		a.fail("SH", "this server forwards no searches")
+		return
+	}
+	if a.srv.Library != nil {
+		a.ask(strings.TrimSuffix(name, ".src"))
 		return
 	}
 	index, err := a.srv.indexed()
@@ -229,18 +234,24 @@ func retrievals(query []z3950.Token) []retrieval {
 
 // retrieve answers a query of type "1".
 func (a *answering) retrieve() {
-	index, err := a.srv.indexed()
-	if err != nil {
-		a.fail("S1", err.Error())
-		return
-	}
 	name, _, _ := strings.Cut(a.req.DatabaseNames, "\x1f")
-	db := index.databases[strings.TrimSuffix(name, ".src")]
 	list := retrievals(a.req.Query)
 	if len(list) == 0 {
 		a.fail("SF", "Missing DocID in request")
 		return
 	}
+	if a.srv.Library != nil {
+		for _, r := range list {
+			a.slice(strings.TrimSuffix(name, ".src"), r)
+		}
+		return
+	}
+	index, err := a.srv.indexed()
+	if err != nil {
+		a.fail("S1", err.Error())
+		return
+	}
+	db := index.databases[strings.TrimSuffix(name, ".src")]
 	for _, r := range list {
 		switch {
 		case db == nil && a.srv.FreeWAIS, r.typ == "" && a.srv.FreeWAIS:

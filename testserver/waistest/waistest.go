@@ -37,6 +37,8 @@ type Server struct {
 	// Databases are the databases that can be searched. If nil, there is a database "files" of all
 	// Content, and one for each top-level directory, with the name of the directory.
 	Databases []Database
+	// Library, if not nil, answers searches and has the documents, in place of Databases and Content.
+	Library Library `json:"-"`
 	// Host and Port are the server's host and port in document-ids and descriptions; the zero
 	// values mean those of Addr.
 	Host string
@@ -118,6 +120,8 @@ const maxRequest = 100000
 func (s *Server) serve(c *core.Client) {
 	out := c.Body() // recording is done here, message by message
 	limit := s.MaxMessage
+	var open reading
+	defer open.close()
 	for {
 		header, message, err := z3950.ReadMessage(c, nil, maxRequest)
 		if len(message) > 0 {
@@ -135,7 +139,7 @@ func (s *Server) serve(c *core.Client) {
 		case err != nil:
 			return
 		}
-		answer, ok := s.answer(req, header, &limit)
+		answer, ok := s.answer(req, header, &limit, &open)
 		if !ok || !s.send(c, out, p, header, answer) {
 			return
 		}
@@ -170,7 +174,7 @@ func (s *Server) read(octets []byte) request {
 
 // answer computes the answer to a request. A nil PDU means an empty answer; false means that the
 // server closes the connection.
-func (s *Server) answer(req request, header z3950.Header, limit *int) (z3950.PDU, bool) {
+func (s *Server) answer(req request, header z3950.Header, limit *int, open *reading) (z3950.PDU, bool) {
 	switch p := req.pdu.(type) {
 	case *z3950.Init:
 		if s.NoInit || len(p.Info) > 0 {
@@ -179,7 +183,7 @@ func (s *Server) answer(req request, header z3950.Header, limit *int) (z3950.PDU
 		*limit = min(s.MaxMessage, int(p.MaximumRecordSize))
 		return s.answerInit(p, *limit), true
 	case *z3950.Search:
-		a := answering{srv: s, req: p, room: *limit, plain: header.Version < '2'}
+		a := answering{srv: s, req: p, room: *limit, plain: header.Version < '2', open: open}
 		switch {
 		case p.Words != nil:
 			a.search()

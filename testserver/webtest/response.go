@@ -26,6 +26,7 @@ type response struct {
 	noRanges    bool
 	wrote       bool      // the head has been sent
 	body        io.Writer // nil when the response has none
+	sent        int64     // bytes of the body
 	instead     bool      // the body is that of a Data fault
 	mayContinue bool      // 100 Continue has been sent or was not requested
 	last        bool      // the connection ends after this response
@@ -129,6 +130,7 @@ func (w *response) Write(p []byte) (int, error) {
 	}
 	var n int
 	n, w.err = w.body.Write(p)
+	w.sent += int64(n)
 	return n, w.err
 }
 
@@ -151,11 +153,27 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	if limited && w.err == nil && w.body == io.Writer(w.client.Conn) && !w.instead && !w.plan.Has(chunked) {
 		if _, ok := part.R.(*os.File); ok {
 			n, err := io.Copy(w.body, src)
+			w.sent += n
 			w.err = err
 			return n, err
 		}
 	}
 	return io.CopyBuffer(struct{ io.Writer }{w}, src, make([]byte, core.CopySize))
+}
+
+// handle lets h answer the request.
+func (w *response) handle(h http.Handler) {
+	defer func() {
+		if v := recover(); v == http.ErrAbortHandler {
+			w.wrote, w.err = true, core.ErrCut
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	h.ServeHTTP(w, w.req)
+	if length, err := strconv.ParseInt(w.header.Get("Content-Length"), 10, 64); w.body != nil && err == nil && w.sent < length {
+		w.last = true
+	}
 }
 
 // finish ends the response. It returns false if the connection ends too.

@@ -27,6 +27,10 @@ import (
 type Server struct {
 	testserver.Server `json:"-"`
 
+	// Handler, if not nil, answers the requests instead of the server. If it panics with
+	// http.ErrAbortHandler, or writes less than the Content-Length that it has set, the connection is
+	// closed. Without a Content-Length, the end of the connection is the end of the body.
+	Handler http.Handler `json:"-"`
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
 	Users map[string]testserver.User `json:"-"`
 	// Protected lists path prefixes that require a login. If nil, all paths require one.
@@ -184,6 +188,10 @@ func badRequest(err error) string {
 
 // route answers one request.
 func (s *Server) route(w *response, req *http.Request, head []byte) {
+	if s.Handler != nil {
+		w.handle(s.Handler)
+		return
+	}
 	name := tree.Clean(req.URL.Path)
 	if r, ok := s.Redirects[req.URL.Path]; ok {
 		w.redirect(r)

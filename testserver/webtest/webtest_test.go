@@ -413,3 +413,39 @@ func TestUserRights(t *testing.T) {
 		}
 	})
 }
+
+// TestHandler tests the responses of a Handler: one that has less than its length, or that is given up,
+// has no clean end.
+func TestHandler(t *testing.T) {
+	testclient.InBubble(t, "", func(t *testing.T) {
+		srv := webtest.New(t, webInMemory, func(s *webtest.Server) {
+			s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/short":
+					w.Header().Set("Content-Length", "9")
+				case "/abort":
+					w.Header().Set("Content-Length", "9")
+					io.WriteString(w, "four")
+					panic(http.ErrAbortHandler)
+				case "/whole":
+					w.Header().Set("Content-Length", "4")
+				}
+				io.WriteString(w, "four")
+			})
+		})
+		client := webClient(t, srv)
+		for path, whole := range map[string]bool{"/whole": true, "/motd.txt": true, "/short": false, "/abort": false} {
+			for range 2 { // on a connection that may have been kept
+				res, err := client.Get(srv.URL + path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := io.ReadAll(res.Body)
+				res.Body.Close()
+				if string(body) != "four" || (err == nil) != whole {
+					t.Errorf("%s: %q, %v", path, body, err)
+				}
+			}
+		}
+	})
+}

@@ -35,6 +35,7 @@ type DotText struct {
 	NoStuffing bool
 	StuffLone  bool // only a line that is nothing but a dot is stuffed
 	BareLF     bool
+	Exact      bool // octets are sent as they are: only CR LF ends a line
 }
 
 // DotText returns what a server does always, together with the faults of p, which act now.
@@ -43,10 +44,11 @@ func (p *Plan) DotText(always DotText) DotText {
 	always.LoneDot = p.Acts(LoneDot) || always.LoneDot
 	always.NoStuffing = p.Acts(NoStuffing) || always.NoStuffing
 	always.BareLF = p.Acts(BareLF) || always.BareLF
+	always.Exact = always.Exact && !always.BareLF
 	return always
 }
 
-// Send sends lines, ended by a line of one dot.
+// Send sends lines, ended by a line of one dot. An error of text comes in place of that line.
 func (t DotText) Send(w io.Writer, text io.Reader) error {
 	end := "\r\n"
 	if t.BareLF {
@@ -54,15 +56,22 @@ func (t DotText) Send(w io.Writer, text io.Reader) error {
 	}
 	size := bufferSize(text)
 	out := bufio.NewWriterSize(w, min(textSize, 2*size+8)) // stuffing may lengthen each line
-	in := bufio.NewReaderSize(FromNetASCII(text), size)
-	for first := true; ; { // first: at the beginning of a line
+	if !t.Exact {
+		text = FromNetASCII(text)
+	}
+	in := bufio.NewReaderSize(text, size)
+	for first, cr := true, false; ; { // first: at the beginning of a line; cr: after a CR
 		part, err := in.ReadSlice('\n')
 		line, whole := bytes.CutSuffix(part, []byte{'\n'})
+		if t.Exact {
+			cr, whole = bytes.HasSuffix(part, []byte{'\r'}), whole && (cr && len(line) == 0 || bytes.HasSuffix(line, []byte{'\r'}))
+			line = part
+		}
 		if first && !t.NoStuffing && bytes.HasPrefix(line, []byte{'.'}) && (len(line) == 1 || !t.StuffLone) {
 			out.WriteByte('.')
 		}
 		out.Write(line)
-		if whole || err == io.EOF && (len(line) > 0 || !first) {
+		if whole && !t.Exact || !whole && err == io.EOF && (len(line) > 0 || !first) {
 			out.WriteString(end)
 		}
 		if whole && t.LoneDot {
@@ -70,14 +79,16 @@ func (t DotText) Send(w io.Writer, text io.Reader) error {
 			t.LoneDot = false
 		}
 		first = whole
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			break
+		switch {
+		case err == nil || errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != io.EOF:
+			return errors.Join(out.Flush(), err)
+		case !t.NoDot:
+			out.WriteString("." + end)
 		}
+		return out.Flush()
 	}
-	if !t.NoDot {
-		out.WriteString("." + end)
-	}
-	return out.Flush()
 }
 
 // Counter counts the bytes that are written to W.

@@ -68,10 +68,10 @@ func (t *layers) inBase(name, as string) (Entry, error) {
 		}
 		return Entry{}, fs.ErrNotExist
 	}
-	if !fs.ValidPath(name) {
-		return Entry{}, fs.ErrNotExist
-	}
 	info, err := fs.Stat(t.base, name)
+	if errors.Is(err, fs.ErrInvalid) { // as of most file systems, if the name is not UTF-8
+		err = fs.ErrNotExist
+	}
 	if err != nil {
 		return Entry{}, err
 	}

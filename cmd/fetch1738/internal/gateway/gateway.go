@@ -32,6 +32,9 @@ on standard error. The gateway accepts connections from this computer only, and
 fetches from public addresses only. --install registers it with the desktop, so
 that a click on such a URL opens the page (Linux).
 
+With --archive, the pages are those of WARC and WACZ files, and nothing is
+fetched from the servers of today.
+
   $ fetch1738 gateway
   http://127.0.0.1:8738/
 `
@@ -46,6 +49,8 @@ type options struct {
 	port               uint16
 	listen             string
 	hosts, clients     []string
+	archives           []string
+	at                 string
 	tokenFile          string
 	proxy              bool
 	verbose, quiet     bool
@@ -70,9 +75,13 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.BoolVar(&o.install, "install", false, "Open such URLs with the gateway on this desktop, then exit")
 	v.BoolVar(&o.uninstall, "uninstall", false, "Undo --install, then exit")
 	v.StringVar(&o.open, "open", "", "Open URL in the web browser; start the gateway if it does not run (`URL`)")
+	v.StringArrayVar(&o.archives, "archive", nil, "Show the captures of the WARC or WACZ file, or folder of these, `FILE`; may be repeated")
+	v.StringVar(&o.at, "at", "", "With --archive, as of a day or `TIME`, such as 1994-12-01; otherwise, the last captures")
 	v.Take(o.op, "allow-port", "allow-zone", "cacert", "connect-to", "dns-servers", "insecure", "interface", "news-server", "resolve", "socks5-hostname")
 	return func(ctx context.Context) int {
-		if v.NArg() > 0 {
+		if o.archives != nil {
+			o.archives = append(o.archives, v.Args()...) // as from --archive *.warc.gz
+		} else if v.NArg() > 0 {
 			return v.Complain("unexpected argument %q%s", v.Arg(0), argumentHint(v.Arg(0)))
 		}
 		if err := o.check(); err != nil {
@@ -111,6 +120,10 @@ func (o *options) check() error {
 		return fmt.Errorf("--cacert %s: with --install, use an absolute path", o.op.TLS.CAFile)
 	case modes > 0 && o.port == 0:
 		return errors.New("--install and --open require a fixed port; use --port 1 to 65535")
+	case modes > 0 && o.archives != nil:
+		return errors.New("--install and --open are for a gateway to the servers of today, without --archive")
+	case o.archives == nil && o.at != "":
+		return errors.New("--at is for --archive")
 	case o.listen == "" && len(o.clients) > 0:
 		return errors.New("--allow-client has no effect without --listen, because only this computer can connect")
 	}
@@ -157,8 +170,15 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	}
 	c := &client.Client{Streams: v.Std}
 	defer c.Close()
-	resolver, err := o.resolver(ctx, c)
-	if err != nil {
+	var resolver *fetch1738.Resolver
+	var past *gateway.Archive
+	if o.archives != nil {
+		var end func()
+		if resolver, past, end, err = o.archive(); err != nil {
+			return v.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+		}
+		defer end()
+	} else if resolver, err = o.resolver(ctx, c); err != nil {
 		return v.Complain("%v", err)
 	}
 	defer resolver.Close()
@@ -169,7 +189,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 
 	port := listeners[0].Addr().(*net.TCPAddr).Port
 	h := &gateway.Handler{
-		Resolver: resolver, Hosts: o.names(at, port), AllowClients: clients, Token: token, Proxy: o.proxy, Option: option,
+		Resolver: resolver, Hosts: o.names(at, port), AllowClients: clients, Token: token, Proxy: o.proxy, Option: option, Archive: past,
 	}
 	shown := &journal{w: v.Std.Err}
 	if !o.quiet {
@@ -199,6 +219,9 @@ func (o *options) banner() string {
 	also := ""
 	if o.proxy {
 		also = ", also as a proxy,"
+	}
+	if o.archives != nil {
+		also = ", from an archive," + also
 	}
 	return "fetch1738: serving pages of ftp, gopher, news, wais and prospero URLs" + also + " until interrupted"
 }

@@ -26,6 +26,7 @@ const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
        fetch1738 serve --control ADDR [--root DIR] [--until-eof]
        fetch1738 serve --script FILE... [--control ADDR] [--root DIR]
        fetch1738 serve --replay FILE [--SCHEME ADDR]...
+       fetch1738 serve --archive FILE... [--at TIME]
 
 Serves a folder, or a small sample, by FTP, gopher, HTTP, NNTP, WAIS and
 Prospero until interrupted; NNTP shows folders as newsgroups, WAIS as databases.
@@ -46,6 +47,11 @@ then their files in the format txtar.
 and times. --replay plays the server's side of such a file to a client, byte for
 byte and not faster, and shows where the client sends something else.
 
+With --archive, the sites of WARC and WACZ files, as they were at a time, each
+on a port of its own: the line has the URL and that of the original. Menus lead
+to these ports; an item of a site that the archive does not have becomes a line
+of text. Nothing is fetched.
+
   $ fetch1738 serve --gopher 7070 --root notes
   gopher://127.0.0.1:7070/
   $ fetch1738 serve --control 0 --until-eof
@@ -63,7 +69,8 @@ type options struct {
 	servers                   []play.Server
 	root, control, tokenFile  string
 	store, record, replay     string
-	hosts, scripts            []string
+	hosts, scripts, archives  []string
+	at                        string
 	recorder                  *record.Recorder // nil without --record
 	public, verbose, untilEOF bool
 }
@@ -82,6 +89,8 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringVar(&o.store, "store", "", "With --control or --script, let servers keep uploads in folders below `DIR`")
 	v.StringVar(&o.record, "record", "", "Record all connections in `FILE`, with passwords and times; what it has is deleted")
 	v.StringVar(&o.replay, "replay", "", "Play the server's side of the record `FILE`, on its ports or those of the options of schemes")
+	v.StringArrayVar(&o.archives, "archive", nil, "Serve the sites of the WARC or WACZ file, or folder of these, `FILE`; may be repeated")
+	v.StringVar(&o.at, "at", "", "With --archive, as of a day or `TIME`, such as 1994-12-01; otherwise, the last captures")
 	v.BoolVar(&o.untilEOF, "until-eof", false, "End when standard input ends, as when the program that started this one does")
 	v.BoolVar(&o.public, "public", false, "Allow addresses that other hosts can reach")
 	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations on standard error")
@@ -90,7 +99,9 @@ func define(v *cli.Verb) func(context.Context) int {
 
 // run serves until ctx ends, and returns the exit code.
 func (o *options) run(ctx context.Context) int {
-	if o.NArg() > 0 {
+	if o.archives != nil {
+		o.archives = append(o.archives, o.Args()...) // as from --archive *.warc.gz
+	} else if o.NArg() > 0 {
 		return o.Complain("unexpected argument %q%s", o.Arg(0), argumentHint(o.Verb, o.Arg(0)))
 	}
 	if o.untilEOF {
@@ -100,6 +111,12 @@ func (o *options) run(ctx context.Context) int {
 	serve := func(ctx context.Context) int { return o.serve(ctx, addrs) }
 	switch {
 	case err != nil:
+	case o.archives != nil && (len(addrs) > 0 || o.Changed("control") || o.scripts != nil || o.root != "" || o.store != "" || o.replay != "" || o.public):
+		err = errors.New("--archive serves each site on a free port of 127.0.0.1, without --SCHEME, --control, --script, --root, --store, --replay and --public")
+	case o.archives != nil:
+		serve = o.serveArchive
+	case o.at != "":
+		err = errors.New("--at is for --archive")
 	case o.replay != "" && (o.Changed("control") || o.scripts != nil || o.root != "" || o.record != "" || o.verbose):
 		err = errors.New("--replay plays what was recorded, without --control, --script, --root, --record and -v")
 	case o.replay != "":

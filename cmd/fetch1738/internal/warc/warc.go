@@ -23,7 +23,9 @@ gzip members. Each line has the place, what is wrong, and what is right. A note 
 about something that is permitted. list prints a line for each record: offset,
 date, type, size, media type and URL. get writes the last document that the file
 has of a URL, or the one of the record at an offset, and compares it with its
-digest.
+digest. index prints the index of the files in CDXJ, sorted; gateway and serve find
+it beside a file as FILE.cdxj, and in a folder as index.cdxj. With --wacz it packs
+the files and their index into one file.
 
 The exit code is 0 if nothing is wrong, 1 if something is, 18 if a document was not
 received completely, 26 if a file cannot be read, and 78 if there is no such record.
@@ -61,19 +63,19 @@ func (o *options) tasks() []task {
 	return []task{
 		{"verify", o.verify},
 		{"list", o.list},
-		{"index", o.index},
 		{"get", o.get},
+		{"index", o.index},
 	}
 }
 
 // define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	o := &options{Verb: v}
-	v.StringVarP(&o.output, "output", "o", "", "Write the index to this `FILE`, not to standard output")
-	v.StringVar(&o.wacz, "wacz", "", "Write a WACZ `FILE` with the WARC files, their index and a list of pages")
 	v.BoolVar(&o.json, "json", false, "verify, list: print JSON Lines")
 	v.BoolVar(&o.head, "head", false, "get: print the header of the record, and that of an HTTP message, without the document")
 	v.BoolVar(&o.record, "record", false, "get: print the whole record")
+	v.StringVarP(&o.output, "output", "o", "", "index: write the index to `FILE`, not to standard output")
+	v.StringVar(&o.wacz, "wacz", "", "index: write a WACZ `FILE` with the WARC files, their index and a list of pages")
 	return o.run
 }
 

@@ -1,4 +1,6 @@
-package archive
+// Package wacz writes WACZ files: WARC files with their index and a list of pages in a ZIP file, as
+// WACZ 1.1.1 describes it. [archive.Open] reads them.
+package wacz
 
 import (
 	"archive/zip"
@@ -10,19 +12,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
-	"github.com/fetch1738/fetch1738/archive/warc"
 )
 
-// WACZ describes a WACZ file that is written.
-type WACZ struct {
+// Options say what a WACZ file says about itself.
+type Options struct {
 	// Title and Description, which may have Markdown, are for readers.
 	Title, Description string
 	// Software is the program that writes the file, with its version.
@@ -31,31 +29,31 @@ type WACZ struct {
 	Now func() time.Time
 }
 
-// WriteWACZ writes a WACZ 1.1.1 file with all of the archive: the WARC files as they are, one index of
+// Write writes a WACZ file with all of an archive: the WARC files as they are, one index of
 // them, a list of the pages, and the SHA-256 of each file. Pages are menus, folders, newsgroups and
 // HTML documents. WARC files that are still being written are refused. After an error w has no
 // valid ZIP file.
-func (a *Archive) WriteWACZ(w io.Writer, o WACZ) error {
+func Write(w io.Writer, a *archive.Archive, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	z := zip.NewWriter(w)
-	if err := a.writeWACZ(&waczWriter{WACZ: o, zip: z}); err != nil {
+	if err := (&writer{Options: o, archive: a, zip: z}).write(); err != nil {
 		return err
 	}
 	return z.Close()
 }
 
-// writeWACZ writes the members. The list of the others comes last.
-func (a *Archive) writeWACZ(w *waczWriter) error {
-	names, err := a.writeWARCs(w)
+// write writes the members. The list of the others comes last.
+func (w *writer) write() error {
+	err := w.warcs()
 	if err == nil {
-		err = a.writeIndex(w, names)
+		err = w.index()
 	}
 	var main page
 	if err == nil {
 		err = w.add("pages/pages.jsonl", zip.Deflate, func(to io.Writer) (err error) {
-			main, err = a.writePages(to)
+			main, err = writePages(to, w.archive)
 			return err
 		})
 	}
@@ -79,35 +77,36 @@ func (a *Archive) writeWACZ(w *waczWriter) error {
 
 // A datapackage is the content of datapackage.json.
 type datapackage struct {
-	Profile     string         `json:"profile"`
-	Version     string         `json:"wacz_version"`
-	Title       string         `json:"title"`
-	Description string         `json:"description"`
-	Created     string         `json:"created"`
-	Modified    string         `json:"modified"`
-	Software    string         `json:"software,omitempty"`
-	MainPage    string         `json:"mainPageUrl,omitempty"`
-	MainDate    string         `json:"mainPageDate,omitempty"`
-	Resources   []waczResource `json:"resources"`
+	Profile     string     `json:"profile"`
+	Version     string     `json:"wacz_version"`
+	Title       string     `json:"title"`
+	Description string     `json:"description"`
+	Created     string     `json:"created"`
+	Modified    string     `json:"modified"`
+	Software    string     `json:"software,omitempty"`
+	MainPage    string     `json:"mainPageUrl,omitempty"`
+	MainDate    string     `json:"mainPageDate,omitempty"`
+	Resources   []resource `json:"resources"`
 }
 
-// A waczResource is a member in the list of datapackage.json.
-type waczResource struct {
+// A resource is a member in the list of datapackage.json.
+type resource struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
 	Hash  string `json:"hash"`
 	Bytes int64  `json:"bytes"`
 }
 
-// A waczWriter writes members and keeps the list of them.
-type waczWriter struct {
-	WACZ
+// A writer writes members and keeps the list of them.
+type writer struct {
+	Options
+	archive   *archive.Archive
 	zip       *zip.Writer
-	resources []waczResource
+	resources []resource
 }
 
 // add writes a member.
-func (w *waczWriter) add(name string, method uint16, content func(io.Writer) error) error {
+func (w *writer) add(name string, method uint16, content func(io.Writer) error) error {
 	member, err := w.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: w.Now()})
 	if err != nil {
 		return err
@@ -116,7 +115,7 @@ func (w *waczWriter) add(name string, method uint16, content func(io.Writer) err
 	if err := content(io.MultiWriter(member, hash, n)); err != nil {
 		return err
 	}
-	w.resources = append(w.resources, waczResource{path.Base(name), name, "sha256:" + hex.EncodeToString(hash.Sum(nil)), n.n})
+	w.resources = append(w.resources, resource{path.Base(name), name, "sha256:" + hex.EncodeToString(hash.Sum(nil)), n.n})
 	return nil
 }
 
@@ -136,56 +135,36 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeWARCs copies the WARC files, and returns their names in the WACZ file.
-func (a *Archive) writeWARCs(w *waczWriter) (map[place]string, error) {
-	names, used := make(map[place]string), make(map[string]bool)
-	for _, p := range a.parts {
-		for _, key := range slices.Sorted(maps.Keys(p.files)) {
-			from := p.files[key]
-			if strings.HasSuffix(from.name, warc.OpenSuffix) {
-				return nil, fmt.Errorf("%s is still being written", from.name)
-			}
-			name := unusedName(filepath.Base(key), used)
-			names[from] = name
-			err := w.add("archive/"+name, zip.Store, func(to io.Writer) error {
-				file, content, err := from.open()
-				if err != nil {
-					return err
-				}
-				_, err = io.Copy(to, content)
-				return errors.Join(err, file.Close())
-			})
-			if err != nil {
-				return nil, err
-			}
+// warcs copies the WARC files.
+func (w *writer) warcs() error {
+	for _, file := range w.archive.Files() {
+		content, err := file.Open()
+		if err != nil {
+			return err
+		}
+		err = w.add("archive/"+file.Name, zip.Store, func(to io.Writer) error {
+			_, err := io.Copy(to, content)
+			return err
+		})
+		if err = errors.Join(err, content.Close()); err != nil {
+			return err
 		}
 	}
-	return names, nil
-}
-
-// unusedName puts a number before a name that is used already.
-func unusedName(base string, used map[string]bool) string {
-	name := base
-	for n := 2; used[name]; n++ {
-		name = fmt.Sprintf("%d-%s", n, base)
-	}
-	used[name] = true
-	return name
+	return nil
 }
 
 // perBlock is how many lines of an index are compressed together.
 const perBlock = 3000
 
-// writeIndex writes the lines of all parts as one index. A long one is compressed in blocks, which
+// index writes the lines of all files as one index. A long one is compressed in blocks, which
 // index.idx lists (ZipNum), so that a reader need not fetch all of it.
-func (a *Archive) writeIndex(w *waczWriter, names map[place]string) error {
+func (w *writer) index() error {
 	var s cdx.Sorter
 	n := 0
-	for l, err := range a.lines("") {
+	for l, err := range w.archive.Lines("") {
 		if err != nil {
 			return errors.Join(err, s.Close())
 		}
-		l.Filename = names[l.part.files[l.Filename]]
 		line, err := l.Text()
 		if err == nil {
 			err = s.Add(line)

@@ -4,8 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,114 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fetch1738/fetch1738/archive/internal/warctest"
 	"github.com/fetch1738/fetch1738/archive/warc"
 )
-
-// fixed is what the tests write WACZ files with.
-var fixed = WACZ{Title: "T", Software: "test/1", Now: func() time.Time { return day }}
-
-// pack writes a WACZ file.
-func pack(t *testing.T, a *Archive, name string) string {
-	t.Helper()
-	file, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(a.WriteWACZ(file, fixed), file.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
-// members returns the members of a ZIP file in order, and their contents.
-func members(t *testing.T, name string) (names []string, contents map[string]string) {
-	t.Helper()
-	z, err := zip.OpenReader(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	contents = make(map[string]string)
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, f.Name)
-		contents[f.Name] = string(data)
-		if strings.HasPrefix(f.Name, "archive/") != (f.Method == zip.Store) && !strings.HasPrefix(f.Name, "indexes/") {
-			t.Errorf("%s has the method %d", f.Name, f.Method)
-		}
-	}
-	return names, contents
-}
-
-func TestWriteWACZ(t *testing.T) {
-	dir := t.TempDir()
-	one := write(t, filepath.Join(dir, "a", "x.warc.gz"), sample...)
-	two := write(t, filepath.Join(dir, "b", "x.warc.gz"),
-		record{warc.Resource, "gopher://h.example/1/", 0, menuType, "1To the \xfcber menu\t/m\tH.example\t70\r\n0text\t/t\th.example\t70\r\n", nil},
-		record{warc.Resource, "gopher://h.example/1/m", 1, menuType, "", nil},
-		record{warc.Resource, "gopher://h.example/1/m", 5, menuType, "i", warc.Header{{Name: warc.FieldTruncated, Value: "time"}}},
-		record{warc.Resource, "gopher://h.example:70/1/a%20b", 2, menuType, "", nil})
-	a := open(t, one, two)
-	name := pack(t, a, filepath.Join(dir, "out.wacz"))
-	names, contents := members(t, name)
-	want := []string{"archive/x.warc.gz", "archive/2-x.warc.gz", "indexes/index.cdx", "pages/pages.jsonl", "datapackage.json", "datapackage-digest.json"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Error(diff)
-	}
-	var pages []string
-	for line := range strings.Lines(contents["pages/pages.jsonl"]) {
-		var p struct{ URL, TS, Title string }
-		if err := json.Unmarshal([]byte(line), &p); err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, strings.TrimSpace(p.URL+" "+p.TS+" "+p.Title))
-	}
-	wantPages := []string{
-		"All Pages",
-		"ftp://h.example/pub/ 2026-11-24T12:00:01Z pub",
-		"gopher://h.example/1/ 2026-11-24T12:00:00Z h.example",
-		"gopher://h.example/1/m 2026-11-24T12:00:01Z To the über menu",
-		"gopher://h.example:70/1/a%20b 2026-11-24T12:00:02Z a b",
-		"http://www.example.org/Dir/?b=2&a=1 2026-11-24T12:00:01Z x",
-	}
-	if diff := cmp.Diff(wantPages, pages); diff != "" {
-		t.Error(diff)
-	}
-	var list struct {
-		Profile, WACZ_Version, Title, MainPageURL, MainPageDate string
-		Resources                                               []struct {
-			Name, Path, Hash string
-			Bytes            int
-		}
-	}
-	if err := json.Unmarshal([]byte(contents["datapackage.json"]), &list); err != nil {
-		t.Fatal(err)
-	}
-	if list.Profile != "data-package" || list.WACZ_Version != "1.1.1" || list.Title != "T" || list.MainPageURL != "gopher://h.example/1/" || list.MainPageDate != "2026-11-24T12:00:00Z" {
-		t.Errorf("%+v", list)
-	}
-	for i, r := range list.Resources {
-		data := contents[names[i]]
-		if r.Path != names[i] || r.Name != filepath.Base(r.Path) || r.Bytes != len(data) || r.Hash != fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(data))) {
-			t.Errorf("%+v, want %s", r, names[i])
-		}
-	}
-	if len(list.Resources) != 4 {
-		t.Errorf("%d resources", len(list.Resources))
-	}
-	if want := fmt.Sprintf(`"sha256:%x"`, sha256.Sum256([]byte(contents["datapackage.json"]))); !strings.Contains(contents["datapackage-digest.json"], want) {
-		t.Error(contents["datapackage-digest.json"])
-	}
-	same(t, a, open(t, name))
-	same(t, a, open(t, filepath.Dir(name))) // the folder with the file
-}
 
 // same compares the captures of two archives and their contents.
 func same(t *testing.T, a, b *Archive) {
@@ -147,22 +40,6 @@ func same(t *testing.T, a, b *Archive) {
 	if diff := cmp.Diff(list(a), list(b)); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// TestLongIndex has an index in three blocks.
-func TestLongIndex(t *testing.T) {
-	var records []record
-	for i := range 2*perBlock + 10 {
-		records = append(records, record{warc.Resource, fmt.Sprintf("gopher://h/0/%d", i), i, "text/plain", fmt.Sprint(i), nil})
-	}
-	a := open(t, write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
-	name := pack(t, a, filepath.Join(t.TempDir(), "x.wacz"))
-	_, contents := members(t, name)
-	list := contents["indexes/index.idx"]
-	if strings.Count(list, "\n") != 4 || !strings.HasPrefix(list, "!meta 0 {\"format\": \"cdxj-gzip-1.0\"") || !strings.Contains(list, "\ngopher://h/0/0 20261124120000 {\"offset\": 0,") {
-		t.Error(list)
-	}
-	same(t, a, open(t, name))
 }
 
 // zipped makes a ZIP file. A name with "!" at the end is compressed.
@@ -196,7 +73,7 @@ func zipped(t *testing.T, contents ...string) string {
 // several files, or none.
 func TestForeignWACZ(t *testing.T) {
 	dir := t.TempDir()
-	data, err := os.ReadFile(write(t, filepath.Join(dir, "x.warc.gz"), sample...))
+	data, err := os.ReadFile(warctest.Write(t, filepath.Join(dir, "x.warc.gz"), warctest.Sample...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +114,7 @@ func compressed(t *testing.T, text string) string {
 }
 
 func TestHostileWACZ(t *testing.T) {
-	data, err := os.ReadFile(write(t, filepath.Join(t.TempDir(), "x.warc.gz"), sample...))
+	data, err := os.ReadFile(warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,8 +168,8 @@ func TestIndexFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one := write(t, filepath.Join(dir, "1.warc.gz"), sample...)
-	two := write(t, filepath.Join(dir, "2.warc"), record{warc.Resource, "gopher://z/0/z", 0, "text/plain", "z", nil})
+	one := warctest.Write(t, filepath.Join(dir, "1.warc.gz"), warctest.Sample...)
+	two := warctest.Write(t, filepath.Join(dir, "2.warc"), warctest.New(warc.Resource, "gopher://z/0/z", 0, "text/plain", "z", nil))
 	index(one+".cdxj", one)
 	index(filepath.Join(dir, "index.cdxj"), dir)
 	for _, test := range []struct {
@@ -309,11 +186,11 @@ func TestIndexFile(t *testing.T) {
 	if sites, err := a.Sites(); err != nil || len(sites) != 8 {
 		t.Error(sites, err)
 	}
-	write(t, two, record{warc.Resource, "gopher://z/0/new", 0, "text/plain", "z", nil})
+	warctest.Write(t, two, warctest.New(warc.Resource, "gopher://z/0/new", 0, "text/plain", "z", nil))
 	if a := open(t, dir); a.parts[0].temp == nil {
 		t.Error("the index of a file that has grown is used")
 	}
-	write(t, filepath.Join(dir, "3.warc"))
+	warctest.Write(t, filepath.Join(dir, "3.warc"))
 	index(filepath.Join(dir, "index.cdxj"), one, two)
 	if a := open(t, dir); a.parts[0].temp == nil {
 		t.Error("an index without one of the files is used")
@@ -324,7 +201,7 @@ func TestIndexFile(t *testing.T) {
 	if a := open(t, dir); a.parts[0].temp == nil {
 		t.Error("an index that is not sorted is used")
 	}
-	if err := WriteIndex(io.Discard, one, filepath.Join(dir, "..", filepath.Base(dir))); err == nil || !strings.Contains(err.Error(), "only one file named 1.warc.gz") {
+	if err := WriteIndex(io.Discard, one, filepath.Join(dir, "..", filepath.Base(dir))); err == nil || !strings.Contains(err.Error(), "another file with this name") {
 		t.Error(err)
 	}
 }
@@ -342,7 +219,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"absent.warc": "no such file", "a.txt": "not a WARC file", "empty": "no WARC or WACZ files", "half.warc": "record at offset 0", "none.wacz": "not a valid zip file",
+		"absent.warc": "no such file", "a.txt": "not a WARC file", "empty": "there are no WARC or WACZ files", "half.warc": "record at offset 0", "none.wacz": "not a valid zip file",
 	} {
 		a, err := Open(filepath.Join(dir, name))
 		if err == nil {
@@ -358,7 +235,7 @@ func TestOpenErrors(t *testing.T) {
 // closed it.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
-	name := write(t, filepath.Join(dir, "x.warc"), sample[0], sample[1])
+	name := warctest.Write(t, filepath.Join(dir, "x.warc"), warctest.Sample[0], warctest.Sample[1])
 	if err := os.Rename(name, name+warc.OpenSuffix); err != nil {
 		t.Fatal(err)
 	}
@@ -370,16 +247,16 @@ func TestUnfinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := open(t, dir)
-	if _, err := a.Find(sample[1].url, time.Time{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := a.Find(warctest.Sample[1].URL, time.Time{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if err := a.WriteWACZ(io.Discard, fixed); err == nil || !strings.Contains(err.Error(), "still being written") {
+	if _, err := a.Files()[0].Open(); err == nil || !strings.Contains(err.Error(), "still being written") {
 		t.Error(err)
 	}
 	if err := os.Rename(name+warc.OpenSuffix, name); err != nil {
 		t.Fatal(err)
 	}
-	if _, body, err := content(t, a, sample[0].url, time.Time{}); body != sample[0].body || err != nil {
+	if _, body, err := content(t, a, warctest.Sample[0].URL, time.Time{}); body != warctest.Sample[0].Body || err != nil {
 		t.Error(body, err)
 	}
 }
