@@ -82,8 +82,13 @@ func (a *Archive) Find(url string, at time.Time) (*Capture, error) {
 
 // find returns the capture as Find does, of those that are wanted; or nil.
 func (a *Archive) find(url string, at time.Time, wanted func(*cdx.Line) bool) (*Capture, error) {
+	return a.findKey(cdx.Key(url), url, at, wanted)
+}
+
+// findKey is find for a URL with a key.
+func (a *Archive) findKey(key, url string, at time.Time, wanted func(*cdx.Line) bool) (*Capture, error) {
 	var best *Capture
-	for l, err := range a.lines(cdx.Key(url) + " ") {
+	for l, err := range a.lines(key + " ") {
 		if err != nil {
 			return nil, err
 		}
@@ -146,11 +151,14 @@ type line struct {
 }
 
 // lines yields the lines of all parts with a prefix, in order.
-func (a *Archive) lines(prefix string) iter.Seq2[line, error] {
+func (a *Archive) lines(prefix string) iter.Seq2[line, error] { return a.linesFrom(prefix, prefix) }
+
+// linesFrom yields those that do not sort before from.
+func (a *Archive) linesFrom(from, prefix string) iter.Seq2[line, error] {
 	if len(a.parts) == 1 {
-		return a.parts[0].lines(prefix, prefix)
+		return a.parts[0].lines(from, prefix)
 	}
-	return merged(a.parts, prefix)
+	return merged(a.parts, from, prefix)
 }
 
 // capture returns what a line says.
@@ -185,7 +193,7 @@ func (l line) capture() *Capture {
 
 // resolved adds to a revisit what is known of the capture that it refers to.
 func (a *Archive) resolved(c *Capture) (*Capture, error) {
-	if c.Type != warc.Revisit {
+	if c == nil || c.Type != warc.Revisit {
 		return c, nil
 	}
 	c.MediaType = ""

@@ -307,3 +307,44 @@ func TestDamaged(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOtherProgram opens what wget has written: a response in chunks, and records of wget itself.
+func TestOtherProgram(t *testing.T) {
+	a := open(t, "warc/testdata/wget-1.21.3.warc.gz")
+	n := 0
+	for c, err := range a.Captures("") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := a.Open(c)
+		if err != nil {
+			t.Fatal(c.URL, err)
+		}
+		body, err := io.ReadAll(doc.Body)
+		if err = errors.Join(err, doc.Body.Close()); err != nil || c.Size >= 0 && c.Size != int64(len(body)) {
+			t.Errorf("%s: %d bytes, want %d; %v", c.URL, len(body), c.Size, err)
+		}
+		if c.Type == warc.Response && (c.Status == 0 || !strings.HasPrefix(string(doc.Head), "HTTP/")) {
+			t.Errorf("%+v %q", c, doc.Head)
+		}
+		n++
+	}
+	if n == 0 {
+		t.Error("no captures")
+	}
+}
+
+// TestRecordsInOneMember opens a file in which all records are one gzip member: the second one is found
+// by reading the first one.
+func TestRecordsInOneMember(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(write(t, filepath.Join(dir, "x.warc"), sample...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "one.warc.gz")
+	if err := os.WriteFile(name, []byte(compressed(t, string(data))), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	same(t, open(t, filepath.Join(dir, "x.warc")), open(t, name))
+}

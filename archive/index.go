@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,26 +25,31 @@ const (
 // finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
 // of all files. So it also has a line for each file that says how long the file was.
 func WriteIndex(w io.Writer, names ...string) error {
-	files := make(map[string]place)
+	p := &part{files: make(map[string]place)}
 	for _, name := range names {
-		info, err := os.Stat(name)
-		found := []string{name}
-		if err == nil && info.IsDir() {
-			found, err = filesOf(name, isWARC)
+		folder := filepath.Dir(name)
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			folder = name
 		}
+		err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || path != name && !isWARC(path) {
+				return err
+			}
+			n := len(p.files)
+			if p.add(folder, path); len(p.files) == n {
+				return fmt.Errorf("%s: there is another file with this name; an index of both must be that of a folder", path)
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		for _, name := range found {
-			base := filepath.Base(name)
-			if other, used := files[base]; used {
-				return fmt.Errorf("%s and %s: an index can have only one file named %s", other.name, name, base)
-			}
-			files[base] = place{name, 0, -1}
-		}
+	}
+	if len(p.files) == 0 {
+		return errors.New("there are no WARC files in the folder")
 	}
 	var s cdx.Sorter
-	for base, place := range files {
+	for base, place := range p.files {
 		err := indexFile(place, base, &s)
 		if err == nil {
 			err = fileLine(place.name, base, &s)

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
@@ -56,40 +58,46 @@ func (p place) open() (*os.File, *io.SectionReader, error) {
 // record.
 func Open(names ...string) (*Archive, error) {
 	a := new(Archive)
-	if err := a.addAll(names); err != nil {
+	o := &opener{Archive: a, loose: &part{files: make(map[string]place)}}
+	err := o.open(names)
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
 
-func (a *Archive) addAll(names []string) error {
-	loose := make(map[string]place)
+// An opener opens what names stand for.
+type opener struct {
+	*Archive
+	loose *part // the files without an index, by their names
+}
+
+func (o *opener) open(names []string) error {
 	for _, name := range names {
-		if err := a.add(name, loose); err != nil {
+		if err := o.add(name); err != nil {
 			return err
 		}
 	}
-	if len(loose) > 0 {
-		p := &part{files: loose}
-		a.parts = append(a.parts, p)
-		return p.makeIndex()
+	if len(o.loose.files) == 0 {
+		return nil
 	}
-	return nil
+	o.parts = append(o.parts, o.loose)
+	return o.loose.makeIndex()
 }
 
-// add opens what a name stands for. Files without an index are added to loose.
-func (a *Archive) add(name string, loose map[string]place) error {
+// add opens what a name stands for.
+func (o *opener) add(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return a.addFolder(name, loose)
+		return o.addFolder(name)
 	case isWACZ(name):
-		return a.addWACZ(name)
+		return o.addWACZ(name)
 	case isWARC(name):
 		p := &part{files: map[string]place{filepath.Base(name): {name, 0, -1}}}
-		return a.addIndexed(p, name+".cdxj", loose)
+		return o.addIndexed(p, name+".cdxj")
 	}
 	return fmt.Errorf("%s: not a WARC file (.warc, .warc.gz), a WACZ file (.wacz) or a folder", name)
 }
@@ -102,46 +110,50 @@ func isWARC(name string) bool {
 
 func isWACZ(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".wacz") }
 
-func (a *Archive) addFolder(name string, loose map[string]place) error {
-	files, err := filesOf(name, isWARC)
-	packed, err2 := filesOf(name, isWACZ)
-	if err = errors.Join(err, err2); err == nil && len(files)+len(packed) == 0 {
-		err = fmt.Errorf("%s: the folder has no WARC or WACZ files", name)
-	}
-	for i := 0; i < len(packed) && err == nil; i++ {
-		err = a.addWACZ(packed[i])
-	}
-	if err != nil || len(files) == 0 {
-		return err
-	}
+// addFolder opens all files below a folder. Its index has their paths from there.
+func (o *opener) addFolder(folder string) error {
 	p := &part{files: make(map[string]place)}
-	for _, file := range files {
-		p.files[filepath.Base(file)] = place{file, 0, -1}
+	before := len(o.parts)
+	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || entry.IsDir():
+		case isWACZ(name):
+			return o.addWACZ(name)
+		case isWARC(name):
+			p.add(folder, name)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(p.files) > 0:
+		return o.addIndexed(p, filepath.Join(folder, "index.cdxj"))
+	case len(o.parts) == before:
+		return fmt.Errorf("%s: there are no WARC or WACZ files in the folder", folder)
 	}
-	return a.addIndexed(p, filepath.Join(name, "index.cdxj"), loose)
+	return nil
 }
 
-// filesOf returns the files of a kind in a folder.
-func filesOf(folder string, kind func(name string) bool) (files []string, err error) {
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		if !e.IsDir() && kind(e.Name()) {
-			files = append(files, filepath.Join(folder, e.Name()))
-		}
+// add adds a file by its path from a folder.
+func (p *part) add(folder, name string) {
+	rel, err := filepath.Rel(folder, name)
+	if err != nil {
+		rel = name
 	}
-	return files, err
+	p.files[filepath.ToSlash(rel)] = place{name, 0, -1}
 }
 
 // addIndexed adds a part if it has an index; else its files are added to loose.
-func (a *Archive) addIndexed(p *part, index string, loose map[string]place) error {
+func (o *opener) addIndexed(p *part, index string) error {
 	switch fits, err := p.openIndex(index); {
 	case err != nil:
 		return err
 	case fits:
-		a.parts = append(a.parts, p)
+		o.parts = append(o.parts, p)
 	default:
 		for _, place := range p.files {
-			loose[place.name] = place
+			o.loose.files[place.name] = place
 		}
 	}
 	return nil
@@ -241,57 +253,44 @@ func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
 	}
 }
 
-// merged yields the lines of several parts in order.
-func merged(parts []*part, prefix string) iter.Seq2[line, error] {
+// merged yields the lines of several parts with a prefix that do not sort before from, in order.
+func merged(parts []*part, from, prefix string) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		type source struct {
 			next func() (line, error, bool)
 			line line
 		}
 		var sources []*source
-		advance := func(s *source) (bool, error) {
-			l, err, ok := s.next()
-			s.line = l
-			return ok, err
-		}
 		for _, p := range parts {
-			next, stop := iter.Pull2(p.lines(prefix, prefix))
+			next, stop := iter.Pull2(p.lines(from, prefix))
 			defer stop()
-			s := &source{next: next}
-			ok, err := advance(s)
-			if err != nil {
-				yield(line{}, err)
-				return
-			}
-			if ok {
-				sources = append(sources, s)
-			}
+			sources = append(sources, &source{next: next})
 		}
-		for len(sources) > 0 {
-			first := 0
-			for i, s := range sources {
-				if before(s.line, sources[first].line) {
-					first = i
+		last := slices.Clone(sources) // those that need a line
+		for {
+			for _, s := range last {
+				l, err, ok := s.next()
+				if err != nil {
+					yield(line{}, err)
+					return
+				}
+				if s.line = l; !ok {
+					sources = slices.DeleteFunc(sources, func(x *source) bool { return x == s })
 				}
 			}
-			if !yield(sources[first].line, nil) {
+			if len(sources) == 0 {
 				return
 			}
-			ok, err := advance(sources[first])
-			if err != nil {
-				yield(line{}, err)
+			first := slices.MinFunc(sources, func(a, b *source) int { return compare(a.line, b.line) })
+			if !yield(first.line, nil) {
 				return
 			}
-			if !ok {
-				sources = append(sources[:first], sources[first+1:]...)
-			}
+			last = []*source{first}
 		}
 	}
 }
 
-func before(a, b line) bool {
-	if a.Key != b.Key {
-		return a.Key < b.Key
-	}
-	return a.Time.Before(b.Time)
+// compare compares lines by key and time.
+func compare(a, b line) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), a.Time.Compare(b.Time))
 }

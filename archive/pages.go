@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -51,12 +52,12 @@ func isPage(c *Capture) bool {
 
 // writePages writes a line for the last capture of each page that is complete, if there is one. It
 // returns the page that was captured first.
-func (a *Archive) writePages(w io.Writer) (first page, err error) {
-	titles, close, err := a.menuTitles()
+func writePages(w io.Writer, a *Archive) (first page, err error) {
+	titles, file, err := menuTitles(a)
 	if err != nil {
 		return first, err
 	}
-	defer func() { err = errors.Join(err, close()) }()
+	defer func() { err = errors.Join(err, cdx.RemoveTemp(file)) }()
 	if _, err := io.WriteString(w, "{\"format\":\"json-pages-1.0\",\"id\":\"pages\",\"title\":\"All Pages\"}\n"); err != nil {
 		return first, err
 	}
@@ -68,7 +69,7 @@ func (a *Archive) writePages(w io.Writer) (first page, err error) {
 		if last == nil {
 			return nil
 		}
-		p, err := a.page(last, titles)
+		p, err := pageOf(a, last, titles)
 		if err != nil {
 			return err
 		}
@@ -97,8 +98,8 @@ func (a *Archive) writePages(w io.Writer) (first page, err error) {
 	return first, write()
 }
 
-// page returns the line for a capture.
-func (a *Archive) page(c *Capture, titles *cdx.Index) (page, error) {
+// pageOf returns the line for a capture.
+func pageOf(a *Archive, c *Capture, titles *cdx.Index) (page, error) {
 	media, _, _ := strings.Cut(c.MediaType, ";")
 	p := page{ID: warc.NewID()[len("<urn:uuid:"):][:36], URL: c.URL, Time: c.Time.UTC().Format(time.RFC3339), Media: media, Size: max(c.Size, 0)}
 	p.ID = strings.ReplaceAll(p.ID, "-", "")
@@ -107,7 +108,7 @@ func (a *Archive) page(c *Capture, titles *cdx.Index) (page, error) {
 	}
 	var err error
 	if media == "text/html" {
-		p.Title, err = a.htmlTitle(c)
+		p.Title, err = htmlTitle(a, c)
 	}
 	if p.Title == "" && err == nil {
 		p.Title, err = linkTitle(c.URL, titles)
@@ -154,7 +155,7 @@ func oneLine(s string) string {
 var titleElement = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
 
 // htmlTitle returns the title of an HTML document, if it is near the beginning.
-func (a *Archive) htmlTitle(c *Capture) (string, error) {
+func htmlTitle(a *Archive, c *Capture) (string, error) {
 	doc, err := a.Open(c)
 	if errors.Is(err, fs.ErrNotExist) { // the capture that a revisit refers to
 		return "", nil
@@ -172,35 +173,34 @@ func (a *Archive) htmlTitle(c *Capture) (string, error) {
 	return title, errors.Join(err, doc.Body.Close())
 }
 
-// menuTitles returns an index of the links in all menus, with lines "KEY NUMBER TEXT", and a function
-// that removes it.
-func (a *Archive) menuTitles() (titles *cdx.Index, close func() error, err error) {
+// menuTitles returns an index of the links in all menus, with lines "KEY NUMBER TEXT", and its
+// temporary file.
+func menuTitles(a *Archive) (titles *cdx.Index, file *os.File, err error) {
 	var s cdx.Sorter
 	n := 0
 	for c, err := range a.Captures("gopher") {
 		if err == nil && strings.HasPrefix(c.MediaType, menuType) && c.Type != warc.Revisit {
-			err = a.addTitles(c, &s, &n)
+			err = addTitles(a, c, &s, &n)
 		}
 		if err != nil {
 			return nil, nil, errors.Join(err, s.Close())
 		}
 	}
-	file, err := cdx.TempFile()
-	if err != nil {
+	if file, err = cdx.TempFile(); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	size, err := s.WriteTo(file)
 	if err != nil {
 		return nil, nil, errors.Join(err, cdx.RemoveTemp(file))
 	}
-	return cdx.NewIndex(file, size), func() error { return cdx.RemoveTemp(file) }, nil
+	return cdx.NewIndex(file, size), file, nil
 }
 
 // maxMenuLine limits the lines of menus that are read for titles.
 const maxMenuLine = 64 << 10
 
 // addTitles adds the links of a menu.
-func (a *Archive) addTitles(c *Capture, s *cdx.Sorter, n *int) error {
+func addTitles(a *Archive, c *Capture, s *cdx.Sorter, n *int) error {
 	doc, err := a.Open(c)
 	if err != nil {
 		return err

@@ -53,9 +53,12 @@ type Recorder struct {
 	known known
 }
 
+// ErrNotRecorded is in the error of an access whose records cannot be written.
+var ErrNotRecorded = errors.New("not recorded")
+
 // Record performs an access by next and records it. Its error is that of next, or an *[fetch.Error]
-// of kind [fetch.ErrLocalIO] and Op [fetch.OpWrite] if a record cannot be written. Reading the Body
-// and the Items of the Resource fails in the same way.
+// of kind [fetch.ErrLocalIO] and Op [fetch.OpWrite] that wraps [ErrNotRecorded], if a record cannot
+// be written. Reading the Body and the Items of the Resource fails in the same way.
 func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
 	e := newEvent(ctx, r, req)
 	res, err := next(fetch.WithTrace(ctx, e.trace()), req)
@@ -161,7 +164,7 @@ func (e *event) fetched(res *fetch.Resource) {
 	copied := *res
 	copied.Body, copied.Items = nil, nil
 	e.res = &copied
-	if addr := res.Peer.Addr(); addr.IsValid() {
+	if addr := res.Peer.Addr(); addr.IsValid() && e.proxied() == nil {
 		e.peer.addr = addr
 	}
 }
@@ -177,7 +180,7 @@ func (e *event) failure() error {
 func (e *event) fail(err error) {
 	if err != nil && e.err == nil {
 		url := e.req.Locator.Redacted()
-		e.err = &fetch.Error{Op: fetch.OpWrite, URL: url, Kind: fetch.ErrLocalIO, Err: fmt.Errorf("the archive: %w", err)}
+		e.err = &fetch.Error{Op: fetch.OpWrite, URL: url, Kind: fetch.ErrLocalIO, Err: fmt.Errorf("%w: %w", ErrNotRecorded, err)}
 	}
 }
 

@@ -38,7 +38,7 @@ func (e *event) trace() *fetch.Trace {
 func (e *event) met(c fetch.Connection) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.Purpose == fetch.PurposeControl {
+	if c.Purpose == fetch.PurposeControl && e.proxied() == nil {
 		e.peer = connection{addr: c.Remote.Addr(), udp: c.Network == "udp"}
 	}
 }

@@ -28,10 +28,18 @@ func (e *event) isHTTP() bool {
 	return ok
 }
 
-// asked returns the URL that is accessed, which a proxy may be asked for.
-func (e *event) asked() locator.Locator {
-	if opt, ok := e.req.Options.(*fetchhttp.Options); ok && opt != nil && opt.Proxied != nil {
+// proxied returns the URL that the server of the Locator is asked for as a proxy, or nil.
+func (e *event) proxied() locator.Locator {
+	if opt, ok := e.req.Options.(*fetchhttp.Options); ok && opt != nil {
 		return opt.Proxied
+	}
+	return nil
+}
+
+// asked returns the URL that is accessed.
+func (e *event) asked() locator.Locator {
+	if l := e.proxied(); l != nil {
+		return l
 	}
 	return searched(e.req.Locator, e.req.Query)
 }
@@ -66,7 +74,7 @@ func (e *event) response() *exchange {
 	return &e.exchanges[len(e.exchanges)-1]
 }
 
-// statusOf returns the status of a response; 0 if there is none.
+// statusOf returns the status of a response; 0 if it has no status.
 func statusOf(head []byte) int {
 	if !bytes.HasPrefix(head, []byte("HTTP/")) {
 		return 0

@@ -41,7 +41,7 @@ type records struct {
 	uri   string // of the access; of its last redirect
 	date  string
 	addr  netip.Addr
-	first string         // the id of the record that the metadata is about; "" if there is none
+	first string         // the id of the record that the metadata is about; "" without one
 	learn func(k *known) // remembers that record; nil if it has no content
 }
 
@@ -161,7 +161,11 @@ func (w *records) kept(text []byte) *warc.Block {
 
 // resource adds the record of a Resource that is not of HTTP.
 func (w *records) resource() {
-	w.content(warc.Resource, mediaTypeOf(w.res, w.asked()), w.protocols(w.asked().Scheme(), true))
+	scheme := w.asked().Scheme()
+	if info, ok := w.res.Info.(*fetchhttp.Info); ok { // of a proxy
+		scheme = strings.ToLower(info.Proto)
+	}
+	w.content(warc.Resource, mediaTypeOf(w.res, w.asked()), w.protocols(scheme, true))
 }
 
 // messages adds the requests and responses of HTTP: those of redirects have no body.
@@ -198,11 +202,10 @@ func (w *records) messages() {
 
 // arrived returns the URL that the last redirect has led to, which a proxy does not tell.
 func (w *records) arrived() (l locator.Locator, ok bool) {
-	if w.res == nil || w.asked().Scheme() != w.req.Locator.Scheme() {
+	if w.res == nil || w.proxied() != nil {
 		return nil, false
 	}
-	opt, _ := w.req.Options.(*fetchhttp.Options)
-	return w.res.Locator, opt == nil || opt.Proxied == nil
+	return w.res.Locator, true
 }
 
 // concurrent returns the field that refers to the first record of the URL.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -23,6 +25,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -144,6 +147,12 @@ func readRecords(t *testing.T, name string) (all []record) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	if _, err := warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %v", name, f) }); err != nil {
+		t.Error(err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
 	reader := warc.NewReader(file)
 	ids := map[string]bool{}
 	for {
@@ -429,6 +438,33 @@ func TestHTTP(t *testing.T) {
 	})
 }
 
+// TestNotModified asks for a document only if it has changed.
+func TestNotModified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, warc.Options{}, fetch.Limits{})
+		url := w.web.URL + "/motd.txt"
+		w.must(url)
+		req, err := w.Request(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Options = &fetchhttp.Options{IfModifiedSince: time.Now()}
+		res, err := w.Fetch(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if octets, err := io.ReadAll(res.Body); err != nil || len(octets) > 0 {
+			t.Errorf("%q %v", octets, err)
+		}
+		res.Close()
+		all := w.records()
+		first, second := only(t, all, warc.Response, url), only(t, all, warc.Revisit, url)
+		if second.Get(warc.FieldProfile) != warc.NotModified || second.Get(warc.FieldRefersTo) != first.Get(warc.FieldRecordID) || !strings.HasPrefix(second.block, "HTTP/1.1 304 ") {
+			t.Errorf("%v %q", second.Header, second.block)
+		}
+	})
+}
+
 // TestFailures has accesses that fail before their Body and within it.
 func TestFailures(t *testing.T) {
 	type failure struct {
@@ -599,7 +635,7 @@ func TestWriteFails(t *testing.T) {
 		for _, url := range []string{w.ftp.URL + "/motd.txt", w.ftp.URL + "/none", w.web.URL + "/motd.txt"} {
 			_, err := w.get(url)
 			var e *fetch.Error
-			if !errors.As(err, &e) || e.Kind != fetch.ErrLocalIO || e.Op != fetch.OpWrite {
+			if !errors.As(err, &e) || e.Kind != fetch.ErrLocalIO || e.Op != fetch.OpWrite || !errors.Is(err, archive.ErrNotRecorded) {
 				t.Errorf("%s: %v", url, err)
 			}
 		}
@@ -616,4 +652,59 @@ func TestWriteFails(t *testing.T) {
 		}
 		res.Close()
 	})
+}
+
+// TestProxy asks an HTTP proxy for URLs of http and ftp. The records are about these URLs.
+func TestProxy(t *testing.T) {
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/none" {
+			fmt.Fprintf(w, "the content of %s\n", r.URL)
+		} else {
+			http.NotFound(w, r)
+		}
+	}))
+	defer between.Close()
+	name := filepath.Join(t.TempDir(), "x.warc.gz")
+	writer, err := warc.CreateFile(name, warc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolver := &fetch1738.Resolver{
+		Recorder: (&archive.Recorder{Writer: writer}).Record,
+		Proxy:    func(string, string) (*proxy.Proxy, error) { return proxy.Parse(between.URL) },
+	}
+	defer resolver.Close()
+	urls := []string{"http://example.org/a", "ftp://example.org/b.txt", "ftp://example.org/none"}
+	for _, url := range urls {
+		res, err := resolver.Get(t.Context(), url)
+		if err != nil {
+			continue
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			t.Error(err)
+		}
+		res.Close()
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all := readRecords(t, name)
+	if r := only(t, all, warc.Response, urls[0]); r.Get(warc.FieldIPAddress) != "" {
+		t.Errorf("the address of the proxy is recorded: %v", r.Header)
+	}
+	if r := only(t, all, warc.Request, urls[0]); !strings.HasPrefix(r.block, "GET http://example.org/a HTTP/1.1\r\n") {
+		t.Errorf("the request is %q", r.block)
+	}
+	r := only(t, all, warc.Resource, urls[1])
+	if r.block != "the content of "+urls[1]+"\n" || !slices.Equal(r.protocols(), []string{"http/1.1"}) || !strings.HasPrefix(r.Get(warc.FieldContentType), "text/plain") {
+		t.Errorf("%v %q", r.Header, r.block)
+	}
+	if r := only(t, all, warc.Metadata, "metadata:"+urls[2]); !strings.Contains(r.block, "failure: not found") {
+		t.Errorf("%q", r.block)
+	}
+	for _, r := range all {
+		if strings.TrimPrefix(r.uri, "metadata:") == urls[2] && r.typ != warc.Metadata {
+			t.Errorf("what the proxy says is recorded as the document: %q", r.block)
+		}
+	}
 }

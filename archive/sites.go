@@ -63,9 +63,9 @@ func (a *Archive) EachSite(found func(url string)) error {
 	return nil
 }
 
-// sites calls found for the sites of a part. It reads the first line of each site, and then continues behind all
-// keys that begin in the same way. The keys of http, https and of "www." are the same, so all lines
-// of such a site are read.
+// sites calls found for the sites of a part. It reads the first line of each site, and then continues
+// behind all keys that begin in the same way. The keys of http, https and of "www." are the same, so
+// all lines of such a site are read.
 func (p *part) sites(found func(url string)) error {
 	for from, more := "", true; more; {
 		more = false
@@ -80,7 +80,8 @@ func (p *part) sites(found func(url string)) error {
 					return err
 				}
 			}
-			from, more = after(group), true
+			from = after(group)
+			more = from != ""
 			if hosts := group + "//"; strings.HasSuffix(group, ":") && l.Key < hosts { // as snews:group and snews://host/group
 				from = hosts
 			}
@@ -90,7 +91,7 @@ func (p *part) sites(found func(url string)) error {
 	return nil
 }
 
-// webSites adds the sites of lines that begin with group.
+// webSites calls found for the sites of lines that begin with group.
 func (p *part) webSites(group string, found func(url string)) error {
 	var known []byte // what the last line had from its key on, up to the end of the host
 	for text, err := range p.index.From(group) {
@@ -133,10 +134,14 @@ func siteKey(l *cdx.Line) string {
 	return scheme + ":"
 }
 
-// after returns the least text that sorts after all texts that begin with prefix.
+// after returns the least text that sorts after all texts that begin with prefix, or "".
 func after(prefix string) string {
-	last := len(prefix) - 1
-	return prefix[:last] + string(prefix[last]+1)
+	b := []byte(strings.TrimRight(prefix, "\xff"))
+	if len(b) == 0 {
+		return ""
+	}
+	b[len(b)-1]++
+	return string(b)
 }
 
 // SiteOf returns the site of a URL.

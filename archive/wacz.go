@@ -21,7 +21,7 @@ const maxRatio = 100
 
 // addWACZ opens a WACZ file: a ZIP file with WARC files and their index. The records are read in
 // place, so the WARC files must be stored without compression.
-func (a *Archive) addWACZ(name string) (err error) {
+func (o *opener) addWACZ(name string) (err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (a *Archive) addWACZ(name string) (err error) {
 	if err := p.openIndexes(indexes, file, info.Size()); err != nil {
 		return errors.Join(err, p.close())
 	}
-	a.parts = append(a.parts, p)
+	o.parts = append(o.parts, p)
 	return nil
 }
 
@@ -92,7 +92,7 @@ func inPlace(f *zip.File, name string, size int64) (place, error) {
 }
 
 // openIndexes opens the index. One of this module is searched in place. Others are sorted by our keys
-// in a temporary file, also if they are compressed. If there is none, it is made.
+// in a temporary file, also if they are compressed. Without an index, one is made.
 func (p *part) openIndexes(indexes []*zip.File, file *os.File, size int64) error {
 	if len(indexes) == 0 {
 		return p.makeIndex()

@@ -40,22 +40,22 @@ func (a *Archive) WriteWACZ(w io.Writer, o WACZ) error {
 		o.Now = time.Now
 	}
 	z := zip.NewWriter(w)
-	if err := a.writeWACZ(&waczWriter{WACZ: o, zip: z}); err != nil {
+	if err := (&waczWriter{WACZ: o, archive: a, zip: z}).write(); err != nil {
 		return err
 	}
 	return z.Close()
 }
 
-// writeWACZ writes the members. The list of the others comes last.
-func (a *Archive) writeWACZ(w *waczWriter) error {
-	names, err := a.writeWARCs(w)
+// write writes the members. The list of the others comes last.
+func (w *waczWriter) write() error {
+	names, err := w.warcs()
 	if err == nil {
-		err = a.writeIndex(w, names)
+		err = w.index(names)
 	}
 	var main page
 	if err == nil {
 		err = w.add("pages/pages.jsonl", zip.Deflate, func(to io.Writer) (err error) {
-			main, err = a.writePages(to)
+			main, err = writePages(to, w.archive)
 			return err
 		})
 	}
@@ -102,6 +102,7 @@ type waczResource struct {
 // A waczWriter writes members and keeps the list of them.
 type waczWriter struct {
 	WACZ
+	archive   *Archive
 	zip       *zip.Writer
 	resources []waczResource
 }
@@ -136,10 +137,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeWARCs copies the WARC files, and returns their names in the WACZ file.
-func (a *Archive) writeWARCs(w *waczWriter) (map[place]string, error) {
+// warcs copies the WARC files, and returns their names in the WACZ file.
+func (w *waczWriter) warcs() (map[place]string, error) {
 	names, used := make(map[place]string), make(map[string]bool)
-	for _, p := range a.parts {
+	for _, p := range w.archive.parts {
 		for _, key := range slices.Sorted(maps.Keys(p.files)) {
 			from := p.files[key]
 			if strings.HasSuffix(from.name, warc.OpenSuffix) {
@@ -176,12 +177,12 @@ func unusedName(base string, used map[string]bool) string {
 // perBlock is how many lines of an index are compressed together.
 const perBlock = 3000
 
-// writeIndex writes the lines of all parts as one index. A long one is compressed in blocks, which
+// index writes the lines of all parts as one index. A long one is compressed in blocks, which
 // index.idx lists (ZipNum), so that a reader need not fetch all of it.
-func (a *Archive) writeIndex(w *waczWriter, names map[place]string) error {
+func (w *waczWriter) index(names map[place]string) error {
 	var s cdx.Sorter
 	n := 0
-	for l, err := range a.lines("") {
+	for l, err := range w.archive.lines("") {
 		if err != nil {
 			return errors.Join(err, s.Close())
 		}

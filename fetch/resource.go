@@ -43,7 +43,7 @@ type Resource struct {
 	Info any
 	// Peer is the address of the server. It is invalid for local files and through a proxy.
 	Peer netip.AddrPort
-	// TLS describes the encryption of the connection; nil if there is none. For ftps it is that of
+	// TLS describes the encryption of the connection; nil for a connection without TLS. That of FTP is
 	// the control connection.
 	TLS *tls.ConnectionState
 }

@@ -85,7 +85,7 @@ func (s *Sorter) flush() (err error) {
 // write adds a run at the end of the temporary file.
 func (s *Sorter) write(lines func(out *lineWriter) error) error {
 	out := &lineWriter{w: bufio.NewWriterSize(io.NewOffsetWriter(s.spill, s.end), 64<<10)}
-	if err := errors.Join(lines(out), out.w.Flush()); err != nil {
+	if err := cmp.Or(lines(out), out.w.Flush()); err != nil {
 		return err
 	}
 	s.runs = append(s.runs, run{s.end, s.end + out.n})
@@ -114,7 +114,7 @@ func (s *Sorter) WriteTo(w io.Writer) (int64, error) {
 	} else if err = s.flush(); err == nil {
 		err = merge(s.spill, s.runs, out.once)
 	}
-	return out.n, errors.Join(err, out.w.Flush(), s.Close())
+	return out.n, cmp.Or(err, out.w.Flush(), s.Close())
 }
 
 // Close removes the temporary files.

@@ -3,147 +3,204 @@ package warc
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// A rule is what WARC/1.1 §5 says of a field. Types are separated by spaces.
-type rule struct {
-	field string
-	check func(value, version string) (right string, ok bool) // nil: every value is right
-	must  string                                              // the types that have it
-	never string                                              // the types that do not have it
-}
+// types is a set of types of records.
+type types uint16
 
+// The types that WARC/1.1 §6 defines.
 const (
-	allTypes   = "warcinfo response resource request metadata revisit conversion continuation"
-	ofCaptures = "response resource request revisit conversion continuation"
+	infos types = 1 << iota
+	responses
+	resources
+	requests
+	metadatas
+	revisits
+	conversions
+	continuations
+	allTypes types = 1<<iota - 1
 )
 
-// rules has the fields of the standard, and the table of §5 which of them a type has.
-var rules = []rule{
-	{FieldType, nil, allTypes, ""},
-	{FieldRecordID, checkID, allTypes, ""},
-	{FieldDate, checkDate, allTypes, ""},
-	{FieldContentLength, nil, allTypes, ""},
-	{FieldContentType, nil, "", ""}, // a must if the block is not empty
-	{FieldConcurrentTo, checkID, "", "warcinfo conversion continuation"},
-	{FieldBlockDigest, nil, "", ""},
-	{FieldPayloadDigest, nil, "", "warcinfo metadata"},
-	{FieldIPAddress, checkIP, "", "warcinfo conversion continuation"},
-	{FieldRefersTo, checkID, "", "warcinfo response resource request continuation"},
-	{FieldRefersToTargetURI, checkTarget, "", "warcinfo response resource request metadata conversion continuation"},
-	{FieldRefersToDate, checkDate, "", "warcinfo response resource request metadata conversion continuation"},
-	{FieldTargetURI, checkTarget, ofCaptures, "warcinfo"},
-	{FieldTruncated, nil, "", ""},
-	{FieldInfoID, checkID, "", "warcinfo"},
-	{FieldFilename, nil, "", "response resource request metadata revisit conversion continuation"},
-	{FieldProfile, checkTarget, "revisit", ""},
-	{FieldPayloadType, nil, "", "warcinfo metadata"},
-	{FieldSegmentNumber, checkNumber, "continuation", ""},
-	{FieldSegmentOriginID, checkID, "continuation", "warcinfo response resource request metadata revisit conversion"},
-	{FieldSegmentLength, checkNumber, "", "warcinfo response resource request metadata revisit conversion"},
+// setOf returns the set of one type. It is empty if the type is not known.
+func setOf(t Type) types {
+	all := [...]Type{Info, Response, Resource, Request, Metadata, Revisit, Conversion, Continuation}
+	return 1 << (slices.Index(all[:], t) + 1) >> 1
+}
+
+// A rule is what WARC/1.1 §5 says of a field.
+type rule struct {
+	field string
+	check func(value, version string) (right string) // "" if the value is right; nil for every value
+	must  types                                      // that have it
+	never types                                      // that do not have it
+}
+
+// rules has the fields of the standard, and which of them a type has.
+var rules = [...]rule{
+	{FieldType, nil, allTypes, 0},
+	{FieldRecordID, checkID, allTypes, 0},
+	{FieldDate, checkDate, allTypes, 0},
+	{FieldContentLength, nil, allTypes, 0},
+	{FieldContentType, nil, 0, 0}, // a must if there is a block
+	{FieldConcurrentTo, checkID, 0, infos | conversions | continuations},
+	{FieldBlockDigest, nil, 0, 0},
+	{FieldPayloadDigest, nil, 0, infos | metadatas},
+	{FieldIPAddress, checkIP, 0, infos | conversions | continuations},
+	{FieldRefersTo, checkID, 0, allTypes &^ (metadatas | revisits | conversions)},
+	{FieldRefersToTargetURI, checkTarget, 0, allTypes &^ revisits},
+	{FieldRefersToDate, checkDate, 0, allTypes &^ revisits},
+	{FieldTargetURI, checkTarget, allTypes &^ (infos | metadatas), infos},
+	{FieldTruncated, nil, 0, 0},
+	{FieldInfoID, checkID, 0, infos},
+	{FieldFilename, nil, 0, allTypes &^ infos},
+	{FieldProfile, checkTarget, revisits, 0},
+	{FieldPayloadType, nil, 0, infos | metadatas},
+	{FieldSegmentNumber, checkNumber, continuations, 0},
+	{FieldSegmentOriginID, checkID, continuations, allTypes &^ continuations},
+	{FieldSegmentLength, checkNumber, 0, allTypes &^ continuations},
+	{FieldProtocol, nil, 0, 0}, // proposed
+}
+
+// A checker finds what is wrong in a header.
+type checker struct {
+	Header
+	version string
+	report  func(*Fault)
 }
 
 // check calls report for each fault of a header, of a record with length octets.
 func (h Header) check(version string, length int64, report func(*Fault)) {
-	fault := func(field, right, format string, args ...any) {
-		report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...)})
-	}
-	note := func(field, right, format string, args ...any) {
-		report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...), Note: true})
-	}
+	c := &checker{h, version, report}
 	if version != "1.1" && version != "1.0" {
-		note("", "the versions 1.0 and 1.1 are known", "the version is %.40q", version)
+		c.note("", "the versions 1.0 and 1.1 are known", "the version is %.40q", version)
 	}
-	h.checkNames(fault)
+	found := c.fields()
 	typ := h.Get(FieldType)
-	if typ != "" && !in(allTypes, typ) {
-		note(FieldType, "", "%s is %.40q, which is not known", FieldType, typ)
+	set := setOf(Type(typ))
+	if typ != "" && set == 0 {
+		c.note(FieldType, "", "%s is %.40q, which is not known", FieldType, typ)
 	}
-	for _, r := range rules {
-		found := false
-		for _, f := range h {
-			if !strings.EqualFold(f.Name, r.field) {
-				continue
-			}
-			if r.check == nil {
-				found = found || f.Value != ""
-				continue
-			}
-			found = true
-			if right, ok := r.check(f.Value, version); !ok {
-				fault(r.field, right, "%s is %.200q", r.field, f.Value)
-			}
-		}
-		switch {
-		case found && in(r.never, typ):
-			fault(r.field, "a "+typ+" record must not have it", "%s is forbidden here", r.field)
-		case !found && r.must == allTypes:
-			fault(r.field, "every record must have it", "%s is missing", r.field)
-		case !found && in(r.must, typ):
-			fault(r.field, "a "+typ+" record must have it", "%s is missing", r.field)
+	for i, r := range rules {
+		switch has := found&(1<<i) != 0; {
+		case has && r.never&set != 0:
+			c.fault(r.field, "a "+typ+" record must not have it", "%s is forbidden here", r.field)
+		case !has && r.must == allTypes:
+			c.fault(r.field, "every record must have it", "%s is missing", r.field)
+		case !has && r.must&set != 0:
+			c.fault(r.field, "a "+typ+" record must have it", "%s is missing", r.field)
 		}
 	}
-	if length > 0 && h.Get(FieldContentType) == "" && typ != string(Continuation) {
-		fault(FieldContentType, "a record with a block must have it", "%s is missing", FieldContentType)
+	if length > 0 && set != continuations && h.Get(FieldContentType) == "" {
+		c.fault(FieldContentType, "a record with a block must have it", "%s is missing", FieldContentType)
 	}
 	switch profile := h.Get(FieldProfile); {
 	case (profile == IdenticalPayload || profile == IdenticalPayload10) && h.Get(FieldPayloadDigest) == "":
-		fault(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
+		c.fault(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
 	case strings.Contains(profile, "/warc/1.") && !strings.Contains(profile, "/warc/"+version+"/"):
-		note(FieldProfile, "the profiles of this version have /warc/"+version+"/", "%s is %.200q", FieldProfile, profile)
+		c.note(FieldProfile, "the profiles of this version have /warc/"+version+"/", "%s is %.200q", FieldProfile, profile)
 	}
 }
 
-// checkNames finds fields that are there twice, and names that are not tokens.
-func (h Header) checkNames(fault func(field, right, format string, args ...any)) {
-	seen := make(map[string]bool, len(h))
-	for _, f := range h {
-		name := strings.ToLower(f.Name)
-		if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) || name == "" {
-			fault(f.Name, "", "%.80q is not a name of a field", f.Name)
-		}
-		if seen[name] && !strings.EqualFold(name, FieldConcurrentTo) && !strings.EqualFold(name, FieldProtocol) {
-			fault(f.Name, "only "+FieldConcurrentTo+" and "+FieldProtocol+" may be repeated", "%.80s is there twice", f.Name)
-		}
-		seen[name] = true
-	}
+func (c *checker) fault(field, right, format string, args ...any) {
+	c.report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...)})
 }
 
-// in reports whether a list has a word.
-func in(list, word string) bool {
-	return word != "" && strings.Contains(" "+list+" ", " "+word+" ")
+func (c *checker) note(field, right, format string, args ...any) {
+	c.report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...), Note: true})
+}
+
+// fields checks names and values, and returns which of the rules have a field: a bit each.
+func (c *checker) fields() (found uint32) {
+	var others map[string]bool
+	for _, f := range c.Header {
+		i := slices.IndexFunc(rules[:], func(r rule) bool { return len(r.field) == len(f.Name) && strings.EqualFold(r.field, f.Name) })
+		if i < 0 {
+			if others == nil {
+				others = make(map[string]bool)
+			}
+			name := strings.ToLower(f.Name)
+			c.name(f.Name, others[name])
+			others[name] = true
+			continue
+		}
+		r := rules[i]
+		if found&(1<<i) != 0 && r.field != FieldConcurrentTo && r.field != FieldProtocol {
+			c.name(r.field, true)
+		}
+		if f.Value != "" || r.check != nil {
+			found |= 1 << i
+		}
+		if r.check == nil {
+			continue
+		}
+		if right := r.check(f.Value, c.version); right != "" {
+			c.fault(r.field, right, "%s is %.200q", r.field, f.Value)
+		}
+	}
+	return found
+}
+
+// name checks a name: it must be a token, and come once.
+func (c *checker) name(name string, twice bool) {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) {
+		c.fault(name, "", "%.80q is not a name of a field", name)
+	}
+	if twice {
+		c.fault(name, "only "+FieldConcurrentTo+" and "+FieldProtocol+" may be repeated", "%.80q is there twice", name)
+	}
 }
 
 // checkID checks a URI in angle brackets.
-func checkID(value, _ string) (right string, ok bool) {
+func checkID(value, _ string) (right string) {
 	inner, opened := strings.CutPrefix(value, "<")
 	inner, closed := strings.CutSuffix(inner, ">")
-	return "a URI in angle brackets, such as <urn:uuid:...>", opened && closed && isURI(inner)
+	if opened && closed && isURI(inner) {
+		return ""
+	}
+	return "a URI in angle brackets, such as <urn:uuid:...>"
 }
 
 // checkTarget checks a URI without brackets. The grammar of WARC/1.0 has them, its examples do not.
-func checkTarget(value, version string) (right string, ok bool) {
-	inner := unbracket(value)
-	if isURI(inner) {
-		return "a URI without angle brackets: " + inner, inner == value || version == "1.0"
+func checkTarget(value, version string) (right string) {
+	switch inner := unbracket(value); {
+	case !isURI(inner) && inner == encodeURI(inner):
+		return "a URI, which begins with a scheme and a colon"
+	case !isURI(inner):
+		return "a URI with its characters encoded: " + encodeURI(inner)
+	case inner != value && version != "1.0":
+		return "a URI without angle brackets: " + inner
 	}
-	return "a URI with its characters encoded: " + encodeURI(inner), false
+	return ""
 }
 
 // isURI reports whether text has a scheme, and only characters that a URI can have. Those that
 // RFC 3986 excludes, but that clients send, are accepted.
 func isURI(text string) bool {
-	scheme, _, ok := strings.Cut(text, ":")
-	return ok && scheme != "" && !strings.ContainsAny(scheme, "/?#") && text == encodeURI(text)
+	colon := strings.IndexByte(text, ':')
+	if colon <= 0 || strings.ContainsAny(text[:colon], "/?#") {
+		return false
+	}
+	for _, c := range []byte(text) {
+		if notInURI(c) {
+			return false
+		}
+	}
+	return true
 }
 
-// encodeURI encodes white space, control characters, octets that are not ASCII, and delimiters.
+// notInURI reports whether c is white space, a control character, not ASCII, or a delimiter.
+func notInURI(c byte) bool {
+	return c <= ' ' || c >= 0x7f || c == '<' || c == '>' || c == '"'
+}
+
+// encodeURI encodes the octets that a URI cannot have.
 func encodeURI(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
-		if c <= ' ' || c >= 0x7f || c == '<' || c == '>' || c == '"' {
+		if notInURI(c) {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)
@@ -152,20 +209,27 @@ func encodeURI(text string) string {
 	return b.String()
 }
 
-func checkDate(value, version string) (right string, ok bool) {
+func checkDate(value, version string) (right string) {
 	_, err := ParseDate(value)
-	if version == "1.0" {
-		return "a time such as 2026-11-24T12:00:00Z", err == nil && len(value) == len("2026-11-24T12:00:00Z")
+	switch {
+	case version == "1.0" && (err != nil || len(value) != len("2026-11-24T12:00:00Z")):
+		return "a time such as 2026-11-24T12:00:00Z"
+	case err != nil:
+		return "a time such as 2026-11-24T12:00:00.5Z, with at most nine digits of a fraction"
 	}
-	return "a time such as 2026-11-24T12:00:00.5Z, with at most nine digits of a fraction", err == nil
+	return ""
 }
 
-func checkIP(value, _ string) (right string, ok bool) {
-	addr, err := netip.ParseAddr(value)
-	return "an address without port or zone, such as 192.0.2.1", err == nil && addr.Zone() == ""
+func checkIP(value, _ string) (right string) {
+	if addr, err := netip.ParseAddr(value); err != nil || addr.Zone() != "" {
+		return "an address without port or zone, such as 192.0.2.1"
+	}
+	return ""
 }
 
-func checkNumber(value, _ string) (right string, ok bool) {
-	_, err := strconv.ParseUint(value, 10, 63)
-	return "a number", err == nil
+func checkNumber(value, _ string) (right string) {
+	if _, err := strconv.ParseUint(value, 10, 63); err != nil {
+		return "a number"
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ const (
 func Verify(file io.Reader, report func(*Fault)) (records int64, err error) {
 	v := &verifier{
 		r: NewReader(file), report: report, seed: maphash.MakeSeed(),
-		came: make(map[uint64]struct{}), awaited: make(map[uint64]*Fault),
+		awaited: make(map[uint64]*Fault),
 	}
 	for {
 		rec, err := v.r.Next()
@@ -47,8 +47,8 @@ type verifier struct {
 	r       *Reader
 	report  func(*Fault)
 	seed    maphash.Seed
-	came    map[uint64]struct{} // hashes of IDs
-	awaited map[uint64]*Fault   // by the hash of an ID in WARC-Concurrent-To
+	came    idSet
+	awaited map[uint64]*Fault // by the hash of an ID in WARC-Concurrent-To
 	shared  bool
 }
 
@@ -95,8 +95,8 @@ func (v *verifier) resume(bad *Fault) error {
 // order finds IDs that came before, and records that name one to come.
 func (v *verifier) order(rec *Record) {
 	id := rec.Header.Get(FieldRecordID)
-	key := maphash.String(v.seed, id)
-	if id != "" && v.has(key) {
+	key := v.key(id)
+	if id != "" && v.came.has(key) {
 		v.fault(rec, &Fault{Field: FieldRecordID, Wrong: FieldRecordID + " is that of an earlier record", Right: "each record has its own"})
 	}
 	if early := v.awaited[key]; early != nil {
@@ -104,17 +104,17 @@ func (v *verifier) order(rec *Record) {
 		early.Wrong = fmt.Sprintf("%s names the record at offset %d, which comes later", FieldConcurrentTo, rec.Offset)
 		v.report(early)
 	}
-	if len(v.came) == maxIDs {
+	if v.came.n == maxIDs {
 		return
 	}
-	if v.came[key] = struct{}{}; len(v.came) == maxIDs {
+	if v.came.add(key); v.came.n == maxIDs {
 		v.fault(rec, &Fault{Field: FieldRecordID, Note: true, Wrong: fmt.Sprintf("only the first %d records are compared by their IDs", maxIDs)})
 	}
 	for _, f := range rec.Header {
 		if !strings.EqualFold(f.Name, FieldConcurrentTo) || len(v.awaited) == maxAwaited {
 			continue
 		}
-		if key := maphash.String(v.seed, f.Value); !v.has(key) {
+		if key := v.key(f.Value); !v.came.has(key) {
 			early := rec.fault(&Fault{Field: FieldConcurrentTo, Right: "only a record before this one can be named"})
 			early.ID = strings.Clone(early.ID[:min(len(early.ID), 200)]) // not all of the header
 			v.awaited[key] = early
@@ -122,7 +122,5 @@ func (v *verifier) order(rec *Record) {
 	}
 }
 
-func (v *verifier) has(key uint64) bool {
-	_, ok := v.came[key]
-	return ok
-}
+// key returns the hash of an ID, which is not 0.
+func (v *verifier) key(id string) uint64 { return max(1, maphash.String(v.seed, id)) }

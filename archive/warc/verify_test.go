@@ -115,9 +115,9 @@ var faultCases = []struct {
 	{"IP with a zone", []string{edit(resource, "192.0.2.1", "fe80::1%eth0")},
 		`record at offset %d (urn:uuid:2): WARC-IP-Address is "fe80::1%%eth0"; an address without port or zone, such as 192.0.2.1`},
 	{"a field twice", []string{with(resource, "warc-ip-address: 192.0.2.1")},
-		"record at offset %d (urn:uuid:2): WARC-IP-Address is there twice; only WARC-Concurrent-To and WARC-Protocol may be repeated"},
+		"record at offset %d (urn:uuid:2): \"WARC-IP-Address\" is there twice; only WARC-Concurrent-To and WARC-Protocol may be repeated"},
 	{"an unknown field twice", []string{with(with(resource, "X-Mine: 1"), "X-Mine: 2")},
-		"record at offset %d (urn:uuid:2): X-Mine is there twice; only WARC-Concurrent-To and WARC-Protocol may be repeated"},
+		"record at offset %d (urn:uuid:2): \"X-Mine\" is there twice; only WARC-Concurrent-To and WARC-Protocol may be repeated"},
 	{"forbidden: Filename", []string{with(resource, "WARC-Filename: a.warc.gz")},
 		"record at offset %d (urn:uuid:2): WARC-Filename is forbidden here; a resource record must not have it"},
 	{"forbidden: Refers-To", []string{with(resource, "WARC-Refers-To: <urn:uuid:1>")},
@@ -134,6 +134,8 @@ var faultCases = []struct {
 		`record at offset %d (urn:uuid:2): WARC-Target-URI is "gopher://h/0/a b"; a URI with its characters encoded: gopher://h/0/a%%20b`},
 	{"Target-URI in UTF-8", []string{edit(resource, "gopher://h/0/a", "gopher://h/0/ä")},
 		`record at offset %d (urn:uuid:2): WARC-Target-URI is "gopher://h/0/ä"; a URI with its characters encoded: gopher://h/0/%%C3%%A4`},
+	{"Target-URI without scheme", []string{edit(resource, "gopher://h/0/a", "/0/a")},
+		`record at offset %d (urn:uuid:2): WARC-Target-URI is "/0/a"; a URI, which begins with a scheme and a colon`},
 	{"ID without brackets", []string{edit(resource, "<urn:uuid:2>", "urn:uuid:2")},
 		`record at offset %d (urn:uuid:2): WARC-Record-ID is "urn:uuid:2"; a URI in angle brackets, such as <urn:uuid:...>`},
 	{"ID missing", []string{edit(resource, "WARC-Record-ID: <urn:uuid:2>\r\n", "")},
@@ -332,7 +334,10 @@ func FuzzVerify(f *testing.F) {
 
 // TestVerifyFiles verifies the files of testdata, which other programs have written.
 func TestVerifyFiles(t *testing.T) {
-	names, _ := filepath.Glob("testdata/*.warc*")
+	names, _ := filepath.Glob("testdata/*.warc.gz")
+	if len(names) == 0 {
+		t.Error("no files")
+	}
 	for _, name := range names {
 		file, err := os.ReadFile(name)
 		if err != nil {

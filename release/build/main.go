@@ -190,7 +190,7 @@ const tags = "nethttpomithttp2"
 var (
 	notInlined = []string{modulePath + "/...", "html/template", "text/template/...", "math/big", "crypto/x509/...", "encoding/asn1", "encoding/json/...", "encoding/xml", "regexp/..."}
 	inlined    = []string{
-		modulePath + "/fetch", modulePath + "/fetch/file", modulePath + "/fetch/ftp", modulePath + "/fetch/gopher",
+		modulePath + "/archive/warc", modulePath + "/fetch", modulePath + "/fetch/file", modulePath + "/fetch/ftp", modulePath + "/fetch/gopher",
 		modulePath + "/fetch/http", modulePath + "/fetch/internal/...", modulePath + "/fetch/nntp",
 		modulePath + "/internal/menu", modulePath + "/internal/wire",
 	}

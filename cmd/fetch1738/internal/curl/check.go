@@ -20,8 +20,6 @@ func partial(o *plan.Operation) string {
 		return "-C, --continue-at"
 	case o.Ask.Span != nil || o.Ask.Ranges != "":
 		return "-r, --range"
-	case o.Ask.Segments > 1:
-		return "--segments"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ type Meaning struct {
 func Meanings() []Meaning {
 	return []Meaning{
 		{OK, "success"},
-		{Unsupported, "the scheme is not supported, is disabled by --proto, or is not permitted in a redirect; -I with wais, telnet or mailto; the response of an http server is not HTTP"},
+		{Unsupported, "the scheme is not supported, is disabled by --proto, or is not permitted in a redirect; -I with wais, telnet or mailto; the response of an http server is not HTTP; warc: something in a file is wrong"},
 		{Usage, "the command line is wrong"},
 		{BadURL, "the URL is malformed, contains encoded line ends or NUL, or lacks search words"},
 		{NoSuchProxy, "the proxy's host name has no address"},
@@ -31,7 +31,7 @@ func Meanings() []Meaning {
 		{Status, "HTTP: a status of 400 or more, with -f"},
 		{Write, "the output cannot be written"},
 		{Upload, "the upload is refused"},
-		{Read, "the file to upload, a password file or a configuration file cannot be read"},
+		{Read, "the file to upload, a password file, a configuration file or a WARC file cannot be read"},
 		{Timeout, "a time limit is exceeded; FTP: a reply of 421"},
 		{PORT, "FTP: no port for -P can be opened, or the server refuses it"},
 		{REST, "FTP: REST is refused"},
@@ -57,7 +57,7 @@ func Meanings() []Meaning {
 		{Login, "the login is refused"},
 		{RemoteFull, "FTP: the server has no space left for the upload (552)"},
 		{Authorities, "the file of --cacert or CURL_CA_BUNDLE cannot be used"},
-		{NotFound, "FTP, gopher, WAIS: the document does not exist"},
+		{NotFound, "FTP, gopher, WAIS, warc: the document does not exist"},
 		{PRET, "FTP: PRET is refused"},
 		{Listing, "FTP: the listing for a wildcard cannot be parsed"},
 		{Pin, "the server's public key does not match --pinnedpubkey"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -189,6 +190,9 @@ func copyTo(w io.Writer, body io.Reader) (written int64, err error) {
 // blame attributes err to the output if no other cause is possible: when the kernel
 // copies from one file to another, its error does not say which one failed.
 func (s *Sink) blame(err error) error {
+	if errors.Is(err, archive.ErrNotRecorded) {
+		return err
+	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EPIPE, syscall.EBADF} {
 		if errors.Is(err, errno) {
 			if s.Path == "" {

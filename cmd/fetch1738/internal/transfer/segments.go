@@ -11,7 +11,7 @@ import (
 // inSegments fetches a document over several connections; res is the response to req.
 // It reports false if that is not requested or not possible.
 func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
-	if t.Op.Ask.Segments < 2 {
+	if t.Op.Ask.Segments < 2 || t.Op.Archive.Path != "" { // which records whole documents
 		return false, nil
 	}
 	job := segments.Job{

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,56 +10,67 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/archive"
+	archives "github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 )
 
 // index writes the index of WARC files, or packs them with it into a WACZ file.
-func (o *options) index(_ context.Context, files []string) int {
+func (o *options) index(ctx context.Context, files []string) int {
+	if o.output != "" && o.wacz != "" {
+		return o.Complain("--output and --wacz exclude each other: a WACZ file has its index")
+	}
+	work := func(w io.Writer) error { return archives.WriteIndex(w, files...) }
 	if o.wacz != "" {
-		return o.pack(files)
+		work = func(w io.Writer) error { return o.pack(w, files) }
 	}
-	var err error
-	if o.output == "" || o.output == "-" {
-		out := bufio.NewWriter(o.Std.Out)
-		err = errors.Join(archive.WriteIndex(out, files...), out.Flush())
-	} else {
-		err = o.replace(o.output, func(w io.Writer) error { return archive.WriteIndex(w, files...) })
+	var out *os.File
+	to := stdio.CheckOutput(o.Std.Out)
+	if name := o.output + o.wacz; name != "" && o.output != "-" {
+		var err error
+		if out, err = os.CreateTemp(filepath.Dir(name), ".fetch1738-*"); err != nil {
+			return o.Fail(exit.Write, "%s", stdio.Line(err.Error()))
+		}
+		defer func() { _ = os.Remove(out.Name()) }() // unless it is renamed
+		to = stdio.CheckFile(out)
 	}
-	if err != nil {
-		return o.Fail(exit.Read, "%v", err)
+	done := make(chan error, 1)
+	go func() { // reading does not end with the context
+		buffered := bufio.NewWriterSize(to, 64<<10)
+		done <- cmp.Or(work(buffered), buffered.Flush())
+	}()
+	select {
+	case <-ctx.Done():
+		return exit.OfSignal(ctx)
+	case err := <-done:
+		switch {
+		case to.Err() != nil:
+			return o.Fail(exit.Write, "%s", stdio.Line(to.Err().Error()))
+		case err != nil:
+			code := exit.Read
+			if _, bad := errors.AsType[*warc.Fault](err); bad {
+				code = found
+			}
+			return o.Fail(code, "%s", stdio.Line(err.Error()))
+		}
+	}
+	if out != nil {
+		err := errors.Join(out.Chmod(0o644), out.Sync(), out.Close())
+		if err = cmp.Or(err, os.Rename(out.Name(), o.output+o.wacz)); err != nil {
+			return o.Fail(exit.Write, "%s", stdio.Line(err.Error()))
+		}
 	}
 	return exit.OK
 }
 
 // pack writes a WACZ file.
-func (o *options) pack(files []string) (code int) {
-	a, err := archive.Open(files...)
-	if err != nil {
-		return o.Fail(exit.Read, "%v", err)
-	}
-	about := archive.WACZ{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
-	err = o.replace(o.wacz, func(w io.Writer) error { return a.WriteWACZ(w, about) })
-	if err = errors.Join(err, a.Close()); err != nil {
-		return o.Fail(exit.Read, "%v", err)
-	}
-	return exit.OK
-}
-
-// replace writes a file, which gets its name when it is complete.
-func (o *options) replace(name string, write func(io.Writer) error) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".fetch1738-*")
+func (o *options) pack(w io.Writer, files []string) error {
+	a, err := archives.Open(files...)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriterSize(file, 64<<10)
-	err = errors.Join(write(out), out.Flush(), file.Chmod(0o644), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	about := archives.WACZ{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
+	return errors.Join(a.WriteWACZ(w, about), a.Close())
 }

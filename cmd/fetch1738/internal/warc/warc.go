@@ -13,9 +13,26 @@ const help = `Usage: fetch1738 warc verify [--json] FILE...
        fetch1738 warc get [--head|--record] FILE URL|OFFSET
        fetch1738 warc index [-o FILE.cdxj|--wacz FILE.wacz] FILE...
 
-Works on WARC files, with or without gzip. A folder stands for the WARC files in it.
+Works on WARC files (ISO 28500, versions 1.0 and 1.1), with or without gzip. A folder
+stands for all files in it whose names end in .warc or .warc.gz, and "-" for
+standard input.
 
-  $ fetch1738 warc list archive.warc.gz
+verify finds what is wrong in the files: digests, lengths and ends of records, fields
+that are missing, forbidden, repeated or malformed, the order of records, IDs, and
+gzip members. Each line has the place, what is wrong, and what is right. A note is
+about something that is permitted. list prints a line for each record: offset,
+date, type, size, media type and URL. get writes the last document that the file
+has of a URL, or the one of the record at an offset, and compares it with its
+digest. index prints the index of the files in CDXJ, sorted; gateway and serve find
+it beside a file as FILE.cdxj, and in a folder as index.cdxj. With --wacz it packs
+the files and their index into one file.
+
+The exit code is 0 if nothing is wrong, 1 if something is, 18 if a document was not
+received completely, 26 if a file cannot be read, and 78 if there is no such record.
+
+  $ fetch1738 warc verify archive.warc.gz
+  archive.warc.gz: record at offset 812 (urn:uuid:9c0e8f4c-8b0e-4a55-ae0f-d27a48f1d5ba): WARC-Target-URI is missing; a resource record must have it
+  1 file, 12 records: 1 fault, 0 notes
 `
 
 // Command returns the warc command.
@@ -23,11 +40,14 @@ func Command() cli.Command {
 	return cli.New("warc", "verify, list and read WARC files", help, define)
 }
 
+// found is the exit code if something is wrong in a file.
+const found = 1
+
 // options are the options of the command. Each of its tasks has a file of its own.
 type options struct {
 	*cli.Verb
-	json bool
-
+	json         bool
+	head, record bool   // of get
 	output, wacz string // of index
 }
 
@@ -41,7 +61,9 @@ type task struct {
 // tasks returns all tasks.
 func (o *options) tasks() []task {
 	return []task{
+		{"verify", o.verify},
 		{"list", o.list},
+		{"get", o.get},
 		{"index", o.index},
 	}
 }
@@ -49,9 +71,11 @@ func (o *options) tasks() []task {
 // define adds the flags and returns the function that runs the command.
 func define(v *cli.Verb) func(context.Context) int {
 	o := &options{Verb: v}
-	v.BoolVar(&o.json, "json", false, "Print JSON Lines")
-	v.StringVarP(&o.output, "output", "o", "", "Write the index to this `FILE`, not to standard output")
-	v.StringVar(&o.wacz, "wacz", "", "Write a WACZ `FILE` with the WARC files, their index and a list of pages")
+	v.BoolVar(&o.json, "json", false, "verify, list: print JSON Lines")
+	v.BoolVar(&o.head, "head", false, "get: print the header of the record, and that of an HTTP message, without the document")
+	v.BoolVar(&o.record, "record", false, "get: print the whole record")
+	v.StringVarP(&o.output, "output", "o", "", "index: write the index to `FILE`, not to standard output")
+	v.StringVar(&o.wacz, "wacz", "", "index: write a WACZ `FILE` with the WARC files, their index and a list of pages")
 	return o.run
 }
 
@@ -64,9 +88,12 @@ func (o *options) run(ctx context.Context) int {
 			continue
 		}
 		if o.NArg() == 1 {
-			return o.Complain("%s needs a FILE", t.name)
+			return o.Complain("%s: there is no FILE", t.name)
 		}
 		return t.run(ctx, o.Args()[1:])
 	}
-	return o.Complain("%q is not one of %s", o.Arg(0), strings.Join(names, ", "))
+	if o.NArg() == 0 {
+		return o.Complain("there is no task: %s", strings.Join(names, ", "))
+	}
+	return o.Complain("there is no task %q: %s", o.Arg(0), strings.Join(names, ", "))
 }

@@ -1,0 +1,96 @@
+package warc
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/fetch1738/fetch1738/archive/warc"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// jsonFault is the JSON line of a fault.
+type jsonFault struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	ID     string `json:"id"`
+	Field  string `json:"field"`
+	Wrong  string `json:"wrong"`
+	Right  string `json:"right"`
+	Note   bool   `json:"note"`
+}
+
+// jsonSummary is the last JSON line of verify.
+type jsonSummary struct {
+	Files   int   `json:"files"`
+	Records int64 `json:"records"`
+	Faults  int64 `json:"faults"`
+	Notes   int64 `json:"notes"`
+}
+
+// verify prints a line for each fault, and a summary.
+func (o *options) verify(ctx context.Context, args []string) int {
+	var sum jsonSummary
+	code := o.each(ctx, args, func(name string, file io.Reader, out io.Writer) error {
+		var failed error
+		n, err := warc.Verify(file, func(f *warc.Fault) {
+			if f.Note {
+				sum.Notes++
+			} else {
+				sum.Faults++
+			}
+			if err := o.showFault(out, name, f); failed == nil {
+				failed = err
+			}
+		})
+		sum.Files++
+		sum.Records += n
+		if failed != nil {
+			return failed
+		}
+		return err
+	})
+	switch {
+	case code == exit.Write, ctx.Err() != nil:
+		return code
+	case o.json:
+		if err := render.JSON(o.Std.Out, sum); err != nil {
+			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
+		}
+	default:
+		text := fmt.Sprintf("%s, %s: %s, %s\n", count(int64(sum.Files), "file"), count(sum.Records, "record"), count(sum.Faults, "fault"), count(sum.Notes, "note"))
+		if _, err := io.WriteString(o.Std.Out, text); err != nil {
+			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
+		}
+	}
+	if code == exit.OK && sum.Faults > 0 {
+		return found
+	}
+	return code
+}
+
+func (o *options) showFault(w io.Writer, name string, f *warc.Fault) error {
+	if o.json {
+		wrong := f.Wrong
+		if f.Err != nil {
+			wrong += ": " + f.Err.Error()
+		}
+		return render.JSON(w, jsonFault{render.AsGiven(name), f.Offset, render.AsGiven(f.ID), render.AsGiven(f.Field), wrong, f.Right, f.Note})
+	}
+	note := ""
+	if f.Note {
+		note = "note: "
+	}
+	_, err := fmt.Fprintln(w, stdio.Line(name+": "+note+f.Error()))
+	return err
+}
+
+// count returns a number with its noun.
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

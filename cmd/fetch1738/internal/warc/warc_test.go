@@ -1,0 +1,200 @@
+package warc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/archive/warc"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+)
+
+// ran runs the verb with arguments.
+func ran(t *testing.T, stdin string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = Command().Run(t.Context(), args, stdio.Streams{In: strings.NewReader(stdin), Out: &stdout, Err: &stderr})
+	return code, stdout.String(), stderr.String()
+}
+
+// draft returns a record.
+func draft(typ warc.Type, url, id, media, text string, more ...warc.Field) warc.Draft {
+	block := warc.NewBlock()
+	head, body, split := strings.Cut(text, "\r\n\r\n")
+	if split {
+		io.WriteString(block, head+"\r\n\r\n")
+		block.StartPayload()
+		text = body
+	}
+	io.WriteString(block, text)
+	return warc.Draft{Block: block, Header: append(warc.Header{
+		{Name: warc.FieldType, Value: string(typ)}, {Name: warc.FieldTargetURI, Value: url}, {Name: warc.FieldRecordID, Value: "<urn:test:" + id + ">"},
+		{Name: warc.FieldContentType, Value: media}, {Name: warc.FieldDate, Value: "2026-11-24T12:00:00.5Z"},
+	}, more...)}
+}
+
+// archive writes a file without gzip, so that a test can change it, and returns its name.
+func archive(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a.warc")
+	w, err := warc.CreateFile(name, warc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := draft(warc.Resource, "gopher://h/0/a", "1", "text/plain; charset=utf-8", "first\x1b[2J\n")
+	two := draft(warc.Resource, "gopher://h/0/a", "2", "text/plain", "second\n")
+	again := draft(warc.Revisit, "gopher://h/0/a", "3", "text/plain", "",
+		warc.Field{Name: warc.FieldProfile, Value: warc.IdenticalPayload}, warc.Field{Name: warc.FieldPayloadDigest, Value: one.Block.Digest()})
+	elsewhere := draft(warc.Revisit, "gopher://h/0/b", "4", "text/plain", "",
+		warc.Field{Name: warc.FieldProfile, Value: warc.IdenticalPayload}, warc.Field{Name: warc.FieldPayloadDigest, Value: one.Block.Digest()})
+	page := draft(warc.Response, "http://h/", "5", "application/http; msgtype=response", "HTTP/1.0 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\npage\n")
+	cut := draft(warc.Resource, "ftp://h/cut", "6", "text/plain", "half", warc.Field{Name: warc.FieldTruncated, Value: "disconnect"})
+	if err := errors.Join(w.Write(one, two, again, elsewhere, page, cut), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// damage replaces text in a file by text of the same length.
+func damage(t *testing.T, name, from, to string) {
+	t.Helper()
+	file, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(file, []byte(from)) {
+		t.Fatal(err, from)
+	}
+	if err := os.WriteFile(name, bytes.Replace(file, []byte(from), []byte(to), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUsage checks the messages for wrong command lines and missing files.
+func TestUsage(t *testing.T) {
+	for want, args := range map[string][]string{
+		"(2) warc: there is no task: verify, list, get":       {},
+		`(2) warc: there is no task "vrfy": verify, list`:     {"vrfy", "x"},
+		"(2) warc: verify: there is no FILE":                  {"verify"},
+		"(2) warc: get: there must be a FILE, and a URL":      {"get", "x"},
+		"(2) warc: --head and --record exclude each other":    {"get", "--head", "--record", "x", "0"},
+		"(2) warc: unknown flag: --recrod; did you mean --re": {"verify", "--recrod"},
+		"(26) warc: open missing.warc: no such":               {"list", "missing.warc"},
+		"(26) warc: open missing2.warc: no such":              {"get", "missing2.warc", "0"},
+		"(26) warc: " + t.TempDir():                           {"list", t.TempDir()},
+	} {
+		code, out, errs := ran(t, "", args...)
+		if want, _, _ = strings.Cut(want, "/001"); code == 0 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%q: %d, %q, %q", args, code, out, errs)
+		}
+	}
+}
+
+// TestVerify checks the lines and exit codes of verify.
+func TestVerify(t *testing.T) {
+	name := archive(t)
+	if code, out, errs := ran(t, "", "verify", name); code != 0 || out != "1 file, 7 records: 0 faults, 0 notes\n" || errs != "" {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+	damage(t, name, "second", "sec0nd")
+	damage(t, name, "urn:test:5", "urn:tes\x1b:5")
+	code, out, errs := ran(t, "", "verify", name, filepath.Dir(name))
+	lines := strings.Split(out, "\n")
+	if code != 1 || errs != "" || len(lines) != 8 || lines[6] != "2 files, 14 records: 6 faults, 0 notes" || strings.Contains(out, "\x1b") ||
+		!strings.HasPrefix(lines[0], name+": record at offset ") || !strings.Contains(lines[0], " (urn:test:2): WARC-Block-Digest is sha1:") || !strings.Contains(lines[0], "; the block has sha1:") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+	file, _ := os.ReadFile(name)
+	code, out, _ = ran(t, string(file), "verify", "--json", "-")
+	var fault jsonFault
+	var sum jsonSummary
+	lines = strings.Split(out, "\n")
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &fault), json.Unmarshal([]byte(lines[len(lines)-2]), &sum)); err != nil || code != 1 {
+		t.Fatal(code, err, out)
+	}
+	if fault.File != "-" || fault.Field != warc.FieldBlockDigest || fault.ID != "urn:test:2" || fault.Offset == 0 || fault.Note || sum != (jsonSummary{1, 7, 3, 0}) {
+		t.Errorf("%+v %+v", fault, sum)
+	}
+	if code, out, errs := ran(t, "", "verify", "missing.warc", name); code != 26 || !strings.HasSuffix(out, "\n1 file, 7 records: 3 faults, 0 notes\n") || !strings.Contains(errs, "missing.warc") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+}
+
+// TestList checks the lines of list.
+func TestList(t *testing.T) {
+	name := archive(t)
+	code, out, errs := ran(t, "", "list", name)
+	lines := strings.Split(out, "\n")
+	if code != 0 || errs != "" || len(lines) != 8 || !strings.Contains(lines[5], " 2026-11-24T12:00:00Z response            5 text/html                http://h/") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+	code, out, _ = ran(t, "", "list", "--json", name)
+	var r jsonRecord
+	if err := json.Unmarshal([]byte(strings.Split(out, "\n")[5]), &r); err != nil || code != 0 {
+		t.Fatal(code, err)
+	}
+	digest := r.Digest
+	r.Offset, r.Digest = 0, ""
+	want := jsonRecord{File: name, Type: "response", Date: "2026-11-24T12:00:00.5Z", ID: "urn:test:5", URL: "http://h/", MediaType: "text/html; charset=utf-8", Status: 200, Size: 5}
+	if r != want || !strings.HasPrefix(digest, "sha1:") {
+		t.Errorf("%+v, want %+v", r, want)
+	}
+	damage(t, name, "page\n\r\n\r\n", "page\n-\n\r\n")
+	if code, out, errs := ran(t, "", "list", name); code != 1 || strings.Count(out, "\n") != 6 || !strings.Contains(errs, "(1) warc: "+name+": record at offset ") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+}
+
+// TestGet checks which document get writes, and that it says if that is not right.
+func TestGet(t *testing.T) {
+	name := archive(t)
+	for _, tc := range []struct {
+		args []string
+		code int
+		out  string // its end
+		errs string
+	}{
+		{[]string{name, "gopher://h/0/a"}, 0, "first\x1b[2J\n", ""}, // the last one is a revisit of the first
+		{[]string{name, "http://h/"}, 0, "page\n", ""},
+		{[]string{"--head", name, "http://h/"}, 0, "\r\n\r\nHTTP/1.0 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n", ""},
+		{[]string{"--record", name, "http://h/"}, 0, "\r\n\r\npage\n\r\n\r\n", ""},
+		{[]string{name, "ftp://h/cut"}, 18, "half", "was not received completely (disconnect)"},
+		{[]string{name, "gopher://h/0/c"}, 78, "", "there is no document of this URL"},
+		{[]string{name, "gopher://h/0/b"}, 78, "", "refers to a record of another file"},
+		{[]string{name, "1"}, 1, "", "record at offset 1: "},
+		{[]string{name, "9999999"}, 1, "", "record at offset 9999999: the file ends here"},
+		{[]string{name, "0"}, 0, "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n", ""},
+	} {
+		code, out, errs := ran(t, "", append([]string{"get"}, tc.args...)...)
+		if code != tc.code || !strings.HasSuffix(out, tc.out) || tc.out == "" && out != "" || !strings.Contains(errs, tc.errs) || (errs == "") != (tc.errs == "") {
+			t.Errorf("%q: %d %q %q", tc.args, code, out, errs)
+		}
+	}
+	damage(t, name, "page\n", "pale\n")
+	if code, _, errs := ran(t, "", "get", name, "http://h/"); code != 1 || !strings.Contains(errs, "Digest is sha1:") {
+		t.Errorf("%d %q", code, errs)
+	}
+}
+
+// TestOutput checks the exit codes if the output cannot be written, and if the user interrupts.
+func TestOutput(t *testing.T) {
+	name := archive(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"verify", name}, {"list", name}, {"get", name, "http://h/"}} {
+		var errs bytes.Buffer
+		if code := Command().Run(t.Context(), args, stdio.Streams{Out: full{}, Err: &errs}); code != 23 || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("%q: %d %q", args, code, errs.String())
+		}
+		if code := Command().Run(ctx, args, stdio.Streams{Out: io.Discard, Err: &errs}); code != 130 {
+			t.Errorf("%q: %d", args, code)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
