@@ -65,10 +65,8 @@ func TestPastNews(t *testing.T) {
 	addr := newsPast(t)
 	host, port, _ := strings.Cut(addr, ":")
 	for path, want := range map[string]string{
-		"/local.test":    `"plain" - Lab <lab@lab.example>`,
-		"/local.test/2":  "\n.\n..\n...\n.dot\nno dot.\n.\nend\n",
-		"/local.test/12": "423 No article of that number",
-		"/local.none":    "411 No such group",
+		"/local.test":   `"plain" - Lab <lab@lab.example>`,
+		"/local.test/2": "\n.\n..\n...\n.dot\nno dot.\n.\nend\n",
 	} {
 		if out, _ := runTool(t, lynx, "-nopause", "-connect_timeout=10", "-dump", "nntp://"+addr+path); !strings.Contains(out, want) {
 			t.Errorf("lynx, %s: %q is missing in\n%s", path, want, out)
