@@ -188,7 +188,7 @@ const tags = "nethttpomithttp2"
 // MB, but not faster where people wait. inlined are the exceptions, which are busy when thousands of
 // files are fetched.
 var (
-	notInlined = []string{modulePath + "/...", "html/template", "text/template/...", "math/big", "crypto/x509/...", "encoding/asn1", "encoding/json/...", "encoding/xml", "regexp/..."}
+	notInlined = []string{modulePath + "/...", "math/big", "crypto/x509/...", "encoding/asn1", "encoding/json/...", "encoding/xml", "regexp/..."}
 	inlined    = []string{
 		modulePath + "/fetch", modulePath + "/fetch/file", modulePath + "/fetch/ftp", modulePath + "/fetch/gopher",
 		modulePath + "/fetch/http", modulePath + "/fetch/internal/...", modulePath + "/fetch/nntp",
