@@ -58,6 +58,7 @@ var imports = []struct {
 	{"judge/internal/", []string{"judge/internal/scene", "testserver", "testserver/"}},
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/", "mirror/internal/"}},
 	{"mirror/internal/filter", nil},
+	{"mirror/internal/mailbox", []string{"internal/disk", "internal/mbox"}},
 	{"mirror/internal/pool", []string{"fetch", "internal/pace"}},
 	{"mirror/internal/state", []string{"internal/disk"}},
 	{"mirror/internal/site", []string{"locator", "fetch", "fetch/ftp", "fetch/http"}},
@@ -73,6 +74,7 @@ var imports = []struct {
 	{"crawl", []string{".", "archive", "archive/", "locator", "fetch", "fetch/", "policy", "internal/"}},
 	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
 	{"gateway/internal/place", []string{"locator", "fetch"}},
+	{"gateway/internal/markup", nil},
 	{"gateway/internal/natural", nil},
 	{"gateway/internal/markdown", nil},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
@@ -151,9 +153,9 @@ var large = map[string]struct {
 	"fetch/ftp":       {5350, "control, data connections and pipelining change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2900, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/http":      {3500, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
-	"gateway":         {6500, "every page reads the state of one visit; a second package would export that state"},
+	"gateway":         {7800, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2800, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":          {3350, "listing, comparing and fetching change one run; the manifest is part of the API"},
+	"mirror":          {3450, "listing, comparing and fetching change one run; the manifest is part of the API"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {35, "a request as FTP commands, for the session and for Explain"},
@@ -314,6 +316,8 @@ func TestForbidden(t *testing.T) {
 		"judge/command.go": `"os/exec"`, "judge/command_unix.go": `"os/exec"`, "judge/command_other.go": `"os/exec"`,
 	}
 	comments := regexp.MustCompile(`(?m)^\s*//.*$`)
+	// A template calls methods by name, so that the linker keeps all of them.
+	exceptions["release/build/recipes.go"] = `/template"`
 	for _, p := range listPackages(t) {
 		for _, file := range p.GoFiles {
 			place := path.Join(inModule(p.ImportPath), file)
@@ -322,7 +326,7 @@ func TestForbidden(t *testing.T) {
 				t.Fatal(err)
 			}
 			code := comments.ReplaceAllString(string(text), "")
-			for _, word := range []string{`"os/exec"`, `"unsafe"`, ".RegisterProtocol(", "\nfunc init()", "DialWithShutTimeout", "DialWithDebugOutput"} {
+			for _, word := range []string{`"os/exec"`, `"unsafe"`, `/template"`, ".RegisterProtocol(", "\nfunc init()", "DialWithShutTimeout", "DialWithDebugOutput"} {
 				if strings.Contains(code, word) && exceptions[place] != word {
 					t.Errorf("%s contains %s", place, strings.TrimSpace(word))
 				}

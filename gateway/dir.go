@@ -82,7 +82,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
 		d.Message = v.linked(severalLines(info.Message))
 		d.Greeting = v.linked(strings.TrimSpace(info.Greeting + "\n" + severalLines(info.Welcome)))
 	}
-	p := &page{Data: d}
+	p := &page{Main: d.html}
 	if !v.native {
 		here := v.linkTo(v.loc)
 		p.Links = []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}, {"download all", here.With("tar"), true}}
@@ -106,7 +106,7 @@ func (u *unread) add(line string) {
 // More is the number of lines that are not shown.
 func (u *unread) More() int { return u.Count - len(u.Lines) }
 
-// A directory is what the template directory.html shows.
+// A directory is the data of the page of one.
 type directory struct {
 	v       *visit
 	res     *fetch.Resource

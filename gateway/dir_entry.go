@@ -120,7 +120,7 @@ type fileRow struct {
 	Text   string
 	Target string // of a symbolic link
 	Kind   string
-	Icon   string // its name in directory.html
+	Icon   string // its name in icons
 	Image  string // the address of a picture that can be shown
 	Size   string // in bytes; empty if it is not known
 	Short  string // the same for people

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A proseBlock is a part of a text in Markdown, ready to be shown by the template "prose" of base.html.
+// A proseBlock is a part of a text in Markdown, ready to be shown.
 type proseBlock struct {
 	Kind  markdown.Kind
 	Depth int // in lists

@@ -151,11 +151,6 @@ func (v front) home() error {
 	if guard(v).enter() {
 		return nil
 	}
-	type example struct {
-		Text string
-		Link place.Link
-		Is   string
-	}
 	var examples []example
 	for _, e := range [][2]string{
 		{"ftp://ftp.gnu.org/gnu/", "a directory of files"},
@@ -169,29 +164,20 @@ func (v front) home() error {
 	return v.render("home", http.StatusOK, &page{
 		Heading: "Pages of ftp, gopher, news and wais",
 		Title:   "fetch1738 gateway",
-		Data: struct {
-			Open, Setup place.Link
-			Examples    []example
-		}{place.Link{Path: v.h.Prefix + "/open"}, place.Link{Path: v.h.Prefix + "/setup"}, examples},
+		Main:    (&homePage{place.Link{Path: v.h.Prefix + "/open"}, place.Link{Path: v.h.Prefix + "/setup"}, examples}).html,
 	})
 }
-
-// A handled is a scheme that browsers let a page register.
-type handled struct{ Scheme, Is string }
 
 // setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
 	return v.render("setup", http.StatusOK, &page{
 		Heading: "Open links in this gateway",
-		Data: struct {
-			Origin, Open string
-			Schemes      []handled
-		}{v.origin(), v.h.Prefix + "/open?url=%s", []handled{
+		Main: (&setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", []handled{
 			{"ftp", "files on FTP servers"},
 			{"ftps", "files on FTP servers, with encryption"},
 			{"news", "newsgroups and articles"},
 			{"nntp", "newsgroups on a server that the link names"},
-		}},
+		}}).html,
 	})
 }
 
@@ -209,10 +195,7 @@ func (v front) interstitial() error {
 	words := v.query.Get("q")
 	return v.render("interstitial", http.StatusOK, &page{
 		Heading: "Another site leads here",
-		Data: struct {
-			Action, Words string
-			Link          place.Link
-		}{action, visible(words), v.requestLink()},
+		Main:    (&interstitialPage{action, visible(place.WithoutLogin(v.loc).Redacted()), visible(words), v.requestLink()}).html,
 	})
 }
 

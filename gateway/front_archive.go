@@ -36,24 +36,14 @@ func (v front) archive() error {
 	if guard(v).enter() {
 		return nil
 	}
-	type row struct {
-		Text, URL string
-		Link      place.Link
-		Time      time.Time
-	}
-	rowOf := func(text, url string, at time.Time) row {
-		r := row{Text: visible(text), URL: visible(url), Time: at}
+	rowOf := func(text, url string, at time.Time) archiveRow {
+		r := archiveRow{Text: visible(text), URL: visible(url), Time: at}
 		if l, err := place.Parse(url); err == nil {
 			r.Link = v.linkTo(l)
 		}
 		return r
 	}
-	var data struct {
-		About, Words, End string
-		Action            place.Link
-		Searched          bool
-		Sites, Hits       []row
-	}
+	var data archivePage
 	a := v.h.Archive
 	data.About, data.Action = a.About, v.start()
 	for _, url := range a.Sites {
@@ -74,5 +64,5 @@ func (v front) archive() error {
 			data.Hits = append(data.Hits, rowOf(hit.Title, hit.URL, hit.Time))
 		}
 	}
-	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Data: data})
+	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data.html})
 }

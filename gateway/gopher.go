@@ -43,7 +43,7 @@ func typeWord(typ string) string {
 	return "type " + visible(typ)
 }
 
-// A menuPage is the data of pages/menu.html. The methods that say how the menu ended are called
+// A menuPage is the data of the page of a menu. The methods that say how the menu ended are called
 // after Rows.
 type menuPage struct {
 	v       gopherPages
@@ -84,7 +84,7 @@ func (r *menuRow) External() bool { return r.Link.Scheme == "http" || r.Link.Sch
 func (v gopherPages) menu(res *fetch.Resource) error {
 	m := &menuPage{v: v, res: res}
 	m.charset, _ = charset.Named(v.query.Get("charset"))
-	p := &page{Data: m, Links: v.gopherLinks()}
+	p := &page{Main: m.html, Links: v.gopherLinks()}
 	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '7' {
 		m.Search = v.searchAt(l)
 		p.Heading = "Results for " + visible(m.Search.Words)

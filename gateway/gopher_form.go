@@ -16,7 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A formPage is the data of pages/form.html: a form to be filled in.
+// A formPage is the data of the page of a form to be filled in.
 type formPage struct {
 	Action    place.Link
 	Hidden    []fetch.Field
@@ -66,13 +66,13 @@ func (v gopherPages) form(a *gopher.Attributes) error {
 			p.Views = append(p.Views, visible(view.Label))
 		}
 	}
-	return v.render("form", http.StatusOK, &page{Data: p, Links: v.gopherLinks()})
+	return v.render("form", http.StatusOK, &page{Main: p.html, Links: v.gopherLinks()})
 }
 
 // maxForm is the maximum size of the answers to a form.
 const maxForm = 1 << 20
 
-// A confirmPage is the data of pages/confirm.html.
+// A confirmPage is the data of the page that shows what a form sends.
 type confirmPage struct {
 	Server string
 	Bytes  string // what will be sent, with passwords masked
@@ -221,7 +221,7 @@ func (v gopherPages) confirm(req *fetch.Request, answers url.Values) error {
 		p.Hidden = append(p.Hidden, fetch.Field{Name: "view", Value: answers.Get("view")})
 	}
 	v.hideAnswers()
-	return v.render("confirm", http.StatusOK, &page{Heading: "Send this form?", Data: p, Links: v.gopherLinks()})
+	return v.render("confirm", http.StatusOK, &page{Heading: "Send this form?", Main: p.html, Links: v.gopherLinks()})
 }
 
 // nth is the name of an input for the question with a number.

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// An itemPage is the data of pages/item.html.
+// An itemPage is the data of the page about an item.
 type itemPage struct {
 	Facts    []itemFact
 	Abstract string
@@ -70,7 +70,7 @@ func (v gopherPages) fileInfo(found *fetch.Attributes) error {
 	for _, f := range found.Header {
 		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Value: visible(f.Value)})
 	}
-	return v.render("item", http.StatusOK, &page{Data: p, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p.html, Links: v.gopherLinks()})
 }
 
 // addTime adds the time of the last modification, if it is known.
@@ -112,7 +112,7 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	for _, b := range a.Other {
 		p.Blocks = append(p.Blocks, itemBlock{visible(b.Name), visibleText(strings.Join(b.Lines, "\n"))})
 	}
-	return v.render("item", http.StatusOK, &page{Data: p, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p.html, Links: v.gopherLinks()})
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.

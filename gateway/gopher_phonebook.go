@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A phonePage is the data of pages/phonebook.html.
+// A phonePage is the data of the page of a phone book.
 type phonePage struct {
 	v     gopherPages
 	items iter.Seq2[fetch.Item, error]
@@ -57,7 +57,7 @@ func (v gopherPages) phones(status int, p *phonePage) error {
 		heading = "Results for " + p.Form.Words
 	}
 	p.Form.Placeholder = "name"
-	return v.render("phonebook", status, &page{Heading: heading, Data: p, Links: v.gopherLinks()})
+	return v.render("phonebook", status, &page{Heading: heading, Main: p.html, Links: v.gopherLinks()})
 }
 
 // phoneForm shows the fields that can be searched for. The phone book is asked for them.

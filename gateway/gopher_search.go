@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A searchForm is a form for search words, shown by the template "searchform" of base.html.
+// A searchForm is a form for search words.
 type searchForm struct {
 	Action      place.Link    // the page of what is searched
 	Hidden      []fetch.Field // the query of Action, which a form would replace
@@ -21,7 +21,7 @@ type searchForm struct {
 	Placeholder string
 }
 
-// A searchPage is the data of pages/search.html.
+// A searchPage is the data of the page of a search.
 type searchPage struct {
 	Form *searchForm
 	Text string // what can be searched for; may be empty
@@ -39,7 +39,7 @@ func (v gopherPages) search(res *fetch.Resource) error {
 	if form == nil {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway cannot search here."}
 	}
-	return v.render("search", http.StatusOK, &page{Data: &searchPage{Form: form}, Links: v.gopherLinks()})
+	return v.render("search", http.StatusOK, &page{Main: (&searchPage{Form: form}).html, Links: v.gopherLinks()})
 }
 
 // searchAt is the form for search words at a Locator; nil if nothing can be searched there. The

@@ -96,7 +96,7 @@ func plainSubject(s string) string {
 	}
 }
 
-// A groupPage is the Data of pages/group.html.
+// A groupPage is the data of the page of a newsgroup.
 type groupPage struct {
 	About   string            // how many articles the group has
 	Posts   []*article.Post   // without threads
@@ -129,7 +129,7 @@ func (v newsPages) group(res *fetch.Resource) error {
 	if !v.native {
 		g.Views = v.groupViews(res)
 	}
-	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Data: g})
+	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g.html})
 }
 
 // groupName is the name of the group that a URL names.

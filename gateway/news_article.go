@@ -20,7 +20,7 @@ import (
 // maxBody is how many bytes of the texts of an article are shown.
 const maxBody = 512 << 10
 
-// An articlePage is the Data of pages/article.html.
+// An articlePage is the data of the page of an article.
 type articlePage struct {
 	Fields []articleField // of the header, for readers
 	Others []articleField // all other fields
@@ -79,7 +79,7 @@ func (v newsPages) article(res *fetch.Resource) error {
 	if broken.Err != nil {
 		return broken.Err
 	}
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Data: a})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Main: a.html})
 }
 
 // shownFields are the fields of the header that a reader sees at once.

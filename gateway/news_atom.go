@@ -1,18 +1,18 @@
 package gateway
 
 import (
+	"bufio"
 	"encoding/xml"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"text/template"
 	"time"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 )
 
-// An atomFeed is what pages/group.atom shows: a feed by RFC 4287.
+// An atomFeed is a feed by RFC 4287.
 type atomFeed struct {
 	ID, Title  string
 	Updated    string // by RFC 3339
@@ -26,17 +26,38 @@ type atomEntry struct {
 	Page              string // URL of the article's page
 }
 
-// atomTemplate writes an atomFeed. It uses of encoding/xml the escaping alone: the part that writes
-// XML by reflection is large.
-var atomTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("group.atom").Funcs(template.FuncMap{"xml": escapeXML}).ParseFS(files, "pages/group.atom"))
-})
-
-// escapeXML returns text for an element or an attribute. U+FFFD replaces characters that XML forbids.
-func escapeXML(text string) (string, error) {
-	var b strings.Builder
-	err := xml.EscapeText(&b, []byte(text))
-	return b.String(), err
+// write writes the feed. It uses of encoding/xml the escaping alone: the part that writes XML by
+// reflection is large.
+func (f *atomFeed) write(w io.Writer) {
+	put := func(format string, values ...string) {
+		for _, value := range values {
+			before, after, _ := strings.Cut(format, "%s")
+			_, _ = io.WriteString(w, before)
+			_ = xml.EscapeText(w, []byte(value)) // U+FFFD replaces characters that XML forbids
+			format = after
+		}
+		_, _ = io.WriteString(w, format)
+	}
+	put(`<?xml version="1.0" encoding="UTF-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+ <id>%s</id>
+ <title>%s</title>
+ <updated>%s</updated>
+ <link rel="self" type="application/atom+xml" href="%s"></link>
+ <link rel="alternate" type="text/html" href="%s"></link>`, f.ID, f.Title, f.Updated, f.Self, f.Page)
+	for _, e := range f.Entries {
+		put(`
+ <entry>
+  <id>%s</id>
+  <title>%s</title>
+  <updated>%s</updated>
+  <author>
+   <name>%s</name>
+  </author>
+  <link rel="alternate" type="text/html" href="%s"></link>
+ </entry>`, e.ID, e.Title, e.Updated, e.Author, e.Page)
+	}
+	put("\n</feed>\n")
 }
 
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
@@ -79,7 +100,9 @@ func (v newsPages) atom(posts []*article.Post) error {
 	v.w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		_ = atomTemplate().Execute(v.w, feed) // an error is that of the connection
+		out := bufio.NewWriter(v.w)
+		feed.write(out)
+		_ = out.Flush() // an error is that of the connection
 	}
 	return nil
 }

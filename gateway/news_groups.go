@@ -20,7 +20,7 @@ type groupRow struct {
 	Posting string
 }
 
-// A groupsPage is the Data of pages/groups.html.
+// A groupsPage is the data of the page of all newsgroups.
 type groupsPage struct {
 	v     *visit
 	Rows  iter.Seq[*groupRow]
@@ -66,7 +66,7 @@ func (v newsPages) groups(res *fetch.Resource) error {
 		}
 		return pages
 	}
-	return v.render("groups", http.StatusOK, &page{Data: g})
+	return v.render("groups", http.StatusOK, &page{Main: g.html})
 }
 
 func groupRowOf(r *row) *groupRow {

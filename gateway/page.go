@@ -1,11 +1,9 @@
 package gateway
 
 import (
-	"bufio"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/base64"
-	"html/template"
 	"io"
 	"iter"
 	"net/http"
@@ -14,27 +12,15 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/markup"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-//go:embed pages
-var files embed.FS
+//go:embed style.css
+var styleSheet string
 
-// templates are the kinds of page: pages/base.html with one other file of pages each.
-var templates = sync.OnceValue(func() map[string]*template.Template {
-	base := template.Must(template.New("base.html").Funcs(template.FuncMap{"visible": visible, "breakable": breakable}).ParseFS(files, "pages/base.html"))
-	kinds := make(map[string]*template.Template)
-	names, _ := files.ReadDir("pages")
-	for _, f := range names {
-		if name, ok := strings.CutSuffix(f.Name(), ".html"); ok && name != "base" {
-			kinds[name] = template.Must(template.Must(base.Clone()).ParseFS(files, "pages/"+f.Name()))
-		}
-	}
-	return kinds
-})
-
-// A page is what the template base.html shows, around the content of a kind of page.
+// A page is the frame around the content of a kind of page.
 type page struct {
 	Title  string // of the window; Heading if empty
 	Crumbs []crumb
@@ -47,7 +33,8 @@ type page struct {
 	Feed place.Link
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
-	Data  any // for the template of the kind
+	// Main writes what the kind of page shows. It is nil for a request by HEAD.
+	Main func(*markup.Writer)
 
 	Prefix string
 	Native bool // no style: the paths of the gateway are not those of the client
@@ -86,7 +73,7 @@ func (v *visit) origin() string {
 	return "http://" + v.r.Host
 }
 
-// render sends a page of a kind, that of pages/KIND.html. The status is 200 unless another one has
+// render sends a page of a kind. The status is 200 unless another one has
 // been sent. The error is that of the connection, or of an iterator in the data (see rows). A page
 // about an error returns nil.
 func (v *visit) render(kind string, status int, p *page) error {
@@ -125,19 +112,14 @@ func (v *visit) render(kind string, status int, p *page) error {
 	if v.r.Method == http.MethodHead {
 		return nil
 	}
-	out := bufio.NewWriterSize(v.w, 16<<10)
+	out := markup.NewWriter(v.w)
 	v.flush = func() {
 		if out.Flush() == nil {
 			_ = http.NewResponseController(v.w).Flush()
 		}
 	}
-	err := templates()[kind].Execute(out, p)
-	if err == nil {
-		err = out.Flush()
-	} else {
-		_ = out.Flush()
-	}
-	if v.err == nil {
+	p.html(out)
+	if err := out.Flush(); v.err == nil {
 		v.err = err
 	}
 	if status >= 400 {
@@ -146,16 +128,16 @@ func (v *visit) render(kind string, status int, p *page) error {
 	return v.err
 }
 
-// A row is an entry of a listing, for a template.
+// A row is an entry of a listing, for a page.
 type row struct {
 	*fetch.Item        // valid until the next row
 	Text        string // the name, safe to show
 	Link        place.Link
 }
 
-// rows are the entries of a listing for a template. What has been shown goes to the client after
+// rows are the entries of a listing for a page. What has been shown goes to the client after
 // the first row, before the server has sent the rest. If the listing fails, the rows end, cut
-// reports the error to the template, and the response is broken off.
+// tells the page the error, and the response is broken off.
 func (v *visit) rows(items iter.Seq2[fetch.Item, error]) iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		first := true
@@ -191,13 +173,9 @@ const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; medi
 // constants: no server or query can change them.
 var scripted = sync.OnceValue(func() map[string]string {
 	kinds := make(map[string]string)
-	for kind := range templates() {
-		text, _ := files.ReadFile("pages/" + kind + ".html")
-		if _, rest, ok := strings.Cut(string(text), "<script>"); ok {
-			script, _, _ := strings.Cut(rest, "</script>")
-			sum := sha256.Sum256([]byte(script))
-			kinds[kind] = pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-		}
+	for kind, script := range map[string]string{"directory": filterScript, "setup": setupScript} {
+		sum := sha256.Sum256([]byte(script))
+		kinds[kind] = pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
 	return kinds
 })
@@ -245,13 +223,12 @@ func (v *visit) seeOther(url string) {
 // style sends the style sheet.
 func (v *visit) style() {
 	v.page = "style"
-	text, _ := files.ReadFile("pages/style.css")
 	v.secure()
 	v.w.Header().Set("Content-Type", "text/css; charset=utf-8")
 	v.w.Header().Set("Cache-Control", "private, max-age=3600")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		_, _ = v.w.Write(text)
+		_, _ = io.WriteString(v.w, styleSheet)
 	}
 }
 

@@ -11,8 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
-// A piece is a part of a text: plain, or a link. The template "linked" writes a list or a sequence
-// of them.
+// A piece is a part of a text: plain, or a link.
 type piece struct {
 	Text string     // safe to show
 	Link place.Link // empty for plain text

@@ -47,6 +47,8 @@ type Record struct {
 	// them: after a loss of power it may have other bytes.
 	Came   int64  `json:"came,omitzero"`
 	Begins string `json:"begins,omitempty"`
+	// MBox is the size of the mbox before an article, while it is being added.
+	MBox *int64 `json:"mbox,omitempty"`
 	// ID is the message-id of an article.
 	ID string `json:"id,omitempty"`
 	// SHA256 is the checksum of the file in hexadecimal. It is empty while the file is incomplete.
@@ -396,6 +398,17 @@ func (m *manifest) lookup(url string) (k known) {
 		k.begun = m.recordAt(at)
 	}
 	return k
+}
+
+// unfinished yields the records of the files that are not complete.
+func (m *manifest) unfinished() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for _, at := range m.begun {
+			if !yield(m.recordAt(at)) {
+				return
+			}
+		}
+	}
 }
 
 // isDone reports whether there is a complete file for a URL.

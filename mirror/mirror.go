@@ -50,6 +50,9 @@ type Mirror struct {
 	Options any
 	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string
+	// Mailbox keeps the articles of a newsgroup in a mailbox instead of a file each. Articles that
+	// expire on the server stay there, so Delete must not be set.
+	Mailbox Mailbox
 	// Upload, if not nil, exchanges the sides: the files of Dir are brought to the directory Start.
 	Upload *Upload
 

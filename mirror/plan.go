@@ -25,8 +25,8 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 				continue
 			}
 			known := r.manifest.lookup(e.url)
-			e.file = cmp.Or(known.done.File, localPath(e.path))
-			if err := names.claim(e.file); err != nil {
+			e.file = r.fileOf(e)
+			if err := names.claim(e.file); err != nil && (r.box == nil || e.file != r.box.Name) {
 				r.failFile(e, err)
 				continue
 			}
@@ -74,6 +74,9 @@ func (s *survey) listed(t tree) iter.Seq[folder] {
 
 // fileOf returns the local path of an entry.
 func (r *run) fileOf(e *entry) string {
+	if r.box != nil {
+		return r.box.File(e.path[0], e.url+" "+e.id)
+	}
 	return cmp.Or(r.manifest.lookup(e.url).done.File, localPath(e.path))
 }
 
@@ -230,6 +233,12 @@ const (
 
 // compare decides whether a file must be fetched.
 func (r *run) compare(e *entry, known known) verdict {
+	if r.box != nil {
+		if known.done.SHA256 != "" && e.id == known.done.ID && !r.box.Lost {
+			return upToDate // mail readers may have moved it
+		}
+		return toFetch
+	}
 	info, err := r.stat(e.file)
 	if err != nil {
 		r.failFile(e, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
@@ -26,8 +27,9 @@ type run struct {
 	depth      int
 	maxEntries int64
 
-	root     disk.Folder // nil in a dry run without a directory
-	inner    disk.Folder // Folder; nil in a dry run
+	root     disk.Folder  // nil in a dry run without a directory
+	inner    disk.Folder  // Folder; nil in a dry run
+	box      *mailbox.Box // nil if each article is a file
 	manifest *manifest
 
 	listed  bool         // the tree has been listed
@@ -50,12 +52,16 @@ func newRun(m *Mirror) (*run, error) {
 			return nil, err
 		}
 	}
+	box, err := newBox(m, t)
+	if err != nil {
+		return nil, err
+	}
 	f, err := filter.New(m.Include, m.Exclude)
 	if err != nil {
 		return nil, err
 	}
 	return &run{
-		Mirror: m, tree: t, filter: f,
+		Mirror: m, tree: t, filter: f, box: box,
 		pool:       pool.New(cmp.Or(m.Connections, DefaultConnections), m.Wait),
 		pace:       pace.New(m.Rate),
 		depth:      max(1, cmp.Or(m.Depth, DefaultDepth)),
@@ -93,6 +99,9 @@ func (r *run) open(ctx context.Context) (err error) {
 	if err == nil {
 		err = r.begin()
 	}
+	if err == nil && r.box != nil {
+		err = r.openBox()
+	}
 	if err != nil {
 		r.release()
 	}
@@ -117,11 +126,17 @@ func (r *run) begin() error {
 	if r.manifest.isEmpty() {
 		claimed = "" // after a run that copied nothing, such as one with a mistyped URL
 	}
-	switch claimed {
-	case start:
+	file := ""
+	if r.box != nil {
+		file = r.box.Name
+	}
+	switch {
+	case claimed == start && r.manifest.start.File == file:
 		return nil
-	case "":
-		return r.manifest.add(Record{URL: start, Start: true, Size: -1, Time: now()})
+	case claimed == start:
+		return existsf("%s has the articles in another form; use the same options as before, or another directory", r.Dir)
+	case claimed == "":
+		return r.manifest.add(Record{URL: start, File: file, Start: true, Size: -1, Time: now()})
 	}
 	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }

@@ -355,6 +355,9 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
+	if r.box != nil {
+		return r.deliver(e, rec, p)
+	}
 	info, err := r.stat(e.file)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/mbox"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -75,7 +76,7 @@ func FuzzOverview(f *testing.F) {
 		if strings.Count(line, "\n") != 1 || strings.Count(line, "\t") != 7 || !strings.HasPrefix(line, "7\t") {
 			t.Errorf("%q: %q", text, line)
 		}
-		if s := separator(&h); strings.Count(s, "\n") != 1 || len(strings.Fields(s)) != 7 {
+		if s := mbox.Separator(h.get("From"), h.date()); strings.Contains(s, "\n") || len(strings.Fields(s)) != 7 {
 			t.Errorf("%q: %q", text, s)
 		}
 	})

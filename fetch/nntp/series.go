@@ -9,10 +9,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/mbox"
 )
 
 // series is a Body made of the replies to many commands.
@@ -117,7 +116,7 @@ func (f *Fetcher) fetchArticles(ctx context.Context, a *access) (*fetch.Resource
 	if err != nil {
 		return nil, err
 	}
-	b.fill = (&mbox{series: b, first: true}).fill
+	b.fill = (&joined{series: b, first: true}).fill
 	res := a.resource(s)
 	res.MediaType, res.Body = "application/mbox", b
 	res.Info.(*Info).Articles = b.each()
@@ -169,15 +168,15 @@ func (b *series) readArticle(p []byte) (int, error) {
 	return n, err
 }
 
-// mbox joins articles into one file by RFC 4155.
-type mbox struct {
+// joined are articles in one file, of package mbox.
+type joined struct {
 	*series
 	first  bool // the first article is already open
 	inside bool // inside an article
 }
 
 // fill appends a portion of the mbox to pending.
-func (m *mbox) fill() error {
+func (m *joined) fill() error {
 	if !m.inside {
 		if err := m.begin(); err != nil {
 			return err
@@ -198,7 +197,7 @@ func (m *mbox) fill() error {
 }
 
 // begin appends the separator and the header of the next article.
-func (m *mbox) begin() error {
+func (m *joined) begin() error {
 	if found := m.first; !found {
 		var err error
 		if found, err = m.next(); err != nil {
@@ -213,7 +212,7 @@ func (m *mbox) begin() error {
 	if err != nil && err != io.EOF {
 		return m.a.bodyFailure(m.verb, m.s.Fail(err))
 	}
-	m.pending = append(m.pending, separator(&h)...)
+	m.pending = append(append(m.pending, mbox.Separator(h.get("From"), h.date())...), '\n')
 	for line := range bytes.SplitAfterSeq(h.octets, []byte("\n")) {
 		m.line(line)
 	}
@@ -224,45 +223,23 @@ func (m *mbox) begin() error {
 }
 
 // end appends the empty line after an article.
-func (m *mbox) end() {
+func (m *joined) end() {
 	m.inside = false
 	m.pending = append(m.pending, '\n')
 }
 
 // line appends a line, ending in LF. A line that looks like a separator gets a ">". A truncated
 // line is dropped, because its full text is unknown; the next read returns the error.
-func (m *mbox) line(line []byte) {
+func (m *joined) line(line []byte) {
 	text, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
 		return
 	}
-	if bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From ")) {
+	if mbox.IsQuoted(line) {
 		m.pending = append(m.pending, '>')
 	}
 	m.pending = append(m.pending, bytes.TrimSuffix(text, []byte("\r"))...)
 	m.pending = append(m.pending, '\n')
-}
-
-// separator returns the line before an article, with its author and date.
-func separator(h *header) string {
-	when := h.date()
-	if when.IsZero() {
-		when = time.Unix(0, 0)
-	}
-	return "From " + author(h.get("From")) + " " + when.UTC().Format(time.ANSIC) + "\n"
-}
-
-// author returns the address in a From field of the form "Name <address>" or "address (Name)".
-func author(from string) string {
-	address, _, _ := strings.Cut(strings.TrimSpace(from), " ")
-	if i := strings.LastIndexByte(from, '<'); i >= 0 {
-		address, _, _ = strings.Cut(from[i+1:], ">")
-	}
-	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' })
-	if odd || !strings.Contains(address, "@") {
-		return "MAILER-DAEMON"
-	}
-	return address
 }
 
 type readerFunc func([]byte) (int, error)

@@ -2,6 +2,9 @@ package gateway
 
 import "net/http"
 
+// A sizePage says how large a document is; it is empty if that is not known.
+type sizePage string
+
 // size shows how large a document is.
 func (v documentPages) size() error {
 	req := v.request(v.loc)
@@ -10,5 +13,5 @@ func (v documentPages) size() error {
 	if err != nil {
 		return err
 	}
-	return v.render("size", http.StatusOK, &page{Data: sizeText(found.Size)})
+	return v.render("size", http.StatusOK, &page{Main: sizePage(sizeText(found.Size)).html})
 }

@@ -152,9 +152,8 @@ func dotted(path string) bool {
 	return false
 }
 
-// A Link is where an item of a page leads. The template "link" writes it: a path of the gateway, or
-// the URL itself, for a client that uses the gateway as its proxy or a scheme that browsers know.
-// It is split, because html/template lets no URL of these schemes into a page in one piece.
+// A Link is where an item of a page leads: a path of the gateway, or the URL itself, for a client
+// that uses the gateway as its proxy or a scheme that browsers know.
 type Link struct {
 	Path         string // below the host of the gateway; empty if the link is a URL
 	Scheme, Rest string // of the URL
@@ -162,6 +161,14 @@ type Link struct {
 
 // Empty reports whether there is no link.
 func (l Link) Empty() bool { return l.Path == "" && l.Scheme == "" }
+
+// String is the link as an attribute of a page has it.
+func (l Link) String() string {
+	if l.Path != "" {
+		return l.Path
+	}
+	return l.Scheme + ":" + l.Rest
+}
 
 // URL is the link to a URL itself, without its login.
 func URL(l locator.Locator) Link {

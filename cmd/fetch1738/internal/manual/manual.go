@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/template"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -26,9 +25,9 @@ of MANPATH.
   $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
 `
 
-// manualText is the template of the manual page: the prose, with places for the tables.
+// manualText is the prose of the manual page, with places in braces for the tables.
 //
-//go:embed manual.tmpl
+//go:embed manual.roff
 var manualText string
 
 // Command returns the verb; all returns all verbs.
@@ -42,7 +41,7 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 			return v.Complain("unexpected argument %q", v.Arg(0))
 		}
 		var text strings.Builder
-		if err := writeManual(&text, all()); err != nil {
+		if err := write(&text, all()); err != nil {
 			return v.Fail(exit.Write, "%v", err)
 		}
 		if term.IsTerminal(v.Std.Out) && term.IsTerminal(os.Stdout) {
@@ -52,42 +51,33 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 	}
 }
 
-// A manual is the data for the template, escaped for roff.
-type manual struct {
-	Schemes   string
-	Options   []manualEntry
-	Verbs     []manualVerb
-	ExitCodes []manualEntry
-}
-
-type manualEntry struct{ Name, Text, Curl string }
-
-type manualVerb struct {
-	Name, Summary string
-	Options       []manualEntry
-}
-
-// writeManual writes the manual page in roff.
-func writeManual(w io.Writer, all []cli.Command) error {
-	t, err := template.New("manual").Parse(manualText)
-	if err != nil {
-		return err
-	}
-	m := manual{Schemes: strings.Join(fetch1738.Schemes(), ", "), Options: manualOptions(curl.Options())}
+// write writes the manual page in roff.
+func write(w io.Writer, all []cli.Command) error {
+	var synopsis, verbs, codes strings.Builder
 	for _, c := range all {
-		m.Verbs = append(m.Verbs, manualVerb{c.Name, roff(c.Summary), manualOptions(c.Options())})
+		fmt.Fprintf(&synopsis, ".br\n.B fetch1738 %s\n.RI [ arguments ]\n", c.Name)
+		fmt.Fprintf(&verbs, ".SS fetch1738 %s\n%s.\n%s", c.Name, roff(c.Summary), options(c.Options(), false))
 	}
 	for _, e := range exit.Meanings() {
-		m.ExitCodes = append(m.ExitCodes, manualEntry{Name: fmt.Sprint(e.Code), Text: roff(e.Text)})
+		fmt.Fprintf(&codes, ".TP\n.B %d\n%s.\n", e.Code, roff(e.Text))
 	}
-	return t.Execute(w, m)
+	_, err := strings.NewReplacer(
+		"{schemes}", strings.Join(fetch1738.Schemes(), ", "), "{synopsis}\n", synopsis.String(),
+		"{options}\n", options(curl.Options(), true), "{verbs}\n", verbs.String(), "{codes}\n", codes.String(),
+	).WriteString(w, manualText)
+	return err
 }
 
-func manualOptions(table []curl.Option) (entries []manualEntry) {
+// options returns a table of options, each with its meaning and, if they are curl's, how that differs.
+func options(table []curl.Option, compare bool) string {
+	var b strings.Builder
 	for _, o := range table {
-		entries = append(entries, manualEntry{roffOption(o), roff(o.Help), roff(o.Compared())})
+		fmt.Fprintf(&b, ".TP\n%s\n%s.\n", roffOption(o), roff(o.Help))
+		if compared := o.Compared(); compare && compared != "" {
+			fmt.Fprintf(&b, "%s\n", roff(compared))
+		}
 	}
-	return entries
+	return b.String()
 }
 
 // roff escapes text for roff.

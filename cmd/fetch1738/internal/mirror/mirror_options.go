@@ -35,8 +35,13 @@ func (s *settings) check(d disk.Disk, dir string) error {
 			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
 		}
 	}
-	if s.Whole && s.DryRun {
+	switch {
+	case s.Whole && s.DryRun:
 		return fault.Usagef("--warc and --dry-run are mutually exclusive")
+	case s.Mailbox != "" && s.Mirror.Upload != nil:
+		return fault.Usagef("--%s is about copies of newsgroups; it cannot be used for an upload", s.Mailbox)
+	case s.Mailbox != "" && s.Delete:
+		return fault.Usagef("--%s and --delete cannot be used together: nothing is deleted from a mailbox", s.Mailbox)
 	}
 	if _, err := d.Stat(dir); s.Mirror.Upload != nil && errors.Is(err, fs.ErrNotExist) {
 		return fault.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
@@ -72,8 +77,10 @@ func (s *settings) options() []curl.Option {
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
 		own("json", "", "Print events and summary as JSON Lines", onOff(&s.json)),
 		one("links", "WORD", "Upload: skip, follow or copy symbolic links (default skip)", links(&up.Links)),
+		own("maildir", "", "Keep the articles of a newsgroup in a maildir", mailbox(&s.Mailbox, mirror.Maildir)),
 		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
+		own("mbox", "", "Keep the articles of a newsgroup in one file, an mbox", mailbox(&s.Mailbox, mirror.MBox)),
 		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
 		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
@@ -109,6 +116,24 @@ func (s *settings) setArchive(c *curl.CommandLine, value string) error {
 	c.Global.Archive.Path, c.Global.Archive.Folder = value, true
 	s.Whole = true
 	return nil
+}
+
+// mailbox sets the form of the articles.
+func mailbox(field *mirror.Mailbox, form mirror.Mailbox) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		switch {
+		case err != nil:
+			return err
+		case on && *field != "" && *field != form:
+			return errors.New("--mbox and --maildir cannot be used together")
+		case on:
+			*field = form
+		case *field == form:
+			*field = ""
+		}
+		return nil
+	}
 }
 
 // addAlias appends another name of the server.

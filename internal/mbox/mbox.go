@@ -1,0 +1,225 @@
+// Package mbox is the format mboxrd of RFC 4155's files: messages in one file, each after a line that
+// begins with "From ", and before an empty line. A line of a message that is ">" any number of times
+// and then "From " has one ">" more in the file, so that every message can be read again octet for
+// octet, apart from its line ends: those in the file are LF, and the last line of a message has one.
+package mbox
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/mail"
+	"strings"
+	"time"
+)
+
+// Separator returns the line before a message, without its LF. from is the value of its field From:
+// "Name <address>" or "address (Name)". A zero date becomes 1970.
+func Separator(from string, date time.Time) string {
+	if date.IsZero() {
+		date = time.Unix(0, 0)
+	}
+	return "From " + address(from) + " " + date.UTC().Format(time.ANSIC)
+}
+
+// SeparatorOf is Separator for the header that a message begins with. It reads no more than 64 KiB.
+func SeparatorOf(message io.Reader) string {
+	const maxDate = 128 // comments in it may nest
+	var from string
+	var date time.Time
+	lines := bufio.NewScanner(io.LimitReader(message, 64<<10))
+	lines.Buffer(nil, 64<<10)
+	for lines.Scan() && lines.Text() != "" {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		switch strings.ToLower(name) {
+		case "from":
+			from = value
+		case "date":
+			if value = strings.TrimSpace(value); len(value) <= maxDate {
+				date, _ = mail.ParseDate(value)
+			}
+		}
+	}
+	return Separator(from, date)
+}
+
+// address returns the address in a field From, which has no space.
+func address(from string) string {
+	address, _, _ := strings.Cut(strings.TrimSpace(from), " ")
+	if i := strings.LastIndexByte(from, '<'); i >= 0 {
+		address, _, _ = strings.Cut(from[i+1:], ">")
+	}
+	odd := strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' })
+	if odd || !strings.Contains(address, "@") {
+		return "MAILER-DAEMON"
+	}
+	return address
+}
+
+// IsQuoted reports whether a line of a message has a ">" more in the file.
+func IsQuoted(line []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From "))
+}
+
+// Write writes a message with the separator before it and the empty line after it. A CR LF in it
+// becomes LF; other octets stay, also a CR alone.
+func Write(w io.Writer, separator string, message io.Reader) error {
+	out := bufio.NewWriter(w)
+	_, _ = out.WriteString(separator)
+	_ = out.WriteByte('\n')
+	if err := copyLines(out, message, true); err != nil {
+		return err
+	}
+	_ = out.WriteByte('\n')
+	return out.Flush()
+}
+
+// WriteLF writes a message with LF for CR LF, as a file of a maildir has it. The last line has one.
+func WriteLF(w io.Writer, message io.Reader) error {
+	out := bufio.NewWriter(w)
+	if err := copyLines(out, message, false); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// copyLines copies lines of any length. The error is that of reading; out keeps its own.
+func copyLines(out *bufio.Writer, message io.Reader, quote bool) error {
+	in := bufio.NewReader(message)
+	begins, cr := true, false // at the beginning of a line; after a CR that is not written yet
+	for {
+		if begins && quote {
+			quoteLine(out, in)
+		}
+		piece, err := in.ReadSlice('\n')
+		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+			return err
+		}
+		if cr && (len(piece) == 0 || piece[0] != '\n') {
+			_ = out.WriteByte('\r')
+		}
+		whole := err == nil
+		if begins = begins && len(piece) == 0 || whole; whole {
+			piece = bytes.TrimSuffix(piece[:len(piece)-1], []byte("\r"))
+		}
+		if cr = !whole && err != io.EOF && bytes.HasSuffix(piece, []byte("\r")); cr {
+			piece = piece[:len(piece)-1]
+		}
+		_, _ = out.Write(piece)
+		if whole || err == io.EOF && !begins {
+			_ = out.WriteByte('\n')
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// quoteLine copies each ">" at the beginning of a line, and adds one before "From ".
+func quoteLine(out *bufio.Writer, in *bufio.Reader) {
+	for c, _ := in.Peek(1); string(c) == ">"; c, _ = in.Peek(1) {
+		_, _ = in.Discard(1)
+		_ = out.WriteByte('>')
+	}
+	if next, _ := in.Peek(5); string(next) == "From " {
+		_ = out.WriteByte('>')
+	}
+}
+
+// A Reader reads the messages of a file.
+type Reader struct {
+	in     *bufio.Reader
+	begins bool // at the beginning of a line
+	blank  bool // an empty line came, which is a part of the message only if another line follows
+	quotes int  // the ">" at the beginning of a line that are not read yet
+	line   []byte
+	ended  bool // at a separator or at the end
+}
+
+// NewReader returns a Reader. It reads ahead.
+func NewReader(r io.Reader) *Reader {
+	return &Reader{in: bufio.NewReader(r), begins: true, ended: true}
+}
+
+// Next skips to the next message and returns the line before it, without its LF. At the end it
+// returns io.EOF.
+func (r *Reader) Next() (separator string, err error) {
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return "", err
+	}
+	line, err := r.in.ReadString('\n')
+	if line == "" && err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(line, "From ") {
+		return "", errNoMessage
+	}
+	r.begins, r.blank, r.ended = true, false, false
+	return strings.TrimSuffix(line, "\n"), nil
+}
+
+type formatError string
+
+func (e formatError) Error() string { return string(e) }
+
+// errNoMessage is the error for a file that does not begin with a separator.
+const errNoMessage = formatError("not an mbox: it does not begin with \"From \"")
+
+// Read reads from the message, to its end.
+func (r *Reader) Read(p []byte) (int, error) {
+	for len(r.line) == 0 {
+		if r.ended {
+			return 0, io.EOF
+		}
+		if err := r.more(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.line)
+	r.line = r.line[n:]
+	return n, nil
+}
+
+// more sets line to the next part of the message, which may be empty, or ended.
+func (r *Reader) more() error {
+	if r.begins {
+		next, err := r.in.Peek(5)
+		switch {
+		case len(next) == 0 && err == io.EOF || string(next) == "From ":
+			r.ended = true
+			return nil
+		case len(next) == 0:
+			return err
+		case r.blank:
+			r.blank, r.line = false, []byte("\n")
+			return nil
+		case next[0] == '\n':
+			_, err := r.in.Discard(1)
+			r.blank = true
+			return err
+		}
+		r.begins = false
+		r.unquote()
+	}
+	piece, err := r.in.ReadSlice('\n')
+	r.begins = err == nil
+	if r.line = append(bytes.Repeat([]byte(">"), r.quotes), piece...); err == bufio.ErrBufferFull {
+		err = nil
+	}
+	r.quotes = 0
+	if err == io.EOF {
+		r.ended, err = true, nil
+	}
+	return err
+}
+
+// unquote reads each ">" at the beginning of a line, and drops one before "From ".
+func (r *Reader) unquote() {
+	for c, _ := r.in.Peek(1); string(c) == ">"; c, _ = r.in.Peek(1) {
+		_, _ = r.in.Discard(1)
+		r.quotes++
+	}
+	if next, _ := r.in.Peek(5); r.quotes > 0 && string(next) == "From " {
+		r.quotes--
+	}
+}

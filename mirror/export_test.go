@@ -1,0 +1,4 @@
+package mirror
+
+// PartName is for tests.
+var PartName = partName

@@ -1,0 +1,96 @@
+package mirror
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
+)
+
+// A Mailbox is a form in which programs for mail and news read many articles. Articles have LF for
+// CR LF there; all other octets stay.
+type Mailbox string
+
+// The mailboxes. The zero value means a file for each article.
+const (
+	// MBox is one file, GROUP.mbox, in the format mboxrd: a line of an article that begins with
+	// "From ", or with that after any number of ">", has one more ">".
+	MBox Mailbox = "mbox"
+	// Maildir is a directory GROUP with a file for each article (https://cr.yp.to/proto/maildir.html).
+	// The name of the file begins with the number of the article.
+	Maildir Mailbox = "maildir"
+)
+
+// newBox returns the mailbox of a mirror; nil if it has none.
+func newBox(m *Mirror, t tree) (*mailbox.Box, error) {
+	if m.Mailbox == "" {
+		return nil, nil
+	}
+	n, ok := t.(*newsTree)
+	switch {
+	case !ok:
+		return nil, fetch.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("only a newsgroup can be kept in a mailbox"))
+	case m.Delete:
+		return nil, fetch.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("nothing is deleted from a mailbox"))
+	}
+	group := ""
+	switch l := n.at.(type) {
+	case *locator.NNTP:
+		group = l.Group
+	case *locator.News:
+		group = l.Group
+	}
+	if m.Mailbox == MBox {
+		return &mailbox.Box{Name: filename.Component(group) + ".mbox"}, nil
+	}
+	return &mailbox.Box{Name: filename.Component(group), IsDir: true}, nil
+}
+
+// openBox prepares the mailbox, and removes the beginning of an article after an interruption.
+func (r *run) openBox() error {
+	if err := r.box.Open(r.root); err != nil {
+		return err
+	}
+	for rec := range r.manifest.unfinished() {
+		if rec.MBox == nil {
+			continue
+		}
+		part, err := r.inner.OpenFile(partName(rec.URL), os.O_RDONLY, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = cmp.Or(r.box.Cut(*rec.MBox, part), part.Close())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliver adds a complete part to the mailbox and records it.
+func (r *run) deliver(e *entry, rec Record, p *part) error {
+	if err := cmp.Or(disk.Verify(p.file, r.inner, p.name), p.file.Sync()); err != nil {
+		return err
+	}
+	err := r.box.Add(e.file, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
+		begun := rec
+		begun.SHA256, begun.MBox = "", &size
+		return r.manifest.add(begun)
+	}, func() error { return r.manifest.add(rec) })
+	if err = cmp.Or(err, p.close()); err == nil {
+		err = r.inner.Remove(p.name)
+	}
+	if err == nil {
+		r.report(Event{Action: Added, URL: e.url, File: e.file, Size: p.size})
+	}
+	return err
+}
