@@ -22,15 +22,15 @@ func own(long, arg, help string, set curl.Setter) curl.Option {
 func (s *settings) options() []curl.Option {
 	octets := func(field *int64) curl.Setter { return curl.Size(func(*plan.Operation) *int64 { return field }) }
 	return []curl.Option{
-		own("connections", "N", "Ask up to N hosts at once (default 16)", positive(&s.Connections)),
+		own("connections", "N", "Ask up to N hosts at once (default 16)", curl.Positive(&s.Connections)),
 		own("depth", "N", "Follow N links from a URL (0: none; default 20)", depth(&s.Depth)),
 		own("dir", "DIR", "Keep the crawl in DIR", func(_ *curl.CommandLine, value string) error { s.Dir = value; return nil }),
-		own("http", "", "Follow links to http and https, too", onOff(&s.HTTP)),
-		own("max-documents", "N", "Fetch N documents of a host (default 10000)", positive(&s.MaxDocuments)),
+		own("http", "", "Follow links to http and https, too", curl.OnOff(&s.HTTP)),
+		own("max-documents", "N", "Fetch N documents of a host (default 10000)", curl.Positive(&s.MaxDocuments)),
 		own("max-host-size", "SIZE", "Fetch SIZE bytes of a host (suffixes k, M, G; default 1 GB)", octets(&s.MaxHostOctets)),
-		own("max-hosts", "N", "Ask N hosts (default 1000)", positive(&s.MaxHosts)),
+		own("max-hosts", "N", "Ask N hosts (default 1000)", curl.Positive(&s.MaxHosts)),
 		own("max-size", "SIZE", "Fetch SIZE bytes in all (suffixes k, M, G; default 10 GB)", octets(&s.MaxOctets)),
-		own("same-host", "", "Follow only links to the hosts of the URLs", onOff(&s.SameHost)),
+		own("same-host", "", "Follow only links to the hosts of the URLs", curl.OnOff(&s.SameHost)),
 		own("wait", "SECONDS", "Wait SECONDS between requests to a host (default 2)", wait(&s.Wait)),
 		own("warc-size", "SIZE", "Begin another WARC file after SIZE bytes (suffixes k, M, G; default 1 GB)", curl.Size(func(o *plan.Operation) *int64 { return &o.Archive.MaxSize })),
 		own("warc-version", "1.0|1.1", "Version of WARC (default 1.1)", curl.SetArchiveVersion),
@@ -44,29 +44,6 @@ func (s *settings) table() []curl.Option {
 		"quote range rate retry retry-all-errors retry-connrefused retry-delay retry-max-time skip-existing speed-limit speed-time time-cond " +
 		"trace trace-ascii trace-time use-ascii view "
 	return curl.Besides(s.options(), "crawl, which records whole documents", useful, useless)
-}
-
-// onOff sets a boolean option.
-func onOff(field *bool) curl.Setter {
-	return func(_ *curl.CommandLine, value string) (err error) {
-		*field, err = strconv.ParseBool(value)
-		return err
-	}
-}
-
-// positive sets a number of at least 1.
-func positive(field *int) curl.Setter {
-	return func(_ *curl.CommandLine, value string) error {
-		n, err := strconv.Atoi(value)
-		switch {
-		case err != nil:
-			return curl.ErrNotNumeric
-		case n < 1:
-			return errors.New("expected 1 or more")
-		}
-		*field = n
-		return nil
-	}
 }
 
 // depth sets a depth: 0 means that no link is followed.

@@ -28,6 +28,24 @@ var (
 // still exceed a time.Duration; then it means no limit.
 const maxSeconds = math.MaxInt64 / 1000
 
+// OnOff sets a field that is not in the Operation: a switch that is off by default.
+func OnOff(field *bool) Setter { return toggle(func(*plan.Operation) *bool { return field }) }
+
+// Positive sets a field that is not in the Operation: a number of at least 1.
+func Positive(field *int) Setter {
+	return func(_ *CommandLine, value string) error {
+		n, err := strconv.Atoi(value)
+		switch {
+		case err != nil:
+			return ErrNotNumeric
+		case n < 1:
+			return errors.New("expected 1 or more")
+		}
+		*field = n
+		return nil
+	}
+}
+
 // toggle is for switches that are off by default.
 func toggle(field func(*plan.Operation) *bool) Setter {
 	return func(c *CommandLine, value string) (err error) {

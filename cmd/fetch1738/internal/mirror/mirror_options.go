@@ -67,21 +67,21 @@ func (s *settings) options() []curl.Option {
 	}
 	return []curl.Option{
 		one("alias", "HOST[:PORT]", "Another name for the gopher server; may be repeated", addAlias(&s.Aliases)),
-		one("checksum", "", "Upload: compare contents, by checksums of the server if it has them", onOff(&up.Checksums)),
-		one("chmod", "", "Upload: set the permissions of files", onOff(&up.Modes)),
-		own("connections", "N", "Run up to N requests at once (default 4)", positive(&s.Connections)),
-		own("delete", "", "Delete files that no longer exist on the other side", onOff(&s.Delete)),
-		own("depth", "N", "Enter N levels of folders or menus (1: URL only; default 64)", positive(&s.Depth)),
-		own("dry-run", "", "Show what would be done; transfer no files", onOff(&s.DryRun)),
+		one("checksum", "", "Upload: compare contents, by checksums of the server if it has them", curl.OnOff(&up.Checksums)),
+		one("chmod", "", "Upload: set the permissions of files", curl.OnOff(&up.Modes)),
+		own("connections", "N", "Run up to N requests at once (default 4)", curl.Positive(&s.Connections)),
+		own("delete", "", "Delete files that no longer exist on the other side", curl.OnOff(&s.Delete)),
+		own("depth", "N", "Enter N levels of folders or menus (1: URL only; default 64)", curl.Positive(&s.Depth)),
+		own("dry-run", "", "Show what would be done; transfer no files", curl.OnOff(&s.DryRun)),
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
-		own("json", "", "Print events and summary as JSON Lines", onOff(&s.json)),
+		own("json", "", "Print events and summary as JSON Lines", curl.OnOff(&s.json)),
 		one("links", "WORD", "Upload: skip, follow or copy symbolic links (default skip)", links(&up.Links)),
 		own("maildir", "", "Keep the articles of a newsgroup in a maildir", mailbox(&s.Mailbox, mirror.Maildir)),
 		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
-		own("max-entries", "N", "Stop listing after N entries (default 1000000)", positive(&s.MaxEntries)),
+		own("max-entries", "N", "Stop listing after N entries (default 1000000)", curl.Positive(&s.MaxEntries)),
 		own("mbox", "", "Keep the articles of a newsgroup in one file, an mbox", mailbox(&s.Mailbox, mirror.MBox)),
-		own("new-only", "", "Treat existing files as unchanged", onOff(&s.NewOnly)),
+		own("new-only", "", "Treat existing files as unchanged", curl.OnOff(&s.NewOnly)),
 		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
 		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
@@ -98,14 +98,6 @@ func (s *settings) table() []curl.Option {
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
 		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
 	return curl.Besides(s.options(), "mirror, which copies whole trees", useful, useless)
-}
-
-// onOff sets a boolean option.
-func onOff(field *bool) curl.Setter {
-	return func(_ *curl.CommandLine, value string) (err error) {
-		*field, err = strconv.ParseBool(value)
-		return err
-	}
 }
 
 // setArchive is --warc: files are fetched whole.
@@ -210,24 +202,9 @@ func maxDelete(field *int) curl.Setter {
 			*field = -1
 			return nil
 		}
-		if err := positive(field)(c, value); err != nil {
+		if err := curl.Positive(field)(c, value); err != nil {
 			return errors.New("expected a number of 1 or more, or all")
 		}
-		return nil
-	}
-}
-
-// positive sets a number of at least 1.
-func positive(field *int) curl.Setter {
-	return func(_ *curl.CommandLine, value string) error {
-		n, err := strconv.Atoi(value)
-		switch {
-		case err != nil:
-			return curl.ErrNotNumeric
-		case n < 1:
-			return errors.New("expected 1 or more")
-		}
-		*field = n
 		return nil
 	}
 }
