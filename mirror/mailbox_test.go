@@ -95,10 +95,7 @@ var mailboxes = []mirror.Mailbox{mirror.MBox, mirror.Maildir}
 // A mailbox has all articles octet for octet. The next run adds the new ones, and those that have
 // expired stay.
 func TestMailbox(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 500
-	}
+	const n = 500 // TestPythonMailbox has 10,000
 	want := oddArticles(n)
 	for _, box := range mailboxes {
 		d := simdisk.New(simdisk.Options{})
