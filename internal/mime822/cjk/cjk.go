@@ -35,9 +35,9 @@ func (c Charset) NewDecoder() *encoding.Decoder {
 
 type decoder struct {
 	*tables
-	// next decodes the beginning of src, which is not empty. It returns the character and how many
-	// bytes it has: a negative number if src is incomplete. If nothing follows, so many bytes are
-	// invalid.
+	// next decodes the beginning of src, which is not empty. It returns the character and its number
+	// of bytes. The number is negative if src is incomplete: these bytes are invalid if nothing
+	// follows.
 	next func(d *decoder, src []byte) (rune, int)
 	set  set // of ISO2022JP
 }

@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// packed holds the tables in the order of all, compressed. Each character is a varint: 0 if there is
-// none, otherwise the distance to the one before, less one if it is not positive. TestTables writes
-// it (-update).
+// packed holds the tables in the order of all, compressed. Each code is a varint: 0 if no character
+// has it, otherwise the distance to the character before, less one if it is not positive. TestTables
+// writes it (-update).
 //
 //go:embed tables.bin
 var packed string
 
-// tables holds the characters by the numbers of their codes, 0 if there is none.
+// tables holds the characters by the numbers of their codes, 0 where a code has no character.
 type tables struct {
 	big5, gbk, eucKR []rune // see pair
 	jis0208, jis0212 []rune // see cell

@@ -63,7 +63,7 @@ func fourBytes(i int) []byte {
 	return []byte{byte(0x81 + i/12600), byte(0x30 + i/1260%10), byte(0x81 + i/10%126), byte(0x30 + i%10)}
 }
 
-// one returns the character of a code, two as with secondShift, or 0 if there is none.
+// one returns the character of a code, two as with secondShift, or 0 if it has no character.
 func one(t *testing.T, e encoding.Encoding, src []byte) rune {
 	text, err := e.NewDecoder().Bytes(src)
 	if err != nil {
