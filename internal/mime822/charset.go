@@ -5,18 +5,21 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/fetch1738/fetch1738/internal/mime822/cjk"
 )
 
-// lookup returns the encoding of a charset, or nil if it is UTF-8 or unknown. The labels and their
+// A charset is an encoding of x/text, or one of package cjk.
+type charset interface {
+	NewDecoder() *encoding.Decoder
+}
+
+// lookup returns the charset with a name, or nil if it is UTF-8 or unknown. The labels and their
 // meaning are those of browsers (https://encoding.spec.whatwg.org/#names-and-labels), because mail
 // programs also take ISO-8859-1 for windows-1252 and GB2312 for GBK. Package htmlindex has the same
 // table, but links the languages of x/text. UTF-16 is missing: RFC 2781 excludes it from text/*.
-func lookup(charset string) encoding.Encoding {
-	switch strings.ToLower(strings.Trim(charset, " \t\"'")) {
+func lookup(name string) charset {
+	switch strings.ToLower(strings.Trim(name, " \t\"'")) {
 	case "866", "cp866", "csibm866", "ibm866":
 		return charmap.CodePage866
 	case "csisolatin2", "iso-8859-2", "iso-ir-101", "iso8859-2", "iso88592", "iso_8859-2",
@@ -86,21 +89,21 @@ func lookup(charset string) encoding.Encoding {
 		return charmap.MacintoshCyrillic
 	case "chinese", "csgb2312", "csiso58gb231280", "gb2312", "gb_2312", "gb_2312-80", "gbk",
 		"iso-ir-58", "x-gbk":
-		return simplifiedchinese.GBK
+		return cjk.GBK
 	case "gb18030":
-		return simplifiedchinese.GB18030
+		return cjk.GB18030
 	case "big5", "big5-hkscs", "cn-big5", "csbig5", "x-x-big5":
-		return traditionalchinese.Big5
+		return cjk.Big5
 	case "cseucpkdfmtjapanese", "euc-jp", "x-euc-jp":
-		return japanese.EUCJP
+		return cjk.EUCJP
 	case "csiso2022jp", "iso-2022-jp":
-		return japanese.ISO2022JP
+		return cjk.ISO2022JP
 	case "csshiftjis", "ms932", "ms_kanji", "shift-jis", "shift_jis", "sjis", "windows-31j",
 		"x-sjis":
-		return japanese.ShiftJIS
+		return cjk.ShiftJIS
 	case "cseuckr", "csksc56011987", "euc-kr", "iso-ir-149", "korean", "ks_c_5601-1987",
 		"ks_c_5601-1989", "ksc5601", "ksc_5601", "windows-949":
-		return korean.EUCKR
+		return cjk.EUCKR
 	}
 	return nil
 }
