@@ -3,7 +3,7 @@ package archive
 import (
 	"bytes"
 	"cmp"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -46,8 +46,9 @@ func (a *Archive) Sites() ([]Site, error) {
 	for s := range found {
 		sites = append(sites, s)
 	}
-	slices.SortFunc(sites, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port))
+	sort.Slice(sites, func(i, j int) bool {
+		a, b := sites[i], sites[j]
+		return cmp.Or(cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) < 0
 	})
 	return sites, nil
 }

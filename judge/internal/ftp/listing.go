@@ -1,130 +1,92 @@
 package ftp
 
 import (
+	"cmp"
 	"fmt"
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // dialect is a format of listings.
 type dialect struct {
 	name, source string
-	dir, file    string // the lines of a directory and of a file, with {name}, {size} and {unique}
+	dir, file    string // their lines, with {mode}, {name}, {size} and {unique}; dir "" is as file
 	first, last  string // lines around the entries
 	common       bool   // clients are expected to read it
 	mlsd         bool   // it is one of MLSD
 }
 
+// usual is what most servers send.
+const usual = "{mode}   1 ftp      ftp      {size} Mar 04  1995 {name}"
+
 // dialects are the formats of listings.
-func dialects() []dialect { return slices.Concat(unixDialects(), otherDialects(), mlsdDialects()) }
+var dialects = []dialect{
+	// Those of ls -l.
+	{name: "unix", source: "BSD ls -l.", file: usual, common: true},
+	{name: "unix-total", source: "ls -l has a first line with a total.", file: usual, first: "total 17", common: true},
+	{name: "unix-dots", source: "ls -la lists . and .., too.", file: usual, first: "drwxr-xr-x   2 ftp ftp 4096 Mar 04  1995 .\ndrwxr-xr-x   2 ftp ftp 4096 Mar 04  1995 ..", common: true},
+	{name: "netpresenz", source: "NetPresenz for the Mac.", dir: "drwxr-xr-x               folder        2 Mar 04  1995 {name}", file: "{mode}         0      {size}     {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-time", source: "BSD ls -l of a new file.", file: "{mode}   1 ftp      ftp      {size} Mar 04 12:30 {name}", common: true},
+	{name: "unix-no-group", source: "ls -l without the group, as of old servers.", file: "{mode}   1 ftp      {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-numeric", source: "ls -n.", file: "{mode}   1 1000     1000     {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-large", source: "A long owner and group.", file: "{mode}   1 administrator@example domain-users {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-acl", source: "ls -l with access control lists.", file: "{mode}+  1 ftp      ftp      {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-selinux", source: "ls -l with SELinux.", file: "{mode}.  1 ftp      ftp      {size} Mar 04  1995 {name}", common: true},
+	{name: "unix-iso", source: "GNU ls with TIME_STYLE=long-iso.", file: "{mode}   1 ftp      ftp      {size} 1995-03-04 05:06 {name}", common: true},
+	{name: "unix-full-time", source: "GNU ls --full-time.", file: "{mode}   1 ftp      ftp      {size} 1995-03-04 05:06:07.000000000 +0000 {name}"},
+	{name: "unix-day-first", source: "Locales that put the day before the month.", file: "{mode}   1 ftp      ftp      {size} 04 Mar 1995 {name}", common: true},
+	{name: "unix-capitals", source: "Servers with months in capitals.", file: "{mode}   1 ftp      ftp      {size} MAR 04  1995 {name}"},
+	{name: "unix-links", source: "A large number of links leaves no space.", file: "{mode}10000 ftp      ftp      {size} Mar 04  1995 {name}"},
+	{name: "unix-inode", source: "ls -li.", file: "1738 {mode}   1 ftp      ftp      {size} Mar 04  1995 {name}"},
+	{name: "unix-blocks", source: "ls -ls.", file: "   8 {mode}   1 ftp      ftp      {size} Mar 04  1995 {name}"},
+	{name: "unix-seconds", source: "ls -lT of BSD.", file: "{mode}   1 ftp      ftp      {size} Mar 04 05:06:07 1995 {name}"},
+	{name: "unix-slash", source: "ls -lp, which adds a slash to directories.", dir: "drwxr-xr-x   1 ftp      ftp      {size} Mar 04  1995 {name}/", file: usual},
+	{name: "unix-one-space", source: "Servers that do not align columns.", file: "{mode} 1 ftp ftp {size} Mar 4 1995 {name}", common: true},
+	{name: "tabs", source: "Servers that separate columns by TAB.", file: "{mode}\t1\tftp\tftp\t{size}\tMar 04\t1995\t{name}"},
 
-// unixDialects are those of ls -l.
-func unixDialects() []dialect {
-	unix := func(name, source, format string) dialect {
-		return dialect{
-			name: name, source: source, common: true,
-			dir: strings.ReplaceAll(format, "{mode}", "drwxr-sr-x"), file: strings.ReplaceAll(format, "{mode}", "-rw-r--r--"),
-		}
-	}
-	rare := func(d dialect) dialect { d.common = false; return d }
-	const usual = "{mode}   1 ftp      ftp      {size} Mar 04  1995 {name}"
-	total := unix("unix-total", "ls -l has a first line with a total.", usual)
-	total.first = "total 17"
-	dots := unix("unix-dots", "ls -la lists . and .., too.", usual)
-	dots.first = "drwxr-xr-x   2 ftp ftp 4096 Mar 04  1995 .\ndrwxr-xr-x   2 ftp ftp 4096 Mar 04  1995 .."
-	folder := unix("netpresenz", "NetPresenz for the Mac.", "{mode}         0      {size}     {size} Mar 04  1995 {name}")
-	folder.dir = "drwxr-xr-x               folder        2 Mar 04  1995 {name}"
-	return []dialect{
-		unix("unix", "BSD ls -l.", usual), total, dots, folder,
-		unix("unix-time", "BSD ls -l of a new file.", "{mode}   1 ftp      ftp      {size} Mar 04 12:30 {name}"),
-		unix("unix-no-group", "ls -l without the group, as of old servers.", "{mode}   1 ftp      {size} Mar 04  1995 {name}"),
-		unix("unix-numeric", "ls -n.", "{mode}   1 1000     1000     {size} Mar 04  1995 {name}"),
-		unix("unix-large", "A long owner and group.", "{mode}   1 administrator@example domain-users {size} Mar 04  1995 {name}"),
-		unix("unix-acl", "ls -l with access control lists.", "{mode}+  1 ftp      ftp      {size} Mar 04  1995 {name}"),
-		unix("unix-selinux", "ls -l with SELinux.", "{mode}.  1 ftp      ftp      {size} Mar 04  1995 {name}"),
-		unix("unix-iso", "GNU ls with TIME_STYLE=long-iso.", "{mode}   1 ftp      ftp      {size} 1995-03-04 05:06 {name}"),
-		rare(unix("unix-full-time", "GNU ls --full-time.", "{mode}   1 ftp      ftp      {size} 1995-03-04 05:06:07.000000000 +0000 {name}")),
-		unix("unix-day-first", "Locales that put the day before the month.", "{mode}   1 ftp      ftp      {size} 04 Mar 1995 {name}"),
-		rare(unix("unix-capitals", "Servers with months in capitals.", "{mode}   1 ftp      ftp      {size} MAR 04  1995 {name}")),
-		rare(unix("unix-links", "A large number of links leaves no space.", "{mode}10000 ftp      ftp      {size} Mar 04  1995 {name}")),
-		rare(unix("unix-inode", "ls -li.", "1738 {mode}   1 ftp      ftp      {size} Mar 04  1995 {name}")),
-		rare(unix("unix-blocks", "ls -ls.", "   8 {mode}   1 ftp      ftp      {size} Mar 04  1995 {name}")),
-		rare(unix("unix-seconds", "ls -lT of BSD.", "{mode}   1 ftp      ftp      {size} Mar 04 05:06:07 1995 {name}")),
-		rare(unix("unix-slash", "ls -lp, which adds a slash to directories.", usual)).withDir("drwxr-xr-x   1 ftp      ftp      {size} Mar 04  1995 {name}/"),
-		unix("unix-one-space", "Servers that do not align columns.", "{mode} 1 ftp ftp {size} Mar 4 1995 {name}"),
-		rare(unix("tabs", "Servers that separate columns by TAB.", "{mode}\t1\tftp\tftp\t{size}\tMar 04\t1995\t{name}")),
-	}
-}
+	// Those of other systems.
+	{name: "dos", source: "IIS and MS-DOS.", dir: "03-04-95  05:06AM       <DIR>          {name}", file: "03-04-95  05:06AM  {size} {name}", common: true},
+	{name: "dos-4", source: "IIS with years of four digits.", dir: "03-04-1995  05:06AM       <DIR>          {name}", file: "03-04-1995  05:06AM  {size} {name}", common: true},
+	{name: "dos-24", source: "IIS with hours from 0 to 23.", dir: "03-04-95  17:06       <DIR>          {name}", file: "03-04-95  17:06  {size} {name}", common: true},
+	{name: "eplf", source: "EPLF, https://cr.yp.to/ftp/list/eplf.html", dir: "+m794293567,/,\t{name}", file: "+m794293567,r,s{size},\t{name}", common: true},
+	{name: "netware", source: "Novell NetWare.", dir: "d [RWCEAFMS] ftp                          512 Mar 04  1995 {name}", file: "- [RWCEAFMS] ftp                       {size} Mar 04  1995 {name}"},
+	{name: "hellsoft", source: "Hellsoft for NetWare.", dir: "d[RWCEMFA] ftp  512 Mar 04  1995 {name}", file: "-[RWCEMFA] ftp  {size} Mar 04  1995 {name}"},
+	{name: "vms", source: "OpenVMS.", dir: "{name}.DIR;1              1/3  4-MAR-1995 05:06:07 [FTP] (RWE,RWE,RE,RE)", file: "{name};1              1/3  4-MAR-1995 05:06:07 [FTP] (RWE,RWE,RE,RE)"},
+	{name: "vms-multinet", source: "MultiNet for OpenVMS.", dir: "{name}.DIR;1                  1   4-MAR-1995 05:06 [ANONYMOUS,ANONYMOUS] (RWE,RE,,RE)", file: "{name};1                  1   4-MAR-1995 05:06 [ANONYMOUS,ANONYMOUS] (RWED,RE,,R)"},
+	{name: "mvs", source: "z/OS data sets.", dir: "PUBLIC Tape                                             {name}", file: "PUBLIC 3390   1995/03/04  1    1  FB      80  8053  PS  {name}"},
+	{name: "os400", source: "IBM i.", dir: "FTP            4096 95/03/04 05:06:07 *DIR       {name}/", file: "FTP           {size} 95/03/04 05:06:07 *STMF      {name}"},
+	{name: "os2", source: "OS/2.", dir: "         0           DIR   03-04-95   05:06  {name}", file: "  {size}               03-04-95   05:06  {name}"},
+	{name: "guardian", source: "Tandem Guardian.", dir: "{name}   101   {size} 4-Mar-95 05:06:07 255,255 \"nunu\"", file: "{name}   101   {size} 4-Mar-95 05:06:07 255,255 \"nunu\""},
 
-// withDir returns d with another line for directories.
-func (d dialect) withDir(dir string) dialect {
-	d.dir = dir
-	return d
-}
-
-// otherDialects are those of other systems.
-func otherDialects() []dialect {
-	other := func(name, source, dir, file string) dialect {
-		return dialect{name: name, source: source, dir: dir, file: file}
-	}
-	common := func(d dialect) dialect { d.common = true; return d }
-	return []dialect{
-		common(other("dos", "IIS and MS-DOS.", "03-04-95  05:06AM       <DIR>          {name}", "03-04-95  05:06AM  {size} {name}")),
-		common(other("dos-4", "IIS with years of four digits.", "03-04-1995  05:06AM       <DIR>          {name}", "03-04-1995  05:06AM  {size} {name}")),
-		common(other("dos-24", "IIS with hours from 0 to 23.", "03-04-95  17:06       <DIR>          {name}", "03-04-95  17:06  {size} {name}")),
-		common(other("eplf", "EPLF, https://cr.yp.to/ftp/list/eplf.html", "+m794293567,/,\t{name}", "+m794293567,r,s{size},\t{name}")),
-		other("netware", "Novell NetWare.", "d [RWCEAFMS] ftp                          512 Mar 04  1995 {name}", "- [RWCEAFMS] ftp                       {size} Mar 04  1995 {name}"),
-		other("hellsoft", "Hellsoft for NetWare.", "d[RWCEMFA] ftp  512 Mar 04  1995 {name}", "-[RWCEMFA] ftp  {size} Mar 04  1995 {name}"),
-		other("vms", "OpenVMS.", "{name}.DIR;1              1/3  4-MAR-1995 05:06:07 [FTP] (RWE,RWE,RE,RE)", "{name};1              1/3  4-MAR-1995 05:06:07 [FTP] (RWE,RWE,RE,RE)"),
-		other("vms-multinet", "MultiNet for OpenVMS.", "{name}.DIR;1                  1   4-MAR-1995 05:06 [ANONYMOUS,ANONYMOUS] (RWE,RE,,RE)", "{name};1                  1   4-MAR-1995 05:06 [ANONYMOUS,ANONYMOUS] (RWED,RE,,R)"),
-		other("mvs", "z/OS data sets.", "PUBLIC Tape                                             {name}", "PUBLIC 3390   1995/03/04  1    1  FB      80  8053  PS  {name}"),
-		other("os400", "IBM i.", "FTP            4096 95/03/04 05:06:07 *DIR       {name}/", "FTP           {size} 95/03/04 05:06:07 *STMF      {name}"),
-		other("os2", "OS/2.", "         0           DIR   03-04-95   05:06  {name}", "  {size}               03-04-95   05:06  {name}"),
-		other("guardian", "Tandem Guardian.", "{name}   101   {size} 4-Mar-95 05:06:07 255,255 \"nunu\"", "{name}   101   {size} 4-Mar-95 05:06:07 255,255 \"nunu\""),
-	}
-}
-
-// mlsdDialects are those of MLSD.
-func mlsdDialects() []dialect {
-	mlsd := func(name, source, dir, file string) dialect {
-		return dialect{name: name, source: source, dir: dir + " {name}", file: file + " {name}", common: true, mlsd: true}
-	}
-	dots := mlsd("mlsd-dots", "RFC 3659 §7.5.1: cdir and pdir.", "type=dir;", "type=file;size={size};")
-	dots.first = "type=cdir;modify=19950304050607; .\ntype=pdir;modify=19950304050607; .."
-	paths := mlsd("mlsd-paths", "Servers that name the directory itself by its path (RFC 3659 §7.7.1).", "type=dir;", "type=file;size={size};")
-	paths.first = "type=cdir; /pub"
-	same := mlsd("mlsd-same-unique", "Servers that have no inodes (RFC 3659 §7.5.2 requires different values).", "type=dir;unique=1U1;", "type=file;size={size};unique=1U1;")
-	same.common = false
-	links := mlsd("mlsd-slink", "RFC 3659 §7.5.1: OS.unix=slink, in a further entry.", "type=dir;", "type=file;size={size};")
-	links.last = "type=OS.unix=slink:/dev/null; null"
-	return []dialect{
-		dots, paths, same, links,
-		mlsd("mlsd", "RFC 3659 §7.", "type=dir;modify=19950304050607;", "type=file;size={size};modify=19950304050607;"),
-		mlsd("mlsd-case", "RFC 3659 §7.5: facts have no letter case.", "Type=DIR;Modify=19950304050607;", "TYPE=FILE;SIZE={size};MODIFY=19950304050607;"),
-		mlsd("mlsd-few", "RFC 3659 §7.5: no fact but the type.", "type=dir;", "type=file;"),
-		mlsd("mlsd-more", "RFC 3659 §7.5: facts that a client does not know are ignored.", "type=dir;UNIX.mode=0755;x.judge=a=b;perm=el;", "type=file;UNIX.mode=0644;x.judge=a=b;size={size};perm=r;"),
-		mlsd("mlsd-order", "RFC 3659 §7.5: facts are in any order.", "modify=19950304050607;perm=el;type=dir;", "size={size};modify=19950304050607.123;type=file;"),
-		mlsd("mlsd-unique", "ProFTPD.", "modify=19950304050607;perm=flcdmpe;type=dir;unique=16U{unique};UNIX.group=0;", "modify=19950304050607;perm=adfr;size={size};type=file;unique=16U{unique};UNIX.group=0;"),
-	}
+	// Those of MLSD.
+	{name: "mlsd-dots", source: "RFC 3659 §7.5.1: cdir and pdir.", dir: "type=dir; {name}", file: "type=file;size={size}; {name}", first: "type=cdir;modify=19950304050607; .\ntype=pdir;modify=19950304050607; ..", common: true, mlsd: true},
+	{name: "mlsd-paths", source: "Servers that name the directory itself by its path (RFC 3659 §7.7.1).", dir: "type=dir; {name}", file: "type=file;size={size}; {name}", first: "type=cdir; /pub", common: true, mlsd: true},
+	{name: "mlsd-same-unique", source: "Servers that have no inodes (RFC 3659 §7.5.2 requires different values).", dir: "type=dir;unique=1U1; {name}", file: "type=file;size={size};unique=1U1; {name}", mlsd: true},
+	{name: "mlsd-slink", source: "RFC 3659 §7.5.1: OS.unix=slink, in a further entry.", dir: "type=dir; {name}", file: "type=file;size={size}; {name}", last: "type=OS.unix=slink:/dev/null; null", common: true, mlsd: true},
+	{name: "mlsd", source: "RFC 3659 §7.", dir: "type=dir;modify=19950304050607; {name}", file: "type=file;size={size};modify=19950304050607; {name}", common: true, mlsd: true},
+	{name: "mlsd-case", source: "RFC 3659 §7.5: facts have no letter case.", dir: "Type=DIR;Modify=19950304050607; {name}", file: "TYPE=FILE;SIZE={size};MODIFY=19950304050607; {name}", common: true, mlsd: true},
+	{name: "mlsd-few", source: "RFC 3659 §7.5: no fact but the type.", dir: "type=dir; {name}", file: "type=file; {name}", common: true, mlsd: true},
+	{name: "mlsd-more", source: "RFC 3659 §7.5: facts that a client does not know are ignored.", dir: "type=dir;UNIX.mode=0755;x.judge=a=b;perm=el; {name}", file: "type=file;UNIX.mode=0644;x.judge=a=b;size={size};perm=r; {name}", common: true, mlsd: true},
+	{name: "mlsd-order", source: "RFC 3659 §7.5: facts are in any order.", dir: "modify=19950304050607;perm=el;type=dir; {name}", file: "size={size};modify=19950304050607.123;type=file; {name}", common: true, mlsd: true},
+	{name: "mlsd-unique", source: "ProFTPD.", dir: "modify=19950304050607;perm=flcdmpe;type=dir;unique=16U{unique};UNIX.group=0; {name}", file: "modify=19950304050607;perm=adfr;size={size};type=file;unique=16U{unique};UNIX.group=0; {name}", common: true, mlsd: true},
 }
 
 // line formats an entry.
 func (d dialect) line(name string, size int64, dir bool) string {
-	format := d.file
+	format, mode := d.file, "-rw-r--r--"
 	if dir {
-		format = d.dir
+		format, mode = cmp.Or(d.dir, d.file), "drwxr-sr-x"
 	}
-	return strings.NewReplacer("{name}", name, "{size}", fmt.Sprint(size), "{unique}", fmt.Sprintf("%x", name)).Replace(format)
+	return strings.NewReplacer("{mode}", mode, "{name}", name, "{size}", fmt.Sprint(size), "{unique}", fmt.Sprintf("%x", name)).Replace(format)
 }
 
 // dialectCases are the formats of listings, for the tasks List and Tree.
 func dialectCases(task scene.Task) (all []scene.Named) {
-	for _, d := range dialects() {
+	for _, d := range dialects {
 		if d.last != "" && task == scene.List {
 			continue // whether a link is listed depends on the command
 		}

@@ -2,8 +2,7 @@ package scene
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -75,6 +74,6 @@ func OnWire(text []byte, end string, stuffed, dot bool) []byte {
 
 // Sorted sorts cases that come from a map.
 func Sorted(all []Named) []Named {
-	slices.SortStableFunc(all, func(a, b Named) int { return cmp.Compare(a.Name, b.Name) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all
 }

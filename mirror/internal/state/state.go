@@ -16,6 +16,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -280,7 +281,9 @@ func (s *State) All() []Record {
 }
 
 func sorted(of map[string]Record) []Record {
-	return slices.SortedFunc(maps.Values(of), func(a, b Record) int { return strings.Compare(a.File, b.File) })
+	records := slices.Collect(maps.Values(of))
+	sort.Slice(records, func(i, j int) bool { return records[i].File < records[j].File })
+	return records
 }
 
 // Text returns the valid lines of complete files, and of the others if parts is set.

@@ -12,7 +12,7 @@ func TestExitMeanings(t *testing.T) {
 		}
 		known[m.Code], last = true, m.Code
 	}
-	for _, r := range exitRules() {
+	for _, r := range exitRules {
 		if !known[r.code] {
 			t.Errorf("code %d has no meaning", r.code)
 		}

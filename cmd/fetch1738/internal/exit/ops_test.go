@@ -26,7 +26,7 @@ import (
 func TestOps(t *testing.T) {
 	ops := findOps(t)
 	ruled := map[fetch.Op]bool{}
-	for _, r := range exitRules() {
+	for _, r := range exitRules {
 		for _, op := range r.ops {
 			ruled[op] = true
 		}

@@ -63,7 +63,7 @@ func (f Failure) Code() int {
 	case errors.As(f.Err, &certificate):
 		return Certificate
 	}
-	for _, r := range exitRules() {
+	for _, r := range exitRules {
 		if r.fits(f, known) {
 			return r.code
 		}
@@ -74,8 +74,8 @@ func (f Failure) Code() int {
 // An exitRule maps failures to an exit code. An empty field matches any failure.
 type exitRule struct {
 	scheme string
-	ops    []fetch.Op
-	kinds  []fetch.ErrorKind
+	ops    ops
+	kinds  kinds
 	reply  int // is fetch.Error.Code; refusedReply means any code from 300
 	only   func(Failure) bool
 	code   int
@@ -102,112 +102,127 @@ var opsByKind = []fetch.Op{
 	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "GET-OBJECT-INFO",
 }
 
-// exitRules returns the rules. The first one that matches determines the code.
-func exitRules() []exitRule {
-	kinds := func(k ...fetch.ErrorKind) []fetch.ErrorKind { return k }
-	ops := func(o ...fetch.Op) []fetch.Op { return o }
-	uploading := func(f Failure) bool { return f.Uploading }
-	knownUpload := func(f Failure) bool { // the scheme is known, but not for uploads
-		_, known := locator.SchemeOf(f.Scheme)
-		return f.Uploading && known
-	}
-	sending := func(f Failure) bool { return f.Sending }
-	unsent := func(f Failure) bool { // the connection broke while data was being sent
-		op, ok := errors.AsType[*net.OpError](f.Err)
-		return ok && f.Sending && (op.Op == "write" || op.Op == "readfrom")
-	}
-	resuming := func(f Failure) bool { return f.Resuming }
-	byHTTP := func(f Failure) bool { return f.Proxy == "http" }
-	socks := func(f Failure) bool { return strings.HasPrefix(f.Proxy, "socks") }
-	byAlert := func(f Failure) bool { // of TLS, which a server may send after the handshake
-		op, ok := errors.AsType[*net.OpError](f.Err)
-		return ok && op.Op == "remote error"
-	}
-	reset := func(f Failure) bool { return errors.Is(f.Err, syscall.ECONNRESET) }
-	unheard := func(f Failure) bool { return f.Unheard && !reset(f) }
-	caused := func(cause error) func(Failure) bool {
-		return func(f Failure) bool { return errors.Is(f.Err, cause) }
-	}
-	return []exitRule{
-		{ops: ops(fetch.OpAccept), kinds: kinds(fetch.ErrTimeout), code: AcceptTime},
-		{kinds: kinds(fetch.ErrTimeout), code: Timeout},
-		{kinds: kinds(fetch.ErrCanceled), code: Interrupted},
-		{kinds: kinds(fetch.ErrTooManyHops), code: Hops},
-		{kinds: kinds(fetch.ErrBadURL), ops: ops(fetch.OpParse, fetch.OpCheck, fetch.OpProxyConnect), code: BadURL},
-		{kinds: kinds(fetch.ErrRefused), code: Refused},
-		{ops: ops(fetch.OpProxyConnect), only: socks, code: Proxy},
-		{kinds: kinds(fetch.ErrUnresolved), only: byHTTP, code: NoSuchProxy},
-		{kinds: kinds(fetch.ErrUnresolved), code: NoSuchHost},
+// The rules have many of these.
+type (
+	ops   = []fetch.Op
+	kinds = []fetch.ErrorKind
+)
 
-		{ops: ops(fetch.OpProxyConnect), code: Receive},
-		{ops: ops(fetch.OpMirror), kinds: kinds(fetch.ErrTruncated), code: Partial}, // --max-delete
+// exitRules are the rules. The first one that matches determines the code.
+var exitRules = []exitRule{
+	{ops: ops{fetch.OpAccept}, kinds: kinds{fetch.ErrTimeout}, code: AcceptTime},
+	{kinds: kinds{fetch.ErrTimeout}, code: Timeout},
+	{kinds: kinds{fetch.ErrCanceled}, code: Interrupted},
+	{kinds: kinds{fetch.ErrTooManyHops}, code: Hops},
+	{kinds: kinds{fetch.ErrBadURL}, ops: ops{fetch.OpParse, fetch.OpCheck, fetch.OpProxyConnect}, code: BadURL},
+	{kinds: kinds{fetch.ErrRefused}, code: Refused},
+	{ops: ops{fetch.OpProxyConnect}, only: socks, code: Proxy},
+	{kinds: kinds{fetch.ErrUnresolved}, only: byHTTP, code: NoSuchProxy},
+	{kinds: kinds{fetch.ErrUnresolved}, code: NoSuchHost},
 
-		{scheme: "ftp", kinds: kinds(fetch.ErrBusy), reply: 421, code: Timeout}, // as in curl
-		{scheme: "ftp", ops: ops(fetch.OpConnect), reply: refusedReply, code: WeirdReply},
-		{scheme: "ftp", ops: ops("ACCT"), reply: refusedReply, code: ACCT},
-		{scheme: "ftp", ops: ops("AUTH"), kinds: kinds(fetch.ErrProtocol), code: WeirdReply},
-		{scheme: "ftp", ops: ops("AUTH", "PBSZ", "PROT"), code: NoTLS},
-		{ops: ops("STARTTLS"), code: NoTLS},
-		{scheme: "ftp", ops: ops(fetch.OpAccept), code: Accept},
-		{scheme: "ftp", ops: ops("EPRT", "PORT"), code: PORT},
-		{scheme: "ftp", ops: ops("PRET"), reply: refusedReply, code: PRET},
-		{scheme: "ftp", ops: ops("USER", "PASS", "ACCT", fetch.OpLogin), code: Login},
-		{scheme: "ftp", ops: ops("CWD", "MKD"), reply: refusedReply, code: Denied},
-		{scheme: "ftp", ops: ops("TYPE"), reply: refusedReply, code: TYPE},
-		{scheme: "ftp", ops: ops("PASV", "EPSV"), reply: refusedReply, code: WeirdPASV},
-		{scheme: "ftp", ops: ops("PASV"), kinds: kinds(fetch.ErrProtocol), code: Weird227},
-		{scheme: "ftp", ops: ops("EPSV"), kinds: kinds(fetch.ErrProtocol), code: WeirdPASV},
-		{scheme: "ftp", ops: ops("QUOTE"), code: Quote},
-		{scheme: "ftp", kinds: kinds(fetch.ErrBadRange), code: Resume},
-		{scheme: "ftp", ops: ops("REST"), reply: refusedReply, code: REST},
-		{kinds: kinds(fetch.ErrTruncated), only: reset, code: Receive},
-		{scheme: "ftp", kinds: kinds(fetch.ErrTruncated), code: Partial},
-		{scheme: "ftp", ops: ops("RETR", "SIZE"), reply: 550, code: NotFound},
-		{scheme: "ftp", ops: ops("RETR", "SIZE"), kinds: kinds(fetch.ErrNotFound), code: NotFound},
-		{scheme: "ftp", ops: ops("RETR", "LIST", "NLST", "MLSD", "SIZE"), reply: refusedReply, code: RETR},
-		{scheme: "ftp", ops: ops("STOR", "APPE"), only: unsent, code: Send},
-		{scheme: "ftp", ops: ops("STOR", "APPE"), reply: 552, only: sending, code: RemoteFull},
-		{scheme: "ftp", ops: ops("STOR", "APPE"), reply: refusedReply, only: sending, code: Partial},
-		{scheme: "ftp", ops: ops("STOR", "APPE", "RNFR", "RNTO", "DELE", "RMD", "MFMT"), reply: refusedReply, code: Upload},
+	{ops: ops{fetch.OpProxyConnect}, code: Receive},
+	{ops: ops{fetch.OpMirror}, kinds: kinds{fetch.ErrTruncated}, code: Partial}, // --max-delete
 
-		{scheme: "http", kinds: kinds(fetch.ErrBadRange), code: Range},
-		{scheme: "http", kinds: kinds(fetch.ErrMoved), only: uploading, code: Upload},
-		{scheme: "http", kinds: kinds(fetch.ErrMoved), code: Unsupported},
-		{scheme: "http", reply: refusedReply, code: Status},
-		{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl reads it as HTTP/0.9
-		{scheme: "http", only: caused(fetchhttp.ErrCoding), code: Coding},
-		{scheme: "http", only: caused(fetchhttp.ErrFraming), code: Receive},
-		{scheme: "http", only: caused(fetchhttp.ErrHeader), code: Receive},
-		{scheme: "http", only: caused(fetchhttp.ErrRewind), code: Rewind},
-		{scheme: "http", kinds: kinds(fetch.ErrConnectionFailed), only: unsent, code: Send},
-		{ops: ops(fetch.OpTLS), code: TLS},
-		{only: byAlert, code: Receive},
-		{scheme: "http", kinds: kinds(fetch.ErrConnectionFailed), only: unheard, code: EmptyReply},
+	{scheme: "ftp", kinds: kinds{fetch.ErrBusy}, reply: 421, code: Timeout}, // as in curl
+	{scheme: "ftp", ops: ops{fetch.OpConnect}, reply: refusedReply, code: WeirdReply},
+	{scheme: "ftp", ops: ops{"ACCT"}, reply: refusedReply, code: ACCT},
+	{scheme: "ftp", ops: ops{"AUTH"}, kinds: kinds{fetch.ErrProtocol}, code: WeirdReply},
+	{scheme: "ftp", ops: ops{"AUTH", "PBSZ", "PROT"}, code: NoTLS},
+	{ops: ops{"STARTTLS"}, code: NoTLS},
+	{scheme: "ftp", ops: ops{fetch.OpAccept}, code: Accept},
+	{scheme: "ftp", ops: ops{"EPRT", "PORT"}, code: PORT},
+	{scheme: "ftp", ops: ops{"PRET"}, reply: refusedReply, code: PRET},
+	{scheme: "ftp", ops: ops{"USER", "PASS", "ACCT", fetch.OpLogin}, code: Login},
+	{scheme: "ftp", ops: ops{"CWD", "MKD"}, reply: refusedReply, code: Denied},
+	{scheme: "ftp", ops: ops{"TYPE"}, reply: refusedReply, code: TYPE},
+	{scheme: "ftp", ops: ops{"PASV", "EPSV"}, reply: refusedReply, code: WeirdPASV},
+	{scheme: "ftp", ops: ops{"PASV"}, kinds: kinds{fetch.ErrProtocol}, code: Weird227},
+	{scheme: "ftp", ops: ops{"EPSV"}, kinds: kinds{fetch.ErrProtocol}, code: WeirdPASV},
+	{scheme: "ftp", ops: ops{"QUOTE"}, code: Quote},
+	{scheme: "ftp", kinds: kinds{fetch.ErrBadRange}, code: Resume},
+	{scheme: "ftp", ops: ops{"REST"}, reply: refusedReply, code: REST},
+	{kinds: kinds{fetch.ErrTruncated}, only: reset, code: Receive},
+	{scheme: "ftp", kinds: kinds{fetch.ErrTruncated}, code: Partial},
+	{scheme: "ftp", ops: ops{"RETR", "SIZE"}, reply: 550, code: NotFound},
+	{scheme: "ftp", ops: ops{"RETR", "SIZE"}, kinds: kinds{fetch.ErrNotFound}, code: NotFound},
+	{scheme: "ftp", ops: ops{"RETR", "LIST", "NLST", "MLSD", "SIZE"}, reply: refusedReply, code: RETR},
+	{scheme: "ftp", ops: ops{"STOR", "APPE"}, only: unsent, code: Send},
+	{scheme: "ftp", ops: ops{"STOR", "APPE"}, reply: 552, only: sending, code: RemoteFull},
+	{scheme: "ftp", ops: ops{"STOR", "APPE"}, reply: refusedReply, only: sending, code: Partial},
+	{scheme: "ftp", ops: ops{"STOR", "APPE", "RNFR", "RNTO", "DELE", "RMD", "MFMT"}, reply: refusedReply, code: Upload},
 
-		{ops: ops("POST"), kinds: kinds(fetch.ErrLocalIO), only: uploading, code: Read},
-		{ops: ops("POST"), reply: refusedReply, only: uploading, code: Upload},
+	{scheme: "http", kinds: kinds{fetch.ErrBadRange}, code: Range},
+	{scheme: "http", kinds: kinds{fetch.ErrMoved}, only: uploading, code: Upload},
+	{scheme: "http", kinds: kinds{fetch.ErrMoved}, code: Unsupported},
+	{scheme: "http", reply: refusedReply, code: Status},
+	{scheme: "http", only: caused(fetchhttp.ErrNotHTTP), code: Unsupported}, // curl reads it as HTTP/0.9
+	{scheme: "http", only: caused(fetchhttp.ErrCoding), code: Coding},
+	{scheme: "http", only: caused(fetchhttp.ErrFraming), code: Receive},
+	{scheme: "http", only: caused(fetchhttp.ErrHeader), code: Receive},
+	{scheme: "http", only: caused(fetchhttp.ErrRewind), code: Rewind},
+	{scheme: "http", kinds: kinds{fetch.ErrConnectionFailed}, only: unsent, code: Send},
+	{ops: ops{fetch.OpTLS}, code: TLS},
+	{only: byAlert, code: Receive},
+	{scheme: "http", kinds: kinds{fetch.ErrConnectionFailed}, only: unheard, code: EmptyReply},
 
-		{scheme: "file", kinds: kinds(fetch.ErrBadURL, fetch.ErrNoOctets), code: BadURL},
-		{scheme: "file", kinds: kinds(fetch.ErrBadRange), code: Resume},
-		{scheme: "file", kinds: kinds(fetch.ErrTooLarge), code: TooLarge},
-		{scheme: "file", ops: ops(fetch.OpRead), only: uploading, code: Read},
-		{scheme: "file", only: uploading, code: Write},
-		{scheme: "file", code: File},
+	{ops: ops{"POST"}, kinds: kinds{fetch.ErrLocalIO}, only: uploading, code: Read},
+	{ops: ops{"POST"}, reply: refusedReply, only: uploading, code: Upload},
 
-		{kinds: kinds(fetch.ErrUnsupported), only: knownUpload, code: Upload},
-		{kinds: kinds(fetch.ErrUnsupported, fetch.ErrMoved), code: Unsupported},
-		{kinds: kinds(fetch.ErrBadURL, fetch.ErrNoOctets), code: BadURL},
-		{kinds: kinds(fetch.ErrNotFound), code: NotFound},
-		{kinds: kinds(fetch.ErrPermission), code: Denied},
-		{kinds: kinds(fetch.ErrUnauthenticated), code: Login},
-		{kinds: kinds(fetch.ErrUnreachable), code: Unreachable},
-		{kinds: kinds(fetch.ErrTruncated), code: Partial},
-		{kinds: kinds(fetch.ErrProtocol), code: WeirdReply},
-		{kinds: kinds(fetch.ErrTooLarge), code: TooLarge},
-		{kinds: kinds(fetch.ErrBadRange), only: resuming, code: Resume},
-		{kinds: kinds(fetch.ErrBadRange), code: Range},
-		{kinds: kinds(fetch.ErrLocalIO), only: uploading, code: Read},
-		{kinds: kinds(fetch.ErrLocalIO), code: Write},
-		{kinds: kinds(fetch.ErrExists), only: uploading, code: Upload},
-	}
+	{scheme: "file", kinds: kinds{fetch.ErrBadURL, fetch.ErrNoOctets}, code: BadURL},
+	{scheme: "file", kinds: kinds{fetch.ErrBadRange}, code: Resume},
+	{scheme: "file", kinds: kinds{fetch.ErrTooLarge}, code: TooLarge},
+	{scheme: "file", ops: ops{fetch.OpRead}, only: uploading, code: Read},
+	{scheme: "file", only: uploading, code: Write},
+	{scheme: "file", code: File},
+
+	{kinds: kinds{fetch.ErrUnsupported}, only: knownUpload, code: Upload},
+	{kinds: kinds{fetch.ErrUnsupported, fetch.ErrMoved}, code: Unsupported},
+	{kinds: kinds{fetch.ErrBadURL, fetch.ErrNoOctets}, code: BadURL},
+	{kinds: kinds{fetch.ErrNotFound}, code: NotFound},
+	{kinds: kinds{fetch.ErrPermission}, code: Denied},
+	{kinds: kinds{fetch.ErrUnauthenticated}, code: Login},
+	{kinds: kinds{fetch.ErrUnreachable}, code: Unreachable},
+	{kinds: kinds{fetch.ErrTruncated}, code: Partial},
+	{kinds: kinds{fetch.ErrProtocol}, code: WeirdReply},
+	{kinds: kinds{fetch.ErrTooLarge}, code: TooLarge},
+	{kinds: kinds{fetch.ErrBadRange}, only: resuming, code: Resume},
+	{kinds: kinds{fetch.ErrBadRange}, code: Range},
+	{kinds: kinds{fetch.ErrLocalIO}, only: uploading, code: Read},
+	{kinds: kinds{fetch.ErrLocalIO}, code: Write},
+	{kinds: kinds{fetch.ErrExists}, only: uploading, code: Upload},
+}
+
+// What the rules ask of a failure.
+
+func uploading(f Failure) bool { return f.Uploading }
+
+// knownUpload says that the scheme is known, but not for uploads.
+func knownUpload(f Failure) bool {
+	_, known := locator.SchemeOf(f.Scheme)
+	return f.Uploading && known
+}
+
+func sending(f Failure) bool { return f.Sending }
+
+// unsent says that the connection broke while data was being sent.
+func unsent(f Failure) bool {
+	op, ok := errors.AsType[*net.OpError](f.Err)
+	return ok && f.Sending && (op.Op == "write" || op.Op == "readfrom")
+}
+
+func resuming(f Failure) bool { return f.Resuming }
+func byHTTP(f Failure) bool   { return f.Proxy == "http" }
+func socks(f Failure) bool    { return strings.HasPrefix(f.Proxy, "socks") }
+
+// byAlert says that the server sent an alert of TLS, which it may do after the handshake.
+func byAlert(f Failure) bool {
+	op, ok := errors.AsType[*net.OpError](f.Err)
+	return ok && op.Op == "remote error"
+}
+
+func reset(f Failure) bool   { return errors.Is(f.Err, syscall.ECONNRESET) }
+func unheard(f Failure) bool { return f.Unheard && !reset(f) }
+
+func caused(cause error) func(Failure) bool {
+	return func(f Failure) bool { return errors.Is(f.Err, cause) }
 }
