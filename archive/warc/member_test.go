@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
@@ -124,6 +125,39 @@ func checkMembers(t *testing.T, name string, file, content []byte) {
 	}
 	if _, lines := verified(t, file); len(lines) > 0 {
 		t.Errorf("%s: Verify: %s", name, strings.Join(lines, "\n"))
+	}
+}
+
+// TestSameRatio compares the files of blocks that are compressed while they are written, and when
+// their record is.
+func TestSameRatio(t *testing.T) {
+	text := mustRead(t, "writer_test.go")
+	for len(text) < 10<<20 {
+		text = append(append(text, noise(len(text)%1000)...), text...)
+	}
+	more := contents()
+	more["sources"] = text
+	for name, content := range more {
+		var sizes [2]int
+		for i := range sizes {
+			file := filepath.Join(t.TempDir(), "x.warc.gz")
+			w, err := CreateFile(file, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			block := [2]*Block{NewBlock(), w.NewBlock()}[i]
+			fill(t, block, content, 1460)
+			d := document("ftp://ftp.example.org/x", "")
+			d.Block = block
+			if err := errors.Join(w.Write(d), w.Close(), block.Close()); err != nil {
+				t.Fatal(name, err)
+			}
+			sizes[i] = len(mustRead(t, file))
+		}
+		if sizes[1] > sizes[0]+sizes[0]/16+100 {
+			t.Errorf("%s: %d octets, want about %d", name, sizes[1], sizes[0])
+		}
+		t.Logf("%s: %d octets; in one stream %d", name, sizes[1], sizes[0])
 	}
 }
 
