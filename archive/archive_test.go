@@ -21,7 +21,7 @@ import (
 
 func open(t *testing.T, names ...string) *Archive {
 	t.Helper()
-	a, err := Open(names...)
+	a, err := Open(t.Context(), names...)
 	if err != nil {
 		t.Fatal(err)
 	}

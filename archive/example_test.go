@@ -78,7 +78,7 @@ func ExampleRecorder() {
 
 // A document is found by its URL and a time.
 func ExampleOpen() {
-	a, err := archive.Open("warc/testdata/wget-1.21.3.warc.gz")
+	a, err := archive.Open(context.Background(), "warc/testdata/wget-1.21.3.warc.gz")
 	if err != nil {
 		log.Fatal(err)
 	}

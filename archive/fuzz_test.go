@@ -48,7 +48,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Open(name)
+		a, err := Open(t.Context(), name)
 		if err != nil {
 			return
 		}

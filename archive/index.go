@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,9 @@ const (
 
 // WriteIndex writes the index of WARC files, which may be in folders: sorted lines of CDXJ. [Open]
 // finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
-// of all files. So it also has a line for each file that says how long the file was.
-func WriteIndex(w io.Writer, names ...string) error {
+// of all files. So it also has a line for each file that says how long the file was. If ctx ends
+// before that, it is the error.
+func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 	p := &part{files: make(map[string]place)}
 	for _, name := range names {
 		folder := filepath.Dir(name)
@@ -50,7 +52,7 @@ func WriteIndex(w io.Writer, names ...string) error {
 	}
 	var s cdx.Sorter
 	for base, place := range p.files {
-		err := indexFile(place, base, &s)
+		err := indexFile(ctx, place, base, &s)
 		if err == nil {
 			err = fileLine(place.name, base, &s)
 		}
@@ -58,7 +60,7 @@ func WriteIndex(w io.Writer, names ...string) error {
 			return errors.Join(err, s.Close())
 		}
 	}
-	_, err := s.WriteTo(w)
+	_, err := s.WriteTo(untilWriter{ctx, w})
 	return err
 }
 
@@ -78,13 +80,13 @@ func fileLine(name, base string, s *cdx.Sorter) error {
 }
 
 // indexFile adds the lines of a WARC file.
-func indexFile(p place, name string, s *cdx.Sorter) error {
+func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter) error {
 	file, all, err := p.open()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	r := warc.NewReader(all)
+	r := warc.NewReader(untilReader{ctx, all})
 	var last *cdx.Line
 	add := func() error {
 		if last == nil {
@@ -100,6 +102,9 @@ func indexFile(p place, name string, s *cdx.Sorter) error {
 	unfinished := strings.HasSuffix(p.name, warc.OpenSuffix)
 	for {
 		rec, err := r.Next()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		ended := err == io.EOF || unfinished && errors.Is(err, io.ErrUnexpectedEOF)
 		whole := err == nil || last != nil && r.Whole() > int64(last.Offset)
 		if ended {

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,10 +57,10 @@ func (p place) open() (*os.File, *io.SectionReader, error) {
 // and folders of these. An index NAME.cdxj beside a file, or index.cdxj in a folder, is used if it
 // is of the files as they are. Without one, the files are read once and an index is made in a
 // temporary file. A file that is still being written (.warc.gz.open) is read up to its last whole
-// record.
-func Open(names ...string) (*Archive, error) {
+// record. If ctx ends before the Archive is open, Open ends with its error.
+func Open(ctx context.Context, names ...string) (*Archive, error) {
 	a := new(Archive)
-	o := &opener{Archive: a, loose: &part{files: make(map[string]place)}}
+	o := &opener{ctx: ctx, Archive: a, loose: &part{files: make(map[string]place)}}
 	err := o.open(names)
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -69,6 +70,7 @@ func Open(names ...string) (*Archive, error) {
 
 // An opener opens what names stand for.
 type opener struct {
+	ctx context.Context
 	*Archive
 	loose *part // the files without an index, by their names
 }
@@ -81,7 +83,7 @@ func (o *opener) open(names []string) error {
 	}
 	if len(o.loose.files) > 0 {
 		o.parts = append(o.parts, o.loose)
-		if err := o.loose.makeIndex(); err != nil {
+		if err := o.loose.makeIndex(o.ctx); err != nil {
 			return err
 		}
 	}
@@ -249,22 +251,22 @@ func (p *part) fits() (bool, error) {
 }
 
 // makeIndex makes the index of the files in a temporary file.
-func (p *part) makeIndex() error {
+func (p *part) makeIndex(ctx context.Context) error {
 	var s cdx.Sorter
 	for name, place := range p.files {
-		if err := indexFile(place, name, &s); err != nil {
+		if err := indexFile(ctx, place, name, &s); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
-	return p.sortIndex(&s)
+	return p.sortIndex(ctx, &s)
 }
 
 // sortIndex writes the lines of s to a temporary file.
-func (p *part) sortIndex(s *cdx.Sorter) (err error) {
+func (p *part) sortIndex(ctx context.Context, s *cdx.Sorter) (err error) {
 	if p.temp, err = cdx.TempFile(); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	size, err := s.WriteTo(p.temp)
+	size, err := s.WriteTo(untilWriter{ctx, p.temp})
 	p.index = cdx.NewIndex(p.temp, size)
 	return err
 }
@@ -299,6 +301,32 @@ func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
 			}
 		}
 	}
+}
+
+// An untilReader fails when ctx has ended.
+type untilReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u untilReader) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
+// An untilWriter fails when ctx has ended.
+type untilWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u untilWriter) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.w.Write(p)
 }
 
 // merged yields the lines of several parts with a prefix that do not sort before from, in order.

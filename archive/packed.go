@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -58,7 +59,7 @@ func (o *opener) addWACZ(name string) (err error) {
 	if len(p.files) == 0 {
 		return errors.New("the WACZ file has no WARC files in the folder archive")
 	}
-	if err := p.openIndexes(indexes, file, info.Size()); err != nil {
+	if err := p.openIndexes(o.ctx, indexes, file, info.Size()); err != nil {
 		return errors.Join(err, p.close())
 	}
 	o.parts = append(o.parts, p)
@@ -93,9 +94,9 @@ func inPlace(f *zip.File, name string, size int64) (place, error) {
 
 // openIndexes opens the index. One of this module is searched in place. Others are sorted by our keys
 // in a temporary file, also if they are compressed. Without an index, one is made.
-func (p *part) openIndexes(indexes []*zip.File, file *os.File, size int64) error {
+func (p *part) openIndexes(ctx context.Context, indexes []*zip.File, file *os.File, size int64) error {
 	if len(indexes) == 0 {
-		return p.makeIndex()
+		return p.makeIndex(ctx)
 	}
 	if f := indexes[0]; len(indexes) == 1 && f.Method == zip.Store && !strings.HasSuffix(f.Name, ".gz") {
 		at, err := inPlace(f, "", size)
@@ -114,18 +115,18 @@ func (p *part) openIndexes(indexes []*zip.File, file *os.File, size int64) error
 	var s cdx.Sorter
 	left := maxRatio * size
 	for _, f := range indexes {
-		if err := copyIndex(f, &s, &left); err != nil {
+		if err := copyIndex(ctx, f, &s, &left); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, errors.Join(err, s.Close()))
 		}
 	}
-	return p.sortIndex(&s)
+	return p.sortIndex(ctx, &s)
 }
 
 // ownField is in all lines that this module writes.
 const ownField = `"type":"`
 
 // copyIndex adds the lines of an index, with our keys.
-func copyIndex(f *zip.File, s *cdx.Sorter, left *int64) error {
+func copyIndex(ctx context.Context, f *zip.File, s *cdx.Sorter, left *int64) error {
 	text, err := f.Open()
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func copyIndex(f *zip.File, s *cdx.Sorter, left *int64) error {
 			return err
 		}
 	}
-	limited := &io.LimitedReader{R: r, N: *left}
+	limited := &io.LimitedReader{R: untilReader{ctx, r}, N: *left}
 	err = addLines(limited, s)
 	if *left = limited.N; *left == 0 {
 		return errors.New("the index is too long for this file")

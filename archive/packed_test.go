@@ -128,7 +128,7 @@ func TestHostileWACZ(t *testing.T) {
 		"not a gzip member":    {"archive/x.warc.gz", "\x1f\x8bx"},
 		"too long for":         {"archive/x.warc.gz", string(data), "indexes/index.cdx!", strings.Repeat("x", 5<<20)},
 	} {
-		a, err := Open(zipped(t, contents...))
+		a, err := Open(t.Context(), zipped(t, contents...))
 		if err == nil {
 			_ = a.Close()
 		}
@@ -161,7 +161,7 @@ func TestIndexFile(t *testing.T) {
 	index := func(name string, files ...string) {
 		t.Helper()
 		var b bytes.Buffer
-		if err := WriteIndex(&b, files...); err != nil {
+		if err := WriteIndex(t.Context(), &b, files...); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
@@ -201,7 +201,7 @@ func TestIndexFile(t *testing.T) {
 	if a := open(t, dir); a.parts[0].temp == nil {
 		t.Error("an index that is not sorted is used")
 	}
-	if err := WriteIndex(io.Discard, one, filepath.Join(dir, "..", filepath.Base(dir))); err == nil || !strings.Contains(err.Error(), "another file with this name") {
+	if err := WriteIndex(t.Context(), io.Discard, one, filepath.Join(dir, "..", filepath.Base(dir))); err == nil || !strings.Contains(err.Error(), "another file with this name") {
 		t.Error(err)
 	}
 }
@@ -221,7 +221,7 @@ func TestOpenErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"absent.warc": "no such file", "a.txt": "not a WARC file", "empty": "there are no WARC or WACZ files", "half.warc": "record at offset 0", "none.wacz": "not a valid zip file",
 	} {
-		a, err := Open(filepath.Join(dir, name))
+		a, err := Open(t.Context(), filepath.Join(dir, name))
 		if err == nil {
 			_ = a.Close()
 		}

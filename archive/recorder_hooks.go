@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ardp"
 	"github.com/fetch1738/fetch1738/internal/z3950"
@@ -60,7 +59,7 @@ func (e *event) open() {
 	if e.body != nil {
 		return
 	}
-	e.body = warc.NewBlock()
+	e.body = e.recorder.Writer.NewBlock()
 	if last := e.response(); last != nil {
 		_, err := e.body.Write(unchunked(last.response))
 		e.fail(err)
@@ -122,7 +121,7 @@ func (e *event) line(mark string, text []byte) {
 		return
 	}
 	if e.conversation == nil {
-		e.conversation = warc.NewBlock()
+		e.conversation = e.recorder.Writer.NewBlock()
 	}
 	b := append(make([]byte, 0, len(mark)+len(text)+1), mark...)
 	for _, c := range text {

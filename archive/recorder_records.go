@@ -152,7 +152,7 @@ func (w *records) add(typ warc.Type, uri, mediaType string, block *warc.Block, m
 
 // kept returns a block of text.
 func (w *records) kept(text []byte) *warc.Block {
-	block := warc.NewBlock()
+	block := w.recorder.Writer.NewBlock()
 	w.blocks = append(w.blocks, block)
 	_, err := block.Write(text)
 	w.fail(err)

@@ -87,7 +87,7 @@ func TestArchiveNeverConnects(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := captures.Open(dir)
+	a, err := captures.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func newsPast(t *testing.T) string {
 		t.Fatal(err)
 	}
 	_ = srv.Close()
-	a, err := archive.Open(file)
+	a, err := archive.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

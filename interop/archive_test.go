@@ -52,7 +52,7 @@ func servePast(t *testing.T, ftpServer *ftptest.Server, site *gophertest.Server,
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Open(dir)
+	a, err := archive.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func ExampleReplay_Resolver() {
 	if err := w.Close(); err != nil {
 		log.Fatal(err)
 	}
-	a, err := archive.Open(dir)
+	a, err := archive.Open(context.Background(), dir)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (p *past) begin() *fetch1738.Resolver {
 	if err := p.writer.Close(); err != nil {
 		p.t.Fatal(err)
 	}
-	a, err := archive.Open(p.file)
+	a, err := archive.Open(p.t.Context(), p.file)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func TestReplayNewsAt(t *testing.T) {
 	put(1, group+"/1", "Subject: a\r\n\r\nfirst\r\n")
 	put(5, group+"/1", "Subject: a\r\n\r\nchanged\r\n")
 	p.begin()
-	a, err := archive.Open(p.file)
+	a, err := archive.Open(t.Context(), p.file)
 	if err != nil {
 		t.Fatal(err)
 	}

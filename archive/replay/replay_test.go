@@ -152,7 +152,7 @@ func recordAll(t testing.TB, r *fetch1738.Resolver, dir string, roots ...string)
 
 func openArchive(t testing.TB, dir string) *archive.Archive {
 	t.Helper()
-	a, err := archive.Open(dir)
+	a, err := archive.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ var treeFiles = map[string]string{
 
 func open(t *testing.T, names ...string) *archive.Archive {
 	t.Helper()
-	a, err := archive.Open(names...)
+	a, err := archive.Open(t.Context(), names...)
 	if err != nil {
 		t.Fatal(err)
 	}

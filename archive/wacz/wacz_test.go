@@ -22,7 +22,7 @@ import (
 
 func open(t *testing.T, names ...string) *archive.Archive {
 	t.Helper()
-	a, err := archive.Open(names...)
+	a, err := archive.Open(t.Context(), names...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // A Draft is a record to be written.
@@ -26,8 +24,8 @@ func (d *Draft) complete(version, infoID string, now time.Time) (Header, error) 
 	if block == nil {
 		block = NewBlock()
 	}
-	if block.err != nil {
-		return nil, block.err
+	if err := block.flush(); err != nil {
+		return nil, err
 	}
 	h := append(make(Header, 0, len(d.Header)+7), Field{FieldType, ""}, Field{FieldRecordID, ""}, Field{FieldDate, ""})
 	for _, f := range d.Header {
@@ -77,28 +75,27 @@ func (h Header) valid(version string, length int64) error {
 	return first
 }
 
+// recordEnd is what follows a block.
+const recordEnd = "\r\n\r\n"
+
 // encode writes a record with a complete header.
 func encode(w io.Writer, version string, h Header, b *Block) error {
+	_, err := w.Write(encodeHeader(version, h))
+	if err == nil && b != nil {
+		_, err = io.Copy(w, b.content())
+	}
+	if err == nil {
+		_, err = io.WriteString(w, recordEnd)
+	}
+	return err
+}
+
+// encodeHeader returns a header with the empty line behind it.
+func encodeHeader(version string, h Header) []byte {
 	head := make([]byte, 0, 1<<10)
 	head = append(append(append(head, "WARC/"...), version...), "\r\n"...)
 	for _, f := range h {
 		head = append(append(append(append(head, f.Name...), ": "...), f.Value...), "\r\n"...)
 	}
-	_, err := w.Write(append(head, "\r\n"...))
-	if err == nil && b != nil {
-		_, err = io.Copy(w, b.content())
-	}
-	if err == nil {
-		_, err = io.WriteString(w, "\r\n\r\n")
-	}
-	return err
-}
-
-// encodeMember writes a record as a gzip member.
-func encodeMember(zip *gzip.Writer, w io.Writer, version string, h Header, b *Block) error {
-	zip.Reset(w)
-	if err := encode(zip, version, h, b); err != nil {
-		return err
-	}
-	return zip.Close()
+	return append(head, "\r\n"...)
 }

@@ -6,7 +6,7 @@
 //		return err
 //	}
 //	defer w.Close()
-//	block := warc.NewBlock()
+//	block := w.NewBlock()
 //	defer block.Close()
 //	io.WriteString(block, "hello\n")
 //	err = w.Write(warc.Draft{Block: block, Header: warc.Header{

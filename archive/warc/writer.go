@@ -45,8 +45,9 @@ const OpenSuffix = ".open"
 // system has the records: a process that is killed loses none of them. Files are locked, so that no
 // other process writes to them. Its methods are safe for concurrent use. The caller must close it.
 type Writer struct {
-	o   Options
-	dir string // "" for a single file
+	o    Options
+	dir  string    // "" for a single file
+	zips sync.Pool // of *flate.Writer, for blocks
 
 	mu     sync.Mutex
 	file   *disk.Locked // nil between files
@@ -170,6 +171,8 @@ func (w *Writer) encode(drafts []Draft) error {
 		case err != nil:
 		case w.zip == nil:
 			err = encode(w.buf, w.o.Version, h, d.Block)
+		case d.Block != nil && d.Block.zip != nil:
+			err = joinMember(&w.zips, w.buf, w.o.Version, h, d.Block)
 		default:
 			err = encodeMember(w.zip, w.buf, w.o.Version, h, d.Block)
 		}

@@ -11,8 +11,8 @@ import (
 
 // archive returns the Resolver for the pages of an archive, and what the first page shows. The caller
 // must call end after it has closed the Resolver.
-func (o *options) archive() (resolver *fetch1738.Resolver, past *gateway.Archive, end func(), err error) {
-	replay, end, err := play.OpenReplay(o.archives, o.at)
+func (o *options) archive(ctx context.Context) (resolver *fetch1738.Resolver, past *gateway.Archive, end func(), err error) {
+	replay, end, err := play.OpenReplay(ctx, o.archives, o.at)
 	if err != nil {
 		return nil, nil, nil, err
 	}

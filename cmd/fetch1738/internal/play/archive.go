@@ -1,6 +1,7 @@
 package play
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -11,12 +12,12 @@ import (
 
 // OpenReplay opens a Replay of archives, by the names of their files, at the time of an option --at;
 // "" means the last captures. The caller must call end.
-func OpenReplay(names []string, at string) (past *replay.Replay, end func(), err error) {
+func OpenReplay(ctx context.Context, names []string, at string) (past *replay.Replay, end func(), err error) {
 	when, err := parseTime(at)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := archive.Open(names...)
+	a, err := archive.Open(ctx, names...)
 	if err != nil {
 		return nil, nil, err
 	}

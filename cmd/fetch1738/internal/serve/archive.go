@@ -13,7 +13,10 @@ import (
 
 // serveArchive serves the sites of archives until ctx ends.
 func (o *options) serveArchive(ctx context.Context) int {
-	replay, end, err := play.OpenReplay(o.archives, o.at)
+	replay, end, err := play.OpenReplay(ctx, o.archives, o.at)
+	if err != nil && ctx.Err() != nil {
+		return exit.OfSignal(ctx)
+	}
 	if err != nil {
 		return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
 	}

@@ -23,9 +23,9 @@ func (o *options) index(ctx context.Context, files []string) int {
 	if o.output != "" && o.wacz != "" {
 		return o.Complain("--output and --wacz exclude each other: a WACZ file has its index")
 	}
-	work := func(w io.Writer) error { return archives.WriteIndex(w, files...) }
+	work := func(w io.Writer) error { return archives.WriteIndex(ctx, w, files...) }
 	if o.wacz != "" {
-		work = func(w io.Writer) error { return o.pack(w, files) }
+		work = func(w io.Writer) error { return o.pack(ctx, w, files) }
 	}
 	var out *os.File
 	to := stdio.CheckOutput(o.Std.Out)
@@ -67,8 +67,8 @@ func (o *options) index(ctx context.Context, files []string) int {
 }
 
 // pack writes a WACZ file.
-func (o *options) pack(w io.Writer, files []string) error {
-	a, err := archives.Open(files...)
+func (o *options) pack(ctx context.Context, w io.Writer, files []string) error {
+	a, err := archives.Open(ctx, files...)
 	if err != nil {
 		return err
 	}

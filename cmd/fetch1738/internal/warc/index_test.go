@@ -30,7 +30,7 @@ func TestIndex(t *testing.T) {
 		t.Fatal(code, errs)
 	}
 	for _, name := range []string{name, filepath.Dir(name), packed} {
-		a, err := archives.Open(name)
+		a, err := archives.Open(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
