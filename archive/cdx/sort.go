@@ -48,17 +48,17 @@ func (s *Sorter) Add(line []byte) error {
 
 // sorted yields the lines in memory, in order.
 func (s *Sorter) sorted(yield func(line []byte) error) error {
-	order := make([]int32, len(s.ends))
+	order := make([]uint32, len(s.ends))
 	for i := range order {
-		order[i] = int32(i)
+		order[i] = uint32(i)
 	}
-	line := func(i int32) []byte {
+	line := func(i uint32) []byte {
 		if i == 0 {
 			return s.text[:s.ends[0]]
 		}
 		return s.text[s.ends[i-1]:s.ends[i]]
 	}
-	slices.SortFunc(order, func(a, b int32) int { return bytes.Compare(line(a), line(b)) })
+	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(line(a), line(b)) })
 	for _, i := range order {
 		if err := yield(line(i)); err != nil {
 			return err

@@ -191,7 +191,7 @@ var (
 	notInlined = []string{
 		modulePath + "/...",
 		"archive/...", "context", "crypto/...", "encoding/...", "flag", "fmt", "html", "io/fs", "log/...", "math/big", "mime/...",
-		"net/...", "os/...", "path/...", "reflect", "regexp/...", "sort", "syscall", "internal/poll", "time", "unique",
+		"net/...", "os/...", "path/...", "reflect", "regexp/...", "sort", "strconv", "internal/strconv", "syscall", "internal/poll", "time", "unique",
 		"vendor/golang.org/x/crypto/cryptobyte/...", "vendor/golang.org/x/net/...", "vendor/golang.org/x/text/...",
 		"github.com/hashicorp/...", "github.com/jimsmart/...", "github.com/jlaffaye/...", "github.com/spf13/...", "github.com/ziutek/...",
 		"go.etcd.io/...", "golang.org/x/...",
