@@ -6,11 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
-	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
@@ -42,19 +40,9 @@ func newsPast(t *testing.T) string {
 		t.Fatal(err)
 	}
 	_ = srv.Close()
-	a, err := archive.Open(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	past, err := replay.New(a, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { past.Close() })
-	served, err := past.Serve(t.Context(), nil)
-	if err != nil || len(served) != 1 {
-		t.Fatal(served, err)
+	served := serveArchive(t, file)
+	if len(served) != 1 {
+		t.Fatal(served)
 	}
 	return strings.TrimPrefix(served[0].URL, "nntp://")
 }

@@ -18,6 +18,26 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
+// serveArchive serves an archive, until the test ends.
+func serveArchive(t *testing.T, name string) []replay.Served {
+	t.Helper()
+	a, err := archive.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	past, err := replay.New(a, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { past.Close() })
+	served, err := past.Serve(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return served
+}
+
 // servePast records servers, ends them, and serves the archive. It returns the local URLs, with a
 // slash at the end, by the URLs of the servers.
 func servePast(t *testing.T, ftpServer *ftptest.Server, site *gophertest.Server, web *webtest.Server) map[string]string {
@@ -52,20 +72,7 @@ func servePast(t *testing.T, ftpServer *ftptest.Server, site *gophertest.Server,
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	past, err := replay.New(a, time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { past.Close() })
-	served, err := past.Serve(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := serveArchive(t, dir)
 	for _, s := range []interface{ Close() error }{ftpServer, site, web} {
 		_ = s.Close()
 	}

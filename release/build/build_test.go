@@ -128,9 +128,12 @@ func TestLicences(t *testing.T) {
 		got[m.path] = m.licence
 	}
 	want := map[string]string{
-		"stdlib": "BSD-3-Clause", "golang.org/x/net": "BSD-3-Clause", "golang.org/x/sys": "BSD-3-Clause", "golang.org/x/term": "BSD-3-Clause",
-		"golang.org/x/text": "BSD-3-Clause", "golang.org/x/tools": "BSD-3-Clause", "github.com/spf13/pflag": "BSD-3-Clause", "github.com/ziutek/telnet": "BSD-3-Clause",
-		"github.com/jlaffaye/ftp": "ISC", "github.com/hashicorp/go-cleanhttp": "MPL-2.0", "github.com/hashicorp/go-retryablehttp": "MPL-2.0",
+		"go.etcd.io/bbolt": "MIT",
+		"stdlib":           "BSD-3-Clause", "golang.org/x/net": "BSD-3-Clause", "golang.org/x/sys": "BSD-3-Clause", "golang.org/x/term": "BSD-3-Clause",
+		"github.com/klauspost/compress": "BSD-3-Clause",
+		"golang.org/x/text":             "BSD-3-Clause", "golang.org/x/tools": "BSD-3-Clause", "github.com/spf13/pflag": "BSD-3-Clause", "github.com/ziutek/telnet": "BSD-3-Clause",
+		"github.com/jimsmart/grobotstxt": "Apache-2.0",
+		"github.com/jlaffaye/ftp":        "ISC", "github.com/hashicorp/go-cleanhttp": "MPL-2.0", "github.com/hashicorp/go-retryablehttp": "MPL-2.0",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

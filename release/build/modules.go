@@ -105,7 +105,8 @@ func (m *linked) read(dir string) error {
 // licenceOf returns the SPDX identifier of a licence by its words; "" for those that no linked
 // module has.
 func licenceOf(text []byte) string {
-	words := strings.Join(strings.Fields(string(text)), " ")
+	general, _, _ := strings.Cut(string(text), "\nFiles: ") // of klauspost/compress: the rest is about files that are not linked
+	words := strings.Join(strings.Fields(general), " ")
 	for _, known := range []struct{ id, words string }{
 		{"MPL-2.0", "Mozilla Public License, version 2.0"},
 		{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
@@ -119,6 +120,9 @@ func licenceOf(text []byte) string {
 		if strings.Contains(words, "The name of the author may not be used") || strings.Contains(words, "Neither the name") {
 			return "BSD-3-Clause"
 		}
+	}
+	if strings.Contains(words, "Apache License Version 2.0, January 2004") {
+		return "Apache-2.0"
 	}
 	return ""
 }
