@@ -177,7 +177,6 @@ var large = map[string]struct {
 
 	"cmd/fetch1738/internal/transfer":       {2550, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
 	"cmd/fetch1738/internal/curl.Options":   {200, "a table with one line for each option"},
-	"cmd/fetch1738/internal/exit.exitRules": {110, "a table with one line for each exit code"},
 	"internal/mime822.lookup":               {90, "a table of the names of charsets"},
 }
 

@@ -31,8 +31,7 @@ The exit code is 0 if nothing is wrong, 1 if something is, 18 if a document was 
 received completely, 26 if a file cannot be read, and 78 if there is no such record.
 
   $ fetch1738 warc verify archive.warc.gz
-  archive.warc.gz: record at offset 812 (urn:uuid:9c0e8f4c-8b0e-4a55-ae0f-d27a48f1d5ba): WARC-Target-URI is missing; a resource record must have it
-  1 file, 12 records: 1 fault, 0 notes
+  1 file, 12 records: 0 faults, 0 notes
 `
 
 // Command returns the warc command.
