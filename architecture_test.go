@@ -175,9 +175,9 @@ var large = map[string]struct {
 	"testserver/ftptest.session":       {100, "one login, with a method for each command of FTP"},
 	"testserver/nntptest.session":      {45, "one login, with a method for each command of NNTP"},
 
-	"cmd/fetch1738/internal/transfer":       {2550, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
-	"cmd/fetch1738/internal/curl.Options":   {200, "a table with one line for each option"},
-	"internal/mime822.lookup":               {90, "a table of the names of charsets"},
+	"cmd/fetch1738/internal/transfer":     {2550, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
+	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
+	"internal/mime822.lookup":             {90, "a table of the names of charsets"},
 }
 
 // TestPackagesAreSmall limits the lines of each package and function, and the methods of each type.
