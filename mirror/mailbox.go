@@ -76,16 +76,23 @@ func (r *run) openBox() error {
 	return nil
 }
 
-// deliver adds a complete part to the mailbox and records it.
+// deliver adds a complete part to the mailbox and records it. The records are on the disk before what
+// they are about changes, so that a loss of power leaves no half article that nothing tells of.
 func (r *run) deliver(e *entry, rec Record, p *part) error {
 	if err := cmp.Or(disk.Verify(p.file, r.inner, p.name), p.file.Sync()); err != nil {
 		return err
 	}
+	for _, folder := range []disk.Folder{r.inner, r.root} { // the part and the manifest keep their names, for openBox
+		if dir, err := folder.OpenFile(".", os.O_RDONLY, 0); err == nil {
+			_ = dir.Sync()
+			_ = dir.Close()
+		}
+	}
 	err := r.box.Add(e.file, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
 		begun := rec
 		begun.SHA256, begun.MBox = "", &size
-		return r.manifest.add(begun)
-	}, func() error { return r.manifest.add(rec) })
+		return cmp.Or(r.manifest.add(begun), r.manifest.file.Sync())
+	}, func() error { return cmp.Or(r.manifest.add(rec), r.manifest.file.Sync()) })
 	if err = cmp.Or(err, p.close()); err == nil {
 		err = r.inner.Remove(p.name)
 	}
