@@ -304,6 +304,11 @@ func (a *archived) testReplayWeb(t *testing.T) {
 	for _, prefix := range []string{"/", "/replay/"} {
 		mux.Handle(prefix, http.StripPrefix(prefix, http.FileServer(http.Dir(filepath.Join(site, "package")))))
 	}
+	// The page that the service worker answers with: whether it does so yet depends on time.
+	mux.HandleFunc("/replay/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><html><head><script src="./ui.js"></script></head><body><replay-app-main></replay-app-main></body></html>`)
+	})
 	mux.HandleFunc("/show", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!doctype html><title>replay</title><script src="/ui.js"></script><replay-web-page source="/library.wacz" url=%q replayBase="/replay/"></replay-web-page>`, r.URL.Query().Get("url"))

@@ -58,6 +58,7 @@ func (r *run) openBox() error {
 	if err := r.box.Open(r.root); err != nil {
 		return err
 	}
+	disk.SyncNames(r.root, ".") // of the folder with the manifest
 	for rec := range r.manifest.unfinished() {
 		if rec.MBox == nil {
 			continue
@@ -82,12 +83,7 @@ func (r *run) deliver(e *entry, rec Record, p *part) error {
 	if err := cmp.Or(disk.Verify(p.file, r.inner, p.name), p.file.Sync()); err != nil {
 		return err
 	}
-	for _, folder := range []disk.Folder{r.inner, r.root} { // the part and the manifest keep their names, for openBox
-		if dir, err := folder.OpenFile(".", os.O_RDONLY, 0); err == nil {
-			_ = dir.Sync()
-			_ = dir.Close()
-		}
-	}
+	disk.SyncNames(r.inner, ".") // openBox needs the part
 	err := r.box.Add(e.file, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
 		begun := rec
 		begun.SHA256, begun.MBox = "", &size

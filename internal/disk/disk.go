@@ -31,6 +31,15 @@ type Folder interface {
 	Close() error
 }
 
+// SyncNames makes the names in a directory of f outlast a loss of power, on systems where that is
+// possible.
+func SyncNames(f Folder, dir string) {
+	if list, err := f.OpenFile(dir, os.O_RDONLY, 0); err == nil {
+		_ = list.Sync()
+		_ = list.Close()
+	}
+}
+
 // A Disk is the Folder of all files of a system. A name may lead anywhere, also through links.
 // Closing it does nothing.
 type Disk interface {

@@ -163,7 +163,7 @@ func (b *Box) append(article io.ReadSeeker, begin func(size int64) error) error 
 		return errors.Join(err, box.Truncate(size))
 	}
 	if size == 0 {
-		b.syncDir(".")
+		disk.SyncNames(b.root, ".")
 	}
 	return box.Close()
 }
@@ -197,15 +197,6 @@ func (b *Box) addFile(name string, article io.ReadSeeker) error {
 		return err
 	}
 	b.names[unique] = true
-	b.syncDir(path.Dir(name))
+	disk.SyncNames(b.root, path.Dir(name))
 	return nil
-}
-
-// syncDir keeps the names in a directory in case of a loss of power, on systems where that is
-// possible. A mailbox needs it: what is missing there was removed by its reader.
-func (b *Box) syncDir(name string) {
-	if dir, err := b.root.OpenFile(name, os.O_RDONLY, 0); err == nil {
-		_ = dir.Sync()
-		_ = dir.Close()
-	}
 }
