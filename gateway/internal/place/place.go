@@ -3,6 +3,7 @@ package place
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -37,7 +38,7 @@ func Of(l locator.Locator) string {
 	if HasServer(scheme) && !strings.Contains(rest, "/") {
 		rest += "/"
 	}
-	path := "/" + scheme + "/" + rest
+	path := encoded("/" + scheme + "/" + rest)
 	mail, ok := l.(*locator.Mailto)
 	hasFields := ok && len(mail.Headers) > 0                         // which "%3F" would make a part of the address
 	if dotted(path) || hasFields || hasServer != HasServer(scheme) { // such as snews:group
@@ -50,6 +51,20 @@ func Of(l locator.Locator) string {
 		path += "?user=" + url.QueryEscape(user)
 	}
 	return path
+}
+
+// encoded is a path with the letters of its host in ASCII, as browsers send it. Clients such as curl
+// send them plain, and a Go server then reads the other escapes of the path wrongly.
+func encoded(path string) string {
+	var b strings.Builder
+	for _, octet := range []byte(path) {
+		if octet < 0x80 {
+			b.WriteByte(octet)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", octet)
+		}
+	}
+	return b.String()
 }
 
 // Locate is the inverse of Of.

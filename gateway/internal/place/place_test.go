@@ -31,6 +31,7 @@ var places = []struct{ url, place string }{
 	{"ftp://host/", "/ftp/host/"},
 	{"ftp://host:2121/pub/a%20b;type=a", "/ftp/host:2121/pub/a%20b;type=a"},
 	{"ftp://host/%2Fetc/motd", "/ftp/host/%2Fetc/motd"},
+	{"ftp://ƴD/Uost/%2Fetc%252tmo/d", "/ftp/%C6%B4D/Uost/%2Fetc%252tmo/d"},
 	{"ftp://host//etc/", "/url?u=ftp%3A%2F%2Fhost%2F%2Fetc%2F"},
 	{"ftp://host/a%3Fb%23c%25", "/ftp/host/a%3Fb%23c%25"},
 	{"ftp://host/../up", "/url?u=ftp%3A%2F%2Fhost%2F..%2Fup"},
