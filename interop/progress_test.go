@@ -56,10 +56,11 @@ func TestProgress(t *testing.T) {
 			c := startConsole(t, cmd)
 			c.resize(uint16(columns), 6)
 
-			// The parts have arrived, the message of the sixth transfer, and then some frames.
+			// The parts have arrived, the message of the sixth transfer, and then a frame with the
+			// lines of transfers, which the first frames of a transfer do not have.
 			c.await(func(s string) bool { return strings.Contains(s, "150 KiB") })
 			close(none)
-			shown := c.await(func(s string) bool { return len(frames(after(s, " is there"))) > 4 })
+			shown := c.await(func(s string) bool { return len(frames(after(after(s, " is there"), "40%"))) > 4 })
 			g := newGrid(columns, 6)
 			g.write(shown[:strings.LastIndex(shown, "\x1b[")])
 			if got := settled(g.text()); got != want {
