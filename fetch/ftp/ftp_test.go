@@ -228,6 +228,7 @@ func TestErrorsOfReplies(t *testing.T) {
 		{"CWD", "530 log in", "CWD", fetch.ErrPermission, 530},
 		{"CWD", "501 what", "CWD", fetch.ErrUnsupported, 501},
 		{"CWD", "450 busy", "CWD", fetch.ErrBusy, 450},
+		{"CWD", "213 17", "CWD", fetch.ErrProtocol, 213}, // it may be a late reply to SIZE
 		{"TYPE", "504 no", "TYPE", fetch.ErrUnsupported, 504},
 		{"PASV", "502 no", "PASV", fetch.ErrUnsupported, 502},
 		{"RETR", "550 none", "RETR", fetch.ErrNotFound, 550},

@@ -315,7 +315,8 @@ var words = []string{
 	"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "3'it is gone'\terror\terror.host\t1",
 }
 
-// drawFault draws a fault of a server, and where it acts.
+// drawFault draws a fault of a server, and where it acts. It returns false if the fault makes the
+// server state that it has entered a directory, although it has not.
 func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
 	var c choice
@@ -337,7 +338,7 @@ func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 	if c.fault == "Truncate" && slices.Contains([]string{"RETR", "LIST", "MLSD"}, c.stage) && r.IntN(2) == 0 {
 		e.Also = "Reply:226 complete" // the server lies
 	}
-	return true
+	return e.Name != "CWD" || !strings.HasPrefix(e.Fault, "Reply:2") // which no client sees without PWD
 }
 
 // numbers are the arguments of faults whose numbers are no lengths.

@@ -255,7 +255,7 @@ const remoteState = "state.jsonl"
 // bringCommand is the verb mirror with the folder first.
 func bringCommand(o *once) error {
 	p := o.w.plan
-	args := []string{"-q", "-sS", "--connections", strconv.Itoa(p.connections())}
+	args := []string{"-q", "--no-progress-meter", "--connections", strconv.Itoa(p.connections())}
 	if p.deletes() {
 		args = append(args, "--delete")
 	}
