@@ -82,7 +82,9 @@ isolate=NO
 isolate_network=NO
 delay_failed_login=0
 listen_port=PORT
-`
+pasv_min_port=61000
+pasv_max_port=65535
+` // otherwise any port: also that of a server that has yet to start (see package daemon)
 	if strings.HasPrefix(s.Addr, "[") {
 		conf += "listen=NO\nlisten_ipv6=YES\nlisten_address6=HOST\n"
 	} else {
@@ -168,7 +170,7 @@ func startPureFTPd(tb testing.TB, s *Server) {
 	tb.Helper()
 	asRoot(tb, "pure-ftpd")
 	host, port, _ := net.SplitHostPort(s.Addr)
-	args := []string{"-S", host + "," + port, "-l", "unix", "-A", "-H", "-u", "1", "-g", filepath.Join(s.dir, "pid")}
+	args := []string{"-S", host + "," + port, "-l", "unix", "-A", "-H", "-u", "1", "-p", "61000:65535", "-g", filepath.Join(s.dir, "pid")}
 	if s.TLS != "" {
 		args = append(args, "-Y", "1", "-2", s.PEM)
 	}

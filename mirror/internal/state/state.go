@@ -125,12 +125,20 @@ func (s *State) open() error {
 		return err
 	}
 	s.file, s.locked = locked.File, locked
-	err = s.Read(s.file)
-	if info, failed := s.file.Stat(); err == nil && failed == nil && info.Size() == 0 {
-		err = s.Add(Record{URL: s.url, Start: true, Size: -1})
-	}
-	if err != nil {
+	if err = s.start(); err != nil {
 		s.file.Close()
+	}
+	return err
+}
+
+// start reads the file. If it is empty, it gets its first line.
+func (s *State) start() error {
+	if err := s.Read(s.file); err != nil {
+		return err
+	}
+	info, err := s.file.Stat()
+	if err == nil && info.Size() == 0 {
+		err = s.Add(Record{URL: s.url, Start: true, Size: -1})
 	}
 	return err
 }

@@ -109,13 +109,14 @@ func identified(r *rand.Rand, p *Plan, e *Event) bool {
 
 // hides reports whether nobody could see the event e because of the event o: the server does not
 // give its word about the version, or gives it for another moment. A mirror does not see a document
-// that is back with size and time when it looks at the list again.
-func hides(o, e Event, op operation) bool {
+// that is back with size and time when it looks at the list again; nor does a download by FTP that
+// is continued.
+func (p *Plan) hides(o, e Event) bool {
 	if e.Kind != "patch" && e.Kind != "extend" {
 		return false
 	}
 	fault, _, _ := strings.Cut(o.Fault, ":")
-	return slices.Contains([]string{"Header", "Reply", "ExtraReply", "Status"}, fault) || o.Also != "" || op.tree && o.Kind == "return"
+	return slices.Contains([]string{"Header", "Reply", "ExtraReply", "Status"}, fault) || o.Also != "" || o.Kind == "return" && (p.tree || p.Sites[e.Site].Scheme == "ftp")
 }
 
 // ofTree is for copies of trees.

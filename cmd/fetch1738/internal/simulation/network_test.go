@@ -98,14 +98,14 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte("QUIT\r\n")) {
+		c.leave() // it ends while the next one may begin
+	}
 	c.p.w.step(c.p, "write", c.to, c.LocalAddr().String(), true)
 	if _, ok := c.p.w.take(func(e Event) bool { return e.Kind == "lost" }); ok && c.mem != nil {
 		n, _ := c.Conn.Write(b[:len(b)/2])
 		_ = c.mem.Reset()
 		return n, syscall.ECONNRESET
-	}
-	if bytes.HasPrefix(b, []byte("QUIT\r\n")) {
-		c.leave() // it ends while the next one may begin
 	}
 	return c.Conn.Write(b)
 }

@@ -143,7 +143,7 @@ func Draw(seed uint64) *Plan {
 	}
 	all := slices.Clone(p.Events)
 	p.Events = slices.DeleteFunc(p.Events, func(e Event) bool {
-		return slices.ContainsFunc(all, func(o Event) bool { return o.Site == e.Site && hides(o, e, op) })
+		return slices.ContainsFunc(all, func(o Event) bool { return o.Site == e.Site && p.hides(o, e) })
 	})
 	slices.SortStableFunc(p.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
 	return p
