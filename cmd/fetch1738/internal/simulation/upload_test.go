@@ -183,9 +183,11 @@ func (s *site) isOf(name string, data []byte) bool {
 func (w *world) isDirect() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.direct || w.sites[0].Way == "no RNFR" || slices.ContainsFunc(w.processes, func(p *process) bool {
-		return strings.Contains(p.text.String(), "are stored under their names")
-	})
+	return w.direct || w.sites[0].Way == "no RNFR" || slices.ContainsFunc(w.processes, (*process).storesDirectly)
+}
+
+func (p *process) storesDirectly() bool {
+	return strings.Contains(p.text.String(), "are stored under their names")
 }
 
 // watch checks that no file on the server is half, at any moment.
@@ -296,7 +298,6 @@ func (o *once) foretells(run func() error) error {
 // brought checks the server after an upload.
 func brought(o *once, err error) {
 	w, s := o.w, o.w.sites[0]
-	w.direct = w.direct || strings.Contains(o.text.String(), "are stored under their names")
 	w.watch()
 	for _, name := range slices.Sorted(maps.Keys(s.others)) {
 		isDocument := slices.ContainsFunc(s.documents, func(d *document) bool { return d.name == name })

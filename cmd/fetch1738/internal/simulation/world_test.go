@@ -271,6 +271,7 @@ func (p *process) end() {
 	time.Sleep(100 * time.Hour) // what ends by itself may do so in the background
 	p.w.mu.Lock()
 	p.w.fellBack = p.w.fellBack || strings.Contains(p.text.String(), "using one connection")
+	p.w.direct = p.w.direct || p.storesDirectly()
 	p.w.processes = slices.DeleteFunc(p.w.processes, func(q *process) bool { return q == p })
 	p.w.mu.Unlock()
 	if p.killed() {
