@@ -19,9 +19,10 @@ import (
 
 // The ports of servers are below the range that the system assigns by itself. A client that
 // connects, or a listener on port 0, then cannot take the port of a server that has yet to start.
+// Those from 20000 on are the passive ports of the judge's servers.
 const (
 	firstPort = 10000
-	lastPort  = 32767
+	lastPort  = 19999
 )
 
 // tried counts the ports that FreeAddr has tried; it starts at a random one. No port is tried

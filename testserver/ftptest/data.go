@@ -98,7 +98,7 @@ func (f *session) enterPassive(reply func(port uint16) string) error {
 		err, over = f.await(func(ctx context.Context) (dataListener, error) { return srv.pool.reserve(ctx, f.peer()) })
 	default: // a port of its own, at the address at which the control connection came in
 		var l net.Listener
-		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String()); err == nil {
+		if l, err = srv.listenIn(addrOf(f.LocalAddr()).String(), true); err == nil {
 			f.passive = &listening{Listener: l, peer: f.peer(), release: func(bool) { srv.m.Untrack(l) }}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"strconv"
@@ -79,11 +80,15 @@ type dataListener interface {
 	close() error
 }
 
-// listenIn listens on one of PassivePorts.
-func (s *Server) listenIn(host string) (net.Listener, error) {
-	first, last := s.PassivePorts[0], max(s.PassivePorts[0], s.PassivePorts[1])
-	for port := int(first); port <= int(last); port++ {
-		l, err := s.listen(host, uint16(port))
+// listenIn listens on the first of PassivePorts that is free, or on any of them.
+func (s *Server) listenIn(host string, anyOf bool) (net.Listener, error) {
+	first, last := int(s.PassivePorts[0]), int(max(s.PassivePorts[0], s.PassivePorts[1]))
+	number, skipped := last-first+1, 0
+	if anyOf {
+		skipped = rand.IntN(number)
+	}
+	for i := range number {
+		l, err := s.listen(host, uint16(first+(skipped+i)%number))
 		if err == nil || errors.Is(err, net.ErrClosed) {
 			return l, err
 		}
@@ -192,7 +197,7 @@ func (s *Server) openPool() error {
 	host, _, _ := net.SplitHostPort(s.m.Addr)
 	p := &pool{srv: s, free: make(chan net.Listener, s.DataPorts)}
 	for range s.DataPorts {
-		l, err := s.listenIn(host)
+		l, err := s.listenIn(host, false)
 		if err != nil {
 			return fmt.Errorf("DataPorts is %d, but only %d ports could be opened: %w", s.DataPorts, len(p.ports), err)
 		}

@@ -3,6 +3,7 @@ package ftp
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -29,12 +30,22 @@ func serve(s *scene.Stage, configure ...func(*ftptest.Server)) *ftptest.Server {
 
 // serveAs is serve for a scheme of URLs.
 func serveAs(s *scene.Stage, scheme string, configure ...func(*ftptest.Server)) *ftptest.Server {
-	srv, err := ftptest.Start(s.Ctx, "", append([]func(*ftptest.Server){func(f *ftptest.Server) { f.Users = scene.Users() }}, configure...)...)
+	configure = append([]func(*ftptest.Server){func(f *ftptest.Server) { f.Users = scene.Users() }}, configure...)
+	srv, err := ftptest.Start(s.Ctx, "", append(configure, ownPorts)...)
 	s.Check(err)
 	s.Serve(&srv.Server)
 	s.At(scheme + "://" + srv.Addr)
 	storedAs(s, srv, "incoming/new.bin")
 	return srv
+}
+
+// ownPorts gives a server ports for data that no other one gets soon, and that the system does not
+// assign: a client that connects once more to a port of a server that has ended must not become the
+// data connection of another client.
+func ownPorts(f *ftptest.Server) {
+	if first := uint16(20_000 + rand.IntN(12_000)); !f.OnePort && f.DataPorts == 0 && f.PassivePorts[0] == 0 {
+		f.PassivePorts = [2]uint16{first, first + 63}
+	}
 }
 
 // ordinary starts the server of constructed cases. All require a login, so that USER and PASS are
