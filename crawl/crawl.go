@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -49,8 +50,8 @@ const (
 // Agent is the name that the lines "User-agent" of robots.txt are compared with.
 const Agent = "fetch1738"
 
-// A Crawl describes a crawl. Resolver, Start and Dir must be set. For all other fields the zero value
-// is a useful default. A Crawl must not be modified during Run.
+// A Crawl describes a crawl. Resolver, Dir and Start must be set, or Found or Here in place of Start.
+// For all other fields the zero value is a useful default. A Crawl must not be modified during Run.
 type Crawl struct {
 	// Resolver fetches. Its Recorder should keep what is received. It is called concurrently. Its
 	// own policy applies besides Links.
@@ -97,9 +98,40 @@ type Crawl struct {
 	// 0 means [DefaultMaxFailures].
 	MaxFailures int
 
+	// Found are links that another crawl has found. Unlike Start, they get nothing but what Links
+	// permits, and no failure of them is an error of Run.
+	Found []Link
+	// Here, if not nil, reports whether a URL belongs to this crawl. Those of Start and Found do. It
+	// is called concurrently.
+	Here func(locator.Locator) bool
+	// Elsewhere gets the links that do not belong to this crawl, before the document that has them
+	// counts as fetched. It gets a URL once, also over runs; only if a run is interrupted at that
+	// moment, the next one may give it again. An error ends the run, and nothing is lost. If Elsewhere
+	// is nil, the links are not followed ([OtherHost]). Those beyond Depth are not ([LimitDepth]).
+	Elsewhere func([]Link) error
+	// Claim, if not nil, is called before each connection, with the address of the server, and may be
+	// called again for the same connection. It is called concurrently. If it fails, that address is
+	// not asked. If no other address can be, the request remains to be done, and Run returns
+	// [ErrStopped].
+	Claim func(ctx context.Context, addr netip.Addr) error
+	// Continue, if not nil, is called before each request, and, if none is being made, with the time
+	// until the next one may begin. If it reports false, no further request is made, and Run returns
+	// [ErrStopped].
+	Continue func(wait time.Duration) bool
+
 	// Report, if not nil, is called for each [Event]. Calls are never concurrent. The crawl waits
 	// for Report to return.
 	Report func(Event)
+}
+
+// A Link is a URL that a document has.
+type Link struct {
+	// URL is without a login. One that a crawl does not follow counts as skipped.
+	URL string `json:"url"`
+	// From is the URL of the document; "" if it is not known.
+	From string `json:"from,omitempty"`
+	// Depth is the number of links between a URL of Start and this one.
+	Depth int `json:"depth,omitempty"`
 }
 
 // An Event reports what happened to a URL, or to a host.
@@ -138,6 +170,8 @@ type Summary struct {
 	Left    map[Reason]int `json:"left"`
 	// Dead are the hosts that were given up.
 	Dead []Dead `json:"dead"`
+	// Delay is the longest time between requests that a server asks for.
+	Delay time.Duration `json:"-"`
 }
 
 // Dead is a host that was given up.
@@ -156,8 +190,8 @@ type Reason string
 
 // The reasons.
 const (
-	// Links that are never followed: telnet, mail, a search or form, another scheme; http, and
-	// another host, unless they are asked for.
+	// Links that are never followed: telnet, mail, another scheme, or no valid URL; a search or form.
+	// Http, and another host, are followed only if that is asked for.
 	Scheme    Reason = "scheme"
 	Search    Reason = "search"
 	Web       Reason = "http"
@@ -191,7 +225,10 @@ var ErrLimit = errors.New("a limit of the crawl was reached")
 // ErrInUse is the error of a Run in a directory where another one is running.
 var ErrInUse = errors.New("another crawl is running in this directory")
 
-var errIncomplete = errors.New("crawl: Resolver, Start and Dir must be set")
+// ErrStopped is the error of a Run that Continue or Claim has ended.
+var ErrStopped = errors.New("the crawl was stopped")
+
+var errIncomplete = errors.New("crawl: Resolver, Dir and one of Start, Found and Here must be set")
 
 // Run fetches until nothing is left. It may be called repeatedly: with the same Dir it continues,
 // asks dead hosts again, and fetches URLs of Start that have failed. A failure of a document that is
@@ -199,7 +236,7 @@ var errIncomplete = errors.New("crawl: Resolver, Start and Dir must be set")
 // [ErrLimit] if a limit was reached. Errors about a resource are of type *[fetch.Error]. If ctx is
 // done, Run stops soon and returns the error of ctx.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
-	if c.Resolver == nil || len(c.Start) == 0 || c.Dir == "" {
+	if c.Resolver == nil || c.Dir == "" || len(c.Start)+len(c.Found) == 0 && c.Here == nil {
 		return Summary{}, errIncomplete
 	}
 	filled := *c

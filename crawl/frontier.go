@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -25,7 +26,7 @@ var (
 	bucketHosts   = []byte("hosts")   // name → host as JSON
 	bucketRules   = []byte("rules")   // host and server → rules as JSON
 	bucketURLs    = []byte("urls")    // number → URL
-	bucketSeen    = []byte("seen")    // hash of the URL → its number
+	bucketSeen    = []byte("seen")    // hash of the URL → its number; also of "from URL" and "elsewhere URL"
 	bucketQueue   = []byte("queue")   // host, depth, number → number of the referrer, tries
 	bucketSimilar = []byte("similar") // host and hash of a skeleton → number of its URLs
 	bucketStarts  = []byte("starts")  // number of a URL of Start that has failed → its depth
@@ -83,7 +84,7 @@ type entry struct {
 	depth     uint16
 	tries     byte
 	url       string
-	referrer  string // "" for a URL of Start
+	referrer  string // "" for a URL of Start, and if it is not known
 }
 
 // openFrontier opens or creates the frontier of a directory. It locks it.
@@ -100,7 +101,7 @@ func openFrontier(dir string, maxHosts int) (*frontier, error) {
 	case err != nil:
 		return nil, err
 	}
-	f := &frontier{db: db, hosts: make(map[string]*host), totals: totals{Skipped: make(map[Reason]int)}}
+	f := &frontier{db: db}
 	if err = db.Update(f.create); err == nil {
 		err = db.View(func(tx *bolt.Tx) error { return f.load(tx, maxHosts) })
 	}
@@ -130,6 +131,7 @@ func (f *frontier) create(tx *bolt.Tx) error {
 
 // load reads the totals and the hosts, in the order in which they were found.
 func (f *frontier) load(tx *bolt.Tx, maxHosts int) error {
+	f.hosts, f.totals = make(map[string]*host), totals{Skipped: make(map[Reason]int)}
 	if text := tx.Bucket(bucketMeta).Get([]byte("totals")); text != nil {
 		if err := json.Unmarshal(text, &f.totals); err != nil {
 			return err
@@ -162,11 +164,13 @@ type change struct {
 	*bolt.Tx
 	crawl   *Crawl
 	touched map[string]*host
+	// elsewhere are the links of other crawls that are new.
+	elsewhere []Link
 }
 
-// update performs a transaction.
+// update performs a transaction. If it fails, nothing has changed.
 func (f *frontier) update(c *Crawl, do func(*change) error) error {
-	return f.db.Update(func(tx *bolt.Tx) error {
+	err := f.db.Update(func(tx *bolt.Tx) error {
 		tx.Bucket(bucketURLs).FillPercent = 0.95 // the keys ascend
 		ch := &change{frontier: f, Tx: tx, crawl: c, touched: make(map[string]*host)}
 		if err := do(ch); err != nil {
@@ -179,6 +183,10 @@ func (f *frontier) update(c *Crawl, do func(*change) error) error {
 		}
 		return putJSON(tx.Bucket(bucketMeta), "totals", f.totals)
 	})
+	if err != nil {
+		return errors.Join(err, f.db.View(func(tx *bolt.Tx) error { return f.load(tx, c.MaxHosts) }))
+	}
+	return nil
 }
 
 func putJSON(b *bolt.Bucket, key string, value any) error {
@@ -359,8 +367,77 @@ func (f *frontier) begin(c *Crawl) error {
 				ch.totals.Failed--
 			}
 		}
+		for _, l := range c.Found {
+			if err := ch.addFound(l); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
+}
+
+// addFound adds a link that another crawl has found, if it is followed.
+func (ch *change) addFound(l Link) error {
+	at, err := parse(l.URL)
+	why := Scheme
+	if err == nil {
+		at = unified(at)
+		why = ch.crawl.inScope(at)
+	}
+	if why != "" {
+		ch.totals.Skipped[why]++
+		return nil
+	}
+	if ch.Bucket(bucketSeen).Get(hashOf(at.String())) != nil {
+		return nil
+	}
+	from, err := ch.foreign(l.From)
+	if err != nil {
+		return err
+	}
+	_, err = ch.add(siteOf(ch.crawl, at), at.String(), skeleton(at), uint16(min(max(0, l.Depth), math.MaxUint16)), from)
+	return err
+}
+
+// unknown is the number of a referrer that is not known.
+const unknown = math.MaxUint64
+
+// foreign returns the number of a referrer that need not be a URL of this frontier.
+func (ch *change) foreign(url string) (uint64, error) {
+	by, err := parse(url)
+	if err != nil || len(url) > maxURL {
+		return unknown, nil
+	}
+	url = unified(by).String()
+	seen, hash := ch.Bucket(bucketSeen), hashOf("from "+url)
+	if seq := seen.Get(hash); seq != nil {
+		return binary.BigEndian.Uint64(seq), nil
+	}
+	urls := ch.Bucket(bucketURLs)
+	seq, err := urls.NextSequence()
+	if err != nil {
+		return 0, err
+	}
+	return seq, errors.Join(urls.Put(number(seq), []byte(url)), seen.Put(hash, number(seq)))
+}
+
+// addElsewhere adds links of other crawls that are new.
+func (ch *change) addElsewhere(links []Link) error {
+	seen := ch.Bucket(bucketSeen)
+	for _, l := range links {
+		hash := hashOf("elsewhere " + l.URL)
+		switch {
+		case seen.Get(hash) != nil, seen.Get(hashOf(l.URL)) != nil:
+		case l.Depth > ch.crawl.Depth:
+			ch.totals.Skipped[LimitDepth]++
+		default:
+			ch.elsewhere = append(ch.elsewhere, l)
+			if err := seen.Put(hash, number(0)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // limit returns the limit that keeps a host from being asked for its next entry, or "".
@@ -387,6 +464,7 @@ func (f *frontier) summary(c *Crawl, failed bool) (Summary, error) {
 			return s, err
 		}
 		left -= h.Queued
+		s.Delay = max(s.Delay, h.Delay)
 		if h.Dead != "" {
 			s.Dead = append(s.Dead, Dead{h.Name, h.Dead, h.Error, h.Queued})
 			continue

@@ -63,22 +63,63 @@ func (g *gates) at(key string) *gate {
 	return g.by[key]
 }
 
+// A claims is what the connections of a job have claimed. A dialer that tries several addresses at
+// once claims concurrently, and may even do so after the job.
+type claims struct {
+	addr      netip.Addr // the last one that was tried
+	permitted bool       // the job had an address
+	crowded   bool       // it did not get one: another host has it, or Claim has failed
+	unclaimed bool       // Claim has failed
+	over      bool       // the job is finished
+	held      []string   // names and addresses that no other host may use until the job is done
+}
+
 // claim is called before each connection to an address.
 func (g *gates) claim(j *job, addr netip.Addr) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.at(addr.String())
-	if at.holder == j.host {
-		j.addr = addr
-		return nil
-	}
-	if at.holder != nil || time.Now().Before(at.free) {
-		j.addr, j.crowded = addr, true
+	if j.over || at.holder != j.host && (at.holder != nil || time.Now().Before(at.free)) {
+		if !j.over {
+			j.addr, j.crowded = addr, true
+		}
 		return errCrowded
 	}
-	at.holder = j.host
-	j.addr, j.held = addr, append(j.held, addr.String())
+	if at.holder == nil {
+		at.holder = j.host
+		j.held = append(j.held, addr.String())
+	}
+	j.addr = addr
 	return nil
+}
+
+// claimed enters what Claim has answered.
+func (g *gates) claimed(j *job, err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case j.over:
+		return errCrowded
+	case err != nil:
+		j.crowded, j.unclaimed = true, true
+	default:
+		j.permitted = true
+	}
+	return err
+}
+
+// connected is called after a connection: what happened to other addresses before does not matter.
+func (g *gates) connected(j *job) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	j.crowded, j.unclaimed = false, false
+}
+
+// end ends the claims of a job, but not what it holds.
+func (g *gates) end(j *job) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	j.over = true
 }
 
 // leave ends claims. It returns the hosts that waited.

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -22,6 +23,7 @@ type run struct {
 	known    int             // how many of frontier.byID are scheduled
 	busy     int             // requests that are being made
 	done     chan *job
+	stopped  bool  // by Continue or Claim
 	err      error // the first error of a URL in Start
 }
 
@@ -54,20 +56,40 @@ func (r *run) do(ctx context.Context) error {
 	defer cancel()
 	failed := r.frontier.begin(r.Crawl)
 	for {
-		if failed == nil && ctx.Err() == nil {
+		if failed == nil && ctx.Err() == nil && !r.stopped {
 			r.schedule()
 			failed = r.dispatch(ctx)
 		}
 		if failed != nil {
 			cancel()
 		}
-		if r.busy == 0 && (failed != nil || ctx.Err() != nil || len(r.due) == 0) {
-			return failed
+		r.stopped = r.stopped || failed == nil && ctx.Err() == nil && r.mustWait()
+		if r.busy == 0 {
+			switch {
+			case failed == nil && r.stopped:
+				return cmp.Or(ctx.Err(), ErrStopped)
+			case failed != nil, ctx.Err() != nil, len(r.due) == 0:
+				return failed
+			}
 		}
-		if jobs := r.await(ctx); len(jobs) > 0 {
-			failed = errors.Join(failed, r.finish(ctx, jobs))
+		switch jobs := r.await(ctx); {
+		case failed != nil: // the frontier may no longer be what is on the disk
+			for _, j := range jobs {
+				r.release(j)
+			}
+		case len(jobs) > 0:
+			failed = r.finish(ctx, jobs)
 		}
 	}
+}
+
+// mustWait reports whether the time until the next request is too long for Continue.
+func (r *run) mustWait() bool {
+	if r.Continue == nil || r.busy > 0 || len(r.due) == 0 {
+		return false
+	}
+	wait := time.Until(r.due[0].due)
+	return wait > 0 && !r.Continue(wait)
 }
 
 // schedule gives a turn to the hosts that were found.
@@ -105,8 +127,11 @@ func (r *run) dispatch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if j == nil {
+		if j == nil || r.Continue != nil && !r.Continue(0) {
 			r.wake(r.gates.leave(h.gates(), time.Time{}), now)
+			if r.stopped = j != nil; r.stopped {
+				return nil
+			}
 			continue
 		}
 		j.held = h.gates()
@@ -146,7 +171,7 @@ func (r *run) job(h *host) (*job, error) {
 // that are finished, so that one transaction is enough for them.
 func (r *run) await(ctx context.Context) (jobs []*job) {
 	var due <-chan time.Time
-	if r.busy < r.Connections && len(r.due) > 0 && ctx.Err() == nil {
+	if r.busy < r.Connections && len(r.due) > 0 && ctx.Err() == nil && !r.stopped {
 		timer := time.NewTimer(time.Until(r.due[0].due))
 		defer timer.Stop()
 		due = timer.C
@@ -186,6 +211,11 @@ func (r *run) finish(ctx context.Context, jobs []*job) error {
 				return err
 			}
 		}
+		if len(ch.elsewhere) > 0 {
+			if err := r.Elsewhere(ch.elsewhere); err != nil {
+				return err
+			}
+		}
 		for _, h := range ch.touched {
 			h.changed = true
 		}
@@ -218,7 +248,8 @@ func (r *run) finish(ctx context.Context, jobs []*job) error {
 func (r *run) release(j *job) {
 	h, now := j.host, time.Now()
 	var free time.Time // at once, if nothing was asked
-	if j.sent && !j.crowded {
+	r.stopped = r.stopped || j.unclaimed
+	if j.sent && (j.permitted || !j.crowded) {
 		free = now.Add(max(r.Wait, h.Delay))
 		h.next = now.Add(max(r.Wait, h.Delay, h.backoff))
 	}
@@ -384,7 +415,7 @@ func (j *job) enterLinks(ch *change) (added int, err error) {
 			added++
 		}
 	}
-	return added, nil
+	return added, ch.addElsewhere(j.elsewhere)
 }
 
 // dueHosts is a heap of hosts, the earliest first.

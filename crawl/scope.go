@@ -63,7 +63,7 @@ func (c *Crawl) inScope(l locator.Locator) Reason {
 		return Scheme
 	}
 	switch {
-	case hostOf(c, l) == "":
+	case hostOf(c, l) == "", locator.FindControl(l) != nil: // no server can be asked for it
 		return Scheme
 	case isTrap(l):
 		return Trap

@@ -37,19 +37,19 @@ type job struct {
 	room  int64           // how many octets the limits permit
 
 	// The answer.
-	sent    bool // a connection was there, so the host was asked
-	opened  bool // a connection was established
-	octets  int64
-	text    []byte // of a robots.txt or caps.txt
-	links   []link
-	cut     int // links beyond maxLinks
-	skipped map[Reason]int
-	to      locator.Locator // of a referral or redirect
-	err     error
-	events  []Event
-	addr    netip.Addr // of the last connection
-	crowded bool       // another host with this address is being asked
-	held    []string   // names and addresses that no other host may use until the job is done
+	sent   bool // a connection was there, so the host was asked
+	opened bool // a connection was established
+	octets int64
+	text   []byte // of a robots.txt or caps.txt
+	links  []link
+	// elsewhere are links of other crawls.
+	elsewhere []Link
+	cut       int // links beyond maxLinks
+	skipped   map[Reason]int
+	to        locator.Locator // of a referral or redirect
+	err       error
+	events    []Event
+	claims
 }
 
 // A link is a URL in a document. The text of it is in host, url and similar.
@@ -61,6 +61,7 @@ func (j *job) do(ctx context.Context) {
 		j.err = fetch.Fail(fetch.OpCheck, j.loc, fetch.ErrRefused, errRobots)
 		return
 	}
+	defer j.run.gates.end(j)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(j.run.Timeout, func() { cancel(errSlow) })
@@ -71,8 +72,8 @@ func (j *job) do(ctx context.Context) {
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },
-		Connected: func(fetch.Connection) { j.sent, j.opened = true, true },
-		Reused:    func(fetch.Connection) { j.sent, j.opened = true, true },
+		Connected: func(fetch.Connection) { j.connected() },
+		Reused:    func(fetch.Connection) { j.connected() },
 		Body: func(n int64) {
 			if j.octets += n; j.octets > j.room {
 				cancel(errOctets)
@@ -83,6 +84,11 @@ func (j *job) do(ctx context.Context) {
 	if cause := context.Cause(ctx); j.err != nil && (errors.Is(cause, errOctets) || errors.Is(cause, errSlow)) {
 		j.err = fetch.Fail(fetch.OpRead, j.loc, fetch.ErrTooLarge, cause)
 	}
+}
+
+func (j *job) connected() {
+	j.sent, j.opened = true, true
+	j.run.gates.connected(j)
 }
 
 // hops returns a letter for each step from a URL of Start, as Heritrix writes them: L for a link, P for
@@ -147,12 +153,15 @@ func statusError(l locator.Locator, info *fetchhttp.Info) error {
 // request returns the request. The policy treats robots.txt as what it is asked for.
 func (j *job) request() (*fetch.Request, error) {
 	req := &fetch.Request{Locator: j.loc}
+	if j.entry.from != 0 {
+		req.From = fetch.Provenance{Kind: fetch.OriginRemote}
+	}
 	if j.entry.referrer != "" {
 		by, err := parse(j.entry.referrer)
 		if err != nil {
 			return nil, err
 		}
-		req.From = fetch.Provenance{Kind: fetch.OriginRemote, By: by}
+		req.From.By = by
 	}
 	if j.ask != "" {
 		at, err := parse(j.ask)
@@ -201,9 +210,21 @@ func (j *job) allow(ctx context.Context, t fetch.Target) error {
 		}
 	}
 	if t.Purpose == fetch.PurposeControl && t.Addr.IsValid() {
-		return j.run.gates.claim(j, t.Addr.Addr().Unmap())
+		return j.claim(ctx, t.Addr.Addr().Unmap())
 	}
 	return nil
+}
+
+// claim makes sure that no other host with this address is asked.
+func (j *job) claim(ctx context.Context, addr netip.Addr) error {
+	err := j.run.gates.claim(j, addr)
+	if err != nil {
+		return err
+	}
+	if j.run.Claim != nil {
+		err = j.run.Claim(ctx, addr)
+	}
+	return j.run.gates.claimed(j, err)
 }
 
 // readItems reads the links of a menu or directory.
@@ -233,8 +254,14 @@ func (j *job) add(l locator.Locator) {
 	case locator.SameServer(l, j.loc) && !j.rules.allows(l):
 		j.skip(Robots)
 	case isAsked(l):
-	case len(j.links) == maxLinks:
+	case len(j.links)+len(j.elsewhere) == maxLinks:
 		j.cut++
+	case j.run.Here != nil && !j.run.Here(l):
+		if j.run.Elsewhere == nil {
+			j.skip(OtherHost)
+			return
+		}
+		j.elsewhere = append(j.elsewhere, Link{URL: l.String(), From: j.loc.String(), Depth: int(j.entry.depth) + 1})
 	default:
 		j.links = append(j.links, link{siteOf(j.run.Crawl, l), l.String(), skeleton(l)})
 	}

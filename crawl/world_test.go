@@ -43,6 +43,7 @@ type world struct {
 // A site is a host of a world.
 type site struct {
 	addr  netip.Addr
+	first []netip.Addr      // addresses that are tried before addr, and refuse
 	ports map[uint16]string // port → address in the network; a missing port refuses
 	deaf  bool              // connections to it are never established
 }
@@ -141,6 +142,9 @@ func (w *world) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
+	for _, addr := range s.first {
+		_ = fetch.DialControl(ctx, network, netip.AddrPortFrom(addr, at.Port()).String(), nil)
+	}
 	if err := fetch.DialControl(ctx, network, at.String(), nil); err != nil {
 		return nil, err
 	}
@@ -215,6 +219,33 @@ func (w *world) run(ctx context.Context, c *crawl.Crawl) (crawl.Summary, error) 
 // eachCapture calls do with the URL of each record of a document in a folder.
 func eachCapture(tb testing.TB, dir string, do func(url string)) {
 	tb.Helper()
+	eachRecord(tb, dir, func(rec *warc.Record) {
+		switch rec.Type() {
+		case warc.Resource, warc.Revisit, warc.Response:
+			do(rec.Header.Get(warc.FieldTargetURI))
+		}
+	})
+}
+
+// fields returns the metadata of a folder: for each URL the lines.
+func fields(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
+	found := make(map[string]string)
+	eachRecord(tb, dir, func(rec *warc.Record) {
+		if rec.Type() == warc.Metadata {
+			text, err := io.ReadAll(rec.Block)
+			if err != nil {
+				tb.Error(err)
+			}
+			found[strings.TrimPrefix(rec.Header.Get(warc.FieldTargetURI), "metadata:")] += string(text)
+		}
+	})
+	return found
+}
+
+// eachRecord calls do with each record in a folder.
+func eachRecord(tb testing.TB, dir string, do func(*warc.Record)) {
+	tb.Helper()
 	names, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
 	for _, name := range names {
 		file, err := os.Open(name)
@@ -231,10 +262,7 @@ func eachCapture(tb testing.TB, dir string, do func(url string)) {
 			if err != nil {
 				tb.Fatalf("%s: %v", name, err)
 			}
-			switch rec.Type() {
-			case warc.Resource, warc.Revisit, warc.Response:
-				do(rec.Header.Get(warc.FieldTargetURI))
-			}
+			do(rec)
 		}
 	}
 }
