@@ -543,6 +543,24 @@ func TestMaxUnits(t *testing.T) {
 	}
 }
 
+// A list of units that is not read to its end leaves nothing behind (TestMain).
+func TestSomeUnits(t *testing.T) {
+	e := open(t, Options{URL: newServer(t, ServerOptions{}).URL()})
+	for i := range 600 { // more than what NATS keeps ready
+		if err := e.Add(t.Context(), map[string][]crawl.Link{fmt.Sprint("h", i): {{URL: "gopher://h/"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		for _, err := range e.Units(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+}
+
 // Two crawls on one server know nothing of each other.
 func TestCrawls(t *testing.T) {
 	s := newServer(t, ServerOptions{})

@@ -201,7 +201,11 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 			yield(scale.Unit{}, err)
 			return
 		}
-		defer func() { _ = watch.Stop() }()
+		defer func() {
+			_ = watch.Stop()
+			for range watch.Updates() { // NATS waits until what it has received is taken
+			}
+		}()
 		for {
 			var entry jetstream.KeyValueEntry
 			open := true
