@@ -64,6 +64,10 @@ type Crawl struct {
 	// the frontier is told that documents are fetched.
 	Sync func() error
 
+	// NoSync does not wait until the frontier is on the disk. If the system crashes, it is damaged. It is
+	// for a Dir that is of no use then.
+	NoSync bool
+
 	// Links is the policy for all URLs that are not in Start. If nil, it is policy.Public.
 	Links func(ctx context.Context, t fetch.Target) error
 	// HTTP follows links to http and https URLs, too.

@@ -88,12 +88,12 @@ type entry struct {
 }
 
 // openFrontier opens or creates the frontier of a directory. It locks it.
-func openFrontier(dir string, maxHosts int) (*frontier, error) {
+func openFrontier(dir string, maxHosts int, noSync bool) (*frontier, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
 	db, err := bolt.Open(filepath.Join(dir, FrontierFile), 0o666, &bolt.Options{
-		Timeout: time.Second, NoFreelistSync: true, FreelistType: bolt.FreelistMapType,
+		Timeout: time.Second, NoFreelistSync: true, FreelistType: bolt.FreelistMapType, NoSync: noSync,
 	})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):

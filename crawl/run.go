@@ -42,7 +42,7 @@ func newRun(c *Crawl) (*run, error) {
 		}
 		r.starts[name] = true
 	}
-	f, err := openFrontier(c.Dir, c.MaxHosts)
+	f, err := openFrontier(c.Dir, c.MaxHosts, c.NoSync)
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,7 @@ func (s *slice) crawl(ctx context.Context) error {
 	resolver := s.node.Resolver()
 	resolver.Recorder = (&archive.Recorder{Writer: files, NoRevisits: true}).Record
 	c := s.node.Crawl
-	c.Resolver, c.Start, c.Dir, c.Sync = resolver, nil, s.dir, nil
+	c.Resolver, c.Start, c.Dir, c.Sync, c.NoSync = resolver, nil, s.dir, nil, true
 	c.Found, c.Here = s.work.Links, s.here
 	if !s.node.SameHost {
 		c.Elsewhere = func(links []crawl.Link) error { return s.elsewhere(ctx, links) }
@@ -223,6 +223,10 @@ func (s *slice) claim(ctx context.Context, addr netip.Addr) error {
 	var err error
 	if s.node.Units.Accounts[host(s.work.Unit)] == 0 {
 		err = s.node.Engine.Claim(ctx, s.work, addressLease(addr))
+	}
+	if err == nil && !s.work.Held() { // that may have taken long
+		s.cancel(ErrFenced)
+		err = ErrFenced
 	}
 	s.claiming.Lock()
 	defer s.claiming.Unlock()
@@ -321,7 +325,8 @@ func (s *slice) state() State {
 		}
 	}
 	if s.again >= 0 {
-		s.again = max(s.again, s.hold())
+		// The lease ends after hold. If the unit came back then, it would still be taken.
+		s.again = max(s.again, s.hold()+min(s.hold()/4, time.Second))
 	}
 	return state
 }

@@ -35,8 +35,8 @@ type Failing struct {
 	Error    string `json:"error"`
 }
 
-// Settled reports whether nothing is left to do, unless something is added: each unit is done or
-// dead.
+// Settled reports whether each unit is done or dead. Links that a unit got after its last commit are
+// not counted: nats.Engine.Settled is exact.
 func (c *Counts) Settled() bool { return c.Units[New]+c.Units[Active]+c.Units[Waiting] == 0 }
 
 // Count counts the units.

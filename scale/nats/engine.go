@@ -67,6 +67,7 @@ type Engine struct {
 	pull    sync.Mutex // one Take at a time asks for work
 	known   sync.Map   // units that are known to exist
 	count   atomic.Int64
+	torn    atomic.Bool // the connection was lost, or mend has failed
 	ctx     context.Context
 	cancel  context.CancelFunc
 	renewal sync.WaitGroup
@@ -95,15 +96,17 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	e := &Engine{o: o}
 	conn, err := nats.Connect(o.URL, append(login,
 		nats.Name("fetch1738-crawl"), nats.MaxReconnects(-1), nats.ReconnectWait(o.TTL/60), nats.ReconnectJitter(o.TTL/60, o.TTL/60),
-		nats.ReconnectBufSize(-1), // what is sent while there is no connection must fail
+		nats.ReconnectHandler(func(*nats.Conn) { e.torn.Store(true) }),
+		nats.ReconnectBufSize(-1),                                         // what is sent while there is no connection must fail
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // each caller gets its error
 	)...)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{o: o, conn: conn}
+	e.conn = conn
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.create(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())

@@ -300,6 +300,22 @@ func TestMend(t *testing.T) {
 	if !got["waiting"] || !got["linked"] {
 		t.Error(got)
 	}
+	// A message that was acknowledged, and is not delivered any more.
+	if err := e.due(t.Context(), "done"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	add(t, e, "done", "gopher://done/1more")
+	if err := e.mend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w := take(t, e)
+	if w.Unit != "done" || len(w.Links) != 1 {
+		t.Errorf("%+v", w)
+	}
+	commit(t, e, w, scale.Done, -1)
 }
 
 // Nothing is left to do when each unit is done, dead, or waits because it did not answer.

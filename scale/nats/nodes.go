@@ -16,8 +16,8 @@ import (
 )
 
 // Register shows a node to others until ctx ends: info is called six times in the TTL. drain is
-// called when another process asks the node to drain. Register also mends what a process has left half done,
-// at the beginning and then every ten minutes or so.
+// called when another process asks the node to drain. Register also mends what a process or the server
+// has left half done: at the beginning, after the connection was lost, and every ten minutes or so.
 func (e *Engine) Register(ctx context.Context, info func() scale.NodeInfo, drain func()) error {
 	key := unitkey.Of(info().Name)
 	var subs []*nats.Subscription
@@ -35,8 +35,10 @@ func (e *Engine) Register(ctx context.Context, info func() scale.NodeInfo, drain
 	}()
 	const beats = 6
 	for n := 0; ; n++ {
-		if n%(20*beats) == 0 { // every ten minutes
-			_ = e.mend(ctx) // or the next time
+		if n%(20*beats) == 0 || e.torn.Swap(false) { // every ten minutes
+			if e.mend(ctx) != nil {
+				e.torn.Store(true)
+			}
 		}
 		text, err := json.Marshal(info())
 		if err != nil {
@@ -133,8 +135,18 @@ func (e *Engine) Settled(ctx context.Context) (settled bool, silent int, err err
 }
 
 // mend gives a message to each unit that should have one. A process that dies between two steps of
-// Add or Commit can leave one without.
+// Add or Commit can leave one without. And a server that is killed can have messages again that were
+// acknowledged, which it never delivers: version 2.9.10 does.
 func (e *Engine) mend(ctx context.Context) error {
+	consumer, err := e.consumer.Info(ctx)
+	if err != nil {
+		return err
+	}
+	if floor := consumer.AckFloor.Stream; floor > 0 { // all up to here were acknowledged
+		if err := e.work.Purge(ctx, jetstream.WithPurgeSequence(floor+1)); err != nil {
+			return err
+		}
+	}
 	due, err := e.subjects(ctx, e.work, e.workSubject(""))
 	if err != nil {
 		return err
@@ -147,8 +159,17 @@ func (e *Engine) mend(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if unit.State.Status != scale.Done && unit.State.Status != scale.Dead {
-			linked[unitkey.Of(unit.Name)] = true
+		key := unitkey.Of(unit.Name)
+		ended := unit.State.Status == scale.Done || unit.State.Status == scale.Dead
+		if due[key] && ended { // its message is new, or it is such a message
+			if err := e.work.Purge(ctx, jetstream.WithPurgeSubject(e.workSubject(key))); err != nil {
+				return err
+			}
+			delete(due, key)
+			linked[key] = true
+		}
+		if !ended {
+			linked[key] = true
 		}
 	}
 	for key := range linked {

@@ -196,7 +196,7 @@ func (e *Engine) release(l *lease, hold, again time.Duration) {
 // Units implements scale.Engine.
 func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 	return func(yield func(scale.Unit, error) bool) {
-		watch, err := e.units.WatchAll(ctx, jetstream.IgnoreDeletes())
+		watch, err := e.units.WatchAll(ctx)
 		if err != nil {
 			yield(scale.Unit{}, err)
 			return
@@ -206,7 +206,8 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 			for range watch.Updates() { // NATS waits until what it has received is taken
 			}
 		}()
-		for {
+		seen, entries := make(map[string]bool), 0
+		for ; ; entries++ {
 			var entry jetstream.KeyValueEntry
 			open := true
 			select {
@@ -217,12 +218,23 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 				yield(scale.Unit{}, cmp.Or(err, nats.ErrConnectionClosed))
 				return
 			}
-			if entry == nil { // all that there was
-				return
+			if entry == nil {
+				if entries == 0 { // there is no unit
+					return
+				}
+				continue // by number, this is the end; but units that have changed meanwhile came twice
 			}
+			last := entry.Delta() == 0
+			if seen[entry.Key()] || entry.Operation() != jetstream.KeyValuePut {
+				if last {
+					return
+				}
+				continue
+			}
+			seen[entry.Key()] = true
 			var r record
 			err := json.Unmarshal(entry.Value(), &r)
-			if !yield(scale.Unit{Name: unitkey.Name(entry.Key()), State: r.State}, err) || err != nil {
+			if !yield(scale.Unit{Name: unitkey.Name(entry.Key()), State: r.State}, err) || err != nil || last {
 				return
 			}
 		}

@@ -541,7 +541,7 @@ func TestClock(t *testing.T) {
 func TestServerRestart(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { testServerRestart(t, startServer, syscall.SIGTERM, syscall.SIGKILL) })
 	// A server of version 2.9 that is killed has messages again that were acknowledged.
-	t.Run("debian", func(t *testing.T) { testServerRestart(t, debianServer, syscall.SIGTERM, syscall.SIGINT) })
+	t.Run("debian", func(t *testing.T) { testServerRestart(t, debianServer, syscall.SIGTERM, syscall.SIGKILL) })
 }
 
 func testServerRestart(t *testing.T, server func(testing.TB) *natsServer, signals ...syscall.Signal) {

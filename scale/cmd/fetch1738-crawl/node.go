@@ -269,6 +269,9 @@ func (o *nodeOptions) wait(ctx context.Context, s *session, screen *screen) bool
 		began := time.Now()
 		settled, silent, err := s.Settled(ctx)
 		pause = max(minLook, looks*time.Since(began))
+		if err != nil { // the server may be starting
+			pause = minLook
+		}
 		if !settled || err != nil || !before { // a look takes time, so only the second counts
 			before = settled && err == nil
 			continue
