@@ -39,6 +39,25 @@ func ParseZone(name string) (Zone, error) {
 	return ZoneReserved, fmt.Errorf("unknown zone %q: the zones are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
 }
 
+// AddZone permits a zone by its name, a prefix of addresses such as 10.1.0.0/16, or an address: it is
+// added to AllowZones or AllowPrefixes.
+func (r *Rules) AddZone(text string) error {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		r.AllowPrefixes = append(r.AllowPrefixes, prefix)
+		return nil
+	}
+	if addr, err := netip.ParseAddr(text); err == nil {
+		r.AllowPrefixes = append(r.AllowPrefixes, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
+		return nil
+	}
+	zone, err := ParseZone(text)
+	if err != nil {
+		return fmt.Errorf("%w; or a prefix of addresses, such as 10.1.0.0/16", err)
+	}
+	r.AllowZones = append(r.AllowZones, zone)
+	return nil
+}
+
 // ZoneOf returns the zone of an address. An IPv6 address that contains an IPv4 address has the zone of
 // the IPv4 address. The zone of an invalid Addr is ZoneReserved.
 func ZoneOf(addr netip.Addr) Zone { return (&Rules{}).zoneOf(addr) }

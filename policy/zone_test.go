@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/netip"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -148,4 +149,25 @@ func FuzzZone(f *testing.F) {
 			t.Errorf("%v: %v", local, ZoneOf(local))
 		}
 	})
+}
+
+// A zone, a prefix and an address are permitted by their texts, and nothing else is accepted.
+func TestAddZone(t *testing.T) {
+	var r Rules
+	for _, text := range []string{"private", "10.1.0.0/16", "127.0.0.1", "fe80::1%eth0"} {
+		if err := r.AddZone(text); err != nil {
+			t.Error(err)
+		}
+	}
+	want := Rules{AllowZones: []Zone{ZonePrivate}, AllowPrefixes: []netip.Prefix{
+		netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("fe80::1/128"),
+	}}
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("%+v, want %+v", r, want)
+	}
+	for _, text := range []string{"", "privat", "10.1.0.0/33", "10.1"} {
+		if err := r.AddZone(text); err == nil || !strings.Contains(err.Error(), "10.1.0.0/16") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

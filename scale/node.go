@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/crawl"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/policy"
 )
 
 // The defaults of a Node.
@@ -37,8 +38,8 @@ type Node struct {
 	Engine Engine
 	Store  Store
 	// Crawl has the limits, waits and the policy of the crawl of each unit. Its Resolver, Start, Found,
-	// Dir, Sync, MaxHosts, Here, Elsewhere, Claim and Continue are not used. All URLs come from
-	// messages, so Links applies to all of them, also to those that a user has added.
+	// Dir, Sync, NoSync, SameHost, MaxHosts, MaxFailures, Here, Elsewhere, Claim, Continue and Report
+	// are not used. All URLs come from messages, so Links applies to all of them, also to those that a user has added.
 	Crawl crawl.Crawl
 	// Resolver returns the Resolver of one slice, to which the Node sets a Recorder, and which it
 	// closes. If nil, it is a new one. It is called concurrently.
@@ -159,6 +160,9 @@ func (n *Node) fill() {
 	}
 	if n.Resolver == nil {
 		n.Resolver = func() *fetch1738.Resolver { return new(fetch1738.Resolver) }
+	}
+	if n.Crawl.Links == nil {
+		n.Crawl.Links = policy.Public
 	}
 	n.Slots = cmp.Or(n.Slots, DefaultSlots)
 	n.SliceTime = cmp.Or(n.SliceTime, DefaultSliceTime)

@@ -18,7 +18,6 @@ import (
 	"github.com/fetch1738/fetch1738/crawl"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/scale/internal/unitkey"
 )
 
@@ -128,8 +127,7 @@ func (s *slice) busyWait() time.Duration {
 
 // crawl runs the crawl of the unit.
 func (s *slice) crawl(ctx context.Context) error {
-	o := s.node.Archive
-	files, err := warc.Create(s.archiveDir(), o)
+	files, err := warc.Create(s.archiveDir(), s.node.Archive)
 	if err != nil {
 		return err
 	}
@@ -137,6 +135,7 @@ func (s *slice) crawl(ctx context.Context) error {
 	resolver.Recorder = (&archive.Recorder{Writer: files, NoRevisits: true}).Record
 	c := s.node.Crawl
 	c.Resolver, c.Start, c.Dir, c.Sync, c.NoSync = resolver, nil, s.dir, nil, true
+	c.SameHost = false // here decides
 	c.Found, c.Here = s.work.Links, s.here
 	if !s.node.SameHost {
 		c.Elsewhere = func(links []crawl.Link) error { return s.elsewhere(ctx, links) }
@@ -144,9 +143,6 @@ func (s *slice) crawl(ctx context.Context) error {
 	c.Claim, c.Continue, c.Report = s.claim, s.goOn, s.event
 	c.MaxHosts = 1 << 16 // ports of one host
 	c.MaxFailures = 1    // the node repeats
-	if c.Links == nil {
-		c.Links = policy.Public
-	}
 	s.summary, err = c.Run(ctx)
 	// The connections are closed before the lease ends.
 	err = errors.Join(ignore(err), resolver.Close(), files.Close())
@@ -193,16 +189,12 @@ func (s *slice) elsewhere(ctx context.Context, links []crawl.Link) error {
 
 // refused reports whether the policy refuses a link before its name is looked up.
 func (s *slice) refused(ctx context.Context, l locator.Locator) bool {
-	links := s.node.Crawl.Links
-	if links == nil {
-		links = policy.Public
-	}
 	at, _ := locator.ServerOf(l)
 	target := fetch.Target{Locator: l, From: fetch.Provenance{Kind: fetch.OriginRemote}, Network: "tcp", Host: at.Host, Port: at.Port}
 	if addr, err := netip.ParseAddr(at.Host); err == nil {
 		target.Addr = netip.AddrPortFrom(addr, at.Port)
 	}
-	return links(ctx, target) != nil
+	return s.node.Crawl.Links(ctx, target) != nil
 }
 
 // flush adds the links to other units.

@@ -62,7 +62,7 @@ func defineNode(c *command) func(context.Context) error {
 // crawlOptions adds the options for what the node fetches.
 func (o *nodeOptions) crawlOptions(c *command) {
 	c.add("account", "HOST=N", accountText, account(o.Units.Accounts))
-	c.add("allow-zone", "ZONE", "Allow addresses of this zone or prefix; may be repeated", zone(&o.rules))
+	c.add("allow-zone", "ZONE", "Allow addresses of this zone or prefix; may be repeated", o.rules.AddZone)
 	c.add("depth", "N", "Follow N links from a URL (0: none; default 20)", depth(&o.Crawl.Depth))
 	c.on(&o.Crawl.HTTP, "http", "", "Follow links to http and https, too")
 	c.add("max-documents", "N", "Fetch N documents of a host (default 10000)", number(&o.Crawl.MaxDocuments, 1))

@@ -4,12 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/fetch1738/fetch1738/policy"
 )
 
 // An option is a pflag.Value. set is called for each use.
@@ -97,26 +94,6 @@ func size(field *int64) func(string) error {
 			return errors.New("expected a number of bytes, such as 500M")
 		}
 		*field = n << shift
-		return nil
-	}
-}
-
-// zone adds a zone, a prefix of addresses, or an address to the policy.
-func zone(rules *policy.Rules) func(string) error {
-	return func(value string) error {
-		if prefix, err := netip.ParsePrefix(value); err == nil {
-			rules.AllowPrefixes = append(rules.AllowPrefixes, prefix)
-			return nil
-		}
-		if addr, err := netip.ParseAddr(value); err == nil {
-			rules.AllowPrefixes = append(rules.AllowPrefixes, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
-			return nil
-		}
-		z, err := policy.ParseZone(value)
-		if err != nil {
-			return fmt.Errorf("%w; or a prefix of addresses, such as 10.1.0.0/16", err)
-		}
-		rules.AllowZones = append(rules.AllowZones, z)
 		return nil
 	}
 }

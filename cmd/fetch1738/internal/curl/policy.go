@@ -2,15 +2,12 @@ package curl
 
 import (
 	"errors"
-	"fmt"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/policy"
 )
 
 // schemes parses "=ftp,gopher", "-http", "all,-file" and so on.
@@ -52,21 +49,7 @@ func addPort(c *CommandLine, value string) error {
 
 // addZone parses the name of a zone, a prefix of addresses, or an address.
 func addZone(c *CommandLine, value string) error {
-	rules := &c.op.Policy.Rules
-	if prefix, err := netip.ParsePrefix(value); err == nil {
-		rules.AllowPrefixes = append(rules.AllowPrefixes, prefix)
-		return nil
-	}
-	if addr, err := netip.ParseAddr(value); err == nil {
-		rules.AllowPrefixes = append(rules.AllowPrefixes, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
-		return nil
-	}
-	zone, err := policy.ParseZone(value)
-	if err != nil {
-		return fmt.Errorf("%w; or a prefix of addresses, such as 10.1.0.0/16", err)
-	}
-	rules.AllowZones = append(rules.AllowZones, zone)
-	return nil
+	return c.op.Policy.Rules.AddZone(value)
 }
 
 // addGateway parses "SCHEME=URL".
