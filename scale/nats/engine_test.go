@@ -308,8 +308,19 @@ func TestMend(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, e, "done", "gopher://done/1more")
+	message := func() uint64 {
+		m, err := e.work.GetLastMsgForSubject(t.Context(), e.workSubject("done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Sequence
+	}
+	before := message()
 	if err := e.mend(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if message() == before {
+		t.Error("the message was not replaced")
 	}
 	w := take(t, e)
 	if w.Unit != "done" || len(w.Links) != 1 {
