@@ -3,6 +3,7 @@ package fetch1738
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -164,7 +165,11 @@ func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segme
 	if err := part.Reset(); err != nil {
 		return modified, err
 	}
-	if _, err = io.Copy(file, res.Body); err != nil {
+	n, err := io.Copy(file, res.Body)
+	if err == nil && n < res.Size && req.Offset == 0 && req.Length == 0 { // f is of the caller
+		err = fetch.Fail(fetch.OpTransfer, req.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", n, res.Size))
+	}
+	if err != nil {
 		return modified, errors.Join(err, part.Reset()) // nothing would show what it is the beginning of
 	}
 	return modified, file.Sync()

@@ -445,6 +445,43 @@ func TestDownloadRequest(t *testing.T) {
 	}
 }
 
+// A short Downloader returns documents that end early, without an error.
+type short struct{ *fetch1738.Resolver }
+
+func (s short) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	res, err := s.Resolver.Fetch(ctx, req)
+	if err == nil {
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(res.Body, 7), res.Body}
+	}
+	return res, err
+}
+
+// A Downloader of the caller that returns fewer bytes than it states has failed, also if the server
+// does not send the time by which the document could be resumed.
+func TestDownloadShort(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content, s.Hide = fstest.MapFS{"a": {Data: random(50), ModTime: written}}, []string{"MDTM"}
+	})
+	f := short{new(fetch1738.Resolver)}
+	defer f.Close()
+	req, err := f.Request(t.Context(), srv.URL+"/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "copy")
+	if err := fetch1738.DownloadRequest(t.Context(), f, req, name); !errors.Is(err, fetch.ErrTruncated) {
+		t.Error(err)
+	}
+	for _, name := range []string{name, name + fetch1738.PartSuffix} {
+		if _, err := os.Stat(name); err == nil {
+			t.Error("there is", filepath.Base(name))
+		}
+	}
+}
+
 // Downloads of one document to one name at once are complete or fail. A reader never sees a file
 // that is not complete.
 func TestDownloadsAtOnce(t *testing.T) {

@@ -141,9 +141,11 @@ func (o *once) exact(d *document, data []byte, how string) {
 // unseen reports whether a document may have become another one and nothing shows it.
 func (o *once) unseen(s *site, d *document) bool {
 	has := func(fits func(e Event) bool) bool { return slices.ContainsFunc(o.w.plan.Events, fits) }
-	if s.Scheme == "http" { // another header can hide the size, by which a Fetcher that ends early is seen
-		return has(func(e Event) bool { return e.Kind == "early end" }) &&
-			has(func(e Event) bool { return strings.HasPrefix(e.Fault, "Header") })
+	// Another header or reply can hide the size, by which a Fetcher that ends early is seen.
+	if has(func(e Event) bool { return e.Kind == "early end" }) && has(func(e Event) bool {
+		return strings.HasPrefix(e.Fault, "Header") || e.Kind == "server" && (e.Name == "SIZE" || e.Name == "RETR")
+	}) {
+		return true
 	}
 	if s.Scheme != "ftp" {
 		return false
