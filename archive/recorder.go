@@ -52,6 +52,9 @@ type Recorder struct {
 	// NoRevisits keeps every content, and remembers no earlier one. It is for a caller that accesses
 	// each URL once.
 	NoRevisits bool
+	// Skip, if not nil, is called with the error of an access that has failed before there was a
+	// Resource. If it reports true, the access is not recorded. Calls may be concurrent.
+	Skip func(err error) bool
 
 	known known
 }
@@ -66,7 +69,11 @@ func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch173
 	e := newEvent(ctx, r, req)
 	res, err := next(fetch.WithTrace(ctx, e.trace()), req)
 	if err != nil {
-		return nil, cmp.Or(e.end(err), err)
+		cause := err
+		if r.Skip != nil && r.Skip(err) {
+			cause = nil
+		}
+		return nil, cmp.Or(e.end(cause), err)
 	}
 	e.fetched(res)
 	switch res.Kind {
@@ -187,8 +194,8 @@ func (e *event) fail(err error) {
 	}
 }
 
-// end writes the records. cause is how the access has ended: io.EOF after all of it. Further calls
-// write nothing. The error is the failure.
+// end writes the records. cause is how the access has ended: io.EOF after all of it; nil if it is not
+// recorded. Further calls write nothing. The error is the failure.
 func (e *event) end(cause error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,7 +203,7 @@ func (e *event) end(cause error) error {
 		return e.err
 	}
 	e.ended = true
-	if e.err == nil {
+	if e.err == nil && cause != nil {
 		e.fail(e.write(cause))
 	}
 	for _, block := range []*warc.Block{e.body, e.conversation} {

@@ -510,6 +510,23 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// A failure that the caller skips has no records, and the next access has them.
+func TestSkip(t *testing.T) {
+	w := newWorld(t, warc.Options{}, fetch.Limits{})
+	w.Resolver.Recorder = (&archive.Recorder{Writer: w.writer, Skip: func(err error) bool { return errors.Is(err, fetch.ErrNotFound) }}).Record
+	if _, err := w.get(w.ftp.URL + "/none"); !errors.Is(err, fetch.ErrNotFound) {
+		t.Fatal(err)
+	}
+	if _, err := w.get(w.ftp.URL + "/motd.txt"); err != nil {
+		t.Fatal(err)
+	}
+	all := w.records()
+	only(t, all, warc.Resource, w.ftp.URL+"/motd.txt")
+	if text := listed(all); strings.Contains(text, "/none") {
+		t.Error(text)
+	}
+}
+
 // TestPart requests parts, and closes Bodies before their end: nothing is said to be complete.
 func TestPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

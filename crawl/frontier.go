@@ -382,7 +382,7 @@ func (ch *change) addFound(l Link) error {
 	why := Scheme
 	if err == nil {
 		at = unified(at)
-		why = ch.crawl.inScope(at)
+		why = ch.crawl.Skips(at)
 	}
 	if why != "" {
 		ch.totals.Skipped[why]++

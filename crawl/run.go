@@ -400,7 +400,7 @@ func (j *job) enterDocument(ch *change) error {
 // enterLinks adds the links of a document to the frontier, and returns how many are new.
 func (j *job) enterLinks(ch *change) (added int, err error) {
 	if j.to != nil {
-		if why := j.run.inScope(j.to); why != "" {
+		if why := j.run.Skips(j.to); why != "" {
 			ch.totals.Skipped[why]++
 		} else {
 			j.add(j.to)

@@ -32,12 +32,12 @@ func (c *Crawl) follows(item fetch.Item) Reason {
 			return Search // a form
 		}
 	}
-	return c.inScope(item.Locator)
+	return c.Skips(item.Locator)
 }
 
-// inScope returns why a link is not followed, or "". A crawl only reads: it follows no link to a
-// session, a mail address, a search or a form.
-func (c *Crawl) inScope(l locator.Locator) Reason {
+// Skips returns why a link is not followed wherever it leads, or "". A crawl only reads: it follows no
+// link to a session, a mail address, a search or a form.
+func (c *Crawl) Skips(l locator.Locator) Reason {
 	switch l := l.(type) {
 	case *locator.Gopher:
 		switch {

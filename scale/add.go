@@ -22,8 +22,8 @@ func Add(ctx context.Context, e Engine, u Units, urls ...string) error {
 }
 
 // Seed returns the unit of a URL to begin with, and the link for Engine.Add. The policy of the nodes
-// treats it as a link. A URL with a login, without a host, or of a scheme without documents is an
-// error.
+// treats it as a link. A URL with a login, without a host, of a scheme without documents, or that
+// crawl.Crawl.Skips is an error.
 func (u Units) Seed(url string) (unit string, l crawl.Link, err error) {
 	ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(url)
 	if err != nil {
@@ -39,6 +39,9 @@ func (u Units) Seed(url string) (unit string, l crawl.Link, err error) {
 	}
 	if unit = u.Of(ref.Locator); unit == "" {
 		return "", l, fmt.Errorf("%s: the URL has no host", ref.Locator.Redacted())
+	}
+	if why := (&crawl.Crawl{HTTP: true}).Skips(ref.Locator); why != "" { // the nodes would
+		return "", l, fmt.Errorf("%s: a crawl does not fetch this URL (%s)", ref.Locator.Redacted(), why)
 	}
 	return unit, crawl.Link{URL: ref.Locator.String()}, nil
 }

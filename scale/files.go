@@ -75,7 +75,7 @@ func (s *slice) keepFrontier(ctx context.Context) (string, error) {
 // keepFiles stores the WARC files with their indexes.
 func (s *slice) keepFiles(ctx context.Context) (kept Slice, err error) {
 	kept.Fence = s.work.Fence
-	names, err := filepath.Glob(filepath.Join(s.archiveDir(), "*"+warcSuffix)) // in their order
+	names, err := filepath.Glob(filepath.Join(s.dir, "*"+warcSuffix)) // in their order
 	for i, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -93,7 +93,7 @@ func (s *slice) keepFiles(ctx context.Context) (kept Slice, err error) {
 
 // keepFile stores a WARC file and its index, which has the final name of the file in it.
 func (s *slice) keepFile(ctx context.Context, name, final string) error {
-	path := filepath.Join(s.archiveDir(), final+warcSuffix)
+	path := filepath.Join(s.dir, final+warcSuffix)
 	if err := os.Rename(name, path); err != nil {
 		return err
 	}

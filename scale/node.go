@@ -258,6 +258,13 @@ func (n *Node) report(e Event) {
 	n.Report(e)
 }
 
+// afterFailure returns the time until a unit is asked again if it does not answer now, and whether it
+// is dead then.
+func (n *Node) afterFailure(s State) (again time.Duration, dead bool) {
+	again = n.backoff(s.Failures + 1)
+	return again, s.Down+again > n.DeadAfter
+}
+
 // backoff returns the time until a unit is asked again after a number of failures.
 func (n *Node) backoff(failures int) time.Duration {
 	wait := n.Backoff

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/archive"
@@ -43,6 +44,7 @@ type slice struct {
 	found     map[string][]crawl.Link // of other units
 	collected int                     // links in found
 	documents int
+	answered  atomic.Bool   // there was a document
 	idle      time.Duration // the wait for which Continue has ended the crawl
 	summary   crawl.Summary
 	again     time.Duration // for Release and Commit
@@ -127,12 +129,12 @@ func (s *slice) busyWait() time.Duration {
 
 // crawl runs the crawl of the unit.
 func (s *slice) crawl(ctx context.Context) error {
-	files, err := warc.Create(s.archiveDir(), s.node.Archive)
+	files, err := warc.Create(s.dir, s.node.Archive)
 	if err != nil {
 		return err
 	}
 	resolver := s.node.Resolver()
-	resolver.Recorder = (&archive.Recorder{Writer: files, NoRevisits: true}).Record
+	resolver.Recorder = (&archive.Recorder{Writer: files, NoRevisits: true, Skip: s.skip}).Record
 	c := s.node.Crawl
 	c.Resolver, c.Start, c.Dir, c.Sync, c.NoSync = resolver, nil, s.dir, nil, true
 	c.SameHost = false // here decides
@@ -155,6 +157,17 @@ func (s *slice) crawl(ctx context.Context) error {
 	return err
 }
 
+// skip reports whether an access is not recorded: the unit does not answer, and that is not the last
+// attempt, so commit would not keep the record.
+func (s *slice) skip(err error) bool {
+	switch fetch.KindOf(err) {
+	case fetch.ErrUnresolved, fetch.ErrUnreachable, fetch.ErrTimeout, fetch.ErrConnectionFailed, fetch.ErrBusy:
+		_, last := s.node.afterFailure(s.work.State)
+		return !last && !s.answered.Load()
+	}
+	return false
+}
+
 // ignore returns nil for the errors of a crawl whose slice can be committed.
 func ignore(err error) error {
 	if errors.Is(err, crawl.ErrStopped) || errors.Is(err, crawl.ErrLimit) {
@@ -162,8 +175,6 @@ func ignore(err error) error {
 	}
 	return err
 }
-
-func (s *slice) archiveDir() string { return filepath.Join(s.dir, "warc") }
 
 func (s *slice) here(l locator.Locator) bool { return s.node.Units.Of(l) == s.work.Unit }
 
@@ -245,6 +256,7 @@ func (s *slice) goOn(wait time.Duration) bool {
 func (s *slice) event(e crawl.Event) {
 	if e.URL != "" {
 		s.documents++
+		s.answered.Store(true)
 	}
 	if e.URL != "" && e.Reason == "" {
 		s.node.documents.Add(1)
@@ -309,10 +321,11 @@ func (s *slice) state() State {
 		if state.Failures == 0 {
 			state.Failed = now
 		}
+		again, last := s.node.afterFailure(state)
 		state.Failures++
+		state.Down += again
 		state.Error = dead[0].Error
-		s.again = s.node.backoff(state.Failures)
-		if state.Down += s.again; state.Down > s.node.DeadAfter {
+		if s.again = again; last {
 			state.Status, s.again = Dead, -1
 		}
 	}

@@ -38,7 +38,7 @@ func NewBlock() *Block { return &Block{all: sha1.New()} }
 // written, and not when its record is. It may be written by another Writer, too.
 func (w *Writer) NewBlock() *Block {
 	b := NewBlock()
-	if w.zip != nil {
+	if !w.o.Plain {
 		b.zips = &w.zips
 	}
 	return b

@@ -56,7 +56,7 @@ type Writer struct {
 	serial int
 	infoID string
 	buf    *bufio.Writer
-	zip    *gzip.Writer // nil for plain files
+	zip    *gzip.Writer // nil before the first record
 	broken error        // a record could be neither written nor removed
 }
 
@@ -120,11 +120,7 @@ func newWriter(dir string, o Options) (*Writer, error) {
 		o.Now = time.Now
 	}
 	o.disk = disk.Or(o.disk)
-	w := &Writer{o: o, dir: dir, buf: bufio.NewWriterSize(nil, bufferSize)}
-	if !o.Plain {
-		w.zip, _ = gzip.NewWriterLevel(w.buf, gzip.BestSpeed) // one, because a new one needs 1 MB
-	}
-	return w, nil
+	return &Writer{o: o, dir: dir, buf: bufio.NewWriterSize(nil, bufferSize)}, nil
 }
 
 // Write writes records that belong together, to one file, in order. After an error none of them is
@@ -164,12 +160,15 @@ func (w *Writer) append(drafts []Draft) error {
 }
 
 func (w *Writer) encode(drafts []Draft) error {
+	if w.zip == nil && !w.o.Plain {
+		w.zip, _ = gzip.NewWriterLevel(w.buf, gzip.BestSpeed) // one, because a new one needs 1 MB
+	}
 	now := w.o.Now()
 	for _, d := range drafts {
 		h, err := d.complete(w.o.Version, w.infoID, now)
 		switch {
 		case err != nil:
-		case w.zip == nil:
+		case w.o.Plain:
 			err = encode(w.buf, w.o.Version, h, d.Block)
 		case d.Block != nil && d.Block.zip != nil:
 			err = joinMember(&w.zips, w.buf, w.o.Version, h, d.Block)

@@ -566,17 +566,18 @@ func testServerRestart(t *testing.T, server func(testing.TB) *natsServer, signal
 // returns the status then.
 func (c *cluster) settled() (s scale.Counts) {
 	c.Helper()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for s = c.status(); !s.Settled(); s = c.status() {
+	for {
+		began := time.Now()
+		if s = c.status(); s.Settled() {
+			c.verb("drain")
+			return s
+		}
 		select {
-		case <-tick.C:
+		case <-time.After(max(200*time.Millisecond, 20*time.Since(began))): // the nodes need the processors
 		case <-c.ctx.Done():
 			c.Fatalf("%v: %+v", c.ctx.Err(), s)
 		}
 	}
-	c.verb("drain")
-	return s
 }
 
 // Of many hosts only a few answer. Those are fetched, and the others are given up in the end.

@@ -211,6 +211,7 @@ func TestUsage(t *testing.T) {
 		{2, "cannot be used together", with("status", "--dir", t.TempDir())},
 		{3, `bad URL "gopher://bad host/"`, with("add", "gopher://bad host/")},
 		{3, "a crawl is anonymous", with("add", "ftp://user:secret@127.0.0.1/")},
+		{3, "a crawl does not fetch this URL (search)", with("add", "gopher://127.0.0.1/7/find")},
 		{3, "mailto", with("add", "gopher://127.0.0.1/", "mailto://someone")},
 		{26, `an argument without "://" is a file of URLs`, with("add", "no-such-file")},
 		{26, "--nkey", with("status", "--nkey", "no-such-file")},

@@ -4,6 +4,7 @@ package unitkey
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -28,11 +29,12 @@ func Of(name string) string {
 func Name(key string) string {
 	var b strings.Builder
 	for i := 0; i < len(key); i++ {
-		var c byte
-		if n, _ := fmt.Sscanf(key[i:], "=%02x", &c); n == 1 {
-			b.WriteByte(c)
-			i += 2
-			continue
+		if key[i] == '=' && i+2 < len(key) {
+			if c, err := strconv.ParseUint(key[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
 		}
 		b.WriteByte(key[i])
 	}
