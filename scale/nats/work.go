@@ -212,6 +212,9 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 			open := true
 			select {
 			case entry, open = <-watch.Updates():
+			case <-time.After(e.o.TTL): // a server that was killed has forgotten the list
+				yield(scale.Unit{}, nats.ErrTimeout)
+				return
 			case <-ctx.Done():
 			}
 			if err := ctx.Err(); err != nil || !open {
