@@ -248,8 +248,7 @@ func TestMain(m *testing.M) {
 // built is the command line program as it is released, built once.
 var built = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "fetch1738")
-	build := exec.Command("go", "run", "./release/build", "-program", path)
-	build.Dir = ".."
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "../cmd/fetch1738")
 	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)

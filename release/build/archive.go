@@ -82,12 +82,20 @@ func (r *release) archive(t target, program []byte) error {
 	for i := range list {
 		list[i].name = path.Join(dir, list[i].name)
 	}
+	pack := tarred
 	if t.os == "windows" {
-		data, err := zipped(list, r.date)
-		return errors.Join(err, r.write(dir+".zip", data))
+		pack = zipped
 	}
-	data, err := tarred(list, r.date)
-	return errors.Join(err, r.write(dir+".tar.gz", data))
+	data, err := pack(list, r.date)
+	return errors.Join(err, r.write(r.archiveName(t), data))
+}
+
+// archiveName returns the file name of the target's archive.
+func (r *release) archiveName(t target) string {
+	if t.os == "windows" {
+		return r.stem(t) + ".zip"
+	}
+	return r.stem(t) + ".tar.gz"
 }
 
 // write writes a file of the release.

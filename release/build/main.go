@@ -1,11 +1,11 @@
 // Command build makes the files of a release from a checkout without changes:
 //
 //	go run ./release/build [-o DIR] [-targets OS/ARCH,…] [-roots FILE] [-a]
-//	go run ./release/build -program FILE
 //
 // For each target it builds the program and an archive with its pages; for Linux packages (deb, rpm,
 // apk) and the tree of a container image as well. The release has a list of the licences of all
-// linked modules, an SPDX document of them, checksums, and recipes for Homebrew and Scoop.
+// linked modules, an SPDX document of them, checksums, recipes for Homebrew and Scoop, and a table of
+// sizes for its page.
 //
 // The version is the one that the go command derives from the tags of the repository. The same
 // commit gives the same bytes, in every directory and at any time: every file in an archive has the
@@ -43,16 +43,12 @@ func main() {
 	list := flags.String("targets", targets, "build for these `systems` only")
 	authorities := flags.String("roots", roots, "the certificates for the container image, a `file` in PEM")
 	all := flags.Bool("a", false, "compile everything, also what the go command has in its cache")
-	program := flags.String("program", "", "build only the program, for this system, and write it to `file`")
 	_ = flags.Parse(os.Args[1:])
 	r := &release{dist: *dist, all: *all}
 	var err error
-	switch {
-	case flags.NArg() > 0:
+	if flags.NArg() > 0 {
 		err = errors.New("unexpected arguments")
-	case *program != "":
-		err = r.compile(ctx, here, *program)
-	default:
+	} else {
 		err = r.build(ctx, strings.Split(*list, ","), *authorities)
 	}
 	if err != nil {
@@ -158,52 +154,16 @@ func (r *release) path(t target) string {
 	return filepath.Join(r.work, t.os+"_"+t.arch, t.program())
 }
 
-// compile builds the program for the target, and writes it to path.
+// compile builds the program for the target, and writes it to path: with the flags of any release of
+// a Go program, without symbols and without the paths of this machine.
 func (r *release) compile(ctx context.Context, t target, path string) error {
-	args := []string{
-		"build", fmt.Sprintf("-a=%v", r.all), "-o", path, "-buildvcs=true", "-trimpath", "-tags=" + tags,
-		// Without symbols. Functions need no alignment to cache lines in a program that waits for
-		// networks.
-		"-ldflags=-s -w -funcalign=16",
-	}
-	for _, pattern := range notInlined {
-		args = append(args, "-gcflags="+pattern+"=-l")
-	}
-	for _, pattern := range inlined {
-		args = append(args, "-gcflags="+pattern+"=")
-	}
-	cmd := goCommand(ctx, t, append(args, "./cmd/fetch1738")...)
+	cmd := goCommand(ctx, t, "build", fmt.Sprintf("-a=%v", r.all), "-o", path, "-buildvcs=true", "-trimpath", "-ldflags=-s -w", "./cmd/fetch1738")
 	cmd.Stdout = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build for %v: %w", t, err)
 	}
 	return nil
 }
-
-// tags leave out HTTP/2, which would be dead code: the program speaks HTTP/1 only
-// (fetch/http/transport.go).
-const tags = "nethttpomithttp2"
-
-// notInlined are packages in which calls are not inlined: that would make the program larger by 1 MB,
-// but not faster where people wait. inlined are the exceptions, which are busy when thousands of
-// files are fetched, or encrypt.
-var (
-	notInlined = []string{
-		modulePath + "/...",
-		"archive/...", "context", "crypto/...", "encoding/...", "flag", "fmt", "html", "io/fs", "log/...", "math/big", "mime/...",
-		"net/...", "os/...", "path/...", "reflect", "regexp/...", "sort", "strconv", "internal/strconv", "syscall", "internal/poll", "time", "unique",
-		"vendor/golang.org/x/crypto/cryptobyte/...", "vendor/golang.org/x/net/...", "vendor/golang.org/x/text/...",
-		"github.com/hashicorp/...", "github.com/jimsmart/...", "github.com/jlaffaye/...", "github.com/spf13/...", "github.com/ziutek/...",
-		"go.etcd.io/...", "golang.org/x/...",
-	}
-	inlined = []string{
-		modulePath + "/archive/warc", modulePath + "/fetch", modulePath + "/fetch/file", modulePath + "/fetch/ftp", modulePath + "/fetch/gopher",
-		modulePath + "/fetch/http", modulePath + "/fetch/internal/...", modulePath + "/fetch/nntp",
-		modulePath + "/internal/menu", modulePath + "/internal/wire",
-		"crypto/aes", "crypto/cipher", "crypto/des", "crypto/internal/fips140/...", "crypto/md5", "crypto/rc4", "crypto/sha1", "crypto/sha256", "crypto/sha512",
-		"encoding/base64", "encoding/binary",
-	}
-)
 
 // goCommand returns the go command with arguments, for a target. The environment does not change
 // what it makes.
@@ -251,5 +211,8 @@ func (r *release) finish(built []target) error {
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&text, "%s  %s\n", sums[name], name)
 	}
-	return r.write(fmt.Sprintf("fetch1738_%s_checksums.txt", r.version), []byte(text.String()))
+	if err := r.write(fmt.Sprintf("fetch1738_%s_checksums.txt", r.version), []byte(text.String())); err != nil {
+		return err
+	}
+	return r.sizes(built)
 }

@@ -24,7 +24,7 @@ type linked struct {
 func linkedModules(ctx context.Context) ([]linked, error) {
 	versions := make(map[string]string)
 	for name := range strings.SplitSeq(targets, ",") {
-		found, err := output(ctx, parseTarget(name), "list", "-deps", "-tags="+tags, "-f",
+		found, err := output(ctx, parseTarget(name), "list", "-deps", "-f",
 			"{{with .Module}}{{if .Replace}}replaced {{end}}{{.Path}} {{.Version}}{{end}}", modulePath+"/cmd/fetch1738")
 		if err != nil {
 			return nil, err
