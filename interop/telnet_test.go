@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -270,6 +271,13 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(folder)
+		// Tests that a shell runs in the background, or nohup, ignore these signals. The programs that
+		// they run would ignore them, too, and a shell cannot trap what is ignored from its start.
+		for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+			if signal.Ignored(s) {
+				signal.Notify(make(chan os.Signal, 1), s)
+			}
+		}
 		// Most of the time the tests wait for a server or a program.
 		if err := flag.Set("test.parallel", "6"); err != nil {
 			panic(err)
@@ -278,10 +286,12 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// command is the command line, built once.
+// command is the command line, built once, and without C, as releases are.
 var command = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "fetch1738")
-	out, err := exec.Command("go", "build", "-o", path, "../cmd/fetch1738").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, "../cmd/fetch1738")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}
