@@ -38,7 +38,7 @@ var imports = []struct {
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},
 	{"fetch", []string{"locator", "internal/wire"}},
-	{"fetch/fetchtest", []string{"fetch", "locator", "testserver"}},
+	{"fetch/fetchtest", []string{"fetch", "locator", "testserver", "internal/raced"}},
 	{"fetch/internal/", []string{"fetch", "internal/"}},
 	{"fetch/", []string{"fetch", "fetch/internal/", "locator", "internal/"}},
 	{"fetch/http", []string{"fetch", "fetch/proxy", "locator", "internal/"}},

@@ -11,12 +11,17 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/crawl"
+	"github.com/fetch1738/fetch1738/internal/raced"
 )
 
 // A crawl of many hosts with many documents is complete, and needs little memory. The usual size is
-// 30 hosts; FETCH1738_CRAWL=300x2000 is the number of hosts and of items on each.
+// 30 hosts, or 10 with the race detector; FETCH1738_CRAWL=300x2000 is the number of hosts and of items
+// on each.
 func TestManyHosts(t *testing.T) {
 	hosts, items := 30, 200
+	if raced.Enabled {
+		hosts = 10
+	}
 	if size := os.Getenv("FETCH1738_CRAWL"); size != "" {
 		if _, err := fmt.Sscanf(size, "%dx%d", &hosts, &items); err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
+	"github.com/fetch1738/fetch1738/internal/raced"
 	"github.com/fetch1738/fetch1738/judge"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
@@ -35,7 +36,7 @@ type peer struct {
 // TestJudgeOurs judges the command, the library, mirrors and the gateway. They must never lie,
 // crash or hang, and judge/gaveup.txt has a reason for each case in which one gives up.
 func TestJudgeOurs(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("a step of .ci/run does it, without the race detector")
 	}
 	t.Parallel()

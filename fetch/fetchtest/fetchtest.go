@@ -85,8 +85,8 @@ type Site struct {
 	// server cannot list. The document need not exist.
 	Locate func(name string) locator.Locator
 	// Dial connects to a server in memory, started inside a testing/synctest bubble. Waiting then
-	// takes no real time, and stalls are tested after every byte. If nil, the server is on the real
-	// network.
+	// takes no real time, and stalls are tested after every byte (with the race detector, after every
+	// seventh). If nil, the server is on the real network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS, if not nil, means that all connections of the server use TLS, and has the settings that
 	// verify its certificate. The Fetcher receives them from Env.TLS. Tests that examine the bytes

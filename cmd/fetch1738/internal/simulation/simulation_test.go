@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/raced"
 )
 
 // fixed is how many seeds each run of the tests has. most is after how many different failures
@@ -32,7 +34,7 @@ const (
 // operations with their schemes, as in "Download ftp": others are left out.
 func TestSeeds(t *testing.T) {
 	number := fixed
-	if raced {
+	if raced.Enabled {
 		number /= 5
 	}
 	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(number)))
@@ -176,7 +178,7 @@ func TestRows(t *testing.T) {
 
 // TestReplay runs worlds again: everything happens in the same order and at the same time.
 func TestReplay(t *testing.T) {
-	if raced {
+	if raced.Enabled {
 		t.Skip("the race detector changes the order")
 	}
 	alone(t)
