@@ -192,6 +192,29 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
+// TestSizes: the table for the page has the sizes of the program and of its archive.
+func TestSizes(t *testing.T) {
+	r := &release{dist: t.TempDir(), work: t.TempDir(), version: "0.1.0"}
+	windows := target{"windows", "arm64"}
+	err := os.Mkdir(filepath.Dir(r.path(windows)), 0o755)
+	if err == nil {
+		err = os.WriteFile(r.path(windows), make([]byte, 18_460_000), 0o644)
+	}
+	if err == nil {
+		err = r.write(r.archiveName(windows), make([]byte, 7_949_999))
+	}
+	if err == nil {
+		err = r.sizes([]target{windows})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "| system | program | download |\n| --- | --- | --- |\n| windows/arm64 | 18.5 MB | 7.9 MB |\n"
+	if got, err := os.ReadFile(filepath.Join(r.dist, "page", "sizes.md")); err != nil || string(got) != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
 // TestEmptyDir: files of an earlier release are not overwritten or listed.
 func TestEmptyDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "dist")

@@ -1,6 +1,6 @@
 // Command build makes the files of a release from a checkout without changes:
 //
-//	go run ./release/build [-o DIR] [-targets OS/ARCH,…] [-roots FILE] [-a]
+//	go run ./release/build [-o DIR] [-targets OS/ARCH,…] [-roots FILE]
 //
 // For each target it builds the program and an archive with its pages; for Linux packages (deb, rpm,
 // apk) and the tree of a container image as well. The release has a list of the licences of all
@@ -42,9 +42,8 @@ func main() {
 	dist := flags.String("o", "dist", "the `directory` for the files; it must be empty or not exist")
 	list := flags.String("targets", targets, "build for these `systems` only")
 	authorities := flags.String("roots", roots, "the certificates for the container image, a `file` in PEM")
-	all := flags.Bool("a", false, "compile everything, also what the go command has in its cache")
 	_ = flags.Parse(os.Args[1:])
-	r := &release{dist: *dist, all: *all}
+	r := &release{dist: *dist}
 	var err error
 	if flags.NArg() > 0 {
 		err = errors.New("unexpected arguments")
@@ -60,7 +59,6 @@ func main() {
 // A release is what the files of one version have in common.
 type release struct {
 	dist    string    // where its files are written
-	all     bool      // compile without the cache
 	work    string    // a temporary directory
 	version version   // as stamped by the go command
 	date    time.Time // of the commit, for every file
@@ -133,7 +131,10 @@ func (r *release) build(ctx context.Context, list []string, authorities string) 
 			return fmt.Errorf("%v: %w", t, err)
 		}
 	}
-	return r.finish(built)
+	if err := r.finish(built); err != nil {
+		return err
+	}
+	return r.sizes(built)
 }
 
 // emptyDir makes sure that the directory exists and is empty, so that no file of an earlier release
@@ -157,7 +158,7 @@ func (r *release) path(t target) string {
 // compile builds the program for the target, and writes it to path: with the flags of any release of
 // a Go program, without symbols and without the paths of this machine.
 func (r *release) compile(ctx context.Context, t target, path string) error {
-	cmd := goCommand(ctx, t, "build", fmt.Sprintf("-a=%v", r.all), "-o", path, "-buildvcs=true", "-trimpath", "-ldflags=-s -w", "./cmd/fetch1738")
+	cmd := goCommand(ctx, t, "build", "-o", path, "-buildvcs=true", "-trimpath", "-ldflags=-s -w", "./cmd/fetch1738")
 	cmd.Stdout = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go build for %v: %w", t, err)
@@ -211,8 +212,5 @@ func (r *release) finish(built []target) error {
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&text, "%s  %s\n", sums[name], name)
 	}
-	if err := r.write(fmt.Sprintf("fetch1738_%s_checksums.txt", r.version), []byte(text.String())); err != nil {
-		return err
-	}
-	return r.sizes(built)
+	return r.write(fmt.Sprintf("fetch1738_%s_checksums.txt", r.version), []byte(text.String()))
 }
