@@ -37,7 +37,7 @@ type peer struct {
 // crash or hang, and judge/gaveup.txt has a reason for each case in which one gives up.
 func TestJudgeOurs(t *testing.T) {
 	if raced.Enabled {
-		t.Skip("a step of .ci/run does it, without the race detector")
+		t.Skip("it takes too long; .ci/run runs it without the race detector")
 	}
 	t.Parallel()
 	reasons := givenUp(t)
