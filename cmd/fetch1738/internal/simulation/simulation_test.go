@@ -35,7 +35,7 @@ const (
 func TestSeeds(t *testing.T) {
 	number := fixed
 	if raced.Enabled {
-		number /= 5
+		number /= 20
 	}
 	from, to, end := seeds(t, cmp.Or(os.Getenv("SIM_SEEDS"), strconv.Itoa(number)))
 	alone(t)
