@@ -1,13 +1,16 @@
 package nats
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,6 +47,44 @@ func newServer(t *testing.T, o ServerOptions) *Server {
 	}
 	t.Cleanup(s.Close)
 	return s
+}
+
+// debianServer starts Debian's server, which may be of version 2.9, and returns its URL.
+func debianServer(t *testing.T) string {
+	t.Helper()
+	const program = "/usr/sbin/nats-server"
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	cmd := exec.Command(program, "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", "-1")
+	out, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	addr := ""
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if _, text, ok := strings.Cut(lines.Text(), "Listening for client connections on "); ok {
+			addr = text
+		}
+		if strings.Contains(lines.Text(), "Server is ready") {
+			return "nats://" + addr
+		}
+	}
+	t.Fatal(program, "has ended")
+	return ""
+}
+
+// eachServer runs a test with the embedded server and with that of Debian.
+func eachServer(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("embedded", func(t *testing.T) { test(t, newServer(t, ServerOptions{}).URL()) })
+	t.Run("debian", func(t *testing.T) { test(t, debianServer(t)) })
 }
 
 func open(t *testing.T, o Options) *Engine {
@@ -327,6 +368,211 @@ func TestMend(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	commit(t, e, w, scale.Done, -1)
+}
+
+// waits returns when want messages wait for an acknowledgement, and all others are to be delivered
+// for the first time, which the server may count a little later. It fails if the server has
+// forgotten one that waits.
+func waits(t *testing.T, e *Engine, when string, want int) {
+	t.Helper()
+	for {
+		consumer, err := e.consumer.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		work, err := e.work.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if consumer.NumAckPending < want {
+			t.Fatalf("%s: %d messages, %d of them new, and %d wait; want %d",
+				when, work.State.Msgs, consumer.NumPending, consumer.NumAckPending, want)
+		}
+		if consumer.NumAckPending == want && work.State.Msgs == consumer.NumPending+uint64(want) {
+			return
+		}
+	}
+}
+
+// released returns when the lease of a unit has ended, for which commit does not wait.
+func released(t *testing.T, e *Engine, unit string) {
+	t.Helper()
+	for {
+		_, err := e.leases.Get(t.Context(), "unit."+unit)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A unit that waits, or has an owner, is left alone: it is asked neither never nor early.
+func TestMendWaiting(t *testing.T) { eachServer(t, testMendWaiting) }
+
+func testMendWaiting(t *testing.T, url string) {
+	e := open(t, Options{URL: url})
+	mend := func() {
+		t.Helper()
+		if err := e.mend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, unit := range []string{"done", "hour", "owned", "new"} {
+		add(t, e, unit, "gopher://"+unit+"/")
+	}
+	commit(t, e, take(t, e), scale.Done, -1)
+	commit(t, e, take(t, e), scale.Waiting, time.Hour)
+	owned := take(t, e)
+	mend()
+	waits(t, e, "one is done", 2)
+	commit(t, e, take(t, e), scale.Done, -1)
+	for _, unit := range []string{"done", "new"} {
+		released(t, e, unit)
+	}
+	add(t, e, "done", "gopher://done/1more")
+	if _, err := e.next(t.Context()); err != nil { // its process dies
+		t.Fatal(err)
+	}
+	mend()
+	waits(t, e, "a message was replaced", 2)
+	w := take(t, e)
+	if w.Unit != "done" {
+		t.Error(w.Unit, "is taken, which was to wait")
+	}
+	commit(t, e, w, scale.Done, -1)
+	commit(t, e, owned, scale.Done, -1)
+	waits(t, e, "one is left", 1)
+}
+
+// Messages that were acknowledged, and that the server has again, are deleted, and no others.
+func TestDeleteUpTo(t *testing.T) { eachServer(t, testDeleteUpTo) }
+
+func testDeleteUpTo(t *testing.T, url string) {
+	e := open(t, Options{URL: url})
+	for _, unit := range []string{"a", "b", "c", "d"} {
+		add(t, e, unit, "gopher://"+unit+"/")
+	}
+	for range 3 {
+		if _, err := e.next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // another node may have done the same
+		if err := e.deleteUpTo(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.delete(t.Context(), 2); err != nil {
+		t.Error("a message that is gone:", err)
+	}
+	waits(t, e, "two are deleted", 1)
+	left, err := e.subjects(t.Context(), e.work, e.workSubject(""))
+	if err != nil || !maps.Equal(left, map[string]bool{"c": true, "d": true}) {
+		t.Error(left, err)
+	}
+}
+
+// A unit whose message is never delivered, as an earlier release or a crash of the server leaves
+// it, gets another one when it is late by the clock of the server. All others keep theirs.
+func TestMendLate(t *testing.T) { eachServer(t, testMendLate) }
+
+func testMendLate(t *testing.T, url string) {
+	e := open(t, Options{URL: url})
+	began := time.Now()
+	now, err := e.now(t.Context())
+	if err != nil || now.Before(began) || now.After(time.Now()) {
+		t.Fatal(began, now, err)
+	}
+	forget := func(msg jetstream.Msg, err error) { // for long after the end of the test
+		t.Helper()
+		if err == nil {
+			err = msg.NakWithDelay(24 * time.Hour)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	number := make(map[string]uint64)
+	replaced := func() (list []string) {
+		t.Helper()
+		for _, unit := range []string{"new", "waiting", "interrupted", "released", "owned", "hour", "slot"} {
+			msg, err := e.work.GetLastMsgForSubject(t.Context(), e.workSubject(unit))
+			if err != nil {
+				t.Fatal(unit, err)
+			}
+			if msg.Sequence != number[unit] {
+				list = append(list, unit)
+			}
+			number[unit] = msg.Sequence
+		}
+		return list
+	}
+	add(t, e, "new", "gopher://new/")
+	forget(e.next(t.Context()))
+	add(t, e, "waiting", "gopher://waiting/")
+	commit(t, e, take(t, e), scale.Waiting, 0)
+	forget(e.next(t.Context()))
+	add(t, e, "interrupted", "gopher://interrupted/")
+	w := take(t, e)
+	stopRenewing(w)
+	forget(of(w).msg, e.leases.Delete(t.Context(), "unit.interrupted"))
+	add(t, e, "released", "gopher://released/")
+	e.Release(take(t, e), 0, time.Hour)
+	add(t, e, "owned", "gopher://owned/")
+	owned := take(t, e)
+	add(t, e, "hour", "gopher://hour/")
+	commit(t, e, take(t, e), scale.Waiting, time.Hour)
+	add(t, e, "slot", "gopher://slot/")
+	replaced()
+	for _, unit := range []string{"waiting", "released", "hour"} {
+		released(t, e, unit)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{late*ttl - time.Second, "[]"},
+		{late*ttl + time.Minute, "[new waiting interrupted]"},
+		{time.Hour, "[]"},
+		{late*ttl + time.Hour + time.Minute, "[released hour]"},
+		{time.Hour * 1000, "[]"}, // all were replaced, and nobody has taken them
+	} {
+		if err := e.mendAt(t.Context(), now.Add(step.after)); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(replaced()); got != step.want {
+			t.Errorf("after %v %s got another message, want %s", step.after, got, step.want)
+		}
+	}
+	var got []string
+	for range 6 {
+		w := take(t, e)
+		got = append(got, w.Unit)
+		commit(t, e, w, scale.Done, -1)
+	}
+	commit(t, e, owned, scale.Done, -1)
+	slices.Sort(got)
+	if want := "[hour interrupted new released slot waiting]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	waits(t, e, "all are done", 0)
+}
+
+// A unit that was taken and committed since mend has read its record waits for as long as its owner
+// said.
+func TestReplaceChanged(t *testing.T) {
+	e := open(t, Options{URL: newServer(t, ServerOptions{}).URL()})
+	add(t, e, "h", "gopher://h/")
+	w := take(t, e)
+	revision := of(w).revision
+	commit(t, e, w, scale.Waiting, time.Hour)
+	released(t, e, "h")
+	if err := e.replace(t.Context(), "h", revision, 1); err != nil {
+		t.Fatal(err)
+	}
+	waits(t, e, "it was taken since then", 1)
 }
 
 // Nothing is left to do when each unit is done, dead, or waits because it did not answer.

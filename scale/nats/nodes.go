@@ -134,18 +134,31 @@ func (e *Engine) Settled(ctx context.Context) (settled bool, silent int, err err
 	return true, len(quiet), nil
 }
 
+// late is how many TTL a unit is overdue before mend believes that its message is never delivered.
+// It may only wait for a node that has a slot.
+const late = 20
+
 // mend gives a message to each unit that should have one. A process that dies between two steps of
 // Add or Commit can leave one without. And a server that is killed can have messages again that were
-// acknowledged, which it never delivers: version 2.9.10 does.
+// acknowledged, or others that it never delivers: version 2.9.10 does.
+//
+// It purges nothing: a version before 2.9.16 then forgets all messages that wait, also those that
+// remain.
 func (e *Engine) mend(ctx context.Context) error {
+	now, err := e.now(ctx)
+	if err != nil {
+		return err
+	}
+	return e.mendAt(ctx, now)
+}
+
+func (e *Engine) mendAt(ctx context.Context, now time.Time) error {
 	consumer, err := e.consumer.Info(ctx)
 	if err != nil {
 		return err
 	}
-	if floor := consumer.AckFloor.Stream; floor > 0 { // all up to here were acknowledged
-		if err := e.work.Purge(ctx, jetstream.WithPurgeSequence(floor+1)); err != nil {
-			return err
-		}
+	if err := e.deleteUpTo(ctx, consumer.AckFloor.Stream); err != nil {
+		return err
 	}
 	due, err := e.subjects(ctx, e.work, e.workSubject(""))
 	if err != nil {
@@ -155,21 +168,22 @@ func (e *Engine) mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for unit, err := range e.Units(ctx) {
+	doubtful := make(map[string]uint64) // key → the revision of its record
+	for r, err := range e.records(ctx) {
 		if err != nil {
 			return err
 		}
-		key := unitkey.Of(unit.Name)
-		ended := unit.State.Status == scale.Done || unit.State.Status == scale.Dead
-		if due[key] && ended { // its message is new, or it is such a message
-			if err := e.work.Purge(ctx, jetstream.WithPurgeSubject(e.workSubject(key))); err != nil {
-				return err
-			}
-			delete(due, key)
-			linked[key] = true
+		ended := r.Status == scale.Done || r.Status == scale.Dead
+		if due[r.key] && (ended || now.Sub(r.at) > r.Again+late*e.o.TTL) {
+			doubtful[r.key] = r.revision
 		}
 		if !ended {
-			linked[key] = true
+			linked[r.key] = true
+		}
+	}
+	for key, revision := range doubtful {
+		if err := e.replace(ctx, key, revision, consumer.Delivered.Stream); err != nil {
+			return err
 		}
 	}
 	for key := range linked {
@@ -184,6 +198,84 @@ func (e *Engine) mend(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// deleteUpTo deletes the messages of work up to a number, all of which were acknowledged.
+func (e *Engine) deleteUpTo(ctx context.Context, floor uint64) error {
+	for next := uint64(1); next <= floor; {
+		msg, err := e.work.GetMsg(ctx, next, jetstream.WithGetMsgSubject(e.workSubject(">")))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if msg.Sequence <= floor {
+			if err := e.delete(ctx, msg.Sequence); err != nil {
+				return err
+			}
+		}
+		next = msg.Sequence + 1
+	}
+	return nil
+}
+
+// delete deletes a message of work.
+func (e *Engine) delete(ctx context.Context, number uint64) error {
+	err := e.work.DeleteMsg(ctx, number)
+	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) { // another node has
+		return nil
+	}
+	return err
+}
+
+// now returns the time by the clock of the server.
+func (e *Engine) now(ctx context.Context) (time.Time, error) {
+	const key = "clock" // it ends like a lease
+	if _, err := e.leases.Put(ctx, key, nil); err != nil {
+		return time.Time{}, err
+	}
+	entry, err := e.leases.Get(ctx, key)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return entry.Created(), nil
+}
+
+// replace gives a unit another message, unless it has an owner, or its record has another revision,
+// so that it has had one; or unless its message is yet to be delivered: delivered is the last one
+// that was. The lease keeps others from taking the unit meanwhile, who would lose their message.
+func (e *Engine) replace(ctx context.Context, key string, revision, delivered uint64) error {
+	lease := "unit." + key
+	fence, err := e.leases.Create(ctx, lease, nil)
+	if outdated(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found, err := e.deleteStale(ctx, key, revision, delivered)
+	_ = e.leases.Delete(ctx, lease, jetstream.LastRevision(fence)) // or it ends by itself
+	if err != nil || !found {
+		return err
+	}
+	return e.due(ctx, key)
+}
+
+// deleteStale deletes the message that replace replaces, and reports whether there is one.
+func (e *Engine) deleteStale(ctx context.Context, key string, revision, delivered uint64) (bool, error) {
+	entry, err := e.units.Get(ctx, key)
+	if err != nil || entry.Revision() != revision {
+		return false, err
+	}
+	msg, err := e.work.GetLastMsgForSubject(ctx, e.workSubject(key))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return false, nil
+	}
+	if err != nil || msg.Sequence > delivered {
+		return false, err
+	}
+	return true, e.delete(ctx, msg.Sequence)
 }
 
 // subjects returns the keys of units that have messages in a stream.

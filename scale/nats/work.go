@@ -25,6 +25,8 @@ import (
 type record struct {
 	// Taken is the fence of the owner, or 0.
 	Taken uint64 `json:"taken,omitempty"`
+	// Again is the time from the moment at which the record was stored until the unit is due.
+	Again time.Duration `json:"again,omitempty"`
 	scale.State
 }
 
@@ -97,7 +99,7 @@ func (l *lease) work(ctx context.Context, fence uint64) (*scale.Work, error) {
 		Lost: l.lost, Held: l.held, Private: l,
 	}
 	taken := l.record
-	taken.Taken, taken.Status = fence, scale.Active
+	taken.Taken, taken.Again, taken.Status = fence, 0, scale.Active
 	text, err := json.Marshal(taken)
 	if err != nil {
 		return nil, err
@@ -124,7 +126,7 @@ func (l *lease) idle(w *scale.Work) bool {
 // Commit implements scale.Engine.
 func (e *Engine) Commit(ctx context.Context, w *scale.Work, s scale.State, again time.Duration) error {
 	l := of(w)
-	text, err := json.Marshal(record{State: s})
+	text, err := json.Marshal(record{State: s, Again: max(again, 0)})
 	if err != nil {
 		return err
 	}
@@ -183,12 +185,13 @@ func (e *Engine) Release(w *scale.Work, hold, again time.Duration) { e.release(o
 
 func (e *Engine) release(l *lease, hold, again time.Duration) {
 	if !l.committed && l.held() {
+		again = max(again, hold, time.Millisecond)
 		ctx, cancel := context.WithTimeout(e.ctx, e.o.TTL/3)
-		if text, err := json.Marshal(record{State: l.record.State}); err == nil && l.revision != 0 {
+		if text, err := json.Marshal(record{State: l.record.State, Again: again}); err == nil && l.revision != 0 {
 			_ = l.replace(ctx, text) // or the next owner takes it as interrupted
 		}
 		cancel()
-		_ = l.msg.NakWithDelay(max(again, hold, time.Millisecond)) // or it is redelivered after the TTL
+		_ = l.msg.NakWithDelay(again) // or it is redelivered after the TTL
 	}
 	e.renewal.Go(func() { l.release(hold) })
 }
@@ -196,9 +199,33 @@ func (e *Engine) release(l *lease, hold, again time.Duration) {
 // Units implements scale.Engine.
 func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 	return func(yield func(scale.Unit, error) bool) {
+		for r, err := range e.records(ctx) {
+			var unit scale.Unit
+			if err == nil {
+				unit = scale.Unit{Name: unitkey.Name(r.key), State: r.State}
+			}
+			if !yield(unit, err) {
+				return
+			}
+		}
+	}
+}
+
+// A stored is a record with its key, its revision, and when it was stored by the clock of the
+// server.
+type stored struct {
+	record
+	key      string
+	revision uint64
+	at       time.Time
+}
+
+// records yields the records of all units, in no order.
+func (e *Engine) records(ctx context.Context) iter.Seq2[stored, error] {
+	return func(yield func(stored, error) bool) {
 		watch, err := e.units.WatchAll(ctx)
 		if err != nil {
-			yield(scale.Unit{}, err)
+			yield(stored{}, err)
 			return
 		}
 		defer func() {
@@ -213,12 +240,12 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 			select {
 			case entry, open = <-watch.Updates():
 			case <-time.After(e.o.TTL): // a server that was killed has forgotten the list
-				yield(scale.Unit{}, nats.ErrTimeout)
+				yield(stored{}, nats.ErrTimeout)
 				return
 			case <-ctx.Done():
 			}
 			if err := ctx.Err(); err != nil || !open {
-				yield(scale.Unit{}, cmp.Or(err, nats.ErrConnectionClosed))
+				yield(stored{}, cmp.Or(err, nats.ErrConnectionClosed))
 				return
 			}
 			if entry == nil {
@@ -235,9 +262,9 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 				continue
 			}
 			seen[entry.Key()] = true
-			var r record
-			err := json.Unmarshal(entry.Value(), &r)
-			if !yield(scale.Unit{Name: unitkey.Name(entry.Key()), State: r.State}, err) || err != nil || last {
+			r := stored{key: entry.Key(), revision: entry.Revision(), at: entry.Created()}
+			err := json.Unmarshal(entry.Value(), &r.record)
+			if !yield(r, err) || err != nil || last {
 				return
 			}
 		}

@@ -258,8 +258,15 @@ const (
 	looks   = 10
 )
 
+// lookAgain returns the time until the next look after two that took so long. The shorter one
+// counts: one alone may have waited for a server that was being restarted.
+func lookAgain(took, before time.Duration) time.Duration {
+	return max(minLook, looks*min(took, before))
+}
+
 // wait returns true when nothing is left to do, and false when ctx ends.
 func (o *nodeOptions) wait(ctx context.Context, s *session, screen *screen) bool {
+	var took time.Duration
 	for pause, before := minLook, false; ; {
 		select {
 		case <-time.After(pause):
@@ -268,7 +275,9 @@ func (o *nodeOptions) wait(ctx context.Context, s *session, screen *screen) bool
 		}
 		began := time.Now()
 		settled, silent, err := s.Settled(ctx)
-		pause = max(minLook, looks*time.Since(began))
+		last := took
+		took = time.Since(began)
+		pause = lookAgain(took, last)
 		if err != nil { // the server may be starting
 			pause = minLook
 		}

@@ -354,6 +354,20 @@ func TestUnfinished(t *testing.T) {
 	n.ends(exitAborted, "interrupted; the same command continues")
 }
 
+// Looks at the units take a tenth of the time, but one that was slow for once delays nothing.
+func TestLookAgain(t *testing.T) {
+	for _, c := range []struct{ took, before, want time.Duration }{
+		{time.Millisecond, 0, minLook},
+		{5 * time.Second, time.Millisecond, minLook},
+		{time.Millisecond, 5 * time.Second, minLook},
+		{2 * time.Second, 3 * time.Second, 20 * time.Second},
+	} {
+		if got := lookAgain(c.took, c.before); got != c.want {
+			t.Errorf("after %v and %v: %v, want %v", c.before, c.took, got, c.want)
+		}
+	}
+}
+
 // A signal drains a node.
 func TestSignal(t *testing.T) {
 	t.Parallel()
