@@ -98,6 +98,14 @@ func WithFields(ctx context.Context, fields ...warc.Field) context.Context {
 	return context.WithValue(ctx, fieldsKey{}, fields)
 }
 
+type writingKey struct{}
+
+// WithWriting returns a copy of ctx for accesses that call begin just before their records are
+// written. An access without records does not.
+func WithWriting(ctx context.Context, begin func()) context.Context {
+	return context.WithValue(ctx, writingKey{}, begin)
+}
+
 // errClosed is the end of a Body that its reader does not read any further.
 var errClosed = errors.New("closed before the end")
 
@@ -149,6 +157,7 @@ type event struct {
 	recorder *Recorder
 	req      *fetch.Request
 	fields   []warc.Field
+	writing  func() // of WithWriting; or nil
 	began    time.Time
 
 	mu           sync.Mutex
@@ -164,7 +173,8 @@ type event struct {
 
 func newEvent(ctx context.Context, r *Recorder, req *fetch.Request) *event {
 	fields, _ := ctx.Value(fieldsKey{}).([]warc.Field)
-	return &event{recorder: r, req: req, fields: fields, began: time.Now()}
+	writing, _ := ctx.Value(writingKey{}).(func())
+	return &event{recorder: r, req: req, fields: fields, writing: writing, began: time.Now()}
 }
 
 // fetched sets the Resource.

@@ -63,6 +63,9 @@ func (e *event) write(cause error) error {
 	if e.err != nil || len(w.drafts) == 0 {
 		return e.err
 	}
+	if e.writing != nil {
+		e.writing()
+	}
 	if err := e.recorder.Writer.Write(w.drafts...); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -60,9 +61,10 @@ type Crawl struct {
 	Start []locator.Locator
 	// Dir is the directory of the frontier. It is created if it does not exist.
 	Dir string
-	// Sync, if not nil, writes to the disk what the Recorder has kept so far. It is called before
-	// the frontier is told that documents are fetched.
-	Sync func() error
+	// Records, if not nil, are what the Recorder writes. They are on the disk before the frontier
+	// is told that documents are fetched. What it was not told, because the process has ended at
+	// that moment, is removed from them at the start of the next run, and fetched again.
+	Records Records
 
 	// NoSync does not wait until the frontier is on the disk. If the system crashes, it is damaged. It is
 	// for a Dir that is of no use then.
@@ -126,6 +128,14 @@ type Crawl struct {
 	// Report, if not nil, is called for each [Event]. Calls are never concurrent. The crawl waits
 	// for Report to return.
 	Report func(Event)
+}
+
+// Records are files of records. A *[warc.Writer] for a folder is one.
+type Records interface {
+	// Sync writes what was recorded so far to the disk, and returns where that ends.
+	Sync() (warc.Mark, error)
+	// Rewind removes what another process, which has ended, has recorded after a Mark.
+	Rewind(warc.Mark) error
 }
 
 // A Link is a URL that a document has.

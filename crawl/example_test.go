@@ -28,7 +28,7 @@ func Example() {
 		Resolver: &fetch1738.Resolver{Recorder: recorder.Record},
 		Start:    []locator.Locator{ref.Locator},
 		Dir:      "site",
-		Sync:     files.Sync,
+		Records:  files,
 	}
 	sum, err := c.Run(context.Background())
 	if err != nil {

@@ -17,12 +17,13 @@ import (
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 
+	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // The buckets of the frontier.
 var (
-	bucketMeta    = []byte("meta")    // "version", "totals"
+	bucketMeta    = []byte("meta")    // "version", "totals", "records"
 	bucketHosts   = []byte("hosts")   // name → host as JSON
 	bucketRules   = []byte("rules")   // host and server → rules as JSON
 	bucketURLs    = []byte("urls")    // number → URL
@@ -31,6 +32,9 @@ var (
 	bucketSimilar = []byte("similar") // host and hash of a skeleton → number of its URLs
 	bucketStarts  = []byte("starts")  // number of a URL of Start that has failed → its depth
 )
+
+// keyRecords is the key of a warc.Mark while a run has not ended.
+var keyRecords = []byte("records")
 
 // version is that of the layout of the buckets.
 const version = "1"
@@ -154,6 +158,45 @@ func (f *frontier) load(tx *bolt.Tx, maxHosts int) error {
 	}
 	f.byID = found
 	return err
+}
+
+// rewind removes the records that the frontier was not told of.
+func (f *frontier) rewind(c *Crawl) error {
+	if c.Records == nil {
+		return nil
+	}
+	var m *warc.Mark
+	err := f.db.View(func(tx *bolt.Tx) error {
+		text := tx.Bucket(bucketMeta).Get(keyRecords)
+		if text == nil {
+			return nil
+		}
+		return json.Unmarshal(text, &m)
+	})
+	if err == nil && m != nil {
+		err = c.Records.Rewind(*m)
+	}
+	return err
+}
+
+// mark enters where the records end that the frontier was told of.
+func (ch *change) mark() error {
+	if ch.crawl.Records == nil {
+		return nil
+	}
+	m, err := ch.crawl.Records.Sync()
+	if err != nil {
+		return err
+	}
+	return putJSON(ch.Bucket(bucketMeta), string(keyRecords), m)
+}
+
+// unmark enters that no records follow of which the frontier was not told.
+func (f *frontier) unmark(c *Crawl) error {
+	if c.Records == nil {
+		return nil
+	}
+	return f.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Delete(keyRecords) })
 }
 
 func (f *frontier) close() error { return f.db.Close() }
@@ -340,6 +383,9 @@ func (f *frontier) rules(h *host, server string) (r *rules, err error) {
 // that have failed.
 func (f *frontier) begin(c *Crawl) error {
 	return f.update(c, func(ch *change) error {
+		if err := ch.mark(); err != nil {
+			return err
+		}
 		for _, h := range ch.byID {
 			if h.Dead != "" {
 				h.Dead, h.Error = "", ""

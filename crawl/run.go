@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -23,8 +24,9 @@ type run struct {
 	known    int             // how many of frontier.byID are scheduled
 	busy     int             // requests that are being made
 	done     chan *job
-	stopped  bool  // by Continue or Claim
-	err      error // the first error of a URL in Start
+	writing  sync.RWMutex // a job reads from the moment before its records are written until it is done
+	stopped  bool         // by Continue or Claim
+	err      error        // the first error of a URL in Start
 }
 
 func newRun(c *Crawl) (*run, error) {
@@ -47,6 +49,9 @@ func newRun(c *Crawl) (*run, error) {
 		return nil, err
 	}
 	r.frontier = f
+	if err := f.rewind(c); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
 	return r, nil
 }
 
@@ -66,10 +71,12 @@ func (r *run) do(ctx context.Context) error {
 		r.stopped = r.stopped || failed == nil && ctx.Err() == nil && r.mustWait()
 		if r.busy == 0 {
 			switch {
-			case failed == nil && r.stopped:
-				return cmp.Or(ctx.Err(), ErrStopped)
-			case failed != nil, ctx.Err() != nil, len(r.due) == 0:
+			case failed != nil:
 				return failed
+			case r.stopped:
+				return cmp.Or(r.frontier.unmark(r.Crawl), ctx.Err(), ErrStopped)
+			case ctx.Err() != nil, len(r.due) == 0:
+				return r.frontier.unmark(r.Crawl)
 			}
 		}
 		switch jobs := r.await(ctx); {
@@ -140,6 +147,7 @@ func (r *run) dispatch(ctx context.Context) error {
 		go func() {
 			j.do(ctx)
 			r.done <- j
+			j.written()
 		}()
 	}
 	return nil
@@ -186,12 +194,18 @@ func (r *run) await(ctx context.Context) (jobs []*job) {
 	case <-due:
 	case <-ended:
 	}
+	r.busy -= len(jobs)
+	return append(jobs, r.others()...)
+}
+
+// others returns all jobs that are finished.
+func (r *run) others() (jobs []*job) {
 	for {
 		select {
 		case j := <-r.done:
 			jobs = append(jobs, j)
+			r.busy--
 		default:
-			r.busy -= len(jobs)
 			return jobs
 		}
 	}
@@ -200,12 +214,12 @@ func (r *run) await(ctx context.Context) (jobs []*job) {
 // finish enters the answers into the frontier, after their records are written, and gives the hosts
 // their next turns.
 func (r *run) finish(ctx context.Context, jobs []*job) error {
-	if r.Sync != nil {
-		if err := r.Sync(); err != nil {
+	r.writing.Lock() // so that all records up to the mark are those of jobs that are entered
+	jobs = append(jobs, r.others()...)
+	err := r.frontier.update(r.Crawl, func(ch *change) error {
+		if err := ch.mark(); err != nil {
 			return err
 		}
-	}
-	err := r.frontier.update(r.Crawl, func(ch *change) error {
 		for _, j := range jobs {
 			if err := j.enter(ctx, ch); err != nil {
 				return err
@@ -221,6 +235,7 @@ func (r *run) finish(ctx context.Context, jobs []*job) error {
 		}
 		return nil
 	})
+	r.writing.Unlock()
 	for _, j := range jobs {
 		r.release(j)
 	}

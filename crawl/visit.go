@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/archive"
@@ -50,6 +51,9 @@ type job struct {
 	err       error
 	events    []Event
 	claims
+
+	holding sync.Mutex
+	holds   bool // run.writing, for reading
 }
 
 // A link is a URL in a document. The text of it is in host, url and similar.
@@ -69,6 +73,9 @@ func (j *job) do(ctx context.Context) {
 	if hops := j.hops(); hops != "" {
 		ctx = archive.WithFields(ctx, warc.Field{Name: "hopsFromSeed", Value: hops})
 	}
+	if j.run.Records != nil {
+		ctx = archive.WithWriting(ctx, j.write)
+	}
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },
@@ -83,6 +90,25 @@ func (j *job) do(ctx context.Context) {
 	j.err = j.fetch(ctx)
 	if cause := context.Cause(ctx); j.err != nil && (errors.Is(cause, errOctets) || errors.Is(cause, errSlow)) {
 		j.err = fetch.Fail(fetch.OpRead, j.loc, fetch.ErrTooLarge, cause)
+	}
+}
+
+// write is called before records are written, and written after the job is done.
+func (j *job) write() {
+	j.holding.Lock()
+	defer j.holding.Unlock()
+	if !j.holds {
+		j.holds = true
+		j.run.writing.RLock()
+	}
+}
+
+func (j *job) written() {
+	j.holding.Lock()
+	defer j.holding.Unlock()
+	if j.holds {
+		j.holds = false
+		j.run.writing.RUnlock()
 	}
 }
 
@@ -192,6 +218,7 @@ func parse(url string) (locator.Locator, error) {
 // link, so that the rules and waits of that server apply. While an address is in use for a host, no
 // other host with that address is asked.
 func (j *job) allow(ctx context.Context, t fetch.Target) error {
+	j.written() // a referral was recorded, and what it leads to may take long
 	typed := t.From.Kind == fetch.OriginUser || t.From.Kind == fetch.OriginConfig
 	if t.Locator != nil && t.Purpose == fetch.PurposeControl && t.From.Kind != fetch.OriginUser && j.ask == "" {
 		switch _, isNews := t.Locator.(*locator.News); {

@@ -34,10 +34,13 @@ type world struct {
 	hosts map[string]*site // by name
 	asked []string         // of gopher servers, as "HOST SELECTOR"
 	many  bool             // requests are not kept
-	last  map[netip.Addr]time.Time
-	least time.Duration      // between two requests to an address
-	open  map[netip.Addr]int // connections
-	most  map[netip.Addr]int
+
+	maxSize int64                            // of WARC files; 0 means the usual one
+	records func(*warc.Writer) crawl.Records // of a crawl; nil means the Writer
+	last    map[netip.Addr]time.Time
+	least   time.Duration      // between two requests to an address
+	open    map[netip.Addr]int // connections
+	most    map[netip.Addr]int
 }
 
 // A site is a host of a world.
@@ -202,9 +205,13 @@ func (w *world) crawl(dir string, urls ...string) *crawl.Crawl {
 // run runs a crawl with a Recorder.
 func (w *world) run(ctx context.Context, c *crawl.Crawl) (crawl.Summary, error) {
 	w.Helper()
-	files, err := warc.Create(c.Dir, warc.Options{Software: "test"})
+	files, err := warc.Create(c.Dir, warc.Options{Software: "test", MaxSize: w.maxSize})
 	if err != nil {
 		w.Fatal(err)
+	}
+	c.Records = files
+	if w.records != nil {
+		c.Records = w.records(files)
 	}
 	resolver := &fetch1738.Resolver{Env: c.Resolver.Env, Recorder: (&archive.Recorder{Writer: files, NoRevisits: true}).Record}
 	defer resolver.Close()

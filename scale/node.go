@@ -37,10 +37,10 @@ type Node struct {
 	Name   string
 	Engine Engine
 	Store  Store
-	// Crawl has the limits, waits and the policy of the crawl of each unit. Its Resolver, Start, Found,
-	// Dir, Sync, NoSync, SameHost, MaxHosts, MaxFailures, Here, Elsewhere, Claim, Continue and Report
-	// are not used. All URLs come from messages, so Links applies to all of them, also to those that
-	// a user has added.
+	// Crawl has the limits, waits and the policy of the crawl of each unit. Its Resolver, Start,
+	// Found, Dir, Records, NoSync, SameHost, MaxHosts, MaxFailures, Here, Elsewhere, Claim,
+	// Continue and Report are not used. All URLs come from messages, so Links applies to all of
+	// them, also to those that a user has added.
 	Crawl crawl.Crawl
 	// Resolver returns the Resolver of one slice, to which the Node sets a Recorder, and which it
 	// closes. If nil, it is a new one. It is called concurrently.

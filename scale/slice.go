@@ -136,7 +136,7 @@ func (s *slice) crawl(ctx context.Context) error {
 	resolver := s.node.Resolver()
 	resolver.Recorder = (&archive.Recorder{Writer: files, NoRevisits: true, Skip: s.skip}).Record
 	c := s.node.Crawl
-	c.Resolver, c.Start, c.Dir, c.Sync, c.NoSync = resolver, nil, s.dir, nil, true
+	c.Resolver, c.Start, c.Dir, c.Records, c.NoSync = resolver, nil, s.dir, nil, true
 	c.SameHost = false // here decides
 	c.Found, c.Here = s.work.Links, s.here
 	if !s.node.SameHost {

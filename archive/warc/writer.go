@@ -53,6 +53,7 @@ type Writer struct {
 	file   *disk.Locked // nil between files
 	name   string       // of file, without OpenSuffix
 	size   int64        // of the whole records in file
+	bare   int64        // that of a warcinfo record alone; 0 in a file that had records before
 	serial int
 	infoID string
 	buf    *bufio.Writer
@@ -128,7 +129,7 @@ func newWriter(dir string, o Options) (*Writer, error) {
 func (w *Writer) Write(drafts ...Draft) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dir != "" && (w.file == nil || w.size >= w.o.MaxSize) {
+	if w.dir != "" && (w.file == nil || w.size >= max(w.o.MaxSize, w.bare+1)) {
 		if err := w.next(); err != nil {
 			return err
 		}
@@ -203,9 +204,12 @@ func (w *Writer) open() error {
 	if err != nil {
 		return err
 	}
-	w.file, w.infoID = file, NewID()
+	w.file, w.infoID, w.bare = file, NewID(), 0
 	if w.size, err = cut(file, w.name); err == nil {
-		err = w.append([]Draft{w.info()})
+		begun := w.size > 0
+		if err = w.append([]Draft{w.info()}); !begun {
+			w.bare = w.size
+		}
 	}
 	if err != nil {
 		err = errors.Join(err, w.finish())
@@ -235,6 +239,11 @@ func (w *Writer) finish() error {
 	}
 	file := w.file
 	w.file = nil
+	if w.dir != "" && w.bare > 0 && w.size == w.bare {
+		if err := file.Truncate(0); err != nil {
+			return errors.Join(err, file.Close())
+		}
+	}
 	return release(w.o.disk, file, w.name)
 }
 

@@ -69,8 +69,14 @@ func (o *Archive) failed(err error) error {
 	return fault.Errorf(fault.Write, "the archive %s (--warc): %w", o.name, err)
 }
 
-// Sync writes what was recorded so far to the disk.
-func (o *Archive) Sync() error { return o.failed(o.recorder.Writer.Sync()) }
+// Sync writes what was recorded so far to the disk, and returns where that ends.
+func (o *Archive) Sync() (warc.Mark, error) {
+	m, err := o.recorder.Writer.Sync()
+	return m, o.failed(err)
+}
+
+// Rewind removes what another process, which has ended, has recorded after a Mark.
+func (o *Archive) Rewind(m warc.Mark) error { return o.failed(o.recorder.Writer.Rewind(m)) }
 
 // Close closes the files.
 func (o *Archive) Close() error {

@@ -107,7 +107,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	access.Pick() // links are followed as if the user had chosen them, if Links permits it
 	links := op.Policy.Rules
 	links.PublicOnly = true
-	s.Resolver, s.Links, s.Sync, s.Report = access.ResolverFor(&locator.Prospero{}), links.Allow, kept.Sync, watch.event
+	s.Resolver, s.Links, s.Records, s.Report = access.ResolverFor(&locator.Prospero{}), links.Allow, kept, watch.event
 	began := time.Now()
 	timed, cancel := ctx, context.CancelFunc(func() {})
 	if op.Limits.Time > 0 {

@@ -1,0 +1,141 @@
+package warc
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
+)
+
+// uris returns the URIs of the records in a folder, in the order of the names of its files.
+func uris(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		file, err := os.Open(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		records := make(map[string]bool)
+		if _, err := Verify(file, func(f *Fault) { t.Errorf("%s: %+v", entry.Name(), f) }); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = file.Seek(0, 0)
+		for r := NewReader(file); ; {
+			rec, err := r.Next()
+			if err != nil {
+				break
+			}
+			if rec.Type() != Info {
+				records[rec.Header.Get(FieldTargetURI)] = true
+			}
+		}
+		list = append(list, slices.Sorted(maps.Keys(records))...)
+	}
+	return list
+}
+
+// put writes a record for each URI.
+func put(t *testing.T, w *Writer, uris ...string) {
+	t.Helper()
+	for _, uri := range uris {
+		block := NewBlock()
+		defer block.Close()
+		_, err := block.Write([]byte("text"))
+		if err == nil {
+			err = w.Write(Draft{Block: block, Header: Header{
+				{FieldType, string(Resource)}, {FieldRecordID, NewID()}, {FieldTargetURI, uri}, {FieldContentType, "text/plain"},
+			}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What follows a mark is removed, also from a file that was full and from those after it; what
+// another Writer has written stays.
+func TestRewind(t *testing.T) {
+	hours := 0
+	begin := func(t *testing.T, dir string, size int64) *Writer {
+		t.Helper()
+		hours++ // each has a time of its own
+		w, err := Create(dir, Options{MaxSize: size, Now: func() time.Time { return time.Date(2026, 1, 1, hours, 0, 0, 0, time.UTC) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	for _, c := range []struct {
+		name         string
+		size         int64
+		before, then []string // a Sync is between them
+		other        bool     // another Writer adds "u:other" to the file of before
+		want         string
+	}{
+		{name: "nothing", want: "[]"},
+		{name: "before the first record", then: []string{"u:1", "u:2"}, want: "[]"},
+		{name: "before the first record, several files", size: 1, then: []string{"u:1", "u:2"}, want: "[]"},
+		{name: "one file", before: []string{"u:1", "u:2"}, then: []string{"u:3"}, want: "[u:1 u:2]"},
+		{name: "nothing followed", before: []string{"u:1", "u:2"}, want: "[u:1 u:2]"},
+		{name: "in a full file and others", size: 1200, before: []string{"u:1"}, then: []string{"u:2", "u:3", "u:4", "u:5", "u:6", "u:7", "u:8"}, want: "[u:1]"},
+		{name: "a file for each", size: 1, before: []string{"u:1", "u:2"}, then: []string{"u:3", "u:4"}, want: "[u:1 u:2]"},
+		{name: "another writer", before: []string{"u:1"}, then: []string{"u:2"}, other: true, want: "[u:1 u:2 u:other]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			w := begin(t, dir, c.size)
+			put(t, w, c.before...)
+			mark, err := w.Sync()
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, w, c.then...)
+			next := begin(t, dir, 0)
+			if err := next.Rewind(Mark{File: filepath.Base(w.name)}); !errors.Is(err, disk.ErrBusy) {
+				t.Error("a file that is being written:", err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if c.other {
+				o, err := CreateFile(filepath.Join(dir, mark.File), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, o, "u:other")
+				if err := o.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			apart := begin(t, dir, 0) // a later one with the same number of the process
+			put(t, apart, "u:apart")
+			if err := apart.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // also if it is interrupted and repeated
+				if err := next.Rewind(mark); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := next.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got := uris(t, dir)
+			want := append(strings.Fields(strings.Trim(c.want, "[]")), "u:apart")
+			if !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
