@@ -33,8 +33,11 @@ type Upload struct {
 	// State is the name of the file that keeps what is known about the server: lines of [Record]. If
 	// empty, it is a file in [Folder] in Mirror.Dir, one for each Mirror.Start.
 	State string
-	// RemoteState, if not empty, is the name of a file on the server, below Start, in which a copy of
-	// the state is kept, so that uploads from several machines share it.
+	// RemoteState, if not empty, is the name of a file on the server, below Start, in which a copy
+	// of the state is kept, so that uploads from several machines share it. It is an error if Dir
+	// has a file of that name, or if that on the server is another one. The state is believed: a
+	// user who can write to it decides which files below Start an Upload with Mirror.Delete
+	// deletes.
 	RemoteState string
 	// Links says what is done with symbolic links.
 	Links Links
@@ -46,7 +49,7 @@ type Upload struct {
 	Modes bool
 	// Checksums compares the content of files on the server although size and time agree, and again
 	// after a file was sent, by a checksum that the server computes. Where it has none, files are
-	// fetched and compared before, and not after.
+	// fetched and compared.
 	Checksums bool
 }
 

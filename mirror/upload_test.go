@@ -23,6 +23,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -575,6 +576,125 @@ func TestUploadRemoteState(t *testing.T) {
 		t.Errorf("the state has not changed: %q", got)
 	}
 	ran(t, one, mirror.Summary{New: 1, Unchanged: 2}) // it still has the file
+}
+
+// The name of the remote state is that of no other file: of none in the tree, and of none at the
+// server that is no state.
+func TestUploadRemoteStateReplacesNothing(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"a file":   {"known.state": "mine", "a": "a"},
+		"a folder": {"known.state/b": "mine", "a": "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t)
+			m := upload(t, srv.URL, files)
+			m.Upload.RemoteState = "known.state"
+			if err := failure(t, m); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "known.state: ") {
+				t.Error(err)
+			}
+			if got := srv.Uploads(); len(got) > 0 {
+				t.Errorf("%q were sent", got)
+			}
+			m.Exclude = []string{"/known.state"}
+			ran(t, m, mirror.Summary{New: 1})
+			if got := stored(t, srv, "."); got["a"] != "a" || !strings.Contains(got["known.state"], `"start":true`) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	for name, theirs := range map[string]string{"text": "theirs\n", "lines of JSON": `{"file":"a"}` + "\n", "one long line": strings.Repeat("x", 2<<20)} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"known.state": {Data: []byte(theirs)}} })
+			m := upload(t, srv.URL, map[string]string{"a": "a"})
+			m.Upload.RemoteState = "known.state"
+			if err := failure(t, m); !errors.Is(err, fs.ErrExist) {
+				t.Error(err)
+			}
+			hasFiles(t, srv, ".", map[string]string{"known.state": theirs})
+		})
+	}
+}
+
+// A line of the remote state that nobody can have written does not keep files from being sent.
+func TestUploadRemoteStateWithLongLine(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"known.state": {Data: []byte(`{"start":true,"size":-1}` + "\n" + `{"file":"` + strings.Repeat("x", 3<<20) + "\"}\n")}}
+	})
+	m := upload(t, srv.URL, map[string]string{"a": "a"})
+	m.Upload.RemoteState = "known.state"
+	ran(t, m, mirror.Summary{New: 1})
+	if got := stored(t, srv, "."); got["a"] != "a" || len(got["known.state"]) > 4000 {
+		t.Errorf("the state has %d bytes", len(got["known.state"]))
+	}
+}
+
+// A falsifier replaces the bytes of the files that are sent with a suffix, while it is on.
+type falsifier struct {
+	*fetch1738.Resolver
+	of string // what bodies begin with that are replaced
+}
+
+func (f *falsifier) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	if f.of != "" && bytes.HasPrefix(text, []byte(f.of)) {
+		text = bytes.Repeat([]byte("Z"), len(text))
+	}
+	return f.Resolver.Replace(ctx, req, bytes.NewReader(text))
+}
+
+// With Checksums the content is compared after each upload, also where the server computes none,
+// and where a file has its name at once. What differs is sent again by any later run.
+func TestUploadComparesContent(t *testing.T) {
+	for name, hide := range map[string][]string{"renamed": nil, "no sizes": {"SIZE", "MLSD", "MLST"}, "stored directly": {"RNFR", "RNTO"}, "web": nil} {
+		t.Run(name, func(t *testing.T) {
+			var url string
+			web := &store{files: map[string]string{}}
+			if name == "web" {
+				srv := httptest.NewServer(web)
+				t.Cleanup(srv.Close)
+				url = srv.URL + "/site/"
+			} else {
+				url = ftptest.New(t, func(s *ftptest.Server) { s.Hide = hide }).URL + "/site/"
+			}
+			m := upload(t, url, nil)
+			f := &falsifier{Resolver: m.Fetcher.(*fetch1738.Resolver)}
+			m.Fetcher, m.Upload.Checksums = f, true
+			for file, text := range map[string]string{"a": "text", "b": strings.Repeat("large", 300_000)} {
+				write(t, m.Dir, map[string]string{file: text})
+				f.of = text[:4]
+				if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
+					t.Error(err)
+				}
+			}
+			f.of, m.Upload.Checksums = "", false
+			if _, err := m.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			down := start(t, url)
+			down.Upload = nil
+			if name == "web" {
+				if web.files["a"] != "text" || !strings.HasPrefix(web.files["b"], "large") {
+					t.Errorf("the server has %.20q", web.files)
+				}
+				return
+			}
+			if _, err := down.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for file, want := range map[string]string{"a": "text", "b": "large"} {
+				if got, err := os.ReadFile(filepath.Join(down.Dir, file)); err != nil || !bytes.HasPrefix(got, []byte(want)) {
+					t.Errorf("%s: %.20q, %v", file, got, err)
+				}
+			}
+			m.Upload.RemoteState, m.Upload.Checksums, f.of = "known.state", true, `{"url"`
+			if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
+				t.Error("the remote state:", err)
+			}
+		})
+	}
 }
 
 // A file name need not be UTF-8, and a line end in one is refused.

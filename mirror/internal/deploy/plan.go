@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
@@ -289,7 +288,9 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 	differs := make([]bool, len(files))
 	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
 		return r.try(ctx, func() (err error) {
-			differs[i], err = r.differs(ctx, files[i])
+			f := files[i]
+			r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+			differs[i], err = r.differsFrom(ctx, f, path.Base(f.path))
 			return err
 		})
 	}, func(i int, err error) {
@@ -312,26 +313,23 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 	}
 }
 
-// differs compares a file with that on the server, by a checksum if the server has one and that is
-// wanted, else by its bytes.
-func (r *run) differs(ctx context.Context, f *file) (bool, error) {
-	r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+// differsFrom compares a file with that which the server has under a name in its directory, by a
+// checksum if the server has one and that is wanted, else by its bytes.
+func (r *run) differsFrom(ctx context.Context, f *file, name string) (bool, error) {
 	if r.Checksums && !r.site.Web {
-		if same, known, err := r.sameSum(ctx, f, path.Base(f.path)); known || err != nil {
+		if same, known, err := r.sameSum(ctx, f, name); known || err != nil {
 			return !same, err
 		}
 	}
-	return r.differsFrom(ctx, f, path.Base(f.path))
-}
-
-// differsFrom compares the bytes of a file with those that the server has under a name in its
-// directory.
-func (r *run) differsFrom(ctx context.Context, f *file, name string) (bool, error) {
-	src, err := r.open(f)
-	if err != nil {
-		return false, err
+	var ours io.Reader = bytes.NewReader(f.data)
+	if f.data == nil {
+		src, err := r.open(f)
+		if err != nil {
+			return false, err
+		}
+		defer src.Close()
+		ours = src
 	}
-	defer src.Close()
 	res, err := r.site.Content(ctx, append(components(f.dir()), name), 0, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -340,12 +338,12 @@ func (r *run) differsFrom(ctx context.Context, f *file, name string) (bool, erro
 		return false, err
 	}
 	defer res.Close()
-	equal, err := equalBytes(src, res.Body)
+	equal, err := equalBytes(ours, res.Body)
 	return !equal, err
 }
 
 // equalBytes reports whether two readers have the same bytes. The error is that of theirs.
-func equalBytes(ours disk.File, theirs io.Reader) (bool, error) {
+func equalBytes(ours, theirs io.Reader) (bool, error) {
 	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
 	for {
 		n, err := io.ReadFull(theirs, b)

@@ -46,7 +46,9 @@ func (r *run) readRemoteState(ctx context.Context) error {
 			return err
 		}
 		defer res.Close()
-		text, err = io.ReadAll(io.LimitReader(res.Body, maxState))
+		if text, err = io.ReadAll(io.LimitReader(res.Body, maxState+1)); len(text) > maxState {
+			err = noState(r, "the file is too large for a state")
+		}
 		return err
 	})
 	switch {
@@ -60,7 +62,15 @@ func (r *run) readRemoteState(ctx context.Context) error {
 	if err := theirs.Read(bytes.NewReader(text)); err != nil {
 		return err
 	}
+	if len(text) > 0 && !theirs.Started() {
+		return noState(r, "the server has a file of this name that is no state of an upload, and would be replaced")
+	}
 	return r.state.Merge(theirs)
+}
+
+// noState is the error of a file at the server that is not a remote state.
+func noState(r *run, why string) error {
+	return fetch.Fail(fetch.OpMirror, r.site.At(components(r.RemoteState), false), fetch.ErrExists, errors.New(why+"; choose another name for Upload.RemoteState"))
 }
 
 // writeRemoteState stores the state at the server, unless it has not changed.

@@ -241,10 +241,16 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	if err != nil {
 		return err
 	}
-	if f.part = name; name == path.Base(f.path) {
-		f.part = ""
-		r.done(f)
+	if f.part = name; name != path.Base(f.path) {
+		return nil
 	}
+	f.part = ""
+	if r.Checksums {
+		if err := r.try(ctx, func() error { return r.checkContent(ctx, f, name) }); err != nil {
+			return err
+		}
+	}
+	r.done(f)
 	return nil
 }
 
@@ -460,28 +466,28 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 			r.discardPart(f)
 			r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
-		if n < 0 && !f.failed && f.data == nil { // neither SIZE nor the listing states it
-			differs, err := r.differsFrom(ctx, f, f.part)
-			if err != nil {
-				return err
-			}
-			if differs {
+		if (n < 0 || r.Checksums) && !f.failed { // neither SIZE nor the listing states it
+			switch err := r.checkContent(ctx, f, f.part); {
+			case errors.Is(err, errOtherContent):
 				r.discardPart(f)
-				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has other content than was sent")))
-			}
-		}
-		if r.Checksums && !f.failed {
-			same, known, err := r.sameSum(ctx, f, f.part)
-			if err != nil {
+				r.failFile(ctx, f, err)
+			case err != nil:
 				return err
-			}
-			if known && !same {
-				r.discardPart(f)
-				r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errors.New("the server has another checksum")))
 			}
 		}
 	}
 	return nil
+}
+
+var errOtherContent = errors.New("the server has other content than was sent")
+
+// checkContent fails if the server has under a name another content than was sent.
+func (r *run) checkContent(ctx context.Context, f *file, name string) error {
+	differs, err := r.differsFrom(ctx, f, name)
+	if err == nil && differs {
+		return fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errOtherContent)
+	}
+	return err
 }
 
 // discardPart has the temporary file deleted at the end, so that the next run sends the file from

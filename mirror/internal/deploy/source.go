@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
@@ -51,7 +52,7 @@ var (
 // excludes reports whether a path, whose folder is not excluded, is not part of the tree.
 func (r *run) excludes(name string, dir bool) bool {
 	switch parts := components(name); {
-	case name == state.Folder, name == IgnoreFile, name == r.RemoteState:
+	case name == state.Folder, name == IgnoreFile:
 		return true
 	case dir && !r.Filter.Dir(parts), !dir && !r.Filter.File(parts):
 		return true
@@ -59,14 +60,14 @@ func (r *run) excludes(name string, dir bool) bool {
 	return r.ignored(name, dir)
 }
 
-// isExcluded reports whether a path is excluded, or below a folder that is.
+// isExcluded reports whether a path at the server is excluded, or below a folder that is.
 func (r *run) isExcluded(name string, dir bool) bool {
 	for i, c := range name {
 		if c == '/' && r.excludes(name[:i], true) {
 			return true
 		}
 	}
-	return r.excludes(name, dir)
+	return name == r.RemoteState || r.excludes(name, dir)
 }
 
 // walk finds the files of Dir.
@@ -126,6 +127,10 @@ func (w *walker) entry(ctx context.Context, name string) error {
 	if err != nil {
 		w.fail(ctx, name, false, err)
 		return nil
+	}
+	if name == w.RemoteState && !w.excludes(name, info.IsDir()) {
+		return fetch.Fail(fetch.OpMirror, w.site.At(components(name), false), fetch.ErrExists,
+			errors.New("the tree has a file of this name, which Upload.RemoteState would replace; choose another name there, or use Mirror.Exclude"))
 	}
 	link := ""
 	if info.Mode()&fs.ModeSymlink != 0 {

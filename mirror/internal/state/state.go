@@ -45,16 +45,17 @@ type Record struct {
 // A State is what earlier runs, and this one, have brought to the server. It is a file of one JSON
 // object per line. Of several lines with the same File and Part, the last one is valid.
 type State struct {
-	mu     sync.Mutex
-	disk   disk.Folder // of the name; nil in a dry run without a state
-	inner  disk.Folder // to close, or nil
-	name   string
-	file   disk.File // nil in a dry run
-	locked *disk.Locked
-	torn   bool // the last line is not complete
-	url    string
-	files  map[string]Record // complete files and directories, by path
-	parts  map[string]Record // files that are not complete, by the path of their temporary name
+	mu      sync.Mutex
+	disk    disk.Folder // of the name; nil in a dry run without a state
+	inner   disk.Folder // to close, or nil
+	name    string
+	file    disk.File // nil in a dry run
+	locked  *disk.Locked
+	torn    bool // the last line is not complete
+	started bool // it has its first line
+	url     string
+	files   map[string]Record // complete files and directories, by path
+	parts   map[string]Record // files that are not complete, by the path of their temporary name
 }
 
 // Folder is the directory in the tree that holds the state. It is not part of the tree.
@@ -146,35 +147,54 @@ func (s *State) start() error {
 // maxLine is the maximum length in bytes of a line of the state.
 const maxLine = 1 << 20
 
-// Read reads the lines of a state. Malformed lines, such as one that a crash has cut, are skipped.
+// Read reads the lines of a state. Those that are malformed are skipped, such as one that a crash
+// has cut, and those that are longer than maxLine.
 func (s *State) Read(r io.Reader) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(data, atEOF)
-		s.torn = atEOF && n > 0 && data[n-1] != '\n'
-		return n, line, err
-	})
-	for lines.Scan() {
-		var rec Record
-		if json.Unmarshal(lines.Bytes(), &rec) != nil {
+	lines := bufio.NewReaderSize(r, maxLine)
+	for long := false; ; {
+		line, err := lines.ReadSlice('\n')
+		switch err {
+		case nil, io.EOF:
+		case bufio.ErrBufferFull:
+			long = true
 			continue
+		default:
+			return fmt.Errorf("read the state %s: %w", s.name, err)
 		}
-		if rec.Octets != nil {
-			rec.File, rec.Octets = string(rec.Octets), nil
+		s.torn = err == io.EOF && (long || len(line) > 0)
+		if !long {
+			if err := s.read(line); err != nil {
+				return err
+			}
 		}
-		if rec.Start && s.url != "" && rec.URL != s.url {
-			return fmt.Errorf("the state %s is that of %s; Upload.State gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
+		if err == io.EOF {
+			return nil
 		}
-		if isLocal(rec.File) && (rec.Part == "" || IsPart(rec.Part)) {
-			s.index(rec)
-		}
+		long = false
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read the state %s: %w", s.name, err)
+}
+
+// read reads a line.
+func (s *State) read(line []byte) error {
+	var rec Record
+	if json.Unmarshal(line, &rec) != nil {
+		return nil
+	}
+	if rec.Octets != nil {
+		rec.File, rec.Octets = string(rec.Octets), nil
+	}
+	if rec.Start && s.url != "" && rec.URL != s.url {
+		return fmt.Errorf("the state %s is that of %s; Upload.State gives each server its own: %w", s.name, rec.URL, fs.ErrExist)
+	}
+	s.started = s.started || rec.Start
+	if isLocal(rec.File) && (rec.Part == "" || IsPart(rec.Part)) {
+		s.index(rec)
 	}
 	return nil
 }
+
+// Started reports whether what was read has the line with which each state begins.
+func (s *State) Started() bool { return s.started }
 
 // index takes a line into account.
 func (s *State) index(rec Record) {

@@ -112,6 +112,28 @@ func TestStateOfAnother(t *testing.T) {
 	}
 }
 
+// A line that is too long is skipped, and those around it are read.
+func TestLongLine(t *testing.T) {
+	long := `{"file":"long` + strings.Repeat("g", maxLine) + `"}`
+	for _, tc := range []struct {
+		text string
+		torn bool
+	}{
+		{`{"start":true}` + "\n" + `{"file":"a"}` + "\n" + long + "\n" + `{"file":"b"}` + "\n", false},
+		{`{"start":true}` + "\n" + `{"file":"a"}` + "\n" + `{"file":"b"}`, true},
+		{`{"file":"a"}` + "\n" + `{"file":"b"}` + "\n" + long + long, true},
+	} {
+		s := New("", "")
+		must(t, s.Read(strings.NewReader(tc.text)))
+		if all := s.All(); len(all) != 2 || all[0].File != "a" || all[1].File != "b" || s.torn != tc.torn {
+			t.Errorf("%.30q: %v, %v", tc.text, all, s.torn)
+		}
+		if started := strings.Contains(tc.text, "start"); s.Started() != started {
+			t.Errorf("%.30q: started %v", tc.text, s.Started())
+		}
+	}
+}
+
 // Of two states the later line about a file is valid.
 func TestMerge(t *testing.T) {
 	ours, theirs := New("", url), New("", "")

@@ -26,6 +26,7 @@ var inOptions = strings.NewReplacer(
 	"Upload.Links", "--links",
 	"Upload.Order", "--order",
 	"Upload.Checksums", "--checksum",
+	"Upload.RemoteState", "--remote-state",
 	"Upload.State", "--state FILE",
 	"Handler.Proxy", "--proxy",
 	"Handler.Hosts", "--host",
