@@ -17,7 +17,7 @@ import (
 // {dir}, {user}, {password} and {ca} are replaced by what the case has. A login is in the URL
 // unless {user} or {password} occurs. Without {out} the standard output is the file Out in the
 // tasks Download and List. The current directory is Dir; HOME and TMPDIR are folders of the case,
-// and no variable with a proxy is passed on.
+// and no variable with a proxy is passed on. What the program has started ends with it.
 func Command(argv ...string) Client {
 	uses := func(placeholder string) bool {
 		return slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, placeholder) })
@@ -66,9 +66,12 @@ func runProgram(ctx context.Context, c Case, args []string, toOut bool) error {
 		cmd.Stdout = out
 	}
 	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = endChildren(cmd) // it fails if there is no child
+	}
 	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // a child had the standard error open
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

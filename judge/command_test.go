@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,17 +17,10 @@ import (
 	"github.com/fetch1738/fetch1738/judge/internal/scene"
 )
 
-// judged runs a command in one case.
+// judged runs a command in one case, whether or not it can do the plain one.
 func judged(t *testing.T, name string, limit time.Duration, argv ...string) Result {
 	t.Helper()
-	var results []Result
-	for r := range (&Judge{Client: Command(argv...), Limit: limit, Folder: t.TempDir()}).All(t.Context(), Select(Cases(), name)) {
-		results = append(results, r)
-	}
-	if len(results) != 1 {
-		t.Fatalf("%s: %d results", name, len(results))
-	}
-	return results[0]
+	return (&Judge{Client: Command(argv...), Limit: limit, Folder: t.TempDir()}).runCase(t.Context(), named(t, name))
 }
 
 // TestCommand runs shells that behave well and badly.
@@ -140,6 +134,97 @@ func TestTree(t *testing.T) {
 					t.Errorf("without %q: %v: %s", missing, r.Verdict, r.Why)
 				}
 			}
+		}
+	}
+}
+
+// TestLeft judges what programs leave in place of a file: it may have no end, or lead anywhere.
+func TestLeft(t *testing.T) {
+	for _, on := range []string{"ftp/download/plain", "ftp/list/plain", "ftp/tree/plain"} {
+		for script, why := range map[string]string{
+			`ln -s /dev/zero "$0"`:                     "in its folder",
+			`ln -s /dev/stdin "$0"`:                    "in its folder",
+			`truncate -s 200G "$0"`:                    "it has 214748364800 bytes",
+			`mkfifo "$0"`:                              "it is no file but p",
+			`mkdir "$0"`:                               "it is no file but d",
+			`ln -s "$0" "$0"`:                          "in its folder",
+			`echo x > "$HOME/x"; ln -s "$HOME/x" "$0"`: "in its folder",
+		} {
+			t.Run(on+" "+script, func(t *testing.T) {
+				t.Parallel()
+				argv := []string{"sh", "-c", `cd "$(dirname "$0")"; ` + script, "{out}"}
+				if strings.Contains(on, "/tree/") {
+					argv[3] = "{dir}/first.txt"
+				}
+				if r := judged(t, on, 0, argv...); r.Verdict != Lied || !strings.Contains(r.Why, why) {
+					t.Errorf("%v: %s", r.Verdict, r.Why)
+				}
+			})
+		}
+	}
+	for script, want := range map[string]Verdict{
+		`truncate -s 200G ../evil; exit 1`:           Lied,
+		`mkfifo ../evil; exit 1`:                     Lied,
+		`truncate -s 200G ../../../canary/bird`:      Lied,
+		`mkfifo fifo; truncate -s 200G x; exit 1`:    GaveUp,
+		`cat "$0" > other; ln -s other link; exit 1`: GaveUp,
+	} {
+		if r := judged(t, "ftp/tree/plain", 0, "sh", "-c", script, "{out}"); r.Verdict != want {
+			t.Errorf("%s: %v: %s", script, r.Verdict, r.Why)
+		}
+	}
+	if r := judged(t, "http/download/plain", 0, "sh", "-c", `printf 'one.txt' > other; ln -s other "$0"; exit 3`, "{out}"); r.Verdict != GaveUp {
+		t.Errorf("%v: %s", r.Verdict, r.Why)
+	}
+}
+
+// TestChildren ends what a program has started when the program ends, whatever that says.
+func TestChildren(t *testing.T) {
+	for _, exit := range []string{"0", "1"} {
+		fifo := t.TempDir() + "/fifo"
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			child, err := os.Open(fifo)
+			if err == nil {
+				_, err = io.ReadAll(child) // it ends when no process has it open any more
+				err = errors.Join(err, child.Close())
+			}
+			ended <- err
+		}()
+		r := judged(t, "http/upload/plain", 0, "sh", "-c", `(exec sleep 1000) > "$0" 2>&1 & exit "$1"`, fifo, exit)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if want := map[string]string{"0": "success, but", "1": "exit 1"}[exit]; !strings.HasPrefix(r.Why, want) {
+			t.Errorf("exit %s: %v: %s", exit, r.Verdict, r.Why)
+		}
+	}
+	r := judged(t, "http/upload/plain", 0, "sh", "-c", `(exec sleep 1000) & exit 0`)
+	if !strings.HasPrefix(r.Why, "success, but") {
+		t.Errorf("a child has the standard error open: %v: %s", r.Verdict, r.Why)
+	}
+}
+
+// TestWithoutPlain tries the plain case if it is not among the cases: an error says nothing about a
+// client that can do nothing.
+func TestWithoutPlain(t *testing.T) {
+	const download, upload = "http/download/body/cut/1000", "http/upload/redirect"
+	for _, tc := range []struct {
+		client Client
+		want   []string
+	}{
+		{Command("false"), []string{"http/download/plain", "http/upload/plain"}},
+		{get, []string{"http/upload/plain", download}},
+	} {
+		var got []string
+		for r := range (&Judge{Client: tc.client, Folder: t.TempDir()}).All(t.Context(), Select(Cases(), download, upload)) {
+			got = append(got, r.Case.Name)
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%q, want %q", got, tc.want)
 		}
 	}
 }

@@ -25,14 +25,14 @@ func ExampleTest() {
 
 // A program is judged, and what it did is printed.
 func ExampleJudge() {
-	cases := judge.Select(judge.Cases(), "http/download/body/cut/1000")
+	cases := judge.Select(judge.Cases(), "http/download/plain")
 	for r := range (&judge.Judge{Client: judge.Command("true")}).All(context.Background(), cases) {
 		fmt.Println(r.Case.Name, r.Verdict)
 		fmt.Println(r.Case.Does)
 		fmt.Println(r.Why)
 	}
 	// Output:
-	// http/download/body/cut/1000 lied
-	// Half of the body comes, and the connection is closed.
+	// http/download/plain lied
+	// The server does nothing unusual.
 	// success, but it is empty, and the document has 1000 bytes
 }

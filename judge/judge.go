@@ -85,7 +85,8 @@ type Case struct {
 	// Home is the path of a folder where the client may keep what it likes.
 	Home string
 
-	scene scene.Case
+	scene   scene.Case
+	unasked bool // All has added it
 }
 
 // Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to
@@ -102,8 +103,8 @@ const (
 	Hung                   // no end within the limit
 	Crashed                // ended by a signal or a panic
 	// Lied means success with bytes or files that are wrong or missing, or, with success or
-	// without, something written outside of the folders of the case, or a secret sent to another
-	// host or in the clear.
+	// without, something written outside of Dir, Home and the folder of Out, as far as the names
+	// that servers send can lead, or a secret sent to another host or in the clear.
 	Lied
 )
 

@@ -259,17 +259,21 @@ func TestVerdicts(t *testing.T) {
 			if tc.want == Hung {
 				j.Limit = 50 * time.Millisecond
 			}
-			n := 0
-			for r := range j.All(t.Context(), Select(Cases(), tc.on)) {
-				if n++; r.Verdict != tc.want || !strings.Contains(r.Why, tc.why) {
-					t.Errorf("%v: %s\n%s", r.Verdict, r.Why, r.Transcript)
-				}
-			}
-			if n != 1 {
-				t.Errorf("%d cases are named %s", n, tc.on)
+			if r := j.runCase(t.Context(), named(t, tc.on)); r.Verdict != tc.want || !strings.Contains(r.Why, tc.why) {
+				t.Errorf("%v: %s\n%s", r.Verdict, r.Why, r.Transcript)
 			}
 		})
 	}
+}
+
+// named returns the case of a name.
+func named(t *testing.T, name string) Case {
+	t.Helper()
+	cases := Select(Cases(), name)
+	if len(cases) != 1 {
+		t.Fatalf("%d cases are named %s", len(cases), name)
+	}
+	return cases[0]
 }
 
 // deployWith returns a client that sends the tree by PUT, and a file for each of the other names.

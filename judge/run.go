@@ -32,9 +32,11 @@ const Limit = 20 * time.Second
 
 // All judges the client in all cases, and yields the results in the order of the cases. If it does
 // not pass the first case of a scheme and task, which has an ordinary server, the other cases of
-// that scheme and task are left out. The results end early with ctx.
+// that scheme and task are left out. If that first case is not among the cases, it is tried all the
+// same, and there is a result only if the client does not pass it. The results end early with ctx.
 func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
+		cases := withPlain(cases)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		run := &run{judge: j, cases: cases, results: make([]chan Result, len(cases))}
@@ -49,11 +51,32 @@ func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 		defer func() { cancel(); <-done }()
 		for _, result := range run.results {
 			r, ok := <-result
+			if ok && r.Case.unasked && r.Verdict == Right {
+				continue
+			}
 			if ctx.Err() != nil || ok && !yield(r) {
 				return
 			}
 		}
 	}
+}
+
+// withPlain returns the cases, after those of ordinary servers that they lack.
+func withPlain(cases []Case) []Case {
+	has, lacks := make(map[string]bool), make(map[string]bool)
+	for _, c := range cases {
+		if lacks[c.group()] = true; c.scene.Plain {
+			has[c.group()] = true
+		}
+	}
+	var plain []Case
+	for _, c := range Cases() {
+		if c.scene.Plain && lacks[c.group()] && !has[c.group()] {
+			c.unasked = true
+			plain = append(plain, c)
+		}
+	}
+	return append(plain, cases...)
 }
 
 // run is one call of All.

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -66,7 +67,7 @@ func (s *Stage) Transcript() string {
 func (s *Stage) Wrong() string {
 	switch s.Task {
 	case Download, Resume:
-		got, err := os.ReadFile(s.Out)
+		got, err := left(filepath.Dir(s.Out), filepath.Base(s.Out), len(s.Document))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "there is no document"
 		}
@@ -88,6 +89,38 @@ func (s *Stage) Wrong() string {
 	return s.treeWrong()
 }
 
+// spare is how much longer than expected a file may be that is read: with other line ends, or with
+// names that nobody expects.
+const spare = 1 << 20
+
+// left reads a file that a client may have left in a folder, and of which size bytes are expected.
+// What a client leaves may have no end, or lead anywhere.
+func left(dir, name string, size int) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	name = filepath.FromSlash(name)
+	info, err := root.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("it cannot be read in its folder: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is no file but %v", info.Mode())
+	case info.Size() > int64(size)+spare:
+		return nil, fmt.Errorf("it has %d bytes", info.Size())
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, int64(size)+spare+1))
+}
+
 // compared compares a document with the one it is to be.
 func (s *Stage) compared(got []byte, err error) string {
 	switch {
@@ -107,9 +140,12 @@ func (s *Stage) compared(got []byte, err error) string {
 
 // namesWrong compares the names that came.
 func (s *Stage) namesWrong() string {
-	text, err := os.ReadFile(s.Out)
-	if err != nil {
+	text, err := left(filepath.Dir(s.Out), filepath.Base(s.Out), 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "there are no names"
+	}
+	if err != nil {
+		return err.Error()
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
@@ -128,27 +164,24 @@ func (s *Stage) namesWrong() string {
 // treeWrong compares the files below Dir. Clients put the tree into folders of different names, so
 // it begins where its first file is found.
 func (s *Stage) treeWrong() string {
-	got := make(map[string][]byte)
 	base := ""
 	_ = filepath.WalkDir(s.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
 		}
 		rel, _ := filepath.Rel(s.Dir, name)
-		rel = filepath.ToSlash(rel)
-		if data, err := os.ReadFile(name); err == nil {
-			got[rel] = data
-		}
-		if dir, ok := strings.CutSuffix(rel, "first.txt"); ok {
+		if dir, ok := strings.CutSuffix(filepath.ToSlash(rel), "first.txt"); ok {
 			base = dir
 		}
 		return nil
 	})
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
-		data, ok := got[base+name]
+		data, err := left(s.Dir, base+name, len(s.Files[name]))
 		switch {
-		case !ok:
+		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Sprintf("%q is missing", name)
+		case err != nil:
+			return fmt.Sprintf("%q: %v", name, err)
 		case !bytes.Equal(data, s.Files[name]):
 			return fmt.Sprintf("%q has %d bytes, and its %d are not all there", name, len(data), len(s.Files[name]))
 		}
@@ -244,8 +277,9 @@ func (s *Stage) snapshot() map[string]string {
 			target, _ := os.Readlink(name)
 			all[rel] = "link " + target
 		case d.Type().IsRegular():
-			data, _ := os.ReadFile(name)
-			all[rel] = "file " + string(data)
+			data, err := left(s.root, rel, 0)
+			info, _ := d.Info()
+			all[rel] = fmt.Sprint("file ", info.Size(), err, string(data))
 		default:
 			all[rel] = d.Type().String()
 		}
