@@ -57,7 +57,7 @@ func (v documentPages) hits(res *fetch.Resource) error {
 			p.Searched = false // the formats of one document
 		}
 		if l.Form == locator.WAISSearch && p.Words == "" {
-			p.Words = place.Words(l)
+			p.Words = l.Search
 		}
 		if !v.native && l.Form != locator.WAISDocument {
 			database := *l
@@ -65,7 +65,7 @@ func (v documentPages) hits(res *fetch.Resource) error {
 			if p.Form = v.linkTo(&database); strings.Contains(p.Form.Path, "?") {
 				p.Form = place.Link{} // a form would replace the query
 			}
-			if p.Searched && !strings.Contains(p.Words, "+") { // which would mean a space in a URL
+			if p.Searched {
 				database.Form, database.Search = locator.WAISSearch, p.Words
 				v.loc = &database // for the links of the page
 			}

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -156,7 +155,7 @@ func (v documentPages) searched() locator.Locator {
 		return &with
 	case *locator.WAIS:
 		with := *l
-		with.Form, with.Search = locator.WAISSearch, strings.ReplaceAll(words, " ", "+")
+		with.Form, with.Search = locator.WAISSearch, words
 		return &with
 	}
 	return v.loc

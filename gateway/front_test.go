@@ -24,6 +24,8 @@ func TestOpen(t *testing.T) {
 		"nntp://h/group/1":                 "/net/nntp/h/group/1",
 		"gopher://h/7/find%09words":        "/net/gopher/h/7/find%09words",
 		"wais://h/db?two+words":            "/net/wais/h/db?q=two+words",
+		"wais://h/db?c%2B%2B":              "/net/wais/h/db?q=c%2B%2B",
+		"gopher://h/7/find?c%2B%2B+x":      "/net/gopher/h/7/find%3Fc%2B%2B+x",
 		"mailto:a@b":                       "/net/mailto/a@b",
 		"telnet://guest:secret@h/":         "/net/telnet/h/?user=guest",
 		"<URL:ftp://h/x>":                  "/net/ftp/h/x",

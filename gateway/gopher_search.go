@@ -50,9 +50,8 @@ func (v gopherPages) searchAt(l locator.Locator) *searchForm {
 		return nil
 	}
 	at, form := *g, &searchForm{ID: "q", Label: "Search words", Words: g.Search}
-	if g.Fields == 0 && g.Search == "" { // people write the words after a "?"
-		at.Selector, form.Words, _ = strings.Cut(g.Selector, "?")
-		form.Words = strings.ReplaceAll(form.Words, "+", " ")
+	if selector, words, ok := g.SearchWords(); ok {
+		at.Selector, form.Words = selector, words
 	}
 	at.Search, at.Plus, at.Fields = "", "", 0
 	if strings.Contains(at.Selector, "?") {
@@ -81,10 +80,10 @@ func (v gopherPages) takeWords() {
 		return
 	}
 	words, selector := v.query.Get("q"), l.Selector
-	if v.native && l.Fields == 0 {
+	if before, after, ok := l.SearchWords(); ok && v.native {
 		// The form of a page has added "?q=words" to the URL.
-		if before, after, ok := strings.Cut(l.Selector, "?q="); ok {
-			selector, words = before, strings.ReplaceAll(after, "+", " ")
+		if q, ok := strings.CutPrefix(after, "q="); ok {
+			selector, words = before, q
 		}
 	}
 	words = strings.TrimSpace(inOneLine(words))

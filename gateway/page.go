@@ -332,7 +332,7 @@ func (v *visit) crumbs(text string) []crumb {
 		}
 		switch {
 		case l.Search != "":
-			add(place.Words(l), nil)
+			add(l.Search, nil)
 		case l.Form == locator.WAISDocument:
 			add("document", nil)
 		}

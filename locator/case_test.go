@@ -103,6 +103,9 @@ func describe(l Locator) string {
 		if l.Fields >= 1 {
 			add("search=%q", l.Search)
 		}
+		if l.Words != "" {
+			add("words=%q", l.Words)
+		}
 		if l.Fields >= 2 {
 			add("plus=%q", l.Plus)
 		}

@@ -116,6 +116,23 @@ func appendEncoded(b []byte, text string, c class) []byte {
 	return b
 }
 
+// decodeWords decodes encoded search words, in which "+" means a space, as in browsers.
+func decodeWords(encoded string) string {
+	b := make([]byte, 0, len(encoded))
+	for i := 0; i < len(encoded); i++ {
+		switch {
+		case encoded[i] == '+':
+			b = append(b, ' ')
+		case isEscape(encoded[i:]):
+			b = append(b, unhex(encoded[i+1])<<4|unhex(encoded[i+2]))
+			i += 2
+		default:
+			b = append(b, encoded[i])
+		}
+	}
+	return string(b)
+}
+
 func appendEscape(b []byte, octet byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(b, '%', digits[octet>>4], digits[octet&0xF])

@@ -18,6 +18,9 @@ type Gopher struct {
 	HasPath bool
 	// Secure is set for gophers.
 	Secure bool
+	// Words are the search words after the "?" of the Selector, if an encoded "+" is in them, and
+	// empty otherwise. See [Gopher.SearchWords].
+	Words string
 }
 
 // Scheme implements [Locator]: "gopher", or "gophers" for a Secure one.
@@ -36,7 +39,12 @@ func (l *Gopher) String() string {
 		return string(b) // an empty gopher-path means the same
 	}
 	b = appendDecoded(b, string([]byte{l.Type}), xchar)
-	b = appendDecoded(b, l.Selector, xchar)
+	if before, words, ok := l.SearchWords(); ok {
+		b = append(appendDecoded(b, before, xchar), '?')
+		b = appendWords(b, l.Selector[len(before)+1:], words)
+	} else {
+		b = appendDecoded(b, l.Selector, xchar)
+	}
 	if fields >= 1 {
 		b = append(b, tab...)
 		b = appendDecoded(b, l.Search, search)
@@ -57,6 +65,34 @@ func (l *Gopher) fields() uint8 {
 		return max(l.Fields, 1)
 	}
 	return l.Fields
+}
+
+// SearchWords returns the selector and the search words of a URL whose words follow a "?", as people
+// write them: "gopher://h/7/find?two+words". An unencoded "+" means a space. RFC 1738 does not have
+// this: for it, all of this is the Selector. ok is false if the Selector has no "?", the URL has a
+// "%09", or Type is neither '7' nor '2'.
+func (l *Gopher) SearchWords() (selector, words string, ok bool) {
+	if l.Type != '7' && l.Type != '2' || l.fields() > 0 {
+		return "", "", false
+	}
+	selector, words, ok = strings.Cut(l.Selector, "?")
+	if words = strings.ReplaceAll(words, "+", " "); words == strings.ReplaceAll(l.Words, "+", " ") { // else they are not those of the Selector
+		words = l.Words
+	}
+	return selector, words, ok
+}
+
+// appendWords appends the words after a "?". octets are those of the selector, in which every "+" of
+// the words and every space written as "+" is a "+".
+func appendWords(b []byte, octets, words string) []byte {
+	for i := range len(octets) {
+		if octets[i] == '+' && words[i] == '+' {
+			b = appendEscape(b, '+')
+		} else {
+			b = appendDecoded(b, octets[i:i+1], xchar)
+		}
+	}
+	return b
 }
 
 // Redacted implements [Locator]. It is String, because the URL has no password.
@@ -83,7 +119,9 @@ func (p *parser) gopher(secure bool) Locator {
 	p.hostportOnly(&l.HostPort, "3.4")
 	if l.HasPath = p.next('/'); l.HasPath && p.i < len(p.s) {
 		l.Type = p.gophertype()
+		from := p.i
 		l.Selector = p.field()
+		written := p.s[from:p.i]
 		if p.nextTab() {
 			l.Fields = 1
 			l.Search = p.field()
@@ -91,6 +129,11 @@ func (p *parser) gopher(secure bool) Locator {
 		if p.nextTab() {
 			l.Fields = 2
 			l.Plus = p.text(xchar, 0)
+		}
+		if before, _, ok := l.SearchWords(); ok && p.bad.msg == "" && strings.Contains(written, "%2") {
+			if words := decodeWords(written)[len(before)+1:]; strings.Contains(words, "+") {
+				l.Words = words
+			}
 		}
 	}
 	p.end("3.4.1")

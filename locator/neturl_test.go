@@ -107,7 +107,10 @@ func theirView(u *url.URL) view {
 		v.path, _ = url.PathUnescape(u.Opaque)
 	}
 	v.query, _ = url.PathUnescape(u.RawQuery)
-	// Two spellings that mean the same.
+	// Spellings that mean the same.
+	if v.scheme == "wais" {
+		v.query, _ = url.QueryUnescape(u.RawQuery)
+	}
 	if n := len(v.path) - 1; strings.HasPrefix(v.scheme, "ftp") && n > 0 && strings.HasSuffix(v.path[:n], ";type=") {
 		v.path = v.path[:n] + strings.ToLower(v.path[n:])
 	}

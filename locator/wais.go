@@ -1,5 +1,7 @@
 package locator
 
+import "strings"
+
 // WAISForm is one of the three forms of a wais URL (§3.9).
 type WAISForm uint8
 
@@ -10,7 +12,8 @@ const (
 	WAISDocument                 // wais://host/database/wtype/wpath
 )
 
-// WAIS is a wais URL (§3.9). The form WAISSearch uses Search. The form WAISDocument uses WType and
+// WAIS is a wais URL (§3.9). The form WAISSearch uses Search: the words, in which an unencoded "+" of
+// the URL is a space, as in browsers. The form WAISDocument uses WType and
 // WPath; WPath is the decoded, opaque document-id. A document-id as WAIS browsers write it, which needs
 // [ReservedOctets], is kept as written, because it has its own encoding.
 type WAIS struct {
@@ -31,7 +34,12 @@ func (l *WAIS) String() string {
 	switch l.Form {
 	case WAISSearch:
 		b = append(b, '?')
-		b = appendDecoded(b, l.Search, search)
+		for i, word := range strings.Split(l.Search, " ") {
+			if i > 0 {
+				b = append(b, '+')
+			}
+			b = append(b, strings.ReplaceAll(string(appendDecoded(nil, word, search)), "+", "%2B")...)
+		}
 	case WAISDocument:
 		b = append(b, '/')
 		b = appendDecoded(b, l.WType, uchar)
@@ -59,7 +67,9 @@ func (p *parser) wais() Locator {
 	switch {
 	case p.next('?'):
 		l.Form = WAISSearch
-		l.Search = p.text(search, slash|question)
+		if from := p.i; p.text(search, slash|question) != "" {
+			l.Search = decodeWords(p.s[from:p.i])
+		}
 	case p.next('/'):
 		l.Form = WAISDocument
 		l.WType = p.text(uchar, reserved&^slash)

@@ -126,9 +126,9 @@ func (l *library) Search(database, text string) (*waistest.Answer, error) {
 			continue
 		}
 		known = true
-		if words := strings.ReplaceAll(u.Search, "+", " "); u.Form == locator.WAISSearch {
-			recorded = append(recorded, words)
-			if words == text {
+		if u.Form == locator.WAISSearch {
+			recorded = append(recorded, u.Search)
+			if u.Search == text {
 				found = c
 			}
 		}

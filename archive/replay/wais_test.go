@@ -32,11 +32,11 @@ func TestReplayWAIS(t *testing.T) {
 	if unknown == urls[6] {
 		t.Fatal(urls[6])
 	}
-	before := p.record(append(urls, unknown)...)
+	before := p.record(append(urls, unknown, "wais://wais.example.org/poems?c%2B%2B+x")...)
 	p.begin()
 	p.same(before)
 	for url, want := range map[string]string{
-		"wais://wais.example.org/poems?other":     `it has "lighthouse", "nothing", "sea or even"`,
+		"wais://wais.example.org/poems?other":     `it has "c++ x", "lighthouse", "nothing", "sea or even"`,
 		"wais://wais.example.org/none?other":      "nothing of the database",
 		"wais://wais.example.org/none":            "nothing of the database",
 		strings.Replace(urls[5], "TEXT", "PS", 1): "Missing DocID",

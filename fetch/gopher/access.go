@@ -215,18 +215,15 @@ func (f *Fetcher) plain(a *access) *access {
 	return &p
 }
 
-// split returns the selector and the search words of a request. In a search URL without any "%09",
-// what follows "?" in the selector is taken for search words, with "+" for spaces, because people
-// write them this way. RFC 1738 §3.4 does not have this.
+// split returns the selector and the search words of a request.
 func (f *Fetcher) split(l *locator.Gopher, query string) (selector, words string, err error) {
-	search := l.Type == '7' || l.Type == '2'
+	selector, words, ok := l.SearchWords()
 	switch {
-	case query == "" && search && l.Fields == 0 && l.Search == "" && l.Plus == "" && !f.Exact:
-		selector, words, _ = strings.Cut(l.Selector, "?")
-		return selector, strings.ReplaceAll(words, "+", " "), nil
+	case query == "" && ok && !f.Exact:
+		return selector, words, nil
 	case query == "":
 		return l.Selector, l.Search, nil
-	case !search:
+	case l.Type != '7' && l.Type != '2':
 		return "", "", errNoWords
 	case l.Search != "":
 		return "", "", errTwice

@@ -1,6 +1,7 @@
 package wais
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -106,11 +107,7 @@ func (a *access) plan(req *fetch.Request, options *Options) error {
 	case l.Form == locator.WAISDocument:
 		return a.planRetrieval(req)
 	}
-	// "+" means a space in the words of a URL, as in browsers.
-	a.words = strings.ReplaceAll(l.Search, "+", " ")
-	if req.Query != "" {
-		a.words = req.Query
-	}
+	a.words = cmp.Or(req.Query, l.Search)
 	if a.words == "" && len(options.Like) == 0 {
 		a.kind = fetch.KindQuery
 		a.request = wordSearch(infoDatabase, a.database, describedHits)

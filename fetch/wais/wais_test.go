@@ -169,6 +169,21 @@ func TestQuery(t *testing.T) {
 	}
 }
 
+// TestPlus: only an unencoded "+" of a URL is a space.
+func TestPlus(t *testing.T) {
+	srv := library(t)
+	for _, req := range []*fetch.Request{
+		{Locator: at(t, srv, "/stories?c%2B%2B+or+a%2bb")},
+		{Locator: at(t, srv, "/stories"), Query: "c++ or a+b"},
+	} {
+		srv.ResetTranscript()
+		list(t, through(srv), req)
+		if !srv.Transcript().Has(testserver.FromClient, `Search "stories" for "c++ or a+b", at most 200`) {
+			t.Errorf("%v %q:\n%s", req.Locator, req.Query, srv.Transcript())
+		}
+	}
+}
+
 func TestMaxHits(t *testing.T) {
 	srv := library(t)
 	items, info := list(t, through(srv), &fetch.Request{Locator: at(t, srv, "/stories?the"), Options: &Options{MaxHits: 2}})

@@ -30,7 +30,7 @@ func Of(l locator.Locator) string {
 	scheme, rest, _ := strings.Cut(l.String(), ":")
 	words := ""
 	if w, ok := l.(*locator.WAIS); ok {
-		words = Words(w)
+		words = w.Search
 		rest, _, _ = strings.Cut(rest, "?")
 	}
 	rest, hasServer := strings.CutPrefix(rest, "//")
@@ -138,9 +138,6 @@ func TelnetUser(l locator.Locator) string {
 	}
 	return ""
 }
-
-// Words returns the search words of a WAIS URL, where "+" means a space.
-func Words(l *locator.WAIS) string { return strings.ReplaceAll(l.Search, "+", " ") }
 
 // WithoutLogin returns a Locator without its login.
 func WithoutLogin(l locator.Locator) locator.Locator {

@@ -87,7 +87,7 @@ func checkTravel(t *testing.T, l locator.Locator) {
 	if w, ok := l.(*locator.WAIS); ok && w.Form == locator.WAISSearch { // the words are in the query
 		bare := *w
 		bare.Form, bare.Search = locator.WAISDatabase, ""
-		if words := query.Get("q"); words != Words(w) {
+		if words := query.Get("q"); words != w.Search {
 			t.Errorf("%s: the words are %q", l, words)
 		}
 		l = &bare
