@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -76,9 +77,14 @@ func SafeName(text string) (string, error) {
 	return name, nil
 }
 
-// HeaderName returns the file name that an HTTP response has, or "".
+// HeaderName returns the file name that an HTTP response has, or "" if it has none, or only that of
+// a directory.
 func HeaderName(header http.Header) string {
-	return filename.OfDisposition(header.Get("Content-Disposition"))
+	name := filename.OfDisposition(header.Get("Content-Disposition"))
+	if _, err := filename.Safe(name); errors.Is(err, filename.ErrNone) {
+		return ""
+	}
+	return name
 }
 
 // NameByServer sets the file name to one that a server gave in a response or a listing. A file with
