@@ -102,7 +102,7 @@ func (x *extractor) free() (Reference, bool) {
 		x.i = x.end
 		return Reference{}, false
 	}
-	s := trimSentence(x.text[start:x.end])
+	s := trimSentence(x.text[:start], cutAfterHost(x.text[start:x.end]))
 	r, bad := x.reference(s)
 	if bad.msg != "" {
 		x.tries++
@@ -152,36 +152,62 @@ func startsURL(scheme, rest string) bool {
 // inURL reports whether a character can be part of a URL in running text.
 func (x *extractor) inURL(r rune) bool {
 	if r >= utf8.RuneSelf {
-		return x.Tolerate&(UnsafeOctets|ModernHosts) != 0 && !unicode.IsSpace(r) && !unicode.IsControl(r)
+		return x.Tolerate&(UnsafeOctets|ModernHosts) != 0 && !unicode.IsSpace(r) && !unicode.IsControl(r) && !endsURL(r)
 	}
 	return r > ' ' && r != 0x7F && r != '<' && r != '>' && r != '"'
 }
 
-// trimSentence removes the end of s that probably belongs to the surrounding text. First it cuts s at
-// a "]" without a "[" in s, as in Markdown's "[URL](URL)". Then it removes punctuation, and a ")"
-// without a "(" in s.
-func trimSentence(s string) string {
-	inside := 0
-	for i := range len(s) {
-		if s[i] == '[' {
-			inside++
-		} else if s[i] == ']' {
-			if inside--; inside < 0 {
-				s = s[:i]
-				break
-			}
-		}
+// endsURL reports whether a character beyond ASCII is one of running text that no URL has: a bracket,
+// a quotation mark, a long dash, or the East Asian form of a punctuation mark. Languages that have
+// these write no space before and after a URL. Letters of all scripts occur in URLs.
+func endsURL(r rune) bool {
+	return unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf) || strings.ContainsRune("—―、。，．：；！？｡､＂＇", r)
+}
+
+// cutAfterHost cuts a URL at the first character that can neither be in a host and port nor follow
+// them, such as "|" in "http://host|text". It does not cut a URL with a login, which may contain such
+// characters, nor one of an unknown scheme, whose hosts may have any form.
+func cutAfterHost(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if _, known := SchemeOf(scheme); !ok || !known {
+		return s
 	}
-	open := strings.Count(s, "(") - strings.Count(s, ")")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if strings.Contains(rest, "@") {
+		return s
+	}
+	inPort := false
+	for i, r := range rest {
+		inHost := (alpha | digit).has(byte(r))
+		if r >= utf8.RuneSelf {
+			inHost = !inPort && !unicode.IsPunct(r) && !unicode.IsSymbol(r)
+		}
+		if !inHost && !strings.ContainsRune(`-._:%[]\`, r) {
+			return s[:len(scheme)+len("://")+i]
+		}
+		inPort = r == ':' || inPort && r != ']' // of an IPv6 address
+	}
+	return s
+}
+
+// trimSentence removes the end of s that probably belongs to the surrounding text. before is the text
+// before s. First it cuts s at a ")" or "]" without a "(" or "[" in s, as in Markdown's "[URL](URL)".
+// Then it removes punctuation, and the marks of an emphasis, as in "**URL**".
+func trimSentence(before, s string) string {
+	mark := emphasis(before)
+	s = s[:enclosed(mark, s)]
 	for len(s) > 0 {
 		r, size := utf8.DecodeLastRuneInString(s)
 		switch r {
 		case '.', ',', ';', ':', '!', '?', '\'', '`', '|', '\\', '^', '[', '{', '}', '#':
-		case ')':
-			if open >= 0 {
+		case '*', '_', '~':
+			if !strings.HasPrefix(mark, string(r)) && !strings.HasSuffix(s, "**") && !strings.HasSuffix(s, "~~") {
 				return s
 			}
-			open++
+			s = strings.TrimRight(s, string(r))
+			continue
 		default:
 			if r < utf8.RuneSelf || !unicode.IsPunct(r) {
 				return s
@@ -190,4 +216,34 @@ func trimSentence(s string) string {
 		s = s[:len(s)-size]
 	}
 	return s
+}
+
+// emphasis returns the mark of an emphasis that the text before a URL ends in, such as "**", or "".
+func emphasis(before string) string {
+	if before == "" || strings.IndexByte("*_~", before[len(before)-1]) < 0 {
+		return ""
+	}
+	return before[len(strings.TrimRight(before, before[len(before)-1:])):]
+}
+
+// enclosed returns the length of the beginning of s that ends before a ")" or "]" without its
+// counterpart in s, and before the end of an emphasis. A mark that may be in a URL ends none.
+func enclosed(mark, s string) int {
+	round, square := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			round++
+		case '[':
+			square++
+		case ')':
+			round--
+		case ']':
+			square--
+		}
+		if round < 0 || square < 0 || len(mark) > 1 && mark[0] != '_' && strings.HasPrefix(s[i:], mark) {
+			return i
+		}
+	}
+	return len(s)
 }

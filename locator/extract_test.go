@@ -104,7 +104,20 @@ func TestExtract(t *testing.T) {
 		{"(see http://h/a(b))", "http://h/a(b)"},
 		{"(http://h/a).", "http://h/a"},
 		{"http://h/(a)(b)", "http://h/(a)(b)"},
-		{"http://h/a)b)", "http://h/a)b"},
+		{"http://h/a)b)", "http://h/a"},
+		{"(https://x.org/pull/43)(Fixes #42), http://h.example)(x", "https://x.org/pull/43 http://h.example"},
+		{"[t](http://h/Rust_(language)) [u](http://h/a_(b)_(c))(d)", "http://h/Rust_(language) http://h/a_(b)_(c)"},
+
+		// Emphasis of Markdown.
+		{"**http://localhost:3003** **http://h.example/p** *http://h/a.* ***http://h/b***, **see http://h/c**", "http://localhost:3003 http://h.example/p http://h/a http://h/b http://h/c"},
+		{"~~http://h/a~~ ~~http://h.example~~ _http://h/a_b_ __http://h/__init__.py__", "http://h/a http://h.example http://h/a_b http://h/__init__.py"},
+		{"**http://h/a**and http://h/a*b* http://h/*.txt ftp://h/* news:* http://h/_a_", "http://h/a http://h/a*b* http://h/*.txt ftp://h/* news:* http://h/_a_"},
+
+		// Scheme and host alone, and a character that no host has.
+		{"x|http://h.example|y, http://h.example,and http://h.example=x http://h.example'x", "http://h.example http://h.example http://h.example http://h.example"},
+		{"http://h:80|x http://h.example.|x telnet://h|x http://a|http://b|http://c", "http://h:80 http://h.example telnet://h http://a http://b http://c"},
+		{"ftp://u,v:w@h/a x-db://a,b/c", "ftp://u,v:w@h/a x-db://a,b/c"},
+		{"http://h\\x http://h%41x http://h:x http://h:80x", ""},
 		{"[http://h/a] {http://h/b} `http://h/c` 'http://h/d' |http://h/e|", "http://h/a http://h/b http://h/c http://h/d http://h/e"},
 		{`"http://h/a" <a href="http://h/b">c</a>`, "http://h/a http://h/b"},
 		{"[text](http://h/a)", "http://h/a"},
@@ -139,6 +152,13 @@ func TestExtract(t *testing.T) {
 func TestExtractTolerant(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"see http://h/~a/b|c.", "http://h/%7Ea/b%7Cc"},
+		{"「https://a.example」を 『https://b.example/x』です （http://c.example）x （http://d.example/343（fix））", "https://a.example https://b.example/x http://c.example http://d.example/343"},
+		{"http://a.example，and http://b.example。次 https://c.example/p，然后 https://d.example/p；x http://e.example/p！次 http://f.example/p、x", "http://a.example http://b.example https://c.example/p https://d.example/p http://e.example/p http://f.example/p"},
+		{"http://a.example—and “http://b.example”と ‘http://c.example/t’と http://d.example’s „http://e.example/x“ ‹http://f.example/x›", "http://a.example http://b.example http://c.example/t http://d.example http://e.example/x http://f.example/x"},
+		{"http://localhost:3003と http://h.example→x http://h.example…", "http://localhost:3003 http://h.example http://h.example"},
+		{"http://h/日本語 http://h/пример_(x) http://日本.example/a–b http://h/a…b", "http://h/%E6%97%A5%E6%9C%AC%E8%AA%9E http://h/%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80_(x) http://日本.example/a%E2%80%93b http://h/a%E2%80%A6b"},
+		{"**http://[::1]:80** http://[::1]|x http://my_host|x http://[fe80::1%eth0]:80、", "http://[::1]:80 http://[::1] http://my_host http://[fe80::1%25eth0]:80"},
+		{"http://h!x@y/ http://h\\@y/ http://h:8\\9/", "http://h!x@y/"},
 		{"(http://[::1]:80/a), http://my_host/ http://bücher.ch/ö.", "http://[::1]:80/a http://my_host/ http://bücher.ch/%C3%B6"},
 		{"http://u:p@h/?a=b/c", "http://u:p@h/?a=b/c"},
 		{"<URL:http:h/a b>", "http://h/ab"},
@@ -201,7 +221,7 @@ func TestExtractLongRuns(t *testing.T) {
 // TestExtractWork bounds the work on hostile text without a clock: the number of steps of the extractor,
 // and how far its parser can have read.
 func TestExtractWork(t *testing.T) {
-	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“"} {
+	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“", "http://h|", "**http://h/**", "*http://h/a", "http://h/)(", "http://h|@"} {
 		text := strings.Repeat(part, (1<<20)/len(part))
 		for _, tolerate := range []Tolerance{WrappedText | Fragments, TolerateAll} {
 			x := extractor{Parser: Parser{tolerate}, text: text}
