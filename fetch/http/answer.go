@@ -17,6 +17,8 @@ type answer struct {
 	atEnd bool // the status is 416 because the range starts at the end of the resource
 }
 
+var errSwitched = errors.New("the server has switched to another protocol (101), which is not supported")
+
 // checkResponse reports whether a response is what was requested, and sets the window of the
 // requested bytes in it.
 func (c *call) checkResponse(a *answer) error {
@@ -30,6 +32,8 @@ func (c *call) checkResponse(a *answer) error {
 		return c.acceptUnrequested(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
 		return c.acceptWhole(a)
+	case code == http.StatusSwitchingProtocols: // what follows is neither HTTP nor a document
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
 	case c.opt.AnyStatus:
 		a.window = window{to: -1, total: a.resp.ContentLength}
 		if c.method != http.MethodHead {

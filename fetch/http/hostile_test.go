@@ -60,12 +60,14 @@ func TestHostileAnswers(t *testing.T) {
 		"101 without an upgrade": {says("HTTP/1.1 101 Switching Protocols\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 	} {
 		w := newNetwork(t, map[string]server{"a.example:80": tc.s})
-		body, _, err := get(t, w.fetcher(), "http://a.example/", nil)
-		if err == nil || !slices.Contains(tc.kinds, fetch.KindOf(err)) {
-			t.Errorf("%s: %.100q, %v (%v)", name, body, err, fetch.KindOf(err))
-		}
-		if err != nil && len(err.Error()) > 600 {
-			t.Errorf("%s: the error message has %d bytes", name, len(err.Error()))
+		for _, opt := range []*Options{nil, {AnyStatus: true}} {
+			body, _, err := get(t, w.fetcher(), "http://a.example/", opt)
+			if err == nil || !slices.Contains(tc.kinds, fetch.KindOf(err)) {
+				t.Errorf("%s: %.100q, %v (%v)", name, body, err, fetch.KindOf(err))
+			}
+			if err != nil && len(err.Error()) > 600 {
+				t.Errorf("%s: the error message has %d bytes", name, len(err.Error()))
+			}
 		}
 	}
 	w := newNetwork(t, map[string]server{"a.example:80": says(interim(5) + document("x"))})
