@@ -154,7 +154,7 @@ var large = map[string]struct {
 	"fetch/gopher":    {2900, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/http":      {3500, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
 	"gateway":         {7900, "every page reads the state of one visit; a second package would export that state"},
-	"locator":         {2900, "one grammar: Locator is a sealed interface, whose types must be in one package"},
+	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
 	"mirror":          {3450, "listing, comparing and fetching change one run; the manifest is part of the API"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},

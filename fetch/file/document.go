@@ -17,10 +17,10 @@ import (
 // document returns the resource of an open file, and takes ownership of the file.
 func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) (*fetch.Resource, error) {
 	res := &fetch.Resource{Attributes: attributesOf(info), Locator: a.loc}
-	if res.Size == 0 && hasContent(file) {
+	if res.Size >= 0 && !hasSize(file, res.Size) {
 		res.Size = -1
 	}
-	left, err := a.window(file, res.Size)
+	left, err := a.window(file, res.Size, info.Mode().IsRegular())
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -40,39 +40,51 @@ func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) 
 	return res, nil
 }
 
-// hasContent reports whether a file of size 0 has content, as files in /proc do, which the system
-// generates when they are read.
-func hasContent(file *os.File) bool {
-	n, _ := file.ReadAt(make([]byte, 1), 0)
-	return n > 0
+// hasSize reports whether a file can have the size that it states. The system generates some files
+// when they are read: those in /proc state 0, those in /sys a page.
+func hasSize(file *os.File, size int64) bool {
+	if size == 0 {
+		return !hasByte(file, 0)
+	}
+	return hasByte(file, size-1)
+}
+
+// hasByte reports whether a file reaches beyond an offset, or cannot be read there.
+func hasByte(file *os.File, offset int64) bool {
+	_, err := file.ReadAt(make([]byte, 1), offset)
+	return err != io.EOF
 }
 
 // unbounded is greater than the size of any file.
 const unbounded = 1 << 62
 
 // window seeks to the start of the requested range and returns its maximum length. size is -1 if
-// unknown.
-func (a *access) window(file *os.File, size int64) (int64, error) {
+// unknown, as that of files that are not regular, which cannot be read from an offset.
+func (a *access) window(file *os.File, size int64, regular bool) (int64, error) {
 	offset, length := a.req.Offset, a.req.Length
 	if length == 0 {
 		length = unbounded
 	}
-	if size < 0 {
-		if offset != 0 {
-			return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an offset requires a known file size")})
-		}
-		return length, nil
+	bad := func(why string) (int64, error) {
+		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New(why)})
 	}
-	if offset < 0 {
+	switch {
+	case size < 0 && (offset < 0 || offset > 0 && !regular):
+		return bad("an offset requires a known file size")
+	case size < 0 && offset > 0 && !hasByte(file, offset-1):
+		return bad(fmt.Sprintf("offset %d is beyond the end of the file", offset))
+	case size >= 0 && offset > size:
+		return bad(fmt.Sprintf("offset %d is beyond the end of the file (%d bytes)", offset, size))
+	case offset < 0:
 		offset = max(0, size+offset)
-	}
-	if offset > size {
-		return 0, a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", offset, size)})
 	}
 	if offset > 0 {
 		if _, err := file.Seek(offset, io.SeekStart); err != nil {
 			return 0, a.fail(fetch.OpSeek, err)
 		}
+	}
+	if size < 0 {
+		return length, nil
 	}
 	return min(length, size-offset), nil
 }

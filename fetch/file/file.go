@@ -61,7 +61,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return a.document(ctx, file, info)
 }
 
-// FindAttributes implements [fetch.AttributeFinder]. It does not open the file.
+// FindAttributes implements [fetch.AttributeFinder]. It opens a regular file, to find out whether it
+// can have the size that it states. If that is not permitted, the stated size is returned.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
 	if err != nil {
@@ -75,6 +76,15 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 		return nil, err
 	}
 	attributes := attributesOf(info)
+	if info.Mode().IsRegular() {
+		file, err := os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0)
+		if err == nil {
+			if !hasSize(file, attributes.Size) {
+				attributes.Size = -1
+			}
+			file.Close()
+		}
+	}
 	return &attributes, nil
 }
 
