@@ -27,6 +27,16 @@ type Archive struct {
 	parts []*part
 	files []File
 	names map[place]string // of files
+
+	damage DamageError
+}
+
+// Damage returns what could not be read when the index was made: a *[DamageError], or nil.
+func (a *Archive) Damage() error {
+	if a.damage.Count == 0 {
+		return nil
+	}
+	return &a.damage
 }
 
 // A Capture is a document that an Archive has: a record of type resource, response or revisit.
@@ -230,32 +240,26 @@ func (a *Archive) resolved(c *Capture) (*Capture, error) {
 }
 
 // original returns the capture that a revisit refers to, or nil: the one that it names, else one of
-// the same URL with the same digest.
+// the same URL with the same digest. Without either it is the one before the revisit.
 func (a *Archive) original(c *Capture) (*Capture, error) {
 	date, err := warc.ParseDate(c.refersToDate)
 	if c.refersTo != "" && err == nil {
 		named, err := a.find(c.refersTo, time.Time{}, func(l *cdx.Line) bool {
-			return l.MIME != revisitType && l.Time.Truncate(time.Second).Equal(date.Truncate(time.Second)) && sameDigest(l.Digest, c.Digest)
+			return l.MIME != revisitType && l.Time.Truncate(time.Second).Equal(date.Truncate(time.Second)) && warc.SameDigest(l.Digest, c.Digest)
 		})
 		if named != nil || err != nil {
 			return named, err
 		}
 	}
-	if c.Digest == "" {
+	switch {
+	case c.Digest == "" && c.refersTo != "":
 		return nil, nil
+	case c.Digest == "": // the server did not send the document again
+		return a.find(c.URL, c.Time, func(l *cdx.Line) bool { return l.MIME != revisitType && !l.Time.After(c.Time) })
 	}
 	return a.find(c.URL, c.Time, func(l *cdx.Line) bool {
-		return l.MIME != revisitType && l.Digest != "" && sameDigest(l.Digest, c.Digest)
+		return l.MIME != revisitType && l.Digest != "" && warc.SameDigest(l.Digest, c.Digest)
 	})
-}
-
-// sameDigest compares digests, of which other programs leave the name of the algorithm out. An
-// unknown one may be the same.
-func sameDigest(a, b string) bool {
-	if a == "" || b == "" {
-		return true
-	}
-	return strings.EqualFold(a[strings.IndexByte(a, ':')+1:], b[strings.IndexByte(b, ':')+1:])
 }
 
 // A Document is the content of a Capture. The caller must close Body.

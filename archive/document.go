@@ -37,12 +37,27 @@ func (c *Capture) read(file *io.SectionReader) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; if the file has changed, run fetch1738 warc index", err)
 	}
+	return documentOf(rec, c.Truncated)
+}
+
+// DocumentOf returns the content of a record of type response, resource or revisit; that of a revisit
+// is what the record itself has. The Body is valid as long as the Block of the record.
+func DocumentOf(rec *warc.Record) (*Document, error) {
+	doc, err := documentOf(rec, "")
+	if err == nil {
+		doc.Body.(*body).Closer = io.NopCloser(nil)
+	}
+	return doc, err
+}
+
+// documentOf returns the content of a record that is truncated if the index or its header says so.
+func documentOf(rec *warc.Record, truncated string) (*Document, error) {
 	payload, err := rec.Payload()
 	if err != nil {
 		return nil, err
 	}
 	content := bufio.NewReader(payload)
-	b := &body{content: content, url: c.URL, truncated: c.Truncated}
+	b := &body{content: content, url: rec.TargetURI(), truncated: truncated}
 	if t := rec.Header.Get(warc.FieldTruncated); t != "" {
 		b.truncated = t
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
@@ -25,7 +27,8 @@ const (
 // WriteIndex writes the index of WARC files, which may be in folders: sorted lines of CDXJ. [Open]
 // finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
 // of all files. So it also has a line for each file that says how long the file was. If ctx ends
-// before that, it is the error.
+// before that, it is the error. If a part of a file cannot be read, the index has all records that
+// can, and the error is a *[DamageError].
 func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 	p := &part{files: make(map[string]place)}
 	for _, name := range names {
@@ -51,8 +54,10 @@ func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 		return errors.New("there are no WARC files in the folder")
 	}
 	var s cdx.Sorter
-	for base, place := range p.files {
-		err := indexFile(ctx, place, base, &s)
+	var damage DamageError
+	for _, base := range slices.Sorted(maps.Keys(p.files)) {
+		place := p.files[base]
+		err := indexFile(ctx, place, base, &s, &damage)
 		if err == nil {
 			err = fileLine(place.name, base, &s)
 		}
@@ -60,8 +65,39 @@ func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 			return errors.Join(err, s.Close())
 		}
 	}
-	_, err := s.WriteTo(untilWriter{ctx, w})
-	return err
+	if _, err := s.WriteTo(untilWriter{ctx, w}); err != nil || damage.Count == 0 {
+		return err
+	}
+	return &damage
+}
+
+// A DamageError says that parts of WARC files cannot be read. The records before and behind them are
+// read all the same.
+type DamageError struct {
+	// Faults are the first of the faults, at most 20: each is a *[warc.Fault] with the name of its
+	// file.
+	Faults []*fs.PathError
+	// Count is the number of all faults.
+	Count int64
+
+	records int64 // that were read
+}
+
+// Error returns the first fault, and how many there are.
+func (d *DamageError) Error() string {
+	if d.Count == 1 {
+		return d.Faults[0].Error()
+	}
+	return fmt.Sprintf("%v (the first of %d faults)", d.Faults[0], d.Count)
+}
+
+// Unwrap returns the first fault.
+func (d *DamageError) Unwrap() error { return d.Faults[0] }
+
+func (d *DamageError) add(file string, fault *warc.Fault) {
+	if d.Count++; d.Count <= 20 {
+		d.Faults = append(d.Faults, &fs.PathError{Op: "index", Path: file, Err: fault})
+	}
 }
 
 // fileLine adds the line that says how long a file is.
@@ -79,8 +115,8 @@ func fileLine(name, base string, s *cdx.Sorter) error {
 	return s.Add(text)
 }
 
-// indexFile adds the lines of a WARC file.
-func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter) error {
+// indexFile adds the lines of a WARC file, and what cannot be read of it to damage.
+func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter, damage *DamageError) error {
 	file, all, err := p.open()
 	if err != nil {
 		return err
@@ -106,21 +142,25 @@ func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter) error {
 			return ctx.Err()
 		}
 		ended := err == io.EOF || unfinished && errors.Is(err, io.ErrUnexpectedEOF)
-		whole := err == nil || last != nil && r.Whole() > int64(last.Offset)
-		if ended {
-			err = nil
+		if err == nil || last != nil && r.Whole() > int64(last.Offset) {
+			if err := add(); err != nil {
+				return &os.PathError{Op: "index", Path: p.name, Err: err}
+			}
 		}
-		if err == nil && whole {
-			err = add()
-		}
-		if err == nil && !ended {
+		if last = nil; err == nil {
+			damage.records++
 			last, err = lineOf(rec, name)
 		}
-		if err != nil {
-			return &os.PathError{Op: "index", Path: p.name, Err: err}
+		if fault, ok := errors.AsType[*warc.Fault](err); ok && !ended {
+			damage.add(p.name, fault)
+			err = r.Resume()
+			ended = err == io.EOF
 		}
-		if ended {
+		switch {
+		case ended:
 			return nil
+		case err != nil:
+			return &os.PathError{Op: "index", Path: p.name, Err: err}
 		}
 	}
 }

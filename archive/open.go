@@ -57,7 +57,8 @@ func (p place) open() (*os.File, *io.SectionReader, error) {
 // and folders of these. An index NAME.cdxj beside a file, or index.cdxj in a folder, is used if it
 // is of the files as they are. Without one, the files are read once and an index is made in a
 // temporary file. A file that is still being written (.warc.gz.open) is read up to its last whole
-// record. If ctx ends before the Archive is open, Open ends with its error.
+// record. A file with faults is read around them: see [Archive.Damage]. If ctx ends before the Archive
+// is open, Open ends with its error.
 func Open(ctx context.Context, names ...string) (*Archive, error) {
 	a := new(Archive)
 	o := &opener{ctx: ctx, Archive: a, loose: &part{files: make(map[string]place)}}
@@ -83,9 +84,12 @@ func (o *opener) open(names []string) error {
 	}
 	if len(o.loose.files) > 0 {
 		o.parts = append(o.parts, o.loose)
-		if err := o.loose.makeIndex(o.ctx); err != nil {
+		if err := o.loose.makeIndex(o.ctx, &o.damage); err != nil {
 			return err
 		}
+	}
+	if o.damage.Count > 0 && o.damage.records == 0 && len(o.parts) == 1 {
+		return &o.damage // nothing can be read
 	}
 	o.nameFiles()
 	return nil
@@ -251,10 +255,10 @@ func (p *part) fits() (bool, error) {
 }
 
 // makeIndex makes the index of the files in a temporary file.
-func (p *part) makeIndex(ctx context.Context) error {
+func (p *part) makeIndex(ctx context.Context, damage *DamageError) error {
 	var s cdx.Sorter
-	for name, place := range p.files {
-		if err := indexFile(ctx, place, name, &s); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if err := indexFile(ctx, p.files[name], name, &s, damage); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}

@@ -1,12 +1,18 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/fetch1738/fetch1738/archive/internal/warctest"
 	"github.com/fetch1738/fetch1738/archive/warc"
 )
 
@@ -53,5 +59,62 @@ func TestOpenCanceled(t *testing.T) {
 		if err := WriteIndex(&limited{t.Context(), asked}, io.Discard, name); !errors.Is(err, context.Canceled) {
 			t.Errorf("after %d reads: WriteIndex: %v", asked, err)
 		}
+	}
+}
+
+// TestDamage opens files with faults: the captures before and behind them are there.
+func TestDamage(t *testing.T) {
+	hello := func(letter string) warctest.Record {
+		return warctest.New(warc.Resource, "gopher://h/0/"+letter, 0, "text/plain", "hello", nil)
+	}
+	for _, name := range []string{"x.warc", "x.warc.gz"} {
+		path := warctest.Write(t, filepath.Join(t.TempDir(), name), hello("a"), hello("b"), hello("c"))
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := open(t, path)
+		lost, err := a.Find("gopher://h/0/b", time.Time{})
+		if err != nil || a.Damage() != nil {
+			t.Fatal(err, a.Damage())
+		}
+		for i := lost.offset + 4; i < lost.offset+40; i++ { // in the header of the record, or the data of the member
+			file[i] = 0xFF
+		}
+		if err := os.WriteFile(path, file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		a = open(t, path)
+		for _, letter := range []string{"a", "c"} {
+			if _, body, err := content(t, a, "gopher://h/0/"+letter, time.Time{}); body != "hello" || err != nil {
+				t.Errorf("%s: %s: %q, %v", name, letter, body, err)
+			}
+		}
+		if _, err := a.Find("gopher://h/0/b", time.Time{}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+		var index bytes.Buffer
+		for _, err := range []error{a.Damage(), WriteIndex(t.Context(), &index, path)} {
+			damage, ok := errors.AsType[*DamageError](err)
+			if !ok || damage.Count != 1 || damage.Faults[0].Path != path || damage.Faults[0].Err.(*warc.Fault).Offset != lost.offset {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if text := index.String(); !strings.Contains(text, "gopher://h/0/a") || !strings.Contains(text, "gopher://h/0/c") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// TestNotModified: a revisit that names no capture and has no digest is of the one before it.
+func TestNotModified(t *testing.T) {
+	const url = "http://h.example/"
+	page := func(after int, text string) warctest.Record {
+		return warctest.New(warc.Response, url, after, warctest.Response, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"+text, nil)
+	}
+	again := warctest.New(warc.Revisit, url, 20, warctest.Response, "HTTP/1.1 304 Not Modified\r\n\r\n", warc.Header{{Name: warc.FieldProfile, Value: warc.NotModified}})
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), page(0, "one"), page(10, "two"), again, page(30, "new")))
+	if _, body, err := content(t, a, url, warctest.Day.Add(20*time.Second)); body != "two" || err != nil {
+		t.Errorf("%q, %v", body, err)
 	}
 }

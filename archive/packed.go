@@ -59,7 +59,7 @@ func (o *opener) addWACZ(name string) (err error) {
 	if len(p.files) == 0 {
 		return errors.New("the WACZ file has no WARC files in the folder archive")
 	}
-	if err := p.openIndexes(o.ctx, indexes, file, info.Size()); err != nil {
+	if err := o.openIndexes(p, indexes, file, info.Size()); err != nil {
 		return errors.Join(err, p.close())
 	}
 	o.parts = append(o.parts, p)
@@ -94,9 +94,9 @@ func inPlace(f *zip.File, name string, size int64) (place, error) {
 
 // openIndexes opens the index. One of this module is searched in place. Others are sorted by our keys
 // in a temporary file, also if they are compressed. Without an index, one is made.
-func (p *part) openIndexes(ctx context.Context, indexes []*zip.File, file *os.File, size int64) error {
+func (o *opener) openIndexes(p *part, indexes []*zip.File, file *os.File, size int64) error {
 	if len(indexes) == 0 {
-		return p.makeIndex(ctx)
+		return p.makeIndex(o.ctx, &o.damage)
 	}
 	if f := indexes[0]; len(indexes) == 1 && f.Method == zip.Store && !strings.HasSuffix(f.Name, ".gz") {
 		at, err := inPlace(f, "", size)
@@ -115,11 +115,11 @@ func (p *part) openIndexes(ctx context.Context, indexes []*zip.File, file *os.Fi
 	var s cdx.Sorter
 	left := maxRatio * size
 	for _, f := range indexes {
-		if err := copyIndex(ctx, f, &s, &left); err != nil {
+		if err := copyIndex(o.ctx, f, &s, &left); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, errors.Join(err, s.Close()))
 		}
 	}
-	return p.sortIndex(ctx, &s)
+	return p.sortIndex(o.ctx, &s)
 }
 
 // ownField is in all lines that this module writes.

@@ -82,3 +82,12 @@ func (s *sum) fault(what string) *Fault {
 	}
 	return &Fault{Field: s.field, Wrong: fmt.Sprintf("%s is %s", s.field, s.value), Right: fmt.Sprintf("the %s has %s:%s", what, s.algorithm, text)}
 }
+
+// SameDigest reports whether two digests may be of the same octets. Some programs leave the name of
+// the algorithm out. An empty digest is not known, and may be the same as any.
+func SameDigest(a, b string) bool {
+	if a == "" || b == "" {
+		return true
+	}
+	return strings.EqualFold(a[strings.IndexByte(a, ':')+1:], b[strings.IndexByte(b, ':')+1:])
+}

@@ -74,7 +74,8 @@ func ReadAt(file io.ReaderAt, offset int64) (*Record, error) {
 func (r *Reader) Whole() int64 { return r.whole }
 
 // Next returns the next record, or io.EOF after the last one. What is left of the block of the
-// previous one is skipped. Other errors are a *[Fault] or those of reading the file, and stay.
+// previous one is skipped. Other errors are a *[Fault] or those of reading the file, and stay; see
+// Resume.
 func (r *Reader) Next() (*Record, error) {
 	if r.finish() != nil || r.err != nil {
 		return nil, r.err
@@ -218,6 +219,15 @@ func (r *Reader) lengthFault(but string) error {
 			f.Err = io.ErrUnexpectedEOF
 		}
 	}
+	return err
+}
+
+// Resume moves behind the [Fault] that Next has returned: to the next gzip member, or in a file
+// without gzip to the next line that begins a record. The error is io.EOF if there is none, or that of
+// reading the file.
+func (r *Reader) Resume() error {
+	_, err := r.resync()
+	r.err = err
 	return err
 }
 

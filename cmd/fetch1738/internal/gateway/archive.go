@@ -9,10 +9,10 @@ import (
 	"github.com/fetch1738/fetch1738/gateway"
 )
 
-// archive returns the Resolver for the pages of an archive, and what the first page shows. The caller
-// must call end after it has closed the Resolver.
-func (o *options) archive(ctx context.Context) (resolver *fetch1738.Resolver, past *gateway.Archive, end func(), err error) {
-	replay, end, err := play.OpenReplay(ctx, o.archives, o.at)
+// archive returns the Resolver for the pages of an archive, and what the first page shows. It calls
+// warn with what cannot be read. The caller must call end after it has closed the Resolver.
+func (o *options) archive(ctx context.Context, warn func(format string, args ...any)) (resolver *fetch1738.Resolver, past *gateway.Archive, end func(), err error) {
+	replay, end, err := play.OpenReplay(ctx, o.archives, o.at, warn)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -174,7 +174,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	var past *gateway.Archive
 	if o.archives != nil {
 		var end func()
-		if resolver, past, end, err = o.archive(ctx); err != nil && ctx.Err() != nil {
+		if resolver, past, end, err = o.archive(ctx, v.Std.Warn); err != nil && ctx.Err() != nil {
 			return exit.OfSignal(ctx)
 		} else if err != nil {
 			return v.Fail(exit.Read, "%s", stdio.Line(err.Error()))

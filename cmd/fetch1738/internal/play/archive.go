@@ -11,8 +11,9 @@ import (
 )
 
 // OpenReplay opens a Replay of archives, by the names of their files, at the time of an option --at;
-// "" means the last captures. The caller must call end.
-func OpenReplay(ctx context.Context, names []string, at string) (past *replay.Replay, end func(), err error) {
+// "" means the last captures. It calls warn with what cannot be read of the files. The caller must call
+// end.
+func OpenReplay(ctx context.Context, names []string, at string, warn func(format string, args ...any)) (past *replay.Replay, end func(), err error) {
 	when, err := parseTime(at)
 	if err != nil {
 		return nil, nil, err
@@ -20,6 +21,9 @@ func OpenReplay(ctx context.Context, names []string, at string) (past *replay.Re
 	a, err := archive.Open(ctx, names...)
 	if err != nil {
 		return nil, nil, err
+	}
+	if damage := a.Damage(); damage != nil {
+		warn("%v", damage)
 	}
 	past, err = replay.New(a, when)
 	if err == nil && len(past.Sites()) == 0 {

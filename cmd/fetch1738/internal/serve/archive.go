@@ -13,7 +13,7 @@ import (
 
 // serveArchive serves the sites of archives until ctx ends.
 func (o *options) serveArchive(ctx context.Context) int {
-	replay, end, err := play.OpenReplay(ctx, o.archives, o.at)
+	replay, end, err := play.OpenReplay(ctx, o.archives, o.at, o.Std.Warn)
 	if err != nil && ctx.Err() != nil {
 		return exit.OfSignal(ctx)
 	}

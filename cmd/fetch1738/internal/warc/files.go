@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,6 +64,26 @@ func (o *options) failed(name string, err error) int {
 		return o.Fail(found, "%s", stdio.Line(name+": "+bad.Error()))
 	}
 	return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+}
+
+// scan calls use with each record of a file, and damaged with each fault. It reads on behind a fault.
+func scan(file io.Reader, use func(*warc.Record) error, damaged func(*warc.Fault) error) error {
+	r := warc.NewReader(file)
+	for {
+		rec, err := r.Next()
+		if err == nil {
+			err = use(rec)
+		}
+		if fault, ok := errors.AsType[*warc.Fault](err); ok {
+			err = cmp.Or(damaged(fault), r.Resume())
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }
 
 // expand replaces folders by the WARC files in them.

@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
+	archives "github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // get writes the document of a record.
@@ -29,14 +33,7 @@ func (o *options) get(ctx context.Context, args []string) int {
 		return o.Fail(exit.Read, "%v", err)
 	}
 	defer file.Close()
-	offset, err := strconv.ParseInt(args[1], 10, 64)
-	if err != nil {
-		offset, err = find(&input{ReadCloser: file, ctx: ctx}, args[1])
-	}
-	var rec *warc.Record
-	if err == nil {
-		rec, err = warc.ReadAt(file, offset)
-	}
+	rec, err := o.find(ctx, file, args[1])
 	out := stdio.CheckOutput(o.Std.Out)
 	if err == nil {
 		err = o.write(out, rec)
@@ -48,7 +45,7 @@ func (o *options) get(ctx context.Context, args []string) int {
 		return o.Fail(exit.Write, "%v", out.Err())
 	case errors.Is(err, errNoRecord):
 		return o.Fail(exit.NotFound, "%s", stdio.Line(fmt.Sprintf("%s: %v", name, err)))
-	case err != nil:
+	case err != nil && !errors.Is(err, fetch.ErrTruncated):
 		return o.failed(name, err)
 	case rec.Header.Get(warc.FieldTruncated) != "":
 		return o.Fail(exit.Partial, "%s", stdio.Line(fmt.Sprintf("%s: the document was not received completely (%s)", name, rec.Header.Get(warc.FieldTruncated))))
@@ -58,38 +55,88 @@ func (o *options) get(ctx context.Context, args []string) int {
 
 var errNoRecord = errors.New("there is no document of this URL")
 
-// find returns the offset of the last document of a URL. If that is a revisit, it is the record that
-// has its payload.
-func find(file io.Reader, url string) (int64, error) {
-	r := warc.NewReader(file)
-	found, last := make(map[string]int64), int64(-1)
-	var err error
-	for {
-		rec, next := r.Next()
-		if next == io.EOF {
-			break
-		}
-		if next != nil {
-			return 0, next
-		}
-		if rec.TargetURI() != url {
-			continue
-		}
-		digest := strings.Clone(rec.Header.Get(warc.FieldPayloadDigest)) // not all of the header
-		switch rec.Type() {
-		case warc.Resource, warc.Response:
-			found[digest], last, err = rec.Offset, rec.Offset, nil
-		case warc.Revisit:
-			var ok bool
-			if last, ok = found[digest]; !ok {
-				err = fmt.Errorf("%w with content: the last one, at offset %d, refers to a record of another file", errNoRecord, rec.Offset)
+// find returns the record at an offset, or the last one of a URL. In place of a revisit it is the
+// record that has its payload, unless the record at an offset is to be shown.
+func (o *options) find(ctx context.Context, file *os.File, arg string) (*warc.Record, error) {
+	var rec *warc.Record
+	offset, notNumber := strconv.ParseInt(arg, 10, 64)
+	err := notNumber
+	if notNumber == nil {
+		rec, err = warc.ReadAt(file, offset)
+	} else {
+		rec, err = best(ctx, file, func(rec *warc.Record) int {
+			if t := rec.Type(); rec.TargetURI() == arg && (t == warc.Resource || t == warc.Response || t == warc.Revisit) {
+				return 1
 			}
+			return 0
+		})
+	}
+	if shown := notNumber == nil && (o.head || o.record); err != nil || rec.Type() != warc.Revisit || shown {
+		return rec, err
+	}
+	original, err := best(ctx, file, originalOf(rec))
+	if errors.Is(err, errNoRecord) {
+		err = fmt.Errorf("%w with content: the last one, at offset %d, refers to a record of another file", errNoRecord, rec.Offset)
+	}
+	return original, err
+}
+
+// originalOf ranks the records that a revisit may refer to: the one whose ID it has, one with the URL
+// and date that it has, then an earlier one of the same URL with the same digest. A revisit without a
+// digest is of the document that the server did not send again: the one before it.
+func originalOf(revisit *warc.Record) func(*warc.Record) int {
+	h := revisit.Header
+	id, digest := strings.Trim(h.Get(warc.FieldRefersTo), "<>"), h.Get(warc.FieldPayloadDigest)
+	url := h.Get(warc.FieldRefersToTargetURI)
+	date, err := warc.ParseDate(h.Get(warc.FieldRefersToDate))
+	named := err == nil && url != ""
+	return func(rec *warc.Record) int {
+		has := rec.Header.Get(warc.FieldPayloadDigest)
+		switch same := warc.SameDigest(has, digest); {
+		case rec.Type() != warc.Resource && rec.Type() != warc.Response || !same:
+			return 0
+		case id != "" && rec.ID() == id:
+			return 3
+		case named && rec.TargetURI() == url && rec.Date().Truncate(time.Second).Equal(date.Truncate(time.Second)):
+			return 2
+		case rec.TargetURI() == revisit.TargetURI() && rec.Offset < revisit.Offset && (digest == "" && id == "" && !named || digest != "" && has != ""):
+			return 1
 		}
+		return 0
 	}
-	if last < 0 {
-		err = errNoRecord
+}
+
+// best returns the last record with the highest rank above 0. If there is none, the error is the first
+// fault of the file, or errNoRecord.
+func best(ctx context.Context, file *os.File, rank func(*warc.Record) int) (*warc.Record, error) {
+	offset, nth, highest := int64(-1), 0, 1
+	last, n := int64(-1), 0 // where records begin, and how many before this one begin there
+	var damage error
+	err := scan(&input{ReadCloser: io.NopCloser(io.NewSectionReader(file, 0, 1<<62)), ctx: ctx}, func(rec *warc.Record) error {
+		if n++; rec.Offset != last {
+			last, n = rec.Offset, 0
+		}
+		if r := rank(rec); r >= highest {
+			offset, nth, highest = rec.Offset, n, r
+		}
+		return nil
+	}, func(fault *warc.Fault) error {
+		damage = cmp.Or[error](damage, fault)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case offset < 0:
+		return nil, cmp.Or(damage, errNoRecord)
+	case nth == 0:
+		return warc.ReadAt(file, offset)
 	}
-	return last, err
+	var rec *warc.Record // not the first one of its gzip member
+	for r := warc.NewReader(io.NewSectionReader(file, offset, 1<<62-offset)); err == nil && nth >= 0; nth-- {
+		rec, err = r.Next()
+	}
+	return rec, err
 }
 
 // write writes the document, the head or all of a record. A terminal gets no control characters.
@@ -107,23 +154,25 @@ func (o *options) write(out io.Writer, rec *warc.Record) error {
 }
 
 func (o *options) writeRaw(out io.Writer, rec *warc.Record) error {
+	if !o.head && !o.record {
+		doc, err := archives.DocumentOf(rec)
+		if err == nil {
+			_, err = io.Copy(out, doc.Body)
+		}
+		return err
+	}
 	payload, err := rec.Payload()
 	if err != nil {
 		return err
 	}
-	if o.head || o.record {
-		fmt.Fprintf(out, "WARC/%s\r\n", rec.Version)
-		for _, f := range rec.Header {
-			fmt.Fprintf(out, "%s: %s\r\n", f.Name, f.Value)
-		}
-		if _, err := fmt.Fprintf(out, "\r\n%s", payload.Head); err != nil {
-			return err
-		}
+	fmt.Fprintf(out, "WARC/%s\r\n", rec.Version)
+	for _, f := range rec.Header {
+		fmt.Fprintf(out, "%s: %s\r\n", f.Name, f.Value)
 	}
-	if o.head {
-		return nil
+	if _, err := fmt.Fprintf(out, "\r\n%s", payload.Head); err != nil || o.head {
+		return err
 	}
-	if _, err = io.Copy(out, payload); err == nil && o.record {
+	if _, err = io.Copy(out, payload); err == nil {
 		_, err = io.WriteString(out, "\r\n\r\n")
 	}
 	return err

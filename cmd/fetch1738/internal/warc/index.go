@@ -12,7 +12,6 @@ import (
 
 	archives "github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/wacz"
-	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
@@ -37,24 +36,28 @@ func (o *options) index(ctx context.Context, files []string) int {
 		defer func() { _ = os.Remove(out.Name()) }() // unless it is renamed
 		to = stdio.CheckFile(out)
 	}
+	code := exit.OK
 	done := make(chan error, 1)
 	go func() { // reading does not end with the context
 		buffered := bufio.NewWriterSize(to, 64<<10)
-		done <- cmp.Or(work(buffered), buffered.Flush())
+		err := work(buffered)
+		if failed := buffered.Flush(); err == nil || failed != nil {
+			err = failed
+		}
+		done <- err
 	}()
 	select {
 	case <-ctx.Done():
 		return exit.OfSignal(ctx)
 	case err := <-done:
+		damage, damaged := errors.AsType[*archives.DamageError](err)
 		switch {
 		case to.Err() != nil:
 			return o.Fail(exit.Write, "%s", stdio.Line(to.Err().Error()))
+		case damaged:
+			code = o.damaged(damage)
 		case err != nil:
-			code := exit.Read
-			if _, bad := errors.AsType[*warc.Fault](err); bad {
-				code = found
-			}
-			return o.Fail(code, "%s", stdio.Line(err.Error()))
+			return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
 		}
 	}
 	if out != nil {
@@ -63,7 +66,18 @@ func (o *options) index(ctx context.Context, files []string) int {
 			return o.Fail(exit.Write, "%s", stdio.Line(err.Error()))
 		}
 	}
-	return exit.OK
+	return code
+}
+
+// damaged reports what an index does not have, and returns the exit code.
+func (o *options) damaged(d *archives.DamageError) int {
+	for _, fault := range d.Faults {
+		o.Fail(found, "%s", stdio.Line(fault.Error()))
+	}
+	if more := d.Count - int64(len(d.Faults)); more > 0 {
+		o.Fail(found, "%s", count(more, "more fault"))
+	}
+	return found
 }
 
 // pack writes a WACZ file.
@@ -73,5 +87,5 @@ func (o *options) pack(ctx context.Context, w io.Writer, files []string) error {
 		return err
 	}
 	about := wacz.Options{Title: strings.TrimSuffix(filepath.Base(o.wacz), ".wacz"), Software: "fetch1738/" + version.String()}
-	return errors.Join(wacz.Write(w, a, about), a.Close())
+	return cmp.Or(wacz.Write(w, a, about), a.Close(), a.Damage())
 }

@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -34,24 +35,24 @@ type jsonRecord struct {
 func (o *options) list(ctx context.Context, args []string) int {
 	return o.each(ctx, args, func(name string, file io.Reader, out io.Writer) error {
 		w := bufio.NewWriter(out)
-		r := warc.NewReader(file)
-		for {
-			rec, err := r.Next()
-			var line jsonRecord
-			if err == nil {
-				line, err = describe(name, rec)
-			}
+		var last *warc.Fault
+		err := scan(file, func(rec *warc.Record) error {
+			line, err := describe(name, rec)
 			if err == nil {
 				err = o.showRecord(w, line)
 			}
-			switch {
-			case err == io.EOF:
-				return w.Flush()
-			case err != nil:
-				_ = w.Flush()
-				return err
+			return err
+		}, func(fault *warc.Fault) error {
+			if last != nil {
+				o.failed(name, last)
 			}
+			last = fault
+			return w.Flush()
+		})
+		if err = cmp.Or(err, w.Flush()); err == nil && last != nil {
+			err = last
 		}
+		return err
 	})
 }
 

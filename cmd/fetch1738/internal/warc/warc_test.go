@@ -2,9 +2,11 @@ package warc
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -143,7 +145,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%+v, want %+v", r, want)
 	}
 	damage(t, name, "page\n\r\n\r\n", "page\n-\n\r\n")
-	if code, out, errs := ran(t, "", "list", name); code != 1 || strings.Count(out, "\n") != 6 || !strings.Contains(errs, "(1) warc: "+name+": record at offset ") {
+	if code, out, errs := ran(t, "", "list", name); code != 1 || strings.Count(out, "\n") != 7 || !strings.HasSuffix(out, " ftp://h/cut\n") || !strings.Contains(errs, "(1) warc: "+name+": record at offset ") {
 		t.Errorf("%d %q %q", code, out, errs)
 	}
 }
@@ -198,3 +200,137 @@ func TestOutput(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// text returns a record as another program may have written it. more are lines of its header.
+func text(typ warc.Type, url, date, block string, more ...string) string {
+	head := []string{"WARC/1.0", "WARC-Type: " + string(typ), "WARC-Target-URI: " + url, "WARC-Date: 2024-01-0" + date + "T03:04:05Z",
+		"WARC-Record-ID: <urn:test:" + url + date + ">", "Content-Type: application/http;msgtype=response", fmt.Sprintf("Content-Length: %d", len(block))}
+	return strings.Join(append(head, more...), "\r\n") + "\r\n\r\n" + block + "\r\n\r\n"
+}
+
+// hello is a response that brings "hello".
+const hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+// zipped returns texts as a gzip member each.
+func zipped(texts ...string) string {
+	var b bytes.Buffer
+	for _, text := range texts {
+		zip := gzip.NewWriter(&b)
+		_, _ = io.WriteString(zip, text)
+		_ = zip.Close()
+	}
+	return b.String()
+}
+
+// got runs get for a file of that content.
+func got(t *testing.T, content string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "x.warc")
+	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	last := len(args) - 1
+	return ran(t, "", append(append([]string{"get"}, args[:last]...), name, args[last])...)
+}
+
+// TestGetChunks writes the documents of responses that are stored in chunks, or say so.
+func TestGetChunks(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for body, want := range map[string]struct {
+		out  string
+		code int
+	}{
+		"5\r\nhello\r\n0\r\n\r\n":                      {"hello", 0},
+		"3;x=y\r\nhel\r\n2\r\nlo\r\n0\r\nA: b\r\n\r\n": {"hello", 0},
+		"0\r\n\r\n":      {"", 0},
+		"hello":          {"hello", 0}, // the program has joined them
+		"5\r\nhello\r\n": {"hello", 26},
+	} {
+		file := text(warc.Response, "http://h/", "1", head+body)
+		if code, out, errs := got(t, file, "http://h/"); out != want.out || code != want.code || (errs == "") != (code == 0) {
+			t.Errorf("%q: %d %q %q", body, code, out, errs)
+		}
+		if _, out, _ := got(t, file, "--record", "http://h/"); out != file {
+			t.Errorf("%q: --record %q, want %q", body, out, file)
+		}
+	}
+	cut := text(warc.Response, "http://h/", "1", head+"5\r\nhello\r\n9\r\nwor", "WARC-Truncated: disconnect")
+	if code, out, errs := got(t, cut, "http://h/"); code != 18 || out != "hellowor" || !strings.Contains(errs, "(disconnect)") {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+}
+
+// TestGetRevisit finds the record with the payload by every field that may name it.
+func TestGetRevisit(t *testing.T) {
+	const digest, head = "WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N", "HTTP/1.1 304 Not Modified\r\n\r\n"
+	named := []string{"WARC-Refers-To-Target-URI: http://h/a", "WARC-Refers-To-Date: 2024-01-01T03:04:05Z"}
+	one := text(warc.Response, "http://h/a", "1", hello, digest)
+	other := text(warc.Response, "http://h/a", "2", "HTTP/1.1 200 OK\r\n\r\nother")
+	for name, tc := range map[string]struct {
+		file []string
+		out  string
+		code int
+	}{
+		"by URL and date":            {[]string{one, other, text(warc.Revisit, "http://h/b", "3", head, named...)}, "hello", 0},
+		"by URL and date, later":     {[]string{text(warc.Revisit, "http://h/b", "3", head, named...), one}, "hello", 0},
+		"by ID":                      {[]string{one, other, text(warc.Revisit, "http://h/b", "3", head, "WARC-Refers-To: <urn:test:http://h/a1>")}, "hello", 0},
+		"by digest":                  {[]string{one, other, text(warc.Revisit, "http://h/a", "3", head, digest)}, "hello", 0},
+		"by digest without its name": {[]string{one, other, text(warc.Revisit, "http://h/a", "3", head, digest[:21]+digest[26:])}, "hello", 0},
+		"not modified":               {[]string{one, other, text(warc.Revisit, "http://h/a", "3", head, "WARC-Profile: "+warc.NotModified), text(warc.Response, "http://h/c", "4", hello)}, "other", 0},
+		"in another file":            {[]string{other, text(warc.Revisit, "http://h/a", "3", head, named...)}, "", 78},
+		"with another digest":        {[]string{one, text(warc.Revisit, "http://h/b", "3", head, append(named, "WARC-Payload-Digest: sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")...)}, "", 78},
+	} {
+		file, url := strings.Join(tc.file, ""), "http://h/b"
+		if !strings.Contains(file, url) {
+			url = "http://h/a"
+		}
+		code, out, errs := got(t, file, url)
+		if code != tc.code || out != tc.out || (code != 0) != strings.Contains(errs, "another file") {
+			t.Errorf("%s: %d %q %q", name, code, out, errs)
+		}
+		if _, out, _ := got(t, zipped(tc.file...), url); out != tc.out {
+			t.Errorf("%s, compressed: %q", name, out)
+		}
+	}
+	file := one + text(warc.Revisit, "http://h/b", "3", head, named...)
+	at := fmt.Sprint(len(one))
+	if code, out, errs := got(t, file, at); code != 0 || out != "hello" {
+		t.Errorf("by offset: %d %q %q", code, out, errs)
+	}
+	if code, out, errs := got(t, file, "--record", at); code != 0 || out != file[len(one):] {
+		t.Errorf("by offset: %d %q %q", code, out, errs)
+	}
+}
+
+// TestGetFromDamage writes documents whose own record is whole.
+func TestGetFromDamage(t *testing.T) {
+	a, b, c := text(warc.Response, "http://h/a", "1", hello), text(warc.Response, "http://h/b", "1", strings.Repeat(hello, 9)), text(warc.Response, "http://h/c", "1", hello)
+	long := strings.Replace(b, "Content-Length: ", "Content-Length: 1", 1)
+	flipped := []byte(zipped(b))
+	flipped[len(flipped)/2] ^= 4
+	for name, tc := range map[string]struct {
+		file string
+		lost string // the URL that cannot be read
+	}{
+		"the last is cut":           {zipped(a, c) + zipped(b)[:60], "http://h/b"},
+		"one is cut":                {zipped(a) + zipped(b)[:90] + zipped(b, c), ""},
+		"an octet differs":          {zipped(a) + string(flipped) + zipped(c), "http://h/b"},
+		"the length is too large":   {zipped(a, long, c), "http://h/b"},
+		"it is too large by one":    {a + strings.Replace(b, "Content-Length: 396", "Content-Length: 397", 1) + c, ""},
+		"empty lines between them":  {a + "\r\n\r\n" + b + c, ""},
+		"NUL at the end":            {zipped(a, b, c) + strings.Repeat("\x00", 512), ""},
+		"something before them":     {"x\r\n" + a + b + c, ""},
+		"all in one member":         {zipped(a + b + c), ""},
+		"the length is not correct": {a + strings.Replace(b, "Content-Length: ", "Content-Length: -", 1) + c, "http://h/b"},
+	} {
+		for _, url := range []string{"http://h/a", "http://h/b", "http://h/c"} {
+			code, out, errs := got(t, tc.file, url)
+			switch {
+			case url == tc.lost && (code != 1 || !strings.Contains(errs, "record at offset")):
+				t.Errorf("%s: %s: %d %q", name, url, code, errs)
+			case url != "http://h/b" && (code != 0 || out != "hello"):
+				t.Errorf("%s: %s: %d %q %q", name, url, code, out, errs)
+			}
+		}
+	}
+}
