@@ -72,7 +72,7 @@ func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 }
 
 // A DamageError says that parts of WARC files cannot be read. The records before and behind them are
-// read all the same.
+// read anyway.
 type DamageError struct {
 	// Faults are the first of the faults, at most 20: each is a *[warc.Fault] with the name of its
 	// file.

@@ -223,7 +223,7 @@ func (r *Reader) lengthFault(but string) error {
 }
 
 // Resume moves behind the [Fault] that Next has returned: to the next gzip member, or in a file
-// without gzip to the next line that begins a record. The error is io.EOF if there is none, or that of
+// without gzip to the next line that begins a record. The error is io.EOF if no more follows, or that of
 // reading the file.
 func (r *Reader) Resume() error {
 	_, err := r.resync()

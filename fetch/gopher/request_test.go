@@ -61,8 +61,8 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: sends %s, %v; want %s", url, quote(got), err, want)
 		}
 	}
-	if rows != 40 {
-		t.Errorf("%d rows, want 40", rows)
+	if rows != 43 {
+		t.Errorf("%d rows, want 43", rows)
 	}
 }
 
