@@ -21,7 +21,6 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -128,14 +127,6 @@ type Crawl struct {
 	// Report, if not nil, is called for each [Event]. Calls are never concurrent. The crawl waits
 	// for Report to return.
 	Report func(Event)
-}
-
-// Records are files of records. A *[warc.Writer] for a folder is one.
-type Records interface {
-	// Sync writes what was recorded so far to the disk, and returns where that ends.
-	Sync() (warc.Mark, error)
-	// Rewind removes what another process, which has ended, has recorded after a Mark.
-	Rewind(warc.Mark) error
 }
 
 // A Link is a URL that a document has.

@@ -93,25 +93,6 @@ func (j *job) do(ctx context.Context) {
 	}
 }
 
-// write is called before records are written, and written after the job is done.
-func (j *job) write() {
-	j.holding.Lock()
-	defer j.holding.Unlock()
-	if !j.holds {
-		j.holds = true
-		j.run.writing.RLock()
-	}
-}
-
-func (j *job) written() {
-	j.holding.Lock()
-	defer j.holding.Unlock()
-	if j.holds {
-		j.holds = false
-		j.run.writing.RUnlock()
-	}
-}
-
 func (j *job) connected() {
 	j.sent, j.opened = true, true
 	j.run.gates.connected(j)

@@ -57,7 +57,7 @@ func debianServer(t *testing.T) string {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
-		t.Skip(err)
+		t.Skipf("%v: the server of Debian is not installed", err)
 	}
 	cmd := exec.Command(program, "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", "-1")
 	out, err := cmd.StderrPipe()

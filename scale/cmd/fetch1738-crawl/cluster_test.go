@@ -309,7 +309,7 @@ func debianServer(t testing.TB) *natsServer {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
 		}
-		t.Skip(err)
+		t.Skipf("%v: the server of Debian is not installed", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.2:0") // nobody else uses this address
 	if err != nil {
