@@ -57,7 +57,6 @@ func (w *Writer) Rewind(m Mark) error {
 	for i, name := range names {
 		names[i] = strings.TrimSuffix(name, OpenSuffix)
 	}
-	slices.Sort(names)
 	if slices.Contains(names, m.File) {
 		err = errors.Join(err, w.shorten(m.File, m.Size))
 		for _, name := range after(m.File, names) {
@@ -67,25 +66,42 @@ func (w *Writer) Rewind(m Mark) error {
 	return errors.Join(err, folder.Close())
 }
 
-var numbered = regexp.MustCompile(`^(.+)-\d{14}-(\d{5,})-(\d+\.warc(?:\.gz)?)$`)
+// numbered matches the name of a file in a folder: prefix, serial, and the number of its Writer.
+var numbered = regexp.MustCompile(`^(.+)-\d{14}-(\d{5,})-(\d+)\.warc(?:\.gz)?$`)
 
-// after returns the files that the Writer of a file has begun after it. The names are sorted.
-// Another process with the same number has begun with the serial 1.
+// after returns the files that the Writer of a file has begun after it.
 func after(file string, names []string) (list []string) {
-	before := numbered.FindStringSubmatch(file)
+	of := numbered.FindStringSubmatch(file)
+	if of == nil {
+		return nil
+	}
+	last, _ := strconv.Atoi(of[2])
 	for _, name := range names {
 		at := numbered.FindStringSubmatch(name)
-		if before == nil || at == nil || name <= file || at[1] != before[1] || at[3] != before[3] {
+		if at == nil || at[1] != of[1] || at[3] != of[3] {
 			continue
 		}
-		serial, errA := strconv.Atoi(at[2])
-		last, errB := strconv.Atoi(before[2])
-		if errA != nil || errB != nil || serial != last+1 {
-			break
+		if serial, err := strconv.Atoi(at[2]); err == nil && serial > last {
+			list = append(list, name)
 		}
-		list, before = append(list, name), at
 	}
 	return list
+}
+
+// vacantNumber returns a number that no file with a prefix has: that of this process, or one above
+// it. In a container each process may have the same number as the one before it.
+func vacantNumber(prefix string, names []string) int {
+	taken := make(map[string]bool)
+	for _, name := range names {
+		if at := numbered.FindStringSubmatch(strings.TrimSuffix(name, OpenSuffix)); at != nil && at[1] == prefix {
+			taken[at[3]] = true
+		}
+	}
+	number := os.Getpid()
+	for taken[strconv.Itoa(number)] {
+		number++
+	}
+	return number
 }
 
 // shorten cuts a file to a size.

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -118,7 +119,7 @@ func TestRewind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			apart := begin(t, dir, 0) // a later one with the same number of the process
+			apart := begin(t, dir, 0) // a later one of the same process
 			put(t, apart, "u:apart")
 			if err := apart.Close(); err != nil {
 				t.Fatal(err)
@@ -134,6 +135,57 @@ func TestRewind(t *testing.T) {
 			got := uris(t, dir)
 			want := append(strings.Fields(strings.Trim(c.want, "[]")), "u:apart")
 			if !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// A process that begins in the same second as the one before it, and with its number as in a
+// container, takes none of its files; and a clock that is set back hides none that follow a mark.
+func TestRewindSameProcess(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		step time.Duration // of the clock between files
+	}{{"the same second", 0}, {"a clock that is set back", -time.Hour}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, now := t.TempDir(), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			begin := func() *Writer {
+				w, err := Create(dir, Options{MaxSize: 1, Now: func() time.Time { now = now.Add(c.step); return now }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return w
+			}
+			var marks []Mark
+			for i := range 2 {
+				w := begin()
+				if i > 0 {
+					if err := w.Rewind(marks[i-1]); err != nil {
+						t.Fatal(err)
+					}
+				}
+				put(t, w, fmt.Sprintf("u:%d1", i))
+				if i == 0 { // more files than the second one writes before its mark
+					put(t, w, "u:02")
+				}
+				m, err := w.Sync()
+				if err != nil {
+					t.Fatal(err)
+				}
+				marks = append(marks, m)
+				put(t, w, fmt.Sprintf("u:%d3", i), fmt.Sprintf("u:%d4", i))
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w := begin()
+			if err := errors.Join(w.Rewind(marks[1]), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			got := uris(t, dir)
+			slices.Sort(got)
+			if want := []string{"u:01", "u:02", "u:11"}; !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})

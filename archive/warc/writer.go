@@ -55,6 +55,7 @@ type Writer struct {
 	size   int64        // of the whole records in file
 	bare   int64        // that of a warcinfo record alone; 0 in a file that had records before
 	serial int
+	number int // in the names of files
 	infoID string
 	buf    *bufio.Writer
 	zip    *gzip.Writer // nil before the first record
@@ -62,8 +63,10 @@ type Writer struct {
 }
 
 // Create returns a Writer for a folder, which is created if it does not exist. Its files are named
-// PREFIX-TIME-SERIAL-PROCESS.warc.gz. Files that a killed process has left are closed first, and a
-// half record at their end is cut. A file that is damaged before its end is an error. Other processes may write to files of the same folder.
+// PREFIX-TIME-SERIAL-NUMBER.warc.gz, where the number is that of the process, or a higher one if the
+// folder has files with it: those of one number are of one Writer. Files that a killed process has
+// left are closed first, and a half record at their end is cut. A file that is damaged before its end
+// is an error. Other processes may write to files of the same folder.
 func Create(dir string, o Options) (*Writer, error) {
 	w, err := newWriter(dir, o)
 	if err != nil {
@@ -77,6 +80,7 @@ func Create(dir string, o Options) (*Writer, error) {
 		return nil, err
 	}
 	names, err := folder.Readdirnames(-1)
+	w.number = vacantNumber(w.o.Prefix, names)
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".warc"+OpenSuffix) && !strings.HasSuffix(name, ".warc.gz"+OpenSuffix) {
 			continue
@@ -193,7 +197,7 @@ func (w *Writer) next() error {
 	if w.o.Plain {
 		suffix = ".warc"
 	}
-	name := fmt.Sprintf("%s-%s-%05d-%d%s", w.o.Prefix, w.o.Now().UTC().Format("20060102150405"), w.serial, os.Getpid(), suffix)
+	name := fmt.Sprintf("%s-%s-%05d-%d%s", w.o.Prefix, w.o.Now().UTC().Format("20060102150405"), w.serial, w.number, suffix)
 	w.name = filepath.Join(w.dir, name)
 	return w.open()
 }
