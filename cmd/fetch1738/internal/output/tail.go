@@ -30,10 +30,12 @@ func Tail(s *Sink) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-resume.Overlap), resume.Overlap))
+	return before(file, info.Size())
 }
 
-// Existing returns the last bytes of the file to which -C appends, if it has offset bytes.
+// Existing returns the last bytes of the file to which -C appends, if it has offset bytes. Another
+// process may append to the file meanwhile: those are the bytes before offset even then, and
+// opening the Sink reports the new size.
 func Existing(s *Sink, offset int64) ([]byte, error) {
 	if !s.append || offset <= 0 || s.Path == "" {
 		return nil, nil
@@ -45,7 +47,18 @@ func Existing(s *Sink, offset int64) ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() != offset {
 		return nil, nil
 	}
-	return Tail(s)
+	file, err := s.openPath(os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return before(file, offset)
+}
+
+// before returns the last bytes of a file up to offset end.
+func before(file io.ReaderAt, end int64) ([]byte, error) {
+	start := max(0, end-resume.Overlap)
+	return io.ReadAll(io.NewSectionReader(file, start, end-start))
 }
 
 // tailed is a body whose last bytes a Sink keeps.
