@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -172,9 +173,7 @@ func (d *deployment) run(t *testing.T) {
 	// All that the script and the recorder may run.
 	for _, tool := range []string{"cat", "curl", "env", "gzip", "mktemp", "od", "rm", "sed", "sleep", "tail", "tar", "tee", "tr", "uname", "unzip", hash} {
 		text := fmt.Sprintf(spy, requireTool(t, tool))
-		if err := os.WriteFile(filepath.Join(tools, tool), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		daemon.Program(t, filepath.Join(tools, tool), text)
 	}
 	script, err := filepath.Abs("../.github/action/deploy.sh")
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
 )
 
@@ -108,10 +109,7 @@ func newMatrix(t *testing.T) *matrix {
 		script += "if [ \"$1\" = mirror ]; then shift; set -- mirror --no-pipelining \"$@\"; else set -- --no-pipelining \"$@\"; fi\n"
 	}
 	script += "exec '" + buildCommand(t) + "' \"$@\"\n"
-	writeFile(t, filepath.Join(m.bin, "fetch1738"), script)
-	if err := os.Chmod(filepath.Join(m.bin, "fetch1738"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	daemon.Program(t, filepath.Join(m.bin, "fetch1738"), script)
 	return m
 }
 

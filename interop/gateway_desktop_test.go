@@ -32,9 +32,7 @@ func TestGatewayDesktop(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()
 	opened := filepath.Join(other, "opened")
 	browser := filepath.Join(other, "browser")
-	if err := os.WriteFile(browser, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>'"+opened+"'\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	daemon.Program(t, browser, "#!/bin/sh\nprintf '%s\\n' \"$@\" >>'"+opened+"'\n")
 	run := func(name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(patience(t), name, args...)

@@ -60,8 +60,7 @@ func (s *gophernicus) plant(t *testing.T) {
 		"docs/hello.txt": "hello gopher\nsecond line\n", "docs/dots.txt": dots, "docs/empty.txt": "", "docs/no-end.txt": "no line end",
 		"docs/utf8.txt": "gr\u00fcn\n", "with space/a b.txt": "spaced\n", "with#040/x.txt": "named like a space\n",
 		"bin.d/rand.bin": string(binary), "bin.d/dot.gif": "GIF89a\x01\x00\r\n.\r\n..x",
-		"map/gophermap":  "!Lab map\ninfo\n0Hello\t/docs/hello.txt\n7Search\t/cgi-bin/search\nhWeb\tURL:http://127.0.0.1/\n8Telnet\tguest\t127.0.0.1\t2323\n",
-		"cgi-bin/search": "#!/bin/sh\nprintf 'iquery=%s\\t\\tnull.host\\t1\\r\\n0Hello\\t/docs/hello.txt\\t127.0.0.1\\t%s\\r\\n' \"$SEARCHREQUEST\" \"$SERVER_PORT\"\n",
+		"map/gophermap": "!Lab map\ninfo\n0Hello\t/docs/hello.txt\n7Search\t/cgi-bin/search\nhWeb\tURL:http://127.0.0.1/\n8Telnet\tguest\t127.0.0.1\t2323\n",
 	} {
 		makeDir(t, filepath.Dir(filepath.Join(s.root, name)), 0o755)
 		writeFile(t, filepath.Join(s.root, name), data)
@@ -70,9 +69,12 @@ func (s *gophernicus) plant(t *testing.T) {
 		makeDir(t, filepath.Join(s.root, "many"), 0o755)
 		writeFile(t, filepath.Join(s.root, "many", fmt.Sprintf("i%02d.txt", i)), fmt.Sprintf("item %d\n", i))
 	}
-	if err := errors.Join(os.Chmod(s.root, 0o755), os.Chmod(filepath.Join(s.root, "cgi-bin/search"), 0o755)); err != nil {
+	if err := os.Chmod(s.root, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	makeDir(t, filepath.Join(s.root, "cgi-bin"), 0o755)
+	daemon.Program(t, filepath.Join(s.root, "cgi-bin/search"),
+		"#!/bin/sh\nprintf 'iquery=%s\\t\\tnull.host\\t1\\r\\n0Hello\\t/docs/hello.txt\\t127.0.0.1\\t%s\\r\\n' \"$SEARCHREQUEST\" \"$SERVER_PORT\"\n")
 }
 
 // request returns a request for a gopher-path on the server.

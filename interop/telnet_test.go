@@ -32,9 +32,7 @@ func startTelnetd(t *testing.T, script string) string {
 	tcpsvd := requireTool(t, "tcpsvd") // Debian: ipsvd
 	telnetd := requireTool(t, "/usr/sbin/telnetd")
 	program := filepath.Join(serverDir(t), "greet")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	daemon.Program(t, program, "#!/bin/sh\n"+script+"\n")
 	addr := daemon.FreeAddr(t)
 	host, port, _ := strings.Cut(addr, ":")
 	daemon.Start(t, exec.Command(tcpsvd, "-l", "localhost", host, port, telnetd, "-h", "-E", program)).Await(t, addr)

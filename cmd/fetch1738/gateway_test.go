@@ -300,7 +300,10 @@ func TestGatewayOpen(t *testing.T) {
 	t.Parallel()
 	bin, opened := t.TempDir(), filepath.Join(t.TempDir(), "opened")
 	script := "#!/bin/sh\nprintf '%s\\n' \"$@\" >>'" + opened + "'\n"
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755); err != nil {
+	syscall.ForkLock.RLock() // nothing that another test starts inherits the open file: it could not be run
+	err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte(script), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	port := freePort(t)

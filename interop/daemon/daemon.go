@@ -4,6 +4,7 @@ package daemon
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -48,6 +49,17 @@ func FreeAddr(tb testing.TB) string {
 	}
 	tb.Fatal(err)
 	return ""
+}
+
+// Program writes a program that a test runs. No process that another test starts at the same time
+// inherits the file while it is open: the system would refuse to run it (ETXTBSY).
+func Program(tb testing.TB, path, content string) {
+	tb.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := errors.Join(os.WriteFile(path, []byte(content), 0o755), os.Chmod(path, 0o755)); err != nil { // whatever the umask
+		tb.Fatal(err)
+	}
 }
 
 // Process is a server that runs until the test ends.
