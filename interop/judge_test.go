@@ -45,7 +45,8 @@ func TestJudgeOurs(t *testing.T) {
 	for _, p := range peers {
 		t.Run(fmt.Sprintf("%s/%s/%s", p.name, p.task, strings.Join(p.schemes, ",")), func(t *testing.T) {
 			t.Parallel()
-			for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), p.cases()) {
+			// A client that hangs is found later, but one on a busy machine does not seem to hang.
+			for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir(), Limit: 10 * judge.Limit}).All(t.Context(), p.cases()) {
 				switch reason := reasons[r.Case.Name]; {
 				case r.Verdict > judge.GaveUp:
 					t.Errorf("%s: %v: %s\n%s\n%s", r.Case.Name, r.Verdict, r.Why, r.Case.Does, r.Transcript)

@@ -170,7 +170,7 @@ func startPureFTPd(tb testing.TB, s *Server) {
 	tb.Helper()
 	asRoot(tb, "pure-ftpd")
 	host, port, _ := net.SplitHostPort(s.Addr)
-	args := []string{"-S", host + "," + port, "-l", "unix", "-A", "-H", "-u", "1", "-p", "61000:65535", "-g", filepath.Join(s.dir, "pid")}
+	args := []string{"-S", host + "," + port, "-l", "unix", "-c", "500", "-A", "-H", "-u", "1", "-p", "61000:65535", "-g", filepath.Join(s.dir, "pid")}
 	if s.TLS != "" {
 		args = append(args, "-Y", "1", "-2", s.PEM)
 	}

@@ -15,7 +15,7 @@ func StartPureFTPd(tb testing.TB, root string, options ...string) *Server {
 	asRoot(tb, "pure-ftpd")
 	s := &Server{Kind: Named(tb, "pure-ftpd"), Addr: daemon.FreeAddr(tb), Root: root, dir: openDir(tb)}
 	host, port, _ := net.SplitHostPort(s.Addr)
-	args := []string{"-S", host + "," + port, "-l", "unix", "-A", "-H", "-u", "1", "-g", filepath.Join(s.dir, "pid")}
+	args := []string{"-S", host + "," + port, "-l", "unix", "-c", "500", "-A", "-H", "-u", "1", "-g", filepath.Join(s.dir, "pid")}
 	s.run(tb, program(tb, "pure-ftpd"), slices.Concat(args, options)...)
 	return s
 }
