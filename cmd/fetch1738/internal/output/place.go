@@ -10,7 +10,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/internal/disk"
 )
@@ -72,19 +71,6 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 func (p *Place) ToFolder(name string) *Sink {
 	o := &p.Op.Output
 	return &Sink{disk: p.Disk, Path: inFolder(o.Dir, name), Served: name, clobber: plan.ClobberAlways, remote: true, named: true, mkdirs: o.CreateDirs}
-}
-
-// Ready returns an error if a transfer would write to out, standard output, and out was closed when
-// the program started. document says whether the transfer has a document to write.
-func (p *Place) Ready(out io.Writer, document bool) error {
-	o, d := &p.Op.Output, p.Destination
-	document = document && !d.Remote && !d.Null && (d.Path == "" || d.Path == "-")
-	// Text of -w may go elsewhere from its beginning. If it returns to standard output, writing fails.
-	writeOut := o.WriteOut != "" && !strings.HasPrefix(o.WriteOut, "%{stderr}") && !strings.HasPrefix(o.WriteOut, "%output{")
-	if stdio.IsClosed(out) && (document || writeOut || o.DumpHeader == "-" || p.Op.HTTP.ETagSave == "-") {
-		return stdio.ErrClosed
-	}
-	return nil
 }
 
 // Browses reports whether a document goes to the terminal by default, without -o.

@@ -4,35 +4,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
-
-// ErrClosed is the error of writes to a standard output that was closed when the program started.
-var ErrClosed error = fault.Errorf(fault.Output, "write standard output: it is closed; use > %s or --out-null to discard the output", os.DevNull)
-
-// Output returns standard output. If the program was started without it, all writes fail with
-// ErrClosed.
-func Output() io.Writer {
-	if term.OutputWasClosed() {
-		return closed{}
-	}
-	return os.Stdout
-}
-
-type closed struct{}
-
-func (closed) Write([]byte) (int, error) { return 0, ErrClosed }
-
-// IsClosed reports whether w is a closed standard output.
-func IsClosed(w io.Writer) bool {
-	_, is := w.(closed)
-	return is
-}
 
 // OutputError returns the error of a write to standard output as a fault of kind Output.
 func OutputError(err error) error {

@@ -111,9 +111,6 @@ func (t *Transfer) prepare() (err error) {
 		t.Locator, err = withName(t.Locator, t.Source)
 	}
 	if err == nil {
-		err = t.place.Ready(t.engine.Out, !t.Upload || client.IsHTTP(t.Locator))
-	}
-	if err == nil {
 		t.Sink, err = t.place.Sink(t.engine.Out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))
 	}
 	return err

@@ -19,7 +19,7 @@ import (
 func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		l, p := wildcardOf(t)
-		if p == nil || t.place.Ready(t.engine.Out, true) != nil { // prepare returns the error
+		if p == nil {
 			yield(t)
 			return
 		}
