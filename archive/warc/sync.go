@@ -22,9 +22,9 @@ type Mark struct {
 	Size int64 `json:"size"`
 }
 
-// Sync writes the records of the file that is open to the disk, so that they are there even after
-// the system has crashed, and returns where they end. After the end of the process they are there
-// without it. In a folder it begins the first file, which Close removes if it gets no record.
+// Sync writes the records to the disk, so that they are there even after the system has crashed, and
+// returns where they end. After the end of the process they are there without it. In a folder it
+// begins the first file, which Close removes if it gets no record.
 func (w *Writer) Sync() (Mark, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -37,10 +37,16 @@ func (w *Writer) Sync() (Mark, error) {
 	if w.size == w.bare {
 		m.Size = 0
 	}
-	if w.file == nil {
-		return m, nil
+	if w.file != nil {
+		if err := w.file.Sync(); err != nil {
+			return m, err
+		}
 	}
-	return m, w.file.Sync()
+	if w.named != w.name { // the sync of a file need not keep its name
+		disk.SyncNames(w.o.disk, filepath.Dir(w.name))
+		w.named = w.name
+	}
+	return m, nil
 }
 
 // Rewind removes the records that another Writer for the folder, whose process has ended, has

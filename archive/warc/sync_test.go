@@ -1,9 +1,12 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
 )
 
 // uris returns the URIs of the records in a folder, in the order of the names of its files.
@@ -189,5 +193,82 @@ func TestRewindSameProcess(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// After a crash of the system at any call, the records before the last Sync are there, and a file
+// that has its name is whole.
+func TestCrash(t *testing.T) {
+	for n, done := 0, false; !done; n++ {
+		for seed := range uint64(8) {
+			d := simdisk.New(simdisk.Options{})
+			d.Put("/dir/other", nil, time.Time{}) // the folder is there
+			var synced []string
+			synced, done = syncedUntilKilled(t, d, n)
+			d.Crash(rand.New(rand.NewPCG(seed, uint64(n))))
+			var found []string
+			for name, data := range d.Files() {
+				if strings.HasSuffix(name, ".warc.gz") {
+					found = append(found, urls(t, data)...)
+				} else if strings.HasSuffix(name, OpenSuffix) {
+					found = append(found, readable(data)...)
+				}
+			}
+			for _, uri := range synced {
+				if !slices.Contains(found, uri) {
+					t.Fatalf("killed at call %d, seed %d: %s is lost: %q", n, seed, uri, found)
+				}
+			}
+		}
+	}
+}
+
+// syncedUntilKilled writes records to files of a folder until call n of the disk. It returns those
+// that were written before the last Sync, and whether call n was not reached.
+func syncedUntilKilled(t *testing.T, d *simdisk.Disk, n int) (synced []string, done bool) {
+	t.Helper()
+	calls := 0
+	var p *simdisk.Process
+	p = d.Process(func(*simdisk.Call) error {
+		if calls++; calls <= n {
+			return nil
+		}
+		p.Kill()
+		return simdisk.ErrDead
+	})
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w, err := Create("/dir", Options{MaxSize: 1500, disk: p, Now: func() time.Time { return now }})
+	var written []string
+	for i := 0; i < 12 && err == nil; i++ {
+		uri := fmt.Sprintf("u:%d", i)
+		if err = w.Write(document(uri, strings.Repeat(uri, 300))); err != nil {
+			break
+		}
+		if written = append(written, uri); i%3 == 1 {
+			if _, err = w.Sync(); err == nil && calls <= n {
+				synced = slices.Clone(written)
+			}
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if done = calls <= n; done && err != nil {
+		t.Fatal(err)
+	}
+	return synced, done
+}
+
+// readable returns the URIs of the records of a file up to the first fault.
+func readable(file []byte) (all []string) {
+	for r := NewReader(bytes.NewReader(file)); ; {
+		rec, err := r.Next()
+		if err == nil {
+			_, err = io.Copy(io.Discard, rec.Block)
+		}
+		if err != nil {
+			return all
+		}
+		all = append(all, rec.TargetURI())
 	}
 }

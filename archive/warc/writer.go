@@ -52,6 +52,7 @@ type Writer struct {
 	mu     sync.Mutex
 	file   *disk.Locked // nil between files
 	name   string       // of file, without OpenSuffix
+	named  string       // the last name that is on the disk, with those before it
 	size   int64        // of the whole records in file
 	bare   int64        // that of a warcinfo record alone; 0 in a file that had records before
 	serial int
