@@ -237,15 +237,18 @@ func (w *Writer) info() Draft {
 	}}
 }
 
-// finish closes the file, and gives it its name.
+// finish closes the file, and gives it its name, unless it ends in a half record that cannot be cut.
 func (w *Writer) finish() error {
 	if w.file == nil {
 		return nil
 	}
-	file := w.file
+	file, size := w.file, w.size
 	w.file = nil
-	if w.dir != "" && w.bare > 0 && w.size == w.bare {
-		if err := file.Truncate(0); err != nil {
+	if w.dir != "" && w.bare > 0 && size == w.bare {
+		size = 0
+	}
+	if size != w.size || w.broken != nil {
+		if err := file.Truncate(size); err != nil {
 			return errors.Join(err, file.Close())
 		}
 	}

@@ -427,6 +427,57 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// TestHalfRecordStays has a disk that takes half a record and then cannot cut it: nothing is written
+// behind it, and the file does not get its name before it is cut.
+func TestHalfRecordStays(t *testing.T) {
+	for name, healed := range map[string]bool{"for good": false, "until the end": true} {
+		d := simdisk.New(simdisk.Options{})
+		broken := false
+		p := d.Process(func(c *simdisk.Call) error {
+			switch {
+			case broken && c.Op == "write":
+				return simdisk.Short(50, syscall.ENOSPC)
+			case broken && c.Op == "truncate":
+				return syscall.EIO
+			}
+			return nil
+		})
+		w, err := Create("/dir", Options{disk: p})
+		if err == nil {
+			err = w.Write(document("ftp://h/1", "text"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken = true
+		if err := w.Write(document("ftp://h/2", "text")); !errors.Is(err, syscall.EIO) || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", name, err)
+		}
+		broken = false
+		if err := w.Write(document("ftp://h/3", "text")); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s, the next record: %v", name, err)
+		}
+		broken = !healed
+		if err := w.Close(); (err == nil) != healed {
+			t.Errorf("%s, at the end: %v", name, err)
+		}
+		p.Kill()
+		for file, data := range d.Files() {
+			if strings.HasSuffix(file, OpenSuffix) == healed {
+				t.Errorf("%s: %s has %d bytes", name, file, len(data))
+			}
+		}
+		if next, err := Create("/dir", Options{disk: d.Process(nil)}); err != nil || next.Close() != nil {
+			t.Fatal(err)
+		}
+		for _, data := range d.Files() {
+			if got := urls(t, data); !slices.Equal(got, []string{"ftp://h/1"}) {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+}
+
 // TestKilled kills a process that writes, with the signal that no process can handle: the next Writer
 // finds all records but the last one.
 func TestKilled(t *testing.T) {
