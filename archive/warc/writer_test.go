@@ -427,6 +427,57 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// TestCutFails has files that cannot be cut: that is an error, and no half record gets into a file that
+// has its name, or before another record.
+func TestCutFails(t *testing.T) {
+	whole := members(info, resource)
+	half := slices.Concat(whole, members(resource)[:40])
+	empty := slices.Concat(whole, members(""))
+	folder := func(d disk.Disk) error {
+		_, err := Create("/dir", Options{disk: d})
+		return err
+	}
+	for name, test := range map[string]struct {
+		file, left string // the name before and after it
+		content    []byte
+		do         func(d disk.Disk) error
+	}{
+		"a folder":        {"/dir/a.warc.gz.open", "/dir/a.warc.gz.open", half, folder},
+		"a plain file":    {"/dir/a.warc.open", "/dir/a.warc.open", []byte(info + resource[:100]), folder},
+		"an empty member": {"/dir/a.warc.gz.open", "/dir/a.warc.gz.open", empty, folder},
+		"a file with a name": {"/dir/a.warc.gz", "/dir/a.warc.gz", half, func(d disk.Disk) error {
+			_, err := CreateFile("/dir/a.warc.gz", Options{disk: d})
+			return err
+		}},
+		"records after a mark": {"/dir/a.warc.gz", "/dir/a.warc.gz.open", whole, func(d disk.Disk) error {
+			w, err := Create("/dir", Options{disk: d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.Rewind(Mark{File: "a.warc.gz", Size: int64(len(members(info)))})
+		}},
+	} {
+		d := simdisk.New(simdisk.Options{})
+		d.Put(test.file, test.content, time.Time{})
+		failing := d.Process(func(c *simdisk.Call) error {
+			if c.Op == "truncate" {
+				return syscall.EIO
+			}
+			return nil
+		})
+		if err := test.do(failing); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got, _ := d.Get(test.left); !bytes.Equal(got, test.content) {
+			t.Errorf("%s: %s has %d bytes, want %d", name, test.left, len(got), len(test.content))
+		}
+		failing.Kill()
+		if err := test.do(d.Process(nil)); err != nil {
+			t.Errorf("%s, the next time: %v", name, err)
+		}
+	}
+}
+
 // TestHalfRecordStays has a disk that takes half a record and then cannot cut it: nothing is written
 // behind it, and the file does not get its name before it is cut.
 func TestHalfRecordStays(t *testing.T) {
