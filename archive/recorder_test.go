@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"context"
 	"crypto/sha1"
 	"crypto/tls"
 	"encoding/base32"
@@ -333,6 +334,59 @@ func TestItems(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestItemsCut uses only the Items of a listing that does not come to its end, whether the loop over
+// them finds that out or the rest of the Body: the record says so.
+func TestItemsCut(t *testing.T) {
+	for name, test := range map[string]struct {
+		arrange   func(w *world) (url string)
+		cancel    bool   // in the loop
+		truncated string // "" if there is no record of the body
+	}{
+		"the last reply": {func(w *world) string {
+			w.ftp.On("END", 1, testserver.Reply("426 The connection broke."))
+			return w.ftp.URL + "/pub/"
+		}, false, "disconnect"},
+		"a reset": {func(w *world) string {
+			w.gopher.On("REQUEST", 1, testserver.Reset(20))
+			return w.gopher.URL + "/"
+		}, false, "disconnect"},
+		"an interruption": {func(w *world) string { return w.wais.URL + "/files?hello" }, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, warc.Options{}, fetch.Limits{})
+				url := test.arrange(w)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				res, err := w.Get(ctx, url)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Close()
+				for _, err = range res.Items {
+					if test.cancel {
+						cancel()
+					}
+				}
+				if err == nil {
+					t.Error("the loop has no error")
+				}
+				all := w.records()
+				if test.truncated == "" {
+					if slices.ContainsFunc(all, func(r record) bool { return r.typ != warc.Metadata }) {
+						t.Errorf("records:\n%s", listed(all))
+					}
+				} else if r := only(t, all, warc.Resource, url); r.Get(warc.FieldTruncated) != test.truncated {
+					t.Errorf("truncated %q: %q", r.Get(warc.FieldTruncated), r.block)
+				}
+				if r := only(t, all, warc.Metadata, "metadata:"+url); !strings.HasPrefix(r.block, "failure: ") {
+					t.Errorf("%q", r.block)
+				}
+			})
+		})
+	}
 }
 
 // TestRevisit fetches a document twice, and once more after it has changed.
