@@ -391,6 +391,50 @@ func TestUploadIsChecked(t *testing.T) {
 	}
 }
 
+// A meddler changes something before each transfer, while it is set.
+type meddler struct {
+	*fetch1738.Resolver
+	change func()
+}
+
+func (m *meddler) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	if m.change != nil {
+		m.change()
+	}
+	return m.Resolver.Replace(ctx, req, body)
+}
+
+// A file that changes while it is sent does not get its name. What was sent of it is not continued,
+// also if the file is as before again.
+func TestUploadOfChangingFile(t *testing.T) {
+	for name, n := range map[string]int{"small": 1, "resumable": 100_000, "large": 2 << 20} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: []byte("old")}} })
+			before, then := strings.Repeat("1", n)+strings.Repeat("end", 4<<10), strings.Repeat("2", n)+strings.Repeat("end", 4<<10)
+			m := upload(t, srv.URL, map[string]string{"a": before})
+			f := &meddler{Resolver: m.Fetcher.(*fetch1738.Resolver)}
+			changeTo := func(text string, at time.Time) {
+				write(t, m.Dir, map[string]string{"a": text})
+				if err := os.Chtimes(filepath.Join(m.Dir, "a"), at, at); err != nil {
+					t.Error(err)
+				}
+			}
+			f.change = func() { changeTo(then, modified.Add(time.Hour)) }
+			m.Fetcher = f
+			ran(t, m, mirror.Summary{Failed: 1, Missing: 1})
+			if got := stored(t, srv, ".")["a"]; got != "old" {
+				t.Errorf("%.10q has the name of the file", got)
+			}
+			f.change = nil
+			changeTo(before, modified.Add(2*time.Hour))
+			ran(t, m, mirror.Summary{Changed: 1})
+			if got := stored(t, srv, "."); got["a"] != before || len(got) > 1 {
+				t.Errorf("%d files; that of %d bytes begins with %.10q", len(got), len(got["a"]), got["a"])
+			}
+		})
+	}
+}
+
 // A server that lists a file under another name, or not at all, has not taken it.
 func TestUploadOfNames(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {

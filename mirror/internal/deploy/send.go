@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -235,13 +236,18 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		}
 		return r.site.Put(ctx, append(components(f.dir()), name), r.paced(ctx, body), at, more)
 	})
-	if file, ok := src.(disk.File); err == nil && ok {
-		err = f.unchanged(file)
+	f.part = name
+	if file, ok := src.(disk.File); ok {
+		if changed := f.unchanged(file); changed != nil {
+			r.discardPart(f) // it may have other content than its name says
+			err = cmp.Or(err, changed)
+		}
 	}
 	if err != nil {
+		f.part = ""
 		return err
 	}
-	if f.part = name; name != path.Base(f.path) {
+	if name != path.Base(f.path) {
 		return nil
 	}
 	f.part = ""
