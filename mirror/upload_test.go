@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,6 +27,8 @@ import (
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -276,7 +279,16 @@ func TestUploadMaxDelete(t *testing.T) {
 	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "Mirror.MaxDelete 2") {
 		t.Error(err)
 	}
-	remove("many/[0-6]")
+	remove("many/[0-6]") // with those of dir more than half, and without them, too
+	happened := events(m)
+	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "9 of 13 files") {
+		t.Error(err)
+	}
+	if all := happened(); slices.ContainsFunc(all, func(e string) bool { return strings.HasPrefix(e, "deleted") }) {
+		t.Errorf("%q", all)
+	}
+	m.Report = nil
+	hasFiles(t, srv, ".", files)
 	m.MaxDelete = 8
 	ran(t, m, mirror.Summary{Unchanged: 4, Kept: 9, Failed: 1})
 	hasFiles(t, srv, ".", files)
@@ -304,6 +316,29 @@ func TestUploadDeletesNothingAfterFailure(t *testing.T) {
 	hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "c": "c"})
 	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "bbb", "c": "c"})
+}
+
+// What a listing with lines that are not understood does not list is not known to be gone: a later
+// run deletes it.
+func TestUploadUnreadListing(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c"})
+	ran(t, m, mirror.Summary{New: 3})
+	for _, name := range []string{"b", "dir"} {
+		if err := os.RemoveAll(filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Delete, m.MaxDelete = true, -1
+	srv.On("MLSD", 1, testserver.Data("type=file;size=1;modify="+modified.Format("20060102150405")+"; a\r\nwho knows what this is\r\n"))
+	srv.On("CWD dir", 1, testserver.Reply("550 Not now."))
+	_, _ = m.Run(t.Context())
+	hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "dir/c": "c"})
+	if err := srv.PendingFaults(); err != nil {
+		t.Error(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 2})
+	hasFiles(t, srv, ".", map[string]string{"a": "a"})
 }
 
 // What a server does not do is done in another way, and said once.
@@ -433,6 +468,50 @@ func TestUploadOfChangingFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file that may have changed without another time is read by the next run, until it was read late
+// enough.
+func TestUploadPrecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory = true })
+		m := start(t, srv.URL)
+		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
+		defer r.Close()
+		d := simdisk.New(simdisk.Options{})
+		m.Fetcher, m.Dir, m.Upload = r, "/dir", new(mirror.Upload)
+		then := time.Now()
+		for _, step := range []struct {
+			text  string
+			reads bool
+			want  mirror.Summary
+		}{
+			{"one", true, mirror.Summary{New: 1}},
+			{"two", true, mirror.Summary{Changed: 1}},
+			{"two", true, mirror.Summary{Unchanged: 1}},
+			{"two", true, mirror.Summary{Unchanged: 1}}, // long after
+			{"two", false, mirror.Summary{Unchanged: 1}},
+			{"two", false, mirror.Summary{Unchanged: 1}},
+		} {
+			d.Put("/dir/a", []byte(step.text), then)
+			reads := false
+			p := d.Process(func(c *simdisk.Call) error {
+				reads = reads || c.Op == "read" && c.Name == "/dir/a"
+				return nil
+			})
+			if got, err := m.Run(disk.With(t.Context(), p)); err != nil || counts(got) != step.want {
+				t.Errorf("%v: %+v, %v", step, got, err)
+			}
+			if reads != step.reads {
+				t.Errorf("%v: the file was read: %v", step, reads)
+			}
+			p.Kill()
+			if step.want.Unchanged > 0 {
+				time.Sleep(time.Hour)
+			}
+		}
+		hasFiles(t, srv, ".", map[string]string{"a": "two"})
+	})
 }
 
 // A server that lists a file under another name, or not at all, has not taken it.
