@@ -155,12 +155,14 @@ func TestKill(t *testing.T) {
 // dying are Records whose process dies after the sync number left.
 type dying struct {
 	*warc.Writer
-	left int
+	left   int
+	synced func() // is called by each sync
 }
 
 var errDead = errors.New("the process is dead")
 
 func (d *dying) Sync() (warc.Mark, error) {
+	d.synced()
 	m, err := d.Writer.Sync()
 	if d.left--; d.left == 0 {
 		return m, errDead
@@ -170,7 +172,7 @@ func (d *dying) Sync() (warc.Mark, error) {
 
 // A process that dies after any sync of the records, and before the frontier is told, leaves
 // nothing that is in the archive twice: documents, robots.txt and failures, also when the files are
-// full.
+// full. A document counts as fetched only after a sync of its record.
 func TestDeadAfterSync(t *testing.T) {
 	for name, maxSize := range map[string]int64{"one file": 0, "a file for each": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -187,9 +189,17 @@ func testDeadAfterSync(t *testing.T, maxSize int64) {
 		w.gopher(hostName(i), func(selector string) string { return generated(i, hosts, items, selector) })
 	}
 	c := w.crawl(dir, "gopher://"+hostName(0)+"/")
+	kept := make(map[string]int)
+	c.Report = func(e crawl.Event) {
+		if e.URL != "" && e.Err == nil && kept[e.URL] == 0 {
+			t.Errorf("%s counts as fetched, but its record is not on the disk", e.URL)
+		}
+	}
 	var err error
 	for run := 1; run == 1 || errors.Is(err, errDead); run++ {
-		w.records = func(files *warc.Writer) crawl.Records { return &dying{files, 1 + run/2} }
+		w.records = func(files *warc.Writer) crawl.Records {
+			return &dying{files, 1 + run/2, func() { kept = captures(t, dir) }}
+		}
 		if _, err = w.run(t.Context(), c); run > 100 {
 			w.records = nil
 		}
