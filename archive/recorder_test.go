@@ -722,6 +722,15 @@ func TestWriteFails(t *testing.T) {
 			t.Errorf("Items: %v", last)
 		}
 		res.Close()
+		if err := os.Mkdir(folder, 0o777); err != nil { // what could not be recorded is not known
+			t.Fatal(err)
+		}
+		w.must(w.ftp.URL + "/motd.txt")
+		if err := full.Close(); err != nil {
+			t.Fatal(err)
+		}
+		names, _ := filepath.Glob(filepath.Join(folder, "*.warc.gz"))
+		only(t, readRecords(t, strings.Join(names, " ")), warc.Resource, w.ftp.URL+"/motd.txt")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -474,6 +475,47 @@ func TestCutFails(t *testing.T) {
 		failing.Kill()
 		if err := test.do(d.Process(nil)); err != nil {
 			t.Errorf("%s, the next time: %v", name, err)
+		}
+	}
+}
+
+// TestCloseFails has files that cannot be closed as they should: that is an error, no file gets the name,
+// and what another program has there stays.
+func TestCloseFails(t *testing.T) {
+	for name, test := range map[string]struct {
+		fails string // a call of the disk
+		meet  func(d *simdisk.Disk, name string)
+	}{
+		"not synced":   {fails: "sync"},
+		"not flushed":  {fails: "flush"},
+		"not renamed":  {fails: "rename"},
+		"removed":      {meet: func(d *simdisk.Disk, name string) { d.Delete(name + OpenSuffix) }},
+		"replaced":     {meet: func(d *simdisk.Disk, name string) { d.Replace(name+OpenSuffix, []byte("other")) }},
+		"a taken name": {meet: func(d *simdisk.Disk, name string) { d.Replace(name, []byte("other")) }},
+	} {
+		d := simdisk.New(simdisk.Options{})
+		var fails string
+		w, err := Create("/dir", Options{disk: d.Process(func(c *simdisk.Call) error {
+			if c.Op == fails {
+				return syscall.EIO
+			}
+			return nil
+		})})
+		if err == nil {
+			err = w.Write(document("ftp://h/1", "text"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fails = test.fails; test.meet != nil {
+			test.meet(d, w.name)
+		}
+		before := maps.Collect(d.Files())
+		if err := w.Close(); err == nil || fails != "" && !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := maps.Collect(d.Files()); !maps.EqualFunc(before, after, bytes.Equal) {
+			t.Errorf("%s: %q, before: %q", name, slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 		}
 	}
 }
