@@ -344,6 +344,30 @@ func TestInterruption(t *testing.T) {
 	})
 }
 
+// A request that an interruption breaks off is not a failure: the next run makes it again.
+func TestInterruptedRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, dir := newWorld(t), t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		w.gopher("a.example", func(selector string) string {
+			if selector == "x" {
+				cancel()
+				<-ended
+			}
+			return files(map[string]string{"": menu(item('0', "x", "a.example")), "x": "text"})(selector)
+		})
+		c := w.crawl(dir, "gopher://a.example/")
+		if sum, err := w.run(ctx, c); !errors.Is(err, context.Canceled) || sum.Documents != 1 || sum.Failed != 0 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		close(ended)
+		if sum, err := w.run(t.Context(), c); err != nil || !sum.Complete || sum.Documents != 2 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+	})
+}
+
 // A crawl follows directories, and pages if that is asked for, with their redirects.
 func TestOtherSchemes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

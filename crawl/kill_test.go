@@ -224,6 +224,71 @@ func testDeadAfterSync(t *testing.T, maxSize int64) {
 	}
 }
 
+// unable are Records that cannot be rewound.
+type unable struct{ *warc.Writer }
+
+func (unable) Rewind(warc.Mark) error { return errDead }
+
+// If the records of which the frontier was not told cannot be removed, nothing is asked.
+func TestRewindFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, dir := newWorld(t), t.TempDir()
+		w.gopher("a.example", files(map[string]string{"": menu(item('0', "x", "a.example")), "x": "text"}))
+		c := w.crawl(dir, "gopher://a.example/")
+		w.records = func(files *warc.Writer) crawl.Records { return &dying{files, 3, func() {}} }
+		if _, err := w.run(t.Context(), c); !errors.Is(err, errDead) {
+			t.Fatal(err)
+		}
+		asked := len(w.asked)
+		w.records = func(files *warc.Writer) crawl.Records { return unable{files} }
+		if _, err := w.run(t.Context(), c); !errors.Is(err, errDead) || len(w.asked) > asked {
+			t.Errorf("%v, then %q were asked", err, w.asked[asked:])
+		}
+		w.records = nil
+		if sum, err := w.run(t.Context(), c); err != nil || sum.Documents != 2 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		for url, n := range captures(t, dir) {
+			if n > 1 {
+				t.Errorf("%d times %s", n, url)
+			}
+		}
+	})
+}
+
+// What could not be recorded is not fetched: it ends the run, and the next one fetches it.
+func TestNotRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, dir := newWorld(t), t.TempDir()
+		text := map[string]string{"": menu(item('0', "x", "a.example"), item('0', "y", "a.example")), "x": "text", "y": "text"}
+		w.gopher("a.example", files(text))
+		c := w.crawl(dir, "gopher://a.example/")
+		full, err := warc.Create(filepath.Join(dir, "full"), warc.Options{})
+		if err == nil {
+			err = os.Remove(filepath.Join(dir, "full"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorder := &archive.Recorder{Writer: full, NoRevisits: true}
+		c.Resolver.Recorder = func(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
+			if req.Locator.(*locator.Gopher).Selector == "x" {
+				return recorder.Record(ctx, req, next)
+			}
+			return next(ctx, req)
+		}
+		if sum, err := c.Run(t.Context()); !errors.Is(err, archive.ErrNotRecorded) || sum.Failed > 0 || sum.Complete {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		if sum, err := w.run(t.Context(), w.crawl(dir, "gopher://a.example/")); err != nil || sum.Documents != 3 {
+			t.Errorf("%+v, %v", sum, err)
+		}
+		if got := captures(t, dir); got["gopher://a.example/0x"] != 1 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 // verify checks that the files of a folder have no fault.
 func verify(t *testing.T, dir string) {
 	t.Helper()
