@@ -559,6 +559,36 @@ func TestFailedListing(t *testing.T) {
 	sameFiles(t, m.Dir, map[string]string{"a b.txt": "space\n", "old/a.txt": "old\n", "old/deep/er/b.bin": "\x00\x01"})
 }
 
+// A directory that vsftpd cannot read is not an empty one: it is a failure, and nothing below it
+// counts as gone.
+func TestUnreadableDirectory(t *testing.T) {
+	closed := ""
+	srv := ftptest.New(t, ftptest.VSFTPD, func(s *ftptest.Server) {
+		s.Content = unreadable{fstest.MapFS{"pub/README": {Data: []byte("read me\n")}, "pub/old/a.txt": {Data: []byte("old\n")}}, &closed}
+	})
+	m := start(t, srv.URL+"/pub")
+	ran(t, m, mirror.Summary{New: 2})
+	closed, m.Delete = "pub/old", true
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{Unchanged: 1, Failed: 1}) || !errors.Is(err, fetch.ErrPermission) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	sameFiles(t, m.Dir, map[string]string{"README": "read me\n", "old/a.txt": "old\n"})
+}
+
+// unreadable is a file system with a directory that can be entered, but not read.
+type unreadable struct {
+	fs.FS
+	dir *string
+}
+
+func (u unreadable) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == *u.dir {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return fs.ReadDir(u.FS, name)
+}
+
 // Files missing from a listing that the server itself calls truncated do not count as gone.
 // pure-ftpd truncates listings after 10,000 entries.
 func TestTruncatedListing(t *testing.T) {

@@ -167,7 +167,7 @@ func (b *body) complete() error {
 			return err
 		}
 		var e *fetch.Error
-		if errors.As(err, &e) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
+		if errors.As(err, &e) && e.Code/100 != 2 && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
 			e.Kind = fetch.ErrTruncated
 		}
 		return b.explain(err)

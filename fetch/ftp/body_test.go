@@ -129,6 +129,49 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
+// TestUnreadableDirectory lists directories that the server cannot read, which some servers say only
+// in the text of a positive reply.
+func TestUnreadableDirectory(t *testing.T) {
+	for name, personality := range map[string]func(*ftptest.Server){"vsftpd": ftptest.VSFTPD, "pure-ftpd": ftptest.PureFTPd} {
+		srv := start(t, personality, func(s *ftptest.Server) {
+			s.Users = map[string]testserver.User{"blind": {Deny: testserver.List}}
+			s.Hide = append(s.Hide, "MLSD", "MLST")
+		})
+		url := strings.Replace(srv.URL, "ftp://", "ftp://blind:@", 1) + "/pub/"
+		f := &Fetcher{}
+		for _, opt := range []*Options{nil, {Facts: true}} {
+			items, err := list(t, f, url, opt)
+			e, ok := errors.AsType[*fetch.Error](err)
+			if !ok || e.Kind != fetch.ErrPermission || e.Code != 226 || e.Op != "LIST" || items != nil {
+				t.Errorf("%s: %v %v", name, items, err)
+			}
+			if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, url), Options: opt}); !errors.Is(err, fetch.ErrPermission) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		f.Close()
+	}
+}
+
+// TestWordsOfSuccess lists directories, and fetches files, whose names are repeated in the last reply
+// and look like an error there.
+func TestWordsOfSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hostile{data: "-rw-r--r-- 1 u g 1 Jan 1 2001 one\r\n", on: map[string]string{
+			"LIST": "226 Listing of /Permission denied/unable to read sent.\r\n",
+			"RETR": "226 Permission denied: transfer complete\r\n",
+		}}
+		h.serve(t)
+		f := &Fetcher{Env: h.env()}
+		defer f.Close()
+		for _, path := range []string{"/Permission%20denied/unable%20to%20read/", "/x"} {
+			if _, err := read(t.Context(), f, &fetch.Request{Locator: at(path)}); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	})
+}
+
 // TestTruncatedName fetches a file whose name contains "truncated", which servers repeat.
 func TestTruncatedName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

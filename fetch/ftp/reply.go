@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
@@ -135,14 +136,37 @@ func announcedSize(text string) int64 {
 	return n
 }
 
-// saysTruncated reports whether the reply at the end of a transfer says that the
-// server left something out, as pure-ftpd's "226-Output truncated to 10000
-// matches" does. Servers also repeat the name of the file, which may hold the word.
-func saysTruncated(text, name string) bool {
-	if name != "" {
-		text = strings.ReplaceAll(text, name, "")
+// shortfalls are phrases in the last reply to a transfer, in lower case, by which servers say that
+// they have left something out, although the code of the reply is that of a success.
+var shortfalls = []struct {
+	phrase  string
+	listing bool // only of listings
+	kind    fetch.ErrorKind
+}{
+	{"truncated", false, fetch.ErrTruncated},                // Pure-FTPd: 226-Output truncated to 10000 matches
+	{"failed to open directory", true, fetch.ErrPermission}, // vsftpd: 226 Transfer done (but failed to open directory).
+	{"unable to read", true, fetch.ErrPermission},           // Pure-FTPd: 226-Sorry, we were unable to read [.]
+	{"permission denied", true, fetch.ErrPermission},
+	{"access denied", true, fetch.ErrPermission},
+	{"access is denied", true, fetch.ErrPermission},
+}
+
+// shortfall returns the kind of the error if the last reply to a transfer says that the server has
+// left something out. Servers also repeat names, which may contain such a phrase.
+func shortfall(text string, listing bool, names ...string) (fetch.ErrorKind, bool) {
+	text = strings.ToLower(text)
+	for _, s := range shortfalls {
+		rest := text
+		for _, name := range names {
+			if name = strings.ToLower(name); strings.Contains(name, s.phrase) {
+				rest = strings.ReplaceAll(rest, name, "")
+			}
+		}
+		if (listing || !s.listing) && strings.Contains(rest, s.phrase) {
+			return s.kind, true
+		}
 	}
-	return strings.Contains(strings.ToLower(text), "truncated")
+	return fetch.ErrOther, false
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -423,8 +423,11 @@ func (s *session) finish(ask bool) error {
 	err := s.last.Close()
 	s.last = nil
 	s.checkPipelining()
-	if r := s.ctl.last; err == nil && saysTruncated(r.Text, s.access.name) {
-		err = &fetch.Error{Kind: fetch.ErrTruncated, Code: r.Code, Reply: r.Text}
+	if r := s.ctl.last; err == nil {
+		a := s.access
+		if kind, short := shortfall(r.Text, a.listing(), append(slices.Clip(a.dirs), a.name)...); short {
+			err = &fetch.Error{Kind: kind, Code: r.Code, Reply: r.Text}
+		}
 	}
 	return s.failure(err)
 }

@@ -10,7 +10,11 @@ import (
 
 // The servers, as testdata/personalities has them.
 
-const missing = " no such file or directory" // a reason, in keys of Replies
+// Reasons, in keys of Replies.
+const (
+	missing = " no such file or directory"
+	denied  = " permission denied"
+)
 
 // VSFTPD is the personality vsftpd.
 func VSFTPD(s *Server) {
@@ -35,6 +39,7 @@ func VSFTPD(s *Server) {
 		"CWD 550": "550 Failed to change directory.", "RETR 550": "550 Failed to open file.",
 		"LIST 226": "226 Directory send OK.", "LIST 226" + missing: "226 Directory send OK.",
 		"NLST 226": "226 Directory send OK.", "NLST 226" + missing: "226 Directory send OK.",
+		"LIST 226" + denied: unopened, "NLST 226" + denied: unopened,
 		"REST 350": "350 Restart position accepted ({arg}).",
 		"RETR 150": "150 Opening {mode} mode data connection for {arg} ({size} bytes).",
 		"STOR 553": "553 Could not create file.", "STOR 550": "553 Could not create file.",
@@ -47,6 +52,9 @@ func VSFTPD(s *Server) {
 		return l.lines("%s %4d ftp      ftp      %8d %s %s", "Jan 02", nil)
 	}
 }
+
+// unopened is the reply of vsftpd after the listing of a directory that it cannot read.
+const unopened = "226 Transfer done (but failed to open directory)."
 
 // ProFTPD is the personality proftpd.
 func ProFTPD(s *Server) {
@@ -133,7 +141,8 @@ func PureFTPd(s *Server) {
 		"PASV 227": "227 Entering Passive Mode ({numbers})", "EPSV 229": "229 Extended Passive mode OK ({numbers})",
 		"150": "150 Accepted data connection", "226": "226 {lines} matches total",
 		"LIST 226": "226-Options: -l \n226 {lines} matches total", "LIST 226" + missing: "226-Options: -l \n226 0 matches total",
-		"NLST 550": "550 Can't check for file existence", "MLST 250": "250-Begin\n {listing}\n250 End.",
+		"LIST 226" + denied: "226-Sorry, we were unable to read [.]\n226-Options: -l \n226 0 matches total",
+		"NLST 550":          "550 Can't check for file existence", "MLST 250": "250-Begin\n {listing}\n250 End.",
 		"RETR 226": moved, "STOR 226": moved, "APPE 226": moved, "RETR 550": "550 Can't open {arg}: {Error}",
 		"REST 350": "350 Restarting at {arg}", "MKD 257": `257 "{arg}" : The directory was successfully created`,
 		"RMD 250":  "250 The directory was successfully removed",

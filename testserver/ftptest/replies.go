@@ -27,7 +27,7 @@ import (
 // The reasons are "no such file or directory", "permission denied", "not a directory", "is a
 // directory", "file exists" and "directory not empty", in replies to USER and PASS "anonymous", and
 // in the reply to ABOR "no transfer". With the key "LIST 226 no such file or directory" LIST sends
-// an empty listing in that case.
+// an empty listing in that case, and with "LIST 226 permission denied" in that one.
 //
 // With a key without a code the command has no effect after the login, whatever the text:
 //

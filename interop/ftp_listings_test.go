@@ -1,0 +1,42 @@
+package interop
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/interop/ftpservers"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// TestUnreadableDirectory mirrors a tree with a directory that the servers can enter, but not read.
+// vsftpd says so only in the text of its last reply.
+func TestUnreadableDirectory(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can create a directory that the servers cannot read")
+	}
+	for _, name := range []string{"vsftpd", "pure-ftpd"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(serverDir(t), "root")
+			makeDir(t, filepath.Join(root, "secret"), 0o755)
+			writeFile(t, filepath.Join(root, "open"), "open\n")
+			writeFile(t, filepath.Join(root, "secret/g"), "secret\n")
+			srv := ftpservers.Named(t, name).Start(t, &ftpservers.Server{Root: root})
+			c := newCopier(t, "ftp://"+srv.Addr+"/")
+			c.run(t, mirror.Summary{New: 2}, "RETR", 2)
+			if err := os.Chmod(filepath.Join(root, "secret"), 0o711); err != nil {
+				t.Fatal(err)
+			}
+			c.Delete = true
+			got, err := c.Run(t.Context())
+			if got.Failed != 1 || got.Gone != 0 || got.Unchanged != 1 || !errors.Is(err, fetch.ErrPermission) && name == "vsftpd" || err == nil {
+				t.Errorf("%+v %v", got, err)
+			}
+			sameFolder(t, root, c.Dir, asItIs)
+		})
+	}
+}
