@@ -648,6 +648,35 @@ func TestUnreadListing(t *testing.T) {
 	}
 }
 
+// A file whose name follows a path is on the server, whether the path is understood or not: it does not
+// count as gone.
+func TestNamesWithPath(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		want mirror.Summary
+	}{
+		{"./", mirror.Summary{Unchanged: 4}}, {"pub/", mirror.Summary{Unchanged: 4}}, {"/pub/", mirror.Summary{Unchanged: 4}},
+		{"/elsewhere/", mirror.Summary{Unchanged: 3, Skipped: 1}}, {"old/", mirror.Summary{Unchanged: 3, Skipped: 1}}, {"../", mirror.Summary{Unchanged: 3, Skipped: 1}},
+	} {
+		for verb, listing := range map[string]string{
+			"MLSD": "type=file;size=8;modify=20200304050607; README\r\ntype=file;size=6;modify=20200304050607; PATHa b.txt\r\ntype=dir; old\r\n",
+			"LIST": "-rw-r--r--   1 0  0  8 Mar  4  2020 README\r\n-rw-r--r--   1 0  0  6 Mar  4  2020 PATHa b.txt\r\ndrwxr-xr-x   1 0  0  0 Mar  4  2020 old\r\n",
+		} {
+			var hide []string
+			if verb == "LIST" {
+				hide = []string{"MLST", "MLSD"}
+			}
+			srv, _ := serveFTP(t, someFiles, hide...)
+			m := start(t, srv.URL+"/pub")
+			m.Delete, m.Connections = true, 1
+			ran(t, m, mirror.Summary{New: 4})
+			srv.On(verb, 1, testserver.Data(strings.ReplaceAll(listing, "PATH", c.path)))
+			ran(t, m, c.want)
+			sameFiles(t, m.Dir, somePub)
+		}
+	}
+}
+
 // The number of connections is lowered for a server that refuses more, or closes them without a
 // reply, as inetd does.
 func TestCrowded(t *testing.T) {

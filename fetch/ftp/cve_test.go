@@ -584,6 +584,9 @@ func remoteNames(t *testing.T) {
 				line = "-rw-r--r-- 1 u g 1 Jan  1  2001 " + line
 			}
 			for item, err := range a.items(t.Context(), strings.NewReader(line), new(Info)) {
+				if fetch.KindOf(err) == fetch.ErrProtocol {
+					break // the name is not understood
+				}
 				l := item.Locator.(*locator.FTP)
 				if err != nil || strings.ContainsAny(item.Name, "/\x00\r\n") || item.Name == ".." || l.Name != item.Name || !slices.Equal(l.CWD, []string{"d"}) {
 					t.Errorf("%s %q: %+v %v", verb, name, item, err)

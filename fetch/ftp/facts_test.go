@@ -113,7 +113,7 @@ func TestKindsOfEntries(t *testing.T) {
 func TestStrangeListing(t *testing.T) {
 	for listing, ok := range map[string]bool{
 		"<html>\r\n<p>welcome\r\n": false, "total 0\r\n": true, "": true, "type=cdir; .\r\n": true,
-		"hello\r\n-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n": true, "-rw-r--r-- 1 u g 12 Jan  1  2001 ../x\r\n": true,
+		"hello\r\n-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n": true, "-rw-r--r-- 1 u g 12 Jan  1  2001 ../x\r\n": false,
 	} {
 		srv := start(t)
 		srv.On("LIST", 1, testserver.Data(listing))

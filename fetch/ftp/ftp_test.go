@@ -774,18 +774,43 @@ func TestNamesOfDot(t *testing.T) {
 	}
 }
 
-// TestNameEntries tests names of NLST with various prefixes.
-func TestNameEntries(t *testing.T) {
+// TestPathsOfNames lists directories with names that follow a path: names after that of the directory
+// are entries, others are not understood.
+func TestPathsOfNames(t *testing.T) {
+	const ls, dos = "-rw-r--r-- 1 u g 12 Jan  1  2001 ", "07-18-00 10:16AM 1 "
 	for _, tc := range []struct{ path, line, want string }{
-		{"/d/", "x", "/d/x"}, {"/d/", "./x", "/d/x"}, {"/d/", "/abs/d/x", "/d/x"}, {"/d/", "../../x", "/d/x"},
-		{"/d;type=d", "d/x", "/d/x"}, {"/d;type=d", "x", "/d/x"}, {"/c/d;type=d", "d/x", "/c/d/x"}, {"/c/d;type=d", "/c/d/x", "/c/d/x"},
-		{"/c/file;type=d", "file", "/c/file"}, {"/c/*.txt;type=d", "x.txt", "/c/x.txt"}, {"/%2Fetc;type=d", "/etc/x", "/%2Fetc/x"},
-		{"/d/", ".", ""}, {"/d/", "..", ""}, {"/d/", "d/.", ""}, {"/d/", "", ""}, {"/d/", "x/", ""}, {"/d/", "a\x00b", ""}, {"/d/", "a\rDELE b", ""},
+		{"/d/", "x", "/d/x"}, {"/d/", "./x", "/d/x"}, {"/d/", "d/x", "/d/x"}, {"/d/", "/home/d/x", "/d/x"}, {"/", "x", "/x"}, {"/", "/home/x", "/x"},
+		{"/d/", "/d/x", ""}, {"/d/", "/abs/d/x", ""}, {"/d/", "../../x", ""}, {"/d/", "e/x", ""}, {"/c/d/", "d/x", ""}, {"/c/d/", "c/d/x", "/c/d/x"},
+		{"/%2Fetc/", "/etc/x", "/%2Fetc/x"}, {"/%2Fetc/", "/home/etc/x", ""}, {"/%2F/", "/x", "/%2F/x"}, {"//d/", "/d/x", ""}, {"/d/%2E%2E/", "/home/d/../x", ""}, {"/d/..%2F/", "x", "/d/..%2F/x"},
+		{"/d;type=d", "d/x", "/d/x"}, {"/d;type=d", "x", "/d/x"}, {"/d;type=d", "d/d", "/d/d"}, {"/c/d;type=d", "d/x", "/c/d/x"}, {"/c/d;type=d", "/home/c/d/x", "/c/d/x"}, {"/c/d;type=d", "c/x", ""},
+		{"/c/file;type=d", "file", "/c/file"}, {"/c/*.txt;type=d", "x.txt", "/c/x.txt"}, {"/c/*;type=d", "sub/x.txt", ""}, {"/d%2F*.txt;type=d", "d/x.txt", "/d/x.txt"},
+		{"/%2Fetc;type=d", "/etc/x", "/%2Fetc/x"},
+		{"/d/", ".", "-"}, {"/d/", "..", "-"}, {"/d/", "d/.", "-"}, {"/d/", "x/", ""}, {"/d/", "a\x00b", ""}, {"/d/", "a\rDELE b", ""},
 	} {
-		a := &access{loc: at(tc.path)}
-		item, ok := a.nameEntry(tc.line, when)
-		if ok != (tc.want != "") || ok && item.Locator.String() != "ftp://127.0.0.1"+tc.want {
-			t.Errorf("%s: %q is %v %+v", tc.path, tc.line, ok, item)
+		for verb, before := range map[string]string{"LIST": ls, "LIST of DOS": dos, "MLSD": "type=file; ", "NLST": ""} {
+			a := &access{loc: at(tc.path), verb: fetch.Op(verb[:4]), req: new(fetch.Request)}
+			if a.loc.Type == 'd' && verb != "NLST" {
+				continue
+			}
+			info := &Info{EntryPath: "/home"}
+			var got string
+			for item, err := range a.items(t.Context(), strings.NewReader(before+tc.line+"\r\n"), info) {
+				if err == nil {
+					got = strings.TrimPrefix(item.Locator.String(), "ftp://127.0.0.1")
+				}
+			}
+			if got == "" && info.Unread == 0 {
+				got = "-"
+			}
+			if got != tc.want {
+				t.Errorf("%s %s: %q is %q, want %q", verb, tc.path, tc.line, got, tc.want)
+			}
+		}
+	}
+	a, info := &access{loc: at("/"), verb: "LIST", req: new(fetch.Request)}, new(Info) // no reply to PWD
+	for item, err := range a.items(t.Context(), strings.NewReader(ls+"/x\r\n"), info) {
+		if err == nil {
+			t.Errorf("%+v", item)
 		}
 	}
 }

@@ -20,14 +20,11 @@ import (
 // items returns the entries of a listing. It skips lines that are not entries; Body
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
-	parse := a.listEntry
-	info.Facts = a.verb == "MLSD"
-	if info.Names = a.verb == "NLST"; info.Names {
-		parse = a.nameEntry
-	}
+	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST"
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
-		now := time.Now()
+		dir, paths := a.listed(info.EntryPath)
+		parser := ftplist.Parser{Dirs: paths, Names: info.Names, Now: time.Now()}
 		unread := "" // a line that was not understood
 		for n := 0; ; {
 			line, err := lines.ReadLine()
@@ -46,38 +43,37 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			}
 			whole := line[len(line)-1] == '\n'
 			text := string(wire.TrimEOL(line))
-			item, ok := parse(text, now)
-			strange := !ok && a.verb != "NLST" && ftplist.Strange(text, now)
-			if strange || !whole {
+			entry, class := parser.Parse(text)
+			if class == ftplist.Unread || !whole {
 				info.Unread++
 				if a.opt.Unread != nil {
 					a.opt.Unread(text)
 				}
 			}
-			if strange {
+			if class == ftplist.Unread {
 				unread = text
 			}
-			if !ok {
+			if class != ftplist.Entries {
 				continue
 			}
 			if n++; a.limits.Items > 0 && n > a.limits.Items {
 				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
 				return
 			}
-			if !yield(item, nil) {
+			if !yield(a.item(dir, entry, text), nil) {
 				return
 			}
 		}
 	}
 }
 
-// listEntry parses a line of LIST or MLSD.
-func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
-	e, ok := ftplist.Parse(line, now)
-	if !ok {
-		return fetch.Item{}, false
+// item returns the Item of an entry of a directory, which is given as arguments of CWD. line is that
+// of the entry.
+func (a *access) item(dir []string, e ftplist.Entry, line string) fetch.Item {
+	if a.verb == "NLST" && line == a.loc.Name {
+		dir = a.loc.CWD // the argument was a file
 	}
-	l := a.entry(a.listed(), e.Name)
+	l := &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: e.Name, HasPath: true, Secure: a.loc.Secure}
 	item := fetch.Item{Name: e.Name, Locator: l, Attributes: fetch.Attributes{Size: e.Size, ModTime: e.ModTime}}
 	switch e.Type {
 	case ftplist.Dir:
@@ -94,7 +90,7 @@ func (a *access) listEntry(line string, now time.Time) (fetch.Item, bool) {
 	if e.Unique != "" && e.Type == ftplist.Dir && !e.ModTime.IsZero() {
 		item.Header = append(item.Header, fetch.Field{Name: HeaderUnique, Value: e.Unique + " " + strconv.FormatInt(e.ModTime.UnixMilli(), 10)})
 	}
-	return item, true
+	return item
 }
 
 // HeaderUnique is a field of Item.Header of a directory: it is the same in all paths that lead to
@@ -107,30 +103,34 @@ const HeaderUnique = "unique"
 // of RFC 3659 §7.5.5. Only listings by MLSD have it.
 const HeaderPerm = "perm"
 
-// nameEntry parses a line of NLST. Depending on the server, the name follows nothing, the
-// argument or a full path. Only the name is used; the directory is the requested one.
-func (a *access) nameEntry(line string, _ time.Time) (fetch.Item, bool) {
-	name := line[strings.LastIndexByte(line, '/')+1:]
-	if !ftplist.Plain(name) {
-		return fetch.Item{}, false
+// listed returns the directory that is listed as arguments of CWD, and the paths that servers write
+// before its names: relative to it, as it was requested, and by the working directory after the login,
+// which is empty if it is not known. A path within one component is not split.
+func (a *access) listed(home string) (dir, paths []string) {
+	dir, arg := a.loc.CWD, a.loc.Name
+	if a.verb == "NLST" && strings.ContainsAny(arg, "*?[") {
+		arg = strings.TrimSuffix(arg[:strings.LastIndexByte(arg, '/')+1], "/") // the directory of a pattern
 	}
-	dir := a.listed()
-	if line == a.loc.Name || strings.ContainsAny(a.loc.Name, "*?[") {
-		dir = a.loc.CWD // the argument was a file, or a pattern of names
+	if arg != "" {
+		dir = append(slices.Clip(dir), arg)
+		paths = append(paths, arg+"/")
 	}
-	return fetch.Item{Name: name, Locator: a.entry(dir, name), Attributes: fetch.Attributes{Size: -1}}, true
-}
-
-// listed returns the listed directory as arguments of CWD. A path within one component
-// is not split.
-func (a *access) listed() []string {
-	if a.loc.Name == "" {
-		return a.loc.CWD
+	paths = append(paths, "./")
+	if slices.ContainsFunc(dir, func(part string) bool { return part == "" || slices.Contains(strings.Split(part, "/"), "..") }) {
+		return dir, paths // only the server knows where these lead
 	}
-	return append(slices.Clip(a.loc.CWD), a.loc.Name)
-}
-
-// entry returns the locator of an entry of a directory, with the same server and login.
-func (a *access) entry(dir []string, name string) *locator.FTP {
-	return &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: name, HasPath: true, Secure: a.loc.Secure}
+	below := ""
+	for _, part := range dir {
+		if strings.HasPrefix(part, "/") {
+			home, below = "", ""
+		}
+		below += strings.TrimSuffix(part, "/") + "/"
+	}
+	if below != "" {
+		paths = append(paths, below)
+	}
+	if home != "" {
+		paths = append(paths, strings.TrimSuffix(home, "/")+"/"+below)
+	}
+	return dir, paths
 }

@@ -8,7 +8,8 @@
 //   - OpenVMS, with each entry on one line
 //
 // A listing is not trusted: a name is never empty, "." or "..", and never contains
-// "/" or NUL, so that it names an entry of the listed directory.
+// "/" or NUL, so that it names an entry of the listed directory. Some servers write the path of the
+// directory before the names.
 package ftplist
 
 import (
@@ -49,33 +50,76 @@ const (
 // ones first.
 var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, dos, vms, unix}
 
-// Parse parses a line, with or without its line end. It returns false for a line without an
-// entry, such as "total 12" (with a zero Entry), and for an entry with an invalid name. A
-// date without a year is the latest such date that is not after now.
-func Parse(line string, now time.Time) (Entry, bool) {
+// A Parser parses the lines of one listing.
+type Parser struct {
+	// Dirs are the paths of the listed directory that servers may write before its names, each with
+	// a slash at the end. A name with another path is not understood.
+	Dirs []string
+	// Names means that a line is a name and nothing else, as in a listing by NLST.
+	Names bool
+	// Now is the current time. A date without a year is the latest such date that is not after it.
+	Now time.Time
+}
+
+// Class says what a line is.
+type Class uint8
+
+// The classes of lines.
+const (
+	Entries Class = iota // an entry
+	Nothing              // no entry, such as "total 12", or an entry for the directory itself or the one above
+	Unread               // not understood: it may be an entry
+)
+
+// Parse parses a line, with or without its line end. The Entry of a line of another class than
+// Entries is of no use.
+func (p *Parser) Parse(line string) (Entry, Class) {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	e, ok := p.parse(line)
+	if !ok {
+		return e, classOf(line)
+	}
+	if e.Name = p.base(e.Name); e.Name == "." || e.Name == ".." {
+		return e, Nothing
+	}
+	if !plain(e.Name) {
+		return e, Unread
+	}
+	return e, Entries
+}
+
+// parse parses a line without a line end. The name is that of the line, with its path.
+func (p *Parser) parse(line string) (Entry, bool) {
+	if p.Names {
+		return Entry{Name: line, Size: -1}, line != ""
+	}
 	for _, format := range formats {
-		if e, ok := format(line, now); ok {
-			return e, Plain(e.Name)
+		if e, ok := format(line, p.Now); ok {
+			return e, true
 		}
 	}
 	return Entry{}, false
 }
 
-// Strange reports whether a line has no supported format and is not one of the lines that
-// occur between entries: empty, or like "total 12" in any language.
-func Strange(line string, now time.Time) bool {
-	if e, ok := Parse(line, now); ok || e != (Entry{}) {
-		return false
+// base returns a name without the path of the listed directory.
+func (p *Parser) base(name string) string {
+	for _, dir := range p.Dirs {
+		if rest, ok := strings.CutPrefix(name, dir); ok && plain(rest) {
+			return rest
+		}
 	}
-	words := strings.Fields(line)
-	if len(words) != 2 {
-		return len(words) > 0
-	}
-	return strings.Trim(words[1], "0123456789.,KMGT") != ""
+	return name
 }
 
-// Plain reports whether name is valid as the name of a directory entry.
-func Plain(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00\r\n")
+// classOf returns the class of a line that has no supported format. Lines that occur between entries
+// are empty, or like "total 12" in any language.
+func classOf(line string) Class {
+	words := strings.Fields(line)
+	if len(words) == 0 || len(words) == 2 && strings.Trim(words[1], "0123456789.,KMGT") == "" {
+		return Nothing
+	}
+	return Unread
 }
+
+// plain reports whether name is valid as the name of a directory entry, or is "." or "..".
+func plain(name string) bool { return name != "" && !strings.ContainsAny(name, "/\x00\r\n") }

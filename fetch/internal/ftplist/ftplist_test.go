@@ -1,6 +1,7 @@
 package ftplist
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -72,10 +73,17 @@ var lines = []struct {
 	{"CORE.DIR;1          1  8-SEP-1996 16:09:12.34 [SYSTEM] (RWE,RWE,RE,RE)", entry("CORE", "", Dir, -1, at("1996-09-08 16:09:12"))},
 }
 
+// parse parses a line of a listing of /home/pub.
+func parse(line string) (Entry, bool) {
+	p := Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}
+	e, class := p.Parse(line)
+	return e, class == Entries
+}
+
 func TestParse(t *testing.T) {
 	for _, tc := range lines {
 		for _, end := range []string{"", "\n", "\r\n"} {
-			got, ok := Parse(tc.line+end, now)
+			got, ok := parse(tc.line + end)
 			if !ok || got != tc.want {
 				t.Errorf("%q:\n got %v %+v\nwant %+v", tc.line+end, ok, got, tc.want)
 			}
@@ -94,29 +102,66 @@ func TestNoEntry(t *testing.T) {
 		ls, ls + ".", ls + "..", ls + "../x", ls + "/etc/passwd", ls + "a/../../x", ls + "a\x00b", ls + "a\rb",
 		"type=file; ../x", "type=cdir; .", "type=pdir; ..", "type=cdir; /pub", "+r,\t../x", "04-27-00  09:09PM <DIR> ..", "07-18-00 10:16AM 1 a/b",
 	} {
-		if e, ok := Parse(line, now); ok {
+		if e, ok := parse(line); ok {
 			t.Errorf("%q parsed as %+v", line, e)
 		}
 	}
 }
 
-// TestStrange tests that lines between entries are not strange, nor are entries that are
-// skipped.
-func TestStrange(t *testing.T) {
-	for line, want := range map[string]bool{
-		"": false, "total 12": false, "insgesamt 0": false, "total 4.0K": false, "type=cdir; .": false, "type=file; ../x": false,
-		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": false, "<html>": true, "ls: .: No such file": true, "Directory of DISK:[X]": true, "no files": true,
+// TestPath tests names after a path. Only that of the listed directory is removed.
+func TestPath(t *testing.T) {
+	for _, format := range []string{
+		"-rw-r--r-- 1 u g 12 Jan  1  2001 %sx", "drwxr-xr-x 1 u g 12 Jan  1  2001 %sx/", "type=file;size=1; %sx", "07-18-00 10:16AM 1 %sx", "07-18-00 10:16AM <DIR> %sx",
+		"+r,s1,\t%sx", "%sx;1 2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)", "%sx.DIR;1 2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)",
 	} {
-		if got := Strange(line, now); got != want {
-			t.Errorf("%q: %v", line, got)
+		for _, path := range []string{"", "./", "pub/", "/home/pub/", "DISK:[PUB]"} {
+			line := fmt.Sprintf(format, path)
+			if isVMS := strings.Contains(line, "SYSTEM"); strings.Contains(path, "[") && !isVMS {
+				continue // the brackets belong to the name
+			}
+			if e, ok := parse(line); !ok || e.Name != "x" {
+				t.Errorf("%q: %v %+v", line, ok, e)
+			}
+		}
+		for _, path := range []string{"/", "/pub/", "/home/", "sub/", "../", "./../", "pub/../", "/home/pub/sub/", "pub/pub/", "//", "[OTHER]"} {
+			line := fmt.Sprintf(format, path)
+			if isVMS := strings.Contains(line, "SYSTEM"); strings.Contains(path, "[") && !isVMS {
+				continue
+			}
+			p := Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}
+			if e, class := p.Parse(line); class != Unread {
+				t.Errorf("%q: %v %+v", line, class, e)
+			}
+		}
+	}
+}
+
+// TestClasses tests lines between entries, entries that are skipped, and lines that may be entries.
+func TestClasses(t *testing.T) {
+	for line, want := range map[string]Class{
+		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
+		"drwxr-xr-x 1 u g 12 Jan  1  2001 .": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 ..": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 pub/..": Nothing,
+		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "Directory of DISK:[X]": Unread, "no files": Unread,
+		"type=file; ../x": Unread, "type=file; ": Unread, "-rw-r--r-- 1 u g 12 Jan  1  2001 a\rb": Unread, "-rw-r--r-- 1 u g 12 Jan  1  2001 a\x00b": Unread,
+	} {
+		p := Parser{Dirs: []string{"pub/"}, Now: now}
+		if _, got := p.Parse(line); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+	names := Parser{Dirs: []string{"pub/"}, Names: true}
+	for line, want := range map[string]Class{"": Nothing, ".": Nothing, "pub/..": Nothing, "total 12": Entries, "pub/x": Entries, "sub/x": Unread, "x/": Unread} {
+		if e, got := names.Parse(line); got != want || e.Size != -1 {
+			t.Errorf("%q: %v, want %v", line, got, want)
 		}
 	}
 }
 
 func TestRecentWithoutLeapYear(t *testing.T) {
-	e, ok := Parse("-rw-r--r-- 1 u g 5 Feb 29 06:00 x", time.Date(1907, time.March, 1, 0, 0, 0, 0, time.UTC))
-	if !ok || e.ModTime.Year() != 1904 {
-		t.Errorf("%v %v", ok, e.ModTime)
+	p := Parser{Now: time.Date(1907, time.March, 1, 0, 0, 0, 0, time.UTC)}
+	e, class := p.Parse("-rw-r--r-- 1 u g 5 Feb 29 06:00 x")
+	if class != Entries || e.ModTime.Year() != 1904 {
+		t.Errorf("%v %v", class, e.ModTime)
 	}
 }
 
@@ -126,7 +171,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add("total 12")
 	f.Fuzz(func(t *testing.T, line string) {
-		e, ok := Parse(line, now)
+		e, ok := parse(line)
 		if !ok {
 			return
 		}
@@ -141,6 +186,6 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	for b.Loop() {
-		Parse(lines[0].line, now)
+		parse(lines[0].line)
 	}
 }

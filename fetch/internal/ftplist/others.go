@@ -148,6 +148,9 @@ func vms(line string, _ time.Time) (Entry, bool) {
 	if err != nil || !ok {
 		return Entry{}, false
 	}
+	if i := strings.LastIndexByte(name, ']'); i >= 0 { // DISK:[DIRECTORY]NAME
+		name = name[:i+1] + "/" + name[i+1:]
+	}
 	e := Entry{Name: name, Size: -1, ModTime: day.Add(at)}
 	if dir, ok := strings.CutSuffix(name, ".DIR"); ok {
 		e.Name, e.Type = dir, Dir
