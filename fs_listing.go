@@ -221,10 +221,10 @@ func (f *FileSystem) read(at place, add func(*entry) bool) error {
 		}
 		e, ok := f.entry(at, item)
 		if e.at.from = from; ok && !add(e) {
-			break
+			return nil
 		}
 	}
-	return nil
+	return ftp.UnreadError(res)
 }
 
 // climbs makes a directory that is one of those above it a symbolic link, so that a walk ends. In

@@ -154,6 +154,40 @@ func TestWalkBrokenMenus(t *testing.T) {
 	}
 }
 
+// TestUnreadListing reads a directory whose listing has a line that is not understood: there is an
+// error, after the entries. A file that is listed can be opened; whether another one exists is not known.
+func TestUnreadListing(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
+	})
+	srv.On("MLSD", 0, testserver.Data("type=file;size=1; a.txt\r\nwhat is this b.txt\r\n"))
+	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	if entries, err := fs.ReadDir(fsys, "."); len(entries) != 1 || !errors.Is(err, fetch.ErrProtocol) {
+		t.Errorf("%v %v", entries, err)
+	}
+	if b, err := fs.ReadFile(fsys, "a.txt"); string(b) != "a" || err != nil {
+		t.Errorf("%q %v", b, err)
+	}
+	if _, err := fs.Stat(fsys, "c.txt"); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	var names []string
+	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL+"/") {
+		if err != nil {
+			names = append(names, "error in "+item.Name)
+		} else {
+			names = append(names, item.Name)
+		}
+	}
+	if want := []string{"error in .", "a.txt"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // A server whose directories all have the same unique has directories nevertheless, not links.
 func TestWalkSameUnique(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {

@@ -91,8 +91,9 @@ type Mirror struct {
 	// locally. Without Delete, and if modified, they are kept and reported as [Gone]. If files of a
 	// gopher site are no longer in any menu, but a menu has no end mark and may be truncated,
 	// nothing is deleted and Run fails with an error of kind ErrTruncated. Nothing is deleted in a
-	// directory whose listing has lines that are not understood; see [ErrUnread]. Other listings
-	// that may be incomplete are the subject of MaxDelete.
+	// directory whose listing fails or has lines that are not understood, which is a failure, or
+	// whose last line is cut; see [ErrCut]. Other listings that may be incomplete are the subject of
+	// MaxDelete.
 	Delete bool
 	// MaxDelete is the maximum number of files that Delete deletes in a run. If more would be
 	// deleted, none is. A negative value means no limit.

@@ -614,14 +614,17 @@ func TestTruncatedListing(t *testing.T) {
 }
 
 // Files of a directory with lines that are not understood, or whose last line is cut, do not count as
-// gone, although the server calls the listing complete. Nor do those below it.
+// gone, although the server calls the listing complete. Nor do those below it. A mirror without the files
+// of such lines is not whole: that is a failure.
 func TestUnreadListing(t *testing.T) {
 	const mlsd, list = "type=file;size=8;modify=20200304050607; README\r\n", "-rw-r--r--   1 0  0  8 Mar  4  2020 README\r\n"
 	for _, c := range []struct {
 		verb, listing string
+		want          mirror.Action
 	}{
-		{"MLSD", mlsd + "type=file;size=6;modify=2020030405060"}, {"MLSD", mlsd + "who knows what this is\r\n"}, {"MLSD", strings.TrimSpace(mlsd)},
-		{"LIST", list + "-rw-r--r--   1 0  0  6 Mar  4"}, {"LIST", list + "who knows what this is\r\n"}, {"LIST", strings.TrimSpace(list)},
+		{"MLSD", mlsd + "type=file;size=6;modify=2020030405060", mirror.Failed}, {"MLSD", mlsd + "who knows what this is\r\n", mirror.Failed}, {"MLSD", strings.TrimSpace(mlsd), mirror.Skipped},
+		{"LIST", list + "-rw-r--r--   1 0  0  6 Mar  4", mirror.Failed}, {"LIST", list + "who knows what this is\r\n", mirror.Failed}, {"LIST", strings.TrimSpace(list), mirror.Skipped},
+		{"LIST", list + "-rw-r--r--   1 0  0  6 Dez  4  2020 a b.txt\r\n", mirror.Failed},
 	} {
 		var hide []string
 		if c.verb == "LIST" {
@@ -632,15 +635,19 @@ func TestUnreadListing(t *testing.T) {
 		m.Delete, m.Connections = true, 1
 		ran(t, m, mirror.Summary{New: 4})
 		srv.On(c.verb, 1, testserver.Data(c.listing))
-		var skipped []mirror.Event
+		var events []mirror.Event
 		m.Report = func(e mirror.Event) {
-			if e.Action == mirror.Skipped {
-				skipped = append(skipped, e)
+			if e.Action == mirror.Skipped || e.Action == mirror.Failed {
+				events = append(events, e)
 			}
 		}
-		ran(t, m, mirror.Summary{Unchanged: 1, Skipped: 1})
-		if len(skipped) != 1 || !errors.Is(skipped[0].Err, mirror.ErrUnread) || skipped[0].URL != srv.URL+"/pub/" {
-			t.Errorf("%q: skipped %+v", c.listing, skipped)
+		sum, reason := mirror.Summary{Unchanged: 1, Skipped: 1}, mirror.ErrCut
+		if c.want == mirror.Failed {
+			sum, reason = mirror.Summary{Unchanged: 1, Failed: 1}, fetch.ErrProtocol
+		}
+		ran(t, m, sum)
+		if len(events) != 1 || events[0].Action != c.want || !errors.Is(events[0].Err, reason) || events[0].URL != srv.URL+"/pub/" {
+			t.Errorf("%q: %+v", c.listing, events)
 		}
 		sameFiles(t, m.Dir, somePub)
 		srv.ResetFaults()
@@ -656,7 +663,7 @@ func TestNamesWithPath(t *testing.T) {
 		want mirror.Summary
 	}{
 		{"./", mirror.Summary{Unchanged: 4}}, {"pub/", mirror.Summary{Unchanged: 4}}, {"/pub/", mirror.Summary{Unchanged: 4}},
-		{"/elsewhere/", mirror.Summary{Unchanged: 3, Skipped: 1}}, {"old/", mirror.Summary{Unchanged: 3, Skipped: 1}}, {"../", mirror.Summary{Unchanged: 3, Skipped: 1}},
+		{"/elsewhere/", mirror.Summary{Unchanged: 3, Failed: 1}}, {"old/", mirror.Summary{Unchanged: 3, Failed: 1}}, {"../", mirror.Summary{Unchanged: 3, Failed: 1}},
 	} {
 		for verb, listing := range map[string]string{
 			"MLSD": "type=file;size=8;modify=20200304050607; README\r\ntype=file;size=6;modify=20200304050607; PATHa b.txt\r\ntype=dir; old\r\n",

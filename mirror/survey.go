@@ -77,8 +77,9 @@ type listing struct {
 	skipped batch // key, id and size hold the URL, the name and the index of the reason
 	plus    bool  // the server supports Gopher+
 	end     ending
-	unread  int  // lines that may be entries, but were not understood
-	names   bool // without kinds: see ErrNames
+	unread  error // lines were not understood
+	cut     bool  // see ErrCut
+	names   bool  // without kinds: see ErrNames
 	err     error
 }
 
@@ -207,9 +208,12 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 			s.unmarked++
 			r.report(Event{Action: Unsure, URL: f.loc.Redacted(), File: localPath(join(f.path, menuFile)), Size: -1, Err: errUnmarked})
 		}
-		if l.unread > 0 {
+		if l.unread != nil {
 			s.hide(f)
-			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: fmt.Errorf("%d %w", l.unread, ErrUnread)})
+			r.fail(ctx, f.loc.Redacted(), "", l.unread)
+		} else if l.cut {
+			s.hide(f)
+			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: ErrCut})
 		}
 		if l.names {
 			s.hide(f)
@@ -289,7 +293,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, res.Items)
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.names = info.Unread, info.Names
+			l.unread, l.cut, l.names = ftp.UnreadError(res), info.Unread > 0, info.Names
 		}
 		return err
 	}

@@ -35,9 +35,9 @@ type place struct {
 // scheme.
 var ErrServer = errors.New("on another server or of another scheme")
 
-// ErrUnread is the reason of a Skipped event for a directory with lines that are not understood, or
-// whose last line is cut. Files may be missing in its listing, so nothing in it counts as gone.
-var ErrUnread = errors.New("lines of the listing are not understood; nothing in this directory is deleted")
+// ErrCut is the reason of a Skipped event for a directory whose listing ends without a line end. Files
+// may be missing in it, so nothing in it counts as gone.
+var ErrCut = errors.New("the last line of the listing is cut; nothing in this directory is deleted")
 
 // ErrNames is the reason of a Skipped event for a directory of which the server lists only names
 // (NLST). Each of them may be a directory, so nothing below it counts as gone.

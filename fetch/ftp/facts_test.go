@@ -131,7 +131,7 @@ func TestUnread(t *testing.T) {
 	const a, b = "-rw-r--r-- 1 u g 12 Jan  1  2001 a\r\n", "-rw-r--r-- 1 u g 12 Jan  1  2001 b"
 	for listing, want := range map[string]int{
 		a + b + "\r\n": 0, "total 4\r\n" + a: 0, a + "\r\n" + b + "\n": 0, "": 0,
-		a + b: 1, a + b[:30]: 1, a + b[:20]: 1, a + "-rw-r--r-- 1 u g broken\r\n" + b + "\r\n": 1, "what is this?\r\n" + a + "and this?\r\n": 2,
+		a + b: 1, a + b[:30]: 1, a + b[:20]: 1, a + "NAME.TXT;1": 1, a + "NAME.TXT;1\r\n": 1, a + "-rw-r--r-- 1 u g broken\r\n" + b + "\r\n": 1, "what is this?\r\n" + a + "and this?\r\n": 2,
 	} {
 		srv := start(t)
 		srv.On("LIST", 1, testserver.Data(listing))
@@ -147,6 +147,10 @@ func TestUnread(t *testing.T) {
 			if err != nil {
 				t.Errorf("%q: %v", listing, err)
 			}
+		}
+		missing := want > 0 && listing != a+b // in which the last line is only cut
+		if e, ok := errors.AsType[*fetch.Error](UnreadError(res)); ok != missing || ok && (e.Kind != fetch.ErrProtocol || e.Op != "LIST" || e.Reply != lines[0]) {
+			t.Errorf("%q: %v", listing, UnreadError(res))
 		}
 		if got := res.Info.(*Info).Unread; got != want || len(lines) != want {
 			t.Errorf("%q: %d lines were not read, want %d: %q", listing, got, want, lines)

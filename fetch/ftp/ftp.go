@@ -95,12 +95,14 @@ type Info struct {
 	Unwanted bool
 	// Unread counts the lines of a listing that are not entries in any supported format, and a
 	// last line without a line end, which may be truncated. Entries may be missing then. It is
-	// complete when the loop over Items has ended.
+	// complete when the loop over Items has ended. See [UnreadError].
 	Unread int
 	// Names reports that the entries of a listing are names only, by NLST: each may be a directory.
 	Names bool
 	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
 	Facts bool
+
+	unread *fetch.Error // see UnreadError
 }
 
 // Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,46 +26,87 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
 		dir, paths := a.listed(info.EntryPath)
 		parser := ftplist.Parser{Dirs: paths, Names: info.Names, Now: time.Now()}
-		unread := "" // a line that was not understood
+		var cut, unread string // the last line, if it has no line end; the first line that was not understood
 		for n := 0; ; {
 			line, err := lines.ReadLine()
-			if err == io.EOF && (n > 0 || unread == "") {
-				return
+			var parsed []ftplist.Line
+			switch {
+			case err == io.EOF:
+				parsed = parser.End()
+			case err == nil:
+				text := string(wire.TrimEOL(line))
+				if line[len(line)-1] != '\n' {
+					cut = text
+				}
+				parsed = parser.Add(text)
 			}
-			if err == io.EOF {
-				err = talk.Violation(unread, "the format of the listing is not supported")
+			for _, l := range parsed {
+				if l.Class == ftplist.Unread {
+					unread, cut = cmp.Or(unread, l.Text), ""
+					a.skip(l.Text, info)
+				}
+				if l.Class != ftplist.Entries {
+					continue
+				}
+				if n++; a.limits.Items > 0 && n > a.limits.Items {
+					yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
+					return
+				}
+				if !yield(a.item(dir, l.Entry, l.Text), nil) {
+					return
+				}
 			}
-			if err == wire.ErrLineTooLong {
+			switch {
+			case err == nil:
+				continue
+			case err == wire.ErrLineTooLong:
 				err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
+			case err == io.EOF:
+				err = a.endOfListing(n, unread, info)
+				if cut != "" {
+					a.skip(cut, info)
+				}
 			}
 			if err != nil {
 				yield(fetch.Item{}, a.fail(a.verb, err))
-				return
 			}
-			whole := line[len(line)-1] == '\n'
-			text := string(wire.TrimEOL(line))
-			entry, class := parser.Parse(text)
-			if class == ftplist.Unread || !whole {
-				info.Unread++
-				if a.opt.Unread != nil {
-					a.opt.Unread(text)
-				}
-			}
-			if class == ftplist.Unread {
-				unread = text
-			}
-			if class != ftplist.Entries {
-				continue
-			}
-			if n++; a.limits.Items > 0 && n > a.limits.Items {
-				yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
-				return
-			}
-			if !yield(a.item(dir, entry, text), nil) {
-				return
-			}
+			return
 		}
 	}
+}
+
+// skip counts a line that may be an entry.
+func (a *access) skip(line string, info *Info) {
+	info.Unread++
+	if a.opt.Unread != nil {
+		a.opt.Unread(line)
+	}
+}
+
+// endOfListing returns the error of a listing of which nothing was understood. If some lines were
+// not, the error is that of the Info. unread is the first of them.
+func (a *access) endOfListing(entries int, unread string, info *Info) error {
+	switch {
+	case unread == "":
+		return nil
+	case entries == 0:
+		return talk.Violation(unread, "the format of the listing is not supported")
+	case info.Unread == 1:
+		info.unread = a.fail(a.verb, talk.Violation(unread, "a line of the listing is not understood"))
+	default:
+		info.unread = a.fail(a.verb, talk.Violation(unread, fmt.Sprintf("%d lines of the listing are not understood", info.Unread)))
+	}
+	return nil
+}
+
+// UnreadError returns an error if lines of a listing were not understood, so that entries are missing
+// in its Items, of the kind [fetch.ErrProtocol]. It is to be called after the loop over them. If no line
+// was understood, the loop has had the error.
+func UnreadError(res *fetch.Resource) error {
+	if info, ok := res.Info.(*Info); ok && info.unread != nil {
+		return info.unread
+	}
+	return nil
 }
 
 // item returns the Item of an entry of a directory, which is given as arguments of CWD. line is that

@@ -5,7 +5,7 @@
 //   - DIR of MS-DOS and Windows
 //   - EPLF, Easily Parsed LIST Format
 //   - facts, as of MLSD (RFC 3659 §7.2)
-//   - OpenVMS, with each entry on one line
+//   - OpenVMS, also with an entry on two lines
 //
 // A listing is not trusted: a name is never empty, "." or "..", and never contains
 // "/" or NUL, so that it names an entry of the listed directory. Some servers write the path of the
@@ -59,6 +59,16 @@ type Parser struct {
 	Names bool
 	// Now is the current time. A date without a year is the latest such date that is not after it.
 	Now time.Time
+
+	name   string // of OpenVMS, whose entry continues on the next line
+	parsed []Line
+}
+
+// A Line is a line of a listing, or the two lines of an entry of OpenVMS.
+type Line struct {
+	Text  string // without the line end
+	Class Class
+	Entry Entry // only if Class is Entries
 }
 
 // Class says what a line is.
@@ -71,21 +81,51 @@ const (
 	Unread               // not understood: it may be an entry
 )
 
-// Parse parses a line, with or without its line end. The Entry of a line of another class than
-// Entries is of no use.
-func (p *Parser) Parse(line string) (Entry, Class) {
+// Add parses the next line, with or without its line end. It returns the lines that are known now,
+// which are valid until the next call: what a line is may depend on the lines after it.
+func (p *Parser) Add(line string) []Line {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	p.parsed = p.parsed[:0]
+	switch begun := p.name; {
+	case begun != "" && strings.HasPrefix(line, " "):
+		line = begun + " " + strings.TrimLeft(line, " ")
+	case begun != "":
+		p.add(begun)
+	}
+	p.name = ""
+	if name := strings.TrimRight(line, " "); !p.Names && isVMSName(name) {
+		p.name = name
+	} else {
+		p.add(line)
+	}
+	return p.parsed
+}
+
+// End returns the lines that are known at the end of the listing.
+func (p *Parser) End() []Line {
+	p.parsed = p.parsed[:0]
+	if p.name != "" {
+		p.add(p.name)
+	}
+	return p.parsed
+}
+
+// add parses a line.
+func (p *Parser) add(line string) {
 	e, ok := p.parse(line)
-	if !ok {
-		return e, classOf(line)
+	l := Line{Text: line, Class: Entries}
+	e.Name = p.base(e.Name)
+	switch {
+	case !ok:
+		l.Class = classOf(line)
+	case e.Name == "." || e.Name == "..":
+		l.Class = Nothing
+	case !plain(e.Name):
+		l.Class = Unread
+	default:
+		l.Entry = e
 	}
-	if e.Name = p.base(e.Name); e.Name == "." || e.Name == ".." {
-		return e, Nothing
-	}
-	if !plain(e.Name) {
-		return e, Unread
-	}
-	return e, Entries
+	p.parsed = append(p.parsed, l)
 }
 
 // parse parses a line without a line end. The name is that of the line, with its path.
@@ -111,11 +151,27 @@ func (p *Parser) base(name string) string {
 	return name
 }
 
-// classOf returns the class of a line that has no supported format. Lines that occur between entries
-// are empty, or like "total 12" in any language.
+// classOf returns the class of a line that has no supported format. The lines that occur around
+// entries are empty, or like these:
+//
+//	total 12                          (in any language)
+//	Directory USER1:[TEMP]
+//	Total of 3 files, 68 blocks.
+//	 Directory of C:\TEMP
+//	       3 File(s)          5,012 bytes
 func classOf(line string) Class {
-	words := strings.Fields(line)
-	if len(words) == 0 || len(words) == 2 && strings.Trim(words[1], "0123456789.,KMGT") == "" {
+	words := strings.Fields(strings.ToLower(line))
+	if len(words) == 0 || len(words) == 2 && strings.Trim(words[1], "0123456789.,kmgt") == "" {
+		return Nothing
+	}
+	if len(words) > 3 && words[0] == "grand" {
+		words = words[1:]
+	}
+	isNumber := func(word string) bool { return strings.Trim(word, "0123456789.,") == "" }
+	switch first, last := words[0], words[len(words)-1]; {
+	case first == "directory" && (len(words) == 2 && strings.HasSuffix(last, "]") || len(words) > 2 && words[1] == "of"),
+		first == "total" && len(words) > 3 && words[1] == "of" && isNumber(words[2]),
+		len(words) > 3 && isNumber(first) && (words[1] == "file(s)" || words[1] == "dir(s)"):
 		return Nothing
 	}
 	return Unread

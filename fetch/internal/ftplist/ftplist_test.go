@@ -2,6 +2,7 @@ package ftplist
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +76,17 @@ var lines = []struct {
 
 // parse parses a line of a listing of /home/pub.
 func parse(line string) (Entry, bool) {
-	p := Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}
-	e, class := p.Parse(line)
-	return e, class == Entries
+	l := one(&Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}, line)
+	return l.Entry, l.Class == Entries
+}
+
+// one parses a listing of one line.
+func one(p *Parser, line string) Line {
+	all := append(slices.Clone(p.Add(line)), p.End()...)
+	if len(all) != 1 {
+		panic(fmt.Sprintf("%q: %v", line, all))
+	}
+	return all[0]
 }
 
 func TestParse(t *testing.T) {
@@ -128,9 +137,8 @@ func TestPath(t *testing.T) {
 			if isVMS := strings.Contains(line, "SYSTEM"); strings.Contains(path, "[") && !isVMS {
 				continue
 			}
-			p := Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}
-			if e, class := p.Parse(line); class != Unread {
-				t.Errorf("%q: %v %+v", line, class, e)
+			if l := one(&Parser{Dirs: []string{"./", "pub/", "/home/pub/", "DISK:[PUB]/"}, Now: now}, line); l.Class != Unread {
+				t.Errorf("%q: %+v", line, l)
 			}
 		}
 	}
@@ -141,27 +149,57 @@ func TestClasses(t *testing.T) {
 	for line, want := range map[string]Class{
 		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
 		"drwxr-xr-x 1 u g 12 Jan  1  2001 .": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 ..": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 pub/..": Nothing,
-		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "Directory of DISK:[X]": Unread, "no files": Unread,
+		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "no files": Unread,
+		"Directory USER1:[TEMP]": Nothing, "Directory of DISK:[X]": Nothing, " Directory of C:\\Temp": Nothing, "Total of 3 files, 68 blocks.": Nothing,
+		"Grand total of 2 directories, 5 files.": Nothing, "Total of 1 file.": Nothing, "       3 File(s)          5,012 bytes": Nothing, "  2 Dir(s)  1,234 bytes free": Nothing,
+		"Directory": Unread, "Directory listing": Unread, "directory x 12 Jan": Unread, "total of all files": Unread, "3 files": Unread, "%RMS-E-PRV, insufficient privilege": Unread, "NAME.TXT;1": Unread,
 		"type=file; ../x": Unread, "type=file; ": Unread, "-rw-r--r-- 1 u g 12 Jan  1  2001 a\rb": Unread, "-rw-r--r-- 1 u g 12 Jan  1  2001 a\x00b": Unread,
 	} {
-		p := Parser{Dirs: []string{"pub/"}, Now: now}
-		if _, got := p.Parse(line); got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
+		if l := one(&Parser{Dirs: []string{"pub/"}, Now: now}, line); l.Class != want {
+			t.Errorf("%q: %v, want %v", line, l.Class, want)
 		}
 	}
-	names := Parser{Dirs: []string{"pub/"}, Names: true}
 	for line, want := range map[string]Class{"": Nothing, ".": Nothing, "pub/..": Nothing, "total 12": Entries, "pub/x": Entries, "sub/x": Unread, "x/": Unread} {
-		if e, got := names.Parse(line); got != want || e.Size != -1 {
-			t.Errorf("%q: %v, want %v", line, got, want)
+		if l := one(&Parser{Dirs: []string{"pub/"}, Names: true}, line); l.Class != want || want == Entries && l.Entry.Size != -1 {
+			t.Errorf("%q: %+v, want %v", line, l, want)
 		}
+	}
+}
+
+// TestTwoLines tests entries of OpenVMS, of which long ones take two lines.
+func TestTwoLines(t *testing.T) {
+	const rest = "   64   4-MAR-2019 00:04 [USR,GRP] (RWED,RWED,RWED,R)"
+	p := Parser{Now: now}
+	var all []Line
+	for _, line := range []string{
+		"Directory USER1:[TEMP]", "", "A.DAT;1  " + rest, "LONG_NAME.DAT;1", rest, "SUB.DIR;1\r\n", rest + "\r\n", "ALONE.DAT;1", "PADDED.DAT;1   ", rest,
+		"PRIVATE.DAT;3", "   %RMS-E-PRV, insufficient privilege", "Total of 6 files, 68 blocks.", "END.DAT;2",
+	} {
+		all = append(all, p.Add(line)...)
+	}
+	var got []string
+	for _, l := range append(all, p.End()...) {
+		switch l.Class {
+		case Unread:
+			got = append(got, "unread "+l.Text)
+		case Entries:
+			got = append(got, fmt.Sprint(l.Entry.Name, " ", l.Entry.Type == Dir, l.Entry.ModTime.Equal(at("2019-03-04 00:04"))))
+		}
+	}
+	want := []string{
+		"A.DAT false true", "LONG_NAME.DAT false true", "SUB true true", "unread ALONE.DAT;1", "PADDED.DAT false true",
+		"unread PRIVATE.DAT;3 %RMS-E-PRV, insufficient privilege", "unread END.DAT;2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestRecentWithoutLeapYear(t *testing.T) {
 	p := Parser{Now: time.Date(1907, time.March, 1, 0, 0, 0, 0, time.UTC)}
-	e, class := p.Parse("-rw-r--r-- 1 u g 5 Feb 29 06:00 x")
-	if class != Entries || e.ModTime.Year() != 1904 {
-		t.Errorf("%v %v", class, e.ModTime)
+	l := one(&p, "-rw-r--r-- 1 u g 5 Feb 29 06:00 x")
+	if l.Class != Entries || l.Entry.ModTime.Year() != 1904 {
+		t.Errorf("%+v", l)
 	}
 }
 

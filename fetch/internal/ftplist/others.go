@@ -139,10 +139,10 @@ func vms(line string, _ time.Time) (Entry, bool) {
 	if len(fields) < 4 {
 		return Entry{}, false
 	}
-	name, version, ok := strings.Cut(fields[0].text, ";")
-	if _, isNumber := number(version, 1, 32767); !ok || !isNumber {
+	if !isVMSName(fields[0].text) {
 		return Entry{}, false
 	}
+	name, _, _ := strings.Cut(fields[0].text, ";")
 	day, err := time.Parse("2-Jan-2006", titleMonth(fields[2].text))
 	at, ok := clock(fields[3].text)
 	if err != nil || !ok {
@@ -156,6 +156,14 @@ func vms(line string, _ time.Time) (Entry, bool) {
 		e.Name, e.Type = dir, Dir
 	}
 	return e, true
+}
+
+// isVMSName reports whether s is like "README.TXT;1". A line with nothing but a long name is followed
+// by the rest of the entry.
+func isVMSName(s string) bool {
+	name, version, _ := strings.Cut(s, ";")
+	_, ok := number(version, 1, 32767)
+	return ok && name != "" && !strings.Contains(name, " ")
 }
 
 // titleMonth converts "30-DEC-1996" to "30-Dec-1996".

@@ -182,7 +182,7 @@ func (p *page) readItems(res *fetch.Resource) error {
 		}
 		p.items = append(p.items, item)
 	}
-	return nil
+	return ftp.UnreadError(res)
 }
 
 // readText reads a document, or says what it is instead of text. An error leaves what came before

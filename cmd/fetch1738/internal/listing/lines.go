@@ -1,11 +1,13 @@
 package listing
 
 import (
+	"cmp"
 	"io"
 	"iter"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -49,7 +51,7 @@ func (r *lines) Read(p []byte) (int, error) {
 		item, err, ok := r.next()
 		switch {
 		case !ok:
-			r.err = io.EOF
+			r.err = cmp.Or(ftp.UnreadError(r.res), io.EOF)
 		case err != nil:
 			r.err = err
 		default:

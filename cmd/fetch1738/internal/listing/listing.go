@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
@@ -62,7 +63,7 @@ func (l *Listing) write(res *fetch.Resource) error {
 		}
 	}
 	if l.references.Len() == 0 {
-		return nil
+		return ftp.UnreadError(res)
 	}
 	_, err := fmt.Fprintf(l.w, "\nReferences\n\n%s", l.references.String())
 	return err

@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/entry"
 )
 
@@ -35,7 +36,8 @@ func Bounded(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 }
 
 // Select returns the files of a listing that match. It calls warn for matching entries that are not
-// files. It returns nil without an error if an entry is literally named like the pattern.
+// files. It returns nil without an error if an entry is literally named like the pattern. If entries may
+// be missing because lines were not understood, it returns the matching files and an error.
 func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, args ...any)) (*wildcard.Matches, error) {
 	found := &wildcard.Matches{Pattern: p}
 	exact := false
@@ -68,9 +70,12 @@ func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, a
 			found.Add(item.Name)
 		}
 	}
+	unread := ftp.UnreadError(res)
 	switch {
 	case exact:
 		return nil, nil
+	case unread != nil:
+		return found, fault.New(fault.Listing, unread)
 	case found.Count == 0:
 		return nil, NoMatch(res, p)
 	}
@@ -89,7 +94,7 @@ func Matching(res *fetch.Resource, p *wildcard.Pattern) iter.Seq2[fetch.Item, er
 				return
 			}
 		}
-		if !found {
+		if !found && ftp.UnreadError(res) == nil {
 			yield(fetch.Item{}, NoMatch(res, p))
 		}
 	}

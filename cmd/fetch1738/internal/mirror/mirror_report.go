@@ -32,7 +32,7 @@ type mirrorReport struct {
 	first    error          // reported failure
 	missing  []string       // files that are not on the server, or old there
 	menus    int            // without an end mark
-	unread   int            // directories with lines that are not understood
+	cut      int            // directories whose listing ends without a line end
 	listed   int            // files in all folders listed so far
 	others   map[string]int // number of items on other gopher servers, by HOST:PORT
 
@@ -125,8 +125,8 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.menus > 0 {
 		r.t.Warn("%s: %d menus have no end mark, so deleted files cannot be detected", r.t.Locator.Redacted(), r.menus)
 	}
-	if r.unread > 0 {
-		r.t.Warn("%s: %d directories have lines that are not understood, so deleted files cannot be detected there; -v names them", r.t.Locator.Redacted(), r.unread)
+	if r.cut > 0 {
+		r.t.Warn("%s: the listings of %d directories end without a line end, so deleted files cannot be detected there; -v names them", r.t.Locator.Redacted(), r.cut)
 	}
 	if at, n := r.otherName(); n > r.listed {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
@@ -216,10 +216,10 @@ func (r *mirrorReport) count(e mirror.Event) {
 // maxOthers is the maximum number of other servers that are counted.
 const maxOthers = 1000
 
-// countOther counts a directory that was not understood, or a menu item that is on another server.
+// countOther counts a listing that is cut, or a menu item that is on another server.
 func (r *mirrorReport) countOther(e mirror.Event) {
-	if errors.Is(e.Err, mirror.ErrUnread) {
-		r.unread++
+	if errors.Is(e.Err, mirror.ErrCut) {
+		r.cut++
 	}
 	if !errors.Is(e.Err, mirror.ErrServer) {
 		return

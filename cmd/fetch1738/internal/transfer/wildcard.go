@@ -15,7 +15,7 @@ import (
 )
 
 // expanded returns the transfers of t: itself, or, if its URL ends in a wildcard, one
-// for each matching file. If the listing fails, t fails.
+// for each matching file. If the listing fails, t fails, after the files that were found.
 func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		l, p := wildcardOf(t)
@@ -36,6 +36,9 @@ func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 			if !yield(matchTransfer(t, l, m, names)) {
 				return
 			}
+		}
+		if err != nil {
+			yield(t)
 		}
 	}
 }
@@ -59,7 +62,7 @@ func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
 }
 
 // matches lists the directory. It returns nil without an error if t's URL is to be used
-// literally: a file has exactly that name.
+// literally: a file has exactly that name. With an error it may return some matches.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
 	look := t.engine.newTransfer(t.Access, t.URL, t.place)
 	look.Looks, look.Locator, look.Sink = true, client.InDirectory(l, ""), new(output.Sink)
