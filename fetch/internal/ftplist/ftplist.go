@@ -47,8 +47,8 @@ const (
 )
 
 // formats lists the formats in the order in which they are tried, the most distinctive
-// ones first.
-var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, dos, vms, unix}
+// ones first. That of MS-DOS depends on other lines; see dosLine.
+var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, unix}
 
 // A Parser parses the lines of one listing.
 type Parser struct {
@@ -60,9 +60,14 @@ type Parser struct {
 	// Now is the current time. A date without a year is the latest such date that is not after it.
 	Now time.Time
 
-	name   string // of OpenVMS, whose entry continues on the next line
+	name   string   // of OpenVMS, whose entry continues on the next line
+	column int      // offset of the names in a listing of MS-DOS; 0 as long as that is not known
+	wide   []string // lines of MS-DOS whose names depend on column
 	parsed []Line
 }
+
+// maxWide is the maximum number of lines that wait for one that shows where names begin.
+const maxWide = 1000
 
 // A Line is a line of a listing, or the two lines of an entry of OpenVMS.
 type Line struct {
@@ -95,7 +100,7 @@ func (p *Parser) Add(line string) []Line {
 	p.name = ""
 	if name := strings.TrimRight(line, " "); !p.Names && isVMSName(name) {
 		p.name = name
-	} else {
+	} else if !p.waits(line) {
 		p.add(line)
 	}
 	return p.parsed
@@ -104,10 +109,38 @@ func (p *Parser) Add(line string) []Line {
 // End returns the lines that are known at the end of the listing.
 func (p *Parser) End() []Line {
 	p.parsed = p.parsed[:0]
+	p.addWide()
 	if p.name != "" {
 		p.add(p.name)
 	}
 	return p.parsed
+}
+
+// waits reports whether a line is to be parsed only when it is known where the names begin in this
+// listing.
+func (p *Parser) waits(line string) bool {
+	l, ok := dosOf(line)
+	if !ok || p.Names || p.column > 0 {
+		return false
+	}
+	offset, shows := l.name()
+	switch {
+	case shows:
+		p.column = offset
+		p.addWide()
+	case l.isWide() && len(p.wide) < maxWide:
+		p.wide = append(p.wide, line)
+		return true
+	}
+	return false
+}
+
+// addWide parses the lines that have waited.
+func (p *Parser) addWide() {
+	for _, line := range p.wide {
+		p.add(line)
+	}
+	p.wide = nil
 }
 
 // add parses a line.
@@ -132,6 +165,9 @@ func (p *Parser) add(line string) {
 func (p *Parser) parse(line string) (Entry, bool) {
 	if p.Names {
 		return Entry{Name: line, Size: -1}, line != ""
+	}
+	if l, ok := dosOf(line); ok {
+		return l.entry(p.column)
 	}
 	for _, format := range formats {
 		if e, ok := format(line, p.Now); ok {

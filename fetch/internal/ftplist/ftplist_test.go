@@ -166,6 +166,48 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// TestLeadingSpaces tests directories of DIR whose names begin with spaces, and other padding than that
+// of IIS: the offset of other names in the listing decides.
+func TestLeadingSpaces(t *testing.T) {
+	const dir, file = "04-06-22  02:14PM       <DIR>", "04-06-22  02:14PM"
+	pad := func(n int) string { return strings.Repeat(" ", n) }
+	for name, tc := range map[string]struct{ lines, want []string }{
+		"IIS":                    {[]string{file + "                  280  File.txt", dir + pad(11) + "Folder", dir + pad(10) + "Folder"}, []string{" File.txt", " Folder", "Folder"}},
+		"before others":          {[]string{dir + pad(11) + "Folder", dir + pad(12) + "x", file + "                  280 File.txt"}, []string{" Folder", "  x", "File.txt"}},
+		"directories only":       {[]string{dir + pad(11) + "Folder", dir + pad(10) + "Folder", dir + pad(13) + "x y"}, []string{" Folder", "Folder", "   x y"}},
+		"a single one":           {[]string{dir + pad(11) + "Folder"}, []string{" Folder"}},
+		"wider":                  {[]string{dir + pad(14) + "d", dir + pad(15) + "e", file + "                      280 f", dir + pad(15) + "g"}, []string{"d", " e", "f", " g"}},
+		"narrower":               {[]string{dir + " d", dir + "  e", file + "  1234567 f"}, []string{"d", "e", "f"}},
+		"files without padding":  {[]string{file + " 5 f", dir + pad(10) + "d", file + " 1234567890123456789 g", dir + pad(10) + "e"}, []string{"f", "d", "g", "e"}},
+		"another column":         {[]string{file + " 5 f", dir + pad(14) + "d"}, []string{"f", "d"}},
+		"links":                  {[]string{file + "       <JUNCTION>      home [C:\\x]", file + "       <SYMLINKD>     a", file + "       <SYMLINK>       b"}, []string{" home", "a", " b"}},
+		"other lines in between": {[]string{dir + pad(11) + "Folder", "", dir + pad(10) + "."}, []string{" Folder"}},
+	} {
+		p := Parser{Now: now}
+		var names []string
+		for _, line := range tc.lines {
+			for _, l := range p.Add(line) {
+				if names = append(names, l.Entry.Name); l.Class != Entries {
+					names = names[:len(names)-1]
+				}
+			}
+		}
+		for _, l := range p.End() {
+			names = append(names, l.Entry.Name)
+		}
+		if !slices.Equal(names, tc.want) {
+			t.Errorf("%s: %q, want %q", name, names, tc.want)
+		}
+	}
+	p, n := Parser{Now: now}, 0
+	for range 10 * maxWide { // no more lines than that are held
+		n += len(p.Add(dir + pad(11) + "Folder"))
+	}
+	if len(p.wide) > maxWide || n+len(p.End()) != 10*maxWide {
+		t.Errorf("%d lines wait, of %d", len(p.wide), n)
+	}
+}
+
 // TestTwoLines tests entries of OpenVMS, of which long ones take two lines.
 func TestTwoLines(t *testing.T) {
 	const rest = "   64   4-MAR-2019 00:04 [USR,GRP] (RWED,RWED,RWED,R)"

@@ -78,36 +78,70 @@ func (e *Entry) setFactType(value string) {
 // dosDates holds the date formats of DIR and of servers that imitate it.
 var dosDates = []string{"01-02-06", "01-02-2006", "01/02/2006", "2006-01-02", "2006/01/02"}
 
-// dos parses "04-27-00  09:09PM       <DIR>          licensed" and
+// dirWidth is the number of characters that IIS and MS-DOS write for "<DIR>" and the spaces after it.
+const dirWidth = 15
+
+// A dosLine is a line of DIR with the offsets of its third word, and of what follows that and spaces.
+type dosLine struct {
+	text       string
+	when       time.Time
+	word       string // "<DIR>" or a size, for example
+	at, behind int
+}
+
+// dosOf parses the begin of "04-27-00  09:09PM       <DIR>          licensed" and
 // "07-18-00  10:16AM             5,012 readme.txt".
-func dos(line string, _ time.Time) (Entry, bool) {
+func dosOf(line string) (l dosLine, ok bool) {
 	if line == "" || line[0] < '0' || line[0] > '9' {
-		return Entry{}, false
+		return l, false
 	}
 	fields := split(line)
 	if len(fields) < 4 {
-		return Entry{}, false
+		return l, false
 	}
 	day, ok := dosDate(fields[0].text)
-	at, ok2 := dosClock(fields[1].text)
-	if !ok || !ok2 {
-		return Entry{}, false
+	clock, ok2 := dosClock(fields[1].text)
+	word := fields[2]
+	return dosLine{line, day.Add(clock), word.text, word.end - len(word.text), fields[3].end - len(fields[3].text)}, ok && ok2
+}
+
+// isSpecial reports whether the line is that of a directory or link.
+func (l dosLine) isSpecial() bool { return l.word[0] == '<' }
+
+// isWide reports whether more spaces precede the name of a directory or link than IIS and MS-DOS write.
+// They belong to the name, or to another server's padding.
+func (l dosLine) isWide() bool { return l.isSpecial() && l.behind-l.at > dirWidth }
+
+// name returns the offset of the name, and whether it shows where names begin in this listing.
+func (l dosLine) name() (offset int, shows bool) {
+	if !l.isSpecial() {
+		return l.at + len(l.word) + 1, true
 	}
-	e := Entry{ModTime: day.Add(at), Size: -1}
-	rest := line[fields[2].end:]
-	switch what := fields[2].text; what {
+	return l.behind, l.behind-l.at == dirWidth
+}
+
+// entry returns the entry. column is the offset of the names in this listing; 0 if that is not known.
+func (l dosLine) entry(column int) (Entry, bool) {
+	offset, _ := l.name()
+	switch {
+	case !l.isWide():
+	case column == 0:
+		offset = l.at + dirWidth
+	case column > l.at+len(l.word) && column < offset:
+		offset = column
+	}
+	e := Entry{Name: l.text[offset:], ModTime: l.when, Size: -1}
+	switch l.word {
 	case "<DIR>":
-		e.Type, e.Name = Dir, strings.TrimLeft(rest, " ")
+		e.Type = Dir
 	case "<JUNCTION>", "<SYMLINK>", "<SYMLINKD>":
-		e.Type, e.Name = Link, strings.TrimLeft(rest, " ")
+		e.Type = Link
 		if name, target, ok := strings.Cut(e.Name, " ["); ok && strings.HasSuffix(target, "]") {
 			e.Name, e.Target = name, strings.TrimSuffix(target, "]")
 		}
 	default:
-		if e.Size = size(strings.ReplaceAll(what, ",", "")); e.Size < 0 {
-			return Entry{}, false
-		}
-		e.Name = strings.TrimPrefix(rest, " ")
+		e.Size = size(strings.ReplaceAll(l.word, ",", ""))
+		return e, e.Size >= 0
 	}
 	return e, true
 }
