@@ -162,6 +162,14 @@ func TestMirrorGophernicus(t *testing.T) {
 	sameFolder(t, srv.root+"/many", many, asText)
 	c.NewOnly = true
 	c.run(t, mirror.Summary{Unchanged: all - 1, Skipped: out}, "/many/i", 0)
+
+	// In place of a menu that is missing, the server sends a text.
+	for _, path := range []string{"/1/missing", "/1/missing/"} {
+		m := newCopier(t, "gopher://"+srv.addr+path)
+		if got, err := m.Run(t.Context()); got.New != 0 || got.Failed != 1 || err == nil {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
+	}
 }
 
 // fileTimes returns when the files of a copy were written, without the manifest.

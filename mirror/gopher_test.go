@@ -279,6 +279,36 @@ func TestGopherWithoutMarks(t *testing.T) {
 	}
 }
 
+// A text in place of a menu, by which gophernicus says that it is missing, is not a copy of it, nor
+// does anything count as gone.
+func TestGopherNoMenu(t *testing.T) {
+	srv, _ := serveNotes(t)
+	m := start(t, srv.URL+"/")
+	const page = "Error: File or directory not found!\r\n___\r\n   Gophered by Gophernicus\r\n"
+	srv.On("REQUEST /sub", 1, testserver.Data(page))
+	got, err := m.Run(t.Context())
+	if counts(got) != (mirror.Summary{New: 3, Unsure: 1, Failed: 1}) || !errors.Is(err, fetch.ErrProtocol) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, there := read(t, m.Dir)["sub/gophermap"]; there {
+		t.Error("the text is in the copy")
+	}
+	srv.ResetFaults()
+	ran(t, m, mirror.Summary{New: 3, Unchanged: 3})
+	before := read(t, m.Dir)
+	m.Delete = true
+	for _, stage := range []string{"REQUEST /sub", "REQUEST "} {
+		srv.On(stage, 0, testserver.Data(page))
+		if got, err := m.Run(t.Context()); got.Gone != 0 || got.Failed != 1 || !errors.Is(err, fetch.ErrProtocol) {
+			t.Errorf("%s: %+v, %v", stage, got, err)
+		}
+		srv.ResetFaults()
+	}
+	if diff := cmp.Diff(before, read(t, m.Dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A truncated menu is detected even if a filter excludes menus from the copy.
 func TestGopherCutFiltered(t *testing.T) {
 	srv, _ := serveNotes(t)

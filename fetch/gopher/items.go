@@ -34,9 +34,38 @@ const (
 func items(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
 		tooLong := fmt.Errorf("a menu line is longer than %d bytes", limits.Line)
-		yieldItems(yield, menu.Lines(wire.ReadAhead(ctx, r, a.stream), limits.Line), newItemMaker(a).item, a.loc, limits, tooLong)
+		lines := menu.Lines(wire.ReadAhead(ctx, r, a.stream), limits.Line)
+		if a.loc.Type == '1' || a.loc.Type == 0 { // some servers answer a search with a text
+			lines = checked(lines)
+		}
+		yieldItems(yield, lines, newItemMaker(a).item, a.loc, limits, tooLong)
 	}
 }
+
+// checked yields lines, and an error at the end if they are not those of a menu: none has several
+// fields, and not all are texts or errors. gophernicus sends such a text in place of a menu that does
+// not exist.
+func checked(lines iter.Seq2[*menu.Line, error]) iter.Seq2[*menu.Line, error] {
+	return func(yield func(*menu.Line, error) bool) {
+		isMenu, other := false, "" // the first line that no menu has
+		for l, err := range lines {
+			if err == nil {
+				isMenu = isMenu || l.Tabbed
+				if other == "" && l.Fault != "" {
+					other = string(l.Display)
+				}
+			}
+			if !yield(l, err) || err != nil {
+				return
+			}
+		}
+		if !isMenu && other != "" {
+			yield(nil, &fetch.Error{Kind: fetch.ErrProtocol, Reply: other, Err: errNoMenu})
+		}
+	}
+}
+
+var errNoMenu = errors.New("not a menu; a text has item type 0")
 
 // attributeItems returns the items of a list of attributes.
 func attributeItems(ctx context.Context, r io.Reader, a *access, limits fetch.Limits) iter.Seq2[fetch.Item, error] {

@@ -185,6 +185,37 @@ func TestItems(t *testing.T) {
 	}
 }
 
+// TestNoMenu has pages without a menu line, which are no menus: the Items end with an error. Pages that
+// have lines of text beside others are menus.
+func TestNoMenu(t *testing.T) {
+	_, missing := recorded(t, "gophernicus-3.1.1", "missing")
+	long := "A page\r\n" + strings.Repeat("is what it is.\r\n", 10000)
+	for page, want := range map[string]string{
+		string(missing): "Error: File or directory not found! (null)", "Welcome\r\nto my site\r\n": "Welcome", "0Only a name\r\n": "0Only a name", "<html>": "<html>",
+		"info\r\n3error\r\nand text\r\n": "and text", "\r\nx\r\n.\r\n": "x", long: "A page",
+		"": "", ".\r\n": "", "\r\n": "", "iinfo\r\n": "", "3error\r\niinfo\r\n": "", "Welcome\r\niinfo\t\tnull.host\t1\r\n": "", "text\r\n0a\t/a\th\t70\r\n": "", "text\r\n0a\t/a\th\tno port\r\n": "",
+	} {
+		for url, isMenu := range map[string]bool{"gopher://h/1/x": true, "gopher://h": true, "gopher://h/7/x%09words": false} {
+			res, err := (&Fetcher{Env: answering([]byte(page), nil)}).Fetch(t.Context(), &fetch.Request{Locator: parse(t, url)})
+			if err != nil {
+				if !strings.HasPrefix(page, "3error") {
+					t.Errorf("%s: %q: %v", url, page, err)
+				}
+				continue
+			}
+			var last error
+			for _, err := range res.Items {
+				last = err
+			}
+			res.Close()
+			e, failed := errors.AsType[*fetch.Error](last)
+			if expected := isMenu && want != ""; failed != expected || failed && (e.Kind != fetch.ErrProtocol || e.Reply != want) {
+				t.Errorf("%s: %.50q: %v, want %q", url, page, last, want)
+			}
+		}
+	}
+}
+
 // TestItemsRoundTrip checks that the URL of every item is parsed as the item's locator.
 func TestItemsRoundTrip(t *testing.T) {
 	var selector strings.Builder

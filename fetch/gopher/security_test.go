@@ -29,7 +29,7 @@ func TestHostileMenus(t *testing.T) {
 		{"CVE-2002-0371, many lines", many("0a\tb\th\t70\r\n", 1e6), 1e6, nil},
 		{"CVE-2005-0094 and CVE-2011-3205", io.MultiReader(many("0a\tb\th\t70\r\n", 1), many("<", 64<<10), many("\t", 3)), 1, fetch.ErrTooLarge},
 		{"CVE-2021-46784", many("0\t0\t0\n", 1e6), 1e6, nil},
-		{"CVE-2023-46728", many("0\n", 1000), 1000, nil},
+		{"CVE-2023-46728", many("0\n", 1000), 1000, fetch.ErrProtocol},
 		{"no line ends but NUL", many("\x00", 1<<20), 0, fetch.ErrTooLarge},
 		{"an endless menu of nothing", many("\n", 1e6), 1e6, nil},
 	} {

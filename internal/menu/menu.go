@@ -36,6 +36,8 @@ type Line struct {
 	Plus byte
 	// Mirror is set for an alternative location of the item above (type '+').
 	Mirror bool
+	// Tabbed is set for a line with more than one field.
+	Tabbed bool
 	// Fault says why a line that looks like a link is not one. It is empty for all other lines.
 	Fault string
 
@@ -181,6 +183,7 @@ func (s *scanner) parse(line []byte) {
 		return
 	}
 	display, rest, tabbed := cutTab(line)
+	l.Tabbed = tabbed
 	typ := line[0]
 	if typ <= ' ' || typ > '~' || !tabbed && typ != Info && typ != Error {
 		l.Display, l.Fault = line, "not a menu line"
