@@ -318,6 +318,39 @@ func TestUploadDeletesNothingAfterFailure(t *testing.T) {
 	hasFiles(t, srv, ".", map[string]string{"b": "bbb", "c": "c"})
 }
 
+// A file that the server does not delete has failed, and a later run tries it again: also if the reply
+// is the one for a file that does not exist, as that of vsftpd always is.
+func TestUploadDeleteRefused(t *testing.T) {
+	for _, reply := range []string{"550 Permission denied.", "550 Delete operation failed.", "450 Busy."} {
+		t.Run(reply, func(t *testing.T) {
+			srv := ftptest.New(t)
+			m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c", "dir/d": "d"})
+			ran(t, m, mirror.Summary{New: 4})
+			for _, name := range []string{"b", "dir/c"} {
+				if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.Delete = true
+			srv.On("DELE b", 1, testserver.Reply(reply))
+			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1, Failed: 1})
+			hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "dir/d": "d"})
+			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+			hasFiles(t, srv, ".", map[string]string{"a": "a", "dir/d": "d"})
+		})
+	}
+	srv := ftptest.New(t, ftptest.VSFTPD) // which does not list it
+	m := upload(t, srv.URL, map[string]string{".a": "a", "b": "b"})
+	ran(t, m, mirror.Summary{New: 2})
+	if err := os.Remove(filepath.Join(m.Dir, ".a")); err != nil {
+		t.Fatal(err)
+	}
+	m.Delete = true
+	srv.On("DELE .a", 1, testserver.Reply("550 Delete operation failed."))
+	ran(t, m, mirror.Summary{Unchanged: 1, Failed: 1})
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+}
+
 // What a listing with lines that are not understood does not list is not known to be gone: a later
 // run deletes it.
 func TestUploadUnreadListing(t *testing.T) {

@@ -13,10 +13,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
@@ -248,10 +250,11 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 	if !r.site.Web {
 		err = r.edit(ctx, dir, edits)
 	}
+	left := leftIn(ctx, r, dir)
 	for i, rec := range recs {
 		switch e := edits[i]; {
 		case err != nil && !e.Done:
-		case e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist):
+		case e.Err != nil && (!errors.Is(e.Err, fs.ErrNotExist) || left(e.Name)):
 			r.fail(ctx, rec.File, false, e.Err)
 		default:
 			rec.Gone = true
@@ -260,6 +263,23 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 		}
 	}
 	return err
+}
+
+// leftIn returns a function that reports whether the server may still have a file of which it has said
+// that it does not exist: vsftpd gives the same reply to DELE if the user may not delete the file.
+func leftIn(ctx context.Context, r *run, dir string) func(name string) bool {
+	if r.site.Web {
+		return func(string) bool { return false }
+	}
+	list := sync.OnceValues(func() (d site.Directory, err error) {
+		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
+		return d, err
+	})
+	return func(name string) bool {
+		d, err := list()
+		_, there := d.Entries[name]
+		return there || d.Partial || r.hidden(path.Join(dir, name)) || err != nil && !errors.Is(err, fs.ErrNotExist)
+	}
 }
 
 // removeDirs deletes the directories that runs have created, and that the tree has no more, from
@@ -297,11 +317,14 @@ func (r *run) removeParts(ctx context.Context) {
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
 		err := r.site.Edit(ctx, components(path.Dir(rec.File)), edits, nil)
-		if err = cmp.Or(err, edits[0].Err); err == nil || errors.Is(err, fs.ErrNotExist) { // it may have got its name
+		if err == nil && errors.Is(edits[0].Err, fs.ErrNotExist) && !leftIn(ctx, r, path.Dir(rec.File))(rec.Part) {
+			edits[0].Err = nil // it may have got its name
+		}
+		if err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
 			rec.Gone = true
 			r.record(rec)
 			continue
 		}
-		r.note("a temporary file could not be deleted: %v; the next run tries again", err)
+		r.note("a temporary file could not be deleted: %v; the next run tries again", cmp.Or(err, edits[0].Err))
 	}
 }
