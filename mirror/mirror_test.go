@@ -331,6 +331,31 @@ func TestAnotherPart(t *testing.T) {
 	}
 }
 
+// An incomplete file in which something has changed the first bytes is not completed.
+func TestChangedPart(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 20<<10)
+	srv, _ := serveFTP(t, map[string]string{"big": big})
+	m := start(t, srv.URL+"/")
+	srv.On("RETR", 1, testserver.Truncate(100_000))
+	if _, err := m.Run(t.Context()); !errors.Is(err, fetch.ErrTruncated) {
+		t.Fatal(err)
+	}
+	parts, err := filepath.Glob(filepath.Join(m.Dir, mirror.Folder, "*.part"))
+	if err != nil || len(parts) != 1 {
+		t.Fatal(parts, err)
+	}
+	text, err := os.ReadFile(parts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[0] = 'X'
+	if err := os.WriteFile(parts[0], text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{New: 1})
+	sameFiles(t, m.Dir, map[string]string{"big": big})
+}
+
 // After a cancelled run the next one resumes.
 func TestInterrupted(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 20<<10)

@@ -230,9 +230,9 @@ func TestUploadDryRun(t *testing.T) {
 // --delete deletes only what a run has put there, and nobody has changed since.
 func TestUploadDelete(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"theirs": {Data: []byte("t")}} })
-	m := upload(t, srv.URL, map[string]string{"keep": "k", "old": "old", "changed": "mine", "dir/x": "x", "dir/y": "y", "hidden/z": "z"})
+	m := upload(t, srv.URL, map[string]string{"keep": "k", "old": "old", "changed": "mine", "dir/x": "x", "dir/y": "y", "hidden/z": "z", "deep/er/file": "f"})
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 6})
+	ran(t, m, mirror.Summary{New: 7})
 	if err := srv.PutModified("changed", []byte("ours"), modified.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -247,11 +247,15 @@ func TestUploadDelete(t *testing.T) {
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Error(err)
 	}
-	want := []string{"deleted dir/x", "deleted dir/y", "deleted old", "gone changed", "unchanged keep"}
+	want := []string{"deleted dir/x", "deleted dir/y", "deleted old", "gone changed", "unchanged deep/er/file", "unchanged keep"}
 	if got := happened(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	hasFiles(t, srv, ".", map[string]string{"keep": "k", "changed": "ours", "theirs": "t", "hidden/z": "z"})
+	left := map[string]string{"keep": "k", "changed": "ours", "theirs": "t", "hidden/z": "z", "deep/er/file": "f"}
+	hasFiles(t, srv, ".", left)
+	m.Depth = 2 // what is not looked at here is not gone
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	hasFiles(t, srv, ".", left)
 }
 
 // A folder that has become empty is no reason to delete what was sent from it, nor are too many
@@ -457,6 +461,17 @@ func TestUploadIsChecked(t *testing.T) {
 			hasFiles(t, srv, ".", map[string]string{"a": "new text", "b": "changed text"})
 		})
 	}
+}
+
+// A file that is listed with another size after it has got its name has failed.
+func TestUploadIsListed(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a": "text"})
+	srv.On("MLSD", 2, testserver.Data("type=file;size=3;modify="+modified.Format("20060102150405")+"; a\r\n"))
+	if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
+		t.Error(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1})
 }
 
 // A meddler changes something before each transfer, while it is set.
@@ -1091,5 +1106,23 @@ func TestUploadKilledAfterRename(t *testing.T) {
 	}
 	m.Delete = true
 	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
+
+	// The file has its earlier content again, and the server that of the run that was killed, with the
+	// same size and time.
+	text, err = os.ReadFile(m.Upload.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, `"file":"keep"`) {
+			text = append(text, strings.Replace(line, `"sha256":"`, `"part":"fetch1738-000000000000000000000000.part","sha256":"0`, 1)...)
+		}
+	}
+	err = os.WriteFile(m.Upload.State, text, 0o666)
+	if err = errors.Join(err, srv.PutModified("keep", []byte("K"), modified)); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Changed: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
 }

@@ -4,17 +4,20 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
 )
 
 const url = "ftp://h/site/"
@@ -100,6 +103,59 @@ func TestState(t *testing.T) {
 	must(t, err)
 	check(s)
 	must(t, s.Close(true))
+}
+
+// known opens the state in /dir of a simulated disk, and returns the files that it knows.
+func known(t *testing.T, p disk.Disk) (s *State, files []string) {
+	t.Helper()
+	root, err := p.OpenRoot("/dir")
+	must(t, err)
+	s, err = Open(p, root, "", url, false)
+	must(t, err)
+	for _, rec := range s.All() {
+		files = append(files, rec.File)
+	}
+	return s, files
+}
+
+// What was known before a run is known after a crash of the system at its end.
+func TestStateCrash(t *testing.T) {
+	for seed := range uint64(200) {
+		d := simdisk.New(simdisk.Options{})
+		d.Put("/dir/x", nil, then)
+		s, _ := known(t, d.Process(nil))
+		must(t, errors.Join(s.Add(Record{URL: url + "a", File: "a", SHA256: "00"}), s.Close(true)))
+		d.Settle()
+		s, _ = known(t, d.Process(nil))
+		must(t, errors.Join(s.Add(Record{URL: url + "b", File: "b", SHA256: "00"}), s.Close(true)))
+		d.Crash(rand.New(rand.NewPCG(seed, 1)))
+		if _, files := known(t, d.Process(nil)); !slices.Contains(files, "a") {
+			t.Fatalf("seed %d: %q", seed, files)
+		}
+	}
+}
+
+// A line follows one that could not be written whole.
+func TestShortLine(t *testing.T) {
+	d := simdisk.New(simdisk.Options{})
+	d.Put("/dir/x", nil, then)
+	full := false
+	p := d.Process(func(c *simdisk.Call) error {
+		if full && c.Op == "write" {
+			return simdisk.Short(10, syscall.ENOSPC)
+		}
+		return nil
+	})
+	s, _ := known(t, p)
+	full = true
+	if err := s.Add(Record{URL: url + "a", File: "a", SHA256: "00"}); !errors.Is(err, syscall.ENOSPC) {
+		t.Error(err)
+	}
+	full = false
+	must(t, errors.Join(s.Add(Record{URL: url + "b", File: "b", SHA256: "00"}), s.Close(false)))
+	if _, files := known(t, d.Process(nil)); !slices.Equal(files, []string{"b"}) {
+		t.Errorf("%q", files)
+	}
 }
 
 // A state is that of one URL.
