@@ -74,11 +74,13 @@ func (w *world) job(connections int) Job {
 }
 
 // open opens the file at path.
-func open(path string) (*Part, error) {
+func open(path string) (*Part, error) { return openOn(disk.System(), path) }
+
+func openOn(d disk.Disk, path string) (*Part, error) {
 	opening := func(flags int) func() (disk.File, error) {
-		return func() (disk.File, error) { return os.OpenFile(path, flags, 0o600) }
+		return func() (disk.File, error) { return d.OpenFile(path, flags, 0o600) }
 	}
-	file, err := disk.Lock(opening(os.O_RDWR|os.O_CREATE), func() (os.FileInfo, error) { return os.Lstat(path) })
+	file, err := disk.Lock(opening(os.O_RDWR|os.O_CREATE), func() (os.FileInfo, error) { return d.Lstat(path) })
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,11 @@ func open(path string) (*Part, error) {
 
 // run is a run of the program that puts the document together in the file at path.
 func run(ctx context.Context, path string, j Job) error {
-	p, err := open(path)
+	return runOn(ctx, disk.System(), path, j)
+}
+
+func runOn(ctx context.Context, d disk.Disk, path string, j Job) error {
+	p, err := openOn(d, path)
 	if err != nil {
 		return err
 	}

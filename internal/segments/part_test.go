@@ -5,17 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
@@ -216,7 +220,17 @@ func TestDamagedRecord(t *testing.T) {
 	replace := func(old, now string) func([]byte) []byte {
 		return func(file []byte) []byte { return bytes.Replace(file, []byte(old), []byte(now), 1) }
 	}
+	seal := func(old, now string) func([]byte) []byte { // with the right checksum
+		return func(file []byte) []byte {
+			text := bytes.Replace(file[len(data):len(file)-trailerLen], []byte(old), []byte(now), 1)
+			return fmt.Appendf(append(file[:len(data)], text...), trailer, len(text), crc32.ChecksumIEEE(text))
+		}
+	}
 	for what, damage := range map[string]func(file []byte) []byte{
+		"a range that ends before it": seal("[[100000,300007]]", "[[300007,100000]]"),
+		"a range that is empty":       seal("[[100000,300007]]", "[[300007,300007]]"),
+		"a range before another one":  seal("[[100000,300007]]", "[[200000,300007],[100000,200000]]"),
+		"a range beyond the document": seal("[[100000,300007]]", "[[100000,400007]]"),
 		"another digit":               replace("[100000,", "[200000,"),
 		"a size beyond the beginning": func(file []byte) []byte { return fmt.Appendf(file[:len(file)-trailerLen], trailer, 1<<32-1, 0) },
 		"a size of zero":              func(file []byte) []byte { return fmt.Appendf(file[:len(file)-trailerLen], trailer, 0, 0) },
@@ -276,6 +290,97 @@ func TestUnwritten(t *testing.T) {
 				p.Close()
 			}
 		}
+	}
+}
+
+// What is not complete, or cannot be cut to the document, does not end as if it were.
+func TestFinishFails(t *testing.T) {
+	data := content(300_007, 17)
+	w := worlds(t, data)["http"]
+	path := partPath(t)
+	begin(t, w, path, data[:100_000])
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Finish(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+	p.Close()
+	checkFile(t, path, before)
+	failing := simdisk.New(simdisk.Options{}).Process(func(c *simdisk.Call) error {
+		if c.Op == "truncate" {
+			return syscall.EIO
+		}
+		return nil
+	})
+	p, err = openOn(failing, "/part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.record.Edition = resume.Edition{Size: 1, ModTime: then}
+	if err := p.Finish(); !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+}
+
+// If the bytes cannot be brought to the disk while they arrive, nothing says later that they are
+// there.
+func TestSaveFails(t *testing.T) {
+	data := content(300_007, 18)
+	for name, w := range worlds(t, data) {
+		failed := make(chan struct{})
+		var once sync.Once
+		p := simdisk.New(simdisk.Options{}).Process(func(c *simdisk.Call) (err error) {
+			if c.Op == "sync" {
+				once.Do(func() { err = syscall.EIO; close(failed) })
+			}
+			return err
+		})
+		j := w.job(2)
+		j.SaveEvery = time.Millisecond
+		j.Incoming = func(body io.Reader) io.Reader { return &waiting{body, failed} }
+		if err := runOn(t.Context(), p, "/part", j); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// After a crash of the system, what the record of a run that was stopped does not call missing is
+// there.
+func TestCrash(t *testing.T) {
+	data := content(300_007, 19)
+	w := worlds(t, data)["http"]
+	for seed := range uint64(40) {
+		d := simdisk.New(simdisk.Options{})
+		d.Put("/part", nil, then)
+		ctx, stop := context.WithCancel(t.Context())
+		var left atomic.Int64
+		left.Store(100_000)
+		j := w.job(3)
+		j.Incoming = func(body io.Reader) io.Reader { return stopping{body, &left, stop} }
+		if runOn(ctx, d.Process(nil), "/part", j) == nil {
+			t.Fatal("not stopped")
+		}
+		d.Crash(rand.New(rand.NewPCG(seed, 1738)))
+		p, err := openOn(d.Process(nil), "/part")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, _ := d.Get("/part")
+		at := int64(0)
+		for _, m := range append(p.record.Missing, [2]int64{p.record.Edition.Size}) {
+			if !bytes.Equal(file[at:m[0]], data[at:m[0]]) {
+				t.Fatalf("seed %d: bytes %d to %d are not those of the document", seed, at, m[0])
+			}
+			at = m[1]
+		}
+		p.Close()
 	}
 }
 
