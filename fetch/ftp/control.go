@@ -34,7 +34,7 @@ type control struct {
 	began            bool // the access has changed something, or a transfer has started
 	triedAlternative bool // the alternative to USER has been sent
 	noLogin          bool // the greeting was 230: no login is necessary
-	bareIAC          bool // the server does not undo the doubling of IAC
+	bareIAC          bool // the server takes IAC for an octet like any other
 	knowsIAC         bool // bareIAC is known to be right
 
 	toLibrary bytes.Buffer
@@ -66,7 +66,9 @@ type answers interface {
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
-	return &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
+	c := &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
+	c.Telnet = func() { c.bareIAC, c.knowsIAC = false, true }
+	return c
 }
 
 // send sends a command, unless it has been pipelined already. The commands in ahead are
@@ -79,6 +81,19 @@ func (c *control) send(line string, ahead ...string) error {
 		c.dequeue()
 		return nil
 	}
+	if c.phase != loggingIn { // see session.login
+		if err := c.learnIAC(line); err != nil {
+			return err
+		}
+	}
+	if err := c.prepare(line); err != nil {
+		return err
+	}
+	return c.sendAll(append([]string{line}, ahead...), ahead)
+}
+
+// prepare makes line the current command, which is not pipelined.
+func (c *control) prepare(line string) error {
 	if err := c.drain(); err != nil {
 		return err
 	}
@@ -86,7 +101,7 @@ func (c *control) send(line string, ahead ...string) error {
 		return err
 	}
 	c.isPipelined, c.verb = false, verbOf(line)
-	return c.sendAll(append([]string{line}, ahead...), ahead)
+	return nil
 }
 
 // verbOf returns the verb of a command line as an Op.
@@ -124,7 +139,6 @@ func (c *control) receiveAny() (talk.Reply, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Text = strings.ReplaceAll(r.Text, iac+iac, iac)
 	c.last = r
 	if r.Code == 421 {
 		return r, c.Fail(&fetch.Error{Op: c.verb, Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,10 +105,10 @@ func (e *editor) perform(edits []fetch.Edit) error {
 	return nil
 }
 
-// isAhead reports whether commands may be sent before the replies to this edit. Where a server has
-// to show how it handles IAC in a name, more commands may follow.
+// isAhead reports whether commands may be sent before the replies to this edit. If a name has to be
+// looked for, more commands follow.
 func (e *editor) isAhead(edit *fetch.Edit) bool {
-	return !strings.Contains(edit.Name+edit.To, iac)
+	return edit.Kind != fetch.EditRename && edit.Kind != fetch.EditMakeDir || !e.mustFind(cmp.Or(edit.To, edit.Name))
 }
 
 // commands returns the commands of an edit. An edit that is done already, or that the server has no

@@ -2,93 +2,93 @@ package ftp
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // iac is the Telnet control byte, such as the letter я of CP1251. It is doubled on a control
 // connection, because that is a Telnet connection (RFC 959 §3.3, RFC 854). But most servers do not
-// implement Telnet and take a doubled one for two bytes. Which of both a server does shows when it
-// finds a name with this byte, or when it has created one.
+// implement Telnet and take a doubled one for two bytes. The others take a single one, and what
+// follows it, out of the name, which may be that of another file then. So no form can be tried: the
+// server is asked before the first name with this byte is sent.
 const iac = "\xff"
+
+// iacQuestion is IAC DONT ECHO and a command without effect. A server that implements Telnet takes
+// the first out, and most reply to it, too. Others reply that they do not know the command, or
+// nothing.
+const iacQuestion = iac + "\xfe\x01NOOP"
 
 // doubleIAC doubles each byte 255 of a name, which the Telnet protocol reads as IAC.
 func doubleIAC(name string) string { return strings.ReplaceAll(name, iac, iac+iac) }
 
-// tryBareIAC calls do, which sends name. If the server does not find the name, it is sent once
-// without doubling. If that succeeds, all later names of the session are sent without doubling.
-func (s *session) tryBareIAC(name string, do func() error) error {
-	err := do()
-	if s.ctl.knowsIAC || !strings.Contains(name, iac) {
-		return err
-	}
-	if err == nil {
-		s.ctl.knowsIAC = true
+// learnIAC asks the server whether it implements Telnet, if a line has an IAC byte and that is not
+// known yet.
+func (c *control) learnIAC(lines ...string) error {
+	if c.knowsIAC || !strings.Contains(strings.Join(lines, ""), iac) {
 		return nil
 	}
-	if e, ok := errors.AsType[*fetch.Error](err); !ok || !slices.Contains([]int{450, 550, 551}, e.Code) {
+	r, err := c.askIAC()
+	if err != nil {
 		return err
 	}
-	s.ctl.bareIAC = true
-	again := do()
-	if refusal(again) {
-		s.ctl.bareIAC = false
-		return err
-	}
-	s.ctl.knowsIAC = again == nil
-	return again
-}
-
-// askForName finds out whether the file of an upload exists, if that may show how its name is to be
-// sent.
-func (s *session) askForName(name string) error {
-	if s.ctl.knowsIAC || s.access.exact || !strings.Contains(name, iac) {
-		return nil
-	}
-	if err := s.setType('I'); err != nil { // some servers state a size only in this type
-		return err
-	}
-	if _, err := s.size(name); !refusal(err) {
-		return err
+	if !c.knowsIAC { // no Telnet command precedes the reply
+		c.bareIAC, c.knowsIAC = r.Class() != 2, true
 	}
 	return nil
 }
 
-// checkCreated finds out under which name a file or directory has been created. If its IAC bytes
-// are doubled there, it renames it.
+// askIAC sends iacQuestion and returns the reply, or the zero Reply if the server ignores it. Such a
+// server replies to the probe.
+func (c *control) askIAC() (r talk.Reply, err error) {
+	if err := c.prepare("NOOP"); err != nil {
+		return r, err
+	}
+	if err := c.Send(iacQuestion); err != nil || c.awaitReply() {
+		return c.receive() // which fails if Send has failed
+	}
+	if err := c.Send(probe); err != nil {
+		return r, err
+	}
+	first, err := c.receive()
+	if err != nil || first.Code == systemType || first.Class() >= 4 && !c.awaitReply() {
+		return r, err
+	}
+	_, err = c.receive() // the server is slow: this is the reply to the probe
+	return first, err
+}
+
+// mustFind reports whether name has to be looked for after its creation: it has IAC bytes, and it is
+// not known whether the server keeps them. Listings often leave out names with a leading dot.
+func (s *session) mustFind(name string) bool {
+	return strings.Contains(name, iac) && !strings.HasPrefix(path.Base(name), ".") && !s.keepsIAC && (s.ctl.bareIAC || !s.ctl.knowsIAC)
+}
+
+// checkCreated checks that a file or directory has been created under its name: servers that take
+// names for UTF-8 replace IAC bytes. A directory that cannot be listed shows nothing.
 func (s *session) checkCreated(name string) error {
-	if s.ctl.knowsIAC || s.access.exact || !strings.Contains(name, iac) {
+	if !s.mustFind(name) {
 		return nil
 	}
-	single, double, err := s.findName(name)
+	found, others, err := s.findName(name)
+	s.keepsIAC = found
 	switch {
 	case err != nil && !refusal(err):
 		return err
-	case single == double:
-		err = fmt.Errorf("the listing of the server does not show whether %q was created with doubled FF bytes", name)
-		return s.failure(&fetch.Error{Op: s.access.verb, Kind: fetch.ErrProtocol, Err: err})
-	}
-	s.ctl.bareIAC, s.ctl.knowsIAC = double, true
-	if single {
+	case err != nil || found || !others:
 		return nil
 	}
-	if r, err := s.ctl.exchange("RNFR " + doubleIAC(name)); err != nil || r.Class() != 3 {
-		return s.check(r, false, err)
-	}
-	r, err := s.ctl.exchange("RNTO " + name)
-	return s.check(r, r.Class() == 2, err)
+	err = fmt.Errorf("the listing of the server does not have %q, which it has just created: it may replace the byte FF in names", name)
+	return s.failure(&fetch.Error{Op: s.access.verb, Kind: fetch.ErrProtocol, Err: err})
 }
 
-// findName reports whether the current directory contains name, and whether it contains name with
-// doubled IAC bytes.
-func (s *session) findName(name string) (single, double bool, err error) {
+// findName reports whether the current directory contains name, and whether it contains others.
+func (s *session) findName(name string) (found, others bool, err error) {
 	err = s.transfer("NLST", func() (err error) {
 		s.last, err = s.conn.RetrFrom("", 0)
 		return err
@@ -101,17 +101,16 @@ func (s *session) findName(name string) (single, double bool, err error) {
 	for {
 		line, err := lines.ReadLine()
 		if err == io.EOF {
-			return single, double, s.finish(false)
+			return found, others, s.finish(false)
 		}
 		if err != nil {
 			return false, false, s.failure(err)
 		}
 		line = wire.TrimEOL(line)
-		switch string(line[bytes.LastIndexByte(line, '/')+1:]) {
-		case base:
-			single = true
-		case doubleIAC(base):
-			double = true
+		if string(line[bytes.LastIndexByte(line, '/')+1:]) == base {
+			found = true
+		} else {
+			others = true
 		}
 	}
 }

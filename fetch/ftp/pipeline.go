@@ -44,7 +44,7 @@ func (s *session) plan() []string {
 	p := &planner{session: s, lines: make([]string, 0, 4)}
 	switch {
 	case isUpload(a.verb):
-		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && !strings.Contains(a.name, iac) {
+		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && p.isPlannable(a.name) {
 			_ = p.add(p.passiveCommand())
 		}
 	case a.verb == "":
@@ -57,9 +57,14 @@ func (s *session) plan() []string {
 	return p.lines
 }
 
-// add plans a command, unless its name may have to be sent in two forms.
+// isPlannable reports whether it is known how to send a name or a line.
+func (p *planner) isPlannable(line string) bool {
+	return !strings.Contains(line, iac) || p.ctl != nil && p.ctl.knowsIAC
+}
+
+// add plans a command.
 func (p *planner) add(line string) error {
-	if strings.Contains(line, iac) { // see session.tryBareIAC
+	if !p.isPlannable(line) {
 		return errNotPlannable
 	}
 	p.lines = append(p.lines, line)
@@ -110,7 +115,7 @@ func (p *planner) retrieve(command string, offset int64) error {
 	a := p.access
 	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
 	case p.ready:
-	case a.active != nil, a.opt.PRET, onSize:
+	case a.active != nil, a.opt.PRET, onSize, !p.isPlannable(a.name):
 		return errNotPlannable
 	default:
 		return p.add(p.passiveCommand())
@@ -216,8 +221,8 @@ func (s *session) findHome() error {
 	if err != nil {
 		return s.failure(err)
 	}
-	if r.Code == 257 {
-		s.entry, _ = quotedPath(r.Text)
+	if path, _ := quotedPath(r.Text); r.Code == 257 && !strings.Contains(path, iac+iac) { // some servers double it, others do not
+		s.entry = path
 	}
 	if lines == nil {
 		return nil

@@ -3,7 +3,6 @@ package ftp
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -49,7 +48,7 @@ func (c *control) sendAll(lines, ahead []string) error {
 	}
 	if !c.bareIAC {
 		for i, line := range lines {
-			lines[i] = strings.ReplaceAll(line, iac, iac+iac)
+			lines[i] = doubleIAC(line)
 		}
 	}
 	return c.Send(lines...)
@@ -59,6 +58,9 @@ func (c *control) sendAll(lines, ahead []string) error {
 func (c *control) sendPipelined(lines []string) error {
 	if len(lines) == 0 || c.Err != nil {
 		return c.Err
+	}
+	if err := c.learnIAC(lines...); err != nil {
+		return err
 	}
 	return c.sendAll(lines, lines)
 }

@@ -42,6 +42,7 @@ type session struct {
 	private        bool           // data connections are under TLS too
 	noEPRT         bool           // the server has refused EPRT
 	noTime         bool           // the server has refused to set a modification time
+	keepsIAC       bool           // the server has listed a name with IAC that the session has created
 	connects       bool           // the port of a reply to the passive command could be connected to
 	used           bool           // by an access before the current one
 	retrStatesSize bool           // the replies to RETR state the size
@@ -76,7 +77,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 		s.peer = peer
 	}
 	s.ctl = newControl(ctx, conn, a.limits, a.trace)
-	s.ctl.answers = s
+	s.ctl.answers, s.ctl.knowsIAC = s, a.exact // doubled, if no other command may be sent to find out
 	if err := s.login(); err != nil {
 		s.End()
 		return nil, err
@@ -112,6 +113,11 @@ func (s *session) login() (err error) {
 		s.ctl.noLogin = false // a login in the clear does not count under TLS
 		if err := s.startTLS(); err != nil {
 			return err
+		}
+	}
+	if login := s.access.login; login != nil { // nothing may be sent between USER and PASS
+		if err := s.ctl.learnIAC(login.User, login.Password); err != nil {
+			return s.failure(err)
 		}
 	}
 	if err := s.conn.Login(s.access.user(), ""); err != nil {
@@ -260,7 +266,7 @@ func (s *session) home() error {
 	if s.isHome() {
 		return nil
 	}
-	if err := s.tryBareIAC(s.entry, func() error { return s.failure(s.conn.ChangeDir(s.entry)) }); err != nil {
+	if err := s.failure(s.conn.ChangeDir(s.entry)); err != nil {
 		// No directory can be reached any more.
 		return s.ctl.Fail(err)
 	}
@@ -269,8 +275,8 @@ func (s *session) home() error {
 }
 
 func (s *session) cwd(dir string) error {
-	if err := s.tryBareIAC(dir, func() error { return s.failure(s.conn.ChangeDir(dir)) }); err != nil {
-		return err
+	if err := s.conn.ChangeDir(dir); err != nil {
+		return s.failure(err)
 	}
 	s.dirs = append(s.dirs, dir)
 	return nil
@@ -296,11 +302,8 @@ func (s *session) setType(t byte) error {
 }
 
 func (s *session) size(name string) (n int64, err error) {
-	err = s.tryBareIAC(name, func() error {
-		r, err := s.ctl.ask("SIZE " + name)
-		n = fileSize(r.Text)
-		return s.check(r, r.Class() == 2, err)
-	})
+	r, err := s.ctl.ask("SIZE " + name)
+	n, err = fileSize(r.Text), s.check(r, r.Class() == 2, err)
 	s.absent = refusal(err) && !errors.Is(err, fetch.ErrUnsupported) // some servers reply 450
 	return n, err
 }
@@ -319,21 +322,15 @@ func (s *session) compareSize(b *download) {
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
-	err = s.tryBareIAC(name, func() error {
-		r, err := s.ctl.ask("MDTM " + name)
-		t = fileTime(r.Text)
-		return s.check(r, r.Class() == 2, err)
-	})
-	return t, err
+	r, err := s.ctl.ask("MDTM " + name)
+	return fileTime(r.Text), s.check(r, r.Class() == 2, err)
 }
 
 // retrieve starts a download. The library sends RETR, which control replaces by command.
 func (s *session) retrieve(command string, offset int64) error {
-	err := s.tryBareIAC(command, func() error {
-		return s.transfer(command, func() (err error) {
-			s.last, err = s.conn.RetrFrom("", uint64(offset))
-			return err
-		})
+	err := s.transfer(command, func() (err error) {
+		s.last, err = s.conn.RetrFrom("", uint64(offset))
+		return err
 	})
 	if err != nil {
 		s.retrStatesSize = false
@@ -342,9 +339,13 @@ func (s *session) retrieve(command string, offset int64) error {
 }
 
 // transfer calls do, in which the library performs a transfer. It opens a data connection unless
-// one is open. If there was one before the access, a refusal may mean that the server does not use
-// it. Unless SIZE has not found the file either, the transfer is then tried with another one.
+// one is open; from then on some servers answer nothing else. If there was one before the access, a
+// refusal may mean that the server does not use it. Unless SIZE has not found the file either, the
+// transfer is then tried with another one.
 func (s *session) transfer(command string, do func() error) error {
+	if err := s.ctl.learnIAC(command); err != nil {
+		return s.failure(err)
+	}
 	if err := s.openData(command); err != nil {
 		return err
 	}

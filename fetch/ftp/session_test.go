@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -352,125 +351,6 @@ func answer(c net.Conn, replies []string) {
 			return
 		}
 	}
-}
-
-// TestIAC tests names with the byte that Telnet doubles, with servers that undo the doubling
-// and servers that do not.
-func TestIAC(t *testing.T) {
-	for _, tc := range []struct {
-		bare bool
-		path string
-		opt  Options
-		want []string // commands with arguments, after the login
-	}{
-		{false, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "RETR \xff\xff\xfe"}},
-		{true, "pub/%FF%FE", Options{}, []string{"CWD pub", "SIZE \xff\xff\xfe", "SIZE \xff\xfe", "RETR \xff\xfe"}},
-		{true, "pub/%FF%FE;type=a", Options{}, []string{"CWD pub", "RETR \xff\xff\xfe", "RETR \xff\xfe"}},
-		{true, "%FFd/%FFf", Options{ModTime: true}, []string{"CWD \xff\xffd", "CWD \xffd", "MDTM \xfff", "SIZE \xfff", "RETR \xfff"}},
-		{true, "%FFd/", Options{ListOnly: true}, []string{"CWD \xff\xffd", "CWD \xffd"}},
-		{true, "none%FF", Options{}, []string{"SIZE none\xff\xff", "SIZE none\xff", "RETR none\xff\xff", "RETR none\xff"}},
-		{true, "%FFnone/x", Options{}, []string{"CWD \xff\xffnone", "CWD \xffnone"}},
-	} {
-		srv := start(t, func(s *ftptest.Server) { s.BareIAC = tc.bare })
-		if err := srv.Put("\xffd/\xfff", []byte("eight bits\n")); err != nil {
-			t.Fatal(err)
-		}
-		f := &Fetcher{}
-		_, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &tc.opt})
-		if missing := strings.Contains(tc.path, "none"); (err != nil) != missing || missing && !errors.Is(err, fetch.ErrNotFound) {
-			t.Errorf("%+v: %v", tc, err)
-		}
-		f.Close()
-		if got := argued(srv); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: sent %q\nwant %q", tc.path, got, tc.want)
-		}
-	}
-}
-
-// TestStoredIAC tests under which name an upload is stored that has the byte that Telnet doubles, when
-// its file is new and when it exists, and what is sent to find that out.
-func TestStoredIAC(t *testing.T) {
-	for _, tc := range []struct {
-		bare  bool
-		path  string
-		first []string // commands with arguments, after the login
-		again []string // the same in another session
-	}{
-		{false, "%FFf",
-			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "SIZE \xff\xfff"},
-			[]string{"SIZE \xff\xfff", "STOR \xff\xfff", "SIZE \xff\xfff"}},
-		{true, "%FFf",
-			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "RNFR \xff\xfff", "RNTO \xfff", "SIZE \xfff"},
-			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xfff", "SIZE \xfff"}},
-		{true, "%FFf;type=a", // some servers state a size only in type I
-			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xff\xfff", "RNFR \xff\xfff", "RNTO \xfff"},
-			[]string{"SIZE \xff\xfff", "SIZE \xfff", "STOR \xfff"}},
-		{false, "d%FF/%FFf",
-			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "CWD d\xff\xff", "STOR \xff\xfff", "SIZE \xff\xfff"},
-			[]string{"CWD d\xff\xff", "STOR \xff\xfff", "SIZE \xff\xfff"}},
-		{true, "d%FF/%FFf",
-			[]string{"CWD d\xff\xff", "CWD d\xff", "MKD d\xff\xff", "RNFR d\xff\xff", "RNTO d\xff", "CWD d\xff", "STOR \xfff", "SIZE \xfff"},
-			[]string{"CWD d\xff\xff", "CWD d\xff", "STOR \xfff", "SIZE \xfff"}},
-	} {
-		srv := start(t, func(s *ftptest.Server) { s.BareIAC, s.SizeInASCII = tc.bare, ftptest.SizeRefused })
-		for _, want := range [][]string{tc.first, tc.again} {
-			srv.ResetTranscript()
-			f := &Fetcher{}
-			req := &fetch.Request{Locator: parse(t, srv.URL+"/"+tc.path), Options: &Options{CreateDirs: true}}
-			if _, err := f.Replace(t.Context(), req, strings.NewReader("stored\n")); err != nil {
-				t.Errorf("%+v: %v", tc, err)
-			}
-			f.Close()
-			if got := argued(srv); !slices.Equal(got, want) {
-				t.Errorf("%s: sent %q\nwant %q", tc.path, got, want)
-			}
-		}
-		name, _ := url.PathUnescape(strings.TrimSuffix(tc.path, ";type=a"))
-		if got := srv.Uploads(); len(got) != 1 || string(got[name]) != "stored\n" {
-			t.Errorf("%+v: stored %q", tc, got)
-		}
-	}
-}
-
-// TestIACNotFound tests the replies after which a name is sent without doubling.
-func TestIACNotFound(t *testing.T) {
-	for reply, want := range map[string][]string{
-		"450 No such file.": {"SIZE a\xff\xff", "SIZE a\xff", "RETR a\xff"},
-		"551 No such file.": {"SIZE a\xff\xff", "SIZE a\xff", "RETR a\xff"},
-		"502 What?":         {"SIZE a\xff\xff", "RETR a\xff\xff", "RETR a\xff"},
-	} {
-		srv := start(t, func(s *ftptest.Server) { s.BareIAC = true })
-		if err := srv.Put("a\xff", []byte("eight bits\n")); err != nil {
-			t.Fatal(err)
-		}
-		srv.On("SIZE", 1, testserver.Reply(reply))
-		f := &Fetcher{}
-		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a%FF")})
-		f.Close()
-		if sent := argued(srv); err != nil || got != "eight bits\n" || !slices.Equal(sent, want) {
-			t.Errorf("%s: %q, %v, sent %q", reply, got, err, sent)
-		}
-	}
-}
-
-// TestStoredIACUnknown tests that an upload fails if no listing shows under which name it is stored.
-func TestStoredIACUnknown(t *testing.T) {
-	srv := start(t)
-	srv.On("NLST", 1, testserver.Reply("550 No."))
-	f := &Fetcher{}
-	defer f.Close()
-	_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a%FF")}, strings.NewReader("stored\n"))
-	if err == nil || !strings.Contains(err.Error(), "does not show whether") {
-		t.Error(err)
-	}
-}
-
-// argued returns the commands with arguments that were sent after the login, without TYPE.
-func argued(srv *ftptest.Server) []string {
-	return slices.DeleteFunc(sent(srv), func(line string) bool {
-		verb, arg, _ := strings.Cut(line, " ")
-		return arg == "" || verb == "USER" || verb == "PASS" || verb == "TYPE"
-	})
 }
 
 // TestSizeInReply tests that SIZE is not sent for a file once the replies to RETR have stated the

@@ -16,9 +16,6 @@ func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 	if err := a.enter(s); err != nil {
 		return nil, err
 	}
-	if err := s.askForName(a.name); err != nil {
-		return nil, err
-	}
 	if err := a.prepare(s); err != nil {
 		return nil, err
 	}

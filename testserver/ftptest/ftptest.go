@@ -4,6 +4,7 @@ package ftptest
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -87,7 +88,8 @@ type Server struct {
 	// first reply to a transfer, as with some servers. Others do it after that reply.
 	HandshakeFirst bool
 	// BareIAC means that an IAC byte (FF) in a command is taken literally, as by most servers, and
-	// a doubled one as two.
+	// a doubled one as two. Otherwise it is read as in Telnet: a doubled one is one, and a single one
+	// and the byte after it are a Telnet command. An option is refused before the reply.
 	BareIAC bool
 	// RequirePRET means that PASV and EPSV are refused unless PRET has announced the transfer, as
 	// by drftpd.
@@ -289,8 +291,9 @@ func (s *Server) serve(c *core.Client) {
 	}
 }
 
-// input is a command as received and as read.
-type input struct{ octets, text string }
+// input is a command as received and as read, and what the server sends for the Telnet commands in
+// it.
+type input struct{ octets, text, telnet string }
 
 // next waits for a command. It returns false if the client has left.
 func (f *session) next() (text string, more bool) {
@@ -300,15 +303,14 @@ func (f *session) next() (text string, more bool) {
 	} else if line, more = <-f.lines; !more {
 		return "", false
 	}
-	return f.recordCommand(line), true
+	f.recordCommand(line)
+	_, err := io.WriteString(f.Client, line.telnet)
+	return line.text, err == nil
 }
 
 // recordCommand records a command when it is carried out, so that each reply follows its command in
 // the transcript even if several commands came at once.
-func (f *session) recordCommand(line input) string {
-	_, _ = f.Received.Write([]byte(line.octets))
-	return line.text
-}
+func (f *session) recordCommand(line input) { _, _ = f.Received.Write([]byte(line.octets)) }
 
 // read sends the client's lines to the session, also while a transfer runs.
 func (f *session) read() {
@@ -332,12 +334,13 @@ func (f *session) read() {
 			}
 			return
 		}
+		text, telnet := f.text(line)
 		select {
-		case f.lines <- input{octets, f.text(line)}:
+		case f.lines <- input{octets, text, telnet}:
 		case <-f.done:
 			return
 		}
-		if turnsTLS(f.text(line)) {
+		if turnsTLS(text) {
 			select {
 			case <-f.turned:
 				r.Reset(f.Client) // discard what was sent before TLS changed
@@ -348,22 +351,34 @@ func (f *session) read() {
 	}
 }
 
-// text returns a line without its end, with IAC bytes read as BareIAC says.
-func (f *session) text(line []byte) string {
+// text returns a line without its end, with IAC bytes read as BareIAC says, and the answer to its
+// Telnet commands.
+func (f *session) text(line []byte) (text, answer string) {
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	if f.srv.BareIAC {
-		return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+		return string(line), ""
 	}
 	return telnetText(line)
 }
 
-// telnetText reads a line of the Telnet stream that a control connection is (RFC 959 §3.3). It
-// removes the line's end and the Telnet commands before an ABOR; a doubled IAC becomes one.
-func telnetText(line []byte) string {
-	const iac, dm, ip = 255, 242, 244
-	s := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
-	s = strings.ReplaceAll(s, string([]byte{iac, ip}), "")
-	s = strings.ReplaceAll(s, string([]byte{iac, dm}), "")
-	return strings.ReplaceAll(s, string([]byte{iac, iac}), string([]byte{iac}))
+// telnetText reads a line of the Telnet stream that a control connection is (RFC 959 §3.3). As in
+// the servers of BSD, IAC takes the next byte with it, unless that is IAC, too; and each option is
+// refused, even one that the client does not want.
+func telnetText(line []byte) (text, answer string) {
+	const iac, will, wont, do, dont = 255, 251, 252, 253, 254
+	refusal := map[byte]byte{will: dont, wont: dont, do: wont, dont: wont}
+	var read, back []byte
+	for i := 0; i < len(line); i++ {
+		if line[i] != iac {
+			read = append(read, line[i])
+		} else if i++; i < len(line) && line[i] == iac {
+			read = append(read, iac)
+		} else if i < len(line)-1 && refusal[line[i]] != 0 {
+			i++
+			back = append(back, iac, refusal[line[i-1]], line[i])
+		}
+	}
+	return string(read), string(back)
 }
 
 // command carries out one line.

@@ -100,6 +100,8 @@ CWD secret => 550`},
 		{"PRET", func(s *ftptest.Server) { s.RequirePRET = true }, login + "PASV => 500\nEPSV => 500\nPRET NOOP => 501\nPRET RETR motd.txt => 200\nEPSV => 229\nPASV => 500\nPRET LIST => 200\nPASV => 227"},
 		{"an endless command", nil, strings.Repeat("x", 20000) + " => 500\nNOOP => 200"},
 		{"Telnet commands before a command", nil, login + "\xff\xf4\xff\xf2ABOR => 226\nCWD caf\xff\xff => 550"},
+		{"Telnet options", nil, login + "\xff\xfe\x01NOOP => \xff\xfc\x01200\nNO\xff\xfd\x03\xff\xfb\x00OP => \xff\xfc\x03\xff\xfe\x00200\nMKD a\xff\xf1\xff\xff\xffb => 257 \"/a\xff\" created\nNOOP\xff => 200"},
+		{"no Telnet", func(s *ftptest.Server) { s.BareIAC = true }, login + "\xff\xfe\x01NOOP => 500\nMKD a\xff\xf1\xff\xff => 257 \"/a\xff\xf1\xff\xff\" created"},
 	} {
 		testclient.InBubble(t, tt.name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) {

@@ -94,10 +94,33 @@ func (t *Talk) readLine() ([]byte, error) {
 		return nil, ErrClosed
 	case err != nil:
 		return nil, err
-	case bytes.IndexByte(line, 0) >= 0:
+	}
+	if t.Telnet != nil {
+		line = t.skipTelnet(line)
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
 		return nil, Violation(string(wire.TrimEOL(line)), "the reply contains a NUL")
 	}
 	return line, nil
+}
+
+// skipTelnet returns a line without the Telnet commands (RFC 854) that precede its reply code.
+// Elsewhere an octet FF is a part of a text: few servers double it there.
+func (t *Talk) skipTelnet(line []byte) []byte {
+	const iac, firstCommand, firstOption = 255, 240, 251 // WILL, WONT, DO and DONT have an option
+	rest := line
+	for len(rest) > 2 && rest[0] == iac && rest[1] >= firstCommand && rest[1] != iac {
+		n := 2
+		if rest[1] >= firstOption {
+			n = 3
+		}
+		rest = rest[n:]
+	}
+	if _, _, ok := replyCode(wire.TrimEOL(rest)); !ok || len(rest) == len(line) {
+		return line
+	}
+	t.Telnet()
+	return rest
 }
 
 // replyCode parses "123 ", "123-" or "123" at the end of a line. last is false for "123-",

@@ -59,6 +59,43 @@ func TestReadReply(t *testing.T) {
 	}
 }
 
+// TestTelnet tests that Telnet commands are skipped where they precede a reply code, if that is
+// allowed, and nowhere else: names in replies have an octet FF, too.
+func TestTelnet(t *testing.T) {
+	for in, want := range map[string]Reply{
+		"\xff\xfc\x01200 ok\r\n":                                        {200, "ok"},
+		"\xff\xfe\x00\xff\xfb\x01\xff\xf1550 none\r\n":                  {550, "none"},
+		"\xff\xfd\x03200\r\n":                                           {200, ""},
+		"250-one\r\n\xff\xfc\x01two\r\n\xff\xf1\r\n\xff\xf1250 end\r\n": {250, "one\n\xff\xfc\x01two\n\xff\xf1\nend"},
+		"257 \"/\xff\xf1\xff\xff\xff\xfc\x01\"\r\n":                     {257, "\"/\xff\xf1\xff\xff\xff\xfc\x01\""},
+	} {
+		for _, allowed := range []bool{false, true} {
+			c, skipped := converse(in, 200, 2000, nil), false
+			if allowed {
+				c.Telnet = func() { skipped = true }
+			}
+			got, err := c.Reply()
+			switch first := in[0] == 0xFF; {
+			case first && !allowed:
+				if fetch.KindOf(err) != fetch.ErrProtocol {
+					t.Errorf("%q, not allowed: %v %v", in, got, err)
+				}
+			case first || allowed:
+				if err != nil || got != want || skipped != (want.Code != 257) {
+					t.Errorf("%q: %v %v, want %v", in, got, err, want)
+				}
+			}
+		}
+	}
+	for _, in := range []string{"\xff\xff200 ok\r\n", "\xff200 ok\r\n", "\xff\xfc\x01", "\xff\xfc\x01hello\r\n", "\xff\xfc200 ok\r\n", "\xff\xfc\r\n"} {
+		c := converse(in, 200, 2000, nil)
+		c.Telnet = func() { t.Errorf("%q: skipped", in) }
+		if got, err := c.Reply(); err == nil {
+			t.Errorf("%q: %v", in, got)
+		}
+	}
+}
+
 // TestHTTPReply tests that an answer of HTTP is named as such.
 func TestHTTPReply(t *testing.T) {
 	for _, in := range []string{"HTTP/1.1 400 Bad Request\r\nServer: x\r\n", "HTTP/1.0 408 Request Timeout\r\n"} {

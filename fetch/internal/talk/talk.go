@@ -29,7 +29,8 @@ type Talk struct {
 	Lines  *wire.LineReader // lines from the server, for blocks after replies
 	Limits fetch.Limits
 	Trace  *fetch.Trace
-	Err    error // the fatal error, if any
+	Err    error  // the fatal error, if any
+	Telnet func() // called when Telnet commands precede a reply; if nil, they are not allowed
 
 	protocol string // for messages
 	buffer   int    // size of the receive buffer
