@@ -19,7 +19,7 @@ import (
 
 // unholdable are names that some servers cannot hold.
 var unholdable = []string{
-	" lead", "trail ", "a  b", "caf\xe9", "iac\xff.txt", "\xff\xff", "iac\xff\xf4", "iac\xff\xfb!", "iac\xff", "é.txt", "-dash", "~tilde", "[x]*", "%41", `back\slash`, `quo"te`, "tab\tx",
+	" lead", "trail ", "a  b", "caf\xe9", "iac\xff.txt", "\xff\xff", "iac\xff\xf4", "iac\xff\xfb!", "iac\xff", "é.txt", "-dash", "~tilde", "~dir/~x", "[x]*", "%41", `back\slash`, `quo"te`, "tab\tx",
 	"x;type=a", "..x", "...", ".dot", "Case", "case", "new\nline", "ctl\x01", "dir x/ lead", "dir x/trail ", strings.Repeat("long", 60), "a->b", "l -> m",
 }
 

@@ -244,7 +244,7 @@ type commands interface {
 	statesSize() bool // reports whether the reply to RETR states the size, so that SIZE is not needed
 	modTime(name string) (time.Time, error)
 	listsFacts() (bool, error) // reports whether MLSD is supported
-	retrieve(command string, offset int64) error
+	retrieve(offset int64) error
 }
 
 // enter sends the commands of Options.Quote and changes to the directory.
@@ -275,12 +275,12 @@ func (a *access) prepare(c commands) error {
 	return a.quote(c, a.opt.PreTransfer)
 }
 
-// command returns the command that starts the transfer.
-func (a *access) command() string {
+// command returns the command that starts the transfer, with the name as it is sent.
+func (a *access) command(name string) string {
 	if a.listing() && a.opt.ListCommand != "" {
-		return command(a.opt.ListCommand, a.name)
+		return command(a.opt.ListCommand, name)
 	}
-	return command(string(a.verb), a.name)
+	return command(string(a.verb), name)
 }
 
 // changeDir changes to the directory, starting from the login directory: because "there
@@ -397,7 +397,7 @@ func (a *access) begin(c commands) (download, error) {
 // support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
 	for {
-		err := c.retrieve(a.command(), offset)
+		err := c.retrieve(offset)
 		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}

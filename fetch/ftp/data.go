@@ -26,6 +26,9 @@ type dataConn struct {
 	once       sync.Once
 }
 
+// begun reports whether the server has accepted the transfer.
+func (d *dataConn) begun() bool { return d != nil && d.Conn != nil }
+
 // openData prepares the data connection for the transfer that command starts: it connects
 // to a port of the server or, in active mode, opens a port for the server.
 func (s *session) openData(command string) error {

@@ -106,8 +106,11 @@ func (e *editor) perform(edits []fetch.Edit) error {
 }
 
 // isAhead reports whether commands may be sent before the replies to this edit. If a name has to be
-// looked for, more commands follow.
+// looked for, or has two spellings, more commands follow.
 func (e *editor) isAhead(edit *fetch.Edit) bool {
+	if strings.HasPrefix(edit.Name, "~") || strings.HasPrefix(edit.To, "~") {
+		return false
+	}
 	return edit.Kind != fetch.EditRename && edit.Kind != fetch.EditMakeDir || !e.mustFind(cmp.Or(edit.To, edit.Name))
 }
 
@@ -118,12 +121,12 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 		return nil, nil
 	}
 	e.ctl.began = e.ctl.began || edit.Kind > fetch.EditSum
-	name := edit.Name
+	name := e.spelled(edit.Name)
 	switch edit.Kind {
 	case fetch.EditSize:
 		return []string{"SIZE " + name}, nil
 	case fetch.EditRename:
-		return []string{"RNFR " + name, "RNTO " + edit.To}, nil
+		return []string{"RNFR " + name, "RNTO " + e.spelled(edit.To)}, nil
 	case fetch.EditRemove:
 		return []string{"DELE " + name}, nil
 	case fetch.EditMakeDir:
@@ -187,19 +190,40 @@ func (e *editor) finish(edit *fetch.Edit) error {
 	if edit.Done {
 		return nil
 	}
+	name := edit.Name
+	if edit.Kind == fetch.EditRename && strings.HasPrefix(edit.To, "~") {
+		name = edit.To
+	}
+	var err error
+	refused := e.trySpellings(name, func() (refused error) {
+		refused, err = e.reply(edit)
+		return refused
+	})
+	if err != nil || edit.Done {
+		return err
+	}
+	edit.Done = true
+	if refused != nil {
+		edit.Err, e.noTime = refused, e.noTime || edit.Kind == fetch.EditTime && !errors.Is(refused, fetch.ErrNotFound)
+	}
+	return nil
+}
+
+// reply reads the replies to the commands of an edit, and returns the error of a command that is
+// refused. The second error is that of the session.
+func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	commands, err := e.commands(edit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(commands) == 0 {
 		edit.Done, edit.Err = true, e.access.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server has no command for it")})
-		return nil
+		return nil, nil
 	}
 	var last talk.Reply
-	var refused error
 	for i, line := range commands {
 		if last, err = e.ctl.ask(line); err != nil {
-			return e.failure(err)
+			return nil, e.failure(err)
 		}
 		want := 2
 		if i < len(commands)-1 {
@@ -207,22 +231,17 @@ func (e *editor) finish(edit *fetch.Edit) error {
 		}
 		if refused == nil {
 			if refused = e.check(last, last.Class() == want, nil); e.ctl.Err != nil {
-				return refused
+				return nil, refused
 			}
 		}
 		if refused != nil && !e.ctl.isNext(commands[len(commands)-1]) {
 			break // the second command was not sent
 		}
 	}
-	if edit.Err = refused; refused == nil {
-		if err := e.results(edit, commands[0], last.Text); err != nil {
-			return err
-		}
-	} else if edit.Kind == fetch.EditTime && !errors.Is(refused, fetch.ErrNotFound) {
-		e.noTime = true
+	if refused != nil {
+		return refused, nil
 	}
-	edit.Done = true
-	return nil
+	return nil, e.results(edit, commands[0], last.Text)
 }
 
 // results sets the results of an edit that the server has performed.

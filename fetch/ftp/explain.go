@@ -158,7 +158,8 @@ func (n *notes) openData(command string) error {
 	return nil
 }
 
-func (n *notes) retrieve(command string, offset int64) error {
+func (n *notes) retrieve(offset int64) error {
+	command := n.a.command(n.a.name)
 	if err := n.openData(command); err != nil {
 		return err
 	}

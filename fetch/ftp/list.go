@@ -112,7 +112,7 @@ func UnreadError(res *fetch.Resource) error {
 // item returns the Item of an entry of a directory, which is given as arguments of CWD. line is that
 // of the entry.
 func (a *access) item(dir []string, e ftplist.Entry, line string) fetch.Item {
-	if a.verb == "NLST" && line == a.loc.Name {
+	if a.verb == "NLST" && strings.TrimPrefix(line, "./") == a.loc.Name {
 		dir = a.loc.CWD // the argument was a file
 	}
 	l := &locator.FTP{Server: a.loc.Server, CWD: slices.Clone(dir), Name: e.Name, HasPath: true, Secure: a.loc.Secure}
@@ -155,7 +155,7 @@ func (a *access) listed(home string) (dir, paths []string) {
 	}
 	if arg != "" {
 		dir = append(slices.Clip(dir), arg)
-		paths = append(paths, arg+"/")
+		paths = append(paths, arg+"/", "./"+arg+"/") // see session.trySpellings
 	}
 	paths = append(paths, "./")
 	if slices.ContainsFunc(dir, func(part string) bool { return part == "" || slices.Contains(strings.Split(part, "/"), "..") }) {

@@ -57,14 +57,14 @@ func (s *session) plan() []string {
 	return p.lines
 }
 
-// isPlannable reports whether it is known how to send a name or a line.
-func (p *planner) isPlannable(line string) bool {
-	return !strings.Contains(line, iac) || p.ctl != nil && p.ctl.knowsIAC
+// isPlannable reports whether it is known how to send a name.
+func (p *planner) isPlannable(name string) bool {
+	return !strings.HasPrefix(name, "~") && (!strings.Contains(name, iac) || p.ctl != nil && p.ctl.knowsIAC)
 }
 
 // add plans a command.
 func (p *planner) add(line string) error {
-	if !p.isPlannable(line) {
+	if _, arg, _ := strings.Cut(line, " "); !p.isPlannable(arg) {
 		return errNotPlannable
 	}
 	p.lines = append(p.lines, line)
@@ -111,7 +111,7 @@ func (p *planner) listsFacts() (bool, error) {
 }
 
 // retrieve requests the port, if a transfer is sure to follow the replies to the other commands.
-func (p *planner) retrieve(command string, offset int64) error {
+func (p *planner) retrieve(offset int64) error {
 	a := p.access
 	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
 	case p.ready:
@@ -123,7 +123,7 @@ func (p *planner) retrieve(command string, offset int64) error {
 	if offset != 0 || a.verb != "RETR" || !p.isPrepared() {
 		return errNotPlannable
 	}
-	if err := p.add(command); err != nil {
+	if err := p.add(a.command(a.name)); err != nil {
 		return err
 	}
 	p.lines = append(p.lines, p.withTransfer()...)

@@ -43,6 +43,7 @@ type session struct {
 	noEPRT         bool           // the server has refused EPRT
 	noTime         bool           // the server has refused to set a modification time
 	keepsIAC       bool           // the server has listed a name with IAC that the session has created
+	dotted         bool           // names that begin with ~ are sent with ./ before them
 	connects       bool           // the port of a reply to the passive command could be connected to
 	used           bool           // by an access before the current one
 	retrStatesSize bool           // the replies to RETR state the size
@@ -275,8 +276,8 @@ func (s *session) home() error {
 }
 
 func (s *session) cwd(dir string) error {
-	if err := s.conn.ChangeDir(dir); err != nil {
-		return s.failure(err)
+	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.ChangeDir(s.spelled(dir))) }); err != nil {
+		return err
 	}
 	s.dirs = append(s.dirs, dir)
 	return nil
@@ -284,8 +285,8 @@ func (s *session) cwd(dir string) error {
 
 func (s *session) mkd(dir string) error {
 	s.ctl.began = true
-	if err := s.conn.MakeDir(dir); err != nil {
-		return s.failure(err)
+	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.MakeDir(s.spelled(dir))) }); err != nil {
+		return err
 	}
 	return s.checkCreated(dir)
 }
@@ -302,8 +303,8 @@ func (s *session) setType(t byte) error {
 }
 
 func (s *session) size(name string) (n int64, err error) {
-	r, err := s.ctl.ask("SIZE " + name)
-	n, err = fileSize(r.Text), s.check(r, r.Class() == 2, err)
+	r, err := s.askAbout("SIZE", name)
+	n = fileSize(r.Text)
 	s.absent = refusal(err) && !errors.Is(err, fetch.ErrUnsupported) // some servers reply 450
 	return n, err
 }
@@ -322,13 +323,22 @@ func (s *session) compareSize(b *download) {
 }
 
 func (s *session) modTime(name string) (t time.Time, err error) {
-	r, err := s.ctl.ask("MDTM " + name)
-	return fileTime(r.Text), s.check(r, r.Class() == 2, err)
+	r, err := s.askAbout("MDTM", name)
+	return fileTime(r.Text), err
 }
 
-// retrieve starts a download. The library sends RETR, which control replaces by command.
-func (s *session) retrieve(command string, offset int64) error {
-	err := s.transfer(command, func() (err error) {
+// askAbout sends a command with a name, and returns the reply to it.
+func (s *session) askAbout(verb, name string) (r talk.Reply, err error) {
+	err = s.trySpellings(name, func() error {
+		r, err = s.ctl.ask(verb + " " + s.spelled(name))
+		return s.check(r, r.Class() == 2, err)
+	})
+	return r, err
+}
+
+// retrieve starts a download. The library sends RETR, which control replaces by the command.
+func (s *session) retrieve(offset int64) error {
+	err := s.transferName(func() (err error) {
 		s.last, err = s.conn.RetrFrom("", uint64(offset))
 		return err
 	})
@@ -336,6 +346,12 @@ func (s *session) retrieve(command string, offset int64) error {
 		s.retrStatesSize = false
 	}
 	return err
+}
+
+// transferName performs the transfer of the access with do.
+func (s *session) transferName(do func() error) error {
+	a := s.access
+	return s.trySpellings(a.name, func() error { return s.transfer(a.command(s.spelled(a.name)), do) })
 }
 
 // transfer calls do, in which the library performs a transfer. It opens a data connection unless
@@ -448,8 +464,8 @@ func (s *session) abandon() {
 }
 
 // store uploads body.
-func (s *session) store(command string, body io.Reader, offset int64) error {
-	return s.transfer(command, func() error {
+func (s *session) store(body io.Reader, offset int64) error {
+	return s.transferName(func() error {
 		s.data.end = s.endOfUpload
 		if s.access.verb == "APPE" {
 			return s.conn.Append("", body)

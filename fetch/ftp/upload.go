@@ -26,7 +26,7 @@ func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 	case a.ascii():
 		net = newNetText(src)
 	}
-	err := s.store(a.command(), net, a.req.Offset)
+	err := s.store(net, a.req.Offset)
 	switch {
 	case s.ctx.Err() != nil:
 		return nil, a.fail(a.verb, s.ctx.Err())
@@ -78,10 +78,10 @@ func (a *access) setModTime(s *session) error {
 	if a.opt.SetModTime.IsZero() {
 		return nil
 	}
-	stamp := a.opt.SetModTime.UTC().Format("20060102150405")
+	stamp, name := a.opt.SetModTime.UTC().Format("20060102150405"), s.spelled(a.name)
 	for _, command := range []string{
-		"MFMT " + stamp + " " + a.name,
-		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", a.name, stamp),
+		"MFMT " + stamp + " " + name,
+		fmt.Sprintf("SITE UTIME %s %[2]s %[2]s %[2]s UTC", name, stamp),
 	} {
 		if r, err := s.ctl.exchange(command); err != nil || r.Class() == 2 {
 			return s.failure(err)
