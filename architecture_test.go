@@ -150,7 +150,7 @@ var large = map[string]struct {
 }{
 	".":               {3900, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
 	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
-	"fetch/ftp":       {5350, "control, data connections and pipelining change the state of one session; the parsers are in ftplist and talk"},
+	"fetch/ftp":       {5430, "control, data connections and pipelining change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2900, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/http":      {3500, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
 	"gateway":         {7900, "every page reads the state of one visit; a second package would export that state"},
@@ -160,7 +160,7 @@ var large = map[string]struct {
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {35, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.control":                {40, "a net.Conn for the client library, with the replies that it awaits"},
-	"fetch/ftp.session":                {90, "one login: every command depends on what the earlier ones have changed"},
+	"fetch/ftp.session":                {93, "one login: every command depends on what the earlier ones have changed"},
 	"fetch/http.call":                  {40, "one operation with its redirects, logins and repeats"},
 	"gateway.visit":                    {45, "one request of a browser, with all that its page shows"},
 	"locator.parser":                   {50, "one method for each production of the grammar"},
