@@ -1126,3 +1126,18 @@ func TestUploadKilledAfterRename(t *testing.T) {
 	ran(t, m, mirror.Summary{Changed: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
 }
+
+// TestNamesOfIIS brings names beyond ASCII to a server that needs OPTS UTF8 ON for them, and back.
+func TestNamesOfIIS(t *testing.T) {
+	srv := ftptest.New(t, ftptest.IIS, func(s *ftptest.Server) { s.Content = fstest.MapFS{} })
+	want := map[string]string{"Müller.html": "miller", "Ordner ä/日本.txt": "japan", "plain": "plain"}
+	ran(t, upload(t, srv.URL, want), mirror.Summary{New: 3})
+	hasFiles(t, srv, ".", want)
+	m := start(t, srv.URL)
+	ran(t, m, mirror.Summary{New: 3})
+	for name, text := range want {
+		if got, err := os.ReadFile(filepath.Join(m.Dir, name)); err != nil || string(got) != text {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}

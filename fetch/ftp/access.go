@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,7 @@ type access struct {
 	verb fetch.Op // of the transfer
 	name string   // its argument
 	typ  byte     // argument of TYPE; 0 sends none
+	utf8 bool     // names that are sent or listed may be in UTF-8, beyond ASCII
 }
 
 // A key holds what two accesses must have in common to use the same session. The
@@ -92,6 +94,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 		return nil, a.fail(fetch.OpCheck, err)
 	}
 	a.locate(f.GuessType, p)
+	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
 	a.takeLead()
 	a.key = a.makeKey()
 	noPipelining := f.noPipelining.has(a.server())
@@ -234,6 +237,7 @@ func (a *access) makeKey() key {
 // commands are the commands that an access sends. A session sends them to the server;
 // notes and planner only record them.
 type commands interface {
+	useUTF8() error // sends OPTS UTF8 ON if the server has it
 	quote(line string) (talk.Reply, error)
 	remaining(dirs []string) (rest []string, ok bool) // CWDs still to send; ok is false if home must come first
 	home() error                                      // returns to the login directory
@@ -247,8 +251,14 @@ type commands interface {
 	retrieve(offset int64) error
 }
 
-// enter sends the commands of Options.Quote and changes to the directory.
+// enter sends the commands that must precede names and those of Options.Quote, and changes to the
+// directory.
 func (a *access) enter(c commands) error {
+	if a.utf8 {
+		if err := c.useUTF8(); err != nil {
+			return err
+		}
+	}
 	if len(a.opt.Quote) > 0 {
 		if err := c.home(); err != nil {
 			return err

@@ -23,6 +23,7 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 		if err := checkEdit(e); err != nil {
 			return a.fail(fetch.OpCheck, err)
 		}
+		a.utf8 = a.utf8 || !a.exact && isBeyondASCII(e.Name, e.To)
 	}
 	s, err := f.do(ctx, a, func(s *session) error {
 		if err := a.enter(s); err != nil {

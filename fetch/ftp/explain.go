@@ -30,7 +30,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	n.send("QUIT", "")
 	if n.typ != 0 {
-		n.mark(begins, (&session{access: a, typ: n.typ, proven: true}).plan())
+		n.mark(begins, (&session{access: a, typ: n.typ, proven: true, feats: parseFeatures(" UTF8\n MLST type*;")}).plan())
 	}
 	n.addNotes()
 	return n.plan, nil
@@ -46,7 +46,6 @@ type notes struct {
 
 // mark marks the steps from the given one on that are sent together with the step before them.
 func (n *notes) mark(from int, together []string) {
-	n.plan.Steps[from-1].Ahead = true // TYPE, with PWD
 	first := true
 	for i := from; i < len(n.plan.Steps) && len(together) > 0; i++ {
 		if step := &n.plan.Steps[i]; step.Send == together[0]+"\r\n" {
@@ -84,8 +83,14 @@ func (n *notes) login(reuses bool) {
 		n.send("PWD", "")
 	}
 	if evidence != nil {
+		together := len(n.plan.Steps)
 		n.send(evidence[1], "")
-		n.typ = n.a.typ
+		if n.typ = n.a.typ; n.a.utf8 {
+			n.send("FEAT", "")
+		}
+		for i := range n.plan.Steps[together:] {
+			n.plan.Steps[together+i].Ahead = true
+		}
 	}
 }
 
@@ -141,10 +146,15 @@ func (n *notes) modTime(name string) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-func (n *notes) listsFacts() (bool, error) {
-	n.send("FEAT", "")
-	return true, nil
+func (n *notes) useUTF8() error {
+	if n.typ == 0 {
+		n.send("FEAT", "")
+	}
+	n.send(utf8On, "when the reply to FEAT lists UTF8")
+	return nil
 }
+
+func (n *notes) listsFacts() (bool, error) { return true, nil }
 
 func (n *notes) openData(command string) error {
 	switch {

@@ -53,7 +53,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "CWD pub", "FEAT", "EPSV", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "FEAT", utf8On, "CWD pub", "EPSV", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
 }
 
 // TestFactsFallBack tests that LIST is sent if FEAT does not list MLSD, if MLSD is refused
@@ -66,12 +66,12 @@ func TestFactsFallBack(t *testing.T) {
 		prepare func(*ftptest.Server)
 		want    []string
 	}{
-		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, []string{"FEAT", "EPSV", "LIST"}},
-		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"MLST"} }, []string{"FEAT", "EPSV", "LIST"}},
-		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", "EPSV", "LIST"}},
-		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", "EPSV", "MLSD", "LIST"}},
-		{"no option", &Fetcher{}, nil, func(*ftptest.Server) {}, []string{"EPSV", "LIST"}},
-		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*ftptest.Server) {}, []string{"EPSV", "NLST"}},
+		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
+		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"MLST"} }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
+		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
+		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "MLSD", "LIST"}},
+		{"no option", &Fetcher{}, nil, func(*ftptest.Server) {}, []string{"CWD pub", "EPSV", "LIST"}},
+		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*ftptest.Server) {}, []string{"CWD pub", "EPSV", "NLST"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			srv := start(t, tc.prepare)
@@ -81,7 +81,7 @@ func TestFactsFallBack(t *testing.T) {
 				t.Errorf("%+v %v", items, err)
 			}
 			got := sent(srv)
-			if n := slices.IndexFunc(got, func(s string) bool { return s == "FEAT" || s == "EPSV" }); n < 0 || !slices.Equal(got[n:len(got)-1], tc.want) {
+			if n := slices.IndexFunc(got, func(s string) bool { return s == "FEAT" || s == "CWD pub" }); n < 0 || !slices.Equal(got[n:len(got)-1], tc.want) {
 				t.Errorf("sent %q, want %q", got, tc.want)
 			}
 		})

@@ -2,6 +2,8 @@ package ftp
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // features holds the reply to FEAT (RFC 2389): the parameters of each extension to
@@ -34,6 +36,58 @@ func parseFeatures(text string) features {
 		}
 	}
 	return f
+}
+
+// utf8On makes servers such as IIS read and list names in UTF-8 (draft-ietf-ftpext-utf-8-option).
+// Until then they use a code page, and store a name under another one. Others refuse it, or need
+// none.
+const utf8On = "OPTS UTF8 ON"
+
+// useUTF8 sends OPTS UTF8 ON, once per session, if FEAT lists UTF8. The reply does not matter.
+func (s *session) useUTF8() error {
+	if s.utf8 {
+		return nil
+	}
+	f, err := s.features()
+	if err != nil {
+		return err
+	}
+	s.utf8 = true
+	if _, ok := f["UTF8"]; !ok && !s.ctl.isNext(utf8On) {
+		return nil
+	}
+	if !s.renamesHome() {
+		_, err := s.ctl.exchange(utf8On)
+		return s.failure(err)
+	}
+	if err := s.home(); err != nil {
+		return err
+	}
+	if _, err := s.ctl.exchange(utf8On); err != nil {
+		return s.failure(err)
+	}
+	r, err := s.ctl.exchange("PWD")
+	if r.Code == 257 {
+		s.entry, _ = quotedPath(r.Text)
+	}
+	return s.failure(err)
+}
+
+// renamesHome reports whether OPTS UTF8 ON may change the name of the login directory. The programs
+// of serverPrograms have no code page.
+func (s *session) renamesHome() bool {
+	return s.program.has == nil && strings.ContainsFunc(s.entry, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// isBeyondASCII reports whether one of the names is UTF-8 and not ASCII. A name in another charset
+// is that of a server that has no UTF-8, or does not use it.
+func isBeyondASCII(names ...string) bool {
+	for _, name := range names {
+		if utf8.RuneCountInString(name) < len(name) && utf8.ValidString(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // listsFacts reports whether MLSD lists the type of each entry (RFC 3659 §7.8: "*" marks

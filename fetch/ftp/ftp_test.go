@@ -859,6 +859,8 @@ func TestExplain(t *testing.T) {
 		{&Fetcher{}, "/pub/", fetch.Request{}},
 		{&Fetcher{}, "/pub/", fetch.Request{Options: &Options{Facts: true}}},
 		{&Fetcher{}, "/pub/\xc3;type=d", fetch.Request{}},
+		{&Fetcher{}, "/%C3%BC/x", fetch.Request{}},
+		{&Fetcher{DisablePipelining: true}, "/%C3%BC/x", fetch.Request{}},
 		{&Fetcher{}, "/a/b/c.txt", fetch.Request{Offset: 3, Length: 2}},
 		{&Fetcher{}, "/a/b/c.txt;type=a", fetch.Request{Options: &Options{Method: SingleCWD, Quote: []string{"*NOOP"}, PostQuote: []string{"SYST"}, ModTime: true}}},
 		{&Fetcher{Exact: true}, "/a/b/c.txt", fetch.Request{}},
@@ -866,6 +868,9 @@ func TestExplain(t *testing.T) {
 		{&Fetcher{DisableEPSV: true, MaxIdle: -1}, "/a/b/c.txt", fetch.Request{}},
 	} {
 		srv := start(t)
+		if err := srv.Put("ü/x", []byte("x\n")); err != nil {
+			t.Fatal(err)
+		}
 		l := parse(t, srv.URL+"/")
 		*l = *parse(t, srv.URL+strings.ReplaceAll(tc.path, "\xc3", "sub"))
 		tc.req.Locator = l
@@ -881,7 +886,7 @@ func TestExplain(t *testing.T) {
 		}
 		var want []string
 		for _, step := range plan.Steps {
-			if step.Send != "" && (step.When == "" || strings.Contains(step.When, "331")) {
+			if step.Send != "" && (step.When == "" || strings.Contains(step.When, "331") || strings.Contains(step.When, "UTF8")) {
 				want = append(want, strings.TrimSuffix(strings.ReplaceAll(step.Send, "****", "anonymous@"), "\r\n"))
 			}
 		}

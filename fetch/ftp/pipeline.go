@@ -71,6 +71,25 @@ func (p *planner) add(line string) error {
 	return nil
 }
 
+// useUTF8 plans OPTS UTF8 ON. The reply to FEAT is not awaited only from programs that have been
+// measured; they take the command in any case (see session.startAccess).
+func (p *planner) useUTF8() error {
+	if p.utf8 {
+		return nil
+	}
+	if p.feats == nil {
+		if err := p.add("FEAT"); err != nil {
+			return err
+		}
+	} else if _, ok := p.feats["UTF8"]; !ok {
+		return nil
+	}
+	if p.renamesHome() {
+		return errNotPlannable
+	}
+	return p.add(utf8On)
+}
+
 func (p *planner) quote(string) (talk.Reply, error) { return talk.Reply{}, errNotPlannable }
 
 func (p *planner) home() error {
@@ -107,7 +126,7 @@ func (p *planner) listsFacts() (bool, error) {
 	if p.feats != nil {
 		return p.session.listsFacts()
 	}
-	return true, p.add("FEAT")
+	return true, nil // FEAT precedes it
 }
 
 // retrieve requests the port, if a transfer is sure to follow the replies to the other commands.
@@ -209,6 +228,9 @@ func (s *session) findHome() error {
 	}
 	lines := s.probeCommands()
 	if !s.planned {
+		if lines != nil && s.access.utf8 {
+			lines = append(lines, "FEAT")
+		}
 		if err := s.ctl.sendPipelined(lines); err != nil {
 			return s.failure(err)
 		}
@@ -238,11 +260,15 @@ func (s *session) findHome() error {
 		return s.failure(s.ctl.failPipelining(t))
 	}
 	s.typ, s.proven = s.access.typ, r.Code == 257
-	return nil
+	if len(lines) > 2 {
+		_, err = s.features()
+	}
+	return err
 }
 
 // startAccess starts an access on a session: it connects to the port that was requested with the
-// previous transfer, and sends the planned commands.
+// previous transfer, and sends the planned commands. If names may be beyond ASCII, the reply to FEAT
+// decides what is sent before them; only the programs of serverPrograms are known to bear both.
 func (s *session) startAccess() error {
 	if s.used {
 		if err := s.readPending(); err != nil {
@@ -252,6 +278,11 @@ func (s *session) startAccess() error {
 	if s.planned || !s.proven || s.access.sequential {
 		s.planned = false
 		return nil
+	}
+	if s.access.utf8 && s.program.has == nil {
+		if _, err := s.features(); err != nil {
+			return err
+		}
 	}
 	return s.failure(s.ctl.sendPipelined(s.plan()))
 }

@@ -36,6 +36,7 @@ type session struct {
 	dirUnknown     bool           // dirs is not valid
 	typ            byte           // current TYPE; 0 if not known
 	feats          features       // nil until FEAT has been sent
+	utf8           bool           // OPTS UTF8 ON was sent, or the server does not have it
 	tainted        bool           // must not be reused: raw commands were sent, or an upload failed
 	quitTime       time.Duration  // timeout for the reply to QUIT; negative means not to wait
 	config         *tls.Config    // nil as long as the session is not under TLS

@@ -56,7 +56,7 @@ func (f *session) answer(p *core.Plan, reply string) error {
 			return err
 		}
 	}
-	return f.Client.Answer(p, reply)
+	return f.Client.Answer(p, f.toClient(reply))
 }
 
 // checkAhead waits for commands that arrive too early, for the time of aheadTime.

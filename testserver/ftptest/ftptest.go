@@ -91,6 +91,9 @@ type Server struct {
 	// a doubled one as two. Otherwise it is read as in Telnet: a doubled one is one, and a single one
 	// and the byte after it are a Telnet command. An option is refused before the reply.
 	BareIAC bool
+	// CodePage means that names are in the code page 1252 of Windows, in commands, replies and
+	// listings, until the client has sent OPTS UTF8 ON. IIS behaves so.
+	CodePage bool
 	// RequirePRET means that PASV and EPSV are refused unless PRET has announced the transfer, as
 	// by drftpd.
 	RequirePRET bool
@@ -222,6 +225,7 @@ type session struct {
 	asked    byte // what USER and PASS still require: 'P'assword, 'A'ccount
 	failures int
 	lynx     bool
+	utf8     bool // OPTS UTF8 ON was sent
 
 	now current
 
@@ -305,7 +309,7 @@ func (f *session) next() (text string, more bool) {
 	}
 	f.recordCommand(line)
 	_, err := io.WriteString(f.Client, line.telnet)
-	return line.text, err == nil
+	return f.fromClient(line.text), err == nil
 }
 
 // recordCommand records a command when it is carried out, so that each reply follows its command in

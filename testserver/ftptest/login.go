@@ -128,6 +128,7 @@ func (f *session) options(arg string) error {
 	name, value, _ := strings.Cut(strings.ToUpper(arg), " ")
 	switch {
 	case name == "UTF8" && (value == "ON" || value == ""):
+		f.utf8 = true
 		return f.reply("200 Names are octets; UTF-8 is fine.")
 	case name == "MLST":
 		return f.reply("200 MLST OPTS type;size;modify;perm;")

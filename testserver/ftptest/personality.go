@@ -38,7 +38,7 @@ func servers() []testserver.Personality[*Server] {
 		{Name: "nodeftpd", Source: "nodeftpd 0.2.16 (npm ftpd)", Configure: Nodeftpd,
 			Summary: "It reads one command at a time and loses the others; its listings have no year."},
 		{Name: "iis", Source: "IIS 7 to 10, public transcripts", Configure: IIS,
-			Summary: "It lists in the style of MS-DOS, and has no MLSD."},
+			Summary: "It lists in the style of MS-DOS, has no MLSD, and reads names in a code page until OPTS UTF8 ON."},
 		{Name: "wu-ftpd", Source: "wu-ftpd 2.4 to 2.6.2, public transcripts", Configure: WuFTPD,
 			Summary: "It has no FEAT, EPSV or MLSD, and runs ls, whose first line is the total."},
 	}

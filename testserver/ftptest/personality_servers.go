@@ -467,7 +467,7 @@ func Nodeftpd(s *Server) {
 
 // IIS is the personality iis.
 func IIS(s *Server) {
-	s.Greeting, s.SizeInASCII = "220 Microsoft FTP Service", SizeRaw
+	s.Greeting, s.SizeInASCII, s.CodePage = "220 Microsoft FTP Service", SizeRaw, true
 	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT")
 	s.with(Replies{
 		"500": "500 Command not understood.", "502": "500 Command not understood.", "550" + missing: "550 The system cannot find the file specified. ",

@@ -76,7 +76,7 @@ func (f *session) sendListing(command, arg string) error {
 	f.now.lines = lines
 	var text bytes.Buffer
 	for _, l := range lines {
-		text.WriteString(l + "\r\n")
+		text.WriteString(f.toClient(l) + "\r\n")
 	}
 	return f.transfer(listingReply, func(d *dataConn) error { return d.send(&text) })
 }
@@ -180,7 +180,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if err := f.Client.Answer(new(core.Plan), first); err != nil {
+	if err := f.Client.Answer(new(core.Plan), f.toClient(first)); err != nil {
 		return err
 	}
 	f.moving = true
