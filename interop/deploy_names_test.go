@@ -21,6 +21,7 @@ import (
 var unholdable = []string{
 	" lead", "trail ", "a  b", "caf\xe9", "iac\xff.txt", "\xff\xff", "iac\xff\xf4", "iac\xff\xfb!", "iac\xff", "é.txt", "-dash", "~tilde", "~dir/~x", "[x]*", "%41", `back\slash`, `quo"te`, "tab\tx",
 	"x;type=a", "..x", "...", ".dot", "Case", "case", "new\nline", "ctl\x01", "dir x/ lead", "dir x/trail ", strings.Repeat("long", 60), "a->b", "l -> m",
+	"d\ttab/x", "d\ttab/sub/y", "d trail /x", `d"quo/x`, "d\xe9/x",
 }
 
 // TestDeployNames sends files with odd names. What a server does not have then is reported.

@@ -602,6 +602,41 @@ func TestUploadOfNames(t *testing.T) {
 	}
 }
 
+// A server that lists a directory under another name has not taken it, nor what is below it.
+func TestUploadOfNamesOfDirectories(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Hide = []string{"MLSD", "MLST"}
+		s.Listing = func(l ftptest.Listing) []string {
+			var lines []string
+			for _, e := range l.Entries {
+				if name := strings.ReplaceAll(e.Name(), " ", "_"); name[0] != '.' {
+					lines = append(lines, fmt.Sprintf("%s 1 ftp ftp %d Jan 01 2020 %s", e.Mode(), e.Size(), name))
+				}
+			}
+			return lines
+		}
+	})
+	m := upload(t, srv.URL+"/site", map[string]string{"good/sub/x": "x", "a b/sub/y": "y", "a b/z": "z", ".well-known/w": "w"})
+	if err := os.MkdirAll(filepath.Join(m.Dir, "good/e f"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var failed []string
+		m.Report = func(e mirror.Event) {
+			if e.Action == mirror.Failed {
+				failed = append(failed, e.File)
+			}
+		}
+		if err := failure(t, m); !errors.Is(err, fetch.ErrNotFound) && !errors.Is(err, fetch.ErrPermission) {
+			t.Error(err)
+		}
+		slices.Sort(failed)
+		if want := []string{"a b", "a b/sub/y", "a b/z", "good/e f"}; !slices.Equal(failed, want) {
+			t.Errorf("failed: %q, want %q", failed, want)
+		}
+	}
+}
+
 // Files are placed in the groups of Order, the new ones first. What refers to a file that has
 // failed is not sent.
 func TestUploadOrder(t *testing.T) {

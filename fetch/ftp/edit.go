@@ -1,7 +1,6 @@
 package ftp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,13 +105,10 @@ func (e *editor) perform(edits []fetch.Edit) error {
 	return nil
 }
 
-// isAhead reports whether commands may be sent before the replies to this edit. If a name has to be
-// looked for, or has two spellings, more commands follow.
+// isAhead reports whether commands may be sent before the replies to this edit. If a name has two
+// spellings, more commands may follow.
 func (e *editor) isAhead(edit *fetch.Edit) bool {
-	if strings.HasPrefix(edit.Name, "~") || strings.HasPrefix(edit.To, "~") {
-		return false
-	}
-	return edit.Kind != fetch.EditRename && edit.Kind != fetch.EditMakeDir || !e.mustFind(cmp.Or(edit.To, edit.Name))
+	return !strings.HasPrefix(edit.Name, "~") && !strings.HasPrefix(edit.To, "~")
 }
 
 // commands returns the commands of an edit. An edit that is done already, or that the server has no
@@ -242,11 +238,12 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 	if refused != nil {
 		return refused, nil
 	}
-	return nil, e.results(edit, commands[0], last.Text)
+	e.results(edit, commands[0], last.Text)
+	return nil, nil
 }
 
 // results sets the results of an edit that the server has performed.
-func (e *editor) results(edit *fetch.Edit, command, text string) error {
+func (e *editor) results(edit *fetch.Edit, command, text string) {
 	switch edit.Kind {
 	case fetch.EditSize:
 		edit.Size = fileSize(text)
@@ -254,12 +251,7 @@ func (e *editor) results(edit *fetch.Edit, command, text string) error {
 		if edit.Sum = checksumIn(command, text); edit.Sum == "" {
 			edit.Err = e.access.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: fmt.Errorf("no checksum in the reply %q", text)})
 		}
-	case fetch.EditRename:
-		return e.checkCreated(edit.To)
-	case fetch.EditMakeDir:
-		return e.checkCreated(edit.Name)
 	}
-	return nil
 }
 
 // checksumIn returns the checksum in the reply to a command: XSHA256 and the like reply with the

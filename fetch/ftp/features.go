@@ -68,7 +68,7 @@ func (s *session) useUTF8() error {
 	}
 	r, err := s.ctl.exchange("PWD")
 	if r.Code == 257 {
-		s.entry, _ = quotedPath(r.Text)
+		s.entry = certainPath(r.Text)
 	}
 	return s.failure(err)
 }

@@ -228,41 +228,6 @@ func TestExactIAC(t *testing.T) {
 	}
 }
 
-// TestCreatedIAC tests that a file or directory whose IAC bytes the server replaces is an error, if
-// a listing shows it, and that one listing is enough.
-func TestCreatedIAC(t *testing.T) {
-	for _, tc := range []struct {
-		list, first string // the data of NLST, or the reply to it
-		name        string
-		fails       bool
-		lists       int // NLSTs for three names
-	}{
-		{"other\r\na\xff\r\nd\xff\r\n", "", "a", false, 1},
-		{"dir/a\xff\r\ndir/d\xff\r\n", "", "a", false, 1},
-		{"a\xef\xbf\xbd\r\nd\xef\xbf\xbd\r\n", "", "a", true, 3},
-		{"a\xff\xff\r\n", "", "a", true, 3},
-		{"", "", "a", false, 3},                       // write-only
-		{"", "550 Not permitted.\r\n", "a", false, 3}, // the same
-		{"other\r\n", "", ".a", false, 0},             // not listed
-	} {
-		h := &hostile{data: tc.list, first: map[string]string{"NLST": tc.first}, on: map[string]string{"SIZE": "502 no\r\n", "MKD": "257 made\r\n", "RNFR": "350 to\r\n", "RNTO": "250 ok\r\n"}}
-		h.serve(t)
-		f := &Fetcher{Env: h.env()}
-		_, err := f.Replace(t.Context(), &fetch.Request{Locator: at("/" + tc.name + "%FF")}, strings.NewReader("stored\n"))
-		edits := []fetch.Edit{{Kind: fetch.EditMakeDir, Name: strings.Replace(tc.name, "a", "d\xff", 1)}, {Kind: fetch.EditRename, Name: "x", To: tc.name + "\xff"}}
-		edited := f.Edit(t.Context(), &fetch.Request{Locator: at("/")}, edits)
-		f.Close()
-		for i, err := range []error{err, edited} {
-			if (err != nil) != tc.fails || err != nil && !strings.Contains(err.Error(), "it may replace the byte FF") {
-				t.Errorf("%+v: %d: %v", tc, i, err)
-			}
-		}
-		if n := count(h.sent(), "NLST\r\n"); n > tc.lists || n == 0 && tc.lists > 0 {
-			t.Errorf("%+v: %d listings", tc, n)
-		}
-	}
-}
-
 // TestPipelinedIAC tests that names with IAC bytes are pipelined once the server has been asked.
 func TestPipelinedIAC(t *testing.T) {
 	h := &hostile{data: "data", on: map[string]string{"DELE": "250 ok\r\n"}}

@@ -60,7 +60,8 @@ type Options struct {
 	// servers never close a port that no transfer has used.
 	More func() bool
 	// Unchecked leaves it to the caller to compare the size of an upload with that of the file on
-	// the server. Otherwise SIZE is sent after it, which takes a round trip.
+	// the server, and to look for its name there. Otherwise SIZE is sent after it, which takes a
+	// round trip, and a listing is requested if servers are known to change such a name.
 	Unchecked bool
 	// EndAtSize ends the document at the size that the server announced, even if the file grows
 	// during the transfer. Otherwise up to 64 MiB more are read. If the file has more bytes, and

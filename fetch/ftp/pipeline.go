@@ -100,7 +100,7 @@ func (p *planner) home() error {
 }
 
 func (p *planner) cwd(dir string) error {
-	if p.access.opt.CreateDirs {
+	if p.access.opt.CreateDirs || isUpload(p.access.verb) && p.mayChange(dir) {
 		return errNotPlannable
 	}
 	return p.add("CWD " + dir)
@@ -243,8 +243,8 @@ func (s *session) findHome() error {
 	if err != nil {
 		return s.failure(err)
 	}
-	if path, _ := quotedPath(r.Text); r.Code == 257 && !strings.Contains(path, iac+iac) { // some servers double it, others do not
-		s.entry = path
+	if r.Code == 257 {
+		s.entry = certainPath(r.Text)
 	}
 	if lines == nil {
 		return nil

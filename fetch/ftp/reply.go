@@ -100,6 +100,16 @@ func quotedPath(text string) (dir string, ok bool) {
 	return dir, dir != ""
 }
 
+// certainPath is quotedPath without a pathname that has two bytes IAC in a row: some servers double
+// each of them in a reply, others do not.
+func certainPath(text string) string {
+	dir, _ := quotedPath(text)
+	if strings.Contains(dir, iac+iac) {
+		return ""
+	}
+	return dir
+}
+
 // fileSize returns the number at the end of a 213 reply to SIZE (RFC 3659 §4.1). Some servers
 // repeat the name before it. It returns -1 if there is no number; some servers send none
 // for an empty file.

@@ -43,7 +43,6 @@ type session struct {
 	private        bool           // data connections are under TLS too
 	noEPRT         bool           // the server has refused EPRT
 	noTime         bool           // the server has refused to set a modification time
-	keepsIAC       bool           // the server has listed a name with IAC that the session has created
 	dotted         bool           // names that begin with ~ are sent with ./ before them
 	connects       bool           // the port of a reply to the passive command could be connected to
 	used           bool           // by an access before the current one
@@ -277,19 +276,26 @@ func (s *session) home() error {
 }
 
 func (s *session) cwd(dir string) error {
+	listed := true
+	if isUpload(s.access.verb) { // else it is stored in another directory
+		var err error
+		if listed, err = s.lists(dir); err != nil {
+			return err
+		}
+	}
 	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.ChangeDir(s.spelled(dir))) }); err != nil {
 		return err
 	}
 	s.dirs = append(s.dirs, dir)
+	if !listed {
+		return s.access.fail("CWD", notListed(dir))
+	}
 	return nil
 }
 
 func (s *session) mkd(dir string) error {
 	s.ctl.began = true
-	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.MakeDir(s.spelled(dir))) }); err != nil {
-		return err
-	}
-	return s.checkCreated(dir)
+	return s.trySpellings(dir, func() error { return s.failure(s.conn.MakeDir(s.spelled(dir))) })
 }
 
 func (s *session) setType(t byte) error {

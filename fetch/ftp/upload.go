@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,15 +37,15 @@ func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 	case err != nil:
 		return nil, err
 	}
-	if err := s.checkCreated(a.name); err != nil {
-		return nil, err
-	}
 	attr := &fetch.Attributes{Size: -1}
 	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
 		attr.Size = a.req.Offset + src.n
 		if err := s.checkStored(attr.Size); err != nil {
 			return nil, err
 		}
+	}
+	if listed, err := s.lists(a.name); err != nil || !listed {
+		return nil, cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
 	}
 	if err := a.setModTime(s); err != nil {
 		return nil, err

@@ -110,6 +110,7 @@ type run struct {
 	files   []*file                   // of local, in the order of paths
 
 	unlisted map[string]bool // directories that exist on the server and could not be listed
+	made     []string        // directories that the run has created
 
 	clear  []state.Record // temporary files of the server that are of no use any more
 	theirs []byte         // the remote state as it was

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -106,9 +107,9 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 	return nil
 }
 
-// verify lists the directories again in which files were placed. What the server does not list
-// under its name, with its size, has failed; of the rest the state gets the times that the server
-// lists.
+// verify lists the directories again in which files were placed or directories created. What the
+// server does not list under its name, with its size, has failed, and so has what is in a directory
+// that it does not list; of the rest the state gets the times that the server lists.
 func (r *run) verify(ctx context.Context, p *plan) {
 	var placed []*file
 	dirs := make(map[string]bool)
@@ -117,7 +118,10 @@ func (r *run) verify(ctx context.Context, p *plan) {
 			placed, dirs[f.dir()] = append(placed, f), true
 		}
 	}
-	if len(placed) == 0 || ctx.Err() != nil {
+	for _, dir := range r.made {
+		dirs[path.Dir(dir)] = true
+	}
+	if len(dirs) == 0 || ctx.Err() != nil {
 		return
 	}
 	if r.site.Web {
@@ -134,6 +138,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		slices.Sort(list)
 		r.listAll(ctx, list)
 		r.findHidden(ctx)
+		r.verifyDirs(ctx, placed)
 	}
 	for _, f := range placed {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
@@ -142,7 +147,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		t, ok := r.entryOf(f.path)
 		switch {
 		case !ok:
-			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing(f)))
+			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing("file", f.path)))
 		case t.Size >= 0 && t.Size != f.size && f.link == "":
 			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server lists %d of %d bytes", t.Size, f.size)))
 		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
@@ -154,13 +159,31 @@ func (r *run) verify(ctx context.Context, p *plan) {
 	}
 }
 
-// missing returns why a file that the server has taken is not in its listing.
-func (r *run) missing(f *file) error {
-	name := path.Base(f.path)
-	for other := range r.remote[f.dir()].Entries {
-		if sameName(other, name) && other != name {
-			return fmt.Errorf("the server has taken the file, but lists it as %q; rename it, or use Mirror.Exclude", other)
+// verifyDirs fails the directories that the run has created and that the server does not list under
+// their names, and the files that were placed below them.
+func (r *run) verifyDirs(ctx context.Context, placed []*file) {
+	for _, dir := range r.made {
+		above, listed := r.remote[path.Dir(dir)]
+		if !listed || above.Entries[path.Base(dir)].Dir || above.Partial || r.hidden(dir) || ctx.Err() != nil {
+			continue
+		}
+		err := fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))
+		r.fail(ctx, dir, true, err)
+		for _, f := range placed {
+			if !f.failed && strings.HasPrefix(f.path, dir+"/") {
+				r.failFile(ctx, f, err)
+			}
 		}
 	}
-	return errors.New("the server has taken the file, but does not list it: it may not be able to hold a file of this name; rename it, or use Mirror.Exclude")
+}
+
+// missing returns why a file or directory that the server has taken is not in its listing.
+func (r *run) missing(what, name string) error {
+	base := path.Base(name)
+	for other := range r.remote[path.Dir(name)].Entries {
+		if sameName(other, base) && other != base {
+			return fmt.Errorf("the server has taken the %s, but lists it as %q; rename it, or use Mirror.Exclude", what, other)
+		}
+	}
+	return fmt.Errorf("the server has taken the %s, but does not list it: it may not be able to hold a %[1]s of this name; rename it, or use Mirror.Exclude", what)
 }

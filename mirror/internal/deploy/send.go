@@ -75,6 +75,7 @@ func (r *run) makeDirs(ctx context.Context) {
 			made[i], err = r.makeDirsIn(ctx, aboves[i], levels[depth][aboves[i]])
 			return err
 		}, func(i int, err error) { r.fail(ctx, aboves[i], true, err) })
+		r.made = append(r.made, slices.Concat(made...)...)
 		for _, dir := range slices.Concat(made...) {
 			r.remote[dir] = site.Directory{Entries: map[string]site.Entry{}, Exact: r.remote["."].Exact}
 		}

@@ -57,7 +57,7 @@ func Meanings() []Meaning {
 		{Login, "the login is refused"},
 		{RemoteFull, "FTP: the server has no space left for the upload (552)"},
 		{Authorities, "the file of --cacert or CURL_CA_BUNDLE cannot be used"},
-		{NotFound, "FTP, gopher, WAIS, warc: the document does not exist"},
+		{NotFound, "FTP, gopher, WAIS, warc: the document does not exist; FTP: the server stores an upload under another name"},
 		{PRET, "FTP: PRET is refused"},
 		{Listing, "FTP: the listing for a wildcard cannot be parsed"},
 		{Pin, "the server's public key does not match --pinnedpubkey"},

@@ -1,0 +1,85 @@
+package ftp
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// Some servers store a file under another name than the one that was sent: without the space at its
+// end, with "_" in place of a TAB, or in another charset. They change the name in SIZE and CWD in the
+// same way, so that only a listing shows it.
+
+// mayChange reports whether there are servers that change a name: one with characters that are special
+// for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are changed by
+// servers without UTF8 only.
+func (s *session) mayChange(name string) bool {
+	if s.access.exact || s.access.opt.Unchecked {
+		return false
+	}
+	_, knowsUTF8 := s.feats["UTF8"]
+	return isBeyondASCII(name) && s.feats != nil && !knowsUTF8 ||
+		!utf8.ValidString(name) || strings.ContainsAny(name, `"\:`) || strings.ContainsFunc(name, unicode.IsControl) ||
+		strings.Trim(name, " ") != name || strings.HasSuffix(name, ".")
+}
+
+// notListed returns the error of a name that the server has accepted, and does not list.
+func notListed(name string) error {
+	return &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the server accepts the name %q, but does not list it: it may have changed the name; choose another one", path.Base(name))}
+}
+
+// lists reports whether a directory lists a name that servers may change. It reports true if the
+// listing does not show it: if the server refuses to list, lists nothing or a part only, or may leave
+// out the name because it begins with a dot. The error is that of the session.
+func (s *session) lists(name string) (bool, error) {
+	dir, base := path.Split(strings.TrimRight(name, "/"))
+	if !s.mayChange(base) || base == "." || base == ".." {
+		return true, nil
+	}
+	if dir != "/" {
+		dir = strings.TrimSuffix(dir, "/")
+	}
+	verb := "LIST"
+	if facts, err := s.listsFacts(); err != nil {
+		return false, err
+	} else if facts {
+		verb = "MLSD"
+	}
+	line := command(verb, dir)
+	err := s.transfer(line, func() (err error) {
+		s.last, err = s.conn.RetrFrom("", 0)
+		return err
+	})
+	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
+	if err == nil {
+		parser := ftplist.Parser{Dirs: []string{"./", dir + "/", "./" + dir + "/"}, Now: time.Now()}
+		lines := wire.NewLineReader(s.data, s.access.limits.Line)
+		for end := error(nil); end == nil; {
+			var line []byte
+			var parsed []ftplist.Line
+			if line, end = lines.ReadLine(); end == nil {
+				parsed = parser.Add(string(wire.TrimEOL(line)))
+			} else {
+				parsed, partial = parser.End(), partial || end != io.EOF
+			}
+			for _, l := range parsed {
+				entry := l.Class == ftplist.Entries
+				found, others = found || entry && l.Entry.Name == base, others || entry
+				partial = partial || l.Class == ftplist.Unread
+			}
+		}
+		err = s.finish(false)
+	}
+	if err != nil && (s.ctl.Err != nil || s.ctx.Err() != nil) {
+		return false, err
+	}
+	return err != nil || found || partial || !others, nil
+}
