@@ -59,7 +59,7 @@ func Meanings() []Meaning {
 		{Authorities, "the file of --cacert or CURL_CA_BUNDLE cannot be used"},
 		{NotFound, "FTP, gopher, WAIS, warc: the document does not exist; FTP: the server stores an upload under another name"},
 		{PRET, "FTP: PRET is refused"},
-		{Listing, "FTP: the listing for a wildcard cannot be parsed"},
+		{Listing, "FTP: the listing for a wildcard, or a line of it, is not understood"},
 		{Pin, "the server's public key does not match --pinnedpubkey"},
 		{Proxy, "a SOCKS proxy does not connect"},
 		{Refused, "refused by the policy; the message names the rule and the option that permits it"},
