@@ -201,7 +201,7 @@ func (f *FileSystem) list(dir string) (*listing, error) {
 func (f *FileSystem) read(at place, add func(*entry) bool) error {
 	req := &fetch.Request{Locator: at.loc, From: at.from, Stream: true}
 	if _, ok := at.loc.(*locator.FTP); ok {
-		req.Options = &ftp.Options{Facts: true}
+		req.Options = &ftp.Options{Facts: true, Hidden: true}
 	}
 	res, err := f.r.Fetch(f.ctx, req)
 	if err != nil {

@@ -154,6 +154,30 @@ func TestWalkBrokenMenus(t *testing.T) {
 	}
 }
 
+// TestHiddenFiles walks over a server that lists names with a dot at the beginning only if asked.
+func TestHiddenFiles(t *testing.T) {
+	srv := ftptest.New(t, ftptest.VSFTPD, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{".htaccess": {Data: []byte("deny")}, ".well-known/a": {}, "b/.c": {}, "b/d": {}}
+	})
+	var names []string
+	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL+"/") {
+		if names = append(names, item.Name); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{".htaccess", ".well-known", ".well-known/a", "b", "b/.c", "b/d"}; !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	if info, err := fs.Stat(fsys, ".htaccess"); err != nil || info.Size() != 4 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
 // TestUnreadListing reads a directory whose listing has a line that is not understood: there is an
 // error, after the entries. A file that is listed can be opened; whether another one exists is not known.
 func TestUnreadListing(t *testing.T) {

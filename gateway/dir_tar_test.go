@@ -123,7 +123,7 @@ func TestTarLinks(t *testing.T) {
 	link := func(name, target string) string {
 		return "lrwxrwxrwx 1 u g 3 Jan  1  2001 " + name + " -> " + target + "\r\n"
 	}
-	srv.On("LIST", 1, testserver.Data("drwxr-xr-x 1 u g 3 Jan  1  2001 d\r\n"+link("in", "d/f")+link("abs", "/etc/passwd")+link("up", "../x")+link("sneaky", "d/../../x")+link("dots", "..")+"crw-rw-rw- 1 u g 1, 3 Jan  1  2001 null\r\n"))
+	srv.On("LIST", 1, testserver.Data("drwxr-xr-x 1 u g 3 Jan  1  2001 .\r\ndrwxr-xr-x 1 u g 3 Jan  1  2001 d\r\n"+link("in", "d/f")+link("abs", "/etc/passwd")+link("up", "../x")+link("sneaky", "d/../../x")+link("dots", "..")+"crw-rw-rw- 1 u g 1, 3 Jan  1  2001 null\r\n"))
 	srv.On("LIST", 2, testserver.Data("-rw-r--r-- 1 u g 1 Jan  1  2001 f\r\n"+link("sibling", "f")+link("top", "../in")+link("over", "../../x")+link("dir", "../d/")+link("back", "a\\..\\b")))
 	s := start(t, nil)
 	_, body, err := ask(t, s, http.MethodGet, at(srv, "/x/?tar"), program...)

@@ -4,12 +4,54 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/mirror"
 )
+
+// TestHiddenFiles mirrors a tree with files whose names begin with a dot from each server, some of which
+// list them only by LIST -a, and one that has a file "-a".
+func TestHiddenFiles(t *testing.T) {
+	t.Parallel()
+	for _, kind := range ftpservers.Kinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, first := range []string{"z", "-a"} {
+				if first == "-a" && kind.Name == "goftp" {
+					continue // it refuses RETR -a
+				}
+				root := filepath.Join(serverDir(t), "root")
+				for _, dir := range []string{"", ".well-known", "sub/deep", "empty"} {
+					makeDir(t, filepath.Join(root, dir), 0o755)
+				}
+				want := make(map[string]string)
+				for _, name := range []string{first, ".htaccess", ".well-known/a", "sub/.hidden", "sub/deep/.only"} {
+					writeFile(t, filepath.Join(root, name), name)
+					want[name] = name
+				}
+				srv := kind.Start(t, &ftpservers.Server{Root: root})
+				c := newCopier(t, "ftp://"+ftpservers.User+":"+ftpservers.Password+"@"+srv.Addr+"/")
+				ftpservers.Own(t, root)
+				c.Connections, c.Delete = 1, true
+				for range 2 {
+					got, err := c.Run(t.Context())
+					if err != nil || got.New+got.Unchanged != len(want) || got.Gone != 0 {
+						t.Errorf("%s: %+v %v", first, got, err)
+					}
+				}
+				for name := range want {
+					local := strings.ReplaceAll("/"+name, "/.", "/_.")
+					if b, err := os.ReadFile(c.Dir + strings.ReplaceAll(local, "/-", "/_-")); string(b) != name || err != nil {
+						t.Errorf("%q %v", b, err)
+					}
+				}
+			}
+		})
+	}
+}
 
 // TestUnreadableDirectory mirrors a tree with a directory that the servers can enter, but not read.
 // vsftpd says so only in the text of its last reply.

@@ -46,7 +46,7 @@ type Mirror struct {
 	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
 	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
-	// nil. In *ftp.Options, Run sets Facts, ModTime and More itself.
+	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime and More itself.
 	Options any
 	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string
@@ -110,6 +110,9 @@ type Mirror struct {
 	// with an error that matches [ErrMaxDelete]. The files stay in the manifest, so the next run
 	// decides again.
 	MaxDelete int
+	// NoHidden does not ask FTP servers without MLSD for the files whose names begin with a dot ("LIST
+	// -a"). Those of an earlier run that are not listed any more do not count as gone.
+	NoHidden bool
 	// NewOnly treats files that were copied before as unchanged.
 	NewOnly bool
 	// Whole fetches each file from its beginning: one that is not complete is not resumed. It is for

@@ -709,6 +709,55 @@ func TestNamesWithPath(t *testing.T) {
 	}
 }
 
+// Files whose names begin with a dot are copied from servers that list them only by LIST -a. If they are
+// not listed because they are not asked for, or because the server takes "-a" for a name, they do not
+// count as gone; others do.
+func TestHiddenFiles(t *testing.T) {
+	files := map[string]string{".htaccess": "deny\n", "index.html": "index\n", "old.html": "old\n", ".well-known/a.txt": "a\n", "sub/.hidden": "hidden\n", "sub/b": "b\n"}
+	copied := map[string]string{"_.htaccess": "deny\n", "index.html": "index\n", "old.html": "old\n", "_.well-known/a.txt": "a\n", "sub/_.hidden": "hidden\n", "sub/b": "b\n"}
+	dir := t.TempDir()
+	write(t, dir, files)
+	srv := ftptest.New(t, ftptest.VSFTPD, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
+	m := start(t, srv.URL+"/")
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 6})
+	sameFiles(t, m.Dir, copied)
+	ran(t, m, mirror.Summary{Unchanged: 6})
+
+	if err := errors.Join(os.Remove(filepath.Join(dir, "old.html")), os.Remove(filepath.Join(dir, ".htaccess"))); err != nil {
+		t.Fatal(err)
+	}
+	delete(copied, "old.html")
+	m.NoHidden = true
+	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+	sameFiles(t, m.Dir, copied)
+	m.NoHidden = false
+	srv.On("LIST -a", 0, testserver.Reply("550 -a: No such file."))
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	sameFiles(t, m.Dir, copied)
+	srv.ResetFaults()
+	m.Options = &ftp.Options{ListCommand: "LIST"}
+	ran(t, m, mirror.Summary{Unchanged: 2})
+	sameFiles(t, m.Dir, copied)
+
+	m.Fetcher, m.Options = start(t, srv.URL+"/").Fetcher, nil // which has not seen the refusal
+	ran(t, m, mirror.Summary{Unchanged: 4, Gone: 1})
+	delete(copied, "_.htaccess")
+	sameFiles(t, m.Dir, copied)
+}
+
+// A server that lists names with a dot by LIST, as some of them show, has no more of them.
+func TestListedHiddenFiles(t *testing.T) {
+	srv, dir := serveFTP(t, map[string]string{".a": "a", ".b": "b", "c": "c"}, "MLSD", "MLST")
+	m := start(t, srv.URL+"/")
+	m.NoHidden, m.Delete = true, true
+	ran(t, m, mirror.Summary{New: 3})
+	if err := os.Remove(filepath.Join(dir, ".a")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+}
+
 // The number of connections is lowered for a server that refuses more, or closes them without a
 // reply, as inetd does.
 func TestCrowded(t *testing.T) {

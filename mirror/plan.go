@@ -85,7 +85,7 @@ func (r *run) fileOf(e *entry) string {
 func (r *run) vanished(s *survey) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for rec := range r.manifest.unseen() {
-			if rec.Gone && !r.Delete || isHidden(s.hidden, rec.File) {
+			if rec.Gone && !r.Delete || isHidden(s.hidden, rec.File) || s.mayHide(rec) {
 				continue
 			}
 			if !yield(rec) {
@@ -105,6 +105,25 @@ func isHidden(hidden map[string]bool, file string) bool {
 			return hidden[""]
 		}
 	}
+}
+
+// mayHide reports whether a file, or a folder above it, may be missing in a listing because its name
+// begins with a dot.
+func (s *survey) mayHide(rec Record) bool {
+	if len(s.dotless) == 0 {
+		return false
+	}
+	url, local := strings.Split(rec.URL, "/"), strings.Split(rec.File, "/")
+	for i := range local {
+		name := local[i]
+		if at := len(url) - len(local) + i; at >= 0 {
+			name = url[at] // on the server
+		}
+		if dir := strings.Join(local[:i], "/"); s.dotless[dir] && strings.HasPrefix(name, ".") {
+			return true
+		}
+	}
+	return false
 }
 
 // localPath returns p as a slash-separated path of safe names.

@@ -67,6 +67,7 @@ type survey struct {
 	// may have any file. In other trees it may have the files below it.
 	unseen   int
 	hidden   map[string]bool // their local paths
+	dotless  map[string]bool // local paths of folders in which names that begin with a dot may be missing
 	unmarked int             // menus among them that were read but have no end mark
 	full     bool            // a limit was exceeded, and that was reported
 }
@@ -80,6 +81,7 @@ type listing struct {
 	unread  error // lines were not understood
 	cut     bool  // see ErrCut
 	names   bool  // without kinds: see ErrNames
+	hides   bool  // names that begin with a dot may be missing
 	err     error
 }
 
@@ -90,7 +92,7 @@ const listedAtOnce = 1 << 10
 // is the choice of the file that gets a name that two files claim.
 func (r *run) survey(ctx context.Context) (*survey, error) {
 	_, flat := r.tree.(*gopherTree)
-	s := &survey{flat: flat, paths: make(map[id]struct{}), entered: make(map[id]struct{}), hidden: make(map[string]bool)}
+	s := &survey{flat: flat, paths: make(map[id]struct{}), entered: make(map[id]struct{}), hidden: make(map[string]bool), dotless: make(map[string]bool)}
 	start := r.tree.start()
 	start.from = r.From
 	s.enter(&s.start, start, filter.Filter{})
@@ -221,6 +223,9 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: ErrNames})
 			}
 		}
+		if l.hides {
+			s.dotless[localPath(f.path)] = true
+		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: l.files})
 	}
 	for p := range l.skipped.packed() {
@@ -275,7 +280,7 @@ func (r *run) tooMany(f folder) error {
 
 // listOnce is list without retries.
 func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {
-	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.More = true, more })
+	options := r.optionsOf(f.loc, func(o *ftp.Options) { o.Facts, o.Hidden, o.More = true, !r.NoHidden, more })
 	res, err := r.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 	if err != nil {
 		return err
@@ -293,7 +298,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, res.Items)
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.cut, l.names = ftp.UnreadError(res), info.Unread > 0, info.Names
+			l.unread, l.cut, l.names, l.hides = ftp.UnreadError(res), info.Unread > 0, info.Names, info.Hides
 		}
 		return err
 	}

@@ -30,8 +30,10 @@ type access struct {
 	key          key
 	exact        bool
 	noEPSV       bool
-	pasvOnly     *servers // shared with the Fetcher, as is noPipelining
+	pasvOnly     *servers // shared with the Fetcher, as are noPipelining and hidesFiles
 	noPipelining *servers
+	hidesFiles   *servers
+	hidden       bool // LIST is sent with the option -a
 	reuses       bool // sessions are kept for reuse
 	quitTime     time.Duration
 	sequential   bool // nothing is pipelined: each command waits for the previous reply
@@ -83,7 +85,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	env := f.Env.WithDefaults()
 	a := &access{
 		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
-		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining,
+		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining, hidesFiles: &f.hidesFiles,
 		active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
 	}
 	var err error
@@ -97,6 +99,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
 	a.takeLead()
 	a.key = a.makeKey()
+	a.hidden = f.asksHidden(a)
 	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
 	a.reuses, a.sequential = f.reuses(), p == finding || p == updating || f.Exact || f.DisablePipelining || noPipelining
@@ -290,6 +293,9 @@ func (a *access) command(name string) string {
 	if a.listing() && a.opt.ListCommand != "" {
 		return command(a.opt.ListCommand, name)
 	}
+	if a.hidden && a.verb == "LIST" {
+		return command("LIST -a", name)
+	}
 	return command(string(a.verb), name)
 }
 
@@ -406,8 +412,15 @@ func (a *access) begin(c commands) (download, error) {
 // transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
 // support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
-	for {
+	for refused := false; ; {
 		err := c.retrieve(offset)
+		if a.hidden && a.verb == "LIST" && refusesOption(err) {
+			a.hidden, refused = false, true
+			continue
+		}
+		if refused && err == nil {
+			a.noteHides()
+		}
 		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
 			return err
 		}

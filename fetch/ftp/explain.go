@@ -233,7 +233,11 @@ func (n *notes) addNotes() {
 		say("if the server does not support LIST, NLST is sent")
 	}
 	if n.a.verb == "MLSD" {
-		say("if the reply to FEAT does not list MLST with the fact type*, LIST is sent")
+		list := "LIST"
+		if n.a.hidden {
+			list = "LIST -a"
+		}
+		say("if the reply to FEAT does not list MLST with the fact type*, " + list + " is sent")
 	}
 	if n.a.ascii() && !localCRLF {
 		say("line ends are converted from CR LF to LF")

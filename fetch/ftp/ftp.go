@@ -74,6 +74,8 @@ type Fetcher struct {
 
 	idle         sessions.Keeper[key, *access, *session]
 	pasvOnly     servers // servers for which EPSV failed
+	listsHidden  servers // servers that support LIST -a
+	hidesFiles   servers // servers that do not
 	noPipelining servers // servers that do not support pipelining
 }
 
@@ -101,6 +103,9 @@ type Info struct {
 	Names bool
 	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
 	Facts bool
+	// Hides reports that names which begin with a dot may be missing in a listing: it is by LIST
+	// without the option -a, or by NLST, and has none. It is valid when the loop over Items has ended.
+	Hides bool
 
 	unread *fetch.Error // see UnreadError
 }
@@ -131,6 +136,11 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 			return nil, err
 		}
 		res.Body = body
+	}
+	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !f.listsHidden.has(a.server()) {
+		if a, res.Body, err = f.prove(a, body, restart); err != nil {
+			return nil, err
+		}
 	}
 	if res.Kind == fetch.KindDirectory {
 		res.Items = a.items(ctx, res.Body, res.Info.(*Info))

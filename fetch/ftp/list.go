@@ -22,6 +22,7 @@ import (
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST"
+	info.Hides = !info.Facts && !a.hidden
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
 		dir, paths := a.listed(info.EntryPath)
@@ -43,8 +44,9 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			for _, l := range parsed {
 				if l.Class == ftplist.Unread {
 					unread, cut = cmp.Or(unread, l.Text), ""
-					a.skip(l.Text, info)
+					info.skip(l.Text, a.opt.Unread)
 				}
+				info.Hides = info.Hides && !strings.HasPrefix(l.Entry.Name, ".")
 				if l.Class != ftplist.Entries {
 					continue
 				}
@@ -64,7 +66,7 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			case err == io.EOF:
 				err = a.endOfListing(n, unread, info)
 				if cut != "" {
-					a.skip(cut, info)
+					info.skip(cut, a.opt.Unread)
 				}
 			}
 			if err != nil {
@@ -76,10 +78,10 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 }
 
 // skip counts a line that may be an entry.
-func (a *access) skip(line string, info *Info) {
-	info.Unread++
-	if a.opt.Unread != nil {
-		a.opt.Unread(line)
+func (i *Info) skip(line string, report func(line string)) {
+	i.Unread++
+	if report != nil {
+		report(line)
 	}
 }
 

@@ -22,6 +22,11 @@ type Options struct {
 	// lists MLST with the fact type. Items then have exact sizes and times, and Body
 	// contains the lines of MLSD. With Fetcher.Exact, Facts has no effect.
 	Facts bool
+	// Hidden lists a directory with the files whose names begin with a dot, by "LIST -a", if MLSD is
+	// not used. A server to which "-a" is a name gets LIST; see Info.Hides. To find that out, the first
+	// directory may be listed by both. Hidden has no effect with Fetcher.Exact, ListOnly, ListCommand
+	// or raw commands.
+	Hidden bool
 	// Unread, if not nil, is called in the loop over Items with each line that Info.Unread counts,
 	// without its line end.
 	Unread func(line string)

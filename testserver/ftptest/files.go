@@ -209,7 +209,7 @@ func (f *session) mlst(arg string) error {
 		return f.fail(err)
 	}
 	e.Name = "/" + name
-	f.now.lines = f.format("MLST", "", e, []tree.Entry{e})
+	f.now.lines = f.format("MLST", "", "", e, []tree.Entry{e})
 	return f.replyf("250-Listing\n %s\n250 End", strings.Join(f.now.lines, "\n "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,9 @@ func (f *session) listingOctets(command, arg string) (io.ReadCloser, error) {
 
 // listing lists a directory, or a file as its only line.
 func (f *session) listing(command, arg string) ([]string, error) {
+	flagged := arg
 	arg = f.withoutFlags(arg)
+	flags := strings.TrimSuffix(flagged, arg)
 	name := f.name(arg)
 	e, err := f.tree.Stat(name)
 	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
@@ -41,7 +44,7 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	}
 	if !e.Dir {
 		e.Name = arg
-		return f.format(command, "", e, []tree.Entry{e}), nil
+		return f.format(command, "", flags, e, []tree.Entry{e}), nil
 	}
 	if !f.hasRight(testserver.List) {
 		return nil, fs.ErrPermission
@@ -53,12 +56,12 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	if command == "NLST" && f.srv.BareNLST {
 		arg = ""
 	}
-	return f.format(command, arg, e, entries), nil
+	return f.format(command, arg, flags, e, entries), nil
 }
 
 // format formats what the command lists.
-func (f *session) format(command, dir string, self tree.Entry, entries []tree.Entry) []string {
-	l := Listing{Command: command, Dir: dir, Self: self.Info(), perm: f.perm}
+func (f *session) format(command, dir, flags string, self tree.Entry, entries []tree.Entry) []string {
+	l := Listing{Command: command, Dir: dir, All: strings.Contains(flags, "a"), Self: self.Info(), perm: f.perm}
 	l.unique = func(name string) string {
 		if dir != "" {
 			name = dir + "/" + name
@@ -100,7 +103,7 @@ func (f *session) listMatching(command, arg string) ([]string, error) {
 	if fits == nil {
 		return nil, fs.ErrNotExist
 	}
-	return f.format(command, "", tree.Entry{}, fits), nil
+	return f.format(command, "", "", tree.Entry{}, fits), nil
 }
 
 // withoutFlags removes ls flags, as in "-a dir", which some clients send to LIST. It keeps them if
@@ -135,6 +138,9 @@ type Listing struct {
 	Command string
 	// Dir is the argument if it is a directory; "" means the working directory, or no directory.
 	Dir string
+	// All means that the command has the option -a: some servers list names that begin with a dot only
+	// then.
+	All bool
 	// Self is the directory, or the file.
 	Self fs.FileInfo
 	// Entries are what the directory has, sorted by name, or Self alone. Their modes are 0755 and
@@ -175,6 +181,29 @@ func (l Listing) lines(format, day string, facts func(e fs.FileInfo, modify stri
 	}
 	return lines
 }
+
+// likeLS returns the listing of a directory without the names that begin with a dot, or if All is set,
+// with "." and "..", as ls lists it.
+func (l Listing) likeLS() Listing {
+	if !l.Self.IsDir() {
+		return l
+	}
+	above := []fs.FileInfo{named{l.Self, "."}, named{l.Self, ".."}}
+	if l.All {
+		l.Entries = append(above, l.Entries...)
+		return l
+	}
+	l.Entries = slices.DeleteFunc(slices.Clone(l.Entries), func(e fs.FileInfo) bool { return strings.HasPrefix(e.Name(), ".") })
+	return l
+}
+
+// A named is a file or directory under another name.
+type named struct {
+	fs.FileInfo
+	name string
+}
+
+func (n named) Name() string { return n.name }
 
 // prefix is what precedes the names in a listing of a directory that is the argument.
 func (l Listing) prefix() string {

@@ -49,7 +49,7 @@ func VSFTPD(s *Server) {
 		"DELE 250": "250 Delete operation successful.", "DELE 550": "550 Delete operation failed.",
 	})
 	s.Listing = func(l Listing) []string {
-		return l.lines("%s %4d ftp      ftp      %8d %s %s", "Jan 02", nil)
+		return l.likeLS().lines("%s %4d ftp      ftp      %8d %s %s", "Jan 02", nil)
 	}
 }
 

@@ -73,7 +73,7 @@ const maxWide = 1000
 type Line struct {
 	Text  string // without the line end
 	Class Class
-	Entry Entry // only if Class is Entries
+	Entry Entry // if Class is Entries; of the directory itself or the one above it only the name
 }
 
 // Class says what a line is.
@@ -152,7 +152,7 @@ func (p *Parser) add(line string) {
 	case !ok:
 		l.Class = classOf(line)
 	case e.Name == "." || e.Name == "..":
-		l.Class = Nothing
+		l.Class, l.Entry.Name = Nothing, e.Name
 	case !plain(e.Name):
 		l.Class = Unread
 	default:

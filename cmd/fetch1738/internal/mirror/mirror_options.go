@@ -26,7 +26,7 @@ type settings struct {
 // check refuses options that have no meaning in the direction of the copy, and an upload from
 // nowhere, which may have been meant as a copy.
 func (s *settings) check(d disk.Disk, dir string) error {
-	about := map[string]string{"alias": "gopher servers", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
+	about := map[string]string{"alias": "gopher servers", "no-hidden": "what servers list", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
 	for _, option := range s.given {
 		switch isUpload := s.Mirror.Upload != nil; {
 		case isUpload && about[option] != "":
@@ -82,6 +82,7 @@ func (s *settings) options() []curl.Option {
 		own("max-entries", "N", "Stop listing after N entries (default 1000000)", curl.Positive(&s.MaxEntries)),
 		own("mbox", "", "Keep the articles of a newsgroup in one file, an mbox", mailbox(&s.Mailbox, mirror.MBox)),
 		own("new-only", "", "Treat existing files as unchanged", curl.OnOff(&s.NewOnly)),
+		one("no-hidden", "", "Do not ask FTP servers for files whose names begin with a dot", curl.OnOff(&s.NoHidden)),
 		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
 		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
@@ -94,7 +95,7 @@ func (s *settings) options() []curl.Option {
 
 // table returns all options that mirror accepts.
 func (s *settings) table() []curl.Option {
-	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
+	const useful = " no-buffer progress-bar progress-meter request show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
 		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
 	return curl.Besides(s.options(), "mirror, which copies whole trees", useful, useless)
