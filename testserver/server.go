@@ -26,7 +26,8 @@ type TB interface {
 // that.
 type Server struct {
 	// Content is what the server serves. If nil, it is an empty directory. A file without a
-	// modification time has that of RFC 1738, the first of December 1994.
+	// modification time has that of RFC 1738, the first of December 1994. Named pipes, sockets and
+	// devices are not served.
 	Content fs.FS
 	// Forbidden lists names in Content, such as "private" or "a/secret.txt". The server lists them
 	// but refuses access to them and to all that is below them.

@@ -331,7 +331,7 @@ func (a *API) folder(name string) (*os.Root, error) {
 	if a.Root == nil {
 		return nil, errors.New("no folder can be served: the API was started without one")
 	}
-	root, err := a.Root.OpenRoot(name)
+	root, err := a.Root.OpenRoot(name + "/") // a named pipe without the slash would wait for its writer
 	if perr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = fmt.Errorf("cannot open %q in the folder of the API: %w", name, perr.Err)
 	}

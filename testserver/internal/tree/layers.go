@@ -57,6 +57,10 @@ func (t *layers) find(name string) (Entry, error) {
 	return e, nil
 }
 
+// special are the modes of files that are not served, because reading them may not end: a named pipe
+// waits for its writer as soon as it is opened, and a device may have no end.
+const special = fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeCharDevice
+
 // inBase returns an entry of the content, under another name.
 func (t *layers) inBase(name, as string) (Entry, error) {
 	if name == "" {
@@ -70,6 +74,9 @@ func (t *layers) inBase(name, as string) (Entry, error) {
 	}
 	info, err := fs.Stat(t.base, name)
 	if errors.Is(err, fs.ErrInvalid) { // as of most file systems, if the name is not UTF-8
+		err = fs.ErrNotExist
+	}
+	if err == nil && info.Mode()&special != 0 {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -127,8 +134,11 @@ func (t *layers) content(name string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	case n.base == "":
 		return t.bytes(n)
-	case t.base == nil || !fs.ValidPath(n.base):
+	case !fs.ValidPath(n.base):
 		return nil, fs.ErrNotExist
+	}
+	if _, err := t.inBase(n.base, ""); err != nil {
+		return nil, err
 	}
 	return fs.ReadFile(t.base, n.base)
 }

@@ -78,12 +78,16 @@ func Content(dir string) (fs.FS, error) {
 	if dir == "" {
 		return fs.Sub(sampleFiles, "sample")
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := Folder(dir)
 	if err != nil {
 		return nil, err
 	}
 	return root.FS(), nil
 }
+
+// Folder opens a folder that the user named. The slash makes a named pipe an error; without it,
+// opening one waits for its writer.
+func Folder(dir string) (*os.Root, error) { return os.OpenRoot(dir + "/") }
 
 //go:embed sample
 var sampleFiles embed.FS

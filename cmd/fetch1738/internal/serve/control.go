@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	"github.com/fetch1738/fetch1738/testserver/control"
@@ -58,14 +59,14 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 		}
 	}
 	if o.root != "" {
-		if config.Root, err = os.OpenRoot(o.root); err != nil {
+		if config.Root, err = play.Folder(o.root); err != nil {
 			return o.Fail(exit.Read, "%v", err)
 		}
 		defer config.Root.Close()
 	}
 	if o.store != "" {
 		if o.store, err = filepath.Abs(o.store); err == nil {
-			config.Store, err = os.OpenRoot(o.store)
+			config.Store, err = play.Folder(o.store)
 		}
 		if err != nil {
 			return o.Fail(exit.Read, "%v", err)
