@@ -49,7 +49,7 @@ var imports = []struct {
 	{"testserver/internal/tree", nil},
 	{"testserver/internal/build", []string{"testserver", "testserver/internal/core"}},
 	{"testserver/internal/core", []string{"testserver/internal/tree", "testserver/record"}},
-	{"testserver/control", []string{"testserver", "testserver/", "testserver/internal/tree"}},
+	{"testserver/control", []string{"testserver", "testserver/", "testserver/internal/core", "testserver/internal/tree"}},
 	{"testserver/internal/testclient", []string{"testserver", "testserver/", "internal/probe"}},
 	{"testserver/waistest", []string{"testserver", "testserver/internal/build", "testserver/internal/core", "testserver/internal/tree", "internal/z3950"}},
 	{"testserver/prosperotest", []string{"testserver", "testserver/internal/build", "testserver/internal/core", "testserver/internal/tree", "internal/ardp", "internal/prospero"}},

@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"io/fs"
@@ -86,7 +87,7 @@ func (s *Server) Put(name string, data []byte) error {
 
 // PutModified is Put of a file with a modification time. A zero time means that of RFC 1738.
 func (s *Server) PutModified(name string, data []byte, modified time.Time) error {
-	return s.machine().Tree.Put(tree.Clean(name), data, modified)
+	return s.machine().Tree.Put(tree.Clean(name), bytes.Clone(data), modified)
 }
 
 // Files returns all files as clients without Content of their own see them at any time, with those

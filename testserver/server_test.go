@@ -366,3 +366,16 @@ func TestResetWhileServing(t *testing.T) {
 		})
 	}
 }
+
+// TestPutCopies tests that what the program does with the bytes after Put changes no file.
+func TestPutCopies(t *testing.T) {
+	srv := ftptest.New(t)
+	data := []byte("hello")
+	if err := srv.Put("a", data); err != nil {
+		t.Fatal(err)
+	}
+	copy(data, "wrong")
+	if got, err := fs.ReadFile(srv.Files(), "a"); string(got) != "hello" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -13,6 +13,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/internal/core"
+	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
 // A file is a text in JSON, or an object for other bytes and for a time.
@@ -44,23 +48,13 @@ func (f *file) UnmarshalJSON(data []byte) error {
 func (s *server) putAll(field string, files map[string]file, put func(string, []byte, time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
-		if err := s.charge(int64(len(f.data))); err != nil {
+		if err := s.memory.add(int64(len(f.data))); err != nil {
 			return err
 		}
 		if err := put(name, f.data, f.modified); err != nil {
 			return bad(field+"."+name, "cannot store %q: %v", name, reason(err))
 		}
 	}
-	return nil
-}
-
-// charge counts bytes that are put. The caller holds changes, or nobody else knows the server.
-func (s *server) charge(n int64) error {
-	if s.api.content.Add(n) > maxContent {
-		s.api.content.Add(-n)
-		return problem{Status: http.StatusInsufficientStorage, Detail: fmt.Sprintf("all files together may have %d bytes; DELETE the servers that are not needed", int64(maxContent))}
-	}
-	s.bytes += n
 	return nil
 }
 
@@ -72,19 +66,27 @@ func reason(err error) error {
 	return err
 }
 
-// putOne stores a file while the server runs.
-func (s *server) putOne(name string, data []byte, modified time.Time) error {
-	if err := s.charge(int64(len(data))); err != nil {
-		return err
+// putOne stores a file while the server runs, which takes over its memory. The caller holds changes.
+func (s *server) putOne(name string, data []byte, modified time.Time, held *memory) error {
+	if s.ended() {
+		return noServer(s.id)
 	}
-	put := s.common.PutModified
-	if s.put != nil {
-		put = s.put
+	put := s.put
+	if put == nil {
+		put = putIn(s.common)
 	}
 	if err := put(name, data, modified); err != nil {
 		return bad("name", "cannot store %q: %v", name, reason(err))
 	}
+	held.moveTo(&s.memory)
 	return nil
+}
+
+// putIn returns [testserver.Server.PutModified] without its copy of the data.
+func putIn(s *testserver.Server) func(string, []byte, time.Time) error {
+	return func(name string, data []byte, modified time.Time) error {
+		return core.MachineOf(&s.Base).Tree.Put(tree.Clean(name), data, modified)
+	}
 }
 
 func putFile(s *server, w http.ResponseWriter, r *http.Request) error {
@@ -95,23 +97,25 @@ func putFile(s *server, w http.ResponseWriter, r *http.Request) error {
 			return bad("modified", "%q is not a time as in 2026-11-24T10:00:00Z", text)
 		}
 	}
-	data, err := body(w, r, maxFile)
+	data, held, err := s.api.body(w, r, maxFile, 1)
 	if err != nil {
 		return err
 	}
+	defer held.free()
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	if err := s.putOne(r.PathValue("name"), data, modified); err != nil {
+	if err := s.putOne(r.PathValue("name"), data, modified, held); err != nil {
 		return err
 	}
 	return done(w)
 }
 
 func putTree(s *server, w http.ResponseWriter, r *http.Request) error {
-	data, err := body(w, r, maxFile)
+	data, held, err := s.api.body(w, r, maxFile, 1)
 	if err != nil {
 		return err
 	}
+	defer held.free()
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	for archive, n := tar.NewReader(bytes.NewReader(data)), 0; ; n++ {
@@ -130,40 +134,53 @@ func putTree(s *server, w http.ResponseWriter, r *http.Request) error {
 		case h.Size > int64(len(data)): // of a sparse file
 			return bad(h.Name, "the file has more bytes than the archive")
 		}
-		one, err := io.ReadAll(archive)
-		if err != nil {
-			return bad(h.Name, "the archive is not complete: %v", err)
-		}
-		if err := s.putOne(h.Name, one, h.ModTime); err != nil {
+		if err := s.putEntry(h, archive); err != nil {
 			return err
 		}
 	}
 }
 
-// filesOf returns the files that a client sees after a login as the user of the query, or without
-// one.
-func (s *server) filesOf(r *http.Request) (fs.FS, map[string][]byte, error) {
+// putEntry stores a file of an archive.
+func (s *server) putEntry(h *tar.Header, archive io.Reader) error {
+	held := memory{total: &s.api.content}
+	defer held.free()
+	if err := held.add(h.Size); err != nil {
+		return err
+	}
+	data := make([]byte, h.Size)
+	if _, err := io.ReadFull(archive, data); err != nil {
+		return bad(h.Name, "the archive is not complete: %v", err)
+	}
+	return s.putOne(h.Name, data, h.ModTime, &held)
+}
+
+// userOf returns the user of the query, or "". The user must have files of its own.
+func (s *server) userOf(r *http.Request) (string, error) {
 	name := r.URL.Query().Get("user")
-	if name == "" {
-		return s.common.Files(), s.common.Uploads(), nil
+	if name != "" && s.users[name].Content == nil {
+		return "", problem{Status: http.StatusNotFound, Field: "user", Detail: fmt.Sprintf("there is no user %q with files of its own", name)}
 	}
-	files := s.users[name].Content
-	if files == nil {
-		return nil, nil, problem{Status: http.StatusNotFound, Field: "user", Detail: fmt.Sprintf("there is no user %q with files of its own", name)}
+	return name, nil
+}
+
+// filesOf returns the files that a client sees after a login as a user, or without one.
+func (s *server) filesOf(user string) fs.FS {
+	if user == "" {
+		return s.common.Files()
 	}
-	if changed := s.common.FilesOf(name); changed != nil { // there has been a login
-		files = changed
+	if changed := s.common.FilesOf(user); changed != nil { // there has been a login
+		return changed
 	}
-	return files, s.common.UploadsOf(name), nil
+	return s.users[user].Content
 }
 
 func getFile(s *server, w http.ResponseWriter, r *http.Request) error {
-	files, _, err := s.filesOf(r)
+	user, err := s.userOf(r)
 	if err != nil {
 		return err
 	}
 	name := strings.Trim(r.PathValue("name"), "/")
-	f, err := files.Open(name)
+	f, err := s.filesOf(user).Open(name)
 	if err != nil {
 		return problem{Status: http.StatusNotFound, Field: "name", Detail: fmt.Sprintf("there is no file %q", name)}
 	}
@@ -200,21 +217,22 @@ func listUploads(s *server, w http.ResponseWriter, r *http.Request) error {
 		Size int    `json:"size"`
 		Path string `json:"path"`
 	}
-	_, uploads, err := s.filesOf(r)
+	user, err := s.userOf(r)
 	if err != nil {
 		return err
 	}
-	list := []upload{}
-	query := ""
-	if name := r.URL.Query().Get("user"); name != "" {
-		query = "?user=" + url.QueryEscape(name)
+	uploads, query := s.common.Uploads, ""
+	if user != "" {
+		uploads, query = func() map[string][]byte { return s.common.UploadsOf(user) }, "?user="+url.QueryEscape(user)
 	}
-	for _, name := range slices.Sorted(maps.Keys(uploads)) {
+	list := []upload{}
+	stored := uploads()
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		var path strings.Builder
 		for part := range strings.SplitSeq(name, "/") {
 			path.WriteString("/" + url.PathEscape(part))
 		}
-		list = append(list, upload{name, len(uploads[name]), "/v1/servers/" + s.id + "/files" + path.String() + query})
+		list = append(list, upload{name, len(stored[name]), "/v1/servers/" + s.id + "/files" + path.String() + query})
 	}
 	return answer(w, http.StatusOK, map[string]any{"uploads": list})
 }

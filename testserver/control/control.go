@@ -51,7 +51,7 @@ const (
 	maxJSON    = 64 << 20  // bytes of a JSON document
 	maxFile    = 256 << 20 // bytes of a file or an archive
 	maxFiles   = 100_000   // files of an archive
-	maxContent = 2 << 30   // bytes of all files that are there
+	maxContent = 2 << 30   // bytes of all files that are there, and of requests
 	maxWatches = 256       // transcripts that are read as they happen
 )
 
@@ -67,7 +67,7 @@ type API struct {
 	cancel context.CancelFunc
 	known  func() map[string]protocolInfo
 
-	content atomic.Int64 // bytes of files that were put
+	content atomic.Int64 // bytes of files that were put, and of requests
 	watches atomic.Int64
 
 	mu      sync.Mutex
@@ -215,9 +215,13 @@ func (a *API) find(id string) (*server, error) {
 	defer a.mu.Unlock()
 	i := slices.IndexFunc(a.servers, func(s *server) bool { return s.id == id })
 	if i < 0 {
-		return nil, problem{Status: http.StatusNotFound, Detail: fmt.Sprintf("there is no server %q; it has ended, or was never created", id)}
+		return nil, noServer(id)
 	}
 	return a.servers[i], nil
+}
+
+func noServer(id string) error {
+	return problem{Status: http.StatusNotFound, Detail: fmt.Sprintf("there is no server %q; it has ended, or was never created", id)}
 }
 
 func (a *API) health(w http.ResponseWriter, _ *http.Request) error {
@@ -250,9 +254,11 @@ func getServer(s *server, w http.ResponseWriter, _ *http.Request) error {
 
 func (a *API) create(w http.ResponseWriter, r *http.Request) error {
 	var n newServer
-	if err := read(w, r, &n); err != nil {
+	held, err := a.read(w, r, &n)
+	if err != nil {
 		return err
 	}
+	defer held.free()
 	servers, err := a.startAll([]newServer{n})
 	if err != nil {
 		return err

@@ -62,9 +62,11 @@ func listFaults(s *server, w http.ResponseWriter, _ *http.Request) error {
 
 func armFaults(s *server, w http.ResponseWriter, r *http.Request) error {
 	var one rule
-	if err := read(w, r, &one); err != nil {
+	held, err := s.api.read(w, r, &one)
+	if err != nil {
 		return err
 	}
+	defer held.free()
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	if err := s.arm("", one); err != nil {

@@ -13,3 +13,6 @@ func Routes(a *API) (list []string) {
 	slices.Sort(list)
 	return list
 }
+
+// Held returns how much memory files and requests hold.
+func Held(a *API) int64 { return a.content.Load() }

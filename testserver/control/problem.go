@@ -61,29 +61,21 @@ func done(w http.ResponseWriter) error {
 // ignoreClient returns no error of a client that does not read: nothing else can be sent to it.
 func ignoreClient(error) error { return nil }
 
-// read reads the JSON document of a request.
-func read(w http.ResponseWriter, r *http.Request, into any) error {
+// read reads the JSON document of a request. The caller must free its memory.
+func (a *API) read(w http.ResponseWriter, r *http.Request, into any) (*memory, error) {
 	// A page of another site can send other types without asking the server first.
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return problem{Status: http.StatusUnsupportedMediaType, Detail: "the Content-Type must be application/json"}
+		return nil, problem{Status: http.StatusUnsupportedMediaType, Detail: "the Content-Type must be application/json"}
 	}
-	data, err := body(w, r, maxJSON)
+	data, held, err := a.body(w, r, maxJSON, jsonCost)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return decode(data, into, "")
-}
-
-// body reads the body of a request.
-func body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, problem{Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("the body has more than %d bytes", limit)}
+	if err := decode(data, into, ""); err != nil {
+		held.free()
+		return nil, err
 	}
-	if err != nil {
-		return nil, problem{Status: http.StatusBadRequest, Detail: fmt.Sprintf("the body did not come: %v", err)}
-	}
-	return data, nil
+	return held, nil
 }
 
 // decode decodes JSON without unknown fields. prefix is the field that the document is the value

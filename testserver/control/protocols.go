@@ -148,7 +148,7 @@ func describe() map[string]protocolInfo {
 	defer a.Close()
 	all := make(map[string]protocolInfo)
 	for name, begin := range starters() {
-		p := &plan{newServer: newServer{Protocol: name, Settings: json.RawMessage("{}")}, server: &server{api: a, ending: make(chan struct{})}, addr: "127.0.0.1:0"}
+		p := &plan{newServer: newServer{Protocol: name, Settings: json.RawMessage("{}")}, server: a.newServer(), addr: "127.0.0.1:0"}
 		if err := begin(p); err != nil {
 			continue // without a port there is nothing to tell
 		}

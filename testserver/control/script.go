@@ -31,10 +31,11 @@ func (a *API) runScript(w http.ResponseWriter, r *http.Request) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "text/x-txtar" {
 		return problem{Status: http.StatusUnsupportedMediaType, Detail: "the Content-Type must be text/x-txtar"}
 	}
-	data, err := body(w, r, maxJSON)
+	data, held, err := a.body(w, r, maxJSON, jsonCost)
 	if err != nil {
 		return err
 	}
+	defer held.free()
 	servers, err := a.startScript(data)
 	if err != nil {
 		return err

@@ -80,12 +80,17 @@ type server struct {
 	users     map[string]testserver.User
 
 	changes sync.Mutex // held by reset, and by what must not happen meanwhile
-	bytes   int64      // of the files that were put; under changes
+	memory  memory     // of the files that were put; under changes
 	closing sync.Once
 
 	mu     sync.Mutex
 	news   chan struct{} // closed when there is another line; nil if nobody waits
 	ending chan struct{} // closed when the server ends
+}
+
+// newServer returns a server that has not started.
+func (a *API) newServer() *server {
+	return &server{api: a, memory: memory{total: &a.content}, ending: make(chan struct{})}
 }
 
 // start starts a server.
@@ -94,7 +99,8 @@ func (a *API) start(id string, n newServer) (*server, error) {
 	if !ok {
 		return nil, bad("protocol", "there is no protocol %q; the protocols are %s", n.Protocol, strings.Join(slices.Sorted(maps.Keys(starters())), ", "))
 	}
-	s := &server{api: a, id: id, protocol: n.Protocol, personality: n.Personality, rules: n.Faults, ending: make(chan struct{})}
+	s := a.newServer()
+	s.id, s.protocol, s.personality, s.rules = id, n.Protocol, n.Personality, n.Faults
 	p := &plan{newServer: n, server: s, addr: net.JoinHostPort(a.Listen, strconv.Itoa(int(n.Port)))}
 	err := p.check()
 	if err == nil {
@@ -250,7 +256,7 @@ func (p *plan) set(s *testserver.Server, all any, apply func() error) {
 	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
 		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"
 	}
-	p.err = p.server.putAll("files", p.Files, s.PutModified)
+	p.err = p.server.putAll("files", p.Files, putIn(s))
 	if p.err == nil {
 		p.err = apply()
 	}
@@ -292,9 +298,18 @@ func (s *server) close() {
 		}
 		s.changes.Lock()
 		defer s.changes.Unlock()
-		s.api.content.Add(-s.bytes)
-		s.bytes = 0
+		s.memory.free()
 	})
+}
+
+// ended reports whether the server has ended, so that nothing more can be put.
+func (s *server) ended() bool {
+	select {
+	case <-s.ending:
+		return true
+	default:
+		return false
+	}
 }
 
 // serverInfo is a server as clients see it.
@@ -330,9 +345,11 @@ type publicBody struct {
 
 func setPublic(s *server, w http.ResponseWriter, r *http.Request) error {
 	var b publicBody
-	if err := read(w, r, &b); err != nil {
+	held, err := s.api.read(w, r, &b)
+	if err != nil {
 		return err
 	}
+	defer held.free()
 	ports := make(map[uint16]uint16)
 	for from, to := range b.Ports {
 		port, err := strconv.ParseUint(from, 10, 16)

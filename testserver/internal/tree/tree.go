@@ -207,7 +207,8 @@ func (t *Tree) Write(name string, offset int64, data []byte) error {
 	return t.set(name, &node{data: data, mod: time.Now()})
 }
 
-// Put is Write for the program: missing directories are created. A zero mod means Epoch.
+// Put is Write for the program: missing directories are created. A zero mod means Epoch. The data
+// must not be changed afterwards.
 func (t *Tree) Put(name string, data []byte, mod time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -226,7 +227,7 @@ func (t *Tree) Put(name string, data []byte, mod time.Time) error {
 	if mod.IsZero() {
 		mod = Epoch
 	}
-	t.change(name, &node{data: bytes.Clone(data), mod: mod})
+	t.change(name, &node{data: data, mod: mod})
 	return nil
 }
 
