@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -260,6 +261,27 @@ func TestServeRecord(t *testing.T) {
 		return
 	}
 	t.Fatal("one of the ports was taken each time")
+}
+
+// TestServeReplayPrints tests that nothing of a record is executed by a terminal, and that each line on
+// standard output is one URL.
+func TestServeReplayPrints(t *testing.T) {
+	for _, event := range []string{
+		`"url":"ftp\u001b]0;x\u0007://127.0.0.1:1","addr":"127.0.0.1:0"`, `"url":"ftp://127.0.0.1:1/\u001b[31m","addr":"127.0.0.1:0"`,
+		`"url":"ftp://127.0.0.1:1/\nftp://evil.example","addr":"127.0.0.1:0"`, `"url":"ftp://127.0.0.1:1/\u009b31m","addr":"127.0.0.1:0"`,
+		`"url":"ftp://127.0.0.1:1/\u202egpj","addr":"127.0.0.1:0"`, `"url":"ftp","addr":"127.0.0.1:0"`, `"addr":"127.0.0.1:0"`,
+		`"url":"ftp://127.0.0.1:1","addr":"\u001b[31m"`, `"url":"ftp://127.0.0.1:1","addr":"127.0.0.1:\u001b[31m"`,
+	} {
+		file := filepath.Join(t.TempDir(), "record")
+		if err := os.WriteFile(file, []byte(`{"t":"0s","event":"listen",`+event+"}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got := runVerb(t, "serve", "", "--replay", file)
+		if got.code != 2 || got.out != "" || strings.ContainsFunc(got.err, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+			t.Errorf("%s: %+v", event, got)
+		}
+		oneLine(t, got.err)
+	}
 }
 
 func TestServeVerbose(t *testing.T) {

@@ -93,6 +93,9 @@ func (r *Replay) arrange(events []Event) error {
 	for i, e := range events {
 		switch e.Event {
 		case Listen:
+			if !isURL(e.URL) {
+				return fmt.Errorf("line %d: %q is not the URL of a server", i+1, e.URL)
+			}
 			servers = append(servers, e)
 			ports[portOf(e.Addr)] = true
 			continue
@@ -161,6 +164,12 @@ func (r *Replay) listenAll(servers []Event, peers map[int]*peer, ports map[strin
 		}
 	}
 	return nil
+}
+
+// isURL reports whether text can be the URL of a server, all of which is printable.
+func isURL(text string) bool {
+	scheme, rest, found := strings.Cut(text, "://")
+	return found && scheme != "" && rest != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func portOf(addr string) string {

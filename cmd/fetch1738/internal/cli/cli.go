@@ -128,9 +128,9 @@ func (v *Verb) Complain(format string, args ...any) int {
 	return v.Fail(exit.Usage, "%s; see fetch1738 %s --help", fmt.Sprintf(format, args...), v.Name())
 }
 
-// Fail prints an error message of one line and returns code.
+// Fail prints an error message as one printable line and returns code.
 func (v *Verb) Fail(code int, format string, args ...any) int {
-	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(v.Std.Err, "fetch1738: (%d) %s: %s\n", code, v.Name(), stdio.Line(fmt.Sprintf(format, args...)))
 	return code
 }
 

@@ -177,7 +177,7 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 		if resolver, past, end, err = o.archive(ctx, v.Std.Warn); err != nil && ctx.Err() != nil {
 			return exit.OfSignal(ctx)
 		} else if err != nil {
-			return v.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+			return v.Fail(exit.Read, "%v", err)
 		}
 		defer end()
 	} else if resolver, err = o.resolver(ctx, c); err != nil {

@@ -18,7 +18,7 @@ func (o *options) serveArchive(ctx context.Context) int {
 		return exit.OfSignal(ctx)
 	}
 	if err != nil {
-		return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+		return o.Fail(exit.Read, "%v", err)
 	}
 	defer end()
 	log := &conversationLog{w: o.Std.Err}

@@ -87,7 +87,7 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 		}
 		started, err := api.StartScript(script)
 		if err != nil {
-			return o.Fail(exit.Usage, "%s", stdio.Line(fmt.Sprintf("%s: %v", name, err)))
+			return o.Fail(exit.Usage, "%s: %v", name, err)
 		}
 		urls = append(urls, started...)
 	}

@@ -58,7 +58,7 @@ func (o *options) serveReplay(ctx context.Context, addrs map[string]string) int 
 	events, err := record.Read(f)
 	_ = f.Close()
 	if err != nil {
-		return o.Fail(exit.Read, "%s: %s", o.replay, stdio.Line(err.Error()))
+		return o.Fail(exit.Read, "%s: %v", o.replay, err)
 	}
 	p := record.Player{Report: o.differs, Address: func(url, addr string) (string, error) {
 		scheme, _, _ := strings.Cut(url, "://")
@@ -72,7 +72,7 @@ func (o *options) serveReplay(ctx context.Context, addrs map[string]string) int 
 	}}
 	r, err := p.Start(ctx, events)
 	if err != nil {
-		return o.Fail(exit.Usage, "%s: %s", o.replay, stdio.Line(err.Error()))
+		return o.Fail(exit.Usage, "%s: %v", o.replay, err)
 	}
 	defer r.Close()
 	for scheme := range addrs {

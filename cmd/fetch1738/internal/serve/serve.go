@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/record"
@@ -247,6 +248,7 @@ type conversationLog struct {
 
 // of returns a function that writes the lines of one server.
 func (l *conversationLog) of(scheme string) func(testserver.Line) {
+	scheme = stdio.Line(scheme) // with the host, it is from an archive
 	return func(line testserver.Line) {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -1,8 +1,21 @@
 package serve
 
 import (
+	"bytes"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
 )
+
+// A host of an archive can have any bytes.
+func TestConversationLog(t *testing.T) {
+	var out bytes.Buffer
+	log := &conversationLog{w: &out}
+	log.of("http://a\x1b]0;x\x07\nhttp 1 S: b")(testserver.Line{Conn: 2, From: testserver.FromClient, Text: "GET /"})
+	if got, want := out.String(), "http://a␛]0;x␇␊http 1 S: b 2 C: GET /\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 func TestListenAddr(t *testing.T) {
 	for _, tc := range []struct {

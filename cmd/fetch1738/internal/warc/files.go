@@ -61,9 +61,9 @@ func (o *options) each(ctx context.Context, args []string, work func(name string
 // failed reports an error of reading a file, and returns its exit code.
 func (o *options) failed(name string, err error) int {
 	if bad, ok := errors.AsType[*warc.Fault](err); ok {
-		return o.Fail(found, "%s", stdio.Line(name+": "+bad.Error()))
+		return o.Fail(found, "%s: %v", name, bad)
 	}
-	return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+	return o.Fail(exit.Read, "%v", err)
 }
 
 // scan calls use with each record of a file, and damaged with each fault. It reads on behind a fault.

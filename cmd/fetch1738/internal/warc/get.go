@@ -44,11 +44,11 @@ func (o *options) get(ctx context.Context, args []string) int {
 	case out.Err() != nil:
 		return o.Fail(exit.Write, "%v", out.Err())
 	case errors.Is(err, errNoRecord):
-		return o.Fail(exit.NotFound, "%s", stdio.Line(fmt.Sprintf("%s: %v", name, err)))
+		return o.Fail(exit.NotFound, "%s: %v", name, err)
 	case err != nil && !errors.Is(err, fetch.ErrTruncated):
 		return o.failed(name, err)
 	case rec.Header.Get(warc.FieldTruncated) != "":
-		return o.Fail(exit.Partial, "%s", stdio.Line(fmt.Sprintf("%s: the document was not received completely (%s)", name, rec.Header.Get(warc.FieldTruncated))))
+		return o.Fail(exit.Partial, "%s: the document was not received completely (%s)", name, rec.Header.Get(warc.FieldTruncated))
 	}
 	return exit.OK
 }

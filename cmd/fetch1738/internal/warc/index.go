@@ -31,7 +31,7 @@ func (o *options) index(ctx context.Context, files []string) int {
 	if name := o.output + o.wacz; name != "" && o.output != "-" {
 		var err error
 		if out, err = os.CreateTemp(filepath.Dir(name), ".fetch1738-*"); err != nil {
-			return o.Fail(exit.Write, "%s", stdio.Line(err.Error()))
+			return o.Fail(exit.Write, "%v", err)
 		}
 		defer func() { _ = os.Remove(out.Name()) }() // unless it is renamed
 		to = stdio.CheckFile(out)
@@ -53,17 +53,17 @@ func (o *options) index(ctx context.Context, files []string) int {
 		damage, damaged := errors.AsType[*archives.DamageError](err)
 		switch {
 		case to.Err() != nil:
-			return o.Fail(exit.Write, "%s", stdio.Line(to.Err().Error()))
+			return o.Fail(exit.Write, "%v", to.Err())
 		case damaged:
 			code = o.damaged(damage)
 		case err != nil:
-			return o.Fail(exit.Read, "%s", stdio.Line(err.Error()))
+			return o.Fail(exit.Read, "%v", err)
 		}
 	}
 	if out != nil {
 		err := errors.Join(out.Chmod(0o644), out.Sync(), out.Close())
 		if err = cmp.Or(err, os.Rename(out.Name(), o.output+o.wacz)); err != nil {
-			return o.Fail(exit.Write, "%s", stdio.Line(err.Error()))
+			return o.Fail(exit.Write, "%v", err)
 		}
 	}
 	return code
@@ -72,7 +72,7 @@ func (o *options) index(ctx context.Context, files []string) int {
 // damaged reports what an index does not have, and returns the exit code.
 func (o *options) damaged(d *archives.DamageError) int {
 	for _, fault := range d.Faults {
-		o.Fail(found, "%s", stdio.Line(fault.Error()))
+		o.Fail(found, "%v", fault)
 	}
 	if more := d.Count - int64(len(d.Faults)); more > 0 {
 		o.Fail(found, "%s", count(more, "more fault"))
