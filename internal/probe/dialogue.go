@@ -82,6 +82,12 @@ C: STRU F
 C: ALLO 10
 C: ABOR
 C: OPTS UTF8 ON
+C: OPTS MLST Size;TYPE;nope;
+C: FEAT
+C: MLST hello.txt
+C: PASV
+C: MLSD
+C: OPTS MLST nope
 C: XYZZY
 C: CWD
 C: HELP

@@ -28,7 +28,7 @@ import (
 //
 //   - RFC 2389 (FEAT, OPTS),
 //   - RFC 2428 (EPSV, EPRT),
-//   - RFC 3659 (SIZE, MDTM, MLST, MLSD, REST),
+//   - RFC 3659 (SIZE, MDTM, MLST, MLSD, REST, OPTS MLST),
 //   - RFC 4217 (AUTH TLS, PBSZ, PROT, CCC).
 //
 // The transcript shows what goes over TLS decrypted. Uploads are kept in memory, over Content.
@@ -234,6 +234,7 @@ type session struct {
 	rest     int64
 	renaming string // the argument of RNFR
 	epsvAll  bool
+	facts    facts
 	passive  dataListener // after PASV and EPSV
 	active   string       // address to connect to, after PORT and EPRT
 	queue    []input      // commands that came during a transfer

@@ -94,6 +94,60 @@ CWD secret => 550`},
 		{"hidden commands", func(s *ftptest.Server) { s.Hide = []string{"feat", "EPSV", "SIZE"} }, login + "FEAT => 502\nEPSV => 502\nSIZE motd.txt => 502\nPASV => 227"},
 		{"features", func(s *ftptest.Server) { s.Hide = []string{"MLST", "EPRT"} }, "FEAT => 211-Features:\n EPSV\n MDTM\n MFMT\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End"},
 		{"options", nil, login + "OPTS UTF8 ON => 200\nOPTS MLST type;size; => 200\nOPTS X => 501"},
+		{"facts chosen", nil, login + `OPTS MLST type; => 200 MLST OPTS type;
+MLST motd.txt => 250-Listing
+ type=file; /motd.txt
+250 End
+FEAT => 211-Features:
+ EPRT
+ EPSV
+ MDTM
+ MFMT
+ MLST type*;size;modify;perm;
+ REST
+opts mlst Perm;SIZE;none;size;unix.mode; => 200 MLST OPTS perm;size;
+MLST motd.txt => 250-Listing
+ size=12;perm=radfw; /motd.txt
+250 End
+MLST pub => 250-Listing
+ perm=elcmpd; /pub
+250 End
+OPTS MLST type => 501
+OPTS MLST type;size => 501
+MLST pub => 250-Listing
+ perm=elcmpd; /pub
+250 End
+OPTS MLST none; => 200 MLST OPTS
+MLST with space/100% a.md => 250-Listing
+  /with space/100% a.md
+250 End
+FEAT => 211-Features:
+ EPRT
+ EPSV
+ MDTM
+ MFMT
+ MLST type;size;modify;perm;
+ REST
+OPTS MLST size; => 200 MLST OPTS size;
+OPTS MLST => 200 MLST OPTS
+MLST pub => 250-Listing
+  /pub
+250 End
+REIN => 220
+FEAT => 211-Features:
+ EPRT
+ EPSV
+ MDTM
+ MFMT
+ MLST type*;size*;modify*;perm*;
+ REST
+`},
+		{"no facts to choose", func(s *ftptest.Server) { s.Hide = []string{"mlst"} }, login + "OPTS MLST type; => 501"},
+		{"facts of a list of the program", func(s *ftptest.Server) {
+			s.Listing = func(ftptest.Listing) []string { return []string{"x.a=1;TYPE=file;Size=5; a b;c", "no facts"} }
+			s.Replies = ftptest.Replies{"FEAT 211": "211-Features:\n MLST Size;X.a*;TYPE*;\n211 End"}
+		}, login + "OPTS MLST size;x.A; => 200 MLST OPTS Size;X.a;\nMLST motd.txt => 250-Listing\n x.a=1;Size=5; a b;c\n no facts\n250 End\nFEAT => 211-Features:\n MLST Size*;X.a*;TYPE;\n211 End"},
+		{"facts refused", func(s *ftptest.Server) { s.Replies = ftptest.Replies{"OPTS 200 MLST": "502 No."} }, login + "OPTS MLST size; => 502 No.\nMLST motd.txt => 250-Listing\n type=file;size=12;modify"},
 		{"no TLS", nil, "AUTH TLS => 502\nPBSZ 0 => 503\nPROT P => 503\n" + login + "CCC => 533"},
 		{"TLS that is required", func(s *ftptest.Server) { s.TLS, s.RequireTLS = new(tls.Config), true },
 			"FEAT => 211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n AUTH TLS\n CCC\n PBSZ\n PROT\n211 End\nUSER anonymous => 530\nPASS x => 530\nAUTH GSSAPI => 504"},
@@ -156,6 +210,9 @@ func TestFTPTransfers(t *testing.T) {
 		{"names that fit, elsewhere", "NOOP", "NLST pub/s?b", "pub/sub\r\n"},
 		{"list of what fits", "NOOP", "LIST -l pub/sub/[a-d]*", "-rw-r--r--    1 ftp      ftp                 5 Dec  1  1994 pub/sub/deep.txt\r\n"},
 		{"facts", "NOOP", "MLSD pub/sub", "type=file;size=5;modify=19941201120000;perm=radfw; deep.txt\r\n"},
+		{"facts chosen", "OPTS MLST size;perm;", "MLSD pub", "size=1;perm=radfw; a.txt\r\nperm=elcmpd; sub\r\n"},
+		{"no facts chosen", "OPTS MLST", "MLSD pub", " a.txt\r\n sub\r\n"},
+		{"facts chosen, but not for names", "OPTS MLST size;", "NLST pub", "pub/a.txt\r\npub/sub\r\n"},
 	} {
 		testclient.InBubble(t, tt.name, func(t *testing.T) {
 			srv := ftptest.New(t, inMemory)

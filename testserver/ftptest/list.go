@@ -74,10 +74,14 @@ func (f *session) format(command, dir, flags string, self tree.Entry, entries []
 		e.Name = core.OneLine.Replace(e.Name)
 		l.Entries = append(l.Entries, e.Info())
 	}
+	format := Listing.Usual
 	if f.srv.Listing != nil {
-		return f.srv.Listing(l)
+		format = f.srv.Listing
 	}
-	return l.Usual()
+	if command == "MLST" || command == "MLSD" {
+		return f.facts.only(format(l))
+	}
+	return format(l)
 }
 
 // listMatching lists the names that match a pattern in the last part of arg, as servers do that run

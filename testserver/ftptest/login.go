@@ -90,7 +90,7 @@ func (f *session) denied() error {
 
 func (f *session) reinitialize(string) error {
 	f.loggedIn, f.asked, f.user = false, 0, ""
-	f.dir, f.ascii, f.rest, f.epsvAll = tree.Clean(f.srv.LoginDir), true, 0, false
+	f.dir, f.ascii, f.rest, f.epsvAll, f.facts = tree.Clean(f.srv.LoginDir), true, 0, false, nil
 	f.closePassive()
 	return f.reply("220 Ready for a new user.")
 }
@@ -117,7 +117,7 @@ func (f *session) features(string) error {
 	if f.srv.m.TLS != nil {
 		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
-	text, wait := f.replyText("211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End")
+	text, wait := f.replyText(usualFeatures)
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
@@ -125,13 +125,13 @@ func (f *session) features(string) error {
 }
 
 func (f *session) options(arg string) error {
-	name, value, _ := strings.Cut(strings.ToUpper(arg), " ")
-	switch {
-	case name == "UTF8" && (value == "ON" || value == ""):
+	name, value, _ := strings.Cut(arg, " ")
+	switch name, on := strings.ToUpper(name), strings.ToUpper(value); {
+	case name == "UTF8" && (on == "ON" || on == ""):
 		f.utf8 = true
 		return f.reply("200 Names are octets; UTF-8 is fine.")
-	case name == "MLST":
-		return f.reply("200 MLST OPTS type;size;modify;perm;")
+	case name == "MLST" && !core.ContainsFold(f.srv.Hide, "MLST"):
+		return f.optsMLST(value)
 	}
 	return f.reply("501 Option not understood.")
 }

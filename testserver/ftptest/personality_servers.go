@@ -61,7 +61,7 @@ func ProFTPD(s *Server) {
 	s.Greeting, s.SizeInASCII = "220 ProFTPD Server (test) [127.0.0.1]", SizeRefused
 	s.with(Replies{
 		"MODE 200": "200 Mode set to S", "STRU 200": "200 Structure set to F", "ALLO 202": "200 ALLO command successful", "ABOR 226": "226 Abort successful",
-		"OPTS 200": "200 UTF8 set to on", "CWD ": "501 Invalid number of parameters", "SIZE 550 is a directory": "550 {arg}: not a regular file",
+		"OPTS 200": "200 UTF8 set to on", "OPTS 200 MLST": "200 {usual}", "OPTS 501 MLST": "200 MLST OPTS ", "CWD ": "501 Invalid number of parameters", "SIZE 550 is a directory": "550 {arg}: not a regular file",
 		"MDTM 550 is a directory": "550 {arg}: not a plain file", "RETR 550 is a directory": "550 {arg}: Not a regular file",
 		"500": "500 {verb} not understood", "530": "530 Please login with USER and PASS", "550": "550 {arg}: {Error}",
 		"USER 331": "331 Password required for {user}", "PASS 230": "230 User {user} logged in", "PASS 530": "530 Login incorrect.",
@@ -123,7 +123,9 @@ func PureFTPd(s *Server) {
 	const moved = "226-File successfully transferred\n226 0.000 seconds (measured here), 1.00 Mbytes per second"
 	s.with(Replies{
 		"MODE 200": "200 S OK", "STRU 200": "200 F OK", "ALLO 202": "200 A L'HUILE", "ABOR 226": "226 Since you see this ABOR must've succeeded",
-		"OPTS": "504 Unknown command", "550 is a directory": "550 I can only retrieve regular files",
+		"OPTS 200": "504 Unknown command", "OPTS 501": "504 Unknown command",
+		"OPTS 501 MLST": "200  MLST OPTS type;size;sizd;modify;UNIX.mode;UNIX.uid;UNIX.gid;unique;",
+		"OPTS 200 MLST": "200  MLST OPTS type;size;sizd;modify;UNIX.mode;UNIX.uid;UNIX.gid;unique;", "550 is a directory": "550 I can only retrieve regular files",
 		"SIZE 550 is a directory": "550 I can only retrieve regular files", "MDTM 550 is a directory": "550 I can only retrieve regular files",
 		"RETR 550 is a directory": "550 I can only retrieve regular files",
 		"500":                     "500 Unknown command", "530": "530 You aren't logged in",
@@ -251,7 +253,7 @@ func Pyftpdlib(s *Server) {
 	s.Ahead, s.AheadInTransfers = AheadCloses, true
 	s.with(Replies{
 		"MODE 200": "200 Transfer mode set to: S", "STRU 200": "200 File transfer structure set to: F.",
-		"ABOR 226 no transfer": "225 No transfer to abort.", "OPTS UTF8 ON 200": "501 Invalid argument.", "SIZE 550 is a directory": "550 {path} is not retrievable.",
+		"ABOR 226 no transfer": "225 No transfer to abort.", "OPTS UTF8 ON 200": "501 Invalid argument.", "OPTS 501": "501 Invalid argument.", "SIZE 550 is a directory": "550 {path} is not retrievable.",
 		"500": `500 Command "{verb}" not understood.`, "530": "530 Log in with USER and PASS first.", "550": "550 {Error}.",
 		"331": "331 Username ok, send password.", "PASS 230": "230 Login successful.", "PASS 530": "530 Authentication failed.",
 		"FEAT 211": "211-Features supported:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;perm*;size*;modify*;unique*;unix.mode;unix.uid;unix.gid;\n" +
@@ -289,7 +291,7 @@ func FtpSrv(s *Server) {
 	const noEntry = "ENOENT: no such file or directory, stat '{path}'"
 	s.with(Replies{
 		"MODE 200": "200 The requested action has been successfully completed", "STRU 200": "200 The requested action has been successfully completed",
-		"ALLO 202": "202 Superfluous command", "ABOR 226 no transfer": "225 Data connection open; no transfer in progress", "OPTS 200": "200 UTF8 encoding on",
+		"ALLO 202": "202 Superfluous command", "ABOR 226 no transfer": "225 Data connection open; no transfer in progress", "OPTS 200": "200 UTF8 encoding on", "OPTS 501": "501 Unknown option command",
 		"CWD ": "550 Cannot read properties of null (reading 'replace')", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}.000",
 		"RETR 550 is a directory": "551 Cannot read a directory",
 		"500":                     "502 Command not allowed: {verb}", "502": "502 Command not allowed: {verb}", "530": "530 Command requires authentication: {verb}",
@@ -341,6 +343,7 @@ func Ftpserverlib(s *Server) {
 	s.with(Replies{
 		"MODE 200": "200 Using stream mode", "STRU": "502 This command hasn't been implemented !", "ALLO 202": "202 This extension hasn't been implemented !",
 		"ABOR 226": "226 ABOR successful; closing transfer connection", "OPTS 200": "200 I'm in UTF8 only anyway",
+		"OPTS 200 MLST": "500 Don't know this option", "OPTS 501": "500 Don't know this option",
 		"SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": `500 Unknown command "{verb}"`, "530": "530 Please login with USER and PASS", "550": "550 Couldn't access {path}: {error}",
 		"550" + missing: "550 Couldn't access {path}: " + noStat,
@@ -374,7 +377,7 @@ func GoFTP(s *Server) {
 	s.Hide = append(s.Hide, "MLST", "MFMT", "HELP")
 	s.LoginFirst = append(s.LoginFirst, "SYST")
 	s.with(Replies{
-		"MODE 200": "200 OK", "STRU 200": "200 OK", "ALLO 202": "202 Obsolete", "ABOR": "500 Command not found", "OPTS 200": "200 UTF8 mode enabled",
+		"MODE 200": "200 OK", "STRU 200": "200 OK", "ALLO 202": "202 Obsolete", "ABOR": "500 Command not found", "OPTS 200": "200 UTF8 mode enabled", "OPTS 501": "550 Unknow params",
 		"CWD ": "553 action aborted, required param missing", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": "500 Command not found", "502": "500 Command not found", "530": "530 not logged in",
 		"331": "331 User name ok, password required", "PASS 230": "230 Password ok, continue", "PASS 530": "530 Incorrect password, not logged in",
@@ -437,7 +440,7 @@ func Nodeftpd(s *Server) {
 	s.Hide = append(s.Hide, "MLSD", "MLST", "MFMT", "REST", "HELP")
 	s.with(Replies{
 		"MODE": "502 Command not implemented.", "STRU": "502 Command not implemented.", "ALLO 202": "202 Command not implemented, superfluous at this site.",
-		"ABOR": "502 Command not implemented.", "OPTS 200": "200 OK", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
+		"ABOR": "502 Command not implemented.", "OPTS 200": "200 OK", "OPTS 501": "451 Not supported", "SIZE 550 is a directory": "213 4096", "MDTM 550 is a directory": "213 {time}",
 		"500": "502 Command not implemented.", "502": "502 Command not implemented.", "530": "530 Not logged in.",
 		"331": "331 User name okay, need password.", "PASS 230": "230 User logged in, proceed.",
 		"SYST 215": "215 UNIX Type: I", "FEAT 211": "211-Features\n SIZE\n UTF8\n MDTM\n211 end",

@@ -26,8 +26,9 @@ import (
 //
 // The reasons are "no such file or directory", "permission denied", "not a directory", "is a
 // directory", "file exists" and "directory not empty", in replies to USER and PASS "anonymous", and
-// in the reply to ABOR "no transfer". With the key "LIST 226 no such file or directory" LIST sends
-// an empty listing in that case, and with "LIST 226 permission denied" in that one.
+// in the reply to ABOR "no transfer", in that to OPTS MLST "MLST". With the key
+// "LIST 226 no such file or directory" LIST sends an empty listing in that case, and with
+// "LIST 226 permission denied" in that one.
 //
 // With a key without a code the command has no effect after the login, whatever the text:
 //
@@ -167,7 +168,7 @@ func (f *session) withFeatures(text string, more []string) string {
 		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		listed[verb] = true
 		if i == 0 || !core.ContainsFold(f.srv.Hide, verb) {
-			kept = append(kept, line)
+			kept = append(kept, f.facts.feature(line))
 		}
 	}
 	for _, feature := range more {
