@@ -66,14 +66,22 @@ func plainName(name string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, "%%%02X", name[i])
-		case r < ' ', 0x7F <= r && r < 0xA0, strings.ContainsRune("<>:\"|?*\u061C\u200E\u200F", r),
-			0x2028 <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
+		case isControl(r), strings.ContainsRune(notOnWindows, r):
 			b.WriteByte('_')
 		default:
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
+}
+
+// notOnWindows are the characters that no name has on Windows, but for separators.
+const notOnWindows = "<>:\"|?*"
+
+// isControl reports whether a character controls a terminal, or the direction of text.
+func isControl(r rune) bool {
+	return r < ' ' || 0x7F <= r && r < 0xA0 || strings.ContainsRune("\u061C\u200E\u200F", r) ||
+		0x2028 <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
 }
 
 // isDevice reports whether a name is that of a device on Windows, whatever its suffix.
