@@ -59,6 +59,7 @@ var imports = []struct {
 	{"mirror", []string{"locator", "fetch", "fetch/", "internal/", "mirror/internal/"}},
 	{"mirror/internal/filter", nil},
 	{"mirror/internal/mailbox", []string{"internal/disk", "internal/mbox"}},
+	{"mirror/internal/naming", []string{"internal/disk", "internal/filename"}},
 	{"mirror/internal/pool", []string{"fetch", "internal/pace"}},
 	{"mirror/internal/state", []string{"internal/disk"}},
 	{"mirror/internal/site", []string{"locator", "fetch", "fetch/ftp", "fetch/http"}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -67,9 +66,9 @@ func (r *run) removeFile(rec Record) {
 // A guard decides which files that have disappeared are not deleted; see MaxDelete.
 type guard struct {
 	*run
-	contents map[id]contents // of the folders that were listed, by local path
+	contents map[id]contents // of the folders that were listed, by the key of their path
 	missing  int             // files that Delete would delete
-	emptied  map[string]int  // the number of those that a folder keeps, by its local path
+	emptied  map[string]int  // the number of those that a folder keeps, by the key of its path
 	kept     int             // their sum
 	all      bool            // nothing is deleted
 }
@@ -97,7 +96,7 @@ func (r *run) guard(s *survey) *guard {
 			continue
 		}
 		g.missing++
-		if dir, empty := g.folderOf(rec.File); empty {
+		if dir, empty := g.folderOf(rec.URL); empty {
 			g.emptied[dir]++
 			g.kept++
 		}
@@ -110,11 +109,11 @@ func (r *run) guard(s *survey) *guard {
 	return g
 }
 
-// contents returns what each folder lists, by the id of its local path.
+// contents returns what each folder lists, by the id of the key of its path.
 func (s *survey) contents(t tree) map[id]contents {
 	all := make(map[id]contents)
 	for f := range s.listed(t) {
-		all[idOf(localPath(f.path))] = nothing
+		all[idOf(keyOf(f.path))] = nothing
 	}
 	for _, b := range s.batches {
 		files := b.files
@@ -128,7 +127,7 @@ func (s *survey) contents(t tree) map[id]contents {
 		case len(b.blocks) > 0:
 			c = onlyFolders
 		}
-		dir := idOf(localPath(b.in.path))
+		dir := idOf(keyOf(b.in.path))
 		all[dir] = max(all[dir], c)
 	}
 	return all
@@ -142,16 +141,17 @@ func (r *run) deletes(rec Record) bool {
 
 // folderOf returns the folder whose listing should have the file: its own, or if that is not in the
 // tree, the one above. empty reports whether this listing is no reason to delete the file.
-func (g *guard) folderOf(file string) (dir string, empty bool) {
-	own := path.Dir(file)
-	for dir = own; dir != "."; dir = path.Dir(dir) {
+func (g *guard) folderOf(url string) (dir string, empty bool) {
+	own, _, _ := folderOf(g.tree, url)
+	for n := len(own); n > 0; n-- {
+		dir = keyOf(own[:n])
 		if c := g.contents[idOf(dir)]; c != 0 {
-			return dir, c == nothing || c == onlyFolders && dir == own
+			return dir, c == nothing || c == onlyFolders && n == len(own)
 		}
 	}
-	dir = localPath(g.tree.start().path)
+	dir = keyOf(g.tree.start().path)
 	c := g.contents[idOf(dir)]
-	return dir, c == nothing || c == onlyFolders && own == "."
+	return dir, c == nothing || c == onlyFolders && len(own) == 0
 }
 
 // keeps reports whether a file is not deleted.
@@ -159,7 +159,7 @@ func (g *guard) keeps(rec Record) bool {
 	if !g.all && g.kept == 0 || !g.deletes(rec) {
 		return false
 	}
-	_, empty := g.folderOf(rec.File)
+	_, empty := g.folderOf(rec.URL)
 	return g.all || empty
 }
 
@@ -175,9 +175,9 @@ func (g *guard) reportKept(ctx context.Context, s *survey) {
 	}
 	if len(g.emptied) > 0 {
 		for f := range s.listed(g.tree) {
-			if n := g.emptied[localPath(f.path)]; n > 0 {
+			if n := g.emptied[keyOf(f.path)]; n > 0 {
 				fail(f.loc, "lists no files, but the copy has %d", n)
-				delete(g.emptied, localPath(f.path))
+				delete(g.emptied, keyOf(f.path))
 			}
 		}
 	}

@@ -17,6 +17,8 @@ type Event struct {
 	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed
 	// on the server since it was uploaded, has one, too.
 	Err error
+	// Name is the name on the server, for Renamed.
+	Name string
 }
 
 // Action is the kind of an [Event].
@@ -39,10 +41,11 @@ const (
 	Kept                    // a file is no longer in the tree, and MaxDelete keeps it (DryRun: would keep it)
 	Noted                   // Upload: what the server does not do, and what is done instead
 	Missing                 // Upload: at the end, a file is not on the server, or old there
+	Renamed                 // a file or directory has another name on the server than here
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing", "renamed",
 }
 
 // String returns a word such as "new" or "changed".

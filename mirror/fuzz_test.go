@@ -17,7 +17,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 
 // FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and
@@ -140,7 +142,17 @@ func FuzzPlace(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			file := localPath(at.path)
+			checkPlace(t, text, at.path)
+		}
+	})
+}
+
+// checkPlace checks the file of a path on the server, with each naming.
+func checkPlace(t *testing.T, text string, on []string) {
+	t.Helper()
+	for keep := filename.KeepSafe; keep <= filename.KeepAll; keep++ {
+		for _, n := range []filename.Naming{{Keep: keep}, {Keep: keep, Portable: true}} {
+			file := naming.Naming{Naming: n}.Path(on)
 			names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
 			claimed := names.claim(file)
 			if long := len(file) > maxPath; long != errors.Is(claimed, errPath) {
@@ -148,11 +160,11 @@ func FuzzPlace(f *testing.F) {
 			} else if long {
 				continue
 			}
-			if !filepath.IsLocal(file) || !fs.ValidPath(file) || file == "." || claimed != nil {
+			if !filepath.IsLocal(file) || !fs.ValidPath(strings.ToValidUTF8(file, "_")) || file == "." || claimed != nil {
 				t.Errorf("%q is stored as %q: %v", text, file, claimed)
 			}
 			for name := range strings.SplitSeq(file, "/") {
-				if name[0] == '.' || len(name) > 200 {
+				if name[0] == '.' && keep == filename.KeepSafe || strings.HasPrefix(fold(name), fold(Folder)) || len(name) > 255 {
 					t.Errorf("%q is stored as %q", text, file)
 				}
 			}
@@ -160,7 +172,7 @@ func FuzzPlace(f *testing.F) {
 				t.Errorf("%q may have two files", file)
 			}
 		}
-	})
+	}
 }
 
 // FTP listings give only the day for older files.

@@ -14,15 +14,17 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 const (
 	// Folder is the directory in Mirror.Dir that holds the manifest and incomplete files. No copied
-	// file or directory has this name, because names from a server never start with a dot.
+	// file or directory has a name that begins like this, ignoring case.
 	Folder = ".fetch1738"
 	// ManifestFile is the slash-separated path of the manifest below Mirror.Dir.
 	ManifestFile = Folder + "/manifest.jsonl"
@@ -60,22 +62,25 @@ type Record struct {
 	Unsure bool `json:"unsure,omitempty"`
 	// Time is the time when the line was written.
 	Time time.Time `json:"time"`
-	// Start marks the line whose URL is that of Mirror.Start.
-	Start bool `json:"start,omitempty"`
+	// Start marks the line whose URL is that of Mirror.Start. Names says there which names of the
+	// server the copy keeps: "safe", "usual" or "all"; it is empty in copies of earlier versions.
+	Start bool   `json:"start,omitempty"`
+	Names string `json:"names,omitempty"`
 	// Gone reports that the file is no longer in the tree and was kept. For an upload it ends the
 	// record of the file.
 	Gone bool `json:"gone,omitempty"`
 	// Stored is the time that the server listed after an upload, for which Modified is that of the
 	// local file. Part is the temporary name there of a file that is not complete, which has a SHA256
 	// of what it is to be. Dir reports that
-	// File is a directory that an upload has created.
+	// File is a directory: one that an upload has created, or in a copy, one that has another name on
+	// the server.
 	Stored time.Time `json:"stored,omitzero"`
 	Part   string    `json:"part,omitempty"`
 	Dir    bool      `json:"dir,omitempty"`
 	// Found reports that no upload has sent the file: it was on the server, with the same content. It
 	// is never deleted there.
 	Found bool `json:"found,omitempty"`
-	// Octets is File of an upload, if that is not UTF-8: a JSON text cannot hold it.
+	// Octets is File in the text of a line, if that is not UTF-8: a JSON text cannot hold it.
 	Octets []byte `json:"octets,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.
 	Error string `json:"error,omitempty"`
@@ -130,6 +135,9 @@ func decode(text []byte) (rec Record, ok bool) {
 	if rec, ok = decodePlain(text); !ok {
 		rec = Record{}
 		ok = json.Unmarshal(text, &rec) == nil
+		if rec.Octets != nil {
+			rec.File, rec.Octets = string(rec.Octets), nil
+		}
 	}
 	return rec, ok && rec.URL != "" && isOurs(rec.File)
 }
@@ -191,6 +199,9 @@ func plain(text []byte) (string, bool) {
 
 // encode returns the line of a Record.
 func encode(r Record) ([]byte, error) {
+	if !utf8.ValidString(r.File) {
+		r.Octets = []byte(r.File)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -200,7 +211,7 @@ func encode(r Record) ([]byte, error) {
 
 // isOurs reports whether file is a path that a mirror can have written.
 func isOurs(file string) bool {
-	return file == "" || fs.ValidPath(file) && file != "." && (file[0] != Folder[0] || fold(firstOf(file)) != fold(Folder))
+	return file == "" || fs.ValidPath(strings.ToValidUTF8(file, "_")) && file != "." && (file[0] != Folder[0] || fold(firstOf(file)) != fold(Folder))
 }
 
 // known holds the records of one URL.
@@ -223,6 +234,7 @@ type manifest struct {
 	urls   map[id]spot
 	begun  map[id]int64 // offset of the line of an incomplete file
 	failed map[id]int64 // offset of the line of a failure in this run
+	dirs   map[id]spot  // of directories that have another name on the server
 }
 
 // A spot holds the offset of the line of a complete file, if there is one, and whether the tree has
@@ -280,7 +292,7 @@ func readManifest(root disk.Folder) (*manifest, error) {
 
 // read collects the offsets of the lines.
 func (m *manifest) read() error {
-	m.urls, m.begun, m.failed = make(map[id]spot), make(map[id]int64), make(map[id]int64)
+	m.urls, m.begun, m.failed, m.dirs = make(map[id]spot), make(map[id]int64), make(map[id]int64), make(map[id]spot)
 	if m.file == nil {
 		return nil
 	}
@@ -306,6 +318,8 @@ func (m *manifest) index(l line) {
 	switch {
 	case l.Start:
 		m.start = l.Record
+	case l.Dir:
+		m.dirs[url] = spotAt(l.at)
 	case l.Error != "":
 		m.failed[url] = l.at
 	case l.SHA256 != "":
@@ -367,10 +381,22 @@ func (m *manifest) markSeen(url string) bool {
 	return s&seen != 0
 }
 
-// dropUnlisted drops incomplete files that are no longer in the tree.
+// knowsDir marks a directory as seen, and reports whether it has a line.
+func (m *manifest) knowsDir(url string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, known := m.dirs[idOf(url)]
+	if known {
+		m.dirs[idOf(url)] = s | seen
+	}
+	return known
+}
+
+// dropUnlisted drops incomplete files and directories that are no longer in the tree.
 func (m *manifest) dropUnlisted() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	maps.DeleteFunc(m.dirs, func(_ id, s spot) bool { return s&seen == 0 })
 	for url := range m.begun {
 		if m.urls[url]&seen == 0 {
 			delete(m.begun, url)
@@ -478,9 +504,11 @@ func (m *manifest) rewrite(inner disk.Folder) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	lines := slices.AppendSeq(slices.Collect(maps.Values(m.begun)), maps.Values(m.failed))
-	for _, s := range m.urls {
-		if s.line() >= 0 {
-			lines = append(lines, s.line())
+	for _, of := range []map[id]spot{m.urls, m.dirs} {
+		for _, s := range of {
+			if s.line() >= 0 {
+				lines = append(lines, s.line())
+			}
 		}
 	}
 	slices.Sort(lines)

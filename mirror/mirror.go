@@ -7,7 +7,7 @@
 // complete. After an interruption, even by kill -9, the next run continues: complete files are not
 // fetched again, and a large file is resumed, unless it has changed on the server.
 //
-// The server is not trusted. File names are made safe, and all files are written below the
+// The server is not trusted. File names are made safe; see [Names]. All files are written below the
 // directory through an [os.Root]. Symbolic links are neither followed nor created. Only the server
 // of the start URL is contacted. The number of entries, the depth and the size of listings are
 // limited.
@@ -60,6 +60,10 @@ type Mirror struct {
 	// gopher site use. The default port is that of Start. Items on an alias are part of the copy
 	// and are fetched from the server of Start.
 	Aliases []string
+
+	// Names says which names of the server files of the copy keep. For an Upload it says which
+	// files get their names on the server back, if Dir is a copy.
+	Names Names
 
 	// Include and Exclude are patterns for paths below Start. A file is copied if it matches a
 	// pattern of Include, or Include is empty, and it matches no pattern of Exclude. A directory
@@ -153,6 +157,9 @@ type Summary struct {
 	// Missing counts the files that were to be uploaded and are not on the server, or old there, at
 	// the end: those that failed, and those that were not reached.
 	Missing int
+	// Renamed counts the changes of names: files and directories that have another name on the
+	// server than here. A copy counts each once, when the file is new; an upload in each run.
+	Renamed int
 }
 
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")

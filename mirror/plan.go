@@ -11,7 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // plan names every file, compares the listings with the manifest, and marks the files to fetch. It
@@ -26,6 +27,9 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 			}
 			known := r.manifest.lookup(e.url)
 			e.file = r.fileOf(e)
+			if old && r.box == nil {
+				r.reportChanged(e.path, e.url, true)
+			}
 			if err := names.claim(e.file); err != nil && (r.box == nil || e.file != r.box.Name) {
 				r.failFile(e, err)
 				continue
@@ -77,7 +81,7 @@ func (r *run) fileOf(e *entry) string {
 	if r.box != nil {
 		return r.box.File(e.path[0], e.url+" "+e.id)
 	}
-	return cmp.Or(r.manifest.lookup(e.url).done.File, localPath(e.path))
+	return cmp.Or(r.manifest.lookup(e.url).done.File, r.naming.Path(e.path))
 }
 
 // vanished yields the files of the manifest that are no longer in the tree. Files in folders that
@@ -85,7 +89,7 @@ func (r *run) fileOf(e *entry) string {
 func (r *run) vanished(s *survey) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for rec := range r.manifest.unseen() {
-			if rec.Gone && !r.Delete || isHidden(s.hidden, rec.File) || s.mayHide(rec) {
+			if rec.Gone && !r.Delete || s.hides(r.tree, rec.URL) {
 				continue
 			}
 			if !yield(rec) {
@@ -95,51 +99,52 @@ func (r *run) vanished(s *survey) iter.Seq[Record] {
 	}
 }
 
-// isHidden reports whether a file is below one of the directories in hidden.
-func isHidden(hidden map[string]bool, file string) bool {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		if hidden[dir] {
-			return true
+// hides reports whether a file of the manifest is not known to be gone: it is below a folder that was
+// not listed, or it, or a folder above it, is left out of a listing because its name begins with a
+// dot. The path on the server decides: files keep the names here that earlier runs have given them.
+func (s *survey) hides(t tree, url string) bool {
+	dir, name, known := folderOf(t, url)
+	for n := len(dir); known && n >= 0; n-- {
+		if n < len(dir) {
+			name = dir[n]
 		}
-		if dir == "." {
-			return hidden[""]
-		}
-	}
-}
-
-// mayHide reports whether a file, or a folder above it, may be missing in a listing because its name
-// begins with a dot.
-func (s *survey) mayHide(rec Record) bool {
-	if len(s.dotless) == 0 {
-		return false
-	}
-	url, local := strings.Split(rec.URL, "/"), strings.Split(rec.File, "/")
-	for i := range local {
-		name := local[i]
-		if at := len(url) - len(local) + i; at >= 0 {
-			name = url[at] // on the server
-		}
-		if dir := strings.Join(local[:i], "/"); s.dotless[dir] && strings.HasPrefix(name, ".") {
+		if key := keyOf(dir[:n]); s.hidden[key] || s.dotless[key] && strings.HasPrefix(name, ".") {
 			return true
 		}
 	}
-	return false
+	return !known
 }
 
-// localPath returns p as a slash-separated path of safe names.
-func localPath(p []string) string {
-	names := make([]string, len(p))
-	for i, name := range p {
-		names[i] = filename.Component(name)
+// folderOf returns the path on the server of the folder whose listing has the file of a URL, and the
+// name of the file in it. If the URL is not one of the tree, it reports false.
+func folderOf(t tree, url string) (dir []string, name string, ok bool) {
+	if _, flat := t.(*newsTree); flat {
+		return nil, "", true
 	}
-	return strings.Join(names, "/")
+	ref, err := locator.Parser{}.Parse(url)
+	if err != nil {
+		return nil, "", false
+	}
+	at, err := t.place(fetch.Item{Locator: ref.Locator})
+	switch {
+	case err != nil:
+		return nil, "", false
+	case at.dir: // a menu is listed in its own folder
+		return at.path, "", true
+	}
+	last := len(at.path) - 1
+	return at.path[:last], at.path[last], true
 }
+
+// keyOf returns the key of a path on the server in maps. No name in a listing has NUL.
+func keyOf(p []string) string { return strings.Join(p, "\x00") }
 
 // nameFolders names the folders and creates them. If two names differ in letter case only, the
 // second folder fails.
 func (r *run) nameFolders(s *survey, names *claims) {
 	name := func(f folder) {
-		dir := localPath(f.path)
+		dir := r.naming.Path(f.path)
+		r.nameFolder(f, dir)
 		err := names.claimDir(dir)
 		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
 			err = r.root.MkdirAll(dir, 0o777)
@@ -196,7 +201,7 @@ func (c *claims) claim(file string) error {
 	}
 	folded := fold(file)
 	if _, isDir := c.dirs[folded]; isDir || c.hasFile(folded) || fold(Folder) == firstOf(folded) {
-		return existsf("%s: another file or directory has the same name, ignoring case", file)
+		return existsf("%s: another file or directory has this name here, ignoring case", file)
 	}
 	if err := c.claimDir(path.Dir(file)); err != nil {
 		return err
@@ -214,7 +219,7 @@ func (c *claims) claimDir(dir string) error {
 		folded := fold(dir)
 		written, taken := c.dirs[folded]
 		if c.hasFile(folded) || taken && written != dir {
-			return existsf("%s: another file or directory has the same name, ignoring case", dir)
+			return existsf("%s: another file or directory has this name here, ignoring case", dir)
 		}
 		if taken {
 			break
@@ -336,6 +341,7 @@ func (r *run) adopt(e *entry, info fs.FileInfo) bool {
 		return false
 	}
 	r.record(Record{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
+	r.reportChanged(e.path, e.url, false)
 	return true
 }
 

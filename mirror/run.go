@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
@@ -31,6 +32,8 @@ type run struct {
 	inner    disk.Folder  // Folder; nil in a dry run
 	box      *mailbox.Box // nil if each article is a file
 	manifest *manifest
+	naming   naming.Naming
+	said     sync.Map // the changed names that were reported, by the ids of their paths
 
 	listed  bool         // the tree has been listed
 	whole   bool         // no folder of it was left out
@@ -85,10 +88,13 @@ func (r *run) open(ctx context.Context) (err error) {
 		return err
 	}
 	if r.DryRun {
-		if r.manifest, err = readManifest(r.root); err != nil && r.root != nil {
-			r.root.Close()
+		if r.manifest, err = readManifest(r.root); err != nil {
+			if r.root != nil {
+				r.root.Close()
+			}
+			return err
 		}
-		return err
+		return r.begin(d)
 	}
 	if err = r.root.Mkdir(Folder, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
 		r.inner, err = r.root.OpenRoot(Folder)
@@ -97,7 +103,7 @@ func (r *run) open(ctx context.Context) (err error) {
 		r.manifest, err = openManifest(r.inner)
 	}
 	if err == nil {
-		err = r.begin()
+		err = r.begin(d)
 	}
 	if err == nil && r.box != nil {
 		err = r.openBox()
@@ -120,8 +126,13 @@ func (r *run) release() (err error) {
 }
 
 // begin records the start URL in the manifest, or checks it. Each of two trees in one directory
-// would count the files of the other as gone.
-func (r *run) begin() error {
+// would count the files of the other as gone. It also chooses how files are named.
+func (r *run) begin(d disk.Disk) error {
+	word := r.manifest.start.Names // also that of a run that copied nothing, but may have created folders
+	at := naming.Place{Disk: d, Root: r.root, Inner: r.inner, Folder: Folder, IsCopy: !r.manifest.isEmpty() || word != "", Word: word}
+	if r.naming = at.Choose(r.Names.keep()); r.DryRun {
+		return nil
+	}
 	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
 	if r.manifest.isEmpty() {
 		claimed = "" // after a run that copied nothing, such as one with a mistyped URL
@@ -132,11 +143,16 @@ func (r *run) begin() error {
 	}
 	switch {
 	case claimed == start && r.manifest.start.File == file:
-		return nil
+		if r.manifest.start.Names == r.naming.Word() {
+			return nil
+		}
+		again := r.manifest.start
+		again.Names, again.Time = r.naming.Word(), now()
+		return r.manifest.add(again)
 	case claimed == start:
 		return existsf("%s has the articles in another form; use the same options as before, or another directory", r.Dir)
 	case claimed == "":
-		return r.manifest.add(Record{URL: start, File: file, Start: true, Size: -1, Time: now()})
+		return r.manifest.add(Record{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()})
 	}
 	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }
@@ -209,6 +225,8 @@ func (s *Summary) count(e Event) {
 		s.Failed++
 	case Missing:
 		s.Missing++
+	case Renamed:
+		s.Renamed++
 	}
 }
 

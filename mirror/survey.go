@@ -66,8 +66,8 @@ type survey struct {
 	// unseen is the number of folders that were not listed completely. In a flat tree each of them
 	// may have any file. In other trees it may have the files below it.
 	unseen   int
-	hidden   map[string]bool // their local paths
-	dotless  map[string]bool // local paths of folders in which names that begin with a dot may be missing
+	hidden   map[string]bool // by the keys of their paths
+	dotless  map[string]bool // folders in whose listings names that begin with a dot may be missing, by the same keys
 	unmarked int             // menus among them that were read but have no end mark
 	full     bool            // a limit was exceeded, and that was reported
 }
@@ -177,7 +177,7 @@ func (s *survey) enter(m *mark, f folder, only filter.Filter) {
 func (s *survey) hide(f folder) {
 	s.unseen++
 	if !s.flat {
-		s.hidden[localPath(f.path)] = true
+		s.hidden[keyOf(f.path)] = true
 	}
 }
 
@@ -208,23 +208,23 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 		if l.end == unmarked {
 			s.hide(f)
 			s.unmarked++
-			r.report(Event{Action: Unsure, URL: f.loc.Redacted(), File: localPath(join(f.path, menuFile)), Size: -1, Err: errUnmarked})
+			r.report(Event{Action: Unsure, URL: f.loc.Redacted(), File: r.naming.Path(join(f.path, menuFile)), Size: -1, Err: errUnmarked})
 		}
 		if l.unread != nil {
 			s.hide(f)
 			r.fail(ctx, f.loc.Redacted(), "", l.unread)
 		} else if l.cut {
 			s.hide(f)
-			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: ErrCut})
+			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: ErrCut})
 		}
 		if l.names {
 			s.hide(f)
 			if r.Delete {
-				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: localPath(f.path), Size: -1, Err: ErrNames})
+				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: ErrNames})
 			}
 		}
 		if l.hides {
-			s.dotless[localPath(f.path)] = true
+			s.dotless[keyOf(f.path)] = true
 		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: l.files})
 	}

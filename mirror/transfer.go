@@ -43,6 +43,9 @@ func (r *run) fetchAll(ctx context.Context, s *survey) {
 	if r.DryRun {
 		for e := range files {
 			r.report(Event{Action: r.expected(e), URL: e.url, File: e.file, Size: e.size})
+			if r.box == nil {
+				r.reportChanged(e.path, e.url, r.manifest.isDone(e.url))
+			}
 		}
 		return
 	}
@@ -395,6 +398,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		return err
 	}
 	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
+	r.reportChanged(e.path, e.url, done.SHA256 != "")
 	if rec.Unsure {
 		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
 	}

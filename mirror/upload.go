@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
@@ -15,6 +16,9 @@ import (
 // An Upload makes [Mirror.Run] bring the files of Mirror.Dir to the server: to an ftp, ftps or file
 // directory, which is created if it does not exist, or by PUT below an http URL. The zero value is
 // ready to use.
+//
+// If Dir is a copy of a server, its files get the names that they have there, as far as
+// Mirror.Names permits. Patterns are those of paths on the server.
 //
 // What the server does not have, or has with other content, is sent. A file with the size and the
 // time that the server listed after it was sent, and that has not changed in Dir, is left alone. If
@@ -67,7 +71,7 @@ const (
 var actions = [...]Action{
 	deploy.Listed: Listed, deploy.Planned: Planned, deploy.Started: Started, deploy.Added: Added, deploy.Replaced: Replaced,
 	deploy.Unchanged: Unchanged, deploy.Checked: Checked, deploy.Gone: Gone, deploy.Deleted: Deleted, deploy.Failed: Failed,
-	deploy.Skipped: Skipped, deploy.Kept: Kept, deploy.Noted: Noted, deploy.Missing: Missing,
+	deploy.Skipped: Skipped, deploy.Kept: Kept, deploy.Noted: Noted, deploy.Missing: Missing, deploy.Renamed: Renamed,
 }
 
 var errCannotUpload = errors.New("mirror: the Fetcher must implement Replacer, Updater, Editor and AttributeFinder")
@@ -86,6 +90,9 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 		State: m.Upload.State, RemoteState: m.Upload.RemoteState, Links: deploy.Links(m.Upload.Links),
 		Modes: m.Upload.Modes, Checksums: m.Upload.Checksums,
 	}
+	if j.Names, err = m.serverNames(disk.Of(ctx)); err != nil {
+		return Summary{}, err
+	}
 	if j.Filter, err = filter.New(m.Include, m.Exclude); err != nil {
 		return Summary{}, err
 	}
@@ -97,7 +104,7 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 		j.Order = append(j.Order, group)
 	}
 	j.Report = func(e deploy.Event) {
-		event := Event{Action: actions[e.What], URL: e.URL, File: e.File, Size: e.Size, Files: e.Files, Octets: e.Octets, Err: e.Err}
+		event := Event{Action: actions[e.What], URL: e.URL, File: e.File, Size: e.Size, Files: e.Files, Octets: e.Octets, Err: e.Err, Name: e.Name}
 		if sum.count(event); m.Report != nil {
 			m.Report(event)
 		}

@@ -119,7 +119,8 @@ func (r *run) isKnown(dir string) bool {
 		if _, ok := r.local[dir]; ok {
 			return true
 		}
-		if _, err := r.root.Lstat(dir); err == nil {
+		local := cmp.Or(r.renamed[dir], dir)
+		if _, err := r.root.Lstat(local); err == nil && (local != dir || !r.left[dir]) {
 			return false // not read, or not entered
 		}
 	}

@@ -9,6 +9,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,14 @@ type Job struct {
 	Order       []filter.Filter
 	Modes       bool
 	Checksums   bool
-	Report      func(Event) // calls are never concurrent
+	Names       map[string]Name // of files and folders of a copy, by their paths in Dir
+	Report      func(Event)     // calls are never concurrent
+}
+
+// A Name is the name on the server of a file or folder that has another name in Dir.
+type Name struct {
+	Server  string
+	Refused error // why it is not used; may be nil
 }
 
 // Links says what is done with symbolic links.
@@ -74,6 +82,7 @@ type Event struct {
 	Files  int
 	Octets int64
 	Err    error
+	Name   string // on the server, of Renamed
 }
 
 // What is the kind of an Event.
@@ -95,6 +104,7 @@ const (
 	Kept
 	Noted // how the server departs from what is usual
 	Missing
+	Renamed // a file or folder has another name on the server
 )
 
 // A run is the state of one Run.
@@ -108,6 +118,8 @@ type run struct {
 	local   tree                      // what Dir has
 	remote  map[string]site.Directory // what was listed on the server, by path
 	files   []*file                   // of local, in the order of paths
+	renamed map[string]string         // the paths in Dir of what has another path on the server, by the latter
+	left    map[string]bool           // these paths in Dir
 
 	unlisted map[string]bool // directories that exist on the server and could not be listed
 	made     []string        // directories that the run has created
@@ -127,7 +139,7 @@ type run struct {
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.
 func (j *Job) Run(ctx context.Context) (octets int64, err error) {
-	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool)}
+	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool), renamed: make(map[string]string), left: make(map[string]bool)}
 	r.site = site.Site{Server: j.Server, From: j.From, Options: j.Options, MaxEntries: j.MaxEntries}
 	if err := r.site.SetStart(j.Start); err != nil {
 		return 0, err
@@ -200,6 +212,7 @@ func (r *run) end(ctx context.Context, p *plan) error {
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e.File = cmp.Or(r.renamed[e.File], e.File)
 	if e.What == Failed {
 		r.failed++
 		if r.err == nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -18,9 +19,11 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
-// A file is a file of Dir, or a link that is copied.
+// A file is a file of Dir, or a link that is copied. Its path on the server is that in Dir, unless
+// Dir is a copy that has other names.
 type file struct {
-	path     string
+	path     string // on the server
+	local    string // in Dir
 	size     int64
 	modified time.Time
 	mode     fs.FileMode
@@ -36,8 +39,8 @@ type file struct {
 
 func (f *file) dir() string { return path.Dir(f.path) }
 
-// A tree holds the directories of Dir by path, with the number of files that each has. The path of
-// Dir itself is ".".
+// A tree holds the directories of Dir by their paths on the server, with the number of files that
+// each has. The path of Dir itself is ".".
 type tree map[string]int
 
 // Reasons of Skipped events.
@@ -78,10 +81,19 @@ func (r *run) walk(ctx context.Context) error {
 		return err
 	}
 	w := &walker{run: r, above: []fs.FileInfo{info}}
-	if err := w.folder(ctx, "."); err != nil {
+	if err := w.folder(ctx, ".", "."); err != nil {
 		return err
 	}
 	slices.SortFunc(r.files, func(a, b *file) int { return strings.Compare(a.path, b.path) })
+	for i, f := range r.files {
+		_, twice := r.local[f.path]
+		for _, other := range r.files[max(0, i-1):min(i+2, len(r.files))] {
+			twice = twice || other != f && other.path == f.path
+		}
+		if twice {
+			r.failFile(ctx, f, fmt.Errorf("%s: another file or folder here has the same name on the server, %q; rename one of them", f.local, f.path))
+		}
+	}
 	return ctx.Err()
 }
 
@@ -92,10 +104,10 @@ type walker struct {
 	entries int
 }
 
-// folder goes through one folder. Its error ends the walk.
-func (w *walker) folder(ctx context.Context, dir string) error {
-	w.local[dir] = 0
-	d, err := w.root.OpenFile(dir, os.O_RDONLY, 0)
+// folder goes through one folder, which is local in Dir. Its error ends the walk.
+func (w *walker) folder(ctx context.Context, local, dir string) error {
+	w.local[dir] += 0 // two folders may be one on the server
+	d, err := w.root.OpenFile(local, os.O_RDONLY, 0)
 	var names []string
 	if err == nil {
 		names, err = d.Readdirnames(-1)
@@ -114,16 +126,43 @@ func (w *walker) folder(ctx context.Context, dir string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.entry(ctx, path.Join(dir, name)); err != nil {
+		local := path.Join(local, name)
+		if local == state.Folder || local == IgnoreFile {
+			continue
+		}
+		if err := w.entry(ctx, local, w.serverPath(local, dir)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// entry adds an entry of a folder.
-func (w *walker) entry(ctx context.Context, name string) error {
-	info, err := w.root.Lstat(name)
+// serverPath returns the path on the server of an entry of the folder dir.
+func (w *walker) serverPath(local, dir string) string {
+	base := path.Base(local)
+	if name, isOther := w.Names[local]; isOther && name.Refused == nil {
+		base = name.Server
+	}
+	on := path.Join(dir, base)
+	if on != local {
+		w.renamed[on], w.left[local] = local, true
+	}
+	return on
+}
+
+// reportName reports the name on the server of an entry that has another one there in the copy.
+func (w *walker) reportName(local, name string) {
+	switch of, isOther := w.Names[local]; {
+	case isOther && of.Refused != nil:
+		w.note("%s: it is sent under this name, not as %q: %v", local, of.Server, of.Refused)
+	case isOther:
+		w.report(Event{What: Renamed, File: name, URL: w.site.URL(components(name), false), Size: -1, Name: of.Server})
+	}
+}
+
+// entry adds an entry of a folder: local in Dir, and name on the server.
+func (w *walker) entry(ctx context.Context, local, name string) error {
+	info, err := w.root.Lstat(local)
 	if err != nil {
 		w.fail(ctx, name, false, err)
 		return nil
@@ -142,9 +181,9 @@ func (w *walker) entry(ctx context.Context, name string) error {
 			w.skip(name, errLink)
 			return nil
 		case CopyLinks:
-			link, err = w.root.Readlink(name)
+			link, err = w.root.Readlink(local)
 		default:
-			info, err = w.root.Stat(name)
+			info, err = w.root.Stat(local)
 		}
 		if err != nil {
 			w.fail(ctx, name, false, err)
@@ -154,10 +193,12 @@ func (w *walker) entry(ctx context.Context, name string) error {
 	switch {
 	case w.excludes(name, info.IsDir()):
 	case info.IsDir():
-		return w.enter(ctx, name, info)
+		w.reportName(local, name)
+		return w.enter(ctx, local, name, info)
 	case link != "" || info.Mode().IsRegular():
+		w.reportName(local, name)
 		w.local[path.Dir(name)]++
-		w.files = append(w.files, &file{path: name, size: info.Size(), modified: info.ModTime(), mode: info.Mode(), link: link})
+		w.files = append(w.files, &file{path: name, local: local, size: info.Size(), modified: info.ModTime(), mode: info.Mode(), link: link})
 	default:
 		w.skip(name, errSpecial)
 	}
@@ -165,7 +206,7 @@ func (w *walker) entry(ctx context.Context, name string) error {
 }
 
 // enter goes through a folder below the current one.
-func (w *walker) enter(ctx context.Context, name string, info fs.FileInfo) error {
+func (w *walker) enter(ctx context.Context, local, name string, info fs.FileInfo) error {
 	switch {
 	case slices.ContainsFunc(w.above, func(up fs.FileInfo) bool { return disk.SameFile(up, info) }):
 		w.skip(name, errLoop)
@@ -177,7 +218,7 @@ func (w *walker) enter(ctx context.Context, name string, info fs.FileInfo) error
 		return nil
 	}
 	w.above = append(w.above, info)
-	err := w.folder(ctx, name)
+	err := w.folder(ctx, local, name)
 	w.above = w.above[:len(w.above)-1]
 	return err
 }
@@ -189,7 +230,7 @@ func (r *run) skip(name string, reason error) {
 
 // open opens a file for reading. It fails if the file is no longer what walk has found.
 func (r *run) open(f *file) (disk.File, error) {
-	src, err := r.root.OpenFile(f.path, os.O_RDONLY, 0)
+	src, err := r.root.OpenFile(f.local, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func helpText(width int) string {
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
-	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json}
+	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.Mirror.Upload != nil}
 	shown.Show(op.Global, rep.line)
 	rep.out = stdio.CheckOutput(shown.Out)
 	kept, err := client.OpenArchive(op.Archive)

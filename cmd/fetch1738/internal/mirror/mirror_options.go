@@ -76,6 +76,7 @@ func (s *settings) options() []curl.Option {
 		own("exclude", "GLOB", "Skip files and folders that match; may be repeated", add(&s.Exclude)),
 		own("include", "GLOB", "Copy only files that match; may be repeated", add(&s.Include)),
 		own("json", "", "Print events and summary as JSON Lines", curl.OnOff(&s.json)),
+		own("keep-names", "", "Keep all names that the server has (default: where that is safe)", keepNames(&s.Names)),
 		one("links", "WORD", "Upload: skip, follow or copy symbolic links (default skip)", links(&up.Links)),
 		own("maildir", "", "Keep the articles of a newsgroup in a maildir", mailbox(&s.Mailbox, mirror.Maildir)),
 		own("max-delete", "N|all", "With --delete, delete up to N files, also if a listing looks incomplete", maxDelete(&s.MaxDelete)),
@@ -109,6 +110,17 @@ func (s *settings) setArchive(c *curl.CommandLine, value string) error {
 	c.Global.Archive.Path, c.Global.Archive.Folder = value, true
 	s.Whole = true
 	return nil
+}
+
+// keepNames sets which names are kept.
+func keepNames(field *mirror.Names) curl.Setter {
+	return func(_ *curl.CommandLine, value string) error {
+		on, err := strconv.ParseBool(value)
+		if *field = mirror.ChangeNames; on {
+			*field = mirror.KeepNames
+		}
+		return err
+	}
 }
 
 // mailbox sets the form of the articles.

@@ -27,7 +27,8 @@ type mirrorReport struct {
 	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
 	dry      bool
-	json     bool           // events are lines of JSON
+	json     bool // events are lines of JSON
+	upload   bool
 	out      *stdio.Checked // standard output
 	first    error          // reported failure
 	missing  []string       // files that are not on the server, or old there
@@ -64,6 +65,10 @@ func (r *mirrorReport) event(e mirror.Event) {
 		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
+	case mirror.Renamed:
+		if r.upload && !r.t.Op.Verbose {
+			return // the copy has said it
+		}
 	case mirror.Skipped, mirror.Unsure:
 		if !r.t.Op.Verbose {
 			return
@@ -75,6 +80,9 @@ func (r *mirrorReport) event(e mirror.Event) {
 	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
 	if r.dry && e.Size >= 0 {
 		text += fmt.Sprintf(", %d bytes", e.Size)
+	}
+	if e.Action == mirror.Renamed {
+		text += fmt.Sprintf(": %q on the server", e.Name)
 	}
 	if e.Err != nil {
 		text += ": " + stdio.InOptions(e.Err.Error())
@@ -91,8 +99,9 @@ func (r *mirrorReport) sayJSON(e mirror.Event) {
 		Size  *int64 `json:"size,omitempty"`
 		Files int    `json:"files,omitempty"`
 		Bytes int64  `json:"bytes,omitempty"`
+		Name  string `json:"name,omitempty"`
 		Error string `json:"error,omitempty"`
-	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets}
+	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets, Name: e.Name}
 	if e.Size >= 0 {
 		line.Size = &e.Size
 	}
@@ -138,6 +147,9 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if s.Kept > 0 {
 		more += fmt.Sprintf(", %d kept", s.Kept)
 	}
+	if s.Renamed > 0 {
+		more += fmt.Sprintf(", %d renamed", s.Renamed)
+	}
 	took := time.Since(r.t.Account.Facts().Start).Seconds()
 	if r.json {
 		r.encode(struct {
@@ -151,9 +163,10 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 			Unsure    int     `json:"unsure"`
 			Failed    int     `json:"failed"`
 			Missing   int     `json:"missing"`
+			Renamed   int     `json:"renamed"`
 			Bytes     int64   `json:"bytes"`
 			Seconds   float64 `json:"seconds"`
-		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Octets, math.Round(took*1000) / 1000})
+		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Renamed, s.Octets, math.Round(took*1000) / 1000})
 		return
 	}
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",

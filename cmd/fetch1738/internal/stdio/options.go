@@ -23,6 +23,7 @@ var inOptions = strings.NewReplacer(
 	"Mirror.MaxEntries", "--max-entries N",
 	"Mirror.Depth", "--depth N",
 	"Mirror.Exclude", "--exclude",
+	"Mirror.Names KeepNames", "--keep-names",
 	"Upload.Links", "--links",
 	"Upload.Order", "--order",
 	"Upload.Checksums", "--checksum",

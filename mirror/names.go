@@ -1,0 +1,174 @@
+package mirror
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
+)
+
+// Names says which names of a server the files of a copy keep.
+//
+// No copy keeps the names ".", "..", names with "/", "\" or NUL, names longer than 255 bytes, and
+// those that begin like [Folder]. If the file system cannot have every name, those that Windows
+// cannot have are not kept either. Octets of a name that is not kept are encoded, as in "%2Egit", so
+// that different names stay different.
+type Names uint8
+
+const (
+	// UsualNames keeps the names of the server in a directory that is new or empty, or that the
+	// manifest says is a copy with such names, and that is not the home directory of the user. There,
+	// names that programs run or read by themselves, such as ".git" and ".bashrc", and names with
+	// characters that control a terminal are not kept. In other directories it is ChangeNames. A copy
+	// that an earlier version began keeps the rules of that version.
+	//
+	// An Upload of a copy sends files under their names on the server from which they came. If that
+	// is another one than Start, only those that a copy would keep get their names back.
+	UsualNames Names = iota
+	// KeepNames keeps all names that a file can have. An Upload sends all files of a copy under
+	// their names on the server from which they came.
+	KeepNames
+	// ChangeNames also changes names that begin with ".", "-" or "~", and those that some system
+	// cannot have. An Upload sends files under the names that they have here.
+	ChangeNames
+)
+
+// keep returns what Names asks for; nil if that depends on the directory.
+func (n Names) keep() *filename.Keep {
+	switch n {
+	case KeepNames:
+		return new(filename.KeepAll)
+	case ChangeNames:
+		return new(filename.KeepSafe)
+	}
+	return nil
+}
+
+// reportChanged reports the changed names in the path of a file or folder, each once. If it is
+// known, an earlier run has reported them.
+func (r *run) reportChanged(p []string, url string, known bool) {
+	for i, name := range p {
+		if r.naming.Name(name) == name {
+			continue
+		}
+		if _, again := r.said.LoadOrStore(idOf(keyOf(p[:i+1])), true); !again && !known {
+			r.report(Event{Action: Renamed, URL: url, File: r.naming.Path(p[:i+1]), Size: -1, Name: name})
+		}
+	}
+}
+
+// nameFolder reports and records a folder if it has another name here. An upload needs the record of
+// one without files.
+func (r *run) nameFolder(f folder, dir string) {
+	if n := len(f.path); n == 0 || r.naming.Name(f.path[n-1]) == f.path[n-1] {
+		return
+	}
+	url := f.loc.Redacted()
+	known := r.manifest.knowsDir(url)
+	if r.reportChanged(f.path, url, known); !known {
+		r.record(Record{URL: url, File: dir, Dir: true, Size: -1, Time: now()})
+		r.manifest.knowsDir(url) // it is one of this run
+	}
+}
+
+var (
+	errOfOther = errors.New("such a name can have other effects on another server than that of the copy; Mirror.Names KeepNames sends it")
+	errOwnName = errors.New("such names are those of files of this program")
+	errTwo     = errors.New("the copy has two files or folders of the server in its place")
+)
+
+// serverNames returns the names on the server of the files and folders of a copy that have other
+// names here, by their paths here. The manifest may be that of an attacker, so a name is used
+// only if it is one component, and a copy gives such a file the name that it has here.
+func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
+	if m.Names == ChangeNames {
+		return nil, nil
+	}
+	root, err := d.OpenRoot(m.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	known, err := readManifest(root)
+	if err != nil {
+		return nil, err
+	}
+	defer known.close()
+	if known.start.URL == "" {
+		return nil, nil
+	}
+	ref, _ := locator.Parser{}.Parse(known.start.URL)
+	from, _ := treeOf(ref.Locator)
+	switch from.(type) {
+	case *ftpTree, *fileTree:
+	default:
+		return nil, nil // there is no copy, or one of menus or articles
+	}
+	s := serverNames{from: from, all: make(map[string]deploy.Name), elsewhere: filename.Naming{Keep: filename.KeepUsual}}
+	if m.Names == KeepNames {
+		s.elsewhere.Keep = filename.KeepAll
+	}
+	to, err := treeOf(m.Start)
+	s.same = err == nil && to.start().loc.Redacted() == from.start().loc.Redacted()
+	for range 2 { // the second time, it is known which paths have other names
+		for rec, err := range Records(io.NewSectionReader(known.file, 0, known.end)) {
+			if err != nil {
+				return nil, err
+			}
+			s.add(rec)
+		}
+	}
+	return s.all, nil
+}
+
+// A serverNames collects the names of a manifest.
+type serverNames struct {
+	from      tree // of the copy
+	same      bool // the copy comes from the URL to which it is brought
+	elsewhere filename.Naming
+	all       map[string]deploy.Name
+}
+
+// add adds the names of a line.
+func (s *serverNames) add(rec Record) {
+	ref, err := locator.Parser{}.Parse(rec.URL)
+	if err != nil || rec.SHA256 == "" && !rec.Dir {
+		return
+	}
+	item := fetch.Item{Locator: ref.Locator}
+	if rec.Dir {
+		item.Kind = fetch.KindDirectory
+	}
+	at, err := s.from.place(item)
+	here := strings.Split(rec.File, "/")
+	if err != nil || len(at.path) != len(here) {
+		return
+	}
+	for i, name := range at.path {
+		path := strings.Join(here[:i+1], "/")
+		switch known, found := s.all[path]; {
+		case found && known.Server != name:
+			known.Refused = errTwo
+			s.all[path] = known
+		case here[i] == name || strings.ContainsAny(name, "/\r\n\x00") || !filename.IsNameOf(here[i], name):
+		case !found:
+			s.all[path] = deploy.Name{Server: name, Refused: s.refuse(name)}
+		}
+	}
+}
+
+// refuse returns why an upload does not use a name, or nil.
+func (s *serverNames) refuse(name string) error {
+	switch {
+	case strings.HasPrefix(fold(name), fold(Folder)):
+		return errOwnName
+	case !s.same && s.elsewhere.Name(name) != name:
+		return errOfOther
+	}
+	return nil
+}
