@@ -352,6 +352,9 @@ func (s *session) retrieve(offset int64) error {
 	if err != nil {
 		s.retrStatesSize = false
 	}
+	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && offset > 0 {
+		s.tainted = true // the next transfer may begin at the offset
+	}
 	return err
 }
 

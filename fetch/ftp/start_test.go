@@ -217,3 +217,30 @@ func TestLead(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedAtOffset fetches a whole file after a part of another one was refused. The server keeps
+// the offset, and SIZE does not show it.
+func TestRefusedAtOffset(t *testing.T) {
+	for name, tc := range map[string]struct {
+		stage string
+		reply string
+		users int
+	}{
+		"RETR is refused": {"RETR", "550 no", 2},
+		"REST is refused": {"REST", "502 no", 1},
+	} {
+		srv := start(t, func(s *ftptest.Server) { s.Hide = []string{"SIZE"} })
+		srv.On(tc.stage, 1, testserver.Reply(tc.reply))
+		f := &Fetcher{}
+		if _, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt"), Offset: 3}); err == nil {
+			t.Errorf("%s: success", name)
+		}
+		if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/b/c.txt")}); err != nil || got != "line one\nline two\n" {
+			t.Errorf("%s: afterwards %q, %v", name, got, err)
+		}
+		f.Close()
+		if n := count(sent(srv), "USER anonymous"); n != tc.users {
+			t.Errorf("%s: %d sessions, want %d", name, n, tc.users)
+		}
+	}
+}
