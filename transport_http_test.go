@@ -320,6 +320,65 @@ func TestTransportAnotherPart(t *testing.T) {
 	}
 }
 
+// ignoresREST returns a server that replies to REST with 350 and ignores it, and whose replies do not
+// show it.
+func ignoresREST(t *testing.T, files fstest.MapFS) *ftptest.Server {
+	t.Helper()
+	return ftptest.New(t, func(s *ftptest.Server) {
+		s.Content, s.IgnoreREST, s.Replies = files, true, map[string]string{"150": "150 ok"}
+	})
+}
+
+// A part from the middle is the right one also from a server that ignores REST, or the answer is the
+// whole document: what comes is compared with its beginning before the response.
+func TestTransportMiddle(t *testing.T) {
+	big := random(6 << 20)
+	srv := ignoresREST(t, fstest.MapFS{"big": {Data: big, ModTime: written}})
+	client := &http.Client{Transport: &fetch1738.Transport{}}
+	defer client.CloseIdleConnections()
+	for value, want := range map[string]struct {
+		status int
+		body   []byte
+	}{
+		"bytes=1000000-1999999": {206, big[1000000:2000000]},
+		"bytes=100-199":         {206, big[100:200]},
+		"bytes=1000000-":        {206, big[1000000:]},
+		"bytes=5000000-5999999": {200, big},
+		"bytes=5000000-":        {200, big},
+	} {
+		res, body := roundTrip(t, client, "GET", srv.URL+"/big", "", "Range", value)
+		if res.StatusCode != want.status || body != string(want.body) {
+			t.Errorf("%s: %s, %d bytes, right %v", value, res.Status, len(body), body == string(want.body))
+		}
+	}
+}
+
+// A file of an FS has the right bytes after Seek, also if only some are read, or there is an error.
+func TestSeekFromTheStart(t *testing.T) {
+	big := random(6 << 20)
+	srv := ignoresREST(t, fstest.MapFS{"big": {Data: big, ModTime: written}})
+	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	for _, at := range []int{1 << 20, 100, 5 << 20, 6<<20 - 100} {
+		f, err := fsys.Open("big")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.(io.Seeker).Seek(int64(at), io.SeekStart); err != nil {
+			t.Error(err)
+		}
+		got := make([]byte, 50)
+		n, err := io.ReadFull(f, got)
+		if near := at <= 4<<20; near && (err != nil || !bytes.Equal(got, big[at:at+50])) || !near && (n != 0 || !errors.Is(err, fetch.ErrBadRange)) {
+			t.Errorf("at %d: %d bytes, %v", at, n, err)
+		}
+		f.Close()
+	}
+}
+
 // anyDocument is a Fetcher whose documents say anything about themselves.
 type anyDocument struct {
 	Env        *fetch.Env

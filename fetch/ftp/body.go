@@ -33,6 +33,9 @@ type body struct {
 	byReply  bool          // only the reply to RETR has told it
 	modTime  time.Time     // of the file, if the transfer continues an earlier one, and the time is known
 	led      bool          // the caller compares the bytes before those that it asked for
+	held     []byte        // what has been received ahead of Read
+	end      error         // what follows it, if it is known
+	proving  bool          // more is to be sent when the transfer is complete
 	silent   bool          // the Trace does not count what is received
 	askLater bool          // SIZE is sent after the transfer: the size is not known
 	restart  restart       // nil once it has been tried
@@ -79,7 +82,12 @@ const maxGrowth = 64 << 20
 
 // receive reads from the data connection and counts the bytes. Its errors are those for the caller.
 func (b *body) receive(p []byte) (int, error) {
-	for {
+	if len(b.held) > 0 {
+		n := copy(p, b.held)
+		b.held = b.held[n:]
+		return n, nil
+	}
+	for b.end == nil {
 		n, err := b.data.Read(p)
 		b.received += int64(n)
 		if b.seen != nil {
@@ -89,6 +97,7 @@ func (b *body) receive(p []byte) (int, error) {
 			return n, err
 		}
 	}
+	return 0, b.end
 }
 
 // Read implements io.Reader.
@@ -188,6 +197,14 @@ func (b *body) complete() error {
 			return err
 		}
 	}
+	if b.proving {
+		return io.EOF
+	}
+	return b.conclude()
+}
+
+// conclude sends what is to be sent after a complete transfer.
+func (b *body) conclude() error {
 	if err := b.a.quote(b.s, b.a.opt.PostQuote); err != nil {
 		return err
 	}
@@ -198,6 +215,9 @@ func (b *body) complete() error {
 // endOfRange handles the end of the requested range. If it is also the end of the file,
 // the transfer is checked for completeness; otherwise Close aborts the transfer.
 func (b *body) endOfRange() error {
+	if b.end != nil {
+		return b.end
+	}
 	if b.start() > 0 {
 		return b.endOfPart()
 	}
@@ -228,8 +248,8 @@ func (b *body) release() {
 }
 
 // Close implements io.Closer. It aborts a transfer that has not ended, within one second. The
-// session of such a transfer is reused only if the requested range was received, and the
-// server replies in that time.
+// session of such a transfer is reused only if the requested range was received, or the server is
+// known to obey REST, and it replies in that time.
 func (b *body) Close() error {
 	b.swap.Lock()
 	b.data.Close() // unblocks Read
@@ -239,7 +259,7 @@ func (b *body) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
 	}
-	if b.left == 0 && b.free != nil && b.s.last != nil {
+	if b.free != nil && !b.s.tainted && b.s.entry != "" && (b.left == 0 || b.end != nil || b.s.restarts) {
 		b.s.abandon()
 	}
 	b.release()
@@ -298,6 +318,9 @@ const (
 
 // splice implements WriteTo with a move.
 func (b *body) splice(do move, w io.Writer) (total int64, err error) {
+	if total, err = io.CopyN(w, b, int64(len(b.held))); err != nil {
+		return total, err
+	}
 	progress := time.Now()
 	for {
 		n, err := b.spliceSome(do, progress)
@@ -319,7 +342,7 @@ func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err == nil && b.left == 0 {
+	if b.err == nil && (b.left == 0 || b.end != nil) {
 		b.err = b.endOfRange()
 	}
 	if b.err == nil {

@@ -30,6 +30,7 @@ type control struct {
 	welcome          string // the reply 230 to the login
 	message          string // the reply to the last CWD
 	announced        int64  // the size in the preliminary reply, or -1
+	rest             int64  // what follows, by the same reply, within kbytesPrecision; or -1
 	phase            phase
 	began            bool // the access has changed something, or a transfer has started
 	triedAlternative bool // the alternative to USER has been sent
@@ -363,7 +364,7 @@ var completion = map[fetch.Op]string{
 // servers send only the final reply.
 func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	c.began = true
-	c.announced = announcedSize(r.Text)
+	c.announced, c.rest = announcedSize(r.Text), announcedRest(r.Text)
 	c.phase = transferring
 	if r.Class() == 2 {
 		c.phase = transferred

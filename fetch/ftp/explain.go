@@ -242,6 +242,9 @@ func (n *notes) addNotes() {
 	if n.a.ascii() && !localCRLF {
 		say("line ends are converted from CR LF to LF")
 	}
+	if n.a.req.Offset != 0 && n.a.lead == 0 {
+		say("if nothing shows that the server obeys REST, one or two more transfers compare what comes with the beginning of the file, once a session")
+	}
 	if n.a.loc.Type == 0 && n.a.verb == "RETR" {
 		say("the URL has no typecode; type " + string(n.a.typ) + " is assumed (RFC 1738 section 3.2.3)")
 	}

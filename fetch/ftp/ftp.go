@@ -131,14 +131,17 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		f.release(s)
 	} else {
 		body := newBody(s, a, b, restart, f.release)
-		if res.Lead, err = body.readLead(); err != nil {
+		if res.Lead, err = body.readLead(); err == nil {
+			body, err = f.proveStart(body, restart)
+		}
+		if err != nil {
 			_ = body.Close()
 			return nil, err
 		}
 		res.Body = body
 	}
 	if body, ok := res.Body.(*body); ok && a.hidden && a.verb == "LIST" && !f.listsHidden.has(a.server()) {
-		if a, res.Body, err = f.prove(a, body, restart); err != nil {
+		if a, res.Body, err = f.proveHidden(a, body, restart); err != nil {
 			return nil, err
 		}
 	}

@@ -109,7 +109,8 @@ func TestExactRange(t *testing.T) {
 	if err != nil || got != "one\nline two\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "CWD a", "CWD b", "TYPE I", "EPSV", "REST 5", "RETR c.txt", "QUIT")
+	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "CWD a", "CWD b", "TYPE I", "EPSV", "REST 5", "RETR c.txt",
+		"REST 0", "EPSV", "RETR c.txt", "QUIT") // without SIZE, nothing else shows that the server obeys
 }
 
 func TestDefaultSequence(t *testing.T) {

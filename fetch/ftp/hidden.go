@@ -25,9 +25,9 @@ func (f *Fetcher) asksHidden(a *access) bool {
 // maxProof is how many bytes of a listing are read at most before it counts as that of the directory.
 const maxProof = 1 << 20
 
-// prove returns the listing of the directory, and its access: all, by "LIST -a", or if that is another
+// proveHidden returns the listing of the directory, and its access: all, by "LIST -a", or if that is another
 // one, a listing by LIST.
-func (f *Fetcher) prove(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
+func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
 	listed := begin(all)
 	refused := refusal(listed.err) && len(listed.text) == 0
 	switch {

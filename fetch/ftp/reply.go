@@ -146,6 +146,20 @@ func announcedSize(text string) int64 {
 	return n
 }
 
+// kbytesPrecision is how exact announcedRest is, in bytes.
+const kbytesPrecision = 52
+
+// announcedRest returns the number of bytes that Pure-FTPd states will follow, rounded, in
+// "150 7215.4 kbytes to download"; -1 if there is no such number.
+func announcedRest(text string) int64 {
+	number, ok := strings.CutSuffix(text[strings.LastIndexByte(text, '\n')+1:], " kbytes to download")
+	n, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || n < 0 || n >= 1<<50 {
+		return -1
+	}
+	return int64(n * 1024)
+}
+
 // shortfalls are phrases in the last reply to a transfer, in lower case, by which servers say that
 // they have left something out, although the code of the reply is that of a success.
 var shortfalls = []struct {

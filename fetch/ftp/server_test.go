@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +27,8 @@ type hostile struct {
 	packets  bool              // a packet is one command, whatever it contains
 	mute     bool              // after such a packet it replies to nothing, as that of curl's tests
 	silent   bool              // nor does it reply to the packet
+	restarts bool              // REST counts
+	keeps    bool              // also for the next transfer, if this one is ended early
 	single   bool              // the next client is greeted when the previous connection has ended
 
 	net      memnet.Network
@@ -112,6 +115,7 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 	}()
 	say(c, h.greeting, "220 ready\r\n")
 	lines := bufio.NewReader(c)
+	offset := 0
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -147,8 +151,13 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 			}
 			say(c, h.on[verb], text)
 		case "RETR", "LIST", "NLST", "STOR", "APPE":
-			h.transfer(ctx, c, data, verb)
+			if ended := h.transfer(ctx, c, data, verb, min(offset, len(h.data))); !ended || !h.keeps {
+				offset = 0
+			}
 		default:
+			if _, arg, _ := strings.Cut(strings.TrimSpace(line), " "); verb == "REST" && h.restarts {
+				offset, _ = strconv.Atoi(arg)
+			}
 			say(c, h.on[verb], map[string]string{
 				"USER": "331 who\r\n", "PASS": "230 in\r\n", "PWD": "257 \"/\"\r\n", "CWD": "250 ok\r\n", "TYPE": "200 ok\r\n",
 				"SIZE": fmt.Sprintf("213 %d\r\n", len(h.data)), "MDTM": "213 20010203040506\r\n", "REST": "350 ok\r\n", "QUIT": "221 bye\r\n",
@@ -157,24 +166,26 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 	}
 }
 
-func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb string) {
+// transfer serves a transfer, and reports whether the client has ended it early.
+func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb string, offset int) (ended bool) {
 	say(c, h.first[verb], "150 here\r\n")
 	if l == nil || strings.HasPrefix(h.first[verb], "5") || strings.HasPrefix(h.first[verb], "4") {
-		return
+		return false
 	}
 	defer context.AfterFunc(ctx, func() { l.Close() })()
 	d, err := l.Accept()
 	if err != nil {
-		return
+		return false
 	}
 	defer context.AfterFunc(ctx, func() { d.Close() })()
 	if verb == "STOR" || verb == "APPE" {
 		io.Copy(io.Discard, d)
 	} else {
-		io.WriteString(d, h.data)
+		_, err = io.WriteString(d, h.data[offset:])
 	}
 	d.Close()
 	say(c, h.on[verb], "226 done\r\n")
+	return err != nil
 }
 
 // say sends text, or other if text is empty. If text is "-", it sends nothing.

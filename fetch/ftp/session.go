@@ -50,6 +50,7 @@ type session struct {
 	program        serverProgram  // the server, if its greeting shows it
 	proven         bool           // the server has answered two commands that arrived together
 	refused        bool           // the latest transfer, before its first byte
+	restarts       bool           // a transfer has shown that the server obeys REST
 
 	// Of the current access:
 	ctx    context.Context
@@ -411,7 +412,7 @@ func (s *session) isAbsent() bool {
 // never close a port that no transfer has used.
 func (s *session) tryTransfer(command string, do func() error) error {
 	s.ready, s.early = false, false
-	s.ctl.transfer, s.ctl.announced = command, -1
+	s.ctl.transfer, s.ctl.announced, s.ctl.rest = command, -1, -1
 	s.ctl.queue.withTransfer = s.withTransfer()
 	if s.later == 0 {
 		s.startPending()
@@ -461,16 +462,23 @@ func (s *session) finish(ask bool) error {
 
 // abandon ends a download whose rest is not needed: it closes the data connection and reads the
 // final reply, which is negative if the server has not sent everything. If no reply comes within
-// abortTime, the session cannot be reused.
-func (s *session) abandon() {
-	if s.entry == "" || s.tainted || s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
-		return // it is not reusable anyway
+// abortTime, the session cannot be used any more. It reports whether it can.
+func (s *session) abandon() bool {
+	if s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
+		return false
 	}
+	if s.last == nil { // it has ended
+		return true
+	}
+	defer func(limit time.Duration) { s.ctl.Limits.Reply = limit }(s.ctl.Limits.Reply)
 	s.ctl.Limits.Reply = min(cmp.Or(s.ctl.Limits.Reply, abortTime), abortTime)
 	_ = s.last.Close()
-	if s.ctl.Err == nil && s.ctl.phase == commanding {
-		s.last = nil
+	if s.ctl.Err != nil || s.ctl.phase != commanding {
+		return false
 	}
+	s.last = nil
+	s.dropData()
+	return true
 }
 
 // store uploads body.

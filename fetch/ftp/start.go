@@ -11,7 +11,8 @@ import (
 
 // Some servers reply to REST with 350 and send the file from its beginning. What shows where a
 // transfer started is the number of bytes up to the end of the file, the size in the reply to RETR,
-// and the bytes before those that the caller asked for, which it compares (Request.Lead).
+// and the bytes before those that the caller asked for, which it compares (Request.Lead). Without
+// these, the transfer is compared with one from the beginning (see Fetcher.proveStart).
 
 // start returns where the current transfer starts in the file.
 func (b *body) start() int64 { return max(b.from, b.a.req.Offset) }
@@ -34,14 +35,15 @@ func (b *body) readLead() ([]byte, error) {
 // checkStart checks, at the end of a transfer from an offset, that what came is the rest of the
 // file. If more came, the file must have grown: SIZE is sent again.
 func (b *body) checkStart() error {
-	switch {
-	case b.start() == 0 || b.received == b.expected:
+	if b.start() == 0 || b.expected < 0 {
 		return nil
-	case b.expected >= 0:
-		return b.checkGrowth()
-	case !b.led && (b.a.ascii() || b.s.ctl.announced != b.from+b.received): // some servers state the size of the whole file
-		b.noteStart()
 	}
+	if b.received != b.expected {
+		if err := b.checkGrowth(); err != nil {
+			return err
+		}
+	}
+	b.s.restarts = true
 	return nil
 }
 
@@ -85,12 +87,9 @@ func (b *body) wrongStart() error {
 
 // startKnown reports whether it is known, or checked by the caller, where the transfer started.
 func (b *body) startKnown() bool {
-	return b.led || b.size >= 0 && b.s.ctl.announced == b.size-b.start()
-}
-
-// noteStart notes that nothing shows where the download began.
-func (b *body) noteStart() {
-	b.a.trace.Note(fmt.Sprintf("cannot check that the server started at byte %d: its replies do not show it", b.start()))
+	rest, stated := b.size-b.start(), b.s.ctl.rest
+	return b.led || b.size >= 0 && (b.s.ctl.announced == rest ||
+		stated >= 0 && b.start() > 2*kbytesPrecision && max(rest-stated, stated-rest) <= kbytesPrecision)
 }
 
 // drainMax is how many bytes beyond a range are read to find out where the transfer started.
@@ -100,19 +99,12 @@ const drainMax = 16 << 10
 // is near, it reads up to it and checks the number of bytes.
 func (b *body) endOfPart() error {
 	after := b.expected - b.received
-	switch {
-	case b.expected >= 0 && after > 0 && b.startKnown():
-		return io.EOF
-	case b.expected < 0 || after > drainMax:
-		if !b.startKnown() {
-			b.noteStart()
-		}
+	if b.expected < 0 || after > drainMax || after > 0 && b.startKnown() {
 		return io.EOF
 	}
 	err := b.drain(max(0, after) + drainMax)
 	if err == nil {
-		b.s.abandon()
-		if b.s.last != nil {
+		if !b.s.abandon() {
 			return b.wrongStart()
 		}
 		err = b.checkGrowth()

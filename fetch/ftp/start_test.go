@@ -23,7 +23,7 @@ func numbered(n int) string {
 }
 
 // TestStart fetches parts from servers that reply to REST with 350 and ignore it, and from those that
-// obey. A part is right, or an error, or a note says that it could not be checked.
+// obey. From both the part is right, or it is an error and nothing is returned.
 func TestStart(t *testing.T) {
 	const size = 100_000
 	whole := numbered(size)
@@ -32,67 +32,74 @@ func TestStart(t *testing.T) {
 		offset, length int64
 		first          string // reply to RETR, "" for the number of bytes that follow
 		sizes          string // "no" refuses SIZE
-		obeyed, obeys  string // what a transfer leads to: "right", "noted"; "refused", "noted"
+		transfers      int    // from a server that obeys
+		refused        bool   // from one that ignores REST
 	}{
-		"rest":                      {offset: 60_000, obeyed: "right", obeys: "refused"},
-		"rest, size of the file":    {offset: 60_000, first: stated(size), obeyed: "right", obeys: "refused"},
-		"rest, no size":             {offset: 60_000, first: "150 ok", sizes: "no", obeyed: "noted", obeys: "noted"},
-		"rest, size only in 150":    {offset: 60_000, first: stated(size), sizes: "no", obeyed: "right", obeys: "noted"},
-		"last bytes":                {offset: -100, obeyed: "right", obeys: "refused"},
-		"nearly all":                {offset: 1, first: stated(size), obeyed: "right", obeys: "refused"},
-		"some of the last bytes":    {offset: -100, length: 50, first: "150 ok", obeyed: "right", obeys: "refused"},
-		"all of the last bytes":     {offset: -100, length: 100, first: "150 ok", obeyed: "right", obeys: "refused"},
-		"middle":                    {offset: 100, length: 100, obeyed: "right", obeys: "noted"},
-		"middle, nothing stated":    {offset: 100, length: 100, first: "150 ok", obeyed: "noted", obeys: "noted"},
-		"middle, size of the file":  {offset: 100, length: 100, first: stated(size), obeyed: "noted", obeys: "noted"},
-		"middle, near the end":      {offset: size - 10_000, length: 100, first: "150 ok", obeyed: "right", obeys: "refused"},
-		"middle, no size":           {offset: 100, length: 100, first: "150 ok", sizes: "no", obeyed: "noted", obeys: "noted"},
-		"beginning, nothing stated": {offset: 0, length: 100, first: "150 ok", obeyed: "right", obeys: "right"},
+		"rest":                       {offset: 60_000, transfers: 1},
+		"rest, size of the file":     {offset: 60_000, first: stated(size), transfers: 1},
+		"rest, no size":              {offset: 60_000, first: "150 ok", sizes: "no", transfers: 2},
+		"rest, size only in 150":     {offset: 60_000, first: stated(size), sizes: "no", transfers: 2},
+		"large rest":                 {offset: 30_000, first: "150 ok", transfers: 3},
+		"large rest, no size":        {offset: 30_000, first: "150 ok", sizes: "no", transfers: 3},
+		"large rest stated":          {offset: 30_000, transfers: 1},
+		"last bytes":                 {offset: -100, transfers: 1, refused: true},
+		"nearly all, and it repeats": {offset: 1, first: stated(size), transfers: 2},
+		"some of the last bytes":     {offset: -100, length: 50, first: "150 ok", transfers: 1, refused: true},
+		"some of the last few bytes": {offset: -40, length: 10, first: "150 ok", transfers: 1, refused: true},
+		"all of the last bytes":      {offset: -100, length: 100, first: "150 ok", transfers: 1, refused: true},
+		"middle":                     {offset: 100, length: 100, transfers: 1},
+		"middle, nothing stated":     {offset: 100, length: 100, first: "150 ok", transfers: 2},
+		"middle, size of the file":   {offset: 100, length: 100, first: stated(size), transfers: 2},
+		"middle, near the end":       {offset: size - 10_000, length: 100, first: "150 ok", transfers: 1, refused: true},
+		"middle, no size":            {offset: 100, length: 100, first: "150 ok", sizes: "no", transfers: 2},
+		"middle, as Pure-FTPd":       {offset: 50_000, length: 100, first: "150-Accepted\n150 48.8 kbytes to download", transfers: 1},
+		"middle, as Pure-FTPd, all":  {offset: 50_000, length: 100, first: "150-Accepted\n150 97.7 kbytes to download", transfers: 2},
+		"near the beginning, so":     {offset: 50, length: 100, first: "150-Accepted\n150 97.6 kbytes to download", transfers: 2},
+		"beginning, nothing stated":  {offset: 0, length: 100, first: "150 ok", transfers: 1},
 	} {
 		for _, ignores := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				srv := start(t, func(s *ftptest.Server) { s.InMemory = true })
-				if err := srv.Put("doc", []byte(whole)); err != nil {
-					t.Fatal(err)
-				}
-				want := tc.obeyed
-				if ignores {
-					srv.On("REST", 0, testserver.FromStart())
-					want = tc.obeys
-				}
-				if tc.first != "" {
-					srv.On("RETR", 1, testserver.Reply(tc.first))
-				}
-				if tc.sizes == "no" {
-					srv.On("SIZE", 0, testserver.Reply("502 no"))
-				}
-				defer srv.ResetFaults()
-				notes := 0
-				ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) {
-					if strings.Contains(text, "cannot check that the server started at byte") {
-						notes++
+			for how, get := range map[string]func(*testing.T, io.Reader) (string, error){
+				"read":   func(_ *testing.T, body io.Reader) (string, error) { b, err := io.ReadAll(body); return string(b), err },
+				"splice": splice,
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					srv := start(t, func(s *ftptest.Server) { s.InMemory, s.IgnoreREST = true, ignores })
+					if err := srv.Put("doc", []byte(whole)); err != nil {
+						t.Fatal(err)
 					}
-				}})
-				f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
-				defer f.Close()
-				got, err := read(ctx, f, &fetch.Request{Locator: parse(t, srv.URL+"/doc"), Offset: tc.offset, Length: tc.length})
-				from := (tc.offset + size) % size
-				part := whole[from:]
-				if tc.length > 0 {
-					part = part[:tc.length]
-				}
-				ok := map[string]bool{
-					"right":   err == nil && notes == 0 && got == part,
-					"noted":   err == nil && notes == 1 && (ignores || got == part),
-					"refused": errors.Is(err, fetch.ErrBadRange) && notes == 0,
-				}[want]
-				if !ok {
-					t.Errorf("%s, ignores REST %v: %d bytes, right %v, %d notes, %v; want %s", name, ignores, len(got), got == part, notes, err, want)
-				}
-				if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
-					t.Errorf("%s, ignores REST %v: afterwards %q, %v", name, ignores, got, err)
-				}
-			})
+					if tc.first != "" && (!ignores || !strings.Contains(tc.first, "48.8")) { // it would be a lie
+						srv.On("RETR", 0, testserver.Reply(tc.first))
+					}
+					if tc.sizes == "no" {
+						srv.On("SIZE", 0, testserver.Reply("502 no"))
+					}
+					f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}}
+					defer f.Close()
+					res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/doc"), Offset: tc.offset, Length: tc.length})
+					if err != nil {
+						t.Fatalf("%s, ignores REST %v: %v", name, ignores, err)
+					}
+					got, err := get(t, res.Body)
+					res.Close()
+					part := whole[(tc.offset+size)%size:]
+					if tc.length > 0 {
+						part = part[:tc.length]
+					}
+					if refused := ignores && tc.refused; refused && (got != "" || !errors.Is(err, fetch.ErrBadRange)) || !refused && (got != part || err != nil) {
+						t.Errorf("%s, ignores REST %v, %s: %d bytes, right %v, %v", name, ignores, how, len(got), got == part, err)
+					}
+					if n := count(sent(srv), "RETR doc"); !ignores && n != tc.transfers {
+						t.Errorf("%s, %s: %d transfers, want %d", name, how, n, tc.transfers)
+					}
+					srv.ResetFaults()
+					if got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/x.txt")}); err != nil || got != "top\n" {
+						t.Errorf("%s, ignores REST %v, %s: afterwards %q, %v", name, ignores, how, got, err)
+					}
+					if n := count(sent(srv), "USER anonymous"); n != 1 {
+						t.Errorf("%s, ignores REST %v, %s: %d logins", name, ignores, how, n)
+					}
+				})
+			}
 		}
 	}
 }
