@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -43,8 +42,7 @@ func TestHiddenFiles(t *testing.T) {
 					}
 				}
 				for name := range want {
-					local := strings.ReplaceAll("/"+name, "/.", "/_.")
-					if b, err := os.ReadFile(c.Dir + strings.ReplaceAll(local, "/-", "/_-")); string(b) != name || err != nil {
+					if b, err := os.ReadFile(filepath.Join(c.Dir, name)); string(b) != name || err != nil {
 						t.Errorf("%q %v", b, err)
 					}
 				}

@@ -120,7 +120,7 @@ func (g *Getter) GetFile(dst string, u *url.URL) error {
 // record of that is in dst, in the directory ".fetch1738".
 //
 // No file is written outside of dst. Names that are not safe are changed: none begins with a dot, and
-// "what?" becomes "what_". The paths in the copy of a gopher site are the selectors; a menu is the
+// "what?" becomes "what%3F". The paths in the copy of a gopher site are the selectors; a menu is the
 // file gophermap. Links, devices and items on other servers are skipped.
 func (g *Getter) Get(dst string, u *url.URL) error {
 	s, err := g.start(u)

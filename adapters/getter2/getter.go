@@ -113,7 +113,7 @@ func (g *Getter) GetFile(ctx context.Context, req *getter.Request) error {
 // record of that is in req.Dst, in the directory ".fetch1738".
 //
 // No file is written outside of req.Dst. Names that are not safe are changed: none begins with a dot, and
-// "what?" becomes "what_". The paths in the copy of a gopher site are the selectors; a menu is the
+// "what?" becomes "what%3F". The paths in the copy of a gopher site are the selectors; a menu is the
 // file gophermap. Links, devices and items on other servers are skipped.
 func (g *Getter) Get(ctx context.Context, req *getter.Request) error {
 	s, err := g.start(ctx, req.URL(), req)

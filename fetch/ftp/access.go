@@ -294,7 +294,7 @@ func (a *access) command(name string) string {
 		return command(a.opt.ListCommand, name)
 	}
 	if a.hidden && a.verb == "LIST" {
-		return command("LIST -a", name)
+		return command(listAll, name)
 	}
 	return command(string(a.verb), name)
 }

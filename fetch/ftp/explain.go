@@ -235,7 +235,7 @@ func (n *notes) addNotes() {
 	if n.a.verb == "MLSD" {
 		list := "LIST"
 		if n.a.hidden {
-			list = "LIST -a"
+			list = listAll
 		}
 		say("if the reply to FEAT does not list MLST with the fact type*, " + list + " is sent")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -14,6 +15,9 @@ import (
 // it has the option -a of ls. To other servers "-a" is a name: they refuse it, or list nothing, or
 // something else. So the first listing of a server by "LIST -a" must prove that it is that of the
 // directory: it has an entry ".", or all entries of a listing by LIST.
+
+// listAll is LIST with the option that includes hidden files.
+const listAll = "LIST -a"
 
 // asksHidden reports whether the access may send "LIST -a". Then it may send LIST, too, with all
 // commands before and after it.
@@ -52,7 +56,8 @@ func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, i
 	}
 	switch {
 	case !refused && visible.err == io.EOF && visible.isPartOf(listed):
-		if _, isName := visible.names["-a"]; len(visible.names) > 0 && !isName {
+		_, option, _ := strings.Cut(listAll, " ")
+		if _, isName := visible.names[option]; len(visible.names) > 0 && !isName {
 			f.listsHidden.add(a.server())
 		}
 		_ = visible.Close()
@@ -66,7 +71,7 @@ func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, i
 // noteHides remembers that the server takes "-a" for a name.
 func (a *access) noteHides() {
 	if !a.hidesFiles.add(a.server()) {
-		a.trace.Note("the server does not support LIST -a; files whose names begin with a dot may be missing")
+		a.trace.Note("the server does not support " + listAll + "; files whose names begin with a dot may be missing")
 	}
 }
 

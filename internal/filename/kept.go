@@ -55,7 +55,7 @@ func (n Naming) keeps(name string) bool {
 		return false
 	}
 	decoded := decode(name)
-	return decoded == name || strings.ContainsAny(decoded, "/\x00") || n.keeps(decoded) || n.encode(decoded) != name
+	return decoded == name || strings.ContainsAny(decoded, "/\x00") || n.encode(decoded) != name || n.keeps(decoded)
 }
 
 // permits reports whether a file may have a name.

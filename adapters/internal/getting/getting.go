@@ -157,7 +157,7 @@ func (s *Session) Tree(dst string, maxDelete int) error {
 	if err := os.MkdirAll(dst, 0o755&^s.Umask); err != nil {
 		return err
 	}
-	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Delete: true, MaxDelete: maxDelete}
+	m := mirror.Mirror{Fetcher: s, Start: s.req.Locator, Dir: dst, Names: mirror.ChangeNames, Delete: true, MaxDelete: maxDelete}
 	_, err := m.Run(s.ctx)
 	if s.Umask == 0 {
 		return err

@@ -180,7 +180,7 @@ func (s *suite) schemes(t *testing.T) {
 		"pub/deep/er/a.html":    "<p>\n",
 		"pub/deep/er/gophermap": "ha.html\t/pub/deep/er/a.html\t" + host + "\t" + port + "\r\n",
 	}
-	pub := map[string]string{"motd.txt": "hello\n", "what_.txt": "why\n", "deep/er/a.html": "<p>\n"}
+	pub := map[string]string{"motd.txt": "hello\n", "what%3F.txt": "why\n", "deep/er/a.html": "<p>\n"}
 	for src, want := range map[string]map[string]string{
 		ftp.URL + "/pub": pub, ftp.URL + "/pub/": pub, ftp.URL + "/pub;type=d": pub, "ftp::" + ftp.URL + "/pub": pub,
 		ftp.URL + "//pub/deep":                  {"er/a.html": "<p>\n"},
@@ -315,7 +315,7 @@ func (s *suite) update(t *testing.T) {
 	if err := s.getTo(t, dir, Dir, first.URL); err != nil {
 		t.Fatal(err)
 	}
-	check(t, "updated", dir, map[string]string{"README": "read this\n", "pub/motd.txt": "hello\n", "pub/what_.txt": "why\n", "pub/deep/er/a.html": "<p>\n", "mine": "mine"})
+	check(t, "updated", dir, map[string]string{"README": "read this\n", "pub/motd.txt": "hello\n", "pub/what%3F.txt": "why\n", "pub/deep/er/a.html": "<p>\n", "mine": "mine"})
 	if n := strings.Count(first.Transcript().String(), "C: RETR"); n != 1 {
 		t.Errorf("%d files were fetched", n)
 	}
