@@ -21,7 +21,7 @@ func TestExtractMemory(t *testing.T) {
 		if code := run(t.Context(), []string{"extract"}, stdio.Streams{In: text, Out: &out, Err: io.Discard}); code != 0 {
 			t.Errorf("code %d", code)
 		}
-	}); got > 8<<20 {
+	}); got > 16<<20 { // what is garbage depends on how often it is collected
 		t.Errorf("%d MiB of text took %d octets of memory", lines*len(line)>>20, got)
 	}
 	if want := lines * len("http://host.example/a/url?in=it\n"); out.n != want {

@@ -127,6 +127,7 @@ var variable = []struct {
 	{regexp.MustCompile(`^ LANG (C|[a-z]{2}_).*`), " LANG C.UTF-8*"},
 	{regexp.MustCompile(`Version: Linux \S+`), "Version: Linux 6.1"},
 	{regexp.MustCompile(`sent \d+ bytes`), "sent N bytes"},
+	{regexp.MustCompile(`\bof \d+ allowed`), "of 50 allowed"}, // -c of Pure-FTPd
 	// Pure-FTPd has one line or two, for no reason that the client can see.
 	{regexp.MustCompile(`^150-Accepted data connection$`), Omit},
 	{regexp.MustCompile(`^150 The computer is your friend\. Trust the computer$`), "150 Accepted data connection"},

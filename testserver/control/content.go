@@ -225,8 +225,7 @@ func listUploads(s *server, w http.ResponseWriter, r *http.Request) error {
 	if user != "" {
 		uploads, query = func() map[string][]byte { return s.common.UploadsOf(user) }, "?user="+url.QueryEscape(user)
 	}
-	list := []upload{}
-	stored := uploads()
+	list, stored := []upload{}, uploads()
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		var path strings.Builder
 		for part := range strings.SplitSeq(name, "/") {

@@ -105,7 +105,7 @@ FEAT => 211-Features:
  MFMT
  MLST type*;size;modify;perm;
  REST
-opts mlst Perm;SIZE;none;size;unix.mode; => 200 MLST OPTS perm;size;
+opts mlst Perm;perm;SIZE;none;unix.mode; => 200 MLST OPTS perm;size;
 MLST motd.txt => 250-Listing
  size=12;perm=radfw; /motd.txt
 250 End
