@@ -100,7 +100,7 @@ func (p *planner) home() error {
 }
 
 func (p *planner) cwd(dir string) error {
-	if p.access.opt.CreateDirs || isUpload(p.access.verb) && p.mayChange(dir) {
+	if p.access.opt.CreateDirs || looksFor(p.access) && p.mayChange(dir) {
 		return errNotPlannable
 	}
 	return p.add("CWD " + dir)

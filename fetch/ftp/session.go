@@ -34,6 +34,7 @@ type session struct {
 	peer           netip.AddrPort // of the control connection; invalid if connected through a proxy
 	dirs           []string       // arguments of CWD since the login directory
 	dirUnknown     bool           // dirs is not valid
+	unseen         bool           // one of dirs may have another name on the server: it was not found in a listing, or not looked for
 	typ            byte           // current TYPE; 0 if not known
 	feats          features       // nil until FEAT has been sent
 	utf8           bool           // OPTS UTF8 ON was sent, or the server does not have it
@@ -255,7 +256,7 @@ func (s *session) quote(line string) (talk.Reply, error) {
 }
 
 func (s *session) remaining(dirs []string) ([]string, bool) {
-	if n := len(s.dirs); !s.dirUnknown && n <= len(dirs) && slices.Equal(s.dirs, dirs[:n]) {
+	if n := len(s.dirs); !s.dirUnknown && !(s.unseen && looksFor(s.access)) && n <= len(dirs) && slices.Equal(s.dirs, dirs[:n]) {
 		return dirs[n:], true
 	}
 	return dirs, false
@@ -272,23 +273,20 @@ func (s *session) home() error {
 		// No directory can be reached any more.
 		return s.ctl.Fail(err)
 	}
-	s.dirs, s.dirUnknown = nil, false
+	s.dirs, s.dirUnknown, s.unseen = nil, false, false
 	return nil
 }
 
 func (s *session) cwd(dir string) error {
-	listed := true
-	if isUpload(s.access.verb) { // else it is stored in another directory
-		var err error
-		if listed, err = s.lists(dir); err != nil {
-			return err
-		}
+	listed, err := s.lists(dir) // else it is stored in another directory
+	if err != nil {
+		return err
 	}
 	if err := s.trySpellings(dir, func() error { return s.failure(s.conn.ChangeDir(s.spelled(dir))) }); err != nil {
 		return err
 	}
 	s.dirs = append(s.dirs, dir)
-	if !listed {
+	if s.unseen = s.unseen || !listed || !looksFor(s.access) && s.mayChange(dir); !listed {
 		return s.access.fail("CWD", notListed(dir))
 	}
 	return nil

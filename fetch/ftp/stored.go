@@ -18,15 +18,15 @@ import (
 // end, with "_" in place of a TAB, or in another charset. They change the name in SIZE and CWD in the
 // same way, so that only a listing shows it.
 
+// looksFor reports whether the access looks in listings for the names that it sends.
+func looksFor(a *access) bool { return isUpload(a.verb) && !a.exact && !a.opt.Unchecked }
+
 // mayChange reports whether there are servers that change a name: one with characters that are special
 // for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are changed by
-// servers without UTF8 only.
+// servers without UTF8 only. As long as the reply to FEAT is not known, the server may be one.
 func (s *session) mayChange(name string) bool {
-	if s.access.exact || s.access.opt.Unchecked {
-		return false
-	}
 	_, knowsUTF8 := s.feats["UTF8"]
-	return isBeyondASCII(name) && s.feats != nil && !knowsUTF8 ||
+	return isBeyondASCII(name) && !knowsUTF8 ||
 		!utf8.ValidString(name) || strings.ContainsAny(name, `"\:`) || strings.ContainsFunc(name, unicode.IsControl) ||
 		strings.Trim(name, " ") != name || strings.HasSuffix(name, ".")
 }
@@ -36,12 +36,16 @@ func notListed(name string) error {
 	return &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the server accepts the name %q, but does not list it: it may have changed the name; choose another one", path.Base(name))}
 }
 
+// maxListing is how many bytes of a listing are read at most to find a name. A server that sends more is
+// assumed never to stop.
+const maxListing = 64 << 20
+
 // lists reports whether a directory lists a name that servers may change. It reports true if the
 // listing does not show it: if the server refuses to list, lists nothing or a part only, or may leave
 // out the name because it begins with a dot. The error is that of the session.
 func (s *session) lists(name string) (bool, error) {
 	dir, base := path.Split(strings.TrimRight(name, "/"))
-	if !s.mayChange(base) || base == "." || base == ".." {
+	if !looksFor(s.access) || !s.mayChange(base) || base == "." || base == ".." {
 		return true, nil
 	}
 	if dir != "/" {
@@ -53,7 +57,7 @@ func (s *session) lists(name string) (bool, error) {
 	} else if facts {
 		verb = "MLSD"
 	}
-	line := command(verb, dir)
+	line := command(verb, s.spelled(dir))
 	err := s.transfer(line, func() (err error) {
 		s.last, err = s.conn.RetrFrom("", 0)
 		return err
@@ -61,14 +65,15 @@ func (s *session) lists(name string) (bool, error) {
 	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
 	if err == nil {
 		parser := ftplist.Parser{Dirs: []string{"./", dir + "/", "./" + dir + "/"}, Now: time.Now()}
-		lines := wire.NewLineReader(s.data, s.access.limits.Line)
+		text := &io.LimitedReader{R: s.data, N: maxListing}
+		lines := wire.NewLineReader(text, s.access.limits.Line)
 		for end := error(nil); end == nil; {
 			var line []byte
 			var parsed []ftplist.Line
 			if line, end = lines.ReadLine(); end == nil {
 				parsed = parser.Add(string(wire.TrimEOL(line)))
 			} else {
-				parsed, partial = parser.End(), partial || end != io.EOF
+				parsed, partial = parser.End(), partial || end != io.EOF || text.N <= 0
 			}
 			for _, l := range parsed {
 				entry := l.Class == ftplist.Entries

@@ -22,17 +22,18 @@ func (s *session) spelled(name string) string {
 // trySpellings calls do, which sends a name as spelled. If the server refuses a name that begins
 // with ~, do is called once more, for the other spelling. The session keeps the one that succeeds.
 func (s *session) trySpellings(name string, do func() error) error {
-	err := do()
+	tried := s.dotted
+	err := do() // which may send SIZE, too, and so find the other spelling
 	if e, ok := errors.AsType[*fetch.Error](err); !ok || !slices.Contains([]int{530, 550, 553}, e.Code) {
 		return err
 	}
 	if stored := isTransfer(s.ctl.verb) && s.data.begun(); stored || s.access.exact || !strings.HasPrefix(name, "~") {
 		return err // data that was sent cannot be sent again
 	}
-	s.dotted = !s.dotted
+	s.dotted = !tried
 	again := do()
 	if refusal(again) {
-		s.dotted = !s.dotted
+		s.dotted = tried
 		return err
 	}
 	return again
