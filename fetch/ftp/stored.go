@@ -40,10 +40,22 @@ func notListed(name string) error {
 // assumed never to stop.
 const maxListing = 64 << 20
 
-// lists reports whether a directory lists a name that servers may change. It reports true if the
+// lists reports whether each part of a path that servers may change is listed in its directory.
+func (s *session) lists(name string) (bool, error) {
+	for at := range len(name) {
+		if at > 0 && name[at] == '/' {
+			if listed, err := s.listsLast(name[:at]); err != nil || !listed {
+				return listed, err
+			}
+		}
+	}
+	return s.listsLast(name)
+}
+
+// listsLast reports whether a directory lists a name that servers may change. It reports true if the
 // listing does not show it: if the server refuses to list, lists nothing or a part only, or may leave
 // out the name because it begins with a dot. The error is that of the session.
-func (s *session) lists(name string) (bool, error) {
+func (s *session) listsLast(name string) (bool, error) {
 	dir, base := path.Split(strings.TrimRight(name, "/"))
 	if !looksFor(s.access) || !s.mayChange(base) || base == "." || base == ".." {
 		return true, nil

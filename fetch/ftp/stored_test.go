@@ -66,6 +66,9 @@ func TestChangedNames(t *testing.T) {
 		{"old\t/x", false, Options{}, nil},
 		{"/old\t/x", true, Options{Method: SingleCWD}, changing},
 		{"/old\t/x", false, Options{Method: SingleCWD}, nil},
+		{"old\t/x", true, Options{Method: NoCWD}, changing},
+		{"old\t/sub/x", true, Options{Method: SingleCWD}, changing},
+		{"old\t/sub/x", false, Options{Method: NoCWD}, nil},
 		{"a/../x", false, Options{}, changing},
 		{"a/../x", false, Options{Method: NoCWD}, changing},
 		{"d\t/x", false, Options{CreateDirs: true}, nil},
@@ -93,7 +96,7 @@ func TestChangedNames(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%q", tc.name), func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) {
-				s.Content = fstest.MapFS{"a/b/c": {}, "other": {}, "old\t/c": {}}
+				s.Content = fstest.MapFS{"a/b/c": {}, "other": {}, "old\t/c": {}, "old\t/sub/c": {}}
 				if tc.prepare != nil {
 					tc.prepare(s)
 				}
@@ -108,7 +111,7 @@ func TestChangedNames(t *testing.T) {
 			case !tc.changed && (err != nil || string(srv.Uploads()[strings.TrimPrefix(path.Clean(tc.name), "/")]) != "stored\n"):
 				t.Errorf("%v, stored %q", err, srv.Uploads())
 			}
-			if in := srv.Uploads(); tc.changed && strings.Contains(tc.name, "\t/") && len(in) > 0 {
+			if in := srv.Uploads(); tc.changed && tc.opt.Method != NoCWD && strings.Contains(tc.name, "\t/") && len(in) > 0 {
 				t.Errorf("stored in a directory of another name: %q", in)
 			}
 		})
