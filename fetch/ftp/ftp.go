@@ -103,8 +103,8 @@ type Info struct {
 	Names bool
 	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
 	Facts bool
-	// Hides reports that names which begin with a dot may be missing in a listing: it is by LIST
-	// without the option -a, or by NLST, and has none. It is valid when the loop over Items has ended.
+	// Hides reports that names which begin with a dot may be missing in a listing: it is by LIST or
+	// NLST, and has none, not even an entry ".". It is valid when the loop over Items has ended.
 	Hides bool
 
 	unread *fetch.Error // see UnreadError

@@ -22,7 +22,7 @@ import (
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
 	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST"
-	info.Hides = !info.Facts && !a.hidden
+	info.Hides = !info.Facts
 	return func(yield func(fetch.Item, error) bool) {
 		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
 		dir, paths := a.listed(info.EntryPath)
