@@ -376,7 +376,21 @@ func TestOneNameOnTheServer(t *testing.T) {
 	ran(t, m, mirror.Summary{New: 3, Renamed: 2})
 	m.Names, m.Upload, m.Delete = mirror.UsualNames, new(mirror.Upload), true
 	write(t, m.Dir, map[string]string{".htaccess": "allow", "%2Ehtaccess": "deny all", ".d/x": "other", ".d/y": "y"})
+	var failed, missing []string
+	m.Report = func(e mirror.Event) {
+		switch e.Action {
+		case mirror.Failed:
+			failed = append(failed, e.File)
+		case mirror.Missing:
+			missing = append(missing, e.File)
+		}
+	}
 	got, err := m.Run(t.Context())
+	slices.Sort(failed)
+	slices.Sort(missing)
+	if want := []string{"%2Ed/x", "%2Ehtaccess", ".d/x", ".htaccess"}; !slices.Equal(failed, want) || !slices.Equal(missing, want) {
+		t.Errorf("failed %q, missing %q", failed, missing)
+	}
 	if err == nil || got.Failed != 4 || got.New != 1 || got.Gone > 0 || !strings.Contains(err.Error(), `same name on the server, ".`) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -83,6 +83,8 @@ type Event struct {
 	Octets int64
 	Err    error
 	Name   string // on the server, of Renamed
+
+	local string // the path in Dir, if File may be that of several files
 }
 
 // What is the kind of an Event.
@@ -199,7 +201,7 @@ func (r *run) end(ctx context.Context, p *plan) error {
 	}
 	for _, f := range r.files {
 		if f.failed || planned[f] && !f.placed {
-			r.report(Event{What: Missing, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+			r.report(Event{What: Missing, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: f.size})
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -212,7 +214,7 @@ func (r *run) end(ctx context.Context, p *plan) error {
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.File = cmp.Or(r.renamed[e.File], e.File)
+	e.File = cmp.Or(e.local, r.renamed[e.File], e.File)
 	if e.What == Failed {
 		r.failed++
 		if r.err == nil {

@@ -178,7 +178,9 @@ func (r *run) batches(files []*file) (all []batch) {
 // failFile is fail for a file, which is then not placed.
 func (r *run) failFile(ctx context.Context, f *file, err error) {
 	f.failed = true
-	r.fail(ctx, f.path, false, err)
+	if ctx.Err() == nil {
+		r.report(Event{What: Failed, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: -1, Err: err})
+	}
 }
 
 // sendBatch sends the files of a batch and gives them their names. If it returns an error that says
