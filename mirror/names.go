@@ -3,6 +3,7 @@ package mirror
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -30,8 +31,9 @@ const (
 	// An Upload of a copy sends files under their names on the server from which they came. If that
 	// is another one than Start, only those that a copy would keep get their names back.
 	UsualNames Names = iota
-	// KeepNames keeps all names that a file can have. An Upload sends all files of a copy under
-	// their names on the server from which they came.
+	// KeepNames keeps all names that a file can have. An Upload sends the files of a copy under their
+	// names on the server from which they came, unless that is another one than Start and no copy
+	// keeps the name.
 	KeepNames
 	// ChangeNames also changes names that begin with ".", "-" or "~", and those that some system
 	// cannot have. An Upload sends files under the names that they have here.
@@ -78,6 +80,8 @@ func (r *run) nameFolder(f folder, dir string) {
 
 var (
 	errOfOther = errors.New("such a name can have other effects on another server than that of the copy; Mirror.Names KeepNames sends it")
+	errNoName  = errors.New("no copy has such a name, and on another server than that of the copy it can have other effects")
+	errLeads   = errors.New("on a server where a backslash separates folders, such a name leads to another folder")
 	errOwnName = errors.New("such names are those of files of this program")
 	errTwo     = errors.New("the copy has two files or folders of the server in its place")
 )
@@ -167,6 +171,10 @@ func (s *serverNames) refuse(name string) error {
 	switch {
 	case strings.HasPrefix(fold(name), fold(Folder)):
 		return errOwnName
+	case slices.Contains(strings.Split(name, `\`), ".."):
+		return errLeads
+	case !s.same && (filename.Naming{Keep: filename.KeepAll}).Name(name) != name:
+		return errNoName
 	case !s.same && s.elsewhere.Name(name) != name:
 		return errOfOther
 	}

@@ -327,11 +327,11 @@ func TestEarlierCopy(t *testing.T) {
 // effects on another server.
 func TestForeignManifest(t *testing.T) {
 	skipOnWindows(t)
-	files := map[string]string{"_.ssh/keys": "k", "_.htaccess": "deny", "index.html": "i", "_": "dots", "a_b": "slash", "..%5Cx": "back", "%2Efetch1738": "own"}
+	files := map[string]string{"_.ssh/keys": "k", "_.htaccess": "deny", "index.html": "i", "_": "dots", "a_b": "slash", "..%5Cx": "up", "a%5Cx": "back", "%2Efetch1738": "own"}
 	lines := func(at string) string {
 		text := fmt.Sprintf("{\"url\":%q,\"size\":-1,\"start\":true}\n", at+"/")
 		for file, path := range map[string]string{
-			"_.ssh/keys": ".ssh/keys", "_.htaccess": ".htaccess", "index.html": ".forward", "_": "..", "a_b": "a%2Fb", "..%5Cx": "..%5Cx", "%2Efetch1738": ".fetch1738",
+			"_.ssh/keys": ".ssh/keys", "_.htaccess": ".htaccess", "index.html": ".forward", "_": "..", "a_b": "a%2Fb", "..%5Cx": "..%5Cx", "a%5Cx": "a%5Cx", "%2Efetch1738": ".fetch1738",
 		} {
 			text += fmt.Sprintf("{\"url\":%q,\"file\":%q,\"size\":1,\"sha256\":\"00\"}\n", at+"/"+path, file)
 		}
@@ -343,7 +343,7 @@ func TestForeignManifest(t *testing.T) {
 		names mirror.Names
 		want  []string
 	}{
-		{"same", true, mirror.UsualNames, []string{"_.ssh", ".ssh", "_.htaccess", ".htaccess", "..%5Cx", `..\x`}},
+		{"same", true, mirror.UsualNames, []string{"_.ssh", ".ssh", "_.htaccess", ".htaccess", "a%5Cx", `a\x`}},
 		{"other", false, mirror.UsualNames, []string{"_.htaccess", ".htaccess"}},
 		{"other, kept", false, mirror.KeepNames, []string{"_.ssh", ".ssh", "_.htaccess", ".htaccess"}},
 		{"changed", true, mirror.ChangeNames, nil},
@@ -357,6 +357,11 @@ func TestForeignManifest(t *testing.T) {
 			}
 			write(t, m.Dir, map[string]string{mirror.ManifestFile: lines(at)})
 			m.Names = tc.names
+			m.Report = func(e mirror.Event) {
+				if e.Err != nil && tc.names == mirror.KeepNames && strings.Contains(e.Err.Error(), "KeepNames") {
+					t.Errorf("KeepNames is advised with KeepNames: %v", e.Err)
+				}
+			}
 			got, err := m.Run(t.Context())
 			if err != nil || got.New != len(files) || got.Renamed != len(tc.want)/2 {
 				t.Errorf("%+v, %v", got, err)
