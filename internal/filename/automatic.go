@@ -37,11 +37,16 @@ var automatic = slices.Concat(
 // isAutomatic reports whether programs look for a file of this name by themselves. Many file systems
 // ignore case, and HFS+ also these invisible characters: ".g\u200Cit" is ".git" there.
 func isAutomatic(name string) bool {
-	name = strings.Map(func(r rune) rune {
+	name = visible(name)
+	return slices.ContainsFunc(automatic, func(known string) bool { return strings.EqualFold(known, name) })
+}
+
+// visible returns a name without the characters that HFS+ ignores.
+func visible(name string) string {
+	return strings.Map(func(r rune) rune {
 		if 0x200C <= r && r <= 0x200F || 0x202A <= r && r <= 0x202E || 0x206A <= r && r <= 0x206F || r == 0xFEFF {
 			return -1
 		}
 		return r
 	}, name)
-	return slices.ContainsFunc(automatic, func(known string) bool { return strings.EqualFold(known, name) })
 }

@@ -63,7 +63,7 @@ func (n Naming) permits(name string) bool {
 	switch {
 	case name == "" || name == "." || name == ".." || len(name) > maxKept || strings.ContainsAny(name, "/\\\x00"):
 		return false
-	case len(name) >= len(own) && strings.EqualFold(name[:len(own)], own):
+	case isOwn(name):
 		return false
 	case n.Portable && !isPortable(name):
 		return false
@@ -73,6 +73,23 @@ func (n Naming) permits(name string) bool {
 		return false
 	}
 	return n.Keep == KeepUsual || isPortable(name) && strings.IndexByte(".-~", name[0]) < 0
+}
+
+// isOwn reports whether a name is one of this program's own files in a copy, perhaps in another way
+// of writing: in another case, with characters that HFS+ ignores, or as the short name that Windows
+// gives such a file, as in "FETCH1~1".
+func isOwn(name string) bool {
+	if seen := visible(name); len(seen) >= len(own) && strings.EqualFold(seen[:len(own)], own) {
+		return true
+	}
+	stem, number, short := strings.Cut(name, "~")
+	return short && len(name) <= 8 && len(stem) >= 2 && strings.Trim(number, "0123456789") == "" && number != "" &&
+		(strings.EqualFold(stem, "fetch1738"[:min(len(stem), 6)]) || len(stem) == 6 && strings.EqualFold(stem[:2], "fe") && isHex(stem[2:]))
+}
+
+// isHex reports whether text consists of hexadecimal digits.
+func isHex(text string) bool {
+	return strings.Trim(text, "0123456789abcdefABCDEF") == ""
 }
 
 // isPortable reports whether every system can have a file of this name.

@@ -48,6 +48,10 @@ func TestNaming(t *testing.T) {
 		{"a\x00b", "a%00b", "a%00b", "a%00b"},
 		{".fetch1738", "%2Efetch1738", "%2Efetch1738", "%2Efetch1738"},
 		{".Fetch1738ignore", "%2EFetch1738ignore", "%2EFetch1738ignore", "%2EFetch1738ignore"},
+		{".fetch\u200C1738", "%2Efetch\u200C1738", "%2Efetch\u200C1738", "%2Efetch\u200C1738"},
+		{"FETCH1~1", "%46ETCH1~1", "%46ETCH1~1", "%46ETCH1~1"},
+		{"fe12AF~2", "%66e12AF~2", "%66e12AF~2", "%66e12AF~2"},
+		{"letter~1", "", "", ""},
 		{"", "_", "_", "_"},
 		// These are what other names become.
 		{"a%5Cb", "a%255Cb", "a%255Cb", "a%255Cb"},
