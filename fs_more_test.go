@@ -179,7 +179,8 @@ func TestHiddenFiles(t *testing.T) {
 }
 
 // TestUnreadListing reads a directory whose listing has a line that is not understood: there is an
-// error, after the entries. A file that is listed can be opened; whether another one exists is not known.
+// error, after the entries. A file that is listed can be opened; whether another one exists is not
+// known.
 func TestUnreadListing(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}

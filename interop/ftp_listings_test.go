@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// TestHiddenFiles mirrors a tree with files whose names begin with a dot from each server, some of which
-// list them only by LIST -a, and one that has a file "-a".
+// TestHiddenFiles mirrors a tree with files whose names begin with a dot from each server, some of
+// which list them only by LIST -a, and one that has a file "-a".
 func TestHiddenFiles(t *testing.T) {
 	t.Parallel()
 	for _, kind := range ftpservers.Kinds() {

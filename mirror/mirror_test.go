@@ -639,9 +639,9 @@ func TestTruncatedListing(t *testing.T) {
 	}
 }
 
-// Files of a directory with lines that are not understood, or whose last line is cut, do not count as
-// gone, although the server calls the listing complete. Nor do those below it. A mirror without the files
-// of such lines is not whole: that is a failure.
+// Files of a directory with lines that are not understood, or whose last line is cut, do not count
+// as gone, although the server calls the listing complete. Nor do those below it. A mirror without
+// the files of such lines is not whole: that is a failure.
 func TestUnreadListing(t *testing.T) {
 	const mlsd, list = "type=file;size=8;modify=20200304050607; README\r\n", "-rw-r--r--   1 0  0  8 Mar  4  2020 README\r\n"
 	for _, c := range []struct {
@@ -681,8 +681,8 @@ func TestUnreadListing(t *testing.T) {
 	}
 }
 
-// A file whose name follows a path is on the server, whether the path is understood or not: it does not
-// count as gone.
+// A file whose name follows a path is on the server, whether the path is understood or not: it does
+// not count as gone.
 func TestNamesWithPath(t *testing.T) {
 	for _, c := range []struct {
 		path string
@@ -710,9 +710,9 @@ func TestNamesWithPath(t *testing.T) {
 	}
 }
 
-// Files whose names begin with a dot are copied from servers that list them only by LIST -a. If they are
-// not listed because they are not asked for, or because the server takes "-a" for a name, they do not
-// count as gone; others do.
+// Files whose names begin with a dot are copied from servers that list them only by LIST -a. If
+// they are not listed because they are not asked for, or because the server takes "-a" for a name,
+// they do not count as gone; others do.
 func TestHiddenFiles(t *testing.T) {
 	files := map[string]string{".htaccess": "deny\n", "index.html": "index\n", "old.html": "old\n", ".well-known/a.txt": "a\n", "sub/.hidden": "hidden\n", "sub/b": "b\n"}
 	copied := maps.Clone(files)

@@ -35,8 +35,8 @@ type place struct {
 // scheme.
 var ErrServer = errors.New("on another server or of another scheme")
 
-// ErrCut is the reason of a Skipped event for a directory whose listing ends without a line end. Files
-// may be missing in it, so nothing in it counts as gone.
+// ErrCut is the reason of a Skipped event for a directory whose listing ends without a line end.
+// Files may be missing in it, so nothing in it counts as gone.
 var ErrCut = errors.New("the last line of the listing is cut; nothing in this directory is deleted")
 
 // ErrNames is the reason of a Skipped event for a directory of which the server lists only names

@@ -322,8 +322,8 @@ func TestUploadDeletesNothingAfterFailure(t *testing.T) {
 	hasFiles(t, srv, ".", map[string]string{"b": "bbb", "c": "c"})
 }
 
-// A file that the server does not delete has failed, and a later run tries it again: also if the reply
-// is the one for a file that does not exist, as that of vsftpd always is.
+// A file that the server does not delete has failed, and a later run tries it again: also if the
+// reply is the one for a file that does not exist, as that of vsftpd always is.
 func TestUploadDeleteRefused(t *testing.T) {
 	for _, reply := range []string{"550 Permission denied.", "550 Delete operation failed.", "450 Busy."} {
 		t.Run(reply, func(t *testing.T) {

@@ -428,8 +428,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestCutFails has files that cannot be cut: that is an error, and no half record gets into a file that
-// has its name, or before another record.
+// TestCutFails has files that cannot be cut: that is an error, and no half record gets into a file
+// that has its name, or before another record.
 func TestCutFails(t *testing.T) {
 	whole := members(info, resource)
 	half := slices.Concat(whole, members(resource)[:40])
@@ -479,8 +479,8 @@ func TestCutFails(t *testing.T) {
 	}
 }
 
-// TestCloseFails has files that cannot be closed as they should: that is an error, no file gets the name,
-// and what another program has there stays.
+// TestCloseFails has files that cannot be closed as they should: that is an error, no file gets the
+// name, and what another program has there stays.
 func TestCloseFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		fails string // a call of the disk

@@ -125,8 +125,8 @@ func TestOutputKept(t *testing.T) {
 }
 
 // TestOutputDiscarded tests that /dev/null is an output, however it was opened. Shells open it for
-// writing, Python and Node.js for reading and writing, for all streams or for some. A closed output is
-// the same, because the runtime opens /dev/null in its place.
+// writing, Python and Node.js for reading and writing, for all streams or for some. A closed output
+// is the same, because the runtime opens /dev/null in its place.
 func TestOutputDiscarded(t *testing.T) {
 	t.Parallel()
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testContent() })

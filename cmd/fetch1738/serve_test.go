@@ -263,8 +263,8 @@ func TestServeRecord(t *testing.T) {
 	t.Fatal("one of the ports was taken each time")
 }
 
-// TestServeReplayPrints tests that nothing of a record is executed by a terminal, and that each line on
-// standard output is one URL.
+// TestServeReplayPrints tests that nothing of a record is executed by a terminal, and that each
+// line on standard output is one URL.
 func TestServeReplayPrints(t *testing.T) {
 	for _, event := range []string{
 		`"url":"ftp\u001b]0;x\u0007://127.0.0.1:1","addr":"127.0.0.1:0"`, `"url":"ftp://127.0.0.1:1/\u001b[31m","addr":"127.0.0.1:0"`,

@@ -11,10 +11,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
 )
 
-// Hidden files are those whose names begin with a dot. vsftpd and others leave them out of LIST, unless
-// it has the option -a of ls. To other servers "-a" is a name: they refuse it, or list nothing, or
-// something else. So the first listing of a server by "LIST -a" must prove that it is that of the
-// directory: it has an entry ".", or all entries of a listing by LIST.
+// Hidden files are those whose names begin with a dot. vsftpd and others leave them out of LIST,
+// unless it has the option -a of ls. To other servers "-a" is a name: they refuse it, or list
+// nothing, or something else. So the first listing of a server by "LIST -a" must prove that it is
+// that of the directory: it has an entry ".", or all entries of a listing by LIST.
 
 // listAll is LIST with the option that includes hidden files.
 const listAll = "LIST -a"
@@ -29,8 +29,8 @@ func (f *Fetcher) asksHidden(a *access) bool {
 // maxProof is how many bytes of a listing are read at most before it counts as that of the directory.
 const maxProof = 1 << 20
 
-// proveHidden returns the listing of the directory, and its access: all, by "LIST -a", or if that is another
-// one, a listing by LIST.
+// proveHidden returns the listing of the directory, and its access: all, by "LIST -a", or if that
+// is another one, a listing by LIST.
 func (f *Fetcher) proveHidden(a *access, all *body, restart restart) (*access, io.ReadCloser, error) {
 	listed := begin(all)
 	refused := refusal(listed.err) && len(listed.text) == 0

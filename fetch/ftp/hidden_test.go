@@ -136,8 +136,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestHiddenBody tests that the Body is that of one listing, and so is what the Trace gets, although two
-// have been requested; and Info.Hides.
+// TestHiddenBody tests that the Body is that of one listing, and so is what the Trace gets,
+// although two have been requested; and Info.Hides.
 func TestHiddenBody(t *testing.T) {
 	for name, tc := range map[string]struct {
 		server func(*ftptest.Server)

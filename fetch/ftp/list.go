@@ -101,9 +101,9 @@ func (a *access) endOfListing(entries int, unread string, info *Info) error {
 	return nil
 }
 
-// UnreadError returns an error if lines of a listing were not understood, so that entries are missing
-// in its Items, of the kind [fetch.ErrProtocol]. It is to be called after the loop over them. If no line
-// was understood, the loop has had the error.
+// UnreadError returns an error if lines of a listing were not understood, so that entries are
+// missing in its Items, of the kind [fetch.ErrProtocol]. It is to be called after the loop over
+// them. If no line was understood, the loop has had the error.
 func UnreadError(res *fetch.Resource) error {
 	if info, ok := res.Info.(*Info); ok && info.unread != nil {
 		return info.unread
@@ -148,8 +148,8 @@ const HeaderUnique = "unique"
 const HeaderPerm = "perm"
 
 // listed returns the directory that is listed as arguments of CWD, and the paths that servers write
-// before its names: relative to it, as it was requested, and by the working directory after the login,
-// which is empty if it is not known. A path within one component is not split.
+// before its names: relative to it, as it was requested, and by the working directory after the
+// login, which is empty if it is not known. A path within one component is not split.
 func (a *access) listed(home string) (dir, paths []string) {
 	dir, arg := a.loc.CWD, a.loc.Name
 	if a.verb == "NLST" && strings.ContainsAny(arg, "*?[") {

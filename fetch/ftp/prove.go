@@ -20,8 +20,8 @@ const (
 	beginningMax = 4 << 20  // how many bytes before the part are received to reach it
 )
 
-// proveStart returns b, or the body of another transfer that takes its place. The caller closes it, also
-// after an error.
+// proveStart returns b, or the body of another transfer that takes its place. The caller closes it,
+// also after an error.
 func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 	if b.from == 0 || b.s.restarts || b.startKnown() {
 		return b, nil

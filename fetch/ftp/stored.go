@@ -21,9 +21,10 @@ import (
 // looksFor reports whether the access looks in listings for the names that it sends.
 func looksFor(a *access) bool { return isUpload(a.verb) && !a.exact && !a.opt.Unchecked }
 
-// mayChange reports whether there are servers that change a name: one with characters that are special
-// for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are changed by
-// servers without UTF8 only. As long as the reply to FEAT is not known, the server may be one.
+// mayChange reports whether there are servers that change a name: one with characters that are
+// special for Windows or in replies, or with octets that are no UTF-8. Other names beyond ASCII are
+// changed by servers without UTF8 only. As long as the reply to FEAT is not known, the server may
+// be one.
 func (s *session) mayChange(name string) bool {
 	_, knowsUTF8 := s.feats["UTF8"]
 	return isBeyondASCII(name) && !knowsUTF8 ||
@@ -36,8 +37,8 @@ func notListed(name string) error {
 	return &fetch.Error{Kind: fetch.ErrNotFound, Err: fmt.Errorf("the server accepts the name %q, but does not list it: it may have changed the name; choose another one", path.Base(name))}
 }
 
-// maxListing is how many bytes of a listing are read at most to find a name. A server that sends more is
-// assumed never to stop.
+// maxListing is how many bytes of a listing are read at most to find a name. A server that sends
+// more is assumed never to stop.
 const maxListing = 64 << 20
 
 // lists reports whether each part of a path that servers may change is listed in its directory.

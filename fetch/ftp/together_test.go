@@ -15,8 +15,8 @@ import (
 )
 
 // TestDirectoriesBeyondASCII tests uploads to directories with names beyond ASCII on servers whose
-// greeting is known and whose reply to FEAT lists no UTF8: the name is looked for before its CWD is sent,
-// although FEAT is sent together with PASS.
+// greeting is known and whose reply to FEAT lists no UTF8: the name is looked for before its CWD is
+// sent, although FEAT is sent together with PASS.
 func TestDirectoriesBeyondASCII(t *testing.T) {
 	for name, server := range map[string]func(*ftptest.Server){"vsftpd": ftptest.VSFTPD, "inetutils": ftptest.Inetutils} {
 		for _, path := range []string{"ä/x", "a/ä/x", "ä/y:z"} {
@@ -87,8 +87,8 @@ func TestTildeOnEarlyPort(t *testing.T) {
 	}
 }
 
-// TestTildeLooksFor tests that a name is looked for in the directory in which it was stored, and not in
-// the home of a user.
+// TestTildeLooksFor tests that a name is looked for in the directory in which it was stored, and
+// not in the home of a user.
 func TestTildeLooksFor(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"~d/b": {}} })
 	srv.On("STOR ~d/y:z", 0, testserver.Reply("550 No such file."))
@@ -100,8 +100,8 @@ func TestTildeLooksFor(t *testing.T) {
 	}
 }
 
-// TestEndlessListing tests that an upload ends although the listing in which its name is looked for does
-// not.
+// TestEndlessListing tests that an upload ends although the listing in which its name is looked for
+// does not.
 func TestEndlessListing(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.ListingOctets = func(_, _ string) (io.ReadCloser, error) {

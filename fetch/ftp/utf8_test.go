@@ -14,8 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
-// TestNamesOfIIS tests that names are stored, found and listed as they are on a server that takes them
-// for those of a code page until OPTS UTF8 ON.
+// TestNamesOfIIS tests that names are stored, found and listed as they are on a server that takes
+// them for those of a code page until OPTS UTF8 ON.
 func TestNamesOfIIS(t *testing.T) {
 	content := fstest.MapFS{"Ordner ä/Größe €.txt": {Data: []byte("size\n")}, "Müller.txt": {Data: []byte("miller\n")}, "日本.txt": {Data: []byte("japan\n")}}
 	for name, f := range map[string]*Fetcher{"": {}, "one command at a time": {DisablePipelining: true}, "no reuse": {MaxIdle: -1}} {

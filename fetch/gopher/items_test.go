@@ -185,8 +185,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestNoMenu has pages without a menu line, which are no menus: the Items end with an error. Pages that
-// have lines of text beside others are menus.
+// TestNoMenu has pages without a menu line, which are no menus: the Items end with an error. Pages
+// that have lines of text beside others are menus.
 func TestNoMenu(t *testing.T) {
 	_, missing := recorded(t, "gophernicus-3.1.1", "missing")
 	long := "A page\r\n" + strings.Repeat("is what it is.\r\n", 10000)

@@ -9,8 +9,8 @@ import (
 // usualFeatures is the reply to FEAT of servers without one in Replies.
 const usualFeatures = "211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End"
 
-// facts are those that a client has chosen by OPTS MLST (RFC 3659 §7.9). If nil, the server lists what
-// it lists by itself.
+// facts are those that a client has chosen by OPTS MLST (RFC 3659 §7.9). If nil, the server lists
+// what it lists by itself.
 type facts []string
 
 // optsMLST chooses facts. What the reply names counts, also that of an imitated server.

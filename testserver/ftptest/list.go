@@ -186,8 +186,8 @@ func (l Listing) lines(format, day string, facts func(e fs.FileInfo, modify stri
 	return lines
 }
 
-// likeLS returns the listing of a directory without the names that begin with a dot, or if All is set,
-// with "." and "..", as ls lists it.
+// likeLS returns the listing of a directory without the names that begin with a dot, or if All is
+// set, with "." and "..", as ls lists it.
 func (l Listing) likeLS() Listing {
 	if !l.Self.IsDir() {
 		return l

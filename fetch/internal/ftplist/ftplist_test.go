@@ -166,8 +166,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestLeadingSpaces tests directories of DIR whose names begin with spaces, and other padding than that
-// of IIS: the offset of other names in the listing decides.
+// TestLeadingSpaces tests directories of DIR whose names begin with spaces, and other padding than
+// that of IIS: the offset of other names in the listing decides.
 func TestLeadingSpaces(t *testing.T) {
 	const dir, file = "04-06-22  02:14PM       <DIR>", "04-06-22  02:14PM"
 	pad := func(n int) string { return strings.Repeat(" ", n) }

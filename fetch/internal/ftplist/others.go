@@ -108,8 +108,8 @@ func dosOf(line string) (l dosLine, ok bool) {
 // isSpecial reports whether the line is that of a directory or link.
 func (l dosLine) isSpecial() bool { return l.word[0] == '<' }
 
-// isWide reports whether more spaces precede the name of a directory or link than IIS and MS-DOS write.
-// They belong to the name, or to another server's padding.
+// isWide reports whether more spaces precede the name of a directory or link than IIS and MS-DOS
+// write. They belong to the name, or to another server's padding.
 func (l dosLine) isWide() bool { return l.isSpecial() && l.behind-l.at > dirWidth }
 
 // name returns the offset of the name, and whether it shows where names begin in this listing.

@@ -266,8 +266,9 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 	return err
 }
 
-// leftIn returns a function that reports whether the server may still have a file of which it has said
-// that it does not exist: vsftpd gives the same reply to DELE if the user may not delete the file.
+// leftIn returns a function that reports whether the server may still have a file of which it has
+// said that it does not exist: vsftpd gives the same reply to DELE if the user may not delete the
+// file.
 func leftIn(ctx context.Context, r *run, dir string) func(name string) bool {
 	if r.site.Web {
 		return func(string) bool { return false }

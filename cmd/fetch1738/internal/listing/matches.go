@@ -36,8 +36,9 @@ func Bounded(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 }
 
 // Select returns the files of a listing that match. It calls warn for matching entries that are not
-// files. It returns nil without an error if an entry is literally named like the pattern. If entries may
-// be missing because lines were not understood, it returns the matching files and an error.
+// files. It returns nil without an error if an entry is literally named like the pattern. If
+// entries may be missing because lines were not understood, it returns the matching files and an
+// error.
 func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, args ...any)) (*wildcard.Matches, error) {
 	found := &wildcard.Matches{Pattern: p}
 	exact := false
