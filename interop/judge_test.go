@@ -156,7 +156,7 @@ func ours() []peer {
 	plain := []string{"ftp", "http", "gopher", "nntp"}
 	with := func(use func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error) judge.Client {
 		return func(ctx context.Context, c judge.Case) error {
-			ctx, cancel := context.WithTimeout(ctx, 8*time.Second) // as programs do that people wait for
+			ctx, cancel := context.WithTimeout(ctx, 2*judge.Limit) // for data without an end
 			defer cancel()
 			r := judgedResolver()
 			defer r.Close()

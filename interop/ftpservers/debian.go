@@ -122,6 +122,7 @@ DefaultServer on
 DefaultAddress HOST
 SocketBindTight on
 Port PORT
+PassivePorts 61000 65535
 User nobody
 Group nogroup
 PidFile DIR/pid
