@@ -473,14 +473,41 @@ func TestDeployWays(t *testing.T) {
 		d.check(t, nil)
 		d.run(t, 0).sends(t, 0, 0)
 	})
-	t.Run("pure-ftpd -G", func(t *testing.T) { // renaming is disabled
-		t.Parallel()
-		d := ofPureFTPd(t, "-G")
-		old(t, d)
-		said(t, d.run(t, 0), renames)
-		d.check(t, nil)
-		d.run(t, 0).sends(t, 0, 0)
-	})
+	for name, start := range map[string]func(t *testing.T) *uploader{ // renaming is disabled
+		"pure-ftpd -G":      func(t *testing.T) *uploader { t.Helper(); return ofPureFTPd(t, "-G") },
+		"vsftpd RNTO":       func(t *testing.T) *uploader { t.Helper(); return ofDaemon(t, "vsftpd", "cmds_denied=RNTO") },
+		"vsftpd RNTO, DELE": func(t *testing.T) *uploader { t.Helper(); return ofDaemon(t, "vsftpd", "cmds_denied=RNTO,DELE") },
+		"proftpd RNTO": func(t *testing.T) *uploader {
+			t.Helper()
+			return ofDaemon(t, "proftpd", "<Limit RNTO>", "DenyAll", "</Limit>")
+		},
+		"proftpd RNFR, RNTO": func(t *testing.T) *uploader {
+			t.Helper()
+			return ofDaemon(t, "proftpd", "<Limit RNFR RNTO>", "DenyAll", "</Limit>")
+		},
+	} {
+		for _, has := range []string{"new", "changed", "both"} {
+			t.Run(name+" "+has, func(t *testing.T) {
+				t.Parallel()
+				d := start(t)
+				if old(t, d); has == "changed" {
+					d.server.put(t, "sub/x", "the old x\n")
+				} else if has == "new" {
+					d.remove(t, "index.html")
+					d.owned["index.html"] = "the old page\n"
+				}
+				said(t, d.run(t, 0), renames)
+				if strings.Contains(name, "DELE") { // the parts stay, so their files are compared again
+					if r := d.run(t, 0); r.times("STOR") > 0 {
+						t.Errorf("the second run sends something\n%s", tail(r.said))
+					}
+					return
+				}
+				d.check(t, nil)
+				d.run(t, 0).sends(t, 0, 0)
+			})
+		}
+	}
 	for _, option := range []string{"-r", "-K", "-x"} { // nothing is replaced; nothing is deleted; no names with a dot at the beginning
 		t.Run("pure-ftpd "+option, func(t *testing.T) {
 			t.Parallel()

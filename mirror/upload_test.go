@@ -392,6 +392,7 @@ func TestUploadToOtherServers(t *testing.T) {
 		"no EPSV":   {func(s *ftptest.Server) { s.Hide = []string{"EPSV"} }, "", true},
 		"no RNFR":   {func(s *ftptest.Server) { s.Hide = []string{"RNFR", "RNTO"} }, "rename", false},
 		"no RNTO":   {func(s *ftptest.Server) { s.Hide = []string{"RNTO"} }, "rename", false},
+		"RNTO 550":  {ftptest.RenameRefused, "rename", false},
 		"nodeftpd":  {ftptest.Nodeftpd, "times", true},
 		"IIS":       {ftptest.IIS, "times", true},
 		"vsftpd":    {ftptest.VSFTPD, "times", true},
@@ -436,6 +437,149 @@ func TestUploadToOtherServers(t *testing.T) {
 					t.Error(line)
 				}
 			}
+		})
+	}
+}
+
+// A server that refuses to rename has the tree in the end, whatever its reply, what it had, and the
+// order. The next run sends nothing.
+func TestUploadToServerWithoutRename(t *testing.T) {
+	local := map[string]string{"a": "new a", "b": "new b", "dir/c": "new c", "dir/d": "new d", "dir/e": "new e"}
+	before := map[string]map[string]string{
+		"new": {}, "changed": {"a": "old", "b": "old", "dir/c": "old", "dir/d": "old", "dir/e": "old"}, "both": {"b": "old", "dir/d": "old", "dir/other": "theirs"},
+	}
+	for _, reply := range []string{"550 Rename failed.", "550 Permission denied.", "553 Can't rename file.", "501 No.", "504 No.", "551 No."} {
+		for has, files := range before {
+			for _, way := range []string{"1 connection", "4 connections", "changed first", "no DELE", "no SIZE"} {
+				t.Run(strings.Join([]string{reply, has, way}, " "), func(t *testing.T) {
+					srv := ftptest.New(t, ftptest.RenameRefused, func(s *ftptest.Server) {
+						s.Replies["RNTO"], s.Content = reply, contentOf(files)
+						switch way {
+						case "no DELE":
+							s.Replies["DELE"] = "550 Permission denied."
+						case "no SIZE":
+							s.Hide = []string{"SIZE", "MLSD", "MLST"}
+						}
+					})
+					m := upload(t, srv.URL, local)
+					switch way {
+					case "1 connection":
+						m.Connections = 1
+					case "4 connections":
+						m.Connections = 4
+					case "changed first":
+						m.Upload.Order = []string{"a", "c", "e"} // which "both" does not have
+					}
+					want, changed := maps.Clone(local), 0
+					for name, text := range files {
+						if want[name] == "" {
+							want[name] = text
+						} else {
+							changed++
+						}
+					}
+					ran(t, m, mirror.Summary{New: len(local) - changed, Changed: changed})
+					got := stored(t, srv, ".")
+					maps.DeleteFunc(got, func(name, _ string) bool { return way == "no DELE" && strings.HasSuffix(name, ".part") })
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("the server differs (-want +got):\n%s", diff)
+					}
+					srv.ResetTranscript()
+					ran(t, m, mirror.Summary{Unchanged: len(local)})
+					if sent := commands(srv, "STOR", "RNFR"); sent != nil {
+						t.Errorf("the second run: %q", sent)
+					}
+				})
+			}
+		}
+	}
+}
+
+// contentOf returns files that were modified some time ago.
+func contentOf(files map[string]string) fstest.MapFS {
+	content := make(fstest.MapFS)
+	for name, text := range files {
+		content[name] = &fstest.MapFile{Data: []byte(text), ModTime: modified}
+	}
+	return content
+}
+
+// A name that the server refuses for another reason than that it does not rename fails, and the
+// others are stored as on any server.
+func TestUploadOfRefusedName(t *testing.T) {
+	for _, reply := range []string{"550 Rename failed.", "553 Name not allowed.", "552 Quota exceeded.", "501 Invalid name.", "450 Busy."} {
+		for _, name := range []string{"a", "c"} { // renamed before the others, and after them
+			for _, connections := range []int{1, 4} {
+				t.Run(fmt.Sprint(reply, name, connections), func(t *testing.T) {
+					srv := ftptest.New(t)
+					m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "c": "c"})
+					m.Connections = connections
+					srv.On("RNTO "+name, 0, testserver.Reply(reply))
+					if reply[0] == '5' {
+						srv.On("STOR "+name, 0, testserver.Reply("553 Name not allowed."))
+					}
+					ran(t, m, mirror.Summary{New: 2, Failed: 1, Missing: 1})
+					want := map[string]string{"a": "a", "b": "b", "c": "c"}
+					delete(want, name)
+					hasFiles(t, srv, ".", want)
+					for _, line := range commands(srv, "STOR") {
+						if line != "STOR "+name && !strings.HasSuffix(line, ".part") {
+							t.Errorf("%s: a file is visible before it is complete", line)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// A name that can be stored, but not renamed to, does not keep the others from being renamed.
+func TestUploadOfNameThatIsNotRenamed(t *testing.T) {
+	srv := ftptest.New(t)
+	files := map[string]string{"a/1": "1", "b/2": "2", "c/3": "3"} // three batches
+	m := upload(t, srv.URL, files)
+	m.Connections = 1
+	srv.On("RNTO 2", 0, testserver.Reply("553 Name not allowed."))
+	ran(t, m, mirror.Summary{New: 3})
+	hasFiles(t, srv, ".", files)
+	for _, line := range commands(srv, "STOR") {
+		if line != "STOR 2" && !strings.HasSuffix(line, ".part") {
+			t.Errorf("%s: a file is visible before it is complete", line)
+		}
+	}
+	ran(t, m, mirror.Summary{Unchanged: 3})
+}
+
+// What breaks off while it is stored under its name is sent again by the next run, also if the
+// folder has the file of before by then, and the listing does not show that it was replaced.
+func TestUploadCutWithoutRename(t *testing.T) {
+	large := strings.Repeat("0123456789abcdef", 16<<10)
+	for name, fault := range map[string]ftptest.Fault{"reset": testserver.Reset(1), "cut": testserver.Truncate(1), "kept": ftptest.Keep(1)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := ftptest.New(t, ftptest.RenameRefused, ftptest.NoMLSD, func(s *ftptest.Server) { s.InMemory = true })
+				m := upload(t, srv.URL, map[string]string{"a": large, "b": "b"})
+				r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
+				defer r.Close()
+				m.Fetcher, m.Connections = r, 1
+				srv.On("STOR a", 1, fault)
+				failure(t, m)
+				if got := stored(t, srv, "."); len(got["a"]) == len(large) {
+					t.Fatal("the fault has no effect")
+				}
+				ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1})
+				hasFiles(t, srv, ".", map[string]string{"a": large, "b": "b"})
+				ran(t, m, mirror.Summary{Unchanged: 2})
+
+				write(t, m.Dir, map[string]string{"b": "cc", "new": "new"}) // "new" shows that the server does not rename
+				srv.On("STOR b", 1, fault)
+				failure(t, m)
+				write(t, m.Dir, map[string]string{"b": "b"})
+				if _, err := m.Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+				hasFiles(t, srv, ".", map[string]string{"a": large, "b": "b", "new": "new"})
+			})
 		})
 	}
 }

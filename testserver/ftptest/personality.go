@@ -73,6 +73,8 @@ func ways() []testserver.Personality[*Server] {
 			Summary: "It refuses an upload with 552 after 64 KiB, and closes the data connection at once."},
 		{Name: "stor-refused-drained", Source: "its test", Configure: STORRefusedDrained,
 			Summary: "It reads an upload to its end and then refuses it with 552 if it has more than 64 KiB."},
+		{Name: "rename-refused", Source: "its test; vsftpd with cmds_denied=RNTO", Configure: RenameRefused,
+			Summary: "It accepts RNFR, and refuses RNTO with 550."},
 		{Name: "pasv-silent", Source: "its test", Configure: PASVSilent,
 			Summary: "It accepts data connections, and then sends and reads nothing."},
 		{Name: "pasv-unaccepted", Source: "its test", Configure: PASVUnaccepted,

@@ -65,6 +65,9 @@ func STORRefused(s *Server) { s.MaxUpload = maxRefused }
 // STORRefusedDrained is the personality stor-refused-drained.
 func STORRefusedDrained(s *Server) { s.MaxUpload, s.DrainUploads = maxRefused, true }
 
+// RenameRefused is the personality rename-refused.
+func RenameRefused(s *Server) { s.with(Replies{"RNTO": "550 Rename failed."}) }
+
 // PASVSilent is the personality pasv-silent.
 func PASVSilent(s *Server) { s.Passive = PassiveSilent }
 

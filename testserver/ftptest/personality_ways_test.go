@@ -26,6 +26,11 @@ var ways = map[string]func(t *testing.T, srv *ftptest.Server, c *testclient.FTP)
 		c.Expect("REST 6", "350")
 		expectData(t, c, "RETR hello.txt", "hello\nworld\n")
 	},
+	"rename-refused": func(t *testing.T, _ *ftptest.Server, c *testclient.FTP) {
+		c.Expect("RNFR hello.txt", "350")
+		c.Expect("RNTO other.txt", "550")
+		expectData(t, c, "NLST", "hello.txt\r\nrecent.txt\r\nsub\r\n")
+	},
 	"no-mlsd": func(t *testing.T, _ *ftptest.Server, c *testclient.FTP) {
 		c.Expect("MLSD", "502")
 		c.Expect("MLST hello.txt", "502")

@@ -13,56 +13,85 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
-// placeOther gives a file its name on a server that has refused to rename its part.
+// placeOther gives a file its name on a server that has refused to rename its part. If it is not
+// known that the server does not rename, storing the file under its name proves it.
 func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
 	switch {
-	case errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == "RNFR" && r.hasPart(ctx, f):
+	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == "RNFR" && r.has(ctx, f, f.part):
 		r.storeDirect(ctx, f)
 		return nil
-	case !f.isNew && e != nil && e.Op == "RNTO":
-		edits := []fetch.Edit{
-			{Kind: fetch.EditRemove, Name: path.Base(f.path)},
-			{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
-		}
-		if err := r.edit(ctx, f.dir(), edits[:1]); err != nil {
-			return err
-		}
-		if edits[0].Err != nil {
-			break
-		}
-		if err := r.edit(ctx, f.dir(), edits[1:]); err != nil {
-			return err
-		}
-		if edits[1].Err != nil { // the old file is gone
-			r.storeDirect(ctx, f)
-			return nil
-		}
-		r.way.removeFirst.Store(true)
-		r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
-		r.done(f)
+	case e == nil || e.Op != "RNTO":
+	case !f.isNew || e.Code >= 500 && r.has(ctx, f, path.Base(f.path)):
+		return r.replace(ctx, f, refused)
+	case e.Code >= 500:
+		r.storeDirect(ctx, f)
 		return nil
 	}
 	r.failFile(ctx, f, refused.Err)
 	return nil
 }
 
-// hasPart reports whether the server states a size of the part of a file, so that it is there.
-func (r *run) hasPart(ctx context.Context, f *file) bool {
-	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: f.part}}
-	return r.edit(ctx, f.dir(), edits) == nil && edits[0].Err == nil
+// replace gives a file a name that another one has, on a server that has refused to rename the part.
+func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
+	edits := []fetch.Edit{
+		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
+		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
+	}
+	if err := r.edit(ctx, f.dir(), edits[:1]); err != nil {
+		return err
+	}
+	if e, _ := errors.AsType[*fetch.Error](refused.Err); edits[0].Err != nil && e.Code < 500 {
+		r.failFile(ctx, f, refused.Err)
+		return nil
+	}
+	if edits[0].Err == nil {
+		if err := r.edit(ctx, f.dir(), edits[1:]); err != nil {
+			return err
+		}
+	}
+	if !edits[1].Done || edits[1].Err != nil { // neither is permitted, or the old file is gone
+		r.storeDirect(ctx, f)
+		return nil
+	}
+	r.way.removeFirst.Store(true)
+	r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
+	r.named(f)
+	return nil
 }
 
-// storeDirect stores a file under its name, as all that follow, on a server that has not renamed
-// its part.
+// has reports whether the server has a name in the directory of a file: by SIZE, or if it has no
+// such command, by the listing.
+func (r *run) has(ctx context.Context, f *file, name string) bool {
+	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
+	err := r.edit(ctx, f.dir(), edits)
+	if err != nil || !errors.Is(edits[0].Err, fetch.ErrUnsupported) {
+		return err == nil && edits[0].Err == nil
+	}
+	return leftIn(ctx, r, f.dir())(name)
+}
+
+// storeDirect stores a file under its name, on a server that has not renamed its part. If that
+// succeeds, it is done with all that follow, unless the server renames others. The part is removed
+// with those that are of no use.
 func (r *run) storeDirect(ctx context.Context, f *file) {
-	r.way.direct.Store(true)
-	r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
-	r.discardPart(f)
-	f.part, f.timed = "", false
+	f.part, f.timed, f.direct = "", false, true
 	if err := r.sendFile(ctx, f, nil); err != nil {
 		r.failFile(ctx, f, err)
+		return
 	}
+	r.way.refused.Store(true)
+	if r.way.direct() {
+		r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
+	} else {
+		r.note("the server does not rename some files (RNTO): they were stored under their names, so they were incomplete for a moment")
+	}
+}
+
+// named records that the server has renamed the part of a file.
+func (r *run) named(f *file) {
+	r.way.renames.Store(true)
+	r.done(f)
 }
 
 // findPlaced finds out which files have their names after the connection broke while they were
@@ -101,7 +130,7 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 				return err
 			}
 		default:
-			r.done(of[i])
+			r.named(of[i])
 		}
 	}
 	return nil

@@ -243,7 +243,7 @@ const racy = 2 * time.Second
 
 // isAsSent reports whether the server lists a file as it did when a run sent it.
 func (r *run) isAsSent(rec state.Record, t site.Entry, f *file) bool {
-	if t.Size >= 0 && t.Size != rec.Size {
+	if t.Size >= 0 && t.Size != rec.Size || rec.SHA256 == "" {
 		return false
 	}
 	if !rec.Stored.IsZero() {

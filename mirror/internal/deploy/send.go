@@ -25,12 +25,16 @@ import (
 
 // limitations are what the server has turned out not to do.
 type limitations struct {
-	direct      atomic.Bool // it does not rename: files are stored under their names
+	refused     atomic.Bool // it has not renamed a file, and stored it under its name
+	renames     atomic.Bool // it has renamed a file
 	removeFirst atomic.Bool // it does not replace a file by renaming another one
 	noTime      atomic.Bool // it does not set modification times
 	noMode      atomic.Bool // it does not set permissions
 	noSize      atomic.Bool // it does not state sizes but in listings
 }
+
+// direct reports whether files are stored under their names, because the server does not rename.
+func (l *limitations) direct() bool { return l.refused.Load() && !l.renames.Load() }
 
 // A batch is files of one directory, which one worker sends. They are sent one after the other, and
 // then get their names together: the commands for that are sent at once where the server bears it.
@@ -222,11 +226,13 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	}
 	defer src.Close()
 	name, begun := path.Base(f.path), false
-	if !r.site.Web && !r.way.direct.Load() {
+	if !r.site.Web && !f.direct && !r.way.direct() {
 		name = state.PartName(f.sum, path.Base(f.path))
 		if begun = r.state.Begun(f.path, name); !begun {
 			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum, Part: name})
 		}
+	} else if f.data == nil { // without a checksum: if this is the last line about it, it is not complete
+		r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size})
 	}
 	first := true
 	err = r.try(ctx, func() error {
@@ -355,6 +361,12 @@ func (r *run) place(ctx context.Context, b batch, more func() bool) error {
 			files = append(files, f)
 		}
 	}
+	if r.way.direct() {
+		for _, f := range files {
+			r.storeDirect(ctx, f)
+		}
+		return nil
+	}
 	if len(files) == 0 {
 		return nil
 	}
@@ -372,7 +384,7 @@ func (r *run) place(ctx context.Context, b batch, more func() bool) error {
 		switch f := of[i]; {
 		case e.Kind != fetch.EditRename:
 		case e.Done && e.Err == nil:
-			r.done(f)
+			r.named(f)
 		case e.Done:
 			again = append(again, f)
 		}

@@ -32,6 +32,7 @@ type file struct {
 	sum      string // SHA256 in hexadecimal; empty until it is known
 	isNew    bool   // the server does not have it
 	part     string // the name under which it is complete on the server, until it is renamed
+	direct   bool   // it is stored under its name, because the server has not renamed its part
 	placed   bool   // it has its name there
 	timed    bool   // the server has set its time
 	failed   bool
