@@ -15,6 +15,8 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/interop/daemon"
+	"github.com/fetch1738/fetch1738/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
@@ -58,6 +60,59 @@ func (c *copier) run(t *testing.T, want mirror.Summary, command string, times in
 	}
 	if n != times {
 		t.Errorf("%d times %s, want %d", n, command, times)
+	}
+}
+
+// TestMirrorDaylight runs servers that list local times in one time zone and then in the next one, as
+// after a change of daylight saving time. Nothing is transferred again, in either direction. The test
+// is not parallel, because the zone is that of its environment.
+func TestMirrorDaylight(t *testing.T) {
+	for _, name := range []string{"inetutils-ftpd", "vsftpd"} {
+		root := filepath.Join(serverDir(t), "root")
+		makeDir(t, filepath.Join(root, "htdocs"), 0o755)
+		site := diskSite(filepath.Join(root, "pub"))
+		for i, file := range []string{"a", "sub/b", "sub/c"} {
+			site.put(t, file, file)
+			when := time.Now().Add(-time.Duration(i*50+100) * time.Hour)
+			if err := os.Chtimes(filepath.Join(root, "pub", file), when, when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		site.put(t, "large", string(binary))
+		when := time.Now().Add(-500 * time.Hour)
+		if err := os.Chtimes(filepath.Join(root, "pub/large"), when, when); err != nil {
+			t.Fatal(err)
+		}
+		ftpservers.Own(t, root)
+		addr := daemon.FreeAddr(t)
+		down, up := newCopier(t, "ftp://"+addr+"/pub/"), newCopier(t, "ftp://"+labUser+":"+labPassword+"@"+addr+"/htdocs/")
+		down.Dir, up.Upload = filepath.Join(t.TempDir(), "copy"), new(mirror.Upload)
+		for _, file := range []string{"x", "y"} {
+			writeFile(t, filepath.Join(up.Dir, file), file)
+			if err := os.Chtimes(filepath.Join(up.Dir, file), when, when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n, zone := range []string{"AAA7", "AAA8", "AAA7", "AAA7"} {
+			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
+				t.Setenv("TZ", zone)
+				ftpservers.Named(t, name).Start(t, &ftpservers.Server{Root: root, Addr: addr, Settings: []string{"use_localtime=YES"}})
+				r := new(fetch1738.Resolver)
+				defer r.Close()
+				down.Fetcher, up.Fetcher = r, r
+				if n == 0 {
+					down.run(t, mirror.Summary{New: 4}, "RETR", 4)
+					up.run(t, mirror.Summary{New: 2}, "STOR", 2)
+					return
+				}
+				large := 0
+				if name == "vsftpd" && n < 3 { // its MDTM has local times, too
+					large = 1
+				}
+				down.run(t, mirror.Summary{Unchanged: 4}, "RETR", large)
+				up.run(t, mirror.Summary{Unchanged: 2}, "RETR", 0)
+			})
+		}
 	}
 }
 

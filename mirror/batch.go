@@ -19,6 +19,7 @@ type batch struct {
 	from   fetch.Provenance // of the entries
 	blocks [][]byte
 	files  int
+	local  bool       // times may be those of the server's time zone, as LIST has them
 	odd    []oddEntry // entries that cannot be computed from a key
 
 	menu     *entry // the folder itself, if it is a menu
@@ -141,7 +142,7 @@ func (b *batch) entries(t tree) iter.Seq2[*mark, *entry] {
 			}
 			loc, path := b.locate(t, p)
 			if !yield(p.mark, &entry{
-				loc: loc, from: b.from, url: loc.Redacted(), path: path, size: p.size, modified: when(p.modified), id: p.id,
+				loc: loc, from: b.from, url: loc.Redacted(), path: path, size: p.size, modified: when(p.modified), id: p.id, local: b.local,
 			}) {
 				return
 			}

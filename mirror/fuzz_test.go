@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and
@@ -185,11 +186,11 @@ func TestSameTime(t *testing.T) {
 		return when
 	}
 	got := []bool{
-		sameTime(at("2020-03-04 05:06:00"), at("2020-03-04 05:06:00")),
-		sameTime(at("2020-03-04 00:00:00"), at("2020-03-04 05:06:00")),
-		sameTime(at("2020-03-04 05:06:00"), at("2020-03-04 00:00:00")),
-		sameTime(at("2020-03-05 00:00:00"), at("2020-03-04 05:06:00")),
-		sameTime(at("2020-03-04 05:07:00"), at("2020-03-04 05:06:00")),
+		site.SameTime(at("2020-03-04 05:06:00"), at("2020-03-04 05:06:00")),
+		site.SameTime(at("2020-03-04 00:00:00"), at("2020-03-04 05:06:00")),
+		site.SameTime(at("2020-03-04 05:06:00"), at("2020-03-04 00:00:00")),
+		site.SameTime(at("2020-03-05 00:00:00"), at("2020-03-04 05:06:00")),
+		site.SameTime(at("2020-03-04 05:07:00"), at("2020-03-04 05:06:00")),
 	}
 	if diff := cmp.Diff([]bool{true, true, false, false, false}, got); diff != "" {
 		t.Error(diff)

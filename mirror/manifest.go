@@ -42,7 +42,8 @@ type Record struct {
 	// Modified is the modification time in the listing, or zero if the listing has none.
 	Modified time.Time `json:"modified,omitzero"`
 	// Exact is the modification time that the server returned for the file itself. An incomplete
-	// file is resumed only if this time has not changed.
+	// file is resumed only if this time has not changed. A complete one has it if listings may be in
+	// the time zone of the server: it is not fetched again as long as this time has not changed.
 	Exact time.Time `json:"exact,omitzero"`
 	// Came is how many bytes of an incomplete file were in its part when the line was written, and
 	// Begins their checksum. The next run resumes the file there if the part still begins with

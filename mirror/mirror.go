@@ -46,7 +46,7 @@ type Mirror struct {
 	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
 	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
-	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime and More itself.
+	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime, More and Wanted itself.
 	Options any
 	// Dir is the directory of the copy. It is created if it does not exist.
 	Dir string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // plan names every file, compares the listings with the manifest, and marks the files to fetch. It
@@ -20,6 +21,7 @@ import (
 func (r *run) plan(s *survey) (files int, octets int64) {
 	names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
 	r.nameFolders(s, &names)
+	var shift site.Shift
 	for _, old := range []bool{true, false} { // files that have a name keep it
 		for m, e := range s.wanted(r.tree) {
 			if r.manifest.isDone(e.url) != old {
@@ -29,6 +31,9 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 			e.file = r.fileOf(e)
 			if old && r.box == nil {
 				r.reportChanged(e.path, e.url, true)
+			}
+			if e.local && e.size >= 0 && e.size == known.done.Size {
+				shift.Add(known.done.Modified, e.modified)
 			}
 			if err := names.claim(e.file); err != nil && (r.box == nil || e.file != r.box.Name) {
 				r.failFile(e, err)
@@ -42,6 +47,28 @@ func (r *run) plan(s *survey) (files int, octets int64) {
 				files++
 				octets += max(0, e.size)
 			}
+		}
+	}
+	if r.shift = shift.By(); r.shift != 0 {
+		n, k := r.keepShifted(s)
+		return files - n, octets - k
+	}
+	return files, octets
+}
+
+// keepShifted compares the files to fetch once more, after all have shown that the server lists
+// other times than before. It returns how many files are not to be fetched, and their size.
+func (r *run) keepShifted(s *survey) (files int, octets int64) {
+	for m, e := range s.wanted(r.tree) {
+		known := r.manifest.lookup(e.url)
+		if *m&isToFetch == 0 || known.done.SHA256 == "" {
+			continue
+		}
+		if e.file = r.fileOf(e); r.compare(e, known) == upToDate {
+			*m &^= isToFetch
+			r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
+			files++
+			octets += e.size
 		}
 	}
 	return files, octets
@@ -288,8 +315,30 @@ func (r *run) compare(e *entry, known known) verdict {
 			r.record(known.done)
 		}
 		return upToDate
+	case e.isShifted(known.done, r.shift) && r.setListed(e, known.done) == nil:
+		return upToDate
 	}
 	return toFetch
+}
+
+// isShifted reports whether a file has another time in the listing only because the server shifts
+// all times. It was modified long before it was fetched, so it was not written since. If the exact
+// time is known, that decides when it is fetched.
+func (e *entry) isShifted(done Record, by time.Duration) bool {
+	return by != 0 && e.local && e.size == done.Size && e.modified.Sub(done.Modified) == by &&
+		site.IsBefore(e.modified, done.Time) && done.Exact.IsZero()
+}
+
+// setListed gives a file that has not changed the time in the listing, and records that.
+func (r *run) setListed(e *entry, done Record) error {
+	if r.DryRun {
+		return nil
+	}
+	if err := setTime(r.root, e.file, e.modified); err != nil {
+		return err
+	}
+	done.Modified, done.Gone = e.modified, false
+	return r.manifest.add(done)
 }
 
 // same reports whether the file of a listing is the one described by a record.
@@ -300,15 +349,7 @@ func (e *entry) same(done Record) bool {
 	case e.sum != "":
 		return e.sum == done.SHA256
 	}
-	return !e.modified.IsZero() && sameTime(e.modified, done.Modified) && (e.size < 0 || e.size == done.Size)
-}
-
-// sameTime reports whether two times of listings are the same. FTP listings give only the day for
-// older files.
-func sameTime(listed, before time.Time) bool {
-	listed, before = listed.UTC(), before.UTC()
-	midnight := listed.Truncate(24*time.Hour) == listed
-	return listed.Equal(before) || midnight && listed.Equal(before.Truncate(24*time.Hour))
+	return !e.modified.IsZero() && site.SameTime(e.modified, done.Modified) && (e.size < 0 || e.size == done.Size)
 }
 
 // stat returns the information about a local file, or nil if it does not exist. An error means that

@@ -35,9 +35,10 @@ type run struct {
 	naming   naming.Naming
 	said     sync.Map // the changed names that were reported, by the ids of their paths
 
-	listed  bool         // the tree has been listed
-	whole   bool         // no folder of it was left out
-	entries atomic.Int64 // number of entries in all listings
+	shift   time.Duration // by how much the server lists times later than in the previous run
+	listed  bool          // the tree has been listed
+	whole   bool          // no folder of it was left out
+	entries atomic.Int64  // number of entries in all listings
 	octets  atomic.Int64
 
 	mu  sync.Mutex

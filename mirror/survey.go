@@ -39,6 +39,8 @@ type entry struct {
 	file     string   // local path
 	size     int64    // -1 if unknown
 	modified time.Time
+	local    bool      // modified may be in the server's time zone
+	exact    time.Time // of the copy: a file that still has it is not fetched; set when it is
 	id       string
 	sum      string      // SHA256 of a menu, which was received with the listing
 	kept     bool        // the menu is in the part of its file
@@ -298,7 +300,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, res.Items)
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.cut, l.names, l.hides = ftp.UnreadError(res), info.Unread > 0, info.Names, info.Hides
+			l.unread, l.cut, l.names, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, info.Names, info.Hides, !info.Facts
 		}
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // resumable is the minimum size in bytes of a file that is resumed. For such a file the exact
@@ -55,10 +56,12 @@ func (r *run) fetchAll(ctx context.Context, s *survey) {
 
 // fetchFile fetches one file.
 func (r *run) fetchFile(ctx context.Context, e *entry) error {
-	done := r.manifest.lookup(e.url).done
+	known := r.manifest.lookup(e.url)
+	done := known.done
 	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
 	var p *part
 	var err error
+	e.exact = r.exactOf(e, known)
 	if p = r.menuPart(e); p == nil {
 		err = r.try(ctx, func() (err error) {
 			if p, err = r.download(ctx, e); err == nil && p.end == unmarked {
@@ -79,7 +82,27 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	if err != nil {
 		return err
 	}
+	if p.same {
+		if err := cmp.Or(r.setListed(e, done), p.close()); err != nil {
+			return err
+		}
+		r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
+		return nil
+	}
 	return cmp.Or(r.finish(e, done, p), p.close())
+}
+
+// exactOf returns the exact time of the copy of a file, or the zero time if it is not known, or does
+// not decide whether the file is fetched.
+func (r *run) exactOf(e *entry, known known) time.Time {
+	exact := known.done.Exact
+	if known.done.SHA256 == "" || known.begun.URL != "" || !e.local || e.size != known.done.Size || !site.IsInUTC(e.modified, exact) {
+		return time.Time{}
+	}
+	if info, err := r.stat(e.file); err != nil || info == nil || !isUnmodified(known.done, info) {
+		return time.Time{}
+	}
+	return exact
 }
 
 // expected returns the action that a dry run reports for a file.
@@ -87,7 +110,7 @@ func (r *run) expected(e *entry) Action {
 	switch info, err := r.stat(e.file); {
 	case err == nil && info == nil:
 		return Added
-	case e.modified.IsZero() && e.id == "":
+	case e.modified.IsZero() && e.id == "", !r.exactOf(e, r.manifest.lookup(e.url)).IsZero():
 		return Checked
 	}
 	return Replaced
@@ -101,6 +124,7 @@ type part struct {
 	file   disk.File
 	digest string // the final sum in hexadecimal
 	end    ending
+	same   bool // the file has the exact time of its copy, so nothing was fetched
 	closed bool
 
 	mu    sync.Mutex           // protects size and sum while keep is set
@@ -275,6 +299,10 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 		return err
 	}
 	defer res.Close()
+	if info, ok := res.Info.(*ftp.Info); ok && info.Unwanted && !e.exact.IsZero() {
+		p.same = true
+		return nil
+	}
 	switch {
 	case res.Kind != fetch.KindDocument && e.sum == "":
 		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
@@ -335,6 +363,9 @@ func (r *run) optionsFor(e *entry) any {
 			o.More = e.more
 		} else {
 			o.ModTime = true
+			if !e.exact.IsZero() {
+				o.Wanted = func(a fetch.Attributes) bool { return !a.ModTime.Equal(e.exact) }
+			}
 		}
 	})
 }
@@ -357,6 +388,9 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
+	}
+	if e.local && site.IsInUTC(e.modified, p.begun.Exact) {
+		rec.Exact = p.begun.Exact
 	}
 	if r.box != nil {
 		return r.deliver(e, rec, p)

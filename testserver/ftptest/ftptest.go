@@ -110,6 +110,10 @@ type Server struct {
 	// made of Content. An error refuses the command; if it wraps errors.ErrUnsupported, with 502. The
 	// server closes octets. It may be called concurrently.
 	ListingOctets func(command, dir string) (octets io.ReadCloser, err error) `json:"-"`
+	// ListOffset, if not nil, returns how much later than UTC the times in LIST and STAT are now. A
+	// server in a time zone with daylight saving time, such as IIS, lists other times for all files
+	// after a change. It may be called concurrently.
+	ListOffset func() time.Duration `json:"-"`
 	// LoginFirst lists commands that require a login here, although they usually do not, such as
 	// "SYST".
 	LoginFirst []string

@@ -70,8 +70,12 @@ func (f *session) format(command, dir, flags string, self tree.Entry, entries []
 		_, _ = io.WriteString(h, f.name(name))
 		return fmt.Sprintf("%x", h.Sum32())
 	}
+	local := f.srv.ListOffset != nil && (command == "LIST" || command == "STAT")
 	for _, e := range entries {
 		e.Name = core.OneLine.Replace(e.Name)
+		if local {
+			e.ModTime = e.ModTime.Add(f.srv.ListOffset())
+		}
 		l.Entries = append(l.Entries, e.Info())
 	}
 	format := Listing.Usual

@@ -142,6 +142,10 @@ func (r *run) isThere(ctx context.Context, rec state.Record) bool {
 	switch {
 	case ok && r.isAsSent(rec, t, &file{path: rec.File}):
 		return true
+	case ok && r.isShifted(ctx, rec, t):
+		rec.Stored = t.Modified
+		r.record(rec)
+		return true
 	case ok:
 		r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size, Err: errors.New("not as it was sent; it is kept")})
 	case !r.hasFailed() && (r.site.Web || r.isGone(dir)): // a server in trouble may not list what it has

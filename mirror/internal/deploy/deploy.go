@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
@@ -133,6 +134,7 @@ type run struct {
 	recorded atomic.Bool // the state has new lines
 	noted    sync.Map    // the texts of the notes so far
 	way      limitations
+	shift    time.Duration // by how much the server lists times later than in the previous run
 
 	mu     sync.Mutex
 	err    error // the first one

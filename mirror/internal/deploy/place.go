@@ -56,7 +56,8 @@ func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
 	}
 	r.way.removeFirst.Store(true)
 	r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
-	r.named(f)
+	r.way.renames.Store(true)
+	r.done(f)
 	return nil
 }
 
@@ -86,12 +87,6 @@ func (r *run) storeDirect(ctx context.Context, f *file) {
 	} else {
 		r.note("the server does not rename some files (RNTO): they were stored under their names, so they were incomplete for a moment")
 	}
-}
-
-// named records that the server has renamed the part of a file.
-func (r *run) named(f *file) {
-	r.way.renames.Store(true)
-	r.done(f)
 }
 
 // findPlaced finds out which files have their names after the connection broke while they were
@@ -130,7 +125,8 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 				return err
 			}
 		default:
-			r.named(of[i])
+			r.way.renames.Store(true)
+			r.done(of[i])
 		}
 	}
 	return nil

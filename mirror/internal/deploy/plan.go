@@ -143,6 +143,7 @@ func (r *run) plan(ctx context.Context) *plan {
 	} else {
 		r.findHidden(ctx)
 	}
+	r.shift = r.findShift()
 	for _, f := range r.files {
 		if f.failed {
 			continue
@@ -252,6 +253,46 @@ func (r *run) isAsSent(rec state.Record, t site.Entry, f *file) bool {
 	return t.Modified.IsZero() && r.hidden(f.path) || r.comparable(f) && t.Modified.Equal(rec.Modified.UTC().Truncate(time.Second))
 }
 
+// findShift returns by how much the server lists times later than it did after the files were sent.
+func (r *run) findShift() time.Duration {
+	var shift site.Shift
+	for _, rec := range r.state.All() {
+		t, ok := r.entryOf(rec.File)
+		if ok && !rec.Dir && rec.Size == t.Size && !r.site.Web && !r.remote[path.Dir(rec.File)].Exact {
+			shift.Add(rec.Stored, t.Modified)
+		}
+	}
+	return shift.By()
+}
+
+// skew is by how much the clock of a server may be ahead.
+const skew = 10 * time.Minute
+
+// isShifted reports whether a file has another time in the listing only because the server lists
+// other times for all files. It must not have been written since it was sent: its time is long before
+// that in any time zone, or the server says so in UTC (MDTM).
+func (r *run) isShifted(ctx context.Context, rec state.Record, t site.Entry) bool {
+	exact := r.remote[path.Dir(rec.File)].Exact
+	if r.shift == 0 || exact || rec.SHA256 == "" || rec.Size != t.Size || t.Modified.Sub(rec.Stored) != r.shift {
+		return false
+	}
+	if site.IsBefore(t.Modified, rec.Time) {
+		return true
+	}
+	now, ok, err := r.site.Look(ctx, components(rec.File))
+	if err != nil || !ok || t.Modified.Sub(now.Modified).Abs() < time.Minute { // MDTM may have local times, too
+		return false
+	}
+	return site.IsInUTC(t.Modified, now.Modified) && now.Modified.Before(rec.Time.Add(skew))
+}
+
+// isOnlyShifted is isShifted for a file that is still the one that was sent.
+func (r *run) isOnlyShifted(ctx context.Context, f *file) bool {
+	rec, sent := r.state.Known(f.path)
+	t, _ := r.entryOf(f.path)
+	return sent && f.sum == rec.SHA256 && !r.Checksums && !r.state.Unfinished(f.path) && r.isShifted(ctx, rec, t)
+}
+
 // comparable reports whether times in the listing are those of files, in UTC to the second.
 func (r *run) comparable(f *file) bool { return r.remote[f.dir()].Exact }
 
@@ -290,7 +331,9 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 		return r.try(ctx, func() (err error) {
 			f := files[i]
 			r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
-			differs[i], err = r.differsFrom(ctx, f, path.Base(f.path))
+			if !r.isOnlyShifted(ctx, f) {
+				differs[i], err = r.differsFrom(ctx, f, path.Base(f.path))
+			}
 			return err
 		})
 	}, func(i int, err error) {

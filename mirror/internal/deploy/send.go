@@ -384,7 +384,8 @@ func (r *run) place(ctx context.Context, b batch, more func() bool) error {
 		switch f := of[i]; {
 		case e.Kind != fetch.EditRename:
 		case e.Done && e.Err == nil:
-			r.named(f)
+			r.way.renames.Store(true)
+			r.done(f)
 		case e.Done:
 			again = append(again, f)
 		}
