@@ -4,7 +4,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/mail"
 	"strconv"
 	"strings"
 	"time"
@@ -139,10 +138,7 @@ func (v newsPages) shown(h article.Fields) []articleField {
 		f := articleField{Name: name}
 		switch name {
 		case "Date":
-			f.Text = visible(value)
-			if len(value) <= 128 { // comments in a date may nest
-				f.Time, _ = mail.ParseDate(value)
-			}
+			f.Text, f.Time = visible(value), mime822.ParseDate(value)
 		case "Newsgroups", "Followup-To":
 			for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 				f.Values = append(f.Values, crumb{Text: visible(group), Link: v.groupLink(group)})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -181,7 +182,7 @@ func (a *access) overviewItem(line string) (fetch.Item, bool) {
 	}
 	item := fetch.Item{
 		Name: fields[0], Kind: fetch.KindDocument, Locator: a.articleLocator(fields[0], at(4)),
-		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: parseDate(at(3))},
+		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: mime822.ParseDate(at(3))},
 	}
 	if n, err := number(at(6)); err == nil {
 		item.Size = n

@@ -3,11 +3,11 @@ package nntp
 import (
 	"bytes"
 	"fmt"
-	"net/mail"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -80,29 +80,7 @@ func (h *header) get(name string) string {
 }
 
 // date returns the time in the Date field, or the zero time if there is no valid one.
-func (h *header) date() time.Time { return parseDate(h.get("Date")) }
-
-// maxDate limits the length of a date, because comments in it may nest.
-const maxDate = 128
-
-// usualDate is the form of most dates. Package net/mail, which reads all forms, takes ten times as
-// long, and an mbox has one date for each article.
-const usualDate = "Mon, 2 Jan 2006 15:04:05 -0700"
-
-// parseDate parses a Date field. It returns the zero Time for one that is not valid.
-func parseDate(s string) time.Time {
-	if len(s) > maxDate {
-		return time.Time{}
-	}
-	if t, err := time.Parse(usualDate, s); err == nil {
-		return t
-	}
-	t, err := mail.ParseDate(s)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
+func (h *header) date() time.Time { return mime822.ParseDate(h.get("Date")) }
 
 // overviewLine returns the overview line of an article with this header. The size is unknown. The
 // number of lines is that of the Lines field, if there is one.

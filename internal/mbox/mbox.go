@@ -8,9 +8,10 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"net/mail"
 	"strings"
 	"time"
+
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // Separator returns the line before a message, without its LF. from is the value of its field From:
@@ -24,7 +25,6 @@ func Separator(from string, date time.Time) string {
 
 // SeparatorOf is Separator for the header that a message begins with. It reads no more than 64 KiB.
 func SeparatorOf(message io.Reader) string {
-	const maxDate = 128 // comments in it may nest
 	var from string
 	var date time.Time
 	lines := bufio.NewScanner(io.LimitReader(message, 64<<10))
@@ -35,9 +35,7 @@ func SeparatorOf(message io.Reader) string {
 		case "from":
 			from = value
 		case "date":
-			if value = strings.TrimSpace(value); len(value) <= maxDate {
-				date, _ = mail.ParseDate(value)
-			}
+			date = mime822.ParseDate(value)
 		}
 	}
 	return Separator(from, date)

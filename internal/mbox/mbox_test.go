@@ -90,7 +90,9 @@ func TestSeparatorOf(t *testing.T) {
 	for message, want := range map[string]string{
 		"FROM: Name <a@b>\r\nDate: Sat, 03 Dec 1994 04:05:06 +0100\r\n\r\nFrom: x@y\r\n": "From a@b Sat Dec  3 03:05:06 1994",
 		"": "From MAILER-DAEMON Thu Jan  1 00:00:00 1970", "Date: " + strings.Repeat("(", 1000) + "\nFrom: a@b": "From a@b Thu Jan  1 00:00:00 1970",
-		strings.Repeat("x", 100_000): "From MAILER-DAEMON Thu Jan  1 00:00:00 1970",
+		"Date: Thu Dec  1 19:05:06 PST 1994\nFrom: a@b\n\n":      "From a@b Fri Dec  2 03:05:06 1994",
+		"From: a@b\nDate: Fri, 2 Dec 94 04:05:06 MET (winter)\n": "From a@b Fri Dec  2 03:05:06 1994",
+		strings.Repeat("x", 100_000):                             "From MAILER-DAEMON Thu Jan  1 00:00:00 1970",
 	} {
 		if got := SeparatorOf(strings.NewReader(message)); got != want {
 			t.Errorf("%q: %q", message, got)
