@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -47,7 +48,7 @@ func (v newsPages) newsOptions() *nntp.Options {
 func (v newsPages) postOf(item *fetch.Item) *article.Post {
 	h := article.Fields(item.Header)
 	p := &article.Post{
-		Number: visible(item.Name), Subject: subject(h.Get("Subject")), From: author(h.Get("From")), Date: item.ModTime,
+		Number: visible(item.Name), Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: item.ModTime,
 		Lines: visible(h.Get("Lines")), Link: v.linkTo(item.Locator), References: article.MessageIDs(h.Get("References")),
 	}
 	if ids := article.MessageIDs(h.Get("Message-ID")); len(ids) == 1 {
@@ -72,15 +73,17 @@ func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*article.Post {
 }
 
 // subject is a subject to show. Old subjects contain encoded words, or octets of any charset.
-func subject(field string) string {
-	if text := visible(strings.TrimSpace(mime822.Text(field))); text != "" {
+func subject(field string, undeclared charset.Charset) string {
+	if text := visible(strings.TrimSpace(mime822.Text(field, undeclared))); text != "" {
 		return text
 	}
 	return "(no subject)"
 }
 
 // author is who wrote an article.
-func author(from string) string { return visible(cmp.Or(mime822.Author(from), "(unknown)")) }
+func author(from string, undeclared charset.Charset) string {
+	return visible(cmp.Or(mime822.Author(from, undeclared), "(unknown)"))
+}
 
 // sameSubject reports whether two subjects are the same, apart from "Re:".
 func sameSubject(a, b string) bool { return plainSubject(a) == plainSubject(b) }

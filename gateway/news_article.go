@@ -78,18 +78,19 @@ func (v newsPages) article(res *fetch.Resource) error {
 	if broken.Err != nil {
 		return broken.Err
 	}
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject")), Notes: notes, Main: a.html})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Notes: notes, Main: a.html})
 }
 
 // shownFields are the fields of the header that a reader sees at once.
 var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To", "References", "Message-ID"}
 
 // articlePage is the content of the page of an article, with remarks about what is not shown.
-// chosen is the charset of its texts; the zero Charset means the one that their header names.
+// chosen is the charset of its texts, and of what its header does not encode; the zero Charset means
+// the one that the header names, or that fits.
 func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
-	a := &articlePage{Fields: v.shown(whole.Fields), Charset: chosen.Name()}
+	a := &articlePage{Fields: v.shown(whole.Fields, chosen), Charset: chosen.Name()}
 	for _, f := range whole.Others(shownFields) {
-		a.Others = append(a.Others, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value))}}})
+		a.Others = append(a.Others, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value, chosen))}}})
 	}
 	var notes []string
 	room := int64(maxBody)
@@ -128,7 +129,7 @@ func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*ar
 }
 
 // shown are the fields that a reader sees at once, with their links.
-func (v newsPages) shown(h article.Fields) []articleField {
+func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleField {
 	var list []articleField
 	for _, name := range shownFields {
 		value := h.Get(name)
@@ -148,7 +149,7 @@ func (v newsPages) shown(h article.Fields) []articleField {
 				f.Values = append(f.Values, crumb{Text: visible(id), Link: v.articleLink(id)})
 			}
 		default:
-			f.Values = []crumb{{Text: visible(mime822.Text(value))}}
+			f.Values = []crumb{{Text: visible(mime822.Text(value, chosen))}}
 		}
 		if f.Text != "" || len(f.Values) > 0 {
 			list = append(list, f)

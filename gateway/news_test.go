@@ -388,6 +388,8 @@ func TestCharsets(t *testing.T) {
 			letter("From: J\xf6rg\nSubject: Gr\xfc\xdfe\nMessage-ID: <old@b>\n", "K\xf6ln \x93\n"),
 			letter("From: a@b\nSubject: x\nMessage-ID: <wrong@b>\nContent-Type: text/plain; charset=x-unknown\n", "K\xf6ln\n"),
 			letter("From: a@b\nSubject: x\nMessage-ID: <utf8@b>\n", "Köln\n"),
+			letter("From: =?iso-8859-1?Q?J=F6rg?= \xf0\xd2 <j@b>\nSubject: \xf0\xd2 \x93 =?us-ascii?Q?=F0?=\nMessage-ID: <koi@b>\n", "\xf0\xd2\n"),
+			letter("From: a@b\nSubject: x\nMessage-ID: <ascii@b>\nContent-Type: text/plain; charset=us-ascii\n", "Köln\n"),
 		}
 	})
 	for path, want := range map[string][]string{
@@ -396,6 +398,9 @@ func TestCharsets(t *testing.T) {
 		"/news/utf8@b":                   {"Köln"},
 		"/news/utf8@b?charset=latin1":    {"KÃ¶ln"},
 		"/news/old@b?charset=cp437":      {"K÷ln ô"},
+		"/news/ascii@b":                  {"Köln"},
+		"/news/koi@b":                    {"<h1>ðÒ “ ð</h1>", "<dd>Jörg ðÒ &lt;j@b&gt;</dd>", "ðÒ"},
+		"/news/koi@b?charset=koi8-r":     {"<h1>Пр ⌠ П</h1>", "<dd>Jörg Пр &lt;j@b&gt;</dd>", "\nПр"},
 		"/news/old@b?charset=unheard-of": {"<h1>The gateway does not know this charset.</h1>"},
 		"/news/utf8@b?charset=auto":      {"Köln", `href="/news/utf8@b?charset=cp437"`},
 	} {

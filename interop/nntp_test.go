@@ -19,6 +19,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/interop/daemon"
 	"github.com/fetch1738/fetch1738/interop/inn"
 	"github.com/fetch1738/fetch1738/locator"
@@ -30,6 +32,14 @@ type letter struct{ id, header, body string }
 
 func (l letter) text() string {
 	return "From: Lab <lab@lab.example>\r\nNewsgroups: local.test\r\n" + l.header + "Message-ID: <" + l.id + ">\r\n\r\n" + l.body
+}
+
+// oddSubjects are subjects that readers understand, although RFC 2047 forbids most of them.
+var oddSubjects = []struct{ sent, shown string }{
+	{"=?utf-8?B?SGkgdGhlcmU?=", "Hi there"},
+	{"=?UTF8?Q?caf=C3=A9?= and =?utf-8*fr?Q?caf=C3=A9?=", "café and café"},
+	{"=?gb2312?B?MznI?=\r\n =?gb2312?B?y83B?=", "39人土"},
+	{"=?x-unknown?Q?abc=E9?= =?ISO-8859-1?Q?We=92ve?=", "=?x-unknown?Q?abc=E9?= We’ve"},
 }
 
 // letters returns 200 articles with contents that are easily damaged.
@@ -63,6 +73,9 @@ func letters() []letter {
 		{"utf-8 header", "Subject: gr\xc3\xbcn as it is\r\n", "x\r\n"},
 	}
 	list[13].id = "utf8-header"
+	for i, s := range oddSubjects {
+		list = append(list, letter{fmt.Sprint("odd", i), "Subject: " + s.sent + "\r\n", "x\r\n"})
+	}
 	var large strings.Builder
 	random := rand.NewChaCha8([32]byte{17, 38})
 	for large.Len() < 2<<20 {
@@ -172,6 +185,27 @@ func TestINN(t *testing.T) {
 	t.Parallel()
 	h := startINN(t)
 	h.fill(t)
+	t.Run("subjects", func(t *testing.T) {
+		res, err := h.Fetch(t.Context(), h.request(t, "/local.test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Close()
+		var lines strings.Builder
+		for item, err := range res.Items {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := entry.WriteJSON(&lines, &item, charset.Charset{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range oddSubjects {
+			if want := fmt.Sprintf(`"author":"Lab <lab@lab.example>","subject":"%s"}`, s.shown); !strings.Contains(lines.String(), want) {
+				t.Errorf("no article has %s:\n%.5000s", want, lines.String())
+			}
+		}
+	})
 	t.Run("by message-id", func(t *testing.T) {
 		for _, l := range h.letters {
 			got, err := h.read(t, &fetch.Request{Locator: &locator.News{MessageID: l.id}})

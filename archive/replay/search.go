@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -145,7 +146,7 @@ func (s *search) title(c *archive.Capture, mediaType string) string {
 		if err != nil {
 			return ""
 		}
-		return mime822.Text(m.Header.Get("Subject"))
+		return mime822.Text(m.Header.Get("Subject"), charset.Charset{})
 	}
 	text, _ := io.ReadAll(begins)
 	if m := htmlTitle.FindSubmatch(text); m != nil {

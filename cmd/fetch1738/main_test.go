@@ -126,7 +126,7 @@ func testNews() map[string][]string {
 		"local.test": {
 			article("one", "Subject: =?utf-8?Q?gr=C3=BCn?=\r\n", "one\r\n.dot\r\n"),
 			article("two", "Subject: latin\r\nContent-Type: text/plain; charset=iso-8859-1\r\n", "gr\xfcn\r\n"),
-			article("three", "Subject: escape\r\n", "a\x1b[31mred\r\n"),
+			article("three", "Subject: =?utf-8?Q?=C3=A9scape?= \x85\r\n", "a\x1b[31mred \x85\r\n"),
 		},
 		"local.private": {article("secret", "Subject: secret\r\n", "secret\r\n")},
 	}

@@ -2,6 +2,7 @@
 package charset
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -57,6 +58,23 @@ func (c Charset) Decode(text string) string {
 		return text
 	}
 	return decoded
+}
+
+// Reader returns a reader of the text in r as UTF-8. Errors of r are returned unchanged. To detect the
+// charset, it reads the beginning of r at once.
+func (c Charset) Reader(r io.Reader) io.Reader {
+	if c.name == "" {
+		buffered := bufio.NewReaderSize(r, guessed)
+		begins, err := buffered.Peek(guessed)
+		if err == nil {
+			begins = begins[:complete(begins)]
+		}
+		c, r = Guess(begins), buffered
+	}
+	if c.charmap == nil {
+		return r
+	}
+	return c.charmap.NewDecoder().Reader(r)
 }
 
 // Guess detects the charset of a text by its beginning: UTF-8 if it is valid UTF-8, CP437 if most of

@@ -2,7 +2,11 @@ package charset
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestCharset(t *testing.T) {
@@ -23,6 +27,11 @@ func TestCharset(t *testing.T) {
 		}
 		if got := c.Decode(tc.octets); got != tc.want {
 			t.Errorf("%s: %q is %q, want %q", tc.name, tc.octets, got, tc.want)
+		}
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(tc.octets), "in parts": iotest.OneByteReader(strings.NewReader(tc.octets))} {
+			if got, err := io.ReadAll(c.Reader(r)); string(got) != tc.want || err != nil {
+				t.Errorf("%s: %q is read %s as %q, %v; want %q", tc.name, tc.octets, name, got, err, tc.want)
+			}
 		}
 		var b bytes.Buffer
 		d := NewDecoder(&b, c)
@@ -45,6 +54,26 @@ func TestCharset(t *testing.T) {
 	d.Write(long)
 	if err := d.Flush(); err != nil || b.Len() != 2*3000*4 {
 		t.Errorf("%d octets, %v", b.Len(), err)
+	}
+}
+
+// TestReader has texts that are longer than what is examined, and one that breaks off.
+func TestReader(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("\xe9x\n", 3000):                                   strings.Repeat("éx\n", 3000),
+		strings.Repeat("é", 3000):                                         strings.Repeat("é", 3000),
+		"x" + strings.Repeat("é", 3000):                                   "x" + strings.Repeat("é", 3000), // cut within a character
+		strings.Repeat("x", guessed) + "\xe9":                             strings.Repeat("x", guessed) + "\xe9",
+		strings.Repeat("\xcd", guessed) + strings.Repeat("\xe9", guessed): strings.Repeat("═", guessed) + strings.Repeat("Θ", guessed),
+	} {
+		if got, err := io.ReadAll(Charset{}.Reader(strings.NewReader(text))); string(got) != want || err != nil {
+			t.Errorf("%.20q: %.20q, %d bytes, %v", text, got, len(got), err)
+		}
+	}
+	broken := errors.New("broken")
+	got, err := io.ReadAll(Charset{}.Reader(io.MultiReader(strings.NewReader("caf\xe9"), iotest.ErrReader(broken))))
+	if string(got) != "café" || err != broken {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -95,7 +95,7 @@ func lineOf(it *fetch.Item, names charset.Charset) *line {
 	}
 	text := func(name string) string {
 		if f := Field(it, name); f != nil {
-			return mime822.Text(names.Decode(*f))
+			return mime822.Text(*f, names)
 		}
 		return ""
 	}

@@ -9,17 +9,33 @@ import (
 	"github.com/fetch1738/fetch1738/internal/mime822/cjk"
 )
 
-// A charset is an encoding of x/text, or one of package cjk.
-type charset interface {
+// A codec is an encoding of x/text, or one of package cjk.
+type codec interface {
 	NewDecoder() *encoding.Decoder
 }
 
-// lookup returns the charset with a name, or nil if it is UTF-8 or unknown. The labels and their
+// label returns a name as it is in the tables below.
+func label(name string) string { return strings.ToLower(strings.Trim(name, " \t\"'")) }
+
+// isUndeclared reports whether a text with 8-bit bytes has no charset, although there is a name: that
+// of a charset of 7 bits, or that of RFC 1428 for a text whose charset is not known.
+func isUndeclared(name string) bool {
+	switch label(name) {
+	case "ansi_x3.4-1968", "ascii", "csascii", "iso-ir-6", "iso646-us", "us-ascii", "unknown-8bit":
+		return true
+	}
+	return false
+}
+
+// lookup returns the charset with a name, or nil if it is undeclared or unknown. The labels and their
 // meaning are those of browsers (https://encoding.spec.whatwg.org/#names-and-labels), because mail
 // programs also take ISO-8859-1 for windows-1252 and GB2312 for GBK. Package htmlindex has the same
-// table, but links the languages of x/text. UTF-16 is missing: RFC 2781 excludes it from text/*.
-func lookup(name string) charset {
-	switch strings.ToLower(strings.Trim(name, " \t\"'")) {
+// table, but links the languages of x/text. US-ASCII is not windows-1252 here, because articles that
+// declare it may be in UTF-8. UTF-16 is missing: RFC 2781 excludes it from text/*.
+func lookup(name string) codec {
+	switch label(name) {
+	case "unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8", "utf-8", "utf8", "utf8mb4", "x-unicode20utf8":
+		return encoding.Nop // bytes that are not valid are the concern of the caller
 	case "866", "cp866", "csibm866", "ibm866":
 		return charmap.CodePage866
 	case "csisolatin2", "iso-8859-2", "iso-ir-101", "iso8859-2", "iso88592", "iso_8859-2",
@@ -68,9 +84,8 @@ func lookup(name string) charset {
 		return charmap.Windows1250
 	case "cp1251", "windows-1251", "x-cp1251":
 		return charmap.Windows1251
-	case "ansi_x3.4-1968", "ascii", "cp1252", "cp819", "csisolatin1", "ibm819", "iso-8859-1",
-		"iso-ir-100", "iso8859-1", "iso88591", "iso_8859-1", "iso_8859-1:1987", "l1", "latin1",
-		"us-ascii", "windows-1252", "x-cp1252":
+	case "cp1252", "cp819", "csisolatin1", "ibm819", "iso-8859-1", "iso-ir-100", "iso8859-1",
+		"iso88591", "iso_8859-1", "iso_8859-1:1987", "l1", "latin1", "windows-1252", "x-cp1252":
 		return charmap.Windows1252
 	case "cp1253", "windows-1253", "x-cp1253":
 		return charmap.Windows1253

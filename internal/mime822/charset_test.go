@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
@@ -14,12 +15,12 @@ import (
 )
 
 // own has the encodings of x/text that package cjk replaces.
-var own = map[charset]charset{
+var own = map[codec]codec{
 	traditionalchinese.Big5: cjk.Big5, simplifiedchinese.GBK: cjk.GBK, simplifiedchinese.GB18030: cjk.GB18030,
 	korean.EUCKR: cjk.EUCKR, japanese.EUCJP: cjk.EUCJP, japanese.ShiftJIS: cjk.ShiftJIS, japanese.ISO2022JP: cjk.ISO2022JP,
 }
 
-// Each label of browsers leads to the encoding that they use. UTF-8 needs no decoder; the encodings
+// Each label of browsers leads to the encoding that they use, except those of US-ASCII. The encodings
 // that browsers replace by U+FFFD are shown as they are.
 func TestLookup(t *testing.T) {
 	for label := range strings.FieldsSeq(`
@@ -36,8 +37,8 @@ iso-8859-10 iso-ir-157 iso8859-10 iso885910 l6 latin6 iso-8859-13 iso8859-13 iso
 iso8859-14 iso885914 csisolatin9 iso-8859-15 iso8859-15 iso885915 iso_8859-15 l9 iso-8859-16 cskoi8r
 koi koi8 koi8-r koi8_r koi8-ru koi8-u csmacintosh mac macintosh x-mac-roman dos-874 iso-8859-11
 iso8859-11 iso885911 tis-620 windows-874 cp1250 windows-1250 x-cp1250 cp1251 windows-1251 x-cp1251
-ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591
-iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 cp1253 windows-1253 x-cp1253
+cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591
+iso_8859-1 iso_8859-1:1987 l1 latin1 windows-1252 x-cp1252 cp1253 windows-1253 x-cp1253
 cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5
 windows-1254 x-cp1254 cp1255 windows-1255 x-cp1255 cp1256 windows-1256 x-cp1256 cp1257 windows-1257
 x-cp1257 cp1258 windows-1258 x-cp1258 x-mac-cyrillic x-mac-ukrainian chinese csgb2312
@@ -50,7 +51,7 @@ ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
 		if err != nil {
 			t.Fatalf("%s: %v", label, err)
 		}
-		var want charset = theirs
+		var want codec = theirs
 		if c := own[theirs]; c != nil {
 			want = c
 		}
@@ -60,9 +61,14 @@ ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
 			}
 		}
 	}
-	for _, charset := range []string{"", "UTF-8", "utf8", "utf-16", "iso-2022-kr", "hz-gb-2312", "replacement", "x-unknown", "unknown-8bit"} {
+	for _, charset := range []string{"", "utf-16", "iso-2022-kr", "hz-gb-2312", "utf-7", "replacement", "x-unknown", "unknown-8bit", "us-ascii", "ascii"} {
 		if got := lookup(charset); got != nil {
 			t.Errorf("%s: %v, want none", charset, got)
+		}
+	}
+	for label := range strings.FieldsSeq("unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 UTF8 x-unicode20utf8") {
+		if got := lookup(label); got != encoding.Nop {
+			t.Errorf("%s: %v, want UTF-8", label, got)
 		}
 	}
 }

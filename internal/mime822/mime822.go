@@ -8,11 +8,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"io"
 	"mime"
 	"mime/quotedprintable"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // Limits for decoding. Longer headers and lines are passed through unchanged.
@@ -21,51 +22,40 @@ const (
 	maxLine   = 16 << 10
 )
 
-// Text returns the value of a header field with its encoded words decoded. A value that cannot be
-// decoded is returned unchanged.
-func Text(value string) string {
-	if len(value) > maxLine || !strings.Contains(value, "=?") {
-		return value
-	}
-	words := mime.WordDecoder{CharsetReader: charsetReader}
-	text, err := words.DecodeHeader(value)
-	if err != nil {
-		return value
-	}
-	return text
-}
-
 // Author returns the author of an article by its field From: the name in "name <address>" or
 // "address (name)", decoded as by [Text], or else the address.
-func Author(from string) string {
+func Author(from string, undeclared charset.Charset) string {
 	name := ""
 	if i := strings.LastIndexByte(from, '<'); i >= 0 {
 		name = from[:i]
 	} else if i := strings.IndexByte(from, '('); i >= 0 && strings.HasSuffix(from, ")") {
 		name = from[i+1 : len(from)-1]
 	}
-	name = strings.TrimSpace(Text(strings.Trim(strings.TrimSpace(name), `"`)))
-	return cmp.Or(name, Text(strings.TrimSpace(from)))
+	name = strings.TrimSpace(Text(unquote(strings.TrimSpace(name)), undeclared))
+	return cmp.Or(name, strings.TrimSpace(Text(from, undeclared)))
 }
 
-var errCharset = errors.New("mime822: unknown charset")
-
-// charsetReader is the CharsetReader of a [mime.WordDecoder].
-func charsetReader(charset string, r io.Reader) (io.Reader, error) {
-	e := lookup(charset)
-	if e == nil {
-		return nil, errCharset
+// unquote returns what is in a quoted string. A text without quotation marks is not changed.
+func unquote(text string) string {
+	inner, opened := strings.CutPrefix(text, `"`)
+	inner, closed := strings.CutSuffix(inner, `"`)
+	if !opened || !closed {
+		return text
 	}
-	return e.NewDecoder().Reader(r), nil
+	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(inner)
 }
 
-// NewReader returns a reader of the decoded form of the article or mail in r. A multipart body is
-// not decoded. Errors of r are returned unchanged. If the body is not encoded as the header says,
-// the rest of it is returned undecoded.
-func NewReader(r io.Reader) io.Reader { return &reader{src: bufio.NewReaderSize(r, maxLine)} }
+// NewReader returns a reader of the decoded form of the article or mail in r, in UTF-8. chosen is the
+// charset of what declares none, and if it is not the zero Charset, that of the body in any case. A
+// multipart body is not decoded, apart from this. Errors of r are returned unchanged. If the body is
+// not encoded as the header says, the rest of it is returned undecoded.
+func NewReader(r io.Reader, chosen charset.Charset) io.Reader {
+	return &reader{src: bufio.NewReaderSize(r, maxLine), chosen: chosen}
+}
 
 type reader struct {
 	src    *bufio.Reader
+	chosen charset.Charset
 	header bytes.Buffer // decoded, not read yet
 	body   io.Reader    // nil before the header has been read
 	err    error        // of src, within the header
@@ -123,7 +113,7 @@ func (r *reader) readHeader() {
 // show appends fields with decoded words to the header.
 func (r *reader) show(fields []string) {
 	for _, f := range fields {
-		r.header.WriteString(Text(f) + "\n")
+		r.header.WriteString(Text(f, r.chosen) + "\n")
 	}
 }
 
@@ -133,10 +123,14 @@ func (r *reader) decoded(fields []string) io.Reader {
 	if err != nil {
 		media, params = "text/plain", nil
 	}
-	if !strings.HasPrefix(media, "text/") {
-		return r.src
+	var body io.Reader = r.src
+	if strings.HasPrefix(media, "text/") {
+		body = Decode(get(fields, "Content-Transfer-Encoding"), body)
+		if r.chosen == (charset.Charset{}) {
+			body = ToUTF8(params["charset"], body)
+		}
 	}
-	return ToUTF8(params["charset"], Decode(get(fields, "Content-Transfer-Encoding"), r.src))
+	return r.chosen.Reader(body)
 }
 
 // Decode returns a reader of what a body or a part has in r, without its transfer encoding. Errors
@@ -152,10 +146,11 @@ func Decode(encoding string, r io.Reader) io.Reader {
 	return r
 }
 
-// ToUTF8 returns a reader of the text in r as UTF-8. A text of an unknown charset is not changed.
-func ToUTF8(charset string, r io.Reader) io.Reader {
-	if e := lookup(charset); e != nil {
-		return e.NewDecoder().Reader(r)
+// ToUTF8 returns a reader of the text in r as UTF-8. A text whose charset is unknown, or says nothing
+// about 8-bit bytes, is not changed.
+func ToUTF8(name string, r io.Reader) io.Reader {
+	if c := lookup(name); c != nil {
+		return c.NewDecoder().Reader(r)
 	}
 	return r
 }

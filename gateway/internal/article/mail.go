@@ -49,10 +49,10 @@ func (h Fields) MediaType() (string, map[string]string) {
 // FileName is the name that the header gives to a file, or "".
 func (h Fields) FileName() string {
 	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil && params["filename"] != "" {
-		return mime822.Text(params["filename"])
+		return mime822.Text(params["filename"], charset.Charset{})
 	}
 	_, params := h.MediaType()
-	return mime822.Text(params["name"])
+	return mime822.Text(params["name"], charset.Charset{})
 }
 
 // Attached reports whether a part is a file, rather than a text to read with the article.

@@ -214,9 +214,11 @@ func (p *page) readText(res *fetch.Resource) error {
 	}
 	if media == "message/rfc822" {
 		p.kind = "article"
-		raw, _ = io.ReadAll(mime822.NewReader(bytes.NewReader(raw))) // of memory there are no errors
+		raw, _ = io.ReadAll(mime822.NewReader(bytes.NewReader(raw), p.charset)) // of memory there are no errors
+		p.text = string(raw)
+	} else {
+		p.text = p.charset.Decode(string(raw))
 	}
-	p.text = p.charset.Decode(string(raw))
 	p.isHTML = strings.Contains(media, "html")
 	if info, ok := res.Info.(*fetchhttp.Info); ok && err == nil && info.StatusCode/100 != 2 {
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Code: info.StatusCode, Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):])}

@@ -33,7 +33,7 @@ func (p *page) formatItems(columns int) []string {
 		line := list.Line(&it, number)
 		if subject, author := entry.Field(&it, "Subject"), entry.Field(&it, "From"); subject != nil && author != nil {
 			if columns < wide { // there is no room for columns
-				line = stdio.Line(mime822.Text(*subject) + ", " + mime822.Text(*author))
+				line = stdio.Line(mime822.Text(*subject, p.charset) + ", " + mime822.Text(*author, p.charset))
 			}
 			line = fmt.Sprintf("%4s %s", number, line)
 		}

@@ -25,13 +25,13 @@ func (l *Listing) article(it *fetch.Item) string {
 	if !it.ModTime.IsZero() {
 		date = it.ModTime.UTC().Format("2006-01-02")
 	}
-	author := term.Fit(mime822.Author(l.field(it, "From")), max(12, min(columns/4, 30)))
-	return term.SafeLine(fmt.Sprintf("%7s  %10s  %s  %s", it.Name, date, author, mime822.Text(l.field(it, "Subject"))), columns)
+	author := term.Fit(mime822.Author(field(it, "From"), l.Charset), max(12, min(columns/4, 30)))
+	return term.SafeLine(fmt.Sprintf("%7s  %10s  %s  %s", it.Name, date, author, mime822.Text(field(it, "Subject"), l.Charset)), columns)
 }
 
 // group returns the line of a newsgroup: the number of the link, the name and the description.
 func (l *Listing) group(it *fetch.Item, number string) string {
-	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(l.field(it, "Description")))
+	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(field(it, "Description"), l.Charset))
 	return term.SafeLine(strings.TrimRight(line, " "), max(cmp.Or(l.Columns, 80), len(it.Name)+6))
 }
 
@@ -48,10 +48,10 @@ func Span(a *fetch.Attributes) (first, last int64) {
 	return first, last
 }
 
-// field returns a header field of an item in UTF-8, or "".
-func (l *Listing) field(it *fetch.Item, name string) string {
+// field returns a header field of an item, or "".
+func field(it *fetch.Item, name string) string {
 	if f := entry.Field(it, name); f != nil {
-		return l.Charset.Decode(*f)
+		return *f
 	}
 	return ""
 }
