@@ -4,12 +4,16 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
 // OfDisposition returns the file name in a Content-Disposition field (RFC 6266): that of the
 // parameter "filename*", decoded, or else of "filename". As in curl, a type such as "attachment" may
 // be missing, the value of "filename" is quoted by " or ' or ends at the next semicolon, and percent
-// escapes in it stay. It returns "" if there is no such parameter. The value is not safe: see [Safe].
+// escapes in it stay. As in browsers, encoded words in it are decoded (RFC 2047), other bytes are not.
+// It returns "" if there is no such parameter. The value is not safe: see [Safe].
 func OfDisposition(field string) string {
 	var plain, extended string
 	for field != "" {
@@ -32,7 +36,8 @@ func OfDisposition(field string) string {
 	if extended != "" {
 		return extended
 	}
-	return plain
+	undeclared, _ := charset.Named("utf-8") // which keeps bytes that are not UTF-8
+	return mime822.Text(plain, undeclared)
 }
 
 // parameter returns the value at the start of field, and what follows the next semicolon. In a value

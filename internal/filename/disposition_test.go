@@ -7,29 +7,35 @@ import (
 
 func TestOfDisposition(t *testing.T) {
 	for field, want := range map[string]string{
-		`attachment; filename="a b.txt"`:                "a b.txt",
-		`attachment; filename=a b.txt ; x=y`:            "a b.txt",
-		`attachment; FileName='a;b'`:                    "a;b",
-		`attachment;filename=a%20b`:                     "a%20b",
-		`attachment; x=y; filename=z`:                   "z",
-		`attachment; filename="say \"hi\".txt"; x`:      `say "hi".txt`,
-		`attachment; filename="a\\"`:                    `a\`,
-		`attachment; filename="C:\dir\a.txt"`:           `C:\dir\a.txt`,
-		`attachment; filename="a\`:                      `a\`,
-		`attachment; x="; filename=b"; filename=a`:      "a",
-		`attachment; x='; filename=a`:                   "a",
-		`attachment; xfilename=a`:                       "",
-		`attachment; filename="open`:                    "open",
-		`attachment; filename=`:                         "",
-		`attachment; filename=""`:                       "",
-		`filename=a`:                                    "a",
-		`filename="x"`:                                  "x",
-		` filename='x;y'; filename=z`:                   "x;y",
-		`;filename=a`:                                   "a",
-		`attachment filename=a`:                         "",
-		``:                                              "",
-		`attachment; filename = a`:                      "",
-		`attachment; filename="../../etc/passwd"; name`: "../../etc/passwd",
+		`attachment; filename="a b.txt"`:                  "a b.txt",
+		`attachment; filename=a b.txt ; x=y`:              "a b.txt",
+		`attachment; FileName='a;b'`:                      "a;b",
+		`attachment;filename=a%20b`:                       "a%20b",
+		`attachment; x=y; filename=z`:                     "z",
+		`attachment; filename="say \"hi\".txt"; x`:        `say "hi".txt`,
+		`attachment; filename="a\\"`:                      `a\`,
+		`attachment; filename="C:\dir\a.txt"`:             `C:\dir\a.txt`,
+		`attachment; filename="a\`:                        `a\`,
+		`attachment; x="; filename=b"; filename=a`:        "a",
+		`attachment; x='; filename=a`:                     "a",
+		`attachment; xfilename=a`:                         "",
+		`attachment; filename="open`:                      "open",
+		`attachment; filename=`:                           "",
+		`attachment; filename=""`:                         "",
+		`filename=a`:                                      "a",
+		`filename="x"`:                                    "x",
+		` filename='x;y'; filename=z`:                     "x;y",
+		`;filename=a`:                                     "a",
+		`attachment filename=a`:                           "",
+		``:                                                "",
+		`attachment; filename = a`:                        "",
+		`attachment; filename="=?UTF-8?B?Y2Fmw6kudHh0?="`: "café.txt",
+		`attachment; filename="=?utf-8?Q?caf=C3?= =?utf-8?Q?=A9.txt?="`:    "café.txt",
+		`attachment; filename==?iso-8859-1?Q?caf=E9.txt?=; x`:              "café.txt",
+		`attachment; filename="=?x-unknown?Q?a?= caf` + "\xe9" + `"`:       "=?x-unknown?Q?a?= caf\xe9",
+		`attachment; filename="=?utf-8?Q?..=2F..=2Fx=0D=0A=00?="`:          "../../x \x00",
+		`attachment; filename="=?utf-8?Q?a?="; filename*=UTF-8''caf%C3%A9`: "café",
+		`attachment; filename="../../etc/passwd"; name`:                    "../../etc/passwd",
 	} {
 		if got := OfDisposition(field); got != want {
 			t.Errorf("%s: %q", field, got)
@@ -62,7 +68,7 @@ func TestExtended(t *testing.T) {
 
 // FuzzOfDisposition checks that any name from a server becomes one of a file in the directory.
 func FuzzOfDisposition(f *testing.F) {
-	for _, field := range []string{`attachment; filename="a b.txt"`, `a; filename='x;y'; z`, `;filename=..`, `; filename="C:\\con"`, ";filename=\x00\xff", `;filename="\`, ";filename*=utf-8''%2F%C3%A9"} {
+	for _, field := range []string{`attachment; filename="a b.txt"`, `a; filename='x;y'; z`, `;filename=..`, `; filename="C:\\con"`, ";filename=\x00\xff", `;filename="\`, ";filename*=utf-8''%2F%C3%A9", `;filename="=?utf-8?q?=2E=2Fa=00=0A?="`} {
 		f.Add(field)
 	}
 	f.Fuzz(func(t *testing.T, field string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
@@ -48,10 +49,15 @@ func (h Fields) MediaType() (string, map[string]string) {
 
 // FileName is the name that the header gives to a file, or "".
 func (h Fields) FileName() string {
-	if _, params, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil && params["filename"] != "" {
+	disposition := h.Get("Content-Disposition")
+	if name := filename.OfDisposition(disposition); name != "" {
+		return charset.Charset{}.Decode(name)
+	}
+	_, params, err := mime.ParseMediaType(disposition)
+	if err == nil && params["filename"] != "" { // in several parts (RFC 2231 §3)
 		return mime822.Text(params["filename"], charset.Charset{})
 	}
-	_, params := h.MediaType()
+	_, params = h.MediaType()
 	return mime822.Text(params["name"], charset.Charset{})
 }
 
