@@ -413,6 +413,21 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
+// TestShortRows shows articles of which an overview has only some fields.
+func TestShortRows(t *testing.T) {
+	news, s := startNews(t, nil)
+	news.On("OVER", 0, testserver.Data("1\r\n2\ta subject\tu@u\r\n3\t=?UTF8?Q?caf=C3=A9?=\r\n5\t\tfrom\t\t<5@h>\r\n5\tagain\r\n4\tt\tab\tf@h\tTue, 20 Dec 1994 17:38:00 EST\t<4@h>\t\t\t\r\n.\r\n"))
+	group := "/nntp/" + news.Addr + "/local.test"
+	for _, path := range []string{group, group + "?threads", group + "?atom", "/news/local.test"} {
+		_, body := get(t, s, path)
+		for _, text := range []string{"(no subject)", "a subject", "u@u", "café", "again", "t ab", "f@h", "22:38"} {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s has no %q:\n%s", path, text, body)
+			}
+		}
+	}
+}
+
 // pageTags are the tags and attributes of the pages of news. Everything else that such a page has is
 // text.
 var pageTags = regexp.MustCompile(`^<(?:!doctype html|/?(?:html|head|meta|title|link|body|a|nav|ol|ul|li|main|h1|h2|p|dl|dt|dd|details|summary|time|data|wbr|pre|blockquote|table|caption|thead|tbody|tr|th|td|footer|span|div)(?: (?:lang|charset|name|content|rel|type|title|href|class|id|aria-label|aria-current|aria-hidden|role|scope|datetime|value)="[^"<>]*")*)>$`)

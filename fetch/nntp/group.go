@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -180,9 +181,18 @@ func (a *access) overviewItem(line string) (fetch.Item, bool) {
 		}
 		return ""
 	}
+	date := mime822.ParseDate(at(3))
+	for i := 4; date.IsZero() && i+1 < len(fields); i++ {
+		// A server may not replace the tabs of a subject: the author is before the date.
+		if strings.HasPrefix(fields[i+1], "<") {
+			if date = mime822.ParseDate(fields[i]); !date.IsZero() {
+				fields = slices.Concat(fields[:1], []string{strings.Join(fields[1:i-1], " ")}, fields[i-1:])
+			}
+		}
+	}
 	item := fetch.Item{
 		Name: fields[0], Kind: fetch.KindDocument, Locator: a.articleLocator(fields[0], at(4)),
-		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: mime822.ParseDate(at(3))},
+		Attributes: fetch.Attributes{Size: -1, MediaType: mediaType, ModTime: date},
 	}
 	if n, err := number(at(6)); err == nil {
 		item.Size = n

@@ -236,6 +236,34 @@ func TestOverviewFaults(t *testing.T) {
 		if !slices.Equal(got, want) {
 			w.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+		const date = "Tue, 20 Dec 1994 17:38:00 +0000"
+		for row, want := range map[string]string{
+			"7":                                 "-1",
+			"7\ts":                              "-1 Subject=s",
+			"7\ts\tf":                           "-1 Subject=s From=f",
+			"7\ts\tf\t" + date:                  "-1 Subject=s From=f Date=" + date,
+			"7\ts\tf\t\t<i@d>":                  "-1 Subject=s From=f Message-ID=<i@d>",
+			"7\t\tf\t" + date + "\t<i@d>\t\t\t": "-1 From=f Date=" + date + " Message-ID=<i@d>",
+			"7\ts\tf\tsoon\t<i@d>\t<r@d>\t-5\t": "-1 Subject=s From=f Date=soon Message-ID=<i@d> References=<r@d>",
+			"7\ts\tf\t" + date + "\t<i@d>\t\t5\t6\tXref: h g:7":  "5 Subject=s From=f Date=" + date + " Message-ID=<i@d> Lines=6",
+			"7\ts\tf\t" + date + "\t<i@d>\t\t5\t6\th g:7\t\t":    "5 Subject=s From=f Date=" + date + " Message-ID=<i@d> Lines=6",
+			"7\ts\tu\tb\tf\t" + date + "\t<i@d>\t<r@d>\t5\t6":    "5 Subject=s u b From=f Date=" + date + " Message-ID=<i@d> References=<r@d> Lines=6",
+			"7\ts\tf\tno date\t" + date + "\t<i@d>\t<r@d>\t5\t6": "5 Subject=s f From=no date Date=" + date + " Message-ID=<i@d> References=<r@d> Lines=6",
+		} {
+			w.srv.On("OVER", 0, testserver.Data(row+"\r\n7\tagain\r\n3\tbefore\r\n.\r\n"))
+			items, err := w.items("/local.test")
+			if err != nil || len(items) != 3 || items[1].Name != "7" || items[2].Name != "3" {
+				w.Errorf("%q: %v, %v", row, items, err)
+				continue
+			}
+			if got, want := strings.ReplaceAll(shown(items[0]), w.srv.URL, ""), "7 document /local.test/7 "+want; got != want {
+				w.Errorf("%q: got  %s\nwant %s", row, got, want)
+			}
+			if known := strings.Contains(row, date); items[0].ModTime.IsZero() == known {
+				w.Errorf("%q: %v", row, items[0].ModTime)
+			}
+		}
+		w.srv.On("OVER", 0, testserver.Data("1\ta\r\n2\tb\r\n3\tc\r\n.\r\n"))
 		w.env.Limits.Items = 2
 		if items, err = w.items("/local.test"); len(items) != 2 {
 			w.Errorf("%d items", len(items))

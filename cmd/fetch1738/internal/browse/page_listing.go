@@ -1,8 +1,10 @@
 package browse
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
@@ -31,15 +33,26 @@ func (p *page) formatItems(columns int) []string {
 			number = strconv.Itoa(p.addItem(&it))
 		}
 		line := list.Line(&it, number)
-		if subject, author := entry.Field(&it, "Subject"), entry.Field(&it, "From"); subject != nil && author != nil {
+		if listing.IsArticle(&it) {
 			if columns < wide { // there is no room for columns
-				line = stdio.Line(mime822.Text(*subject, p.charset) + ", " + mime822.Text(*author, p.charset))
+				line = p.formatArticle(&it)
 			}
 			line = fmt.Sprintf("%4s %s", number, line)
 		}
 		lines = append(lines, term.SafeLine(line, 4*max(columns, wide))) // not a screen for a name
 	}
 	return lines
+}
+
+// formatArticle returns the subject and the author of an article, or its number if it has neither.
+func (p *page) formatArticle(it *fetch.Item) string {
+	var known []string
+	for _, name := range []string{"Subject", "From"} {
+		if text := mime822.Text(listing.Field(it, name), p.charset); text != "" {
+			known = append(known, text)
+		}
+	}
+	return stdio.Line(cmp.Or(strings.Join(known, ", "), it.Name))
 }
 
 // addItem adds the link of an item. A mirror is also one of the link before it.

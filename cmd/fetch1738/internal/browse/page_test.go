@@ -120,3 +120,29 @@ func TestFormatItems(t *testing.T) {
 		t.Errorf("the form is %s", got)
 	}
 }
+
+// TestFormatArticles shows articles of which only some fields are known, on a wide and on a narrow
+// screen.
+func TestFormatArticles(t *testing.T) {
+	item := func(number string, header ...fetch.Field) fetch.Item {
+		return fetch.Item{Name: number, Locator: parsed(t, "nntp://h/g/"+number), Attributes: fetch.Attributes{Size: -1, MediaType: "message/rfc822", Header: header}}
+	}
+	subject, from := fetch.Field{Name: "Subject", Value: "=?UTF8?Q?caf=C3=A9?= \x93"}, fetch.Field{Name: "From", Value: "a@h"}
+	items := []fetch.Item{item("7", subject, from), item("8", subject), item("9")}
+	for columns, want := range map[int][]string{
+		80: {
+			"   1       7              a@h                   café “",
+			"   2       8                                    café “",
+			"   3       9",
+		},
+		40: {"   1 café “, a@h", "   2 café “", "   3 9"},
+	} {
+		p := &page{items: items}
+		if got := p.formatItems(columns); !slices.Equal(got, want) {
+			t.Errorf("%d columns: got\n%q, want\n%q", columns, got, want)
+		}
+		if got := p.urls(); len(got) != len(items) {
+			t.Errorf("%d columns: links %q", columns, got)
+		}
+	}
+}

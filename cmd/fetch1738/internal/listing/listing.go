@@ -121,7 +121,7 @@ func (l *Listing) text(it *fetch.Item) error {
 func (l *Listing) Line(it *fetch.Item, number string) string {
 	what := ""
 	switch _, isGroup := it.Locator.(*locator.News); {
-	case isArticle(it):
+	case IsArticle(it):
 		return l.article(it)
 	case isGroup:
 		return l.group(it, number)
@@ -182,7 +182,7 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 			return chosen, mirrors, nil
 		case chosen != nil:
 			mirrors = append(mirrors, item.Locator)
-		case isArticle(&item) && item.Name == strconv.Itoa(n), !isArticle(&item) && links == n:
+		case IsArticle(&item) && item.Name == strconv.Itoa(n), !IsArticle(&item) && links == n:
 			chosen = &item
 		}
 	}

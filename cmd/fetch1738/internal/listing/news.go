@@ -10,11 +10,18 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
-// isArticle reports whether an item is an article of a newsgroup. Its name is its number.
-func isArticle(it *fetch.Item) bool {
-	return it.MediaType == "message/rfc822" && entry.Field(it, "Message-ID") != nil
+// IsArticle reports whether an item is an article of a newsgroup. Its name is its number.
+func IsArticle(it *fetch.Item) bool {
+	switch l := it.Locator.(type) {
+	case *locator.NNTP:
+		return l.Article != ""
+	case *locator.News:
+		return l.MessageID != ""
+	}
+	return false
 }
 
 // article returns the line of an article: number, date, author and subject. It fits the width of the
@@ -25,13 +32,14 @@ func (l *Listing) article(it *fetch.Item) string {
 	if !it.ModTime.IsZero() {
 		date = it.ModTime.UTC().Format("2006-01-02")
 	}
-	author := term.Fit(mime822.Author(field(it, "From"), l.Charset), max(12, min(columns/4, 30)))
-	return term.SafeLine(fmt.Sprintf("%7s  %10s  %s  %s", it.Name, date, author, mime822.Text(field(it, "Subject"), l.Charset)), columns)
+	author := term.Fit(mime822.Author(Field(it, "From"), l.Charset), max(12, min(columns/4, 30)))
+	line := fmt.Sprintf("%7s  %10s  %s  %s", it.Name, date, author, mime822.Text(Field(it, "Subject"), l.Charset))
+	return term.SafeLine(strings.TrimRight(line, " "), columns)
 }
 
 // group returns the line of a newsgroup: the number of the link, the name and the description.
 func (l *Listing) group(it *fetch.Item, number string) string {
-	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(field(it, "Description"), l.Charset))
+	line := fmt.Sprintf("%4s  %-34s  %s", number, it.Name, mime822.Text(Field(it, "Description"), l.Charset))
 	return term.SafeLine(strings.TrimRight(line, " "), max(cmp.Or(l.Columns, 80), len(it.Name)+6))
 }
 
@@ -48,8 +56,8 @@ func Span(a *fetch.Attributes) (first, last int64) {
 	return first, last
 }
 
-// field returns a header field of an item, or "".
-func field(it *fetch.Item, name string) string {
+// Field returns a header field of an item, or "".
+func Field(it *fetch.Item, name string) string {
 	if f := entry.Field(it, name); f != nil {
 		return *f
 	}
