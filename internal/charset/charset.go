@@ -42,6 +42,18 @@ func Named(name string) (Charset, error) {
 	return c, nil
 }
 
+// Declared returns the charset that a server declares, as browsers understand its name: ISO-8859-1 is
+// windows-1252. US-ASCII and a name that is not known say nothing about 8-bit bytes: the zero Charset.
+func Declared(name string) Charset {
+	switch name = strings.ToLower(name); name {
+	case "iso-8859-1", "latin1":
+		name = "windows-1252"
+	case "ascii", "us-ascii":
+		name = ""
+	}
+	return charsets[name]
+}
+
 // Name returns the name of c as in [Names]; "" if c detects the charset.
 func (c Charset) Name() string { return c.name }
 

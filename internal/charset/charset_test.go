@@ -57,6 +57,19 @@ func TestCharset(t *testing.T) {
 	}
 }
 
+// TestDeclared has names as servers send them, and what they mean.
+func TestDeclared(t *testing.T) {
+	for name, want := range map[string]string{
+		"UTF-8": "UTF-8", "utf8": "UTF-8", "KOI8-R": "KOI8-R", "iso-8859-15": "ISO-8859-15", "cp1252": "windows-1252",
+		"iso-8859-1": "windows-1252", "ISO-8859-1": "windows-1252", "latin1": "windows-1252",
+		"us-ascii": "", "ASCII": "", "": "", "x-unknown": "",
+	} {
+		if got := Declared(name).Name(); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestReader has texts that are longer than what is examined, and one that breaks off.
 func TestReader(t *testing.T) {
 	for text, want := range map[string]string{

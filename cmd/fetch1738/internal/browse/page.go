@@ -70,8 +70,8 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 	}
 	defer res.Close()
 	p := &page{link: l, at: res.Locator, origin: res.Origin(), kind: res.Kind.String(), charset: s.op.Output.Charset}
-	if p.charset.Name() == "" && res.Charset != "" {
-		p.charset, _ = charset.Named(res.Charset) // of an unknown one, the zero value detects
+	if p.charset.Name() == "" {
+		p.charset = charset.Declared(res.Charset)
 	}
 	switch {
 	case res.Kind == fetch.KindQuery:

@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -151,16 +152,17 @@ func fillForm(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.R
 
 // store writes a response to the sink: its head if requested, and its body.
 func (t *Transfer) store(res *fetch.Resource) error {
+	t.Sink.Charset = cmp.Or(t.Op.Output.Charset, charset.Declared(res.Charset))
 	if err := writeHead(t, res); err != nil {
 		return err
 	}
 	if lists(t, res) {
 		return t.list(res)
 	}
-	if client.IsNews(res.Locator) {
-		if res.MediaType == "application/mbox" && t.place.Destination.Remote {
-			return articleFiles(t, res)
-		}
+	switch isNews := client.IsNews(res.Locator); {
+	case isNews && res.MediaType == "application/mbox" && t.place.Destination.Remote:
+		return articleFiles(t, res)
+	case isNews && res.MediaType == "message/rfc822":
 		if shown, err := showArticle(t, res); shown || err != nil {
 			return err
 		}
@@ -177,8 +179,7 @@ func (t *Transfer) store(res *fetch.Resource) error {
 			return err
 		}
 	}
-	info, ok := res.Info.(*fetchhttp.Info)
-	if ok && t.Op.HTTP.FailWithBody && info.StatusCode >= 400 {
+	if info, ok := res.Info.(*fetchhttp.Info); ok && t.Op.HTTP.FailWithBody && info.StatusCode >= 400 {
 		return fault.Errorf(fault.Status, "%s: %s", t.Answer.Effective.Redacted(), info.Status)
 	}
 	return nil

@@ -66,9 +66,6 @@ func tellOlder(t *Transfer, res *fetch.Resource) {
 // showArticle shows an article on a terminal. It reports false if the bytes are to be shown as they
 // are.
 func showArticle(t *Transfer, res *fetch.Resource) (bool, error) {
-	if res.MediaType != "message/rfc822" {
-		return false, nil
-	}
 	t.Sink.UTF8() // which the reader returns
 	if filtered, err := t.Sink.Filtered(); !filtered || err != nil {
 		return false, err
