@@ -33,7 +33,8 @@ var imports = []struct {
 	// or the mirror share with the command: only here can all of them import these.
 	{"internal/", []string{"internal/"}},
 	{"internal/typed", []string{"locator"}},
-	{"internal/hypertext", []string{"locator"}},
+	{"internal/hypertext", []string{"locator", "internal/relative"}},
+	{"internal/relative", []string{"locator"}},
 	{"internal/entry", []string{"fetch", "fetch/gopher", "internal/charset", "internal/mime822"}},
 	{"internal/resume", []string{"fetch", "fetch/http"}},
 	{"internal/segments", []string{"locator", "fetch", "fetch/ftp", "fetch/http", "internal/"}},

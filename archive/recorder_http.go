@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -125,26 +123,15 @@ func (x *exchange) field(wanted string) string {
 	return ""
 }
 
-// lenient parses the URLs that servers put in Location fields.
-var lenient = locator.Parser{Tolerate: locator.TolerateAll}
-
 // redirected returns the URL that the response of x leads to, or l.
 func (x *exchange) redirected(l locator.Locator) locator.Locator {
 	code := statusOf(x.response)
-	if code/100 != 3 || code == http.StatusNotModified {
+	base, ok := l.(*locator.HTTP)
+	if !ok || code/100 != 3 || code == http.StatusNotModified {
 		return l
 	}
-	base, err := url.Parse(targetURI(l, fetch.KindDocument))
-	if err != nil {
-		return l
+	if to, err := fetchhttp.ResolveLocation(base, x.field("Location")); err == nil {
+		return to
 	}
-	to, err := base.Parse(x.field("Location"))
-	if err != nil {
-		return l
-	}
-	ref, err := lenient.Parse(to.String())
-	if err != nil {
-		return l
-	}
-	return ref.Locator
+	return l
 }

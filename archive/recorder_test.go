@@ -70,7 +70,9 @@ func newWorld(t *testing.T, options warc.Options, limits fetch.Limits) *world {
 	w.gopher = gophertest.New(t, func(s *gophertest.Server) { set(&s.Server) })
 	w.web = webtest.New(t, func(s *webtest.Server) {
 		set(&s.Server)
-		s.Redirects = map[string]webtest.Redirect{"/old": {Status: 301, Location: "/motd.txt"}}
+		s.Redirects = map[string]webtest.Redirect{
+			"/old": {Status: 301, Location: "/motd.txt"}, "/odd": {Status: 302, Location: "/x/../100%|%2Fa?b c"}, "/100%|/a": {Status: 302, Location: "missing"},
+		}
 	})
 	w.news = nntptest.New(t, func(s *nntptest.Server) {
 		set(&s.Server)
@@ -455,6 +457,9 @@ func TestHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, warc.Options{}, fetch.Limits{})
 		w.must(w.web.URL + "/old")
+		if _, err := w.get(w.web.URL + "/odd"); !errors.Is(err, fetch.ErrNotFound) {
+			t.Fatal(err)
+		}
 		req, err := w.Request(t.Context(), w.web.URL+"/none")
 		if err != nil {
 			t.Fatal(err)
@@ -476,6 +481,8 @@ func TestHTTP(t *testing.T) {
 		if request.Get(warc.FieldConcurrentTo) != page.Get(warc.FieldRecordID) || !strings.HasPrefix(request.block, "GET /motd.txt HTTP/1.1\r\n") {
 			t.Errorf("the request is %v %q", request.Header, request.block)
 		}
+		only(t, all, warc.Response, w.web.URL+"/100%25%7C%2Fa?b+c")
+		only(t, all, warc.Response, w.web.URL+"/missing")
 		none := only(t, all, warc.Response, w.web.URL+"/none")
 		if !strings.HasPrefix(none.block, "HTTP/1.1 404 ") {
 			t.Errorf("the error is %q", none.block)

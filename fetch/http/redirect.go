@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/relative"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -113,18 +113,22 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 			return nil, errors.New("redirect with several different Locations")
 		}
 	}
-	text := values[0]
+	return ResolveLocation(c.locator, values[0])
+}
+
+// ResolveLocation returns what a Location field in a response for base means, without a login. As in
+// other clients, a "%" without two digits and bytes that no URL may contain are encoded, and the
+// segments "." and ".." of an http URL are removed.
+func ResolveLocation(base *locator.HTTP, text string) (locator.Locator, error) {
 	if path, search, ok := strings.Cut(text, "?"); ok {
 		text = path + "?" + strings.ReplaceAll(search, " ", "+") // as curl
 	}
-	if !hasScheme(text) || hasDots(text) {
-		resolved, err := resolve(c.locator, text)
-		if err != nil {
-			return nil, fmt.Errorf("bad Location %s", strconv.Quote(text))
-		}
-		text = resolved
+	from := *base
+	from.Login = nil
+	if scheme, rest, ok := strings.Cut(text, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+		from.Secure, text = len(scheme) == len("https"), "//"+rest // Resolve removes its dots
 	}
-	ref, err := lenient.Parse(text)
+	ref, err := lenient.Parse(relative.Resolve(&from, text))
 	if err != nil {
 		return nil, fmt.Errorf("bad Location: %w", err)
 	}
@@ -143,35 +147,4 @@ func locations(resp *http.Response) (places []string) {
 		}
 	}
 	return places
-}
-
-// hasScheme reports whether a reference is absolute (RFC 3986 §3.1).
-func hasScheme(ref string) bool {
-	scheme, _, ok := strings.Cut(ref, ":")
-	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	return ok && scheme != "" && strings.Contains(letters, scheme[:1]) && strings.Trim(scheme, letters+"0123456789+-.") == ""
-}
-
-// hasDots reports whether the path of an absolute http or https URL has "." or ".." segments (RFC
-// 3986 §5.2.4).
-func hasDots(ref string) bool {
-	scheme, rest, _ := strings.Cut(ref, ":")
-	path, _, _ := strings.Cut(rest, "?")
-	isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
-	return isHTTP && strings.Contains(path+"/", "/./") || isHTTP && strings.Contains(path+"/", "/../")
-}
-
-// resolve makes a relative reference absolute. The login of base is not used.
-func resolve(base *locator.HTTP, ref string) (string, error) {
-	plain := *base
-	plain.Login = nil
-	b, err := url.Parse(plain.String())
-	if err != nil {
-		return "", err
-	}
-	r, err := url.Parse(ref)
-	if err != nil {
-		return "", err
-	}
-	return b.ResolveReference(r).String(), nil
 }

@@ -5,10 +5,10 @@ package hypertext
 import (
 	"html"
 	"iter"
-	"net/url"
 	"regexp"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/internal/relative"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -101,17 +101,7 @@ func After(text, end string) string {
 func Resolve(base locator.Locator, ref string) (locator.Locator, error) {
 	ref = strings.TrimSpace(ref)
 	if base != nil {
-		b, err := url.Parse(base.String())
-		if err != nil {
-			return nil, err
-		}
-		r, err := url.Parse(ref)
-		if err != nil {
-			return nil, err
-		}
-		if r.Scheme == "" {
-			ref = b.ResolveReference(r).String()
-		}
+		ref = relative.Resolve(base, ref)
 	}
 	found, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(ref)
 	return found.Locator, err

@@ -21,7 +21,8 @@ func TestTags(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	base := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}, Path: "a/b", HasPath: true}
-	for ref, want := range map[string]string{"c": "http://h/a/c", " /c#x": "http://h/c", "gopher://g/0x": "gopher://g/0x", "//g/": "http://g/"} {
+	for ref, want := range map[string]string{"c": "http://h/a/c", " /c#x": "http://h/c", "gopher://g/0x": "gopher://g/0x", "//g/": "http://g/",
+		"100%": "http://h/a/100%25", "/%zz|%2F": "http://h/%25zz%7C%2F", "12:30.html?50%": "http://h/a/12:30.html?50%25", "../..": "http://h/", "?": "http://h/a/b?"} {
 		if l, err := Resolve(base, ref); err != nil || l.String() != want {
 			t.Errorf("%s: %v, %v", ref, l, err)
 		}
