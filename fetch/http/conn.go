@@ -33,7 +33,7 @@ type conn struct {
 	refused  error
 	body     *attempt     // the request body that ex sends
 	early    bytes.Buffer // received, but not yet part of a response
-	mended   []byte       // output of addCRs that Read returns first
+	mended   []byte       // a head, or output of addCRs, that Read returns first
 	writeErr error        // the write error after which nothing more is sent
 	readErr  error        // the first read error
 	closed   bool
@@ -173,11 +173,20 @@ func (c *conn) Close() error {
 // Read implements net.Conn. It returns the bytes of one response only. Anything behind them ends
 // the connection, and is never taken for the next response.
 func (c *conn) Read(p []byte) (int, error) {
-	if n := c.readMended(p); n > 0 {
-		return n, nil
+	for {
+		if n := c.readMended(p); n > 0 {
+			return n, nil
+		}
+		if n, held, err := c.readOnce(p); !held {
+			return n, err
+		}
 	}
+}
+
+// readOnce reads for Read. If the bytes are in a head, those that Read returns instead are in
+// c.mended.
+func (c *conn) readOnce(p []byte) (n int, held bool, err error) {
 	n, ex := c.readEarly(p)
-	var err error
 	isNew := n == 0
 	if isNew {
 		if n, err = c.next(p); n < min(len(p), piece) {
@@ -187,12 +196,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	switch {
 	case n == 0:
-		ex.breakOff(c)
-		return 0, c.breakOff(err, ex == nil || ex.answered())
+		return copy(p, ex.breakOff(c)), false, c.breakOff(err, ex == nil || ex.answered())
 	case ex == nil:
-		return 0, c.unsolicited(p[:n])
+		return 0, false, c.unsolicited(p[:n])
 	}
-	take, bad := ex.receive(c, p[:n])
+	take, inHead, instead, bad := ex.receive(c, p[:n])
 	switch {
 	case !isNew:
 		c.dropEarly(take)
@@ -202,14 +210,17 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	switch {
 	case bad != nil:
-		return 0, bad
+		return copy(p, instead), false, bad
 	case take == 0:
-		return 0, io.EOF
+		return 0, false, io.EOF
+	case inHead:
+		c.mend(instead)
+		return 0, true, nil
 	}
 	if bare := ex.bareLines(); len(bare) > 0 {
-		return c.addCRs(p, take, bare), nil
+		return c.addCRs(p, take, bare), false, nil
 	}
-	return take, err
+	return take, false, err
 }
 
 // next reads into p, or into the file that is lent for it.
@@ -248,13 +259,18 @@ func (c *conn) addCRs(p []byte, n int, bare []int) int {
 	}
 	mended = append(mended, p[at:n]...)
 	n = copy(p, mended)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mended = mended[n:]
+	c.mend(mended[n:])
 	return n
 }
 
-// readMended copies what addCRs has left over.
+// mend makes Read return octets next.
+func (c *conn) mend(octets []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mended = octets
+}
+
+// readMended copies the first of the bytes that Read returns next.
 func (c *conn) readMended(p []byte) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -30,14 +30,15 @@ func (c *call) decodes(resp *http.Response) bool {
 // decoded returns a body with one layer of coding removed. A coding that was not requested is an
 // error.
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
+	ends := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
 	case "identity", "none":
 		return from, nil
 	case "gzip", "x-gzip":
-		return &unzipper{call: c, from: from, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
+		return &unzipper{call: c, from: from, ends: ends, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
 	case "deflate":
-		return &unzipper{call: c, from: from, open: newInflated}, nil
+		return &unzipper{call: c, from: from, ends: ends, open: newInflated}, nil
 	}
 	return nil, c.badCoding(fmt.Errorf("%s was not requested", fetch.Printable(coding)))
 }
@@ -79,6 +80,7 @@ func (i inflated) Read(p []byte) (int, error) {
 type unzipper struct {
 	call    *call
 	from    io.ReadCloser
+	ends    bool // the framing says where from ends
 	open    func(io.Reader) (io.Reader, error)
 	zip     io.Reader // nil before the first Read
 	in, out int64
@@ -114,6 +116,8 @@ func (u *unzipper) classify(err error) error {
 	var known *fetch.Error
 	switch {
 	case err == nil, err == io.EOF && u.zip != nil:
+		return err
+	case err == io.EOF && u.in == 0 && u.ends: // an empty document, which many servers do not compress
 		return err
 	case errors.As(err, &known):
 		return fetch.Fail(u.call.method, u.call.locator, known.Kind, known)

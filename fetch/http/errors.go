@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -47,7 +46,7 @@ func (ex *exchange) explainHead(e *fetch.Error) error {
 	case errors.Is(e, ErrNotHTTP):
 	case len(received) > 0 && !startsAsHTTP(received):
 		e.Err = ex.notHTTP(received)
-	case hasTransferCoding(received):
+	case bytes.HasSuffix(received, []byte("\n")) && slices.ContainsFunc(members(fields(received), "Transfer-Encoding"), func(c string) bool { return c != "chunked" }):
 		e.Err = fmt.Errorf("%w: %w", ErrCoding, e.Err)
 	}
 	return e
@@ -73,21 +72,4 @@ func startsAsHTTP(head []byte) bool {
 	words := bytes.Fields(line)
 	return !complete || len(words) > 1 && (string(words[0]) == "HTTP/1.0" || string(words[0]) == "HTTP/1.1") &&
 		len(words[1]) == 3 && len(bytes.Trim(words[1], "0123456789")) == 0
-}
-
-// hasTransferCoding reports whether a head names a transfer coding other than chunked, the only one
-// that the transport supports.
-func hasTransferCoding(head []byte) bool {
-	return bytes.HasSuffix(head, []byte("\n")) &&
-		slices.ContainsFunc(transferCodings(head), func(coding string) bool { return !strings.EqualFold(coding, "chunked") })
-}
-
-// transferCodings returns the values of the fields Transfer-Encoding of a head.
-func transferCodings(head []byte) (values []string) {
-	for _, f := range fields(head) {
-		if strings.EqualFold(f.Name, "Transfer-Encoding") {
-			values = append(values, f.Value)
-		}
-	}
-	return values
 }

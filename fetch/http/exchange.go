@@ -3,7 +3,6 @@ package http
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -136,54 +135,61 @@ func (ex *exchange) headSent() bool {
 	return ex.sending == nil
 }
 
-// receive is called with bytes that arrived over c. It returns how many of them Read may return:
-// those up to the end of a head, or up to the end of the body. It fails if the head is too large.
-func (ex *exchange) receive(c *conn, octets []byte) (int, error) {
+// receive is called with bytes that arrived over c. It returns how many of them belong to the
+// response: those up to the end of a head, or up to the end of the body. If they are in a head, Read
+// returns other bytes instead: nothing until the head is complete, and then plainFraming of it. What
+// is not HTTP may never be complete, and is not held back. receive fails if the head is too large.
+func (ex *exchange) receive(c *conn, octets []byte) (n int, inHead bool, instead []byte, err error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	if ex.conn != c {
-		return 0, nil
+		return 0, false, nil, nil
 	}
 	if ex.framing.body != nil {
-		return ex.receiveBody(octets), nil
+		return ex.receiveBody(octets), false, nil, nil
 	}
 	n, ended, err := ex.framing.head(octets, &ex.call.env.Limits)
 	if err != nil {
-		return 0, ex.refuse(err)
+		return 0, true, ex.framing.rest(ex.received), ex.refuse(err)
 	}
 	ex.traceSent() // the response may arrive before Write returns
 	ex.received = append(ex.received, octets[:n]...)
-	if !ended {
-		return n, nil
-	}
-	if startsAsHTTP(ex.received) { // else notHTTP reports it
+	switch isHTTP := startsAsHTTP(ex.received); {
+	case !isHTTP: // notHTTP reports it
+		instead = ex.framing.rest(ex.received)
+	case ended:
 		ex.call.hooks.call(func(t *fetch.Trace) { t.Received(ex.received) })
+		instead = plainFraming(ex.received)
+		if bytes.HasPrefix(instead, []byte("HTTP/1.0 ")) && len(members(fields(instead), "Transfer-Encoding")) > 0 {
+			// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
+			return 0, true, nil, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("%w: HTTP/1.0 has no transfer coding", ErrCoding)})
+		}
 	}
-	if bytes.HasPrefix(ex.received, []byte("HTTP/1.0 ")) && len(transferCodings(ex.received)) > 0 {
-		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
-		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("%w: HTTP/1.0 has no transfer coding", ErrCoding)})
-	}
-	if !isInterim(ex.received) {
+	switch {
+	case !ended:
+	case isInterim(ex.received):
+		ex.received, ex.framing.given = nil, 0
+	default:
 		ex.framing.body = new(emptyBody) // until the transport has read the head
-		return n, nil
 	}
-	ex.received = nil
-	if ex.framing.interim++; ex.framing.interim > maxInterim {
-		return 0, ex.refuse(&fetch.Error{Kind: fetch.ErrProtocol, Err: errors.New("too many 1xx responses")})
-	}
-	return n, nil
+	return n, true, instead, nil
 }
 
-// breakOff is called when nothing more arrives over c. ex may be nil.
-func (ex *exchange) breakOff(c *conn) {
+// breakOff is called when nothing more arrives over c. It returns the bytes of an incomplete head.
+// ex may be nil.
+func (ex *exchange) breakOff(c *conn) []byte {
 	if ex == nil {
-		return
+		return nil
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	if ex.conn == c && ex.framing.body == nil && ex.refusal == nil && len(ex.received) > 0 && startsAsHTTP(ex.received) {
+	if ex.conn != c || ex.framing.body != nil {
+		return nil
+	}
+	if ex.refusal == nil && len(ex.received) > 0 && startsAsHTTP(ex.received) {
 		_ = ex.refuse(&fetch.Error{Kind: fetch.ErrConnectionFailed, Err: io.ErrUnexpectedEOF})
 	}
+	return ex.framing.rest(ex.received)
 }
 
 // refuse records why the response is not read any further. Read returns it too, but the transport

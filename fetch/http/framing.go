@@ -2,25 +2,25 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
-
-// maxInterim is the maximum number of 1xx responses before the final one.
-const maxInterim = 5
 
 // framing finds the ends of the parts of a response in the data of a connection. net/http does that
 // too, but it reads beyond the end, and would take what follows for the response to another
 // request.
 type framing struct {
-	line    int  // bytes in this line of the head
-	total   int  // bytes in all heads
-	text    bool // this line is not empty
-	interim int
-	body    bodyFraming // nil while the head is read
+	line  int         // bytes in this line of the head
+	total int         // bytes in all heads, those of 1xx responses too
+	text  bool        // this line is not empty
+	given int         // bytes of this head that Read has returned
+	body  bodyFraming // nil while the head is read
 }
 
 // head returns how many bytes belong to a head, and whether the head ends with them.
@@ -44,6 +44,64 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 		}
 	}
 	return n, false, nil
+}
+
+// plainFraming returns a head with the framing as net/http accepts it. Servers write the same in
+// other ways, which have one meaning only: a length repeated, also in one field (RFC 9110 §8.6); the
+// transfer coding "identity" of RFC 2616, which changes nothing; "chunked" repeated for one layer of
+// chunks. The connection to such a server is not used again. Any other head is not changed.
+func plainFraming(head []byte) []byte {
+	list := fields(head)
+	lengths, codings := members(list, "Content-Length"), members(list, "Transfer-Encoding")
+	if len(lengths) < 2 && (len(codings) == 0 || len(codings) == 1 && codings[0] == "chunked") {
+		return head
+	}
+	for i, n := range lengths {
+		lengths[i] = cmp.Or(strings.TrimLeft(n, "0"), n[:min(len(n), 1)])
+	}
+	lengths = slices.Compact(lengths)
+	codings = slices.Compact(slices.DeleteFunc(codings, func(c string) bool { return c == "identity" || c == "" }))
+	if len(lengths) > 1 || len(codings) > 1 || len(codings) == 1 && codings[0] != "chunked" {
+		return head // net/http refuses it
+	}
+	plain := make([]byte, 0, len(head)+len("Connection: close\r\n"))
+	drop := false
+	for line := range bytes.Lines(bytes.TrimRight(head, "\r\n")) {
+		if line[0] != ' ' && line[0] != '\t' { // else it continues the line before it
+			name, _, _ := strings.Cut(string(line), ":")
+			drop = strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding")
+		}
+		if !drop {
+			plain = append(plain, line...)
+		}
+	}
+	plain = append(bytes.TrimRight(plain, "\r\n"), "\r\nConnection: close\r\n"...)
+	for _, length := range lengths {
+		plain = append(plain, "Content-Length: "+length+"\r\n"...)
+	}
+	for _, coding := range codings {
+		plain = append(plain, "Transfer-Encoding: "+coding+"\r\n"...)
+	}
+	return append(plain, "\r\n"...)
+}
+
+// members returns the members of the lists in all fields of a name, in lower case.
+func members(list []fetch.Field, name string) (all []string) {
+	for _, f := range list {
+		if strings.EqualFold(f.Name, name) {
+			for member := range strings.SplitSeq(strings.ToLower(f.Value), ",") {
+				all = append(all, strings.Trim(member, " \t"))
+			}
+		}
+	}
+	return all
+}
+
+// rest returns the bytes of an incomplete head that Read has not returned.
+func (f *framing) rest(received []byte) []byte {
+	octets := received[f.given:]
+	f.given = len(received)
+	return octets
 }
 
 // maxTrailer is how many bytes of a trailer are shown. net/http accepts fewer.

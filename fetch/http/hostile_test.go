@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/textproto"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -37,8 +40,7 @@ func TestHostileAnswers(t *testing.T) {
 		"endless line":           {endless(ok, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"endless cookies":        {endless(ok, "Set-Cookie: "+strings.Repeat("a=b; ", 500)+"\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"line":                   {says("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 16<<10) + "\r\nContent-Length: 0\r\n\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
-		"endless 1xx":            {endless("", "HTTP/1.1 100 Continue\r\n\r\n"), []fetch.ErrorKind{fetch.ErrProtocol}},
-		"six 1xx":                {says(interim(6) + document("x")), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"endless 1xx":            {endless("", "HTTP/1.1 100 Continue\r\n\r\n"), []fetch.ErrorKind{fetch.ErrTooLarge}},
 		"negative chunk":         {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n"), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"huge chunk":             {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nx" + cut), []fetch.ErrorKind{fetch.ErrTruncated}},
 		"overflowing chunk":      {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000001\r\nx" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
@@ -48,6 +50,13 @@ func TestHostileAnswers(t *testing.T) {
 		"cut length":             {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrTruncated}},
 		"negative length":        {says("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"two lengths":            {says("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"two lengths in a list":  {says("HTTP/1.1 200 OK\r\nContent-Length: 3, 4\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"empty length in a list": {says("HTTP/1.1 200 OK\r\nContent-Length: 3,\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"list with a zero":       {says("HTTP/1.1 200 OK\r\nContent-Length: 0, 00, 3\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"negative list":          {says("HTTP/1.1 200 OK\r\nContent-Length: -3, -3\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"chunked, gzip":          {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"gzip, chunked":          {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, identity, chunked\r\n\r\n0\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
+		"chunks of HTTP/1.0":     {says("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"other transfer coding":  {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"not HTTP":               {says("220 ftp.example FTP server ready\r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
 		"no status":              {says("HTTP/1.1 \r\n\r\n" + cut), []fetch.ErrorKind{fetch.ErrProtocol}},
@@ -70,10 +79,111 @@ func TestHostileAnswers(t *testing.T) {
 			}
 		}
 	}
-	w := newNetwork(t, map[string]server{"a.example:80": says(interim(5) + document("x"))})
+	w := newNetwork(t, map[string]server{"a.example:80": says(interim(1000) + document("x"))})
 	if body, res, err := get(t, w.fetcher(), "http://a.example/", nil); err != nil || body != "x" || !strings.HasPrefix(string(res.Info.(*Info).Head), "HTTP/1.1 200 OK") {
-		t.Errorf("five 1xx: %.100q, %v", body, err)
+		t.Errorf("a thousand 1xx: %.100q, %v", body, err)
 	}
+}
+
+// TestPlainFraming has heads that net/http refuses, but that have one meaning only, in one piece and
+// byte by byte. The head that callers see is not changed, and the connection is not used again.
+func TestPlainFraming(t *testing.T) {
+	const five, chunks = "hello", "5\r\nhello\r\n0\r\nX: y\r\n\r\n"
+	long := "X: " + strings.Repeat("x", 15<<10) + "\r\n"
+	for name, tc := range map[string]struct {
+		fields, body string
+		reused       bool
+	}{
+		"usual":                     {"Content-Length: 5\r\n", five, true},
+		"usual chunks":              {"Transfer-Encoding: Chunked\r\n", chunks, true},
+		"long head":                 {long + long + "Content-Length: 5\r\n" + long, five, true},
+		"list of lengths":           {"Content-Length: 5, 5\r\n", five, false},
+		"list of three":             {"content-length:5 ,5,\t5\r\nConnection: keep-alive\r\n", five, false},
+		"list with zeros":           {"Content-Length: 5,05,5\r\nContent-Length: 5,    5\r\n", five, false},
+		"list and field":            {"Content-Length: 5\r\nX: y\r\nContent-Length: 5,5\r\n", five, false},
+		"folded list":               {"Content-Length: 5,\r\n 5\r\nX: y\r\n", five, false},
+		"long head, list":           {long + "Content-Length: 5, 5\r\n" + long, five, false},
+		"equal fields":              {"Content-Length: 5\r\nContent-Length: 5\r\n", five, false},
+		"bare LF":                   {"X: y\nContent-Length: 5, 5\nY: z\n", five, false},
+		"identity":                  {"Transfer-Encoding: identity\r\nContent-Length: 5\r\n", five, false},
+		"identity, until the end":   {"Transfer-Encoding: Identity\r\n", five + cut, false},
+		"no coding":                 {"Transfer-Encoding:\r\nContent-Length: 5\r\n", five, false},
+		"identity, chunked":         {"Transfer-Encoding: identity, chunked\r\n", chunks, false},
+		"chunked and identity":      {"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", chunks, false},
+		"chunked twice":             {"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", chunks, false},
+		"chunked twice in a field":  {"Transfer-Encoding: chunked, CHUNKED\r\n", chunks, false},
+		"chunked twice, and length": {"Transfer-Encoding: chunked, chunked\r\nContent-Length: 9, 9\r\n", chunks, false},
+	} {
+		for _, piece := range []int{1 << 20, 1} {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+				early := "HTTP/1.1 103 Early Hints\r\n" + tc.fields + "\r\n"
+				all := early + "HTTP/1.1 200 OK\r\n" + tc.fields + "\r\n" + tc.body
+				for ; len(all) > len(tc.body) && len(all) > piece; all = all[piece:] {
+					io.WriteString(v.out, all[:piece])
+				}
+				return all
+			}})
+			f := w.fetcher()
+			for range 2 {
+				body, res, err := get(t, f, "http://a.example/", nil)
+				if err != nil || body != five {
+					t.Fatalf("%s, pieces of %d: %q, %v", name, piece, body, err)
+				}
+				if head := string(res.Info.(*Info).Head); head != "HTTP/1.1 200 OK\r\n"+tc.fields+"\r\n" {
+					t.Errorf("%s, pieces of %d: the head is %q", name, piece, head)
+				}
+			}
+			if reused := len(w.dials) == 1; reused != tc.reused {
+				t.Errorf("%s, pieces of %d: %d connections for 2 requests", name, piece, len(w.dials))
+			}
+		}
+	}
+}
+
+// FuzzPlainFraming checks that a head is changed only where net/http refuses it, or where one of the
+// two fields is repeated, and that it then has the same other fields.
+func FuzzPlainFraming(f *testing.F) {
+	for _, fields := range []string{
+		"Content-Length: 5, 5\r\nX: y\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "X: y\r\n Content-Length: 5,5\r\n", "Transfer-Encoding:\r\n identity\r\nA: b\n",
+		"Content-Length: 5, 6\r\n", "Content-Length : 5, 5\r\n", "abc\r\nContent-Length: 5,5\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Content-Length: 1\r\rX: 2, 2\n",
+	} {
+		f.Add(fields)
+	}
+	f.Fuzz(func(t *testing.T, fields string) {
+		head := []byte("HTTP/1.1 200 OK\r\n" + fields + "\r\n\r\n")
+		limits := fetch.Limits{}.WithDefaults()
+		n, ended, err := new(framing).head(head, &limits)
+		if err != nil || !ended {
+			return
+		}
+		head = head[:n]
+		plain := plainFraming(head)
+		if bytes.Equal(head, plain) {
+			return
+		}
+		if n, ended, _ := new(framing).head(plain, &limits); n != len(plain) || !ended {
+			t.Fatalf("%q becomes %q, of which %d bytes are the head", head, plain, n)
+		}
+		got, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(plain)), nil)
+		if err != nil {
+			return
+		}
+		if !got.Close || len(got.TransferEncoding) > 1 || got.ContentLength > 0 && len(got.TransferEncoding) > 0 {
+			t.Errorf("%q becomes %q: %+v", head, plain, got)
+		}
+		// The same fields, by another parser.
+		want, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(head, []byte("HTTP/1.1 200 OK\r\n"))))).ReadMIMEHeader()
+		if err != nil {
+			t.Fatalf("%q becomes %q, but %v", head, plain, err)
+		}
+		for _, name := range []string{"Content-Length", "Transfer-Encoding", "Connection", "Trailer"} { // net/http removes them
+			delete(want, name)
+			delete(got.Header, name)
+		}
+		if diff := cmp.Diff(http.Header(want), got.Header); diff != "" {
+			t.Errorf("%q becomes %q:\n%s", head, plain, diff)
+		}
+	})
 }
 
 // TestExtraOctets checks that data after the end of an answer is not taken for the next answer.
