@@ -27,6 +27,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -299,10 +300,16 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 	}
 }
 
-// find returns the Fetcher with the operation T for req, and the request to pass to it: through a
-// gateway that is another request, and only access is supported.
+// find returns the Fetcher with the operation T for req, and the request to pass to it, whose host is
+// in ASCII. Through a gateway that is another request, and only access is supported.
 func find[T any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
 	var able T
+	if l, err := idn.Locator(req.Locator); err != nil {
+		return nil, able, fetch.Fail(op, req.Locator, fetch.ErrBadURL, err)
+	} else if l != req.Locator {
+		ascii := *req
+		ascii.Locator, req = l, &ascii
+	}
 	if template, ok := r.gateway(req.Locator.Scheme()); ok {
 		through, err := r.throughGateway(req, template, op)
 		if err != nil {

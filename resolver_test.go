@@ -535,3 +535,32 @@ func attributesAt(ctx context.Context, r *Resolver, url string) (*fetch.Attribut
 	}
 	return r.FindAttributes(ctx, req)
 }
+
+// TestHostsBeyondASCII checks that Fetchers, and so policies, slots and servers, see a host beyond
+// ASCII in ASCII, also after a referral, and that the caller's Request is not changed.
+func TestHostsBeyondASCII(t *testing.T) {
+	ftp := &fake{answer: text("x")}
+	prospero := &fake{answer: func(*fetch.Request) (*fetch.Resource, error) {
+		return nil, &fetch.Referral{To: &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "KÖLN.example"}}, Name: "b"}}
+	}}
+	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp, "prospero": prospero})}
+	for url, want := range map[string]string{
+		"ftp://münchen.example/a": "ftp://xn--mnchen-3ya.example/a", "ftp://h.example/ä": "ftp://h.example/%C3%A4", "prospero://münchen.example/x": "ftp://xn--kln-sna.example/b",
+	} {
+		req, err := r.Request(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := req.Locator.String()
+		res, err := r.Fetch(t.Context(), req)
+		if err != nil || res.Locator.String() != want || req.Locator.String() != before {
+			t.Errorf("%s: %v, %v", url, res, err)
+		}
+	}
+	if got := prospero.requests[0].Locator.String(); got != "prospero://xn--mnchen-3ya.example/x" {
+		t.Errorf("asked for %s", got)
+	}
+	if _, err := r.Get(t.Context(), "ftp://ä_b.example/"); fetch.KindOf(err) != fetch.ErrBadURL {
+		t.Error(err)
+	}
+}

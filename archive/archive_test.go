@@ -82,6 +82,28 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestHostsBeyondASCII checks that a capture is found by each form of a host beyond ASCII.
+func TestHostsBeyondASCII(t *testing.T) {
+	forms := []string{"münchen.example", "xn--mnchen-3ya.example", "m%C3%BCnchen.example", "MÜNCHEN.example"}
+	for _, recorded := range []string{"xn--mnchen-3ya.example", "m%C3%BCnchen.example", "M%C3%9CNCHEN.example"} {
+		var records []warctest.Record
+		for _, scheme := range []string{"http", "gopher"} {
+			records = append(records, warctest.New(warc.Response, scheme+"://"+recorded+"/x", 0, warctest.Response, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", nil))
+		}
+		a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), records...))
+		for _, asked := range forms {
+			for _, scheme := range []string{"http", "gopher"} {
+				if _, err := a.Find(scheme+"://"+asked+"/x", time.Time{}); err != nil {
+					t.Errorf("%s for %s: %v", asked, recorded, err)
+				}
+			}
+		}
+		if site := SiteOf("http://" + recorded + "/x"); site.Host != "xn--mnchen-3ya.example" {
+			t.Errorf("the site of %s is %v", recorded, site)
+		}
+	}
+}
+
 func TestCapture(t *testing.T) {
 	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...))
 	for url, want := range map[string]Capture{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -120,7 +121,7 @@ func (p *part) webSites(group string, found func(url string)) error {
 
 // SiteOf returns the site of a URL.
 func SiteOf(url string) Site {
-	scheme, rest, _ := strings.Cut(url, ":")
+	scheme, rest, _ := strings.Cut(idn.URL(url), ":")
 	s := Site{Scheme: strings.ToLower(scheme)}
 	authority, ok := strings.CutPrefix(rest, "//")
 	if !ok {

@@ -142,3 +142,20 @@ func TestSkeleton(t *testing.T) {
 		}
 	}
 }
+
+// Both forms of a name beyond ASCII are one host, with one queue and one robots.txt.
+func TestHostsBeyondASCII(t *testing.T) {
+	for _, path := range []string{"http://%s/x", "gopher://%s/1x", "ftp://%s/x"} {
+		var all []string
+		for _, host := range []string{"münchen.example", "MÜNCHEN.example", "xn--mnchen-3ya.example", "XN--mnchen-3ya.example."} {
+			ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(strings.Replace(path, "%s", host, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, unified(ref.Locator).String())
+		}
+		if want := strings.Replace(path, "%s", "xn--mnchen-3ya.example", 1); strings.Join(all, " ") != strings.Join([]string{want, want, want, want}, " ") {
+			t.Errorf("%q, want %s", all, want)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -187,10 +188,11 @@ func serverOf(l locator.Locator) string {
 	return l.Scheme() + "://" + host
 }
 
-// unified returns l with the usual spelling of its server: lower case, and no port if it is the
-// default. The rest is compared octet for octet. A login is removed, so that no password is kept.
+// unified returns l with the usual spelling of its server: ASCII in lower case, and no port if it is
+// the default. The rest is compared octet for octet. A login is removed, so that no password is kept.
 func unified(l locator.Locator) locator.Locator {
 	l, _ = locator.WithLogin(l, nil)
+	l, _ = idn.Locator(l) // a name that IDNA does not permit fails when it is asked for
 	at := func(h *locator.HostPort) {
 		h.Host = strings.ToLower(strings.TrimSuffix(h.Host, "."))
 		if h.Port == locator.DefaultPort(l.Scheme()) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -872,4 +873,25 @@ func TestFTPLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"up: symbolic link", "sda: not a regular file or directory"}, skipped); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// TestHostBeyondASCII checks that the items of a server are on that server, whose name they have in
+// ASCII.
+func TestHostBeyondASCII(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"a": {Data: []byte("a"), ModTime: modified}, "d/b": {Data: []byte("b"), ModTime: modified}}
+	})
+	m := start(t, srv.URL+"/")
+	at := *m.Start.(*locator.FTP)
+	at.Host = "münchen.example"
+	m.Start = &at
+	m.Fetcher.(*fetch1738.Resolver).Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if host != "xn--mnchen-3ya.example" && host != "127.0.0.1" || err != nil {
+			t.Errorf("dialled %s, %v", address, err)
+		}
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	}
+	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, mirror.Summary{Unchanged: 2})
 }

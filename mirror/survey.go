@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
@@ -362,8 +363,10 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 	return nil
 }
 
-// canonical returns the locator of an item. In a gopher tree an alias is replaced by the server.
+// canonical returns the locator of an item, with the host in ASCII. In a gopher tree an alias is
+// replaced by the server.
 func (r *run) canonical(l locator.Locator) locator.Locator {
+	l, _ = idn.Locator(l)
 	if t, ok := r.tree.(*gopherTree); ok {
 		return t.canonical(l)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -62,6 +63,7 @@ func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
 		return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 	}
+	l, _ = idn.Locator(l) // as in the URLs of items
 	switch l := l.(type) {
 	case *locator.FTP:
 		if l.Type != 0 && l.Type != 'd' {

@@ -41,7 +41,15 @@ func TestKey(t *testing.T) {
 	for url, want := range map[string]string{
 		"gopher://H:70/0a b\tc\x7f\n": "gopher://H:70/0a%20b%09c%7F%0A", // else it would not be one word
 		"ftp://h/\xfc":                "ftp://h/\xfc",
-		"":                            "",
+		// Both forms of a host, as the URL parser of JavaScript writes them.
+		"http://münchen.example/":                    "example,xn--mnchen-3ya)/",
+		"http://xn--mnchen-3ya.example/":             "example,xn--mnchen-3ya)/",
+		"https://www.M%C3%9CNCHEN.Example:443/Ü?b&a": "example,xn--mnchen-3ya)/%C3%BC?a&b",
+		"http://u:p@日本。jp:81/":                       "jp,xn--wgv71a:81)/",
+		"gopher://münchen.example:70/1ü":             "gopher://xn--mnchen-3ya.example:70/1ü",
+		"ftp://u@m%C3%BCnchen.example/x":             "ftp://u@xn--mnchen-3ya.example/x",
+		"http://℀.example/":                          "example,℀)/", // IDNA does not permit it
+		"":                                           "",
 	} {
 		if got := Key(url); got != want {
 			t.Errorf("%q: %q", url, got)

@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 // Key returns the key of a URL. That of an http or https URL is its SURT, as warcio.js makes it:
 // "org,example)/dir?a&b" without the scheme and "www.", in lower case, with sorted parameters. All
 // other schemes have the URL itself, because case matters in selectors and paths. Spaces and
-// control characters become %XX.
+// control characters become %XX. A host beyond ASCII has the key of its name in ASCII, by IDNA.
 func Key(url string) string {
+	url = idn.URL(url)
 	if rest, ok := cutWeb(url); ok {
 		scheme, bare := url[:len(url)-len(rest)], withoutWWW(rest)
 		if key, ok := surt(bare, scheme == "https://"); ok {
@@ -55,7 +58,7 @@ func escape(text string, bad func(c byte) bool) string {
 }
 
 // surt returns the key of what follows "http://". It does what the URL parser of JavaScript does
-// (WHATWG URL §4.4), except for names of hosts outside of ASCII.
+// (WHATWG URL §4.4). The host is in ASCII, or IDNA does not permit it.
 func surt(rest string, secure bool) (string, bool) {
 	rest = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.Trim(rest, " "))
 	rest = strings.ToLower(rest)

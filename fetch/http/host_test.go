@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 // Names are converted as idna.Lookup converts them, whose tables are not linked.
@@ -16,7 +18,7 @@ func FuzzHost(f *testing.F) {
 		f.Add(host)
 	}
 	f.Fuzz(func(t *testing.T, host string) {
-		if isASCII(host) || len(host) > maxHost {
+		if idn.IsASCII(host) || len(host) > maxHost {
 			return
 		}
 		want, err := idna.Lookup.ToASCII(host)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -98,33 +99,7 @@ func asciiHost(host string) (string, error) {
 	if _, err := netip.ParseAddr(host); err != nil && (strings.ContainsAny(host, "\x00\r\n\t /\\?#@:%[]<>\"") || !utf8.ValidString(host)) {
 		return "", fmt.Errorf("bad host %q", host)
 	}
-	if isASCII(host) {
-		return host, nil
-	}
-	return convertHost(host)
-}
-
-// convertHost converts a name by idna.Lookup. It asks net/http where it would connect, because
-// using package idna here would link its tables, 0.17 MB, a second time.
-func convertHost(host string) (string, error) {
-	var addr string
-	dial := func(_ context.Context, _, a string) (net.Conn, error) {
-		addr = a
-		return nil, errors.New("not dialled")
-	}
-	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host}, Header: make(http.Header)}
-	if res, err := (&http.Transport{DialContext: dial}).RoundTrip(r); err == nil {
-		_ = res.Body.Close()
-	}
-	ascii := strings.TrimSuffix(addr, ":80")
-	if ascii == "" || !isASCII(ascii) {
-		return "", fmt.Errorf("bad host %q: IDNA does not permit it", host)
-	}
-	return ascii, nil
-}
-
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	return idn.ASCII(host)
 }
 
 // rest is the missing part of a truncated body: from offset on, if validator still identifies the

@@ -14,6 +14,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 // maxSize is the maximum size of a file, in bytes.
@@ -106,12 +108,12 @@ func (e *Entry) set(keyword string, s *scanner) {
 }
 
 // Find returns the first entry for host and reports whether there is one. Host names are compared
-// without regard to case. If login is not empty, the entry must have the same login, or a password
+// without regard to case, and to the form of names beyond ASCII. If login is not empty, the entry must have the same login, or a password
 // and no login: then the password is for every login. "default" matches every host, so that entries
 // after it are not found.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
-		if e.Machine != "" && !strings.EqualFold(e.Machine, host) {
+		if e.Machine != "" && !idn.Same(e.Machine, host) {
 			continue
 		}
 		if e.Login == "" && e.HasPassword {

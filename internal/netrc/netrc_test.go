@@ -65,6 +65,8 @@ machine h login first password 1
 machine h login second password 2
 machine h login third
 machine nologin password 4
+machine münchen.example login m password 6
+machine xn--kln-sna.example login k password 7
 default login anonymous password guest@
 machine hidden login late password 5
 `)
@@ -80,6 +82,8 @@ machine hidden login late password 5
 		{"h", "third", "third:"}, // never the password of another entry
 		{"h", "fourth", ""},
 		{"h", "anonymous", "anonymous:guest@"},
+		{"xn--mnchen-3ya.example", "", "m:6"},
+		{"köln.example", "", "k:7"},
 		{"other", "", "anonymous:guest@"},
 		{"other", "lab", ""},
 		{"nologin", "", ":4"},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -24,7 +25,7 @@ type HostEntry struct {
 func (t HostTable) find(host string, port uint16) (addrs []netip.Addr, ok bool) {
 	for _, name := range []string{host, "*"} {
 		for i := len(t) - 1; i >= 0; i-- {
-			if t[i].Port == port && strings.EqualFold(t[i].Host, name) {
+			if t[i].Port == port && idn.Same(t[i].Host, name) {
 				if len(t[i].Addrs) > 0 {
 					return t[i].Addrs, true
 				}
@@ -111,7 +112,7 @@ func cutHost(text string) (host, rest string, ok bool) {
 // Route applies the first route that matches.
 func (d *Dialer) Route(at locator.HostPort) locator.HostPort {
 	for _, r := range d.Routes {
-		if r.From.Host != "" && !strings.EqualFold(r.From.Host, at.Host) || r.From.Port != 0 && r.From.Port != at.Port {
+		if r.From.Host != "" && !idn.Same(r.From.Host, at.Host) || r.From.Port != 0 && r.From.Port != at.Port {
 			continue
 		}
 		if r.To.Host != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -41,6 +42,9 @@ func (r Reading) Parse(text string) (ref locator.Reference, err error) {
 	if ref, err = r.Parser().Parse(url); err != nil {
 		return ref, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Err: err}
 	}
+	// The server is compared with others, which are in ASCII. A name that IDNA does not permit is an
+	// error when it is used.
+	ref.Locator, _ = idn.Locator(ref.Locator)
 	return ref, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 // get writes the document of a record.
@@ -65,7 +66,7 @@ func (o *options) find(ctx context.Context, file *os.File, arg string) (*warc.Re
 		rec, err = warc.ReadAt(file, offset)
 	} else {
 		rec, err = best(ctx, file, func(rec *warc.Record) int {
-			if t := rec.Type(); rec.TargetURI() == arg && (t == warc.Resource || t == warc.Response || t == warc.Revisit) {
+			if t := rec.Type(); idn.URL(rec.TargetURI()) == idn.URL(arg) && (t == warc.Resource || t == warc.Response || t == warc.Revisit) {
 				return 1
 			}
 			return 0

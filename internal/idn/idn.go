@@ -1,0 +1,125 @@
+// Package idn converts names of hosts with letters beyond ASCII to the form that is looked up and
+// sent: "münchen.example" to "xn--mnchen-3ya.example" (RFC 5891).
+package idn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// ASCII returns a name in ASCII, by the rules of idna.Lookup of x/net. A host in ASCII is returned as
+// it is.
+//
+// It asks net/http where it would connect, because using package idna here would link its tables,
+// 0.17 MB, a second time.
+func ASCII(host string) (string, error) {
+	if IsASCII(host) {
+		return host, nil
+	}
+	var addr string
+	dial := func(_ context.Context, _, a string) (net.Conn, error) {
+		addr = a
+		return nil, errors.New("not dialled")
+	}
+	ascii := ""
+	if utf8.ValidString(host) && !strings.ContainsAny(host, "\x00\r\n\t /\\?#@:%[]<>\"") {
+		r := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host}, Header: make(http.Header)}
+		if res, err := (&http.Transport{DialContext: dial}).RoundTrip(r); err == nil {
+			_ = res.Body.Close()
+		}
+		ascii = strings.TrimSuffix(addr, ":80")
+	}
+	if ascii == "" || !IsASCII(ascii) {
+		return "", fmt.Errorf("bad host %q: IDNA does not permit it", host)
+	}
+	return ascii, nil
+}
+
+// IsASCII reports whether s has no byte beyond ASCII.
+func IsASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Same reports whether two names are those of one host, in either form and without regard to case.
+func Same(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	if IsASCII(a) && IsASCII(b) {
+		return false
+	}
+	x, err1 := ASCII(a)
+	y, err2 := ASCII(b)
+	return err1 == nil && err2 == nil && strings.EqualFold(x, y)
+}
+
+// URL returns the text of a URL with its host in ASCII. Archives have a host in either form, and also
+// percent-encoded. A text with another host is returned as it is, also if IDNA does not permit it.
+func URL(text string) string {
+	scheme, rest, ok := strings.Cut(text, "://")
+	end := strings.IndexAny(rest+"/", "/?#\\")
+	start := strings.LastIndexByte(rest[:end], '@') + 1
+	if port := strings.LastIndexByte(rest[:end], ':'); port >= start {
+		end = port
+	}
+	host, err := url.PathUnescape(rest[start:end])
+	if !ok || err != nil || IsASCII(host) {
+		return text
+	}
+	if host, err = ASCII(host); err != nil {
+		return text
+	}
+	return scheme + "://" + rest[:start] + host + rest[end:]
+}
+
+// Locator returns l with its host in ASCII. Only the URLs of schemes with a grammar are changed.
+func Locator(l locator.Locator) (locator.Locator, error) {
+	server, ok := locator.AuthorityOf(l)
+	if !ok || IsASCII(server.Host) {
+		return l, nil
+	}
+	host, err := ASCII(server.Host)
+	if err != nil {
+		return l, err
+	}
+	switch old := l.(type) {
+	case *locator.FTP:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.HTTP:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.Gopher:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.NNTP:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.News:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.Telnet:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.WAIS:
+		c := *old
+		c.Host, l = host, &c
+	case *locator.Prospero:
+		c := *old
+		c.Host, l = host, &c
+	}
+	return l, nil
+}
