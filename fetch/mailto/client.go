@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/textproto"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -41,10 +43,17 @@ func (c *client) deliver(msg *message, to []string) error {
 		return c.fail("STARTTLS", &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server does not offer STARTTLS, which is required")})
 	}
 	mail := "MAIL FROM:<" + msg.sender + ">"
-	for _, parameter := range []struct{ extension, text string }{{"8BITMIME", " BODY=8BITMIME"}, {"SMTPUTF8", " SMTPUTF8"}} {
-		if c.extensions[parameter.extension] {
-			mail += parameter.text
-		}
+	if c.extensions["8BITMIME"] {
+		mail += " BODY=8BITMIME"
+	}
+	addresses := append([]string{msg.sender}, to...)
+	i := slices.IndexFunc(addresses, func(a string) bool { return !idn.IsASCII(a) })
+	switch {
+	case c.extensions["SMTPUTF8"] && (i >= 0 || msg.utf8): // otherwise older servers behind this one would refuse it
+		mail += " SMTPUTF8"
+	case i >= 0:
+		return c.fail("MAIL", &fetch.Error{Kind: fetch.ErrUnsupported,
+			Err: fmt.Errorf("the server does not offer SMTPUTF8, which the address %+q requires", addresses[i])})
 	}
 	if _, err := c.command("MAIL", mail, 250); err != nil {
 		return err

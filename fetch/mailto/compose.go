@@ -12,12 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A message is an outgoing message. Reading it returns its bytes.
 type message struct {
 	sender string // the address in From
+	utf8   bool   // the header has UTF-8, which RFC 6532 permits with SMTPUTF8
 	head   *bytes.Reader
 	rest   io.Reader
 	n      int64 // bytes read
@@ -39,8 +42,8 @@ func (m *message) Read(p []byte) (int, error) {
 }
 
 // compose reads the header of a message, if it has one, and adds the missing fields.
-func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*message, error) {
-	lines := wire.NewLineReader(body, limits.Line)
+func compose(l *locator.Mailto, body io.Reader, info *Info, sender string, limits fetch.Limits) (*message, error) {
+	lines := wire.NewLineReader(&checked{from: body, line: 1}, limits.Line)
 	h, err := readHeader(lines, limits.Header)
 	if err != nil {
 		return nil, err
@@ -56,6 +59,11 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 	if msg.sender == "" {
 		return nil, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errNoSender}
 	}
+	from := []string{msg.sender}
+	if err := mailboxes(l, from); err != nil {
+		return nil, err
+	}
+	msg.sender = from[0]
 	start, err := io.ReadAll(io.LimitReader(lines, maxSearched))
 	if err != nil {
 		return nil, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err}
@@ -78,10 +86,43 @@ func compose(body io.Reader, info *Info, sender string, limits fetch.Limits) (*m
 		b.WriteString(declaration(append(h.after, start...)))
 	}
 	b.Write(h.octets)
+	msg.utf8 = !idn.IsASCII(b.String()) && utf8.Valid(b.Bytes())
 	b.WriteString("\r\n")
 	b.Write(h.after)
 	msg.head = bytes.NewReader(b.Bytes())
 	return msg, nil
+}
+
+// checked reads a message. It refuses what none may contain: NUL, and a CR that is not followed by a
+// LF (RFC 5321 §2.3.8), which some servers take for the end of a line.
+type checked struct {
+	from io.Reader
+	line int
+	cr   bool // the last byte was a CR
+}
+
+// Read implements io.Reader.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	for i, octet := range p[:n] {
+		switch {
+		case c.cr && octet != '\n':
+			return i, c.refuse('\r')
+		case octet == 0:
+			return i, c.refuse(octet)
+		case octet == '\n':
+			c.line++
+		}
+		c.cr = octet == '\r'
+	}
+	if err == io.EOF && c.cr {
+		err = c.refuse('\r')
+	}
+	return n, err
+}
+
+func (c *checked) refuse(octet byte) error {
+	return fmt.Errorf("line %d of the message contains the byte %02X, which is not allowed", c.line, octet)
 }
 
 // maxSearched is how many bytes of a text are searched for 8-bit bytes.

@@ -7,10 +7,12 @@ import (
 	"net"
 	"net/mail"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -25,20 +27,19 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	if err != nil {
 		return nil, err
 	}
-	if err := checkAddresses(l, info.recipients()); err != nil {
-		return nil, err
+	for _, list := range [][]string{info.To, info.Cc, info.Bcc} {
+		if err := mailboxes(l, list); err != nil {
+			return nil, err
+		}
 	}
 	env := f.Env.WithDefaults()
 	sender := ""
 	if f.Env != nil {
 		sender = f.Env.Email
 	}
-	msg, err := compose(body, info, sender, env.Limits)
+	msg, err := compose(l, body, info, sender, env.Limits)
 	if err != nil {
 		return nil, fetch.Fail(fetch.OpRead, l, fetch.ErrBadURL, err)
-	}
-	if err := checkAddresses(l, []string{msg.sender}); err != nil {
-		return nil, err
 	}
 	conn, err := env.Connect(ctx, target)
 	if err != nil {
@@ -62,7 +63,8 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 		host, service, err = net.SplitHostPort(net.JoinHostPort(f.SMTP, "25"))
 	}
 	port, portErr := strconv.ParseUint(service, 10, 16)
-	if err != nil || portErr != nil || host == "" || port == 0 {
+	host, hostErr := idn.ASCII(host)
+	if err != nil || portErr != nil || hostErr != nil || host == "" || port == 0 {
 		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrBadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
 	}
 	return fetch.Target{Locator: l, From: from, Purpose: fetch.PurposeProxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
@@ -71,12 +73,19 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 // maxPath is the maximum length of an address (RFC 5321 §4.5.3.1.3).
 const maxPath = 254
 
-// checkAddresses requires each address to be an addr-spec of RFC 822 without a display name before
-// it or any text after it, which could become a parameter of a command.
-func checkAddresses(l *locator.Mailto, list []string) error {
-	for _, s := range list {
+// mailboxes replaces addresses by those that are sent, with domains in ASCII (RFC 6531 §3.7.1). It
+// requires each to be an addr-spec of RFC 822 without a display name before it or any text after it,
+// which could become a parameter of a command.
+func mailboxes(l *locator.Mailto, list []string) error {
+	for i, s := range list {
+		at := strings.LastIndexByte(s, '@') + 1
+		domain, idnErr := idn.ASCII(s[at:])
+		list[i] = s[:at] + domain
 		a, err := mail.ParseAddress("<" + s + ">")
-		if err == nil && (a.Name != "" || len(s) > maxPath) {
+		if err == nil {
+			err = idnErr
+		}
+		if err == nil && (a.Name != "" || len(list[i]) > maxPath) {
 			err = fmt.Errorf("it has a display name, or more than %d bytes", maxPath)
 		}
 		for i := range len(s) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -348,12 +350,97 @@ func TestBadMessages(t *testing.T) {
 		"From":       {"From: nobody\n\nx", fetch.ErrBadURL},
 		"header":     {"Subject: x\nno field\n\nx", fetch.ErrBadURL},
 		"long line":  {"Subject: " + strings.Repeat("x", 20<<10), fetch.ErrTooLarge},
+		"CR":         {"Subject: x\n\na\rb", fetch.ErrLocalIO},
+		"CR, header": {"Subject: x\rTo: y\n\na", fetch.ErrLocalIO},
+		"CR CR LF":   {"Subject: x\n\na\r\r\n", fetch.ErrLocalIO},
+		"CR, end":    {"Subject: x\n\na\r", fetch.ErrLocalIO},
+		"NUL":        {"a\x00b", fetch.ErrLocalIO},
+		"domain":     {"From: u@\u00e4_b.example\n\nx", fetch.ErrBadURL},
 		"many lines": {strings.Repeat("X: "+strings.Repeat("y", 1000)+"\n", 300), fetch.ErrTooLarge},
 	} {
 		f := &Fetcher{Env: noNetwork(t), SMTP: "127.0.0.1:25"}
 		_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, strings.NewReader(tt.text))
 		if !errors.Is(err, tt.kind) {
 			t.Errorf("%s: %v, want %v", name, err, tt.kind)
+		}
+	}
+}
+
+// TestBadOctets: a line that no message may contain is named. If it comes late, the message has begun,
+// but is not sent.
+func TestBadOctets(t *testing.T) {
+	for bad, want := range map[string]string{"a\x00b\n": "byte 00", "a\rb\n": "byte 0D", "\r\r\n": "byte 0D", "\r": "byte 0D"} {
+		for _, lines := range []int{3, 1500} {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t, plainly)
+				body := iotest.HalfReader(strings.NewReader("Subject: x\r\n\n" + strings.Repeat(strings.Repeat("x", 998)+"\r\n", lines-3) + bad))
+				_, err := sender(srv).Update(t.Context(), &fetch.Request{Locator: parse(t, "mailto:a@b")}, body)
+				synctest.Wait()
+				if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), fmt.Sprintf("line %d of the message contains the %s", lines, want)) || len(srv.Mail()) != 0 {
+					t.Errorf("%q in line %d: %v, %d messages", bad, lines, err, len(srv.Mail()))
+				}
+				if begun := srv.Transcript().Has(testserver.FromClient, "EHLO localhost"); begun != (lines > 3) {
+					t.Errorf("%q in line %d: begun: %t", bad, lines, begun)
+				}
+			})
+		}
+	}
+}
+
+// TestAddressesBeyondASCII: a domain is sent in ASCII; any other part that is not in ASCII requires
+// SMTPUTF8, which is not used without need.
+func TestAddressesBeyondASCII(t *testing.T) {
+	const local = "mailto:us%C3%A9r@m%C3%BCnchen.example"
+	for name, tt := range map[string]struct {
+		url, email, text string
+		hide             string
+		mail, rcpt       string // "" if MAIL is not sent
+		fields           string // of the message
+	}{
+		"domain":               {"mailto:u@m%C3%BCnchen.example?cc=v@K%C3%96LN.example&bcc=w@%E6%97%A5%E6%9C%AC.jp", "me@ex.example", "x", "", "MAIL FROM:<me@ex.example> BODY=8BITMIME", "u@xn--mnchen-3ya.example v@xn--kln-sna.example w@xn--wgv71a.jp", "To: u@xn--mnchen-3ya.example\r\nCc: v@xn--kln-sna.example\r\n\r\n"},
+		"domain, old server":   {"mailto:u@m%C3%BCnchen.example", "me@ex.example", "x", "SMTPUTF8", "MAIL FROM:<me@ex.example> BODY=8BITMIME", "u@xn--mnchen-3ya.example", "To: u@xn--mnchen-3ya.example\r\n"},
+		"sender":               {"mailto:u@h", "me@münchen.example", "x", "SMTPUTF8", "MAIL FROM:<me@xn--mnchen-3ya.example> BODY=8BITMIME", "u@h", "From: me@xn--mnchen-3ya.example\r\n"},
+		"local part":           {local, "me@ex.example", "x", "", "MAIL FROM:<me@ex.example> BODY=8BITMIME SMTPUTF8", "usér@xn--mnchen-3ya.example", "To: usér@xn--mnchen-3ya.example\r\n"},
+		"local part, TLS":      {local, "me@ex.example", "x", "8BITMIME", "MAIL FROM:<me@ex.example> SMTPUTF8", "usér@xn--mnchen-3ya.example", ""},
+		"local part refused":   {local, "me@ex.example", "x", "SMTPUTF8", "", "usér@xn--mnchen-3ya.example", ""},
+		"local part, HELO":     {local, "me@ex.example", "x", "EHLO", "", "usér@xn--mnchen-3ya.example", ""},
+		"sender's local part":  {"mailto:u@h", "mé@ex.example", "x", "", "MAIL FROM:<mé@ex.example> BODY=8BITMIME SMTPUTF8", "u@h", "From: mé@ex.example\r\n"},
+		"sender refused":       {"mailto:u@h", "mé@ex.example", "x", "SMTPUTF8", "", "mé@ex.example", ""},
+		"From":                 {"mailto:u@h", "", "From: mé@münchen.example\n\nx", "", "MAIL FROM:<mé@xn--mnchen-3ya.example> BODY=8BITMIME SMTPUTF8", "u@h", "From: mé@münchen.example\r\n"},
+		"header":               {"mailto:u@h", "me@ex.example", "Subject: grün\n\nx", "", "MAIL FROM:<me@ex.example> BODY=8BITMIME SMTPUTF8", "u@h", "Subject: grün\r\n"},
+		"header, old server":   {"mailto:u@h", "me@ex.example", "Subject: grün\n\nx", "SMTPUTF8", "MAIL FROM:<me@ex.example> BODY=8BITMIME", "u@h", "Subject: grün\r\n"},
+		"header in Latin-1":    {"mailto:u@h", "me@ex.example", "Subject: gr\xfcn\n\nx", "", "MAIL FROM:<me@ex.example> BODY=8BITMIME", "u@h", "Subject: gr\xfcn\r\n"},
+		"text and URL subject": {"mailto:u@h?subject=gr%C3%BCn", "me@ex.example", "grün", "", "MAIL FROM:<me@ex.example> BODY=8BITMIME", "u@h", "Subject: =?utf-8?q?gr=C3=BCn?=\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := post(t, func(s *smtptest.Server) { s.Hide = []string{tt.hide} })
+				f := sender(srv)
+				f.Env.Email = tt.email
+				_, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, tt.url)}, strings.NewReader(tt.text))
+				synctest.Wait()
+				if tt.mail == "" {
+					if !errors.Is(err, fetch.ErrUnsupported) || !strings.Contains(err.Error(), "SMTPUTF8") || !strings.Contains(err.Error(), strings.Trim(strconv.QuoteToASCII(tt.rcpt), `"`)) || strings.Contains(srv.Transcript().String(), "MAIL FROM") {
+						t.Errorf("%v\n%s", err, srv.Transcript())
+					}
+					return
+				}
+				if err != nil || len(srv.Mail()) != 1 {
+					t.Fatalf("%v\n%s", err, srv.Transcript())
+				}
+				mail := srv.Mail()[0]
+				sent := srv.Transcript().Has(testserver.FromClient, tt.mail) || strings.Contains(srv.Transcript().String(), `"`+tt.mail+`\r\n"`)
+				if !sent || strings.Join(mail.To, " ") != tt.rcpt || !strings.Contains(mail.Data, tt.fields) {
+					t.Errorf("%+v\n%s", mail, srv.Transcript())
+				}
+			})
+		})
+	}
+	f := &Fetcher{Env: noNetwork(t), SMTP: "127.0.0.1:25"}
+	f.Env.Email = "me@ex.example"
+	for _, url := range []string{"mailto:u@%C3%A4_b.example", "mailto:u@h?bcc=u@%E2%84%80.example", "mailto:u@" + strings.Repeat("%C3%BC.", 30) + strings.Repeat("a", 60) + "." + strings.Repeat("b", 60) + ".example"} {
+		if _, err := f.Update(t.Context(), &fetch.Request{Locator: parse(t, url)}, strings.NewReader("x")); !errors.Is(err, fetch.ErrBadURL) {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // Server is a mail server of RFC 5321 that keeps the messages it receives. It has the extensions
-// SIZE, 8BITMIME and STARTTLS (RFC 3207), with a certificate that it creates itself. The transcript
+// SIZE, 8BITMIME, SMTPUTF8 (RFC 6531) and STARTTLS (RFC 3207), with a certificate that it creates itself. The transcript
 // shows what goes over TLS decrypted.
 type Server struct {
 	testserver.Server `json:"-"`
@@ -29,7 +29,7 @@ type Server struct {
 	// ready".
 	Greeting string
 	// Hide lists commands that are answered with 502 and extensions that are not offered, such as
-	// "EHLO", "STARTTLS", "8BITMIME".
+	// "EHLO", "STARTTLS", "8BITMIME", "SMTPUTF8". Addresses beyond ASCII require SMTPUTF8.
 	Hide []string
 	// TLSOnly means that mail before STARTTLS is refused.
 	TLSOnly bool
@@ -124,6 +124,7 @@ type session struct {
 
 	greeted bool
 	mail    *Mail // set by MAIL
+	utf8    bool  // the MAIL command had SMTPUTF8
 }
 
 // maxLine is the maximum length of a command, maxRecipients the maximum number of recipients of
@@ -211,7 +212,7 @@ func (m *session) helo(string) error {
 func (m *session) ehlo(string) error {
 	m.greeted, m.mail = true, nil
 	text := "250-testserver"
-	for _, ext := range []string{"8BITMIME", "STARTTLS"} {
+	for _, ext := range []string{"8BITMIME", "SMTPUTF8", "STARTTLS"} {
 		if !core.ContainsFold(m.srv.Hide, ext) && !(ext == "STARTTLS" && m.tls) {
 			text += "\n250-" + ext
 		}
@@ -246,17 +247,23 @@ func (m *session) mailFrom(arg string) error {
 	case !ok:
 		return m.reply("501 Syntax: MAIL FROM:<address>")
 	}
+	m.utf8 = false
 	for param := range strings.FieldsSeq(params) {
 		name, value, _ := strings.Cut(strings.ToUpper(param), "=")
 		size, err := strconv.ParseInt(value, 10, 64)
 		switch {
 		case name == "BODY" && !core.ContainsFold(m.srv.Hide, "8BITMIME"):
+		case name == "SMTPUTF8" && value == "" && !core.ContainsFold(m.srv.Hide, name):
+			m.utf8 = true
 		case name == "SIZE" && err == nil && size <= m.srv.m.MaxUpload:
 		case name == "SIZE" && err == nil:
 			return m.reply("552 Message size exceeds the limit.")
 		default:
 			return m.reply("555 Parameter not recognized.")
 		}
+	}
+	if m.requiresUTF8(path) {
+		return m.reply(needsUTF8)
 	}
 	m.mail = &Mail{From: path, TLS: m.tls}
 	return m.reply("250 Ok.")
@@ -269,6 +276,8 @@ func (m *session) recipient(arg string) error {
 		return m.reply("503 Bad sequence of commands.")
 	case !ok || path == "" || params != "":
 		return m.reply("501 Syntax: RCPT TO:<address>")
+	case m.requiresUTF8(path):
+		return m.reply(needsUTF8)
 	case slices.Contains(m.srv.Unknown, path):
 		return m.reply("550 No such user here.")
 	case len(m.mail.To) >= maxRecipients:
@@ -276,6 +285,13 @@ func (m *session) recipient(arg string) error {
 	}
 	m.mail.To = append(m.mail.To, path)
 	return m.reply("250 Ok.")
+}
+
+const needsUTF8 = "553 An address beyond ASCII requires SMTPUTF8."
+
+// requiresUTF8 reports whether a path is refused without SMTPUTF8 (RFC 6531 §3.5).
+func (m *session) requiresUTF8(path string) bool {
+	return !m.utf8 && strings.ContainsFunc(path, func(r rune) bool { return r > '\x7f' })
 }
 
 // pathOf reads "FROM:<path> parameters".

@@ -75,9 +75,10 @@ func TestSMTP(t *testing.T) {
 
 func TestSMTPCommands(t *testing.T) {
 	for _, tt := range []struct{ say, want string }{
-		{"MAIL FROM:<a@b>", "503"}, {"HELO x\r\nRCPT TO:<a@b>", "250 503"}, {"EHLO x\r\nMAIL FROM:<>", "250- 250- 250- 250 250"},
+		{"MAIL FROM:<a@b>", "503"}, {"HELO x\r\nRCPT TO:<a@b>", "250 503"}, {"EHLO x\r\nMAIL FROM:<>", "250- 250- 250- 250- 250 250"},
 		{"HELO x\r\nMAIL FROM:a@b", "250 501"}, {"HELO x\r\nMAIL FROM:<a@b> SIZE=99999999999", "250 552"}, {"HELO x\r\nMAIL FROM:<a@b> X=1", "250 555"},
 		{"HELO x\r\nMAIL FROM:<a@b>\r\nMAIL FROM:<a@b>", "250 250 503"}, {"HELO x\r\nmail from:<a@b>\r\nRCPT TO:<>", "250 250 501"},
+		{"HELO x\r\nMAIL FROM:<ü@b>\r\nMAIL FROM:<ü@b> BODY=8BITMIME SMTPUTF8\r\nRCPT TO:<ä@c>", "250 553 250 250"}, {"HELO x\r\nMAIL FROM:<a@b> SMTPUTF8=1\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@ä>\r\nRCPT TO:<c@d>", "250 555 250 553 250"},
 		{"VRFY x", "500"}, {"NOOP", "250"}, {"DATA", "503"}, {strings.Repeat("x", 9000), "500"}, {"", "500"},
 	} {
 		testclient.InBubble(t, tt.say[:min(20, len(tt.say))], func(t *testing.T) {
