@@ -63,7 +63,7 @@ type answers interface {
 	account(text string) (string, error)
 	alternative() string // to USER and PASS; "" if there is no alternative
 	begin() error        // waits until the data connection can be used
-	commandSent() error  // the command of an upload has been sent
+	commandSent() error  // the command of a transfer has been sent
 }
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
@@ -208,10 +208,10 @@ func (c *control) Write(p []byte) (int, error) {
 	if err := c.send(line, ahead...); err != nil {
 		return 0, err
 	}
-	switch {
-	case verb == "RETR" && !isTransfer(c.verb):
+	if verb == "RETR" && !isTransfer(c.verb) {
 		c.verb = "LIST" // Options.ListCommand replaces LIST
-	case verb == "STOR", verb == "APPE":
+	}
+	if isTransfer(fetch.Op(verb)) {
 		if err := c.answers.commandSent(); err != nil {
 			return 0, err
 		}

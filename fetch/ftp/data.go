@@ -90,9 +90,10 @@ func (s *session) dropData() {
 	s.data, s.ready, s.early, s.later = nil, false, false, 0
 }
 
-// A pendingConn is a data connection that is being set up: the server connects, the TLS
-// handshake runs, or both. This happens while the command of the transfer is sent,
-// because some servers connect before their first reply and others after it.
+// A pendingConn is a data connection that is being set up: the server connects, the TLS handshake
+// runs, or both. This happens once the command of the transfer has been sent: some servers do it
+// before their first reply and others after it, and pyftpdlib closes a connection on which data
+// arrives before the command.
 type pendingConn struct {
 	private  bool // TLS is required
 	cancel   context.CancelFunc

@@ -1,6 +1,7 @@
 package ftp
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,6 +136,76 @@ func TestHandshakeFirst(t *testing.T) {
 				everyTransfer(t, srv, f)
 			})
 		}
+	}
+}
+
+// TestHandshakeAfterCommand tests that nothing is sent on a data connection before the command of its
+// transfer: pyftpdlib would close it. REST, whose reply is awaited, comes between the two.
+func TestHandshakeAfterCommand(t *testing.T) {
+	unknown := func(s *ftptest.Server) { strictly(s); s.Greeting = "220 ready" } // a known one gets EPSV together with RETR
+	for _, active := range []*Active{nil, {}} {
+		securely(t, unknown, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+			var verb atomic.Value // of the latest command
+			dial := f.Env.Dial
+			f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := dial(ctx, network, address)
+				if err != nil || address == srv.Addr {
+					return c, err
+				}
+				return watched{c, func() {
+					now := verb.Load().(fetch.Op)
+					if !isTransfer(now) {
+						t.Errorf("data is sent after %s", now)
+					}
+				}}, nil
+			}
+			ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(line []byte) {
+				verb.Store(verbOf(strings.TrimSpace(string(line))))
+				time.Sleep(time.Second) // what could be sent now is sent
+			}})
+			f.Security, f.Active = RequireTLS, active
+			for _, req := range []*fetch.Request{
+				{Locator: on(srv, "pub/a.txt"), Offset: 2, Length: 3}, {Locator: on(srv, "pub/a.txt"), Offset: 4}, {Locator: on(srv, "pub/a.txt")}, {Locator: on(srv, "pub/")},
+			} {
+				if _, err := read(ctx, f, req); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := f.Replace(ctx, &fetch.Request{Locator: on(srv, "pub/a.txt"), Offset: 5}, strings.NewReader("abcde")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// watched is a connection that calls wrote before each Write.
+type watched struct {
+	net.Conn
+	wrote func()
+}
+
+func (c watched) Write(p []byte) (int, error) {
+	c.wrote()
+	return c.Conn.Write(p)
+}
+
+// TestRefusedRESTUnderTLS tests that the next transfer succeeds after a refused REST, before which a
+// data connection or a port was opened. A port does not stay open meanwhile.
+func TestRefusedRESTUnderTLS(t *testing.T) {
+	for _, active := range []*Active{nil, {}} {
+		securely(t, strictly, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+			f.Security, f.Active = RequireTLS, active
+			srv.On("REST", 1, testserver.Reply("501 no"))
+			for _, offset := range []int64{2, 0, 3} {
+				got, err := read(t.Context(), f, &fetch.Request{Locator: on(srv, "pub/a.txt"), Offset: offset})
+				if refused := offset == 2; refused != (err != nil) || !refused && got != "0123456789"[offset:] {
+					t.Errorf("from %d: %q %v", offset, got, err)
+				}
+			}
+			if got := verbs(srv); count(got, "USER") > 1 || active != nil && count(got, "EPRT") != 3 {
+				t.Errorf("sent %q", got)
+			}
+		})
 	}
 }
 

@@ -412,9 +412,6 @@ func (s *session) tryTransfer(command string, do func() error) error {
 	s.ready, s.early = false, false
 	s.ctl.transfer, s.ctl.announced, s.ctl.rest = command, -1, -1
 	s.ctl.queue.withTransfer = s.withTransfer()
-	if s.later == 0 {
-		s.startPending()
-	}
 	err := do()
 	if s.refused = err != nil; !s.refused {
 		return nil
@@ -424,7 +421,7 @@ func (s *session) tryTransfer(command string, do func() error) error {
 		s.dropData()
 		return err
 	}
-	if s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
+	if s.port == nil && s.data.pending == nil && s.data.Conn == nil && refusal(err) && len(s.ctl.queued) == 0 {
 		s.ready, s.early, s.asked = true, true, false
 		return err
 	}
@@ -497,11 +494,15 @@ func (s *session) endOfUpload() {
 	}
 }
 
-// commandSent implements answers: the command of an upload has been sent. The connection takes as
-// long as the reply to it. If that has arrived already, it is read first: after a refusal, the
-// server may give the port to another client.
+// commandSent implements answers: the command of a transfer has been sent. If the port is still to be
+// connected to, that takes as long as the reply to the command. If the reply has arrived already, it
+// is read first: after a refusal, the server may give the port to another client.
 func (s *session) commandSent() error {
-	if s.later == 0 || s.ctl.Waiting() {
+	switch {
+	case s.later == 0:
+		s.startPending()
+		return nil
+	case s.ctl.Waiting():
 		return nil
 	}
 	return s.connectLater()

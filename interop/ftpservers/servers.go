@@ -103,7 +103,6 @@ func Kinds() []*Kind {
 			MLSD: noCommand, MFMT: noCommand, Explicit: noTLS, Implicit: noTLS, IPv6: "tcpsvd, which runs it, has IPv4 only",
 		}},
 		{Name: "pyftpdlib", Greeting: "pyftpdlib 1.", start: startPython("pyftpdlib"), Alone: "a transfer in active mode stops those of other clients, curl among them", Lacks: map[Ability]string{
-			Explicit: "it resets a data connection if RETR comes before it has accepted it",
 			Implicit: "it has AUTH TLS only", Latin1: "it decodes names as UTF-8",
 		}},
 		{Name: "twisted", Greeting: "Twisted 22.", start: startPython("twisted"), Lacks: map[Ability]string{
