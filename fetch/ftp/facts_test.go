@@ -3,6 +3,7 @@ package ftp
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,48 @@ func TestFacts(t *testing.T) {
 	}
 	f.Close()
 	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "FEAT", utf8On, "CWD pub", "EPSV", "MLSD", "EPSV", "MLSD", "EPSV", "QUIT")
+}
+
+// TestFeatures tests replies to FEAT as servers send them, with MLSD as the proof of what is understood.
+func TestFeatures(t *testing.T) {
+	const mlst = "MLST type*;size*;modify*;"
+	for reply, want := range map[string]string{
+		"211-Features:\n " + mlst + "\n211 End":                       "MLSD",
+		"211-Features:\n211-" + mlst + "\n211 End":                    "MLSD", // ProFTPD with MultilineRFC2228
+		"211-Features:\n211- " + mlst + "\n211 End":                   "MLSD",
+		"211-Features:\n211-\t" + mlst + "\n211 End":                  "MLSD",
+		"211-Features:\n\t" + mlst + "\n211 End":                      "MLSD",
+		"211-Features:\n  " + mlst + "\n211 End":                      "MLSD",
+		"211-Features:\n" + mlst + "\n211 End":                        "MLSD",
+		"211-Features:\n mlst\tType*; Size*; Modify*; \n211 End":      "MLSD",
+		"211-\n SIZE\n\n  MLST   size*; type*\n211 ":                  "MLSD",
+		"211-Features:\n211-SIZE\n " + mlst + "\n211-MDTM\n211 End":   "MLSD",
+		"211-" + mlst + "\n211 End":                                   "LIST",
+		"211-Features:\n211 " + mlst:                                  "LIST",
+		"211 " + mlst:                                                 "LIST",
+		"211-Features:\n SIZE\n211 " + mlst:                           "LIST",
+		"211-Features:\n NO" + mlst + "\n211 End":                     "LIST",
+		"211-Features:\n MLST is off, or type*;\n MDTM\n211 End":      "LIST",
+		"211-MLST type*;\n211-MLST type*;size*\n211-SIZE\n211 End":    "MLSD",
+		"500-Features:\n " + mlst + "\n500 End":                       "LIST",
+		"211-Extensions supported\n SIZE\n MDTM\n211 MLST type*; End": "LIST",
+	} {
+		srv := start(t, func(s *ftptest.Server) { s.On("FEAT", 0, testserver.Reply(reply)) })
+		f := &Fetcher{}
+		items, err := list(t, f, srv.URL+"/pub/", &Options{Facts: true})
+		f.Close()
+		if got := verbs(srv); err != nil || len(items) != 4 || !slices.Contains(got, want) {
+			t.Errorf("%q: %d items, %v; sent %q", reply, len(items), err, got)
+		}
+	}
+	for text, want := range map[string]features{
+		"Features:\n MDTM\n\tREST STREAM\nAUTH\tTLS  SSL \nEnd": {"MDTM": "", "REST": "STREAM", "AUTH": "TLS  SSL"},
+		"": {}, "MDTM": {}, "MDTM\nSIZE": {}, "MDTM\n\nSIZE": {},
+	} {
+		if got := parseFeatures(text); !maps.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 }
 
 // TestFactsFallBack tests that LIST is sent if FEAT does not list MLSD, if MLSD is refused

@@ -26,12 +26,18 @@ func (s *session) features() (features, error) {
 	return s.feats, nil
 }
 
-// parseFeatures parses the reply to FEAT. The lines of features start with a space.
+// parseFeatures parses the reply to FEAT. The lines of features are those between the first and the
+// last. RFC 2389 §3.2 has one space before each; some servers send a tab, several spaces, none, or
+// "211-", which is no part of the text.
 func parseFeatures(text string) features {
 	f := features{}
-	for line := range strings.SplitSeq(text, "\n") {
-		if feature, ok := strings.CutPrefix(line, " "); ok {
-			name, parameters, _ := strings.Cut(feature, " ")
+	lines := strings.Split(text, "\n")
+	for _, line := range lines[1:max(1, len(lines)-1)] {
+		name, parameters := strings.TrimSpace(line), ""
+		if i := strings.IndexAny(name, blanks); i >= 0 {
+			name, parameters = name[:i], strings.TrimLeft(name[i:], blanks)
+		}
+		if name != "" {
 			f[strings.ToUpper(name)] = parameters
 		}
 	}
@@ -98,7 +104,7 @@ func (s *session) listsFacts() (bool, error) {
 		return false, err
 	}
 	for fact := range strings.SplitSeq(f["MLST"], ";") {
-		if strings.EqualFold(fact, "type*") {
+		if strings.EqualFold(strings.TrimSpace(fact), "type*") {
 			return true, nil
 		}
 	}

@@ -15,13 +15,14 @@ import (
 // the host.
 const minDataPort = 1024
 
-// passivePort returns the host and port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". The
-// parentheses may be missing (RFC 1123 §4.1.2.6). The host is never
-// connected to: that would let the server make the client connect to any host
+// passivePort returns the host and port in "227 Entering Passive Mode (h1,h2,h3,h4,p1,p2)". Only the
+// six numbers count: the parentheses may be missing (RFC 1123 §4.1.2.6), and some servers send spaces
+// around the commas. Numbers that are a part of a longer list, or of another number, are not taken.
+// The host is never connected to: that would let the server make the client connect to any host
 // (CVE-2020-8284).
 func passivePort(text string) (host netip.Addr, port uint16, err error) {
 	for i := range len(text) {
-		if isDigit(text[i]) && (i == 0 || strings.IndexByte("0123456789,.-", text[i-1]) < 0) {
+		if isDigit(text[i]) && mayBegin(text[:i]) {
 			if six, ok := hostPort(text[i:]); ok {
 				port, err = dataPort(text, int(six[4])<<8|int(six[5]))
 				return netip.AddrFrom4([4]byte(six[:4])), port, err
@@ -31,38 +32,71 @@ func passivePort(text string) (host netip.Addr, port uint16, err error) {
 	return host, 0, talk.Violation(text, "no host and port in the reply to PASV")
 }
 
+// mayBegin reports whether a list of numbers may begin after before.
+func mayBegin(before string) bool {
+	if before != "" && strings.IndexByte("0123456789.-", before[len(before)-1]) >= 0 {
+		return false
+	}
+	list, comma := strings.CutSuffix(strings.TrimRight(before, blanks), ",")
+	list = strings.TrimRight(list, blanks)
+	return !comma || list == "" || !isDigit(list[len(list)-1])
+}
+
+// blanks are the characters that servers send around the numbers of a reply.
+const blanks = " \t"
+
 // hostPort parses six decimal numbers from 0 to 255.
 func hostPort(s string) (six [6]byte, ok bool) {
 	for i := range six {
-		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-		n, err := strconv.ParseUint(s[:digits], 10, 8)
-		if err != nil || digits > 3 {
+		number, rest := leadingDigits(s)
+		n, err := strconv.ParseUint(number, 10, 8)
+		if err != nil || len(number) > 3 {
 			return six, false
 		}
-		s, six[i] = s[digits:], byte(n)
-		if i < len(six)-1 {
-			if s == "" || s[0] != ',' {
-				return six, false
-			}
-			s = s[1:]
+		six[i] = byte(n)
+		after, comma := strings.CutPrefix(strings.TrimLeft(rest, blanks), ",")
+		s = strings.TrimLeft(after, blanks)
+		if i == len(six)-1 {
+			return six, !comma || s == "" || !isDigit(s[0])
+		}
+		if !comma {
+			return six, false
 		}
 	}
-	return six, s == "" || s[0] != ','
+	return six, true
 }
 
-// extendedPort returns the port in "229 Entering Extended Passive Mode (|||port|)";
-// the delimiter may be any printable character (RFC 2428 §3).
+// leadingDigits splits s after its leading decimal digits.
+func leadingDigits(s string) (digits, rest string) {
+	rest = strings.TrimLeft(s, "0123456789")
+	return s[:len(s)-len(rest)], rest
+}
+
+// extendedPort returns the port in "229 Entering Extended Passive Mode (|||port|)"; the delimiter may
+// be any printable character (RFC 2428 §3) but a digit. Some servers send spaces around the port, or
+// leave out the last delimiter or, if it is "|", the parentheses.
 func extendedPort(text string) (uint16, error) {
-	_, s, _ := strings.Cut(text, "(")
-	s, _, closed := strings.Cut(s, ")")
-	if !closed || len(s) < 5 || s[0] < '!' || s[0] > '~' || s[1] != s[0] || s[2] != s[0] || s[len(s)-1] != s[0] {
-		return 0, talk.Violation(text, "no port in the reply to EPSV")
+	for i := range text {
+		rest, ok := strings.CutPrefix(text[i:], strings.Repeat(text[i:i+1], 3))
+		if !ok || !mayDelimit(text[:i], text[i]) {
+			continue
+		}
+		number, rest := leadingDigits(strings.TrimLeft(rest, blanks))
+		port, err := strconv.ParseUint(number, 10, 16)
+		rest, last := strings.CutPrefix(strings.TrimLeft(rest, blanks), text[i:i+1])
+		if err == nil && (last && !strings.HasPrefix(rest, text[i:i+1]) || strings.HasPrefix(rest, ")")) {
+			return dataPort(text, int(port))
+		}
 	}
-	port, err := strconv.ParseUint(s[3:len(s)-1], 10, 16)
-	if err != nil || !isDigit(s[3]) {
-		return 0, talk.Violation(text, "no port in the reply to EPSV")
+	return 0, talk.Violation(text, "no port in the reply to EPSV")
+}
+
+// mayDelimit reports whether the octet d after before may be the first delimiter of an address.
+func mayDelimit(before string, d byte) bool {
+	if d == '|' {
+		return !strings.HasSuffix(before, "|")
 	}
-	return dataPort(text, int(port))
+	return '!' <= d && d <= '~' && !isDigit(d) && strings.HasSuffix(before, "(")
 }
 
 // dataPort returns port, or an error if a service other than FTP may use it.
