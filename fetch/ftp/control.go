@@ -68,7 +68,7 @@ type answers interface {
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
 	c := &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
-	c.Telnet = func() { c.bareIAC, c.knowsIAC = false, true }
+	c.Telnet, c.Lenient = func() { c.bareIAC, c.knowsIAC = false, true }, true
 	return c
 }
 
@@ -89,6 +89,9 @@ func (c *control) send(line string, ahead ...string) error {
 	}
 	if err := c.prepare(line); err != nil {
 		return err
+	}
+	if c.unclear {
+		ahead = nil
 	}
 	return c.sendAll(append([]string{line}, ahead...), ahead)
 }

@@ -226,6 +226,7 @@ func (s *session) findHome() error {
 	if !s.access.reuses {
 		return nil
 	}
+	s.program.single = s.program.single || s.ctl.unclear
 	lines := s.probeCommands()
 	if !s.planned {
 		if lines != nil && s.access.utf8 {

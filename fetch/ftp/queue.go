@@ -24,6 +24,8 @@ type queue struct {
 	probed           bool        // the probe has been sent
 	replied          bool        // the server has sent a reply in this access
 	pipeliningFailed bool        // the server does not support pipelining
+	unclear          bool        // a reply had no clear end (talk.Reply.First): nothing is pipelined any more
+	lateCode         int         // the code with which that reply may still end; 0 once another one has come
 }
 
 // pipelined holds a pipelined command and the reply to it.
@@ -54,9 +56,9 @@ func (c *control) sendAll(lines, ahead []string) error {
 	return c.Send(lines...)
 }
 
-// sendPipelined sends pipelined commands.
+// sendPipelined sends pipelined commands. If none may be sent, they are sent when their turn comes.
 func (c *control) sendPipelined(lines []string) error {
-	if len(lines) == 0 || c.Err != nil {
+	if len(lines) == 0 || c.Err != nil || c.unclear {
 		return c.Err
 	}
 	if err := c.learnIAC(lines...); err != nil {
@@ -90,7 +92,9 @@ func (c *control) drain() error {
 	return nil
 }
 
-// reply returns the reply to the current command.
+// reply returns the reply to the current command. If a reply had no clear end, what comes after it could
+// be a part of it. So pipelining fails if other replies were awaited, and a reply with the code that
+// the one before should have ended with is not taken for another one.
 func (c *control) reply() (r talk.Reply, err error) {
 	if c.early != nil {
 		r, c.early = *c.early, nil
@@ -99,9 +103,15 @@ func (c *control) reply() (r talk.Reply, err error) {
 	if c.isPipelined || c.phase == transferring && c.pending() {
 		c.awaitOrProbe()
 	}
-	r, err = c.Reply()
-	if err == nil {
-		c.replied = true
+	late := c.lateCode
+	if r, err = c.Reply(); err == nil {
+		c.replied, c.lateCode, c.unclear = true, r.First, c.unclear || r.First != 0
+		switch {
+		case r.First != 0 && (c.isPipelined || c.pending()):
+			return r, c.failPipelining(r)
+		case late != 0 && r.Code == late:
+			return r, c.Fail(talk.Violation(r.Text, "it is not clear whether this reply belongs to the command before"))
+		}
 		return r, nil
 	}
 	switch kind := fetch.KindOf(err); {

@@ -168,8 +168,10 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 
 // transfer serves a transfer, and reports whether the client has ended it early.
 func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb string, offset int) (ended bool) {
-	say(c, h.first[verb], "150 here\r\n")
-	if l == nil || strings.HasPrefix(h.first[verb], "5") || strings.HasPrefix(h.first[verb], "4") {
+	first := h.first[verb]
+	say(c, first, "150 here\r\n")
+	last := first[strings.LastIndex(strings.TrimSpace(first), "\n")+1:]
+	if l == nil || strings.HasPrefix(last, "5") || strings.HasPrefix(last, "4") {
 		return false
 	}
 	defer context.AfterFunc(ctx, func() { l.Close() })()

@@ -30,17 +30,17 @@ func parseReply(s string) (Reply, error) { return converse(s, 200, 2000, nil).Re
 
 func TestReadReply(t *testing.T) {
 	for in, want := range map[string]Reply{
-		"220 ready\r\n": {220, "ready"},
-		"220 bare LF\n": {220, "bare LF"},
-		"220\r\n":       {220, ""},
-		"220 \r\n":      {220, ""},
-		"250-one\r\n two\r\n250-three\r\n250 four\r\n": {250, "one\n two\nthree\nfour"},
-		"250-one\r\n226 two\r\n250 three\r\n":          {250, "one\n226 two\nthree"},
-		"250-one\r\n\r\n250\r\n":                       {250, "one\n\n"},
-		"250-\r\n250x\r\n250 y\r\n":                    {250, "\n250x\ny"},
-		"257 \"/\xff\"\r\n":                            {257, "\"/\xff\""},
-		"215\tlist\r\n":                                {215, "list"},
-		"150 caf\xe9\r\n":                              {150, "caf\xe9"},
+		"220 ready\r\n": {220, "ready", 0},
+		"220 bare LF\n": {220, "bare LF", 0},
+		"220\r\n":       {220, "", 0},
+		"220 \r\n":      {220, "", 0},
+		"250-one\r\n two\r\n250-three\r\n250 four\r\n": {250, "one\n two\nthree\nfour", 0},
+		"250-one\r\n226 two\r\n250 three\r\n":          {250, "one\n226 two\nthree", 0},
+		"250-one\r\n\r\n250\r\n":                       {250, "one\n\n", 0},
+		"250-\r\n250x\r\n250 y\r\n":                    {250, "\n250x\ny", 0},
+		"257 \"/\xff\"\r\n":                            {257, "\"/\xff\"", 0},
+		"215\tlist\r\n":                                {215, "list", 0},
+		"150 caf\xe9\r\n":                              {150, "caf\xe9", 0},
 	} {
 		if got, err := parseReply(in); err != nil || got != want {
 			t.Errorf("%q: %v %v, want %v", in, got, err, want)
@@ -63,11 +63,11 @@ func TestReadReply(t *testing.T) {
 // allowed, and nowhere else: names in replies have an octet FF, too.
 func TestTelnet(t *testing.T) {
 	for in, want := range map[string]Reply{
-		"\xff\xfc\x01200 ok\r\n":                                        {200, "ok"},
-		"\xff\xfe\x00\xff\xfb\x01\xff\xf1550 none\r\n":                  {550, "none"},
-		"\xff\xfd\x03200\r\n":                                           {200, ""},
-		"250-one\r\n\xff\xfc\x01two\r\n\xff\xf1\r\n\xff\xf1250 end\r\n": {250, "one\n\xff\xfc\x01two\n\xff\xf1\nend"},
-		"257 \"/\xff\xf1\xff\xff\xff\xfc\x01\"\r\n":                     {257, "\"/\xff\xf1\xff\xff\xff\xfc\x01\""},
+		"\xff\xfc\x01200 ok\r\n":                                        {200, "ok", 0},
+		"\xff\xfe\x00\xff\xfb\x01\xff\xf1550 none\r\n":                  {550, "none", 0},
+		"\xff\xfd\x03200\r\n":                                           {200, "", 0},
+		"250-one\r\n\xff\xfc\x01two\r\n\xff\xf1\r\n\xff\xf1250 end\r\n": {250, "one\n\xff\xfc\x01two\n\xff\xf1\nend", 0},
+		"257 \"/\xff\xf1\xff\xff\xff\xfc\x01\"\r\n":                     {257, "\"/\xff\xf1\xff\xff\xff\xfc\x01\"", 0},
 	} {
 		for _, allowed := range []bool{false, true} {
 			c, skipped := converse(in, 200, 2000, nil), false
@@ -108,7 +108,7 @@ func TestHTTPReply(t *testing.T) {
 // TestLineReply tests that LineReply rejects a reply of several lines.
 func TestLineReply(t *testing.T) {
 	c := converse("200 one\r\n200-two\r\n200 two\r\n", 200, 2000, nil)
-	if r, err := c.LineReply(); err != nil || r != (Reply{200, "one"}) {
+	if r, err := c.LineReply(); err != nil || r != (Reply{200, "one", 0}) {
 		t.Errorf("%v %v", r, err)
 	}
 	if r, err := c.LineReply(); fetch.KindOf(err) != fetch.ErrProtocol || c.Err != err {
@@ -117,12 +117,17 @@ func TestLineReply(t *testing.T) {
 }
 
 func FuzzReply(f *testing.F) {
-	for _, s := range []string{"220 ready\r\n", "250-a\r\nb\r\n250 c\r\n", "227 ) (\r\n", "257 \"\r\n", "220-\r\n", "\xff\xf6220 x\r\n", "230 logged\x00 in\r\n"} {
+	for _, s := range []string{"220 ready\r\n", "250-a\r\nb\r\n250 c\r\n", "227 ) (\r\n", "257 \"\r\n", "220-\r\n", "\xff\xf6220 x\r\n", "230 logged\x00 in\r\n", "text\r\n220-a\r\n150 b\r\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		shown := 0
 		r, err := converse(in, 100, 1000, func(b []byte) { shown += len(b) }).Reply()
+		c := converse(in, 100, 1000, nil)
+		c.Lenient = true
+		if lenient, err2 := c.Reply(); err == nil && (lenient != r || err2 != nil) || err2 == nil && (lenient.Code < 100 || lenient.Code > 599) {
+			t.Errorf("%q: %+v %v, lenient %+v %v", in, r, err, lenient, err2)
+		}
 		if err != nil {
 			if k := fetch.KindOf(err); k != fetch.ErrProtocol && k != fetch.ErrConnectionFailed {
 				t.Errorf("%q: %v", in, err)

@@ -31,6 +31,11 @@ type Talk struct {
 	Trace  *fetch.Trace
 	Err    error  // the fatal error, if any
 	Telnet func() // called when Telnet commands precede a reply; if nil, they are not allowed
+	// Lenient accepts what clients of FTP accept, and real servers send: a few lines of text before
+	// the greeting, and a reply of several lines that ends with another code than it began with. The
+	// latter is taken for the end only if no other line follows: inside a reply, a line may begin with
+	// any number.
+	Lenient bool
 
 	protocol string // for messages
 	buffer   int    // size of the receive buffer
