@@ -53,7 +53,9 @@ func TestTimeoutText(t *testing.T) {
 		{"gopher://server.example/0x", deaf, "connect gopher://server.example/0x: timed out after 7s: no connection to server.example:70"},
 		{"nntp://server.example/a.b/1", deaf, "connect nntp://server.example/a.b/1: timed out after 7s: no connection to server.example:119"},
 
-		{"ftp://server.example/x", mute, "connect ftp://server.example/x: timed out after 11s: no greeting"},
+		{"ftp://server.example/x", mute, "connect ftp://server.example/x: timed out after 7s: no greeting"},
+		{"ftp://server.example/x", server(false, "220-ready\r\n"), "connect ftp://server.example/x: timed out after 7s: no greeting"},
+		{"ftp://server.example/x", server(false, "text\r\n"), "connect ftp://server.example/x: timed out after 7s: no greeting"},
 		{"ftp://server.example/x", server(false, "220 ready\r\n"), "USER ftp://server.example/x: timed out after 11s: no reply"},
 		{"ftps://server.example/x", mute, "TLS handshake ftps://server.example/x: timed out after 7s: no TLS handshake"},
 		{"http://server.example/x", mute, "GET http://server.example/x: timed out after 11s: no response"},
@@ -61,7 +63,8 @@ func TestTimeoutText(t *testing.T) {
 		{"http://server.example/x", server(true, head), "GET http://server.example/x: timed out after 13s: no data"},
 		{"gopher://server.example/0x", mute, "read gopher://server.example/0x: timed out after 11s: no data"},
 		{"gopher://server.example/0x", server(true, "hello"), "read gopher://server.example/0x: timed out after 13s: no data"},
-		{"nntp://server.example/a.b/1", mute, "connect nntp://server.example/a.b/1: timed out after 11s: no greeting"},
+		{"nntp://server.example/a.b/1", mute, "connect nntp://server.example/a.b/1: timed out after 7s: no greeting"},
+		{"nntp://server.example/a.b/1", server(false, "200 ready\r\n"), "CAPABILITIES nntp://server.example/a.b/1: timed out after 11s: no reply"},
 		{"wais://server.example/db?word", mute, "init wais://server.example/db?word: timed out after 11s: no data"},
 		{"prospero://server.example//x", mute, "LIST prospero://server.example//x: timed out after 11s: no reply"},
 	} {
@@ -83,9 +86,19 @@ func TestTimeoutText(t *testing.T) {
 			})
 		})
 	}
-	t.Run("mail", func(t *testing.T) {
+	for _, tc := range []struct {
+		limits fetch.Limits
+		want   string
+	}{
+		{fetch.Limits{Connect: connect, Reply: reply}, "timed out after 7s: no greeting"},
+		{fetch.Limits{Connect: connect, Reply: -1}, "timed out after 7s: no greeting"},
+		{fetch.Limits{Reply: reply}, "timed out after 11s: no greeting"},
+		{fetch.Limits{Connect: time.Minute, Reply: reply}, "timed out after 11s: no greeting"},
+		{fetch.Limits{Connect: -1, Reply: reply}, "timed out after 11s: no greeting"},
+		{fetch.Limits{}, "timed out after 60s: no greeting"}, // not the default of Connect
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			env := &fetch.Env{Dial: mute, Limits: fetch.Limits{Reply: reply}, Email: "a@b.example"}
+			env := &fetch.Env{Dial: mute, Limits: tc.limits, Email: "a@b.example"}
 			r := &fetch1738.Resolver{Env: *env, Schemes: []fetch1738.Scheme{{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
 				return &mailto.Fetcher{Env: env, SMTP: "server.example:25"}
 			}}}}
@@ -95,9 +108,9 @@ func TestTimeoutText(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = r.Update(t.Context(), &fetch.Request{Locator: ref.Locator}, strings.NewReader("Subject: x\r\n\r\nx\r\n"))
-			if want := "greeting mailto:c@d.example: timed out after 11s: no greeting"; err == nil || err.Error() != want {
-				t.Errorf("got  %v\nwant %s", err, want)
+			if want := "greeting mailto:c@d.example: " + tc.want; err == nil || err.Error() != want {
+				t.Errorf("%+v: got  %v\nwant %s", tc.limits, err, want)
 			}
 		})
-	})
+	}
 }

@@ -6,7 +6,8 @@ import "time"
 // negative field means no limit.
 type Limits struct {
 	// Connect bounds the lookup of the name and the connection, with the handshakes of proxies and
-	// TLS; default 30 s.
+	// TLS; default 30 s. If it is set, it also bounds the wait for the greeting of a server of FTP,
+	// news or mail. By default only Reply does: some servers look up the client's name first.
 	Connect time.Duration
 	// Reply bounds the wait for each reply and for the first byte of a body; default 60 s.
 	Reply time.Duration
@@ -25,7 +26,8 @@ type Limits struct {
 	// none is followed.
 	Hops int
 
-	filledIn bool // by WithDefaults: then 0 means no limit
+	filledIn bool          // by WithDefaults: then 0 means no limit
+	greeting time.Duration // then the result of Greeting
 }
 
 // WithDefaults returns l with every zero field replaced by its default, and every negative field (no
@@ -35,8 +37,11 @@ func (l Limits) WithDefaults() Limits {
 		return l
 	}
 	l.filledIn = true
-	l.Connect = bound(l.Connect, 30*time.Second)
 	l.Reply = bound(l.Reply, 60*time.Second)
+	if l.greeting = l.Reply; l.Connect > 0 && (l.Reply == 0 || l.Connect < l.Reply) {
+		l.greeting = l.Connect
+	}
+	l.Connect = bound(l.Connect, 30*time.Second)
 	l.Idle = bound(l.Idle, 60*time.Second)
 	l.Line = bound(l.Line, 16<<10)
 	l.Header = bound(l.Header, 256<<10)
@@ -45,6 +50,10 @@ func (l Limits) WithDefaults() Limits {
 	l.Hops = bound(l.Hops, 10)
 	return l
 }
+
+// Greeting returns the bound for the wait for the greeting of a server: Reply, or Connect if that is
+// set and shorter. 0 means no limit.
+func (l Limits) Greeting() time.Duration { return l.WithDefaults().greeting }
 
 func bound[T ~int | ~int64](v, def T) T {
 	switch {

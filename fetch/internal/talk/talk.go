@@ -160,26 +160,26 @@ func (t *Talk) WriteBody(p []byte) (int, error) {
 	return n, nil
 }
 
-// Reply receives a reply of any number of lines, within Limits.Reply. Any error is fatal.
+// Reply receives a reply of any number of lines, within Limits.Reply, or Limits.Greeting if no command
+// has been sent yet. Any error is fatal.
 func (t *Talk) Reply() (Reply, error) { return t.reply(true) }
 
 // LineReply receives a reply of one line, as Reply does.
 func (t *Talk) LineReply() (Reply, error) { return t.reply(false) }
 
-// reply receives a reply within Limits.Reply. Only if several is set may it have more than one
-// line.
+// reply receives a reply. Only if several is set may it have more than one line.
 func (t *Talk) reply(several bool) (Reply, error) {
 	if t.Err != nil {
 		return Reply{}, t.Err
 	}
-	t.within(t.Limits.Reply)
+	limit, awaited := t.Limits.Reply, "no reply"
+	if !t.sent {
+		limit, awaited = t.Limits.Greeting(), "no greeting"
+	}
+	t.within(limit)
 	r, err := t.readReply(several)
 	if err != nil {
-		awaited := "no greeting"
-		if t.sent {
-			awaited = "no reply"
-		}
-		return Reply{}, t.Fail(late(err, t.Limits.Reply, awaited))
+		return Reply{}, t.Fail(late(err, limit, awaited))
 	}
 	return r, nil
 }

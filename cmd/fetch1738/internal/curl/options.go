@@ -52,7 +52,7 @@ func Options() []Option {
 		{"", "clobber", "", "output", "Overwrite files, even if the server chose the name; --no-clobber renames", setClobber, ""},
 		{"", "compressed", "", "http", "Request a compressed response and decompress it", toggle(func(o *plan.Operation) *bool { return &o.HTTP.Compressed }), "gzip and deflate only; not with a range."},
 		{"K", "config", "FILE", "curl", "Read options from FILE; - is standard input", readConfig, "An error in the file ends the program; curl warns and continues."},
-		{"", "connect-timeout", "SECONDS", "connection", "Maximum time to connect, including handshakes", Seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Timeout }), "The default is 30 seconds, not 300."},
+		{"", "connect-timeout", "SECONDS", "connection", "Maximum time to connect, including handshakes and greeting", Seconds(func(o *plan.Operation) *time.Duration { return &o.Connect.Timeout }), "The default is 30 seconds, not 300, and 120 for the greeting. The login is not included."},
 		{"", "connect-to", "FROM:PORT:TO:PORT", "connection", "Connect to another host and port; any part may be empty", addRoute, "Also applies to FTP data connections, and through a proxy."},
 		{"C", "continue-at", "OFFSET", "transfer", "Resume at OFFSET; - continues where it stopped", setResume, "Succeeds if the file is already complete. Cannot be combined with -r. An upload continues at exactly OFFSET, or fails (36)."},
 		{"b", "cookie", "NAME=VALUE", "http", "Send this cookie; may be repeated", addCookie, "Cookie files are not supported and no cookies are stored: use curl for this. Several cookies are joined by \"; \"; curl omits the space."},

@@ -30,6 +30,7 @@ type silence struct {
 	mu      sync.Mutex
 	timer   *time.Timer // nil unless something is awaited
 	waits   int         // that have ended
+	asked   bool        // something has been sent; before that, a greeting is awaited, or TLS
 	dialing bool
 	told    map[bool]bool // by dialing
 	server  string
@@ -60,8 +61,11 @@ func (s *silence) trace() *fetch.Trace {
 			s.heard()
 			s.await(false, peerOf(c))
 		},
-		Reused:   func(c fetch.Connection) { s.at(peerOf(c)) },
-		Sent:     func([]byte) { s.await(false, "") },
+		Reused: func(c fetch.Connection) { s.at(peerOf(c)) },
+		Sent: func([]byte) {
+			s.ask()
+			s.await(false, "")
+		},
 		Received: func([]byte) { s.heard() },
 		Body:     func(int64) { s.heard() },
 		Retry:    func(fetch.Retry) { s.heard() },
@@ -94,6 +98,13 @@ func (s *silence) await(dialing bool, server string) {
 	s.dialing = dialing
 	this := s.waits
 	s.timer = time.AfterFunc(silenceTime, func() { s.tell(this) })
+}
+
+// ask notes that something has been sent.
+func (s *silence) ask() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = true
 }
 
 // heard ends the wait.
@@ -130,7 +141,11 @@ func (s *silence) tell(wait int) {
 		s.say(fmt.Sprintf("no connection to %s after %v seconds; gives up after %s", s.server, silenceTime.Seconds(), s.limit(cmp.Or(s.dial, fetch.Limits{}.WithDefaults().Connect), "--connect-timeout SECONDS changes that")))
 		return
 	}
-	s.say(fmt.Sprintf("connected, but %s has sent nothing for %v seconds; gives up after %s", s.server, silenceTime.Seconds(), s.limit(client.ReplyTime, "-m SECONDS gives up earlier")))
+	limit, option := client.ReplyTime, "-m SECONDS gives up earlier"
+	if !s.asked && s.dial > 0 && s.dial < limit {
+		limit, option = s.dial, "--connect-timeout"
+	}
+	s.say(fmt.Sprintf("connected, but %s has sent nothing for %v seconds; gives up after %s", s.server, silenceTime.Seconds(), s.limit(limit, option)))
 }
 
 // limit names the limit of a wait, and the option that changes it: that of the wait, -y or -m, whichever

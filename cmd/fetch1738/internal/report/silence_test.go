@@ -68,6 +68,14 @@ func TestSilence(t *testing.T) {
 			"5s connected, but h.example port 80 has sent nothing for 5 seconds; gives up after 30 seconds (-y)"},
 		{"--connect-timeout", plan.Limits{Time: time.Hour}, 45 * time.Second, func(w *fetch.Trace) { w.DialStart("tcp", "h:1"); time.Sleep(8 * time.Second) },
 			"5s no connection to h:1 after 5 seconds; gives up after 45 seconds (--connect-timeout SECONDS changes that)"},
+		{"--connect-timeout, no greeting", plan.Limits{Time: time.Hour}, 45 * time.Second, func(w *fetch.Trace) { w.Connected(server); time.Sleep(8 * time.Second) },
+			"5s connected, but h.example port 80 has sent nothing for 5 seconds; gives up after 45 seconds (--connect-timeout)"},
+		{"--connect-timeout, no answer", plan.Limits{}, 45 * time.Second, func(w *fetch.Trace) {
+			w.Connected(server)
+			w.Sent(nil)
+			time.Sleep(8 * time.Second)
+		}, "5s " + connected},
+		{"--connect-timeout above the limit of a reply", plan.Limits{}, time.Hour, func(w *fetch.Trace) { w.Connected(server); time.Sleep(8 * time.Second) }, "5s " + connected},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
