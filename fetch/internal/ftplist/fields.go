@@ -9,7 +9,7 @@ import (
 // maxFields is more than any format has before the name.
 const maxFields = 16
 
-// A field is a word of a line, with the offset of its end.
+// A field is a word of a line, after spaces or tabs, with the offset of its end.
 type field struct {
 	text string
 	end  int
@@ -19,11 +19,11 @@ type field struct {
 func split(line string) []field {
 	fields := make([]field, 0, maxFields)
 	for i := 0; i < len(line) && len(fields) < maxFields; {
-		for i < len(line) && line[i] == ' ' {
+		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
 			i++
 		}
 		start := i
-		for i < len(line) && line[i] != ' ' {
+		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
 			i++
 		}
 		if i > start {
@@ -42,27 +42,45 @@ func size(s string) int64 {
 	return n
 }
 
-// number parses a decimal number from least to most.
-func number(s string, least, most int) (int, bool) {
-	n, err := strconv.Atoi(s)
-	return n, err == nil && s[0] != '+' && s[0] != '-' && n >= least && n <= most
+// groupedSize is size, also for groups of digits, as in "5,012" or "5.012".
+func groupedSize(s string) int64 {
+	if n := size(s); n >= 0 {
+		return n
+	}
+	for _, separator := range []string{",", ".", "'", "\u00a0", "\u202f", "\xa0"} {
+		if groups := strings.Split(s, separator); len(groups) > 1 && areThousands(groups) {
+			return size(strings.Join(groups, ""))
+		}
+	}
+	return -1
 }
 
-const months = "janfebmaraprmayjunjulaugsepoctnovdec"
+// areThousands reports whether all groups of digits but the first have three of them.
+func areThousands(groups []string) bool {
+	for i, group := range groups {
+		if len(group) != 3 && (i > 0 || len(group) == 0 || len(group) > 3) {
+			return false
+		}
+	}
+	return true
+}
 
-// month parses the first three letters of an English month.
-func month(s string) (time.Month, bool) {
-	if len(s) != 3 {
+// number parses a decimal number from least to most.
+func number(s string, least, most int) (int, bool) {
+	if s == "" || s[0] < '0' || s[0] > '9' { // spares the error of Atoi
 		return 0, false
 	}
-	i := strings.Index(months, strings.ToLower(s))
-	return time.Month(i/3 + 1), i >= 0 && i%3 == 0
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= least && n <= most
 }
 
 // clock parses "15:04" or "15:04:05", with an optional fraction.
 func clock(s string) (time.Duration, bool) {
-	s, _, _ = strings.Cut(s, ".")
 	h, rest, ok := strings.Cut(s, ":")
+	if !ok {
+		return 0, false
+	}
+	rest, _, _ = strings.Cut(rest, ".")
 	m, sec, _ := strings.Cut(rest, ":")
 	if sec == "" {
 		sec = "0"
@@ -71,7 +89,7 @@ func clock(s string) (time.Duration, bool) {
 	minutes, ok2 := number(m, 0, 59)
 	seconds, ok3 := number(sec, 0, 60)
 	d := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second
-	return d, ok && ok1 && ok2 && ok3
+	return d, ok1 && ok2 && ok3
 }
 
 // recent returns the latest time with that month, day and clock that is not after now.

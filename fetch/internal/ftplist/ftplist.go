@@ -6,6 +6,10 @@
 //   - EPLF, Easily Parsed LIST Format
 //   - facts, as of MLSD (RFC 3659 §7.2)
 //   - OpenVMS, also with an entry on two lines
+//   - OS/400, except for files of libraries
+//
+// Months are known in common languages. If it is not certain which day a date is, such as 07/08/24,
+// the time is not known.
 //
 // A listing is not trusted: a name is never empty, "." or "..", and never contains
 // "/" or NUL, so that it names an entry of the listed directory. Some servers write the path of the
@@ -48,7 +52,7 @@ const (
 
 // formats lists the formats in the order in which they are tried, the most distinctive
 // ones first. That of MS-DOS depends on other lines; see dosLine.
-var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, unix}
+var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, unix, as400}
 
 // A Parser parses the lines of one listing.
 type Parser struct {
@@ -60,14 +64,16 @@ type Parser struct {
 	// Now is the current time. A date without a year is the latest such date that is not after it.
 	Now time.Time
 
-	name   string   // of OpenVMS, whose entry continues on the next line
-	column int      // offset of the names in a listing of MS-DOS; 0 as long as that is not known
-	wide   []string // lines of MS-DOS whose names depend on column
+	name   string    // of OpenVMS, whose entry continues on the next line
+	column int       // offset of the names in a listing of MS-DOS; 0 as long as that is not known
+	order  dateOrder // of the dates in a listing of MS-DOS
+	open   []string  // lines of MS-DOS that depend on column or order
 	parsed []Line
 }
 
-// maxWide is the maximum number of lines that wait for one that shows where names begin.
-const maxWide = 1000
+// maxOpen is the maximum number of lines that wait for one that shows where names begin, or which
+// number of a date is the month.
+const maxOpen = 1000
 
 // A Line is a line of a listing, or the two lines of an entry of OpenVMS.
 type Line struct {
@@ -109,7 +115,10 @@ func (p *Parser) Add(line string) []Line {
 // End returns the lines that are known at the end of the listing.
 func (p *Parser) End() []Line {
 	p.parsed = p.parsed[:0]
-	p.addWide()
+	for _, line := range p.open {
+		p.add(line)
+	}
+	p.open = nil
 	if p.name != "" {
 		p.add(p.name)
 	}
@@ -117,30 +126,34 @@ func (p *Parser) End() []Line {
 }
 
 // waits reports whether a line is to be parsed only when it is known where the names begin in this
-// listing.
+// listing, and which number of its dates is the month.
 func (p *Parser) waits(line string) bool {
 	l, ok := dosOf(line)
-	if !ok || p.Names || p.column > 0 {
+	if !ok || p.Names {
 		return false
 	}
 	offset, shows := l.name()
-	switch {
-	case shows:
-		p.column = offset
-		p.addWide()
-	case l.isWide() && len(p.wide) < maxWide:
-		p.wide = append(p.wide, line)
-		return true
+	order := l.day.order()
+	if learns := shows && p.column == 0 || order != anyOrder && p.order == anyOrder; learns {
+		if shows && p.column == 0 {
+			p.column = offset
+		}
+		if p.order == anyOrder {
+			p.order = order
+		}
+		open := p.open
+		p.open = nil
+		for _, line := range open {
+			if !p.waits(line) {
+				p.add(line)
+			}
+		}
 	}
-	return false
-}
-
-// addWide parses the lines that have waited.
-func (p *Parser) addWide() {
-	for _, line := range p.wide {
-		p.add(line)
+	if isOpen := l.isWide() && p.column == 0 || p.order == anyOrder && l.day.dependsOnOrder(); !isOpen || len(p.open) >= maxOpen {
+		return false
 	}
-	p.wide = nil
+	p.open = append(p.open, line)
+	return true
 }
 
 // add parses a line.
@@ -167,7 +180,7 @@ func (p *Parser) parse(line string) (Entry, bool) {
 		return Entry{Name: line, Size: -1}, line != ""
 	}
 	if l, ok := dosOf(line); ok {
-		return l.entry(p.column)
+		return l.entry(p.column, p.order)
 	}
 	for _, format := range formats {
 		if e, ok := format(line, p.Now); ok {

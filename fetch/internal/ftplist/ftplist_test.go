@@ -71,6 +71,44 @@ var lines = []struct {
 	{"type=dir;modify=19990112033508.123; empty", entry("empty", "", Dir, -1, at("1999-01-12 03:35:08"))},
 	{"type=OS.unix=slink:/usr/Bin;modify=19990112033508; bin", entry("bin", "/usr/Bin", Link, -1, at("1999-01-12 03:35:08"))},
 	{"00README.TXT;1      2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)", entry("00README.TXT", "", File, -1, at("1996-12-30 17:44"))},
+	// Tabs, groups of digits, and other clocks and dates.
+	{"-rw-rw-r--\t1\tesp32\t67077\tJan 01 2024\tbar.dat", entry("bar.dat", "", File, 67077, at("2024-01-01"))},
+	{"-rw-rw-r--\t1\tesp32\t67077\tJan 01 2024\t\ta tab\t", entry("\ta tab\t", "", File, 67077, at("2024-01-01"))},
+	{"-rw-r--r-- 1 u g 5,012 Sept 20  2023 grouped", entry("grouped", "", File, 5012, at("2023-09-20"))},
+	{"-rw-r--r-- 1 u g 5.012.345 20 Sept 2023 grouped", entry("grouped", "", File, 5012345, at("2023-09-20"))},
+	{"-rw-r--r-- 1 u g 50,12 Sep 20  2023 not grouped", entry("not grouped", "", File, -1, at("2023-09-20"))},
+	{"-rw-r--r-- 1 u g 5012 7\u6708 18 10:16 readme.txt", entry("readme.txt", "", File, 5012, at("2024-07-18 10:16"))},
+	{"-rw-r--r-- 1 u g 5012 12\u670818\u65e5 2023 a b", entry("a b", "", File, 5012, at("2023-12-18"))},
+	{"-rw-r--r-- 1 u g 1 Dez 12 2023 a", entry("a", "", File, 1, at("2023-12-12"))},
+	{"-rw-r--r-- 1 u g 12 07-18 10:16 iso", entry("iso", "", File, 12, at("2024-07-18 10:16"))},
+	{"-rw-r--r-- 1 u g 12 2023-07-18  iso", entry("iso", "", File, 12, at("2023-07-18"))},
+	{"-rw-r--r-- 1 u g 12 2023-07-18   iso", entry(" iso", "", File, 12, at("2023-07-18"))},
+	{"-rw-r--r-- 1 u g 12 2023-07-18 no padding", entry("no padding", "", File, 12, at("2023-07-18"))},
+	{"-rw-r--r-- 1 u g 12 18. M\xe4r 2023  German", entry("German", "", File, 12, at("2023-03-18"))},
+	{"-rw-r--r-- 1 u g 12 18. M\u00e4r 2023   a space", entry(" a space", "", File, 12, at("2023-03-18"))},
+	{"-rw-r--r-- 1 u g 12 18. M\u00e4r 10:16  a space", entry(" a space", "", File, 12, at("2024-03-18 10:16"))},
+	{"-rw-r--r-- 1 u g 12 lis 18 10:16 November or October", entry("November or October", "", File, 12, time.Time{})},
+	// Users, groups and names that look like dates.
+	{"-rw-r--r-- 1 jan 20 2048 Mar 5 10:16 user, group, size", entry("user, group, size", "", File, 2048, at("2025-03-05 10:16"))},
+	{"-rw-r--r-- 1 set 20 2048 5 ott 10:16 user, group, size", entry("user, group, size", "", File, 2048, at("2024-10-05 10:16"))},
+	{"-rw-r--r-- 1 20 mar 2048 Jan 5 10:16 user, group, size", entry("user, group, size", "", File, 2048, at("2025-01-05 10:16"))},
+	{"-rw-r--r-- 1 maj set 12 Mar 5 10:16 x", entry("x", "", File, 12, at("2025-03-05 10:16"))},
+	{"-rw-r--r-- 2048 Mar 5 10:16 no user", entry("no user", "", File, 2048, at("2025-03-05 10:16"))},
+	{"-rw-r--r-- 1 u g 2048 Mar 5 2024 Mar 6 2023 x", entry("Mar 6 2023 x", "", File, 2048, at("2024-03-05"))},
+	{"-rw-r--r-- 1 u g 2048 Mar 5 2024 2023-03-05 10:16 x", entry("2023-03-05 10:16 x", "", File, 2048, at("2024-03-05"))},
+	{"-rw-r--r-- 1 u g 2048 5. Mar 10:16 18.07.2000 x", entry("18.07.2000 x", "", File, 2048, at("2025-03-05 10:16"))},
+	{"-rw-r--r-- 1 DOM Domain Users 2048 Mar 5 2024 x", entry("x", "", File, 2048, at("2024-03-05"))},
+	{"02-11-26  01:30 PM             5,012 readme.txt", entry("readme.txt", "", File, 5012, at("2026-02-11 13:30"))},
+	{"02-11-26  1:30pm             5,012 PM", entry("PM", "", File, 5012, at("2026-02-11 13:30"))},
+	{"02-11-26\t12:30 am\t12,34,567\tPM 5", entry("PM 5", "", File, 1234567, at("2026-02-11 00:30"))},
+	{"02-11-26  01:30 PM       <DIR>          d", entry("d", "", Dir, -1, at("2026-02-11 13:30"))},
+	{"18.07.2000  10:16             5.012 readme.txt", entry("readme.txt", "", File, 5012, at("2000-07-18 10:16"))},
+	{"18.07.2000  10:16             5\u00a0012 readme.txt", entry("readme.txt", "", File, 5012, at("2000-07-18 10:16"))},
+	{"18/07/2000  10:16                 5 x", entry("x", "", File, 5, at("2000-07-18 10:16"))},
+	{"QSYS   1234 02/23/00 15:09:55 *STMF      a.txt", entry("a.txt", "", File, 1234, at("2000-02-23 15:09:55"))},
+	{"QSYS            77824 23/02/00 15:09:55 *DIR       etc/", entry("etc", "", Dir, -1, at("2000-02-23 15:09:55"))},
+	{"PEP             4019 04/03/18 18:58:16 *STMF       a b.zip", entry(" a b.zip", "", File, 4019, time.Time{})},
+	{"PEP 4019 04/03/18 18:58:16 *STMF b.zip", entry("b.zip", "", File, 4019, time.Time{})},
 	{"CORE.DIR;1          1  8-SEP-1996 16:09:12.34 [SYSTEM] (RWE,RWE,RE,RE)", entry("CORE", "", Dir, -1, at("1996-09-08 16:09:12"))},
 }
 
@@ -82,11 +120,19 @@ func parse(line string) (Entry, bool) {
 
 // one parses a listing of one line.
 func one(p *Parser, line string) Line {
-	all := append(slices.Clone(p.Add(line)), p.End()...)
+	all := p.all([]string{line})
 	if len(all) != 1 {
 		panic(fmt.Sprintf("%q: %v", line, all))
 	}
 	return all[0]
+}
+
+// all parses a listing.
+func (p *Parser) all(lines []string) (all []Line) {
+	for _, line := range lines {
+		all = append(all, p.Add(line)...)
+	}
+	return append(all, p.End()...)
 }
 
 func TestParse(t *testing.T) {
@@ -107,7 +153,11 @@ func TestNoEntry(t *testing.T) {
 	for _, line := range []string{
 		"", " ", "total 12", "total 0", "ls: .: No such file", "Directory of DISK:[X]", "Total of 2 files, 4 blocks.",
 		"%RMS-E-PRV, insufficient privilege", "drwxr-xr-x", "-rw-r--r-- 1 u g 12 Jan  1  2001", "-rw-r--r-- 1 u g 12 Foo  1  2001 x",
-		"-rw-r--r-- 1 u g 12 Jan 99 2001 x", "04-27-00  09:09PM  -5 x", "type=file", "type=file;size=1;", "+r,s1", "x=1;y x",
+		"-rw-r--r-- 1 u g 12 Jan 99 2001 x", "-rw-r--r-- 1 u g 12 Foo 1 2001 Jan 5 2024 x", "-rw-r--r-- 1 u g 12 Foo 1 2001 2024-01-05 x", "-rw-r--r-- 1 u g 2 2023 Jan 18 2024 x",
+		"-rw-r--r-- 1 u g 12 18.13. 10:16 x", "-rw-r--r-- 1 u g 12 32. 1. 2001 x", "-rw-r--r-- 1 u g 12 13-18 10:16 x", "-rw-r--r-- 1 u g 12 7\u6708 18", "-rw-r--r-- 1 u g 12 2023\u5e74 x",
+		"02-11-26  13:30 PM 5,012 x", "02-11-26 01:30 PM", "02-11-26 01:30 5.0 x", "32.07.2000 10:16 5 x", "18.07-2000 10:16 5 x", "1.2.3 10:16 5 x", "02-11-26 01:30 <FOO> x",
+		"QSYS 77824 02/23/00 15:09:55 *FILE      A.FILE", "QPGMR *MEM       A.FILE/B.MBR", "QSYS 1 02/31/00 15:09:55 *STMF      x", "QSYS 1 02/23/00 25:09:55 *STMF      x", "QSYS x 02/23/00 15:09:55 *STMF      x",
+		"QSYS 1 02/23/00 15:09:55 *STMF", "04-27-00  09:09PM  -5 x", "type=file", "type=file;size=1;", "+r,s1", "x=1;y x",
 		ls, ls + ".", ls + "..", ls + "../x", ls + "/etc/passwd", ls + "a/../../x", ls + "a\x00b", ls + "a\rb",
 		"type=file; ../x", "type=cdir; .", "type=pdir; ..", "type=cdir; /pub", "+r,\t../x", "04-27-00  09:09PM <DIR> ..", "07-18-00 10:16AM 1 a/b",
 	} {
@@ -185,26 +235,21 @@ func TestLeadingSpaces(t *testing.T) {
 	} {
 		p := Parser{Now: now}
 		var names []string
-		for _, line := range tc.lines {
-			for _, l := range p.Add(line) {
-				if names = append(names, l.Entry.Name); l.Class != Entries {
-					names = names[:len(names)-1]
-				}
+		for _, l := range p.all(tc.lines) {
+			if l.Class == Entries {
+				names = append(names, l.Entry.Name)
 			}
-		}
-		for _, l := range p.End() {
-			names = append(names, l.Entry.Name)
 		}
 		if !slices.Equal(names, tc.want) {
 			t.Errorf("%s: %q, want %q", name, names, tc.want)
 		}
 	}
 	p, n := Parser{Now: now}, 0
-	for range 10 * maxWide { // no more lines than that are held
+	for range 10 * maxOpen { // no more lines than that are held
 		n += len(p.Add(dir + pad(11) + "Folder"))
 	}
-	if len(p.wide) > maxWide || n+len(p.End()) != 10*maxWide {
-		t.Errorf("%d lines wait, of %d", len(p.wide), n)
+	if len(p.open) > maxOpen || n+len(p.End()) != 10*maxOpen {
+		t.Errorf("%d lines wait, of %d", len(p.open), n)
 	}
 }
 

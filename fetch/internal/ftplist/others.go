@@ -75,22 +75,21 @@ func (e *Entry) setFactType(value string) {
 	}
 }
 
-// dosDates holds the date formats of DIR and of servers that imitate it.
-var dosDates = []string{"01-02-06", "01-02-2006", "01/02/2006", "2006-01-02", "2006/01/02"}
-
 // dirWidth is the number of characters that IIS and MS-DOS write for "<DIR>" and the spaces after it.
 const dirWidth = 15
 
-// A dosLine is a line of DIR with the offsets of its third word, and of what follows that and spaces.
+// A dosLine is a line of DIR with the offsets of its word after the clock, and of what follows that
+// and spaces.
 type dosLine struct {
 	text       string
-	when       time.Time
+	day        numericDate
+	clock      time.Duration
 	word       string // "<DIR>" or a size, for example
 	at, behind int
 }
 
 // dosOf parses the begin of "04-27-00  09:09PM       <DIR>          licensed" and
-// "07-18-00  10:16AM             5,012 readme.txt".
+// "07-18-00  10:16 AM             5,012 readme.txt".
 func dosOf(line string) (l dosLine, ok bool) {
 	if line == "" || line[0] < '0' || line[0] > '9' {
 		return l, false
@@ -99,10 +98,16 @@ func dosOf(line string) (l dosLine, ok bool) {
 	if len(fields) < 4 {
 		return l, false
 	}
-	day, ok := dosDate(fields[0].text)
-	clock, ok2 := dosClock(fields[1].text)
+	day, ok := numericDateOf(fields[0].text)
+	half := strings.ToUpper(fields[2].text)
+	if isHalf := half == "AM" || half == "PM"; isHalf && len(fields) > 4 {
+		fields = append(fields[:2], fields[3:]...)
+	} else {
+		half = ""
+	}
+	clock, isClock := dosClock(fields[1].text + half)
 	word := fields[2]
-	return dosLine{line, day.Add(clock), word.text, word.end - len(word.text), fields[3].end - len(fields[3].text)}, ok && ok2
+	return dosLine{line, day, clock, word.text, word.end - len(word.text), fields[3].end - len(fields[3].text)}, ok && isClock
 }
 
 // isSpecial reports whether the line is that of a directory or link.
@@ -120,8 +125,9 @@ func (l dosLine) name() (offset int, shows bool) {
 	return l.behind, l.behind-l.at == dirWidth
 }
 
-// entry returns the entry. column is the offset of the names in this listing; 0 if that is not known.
-func (l dosLine) entry(column int) (Entry, bool) {
+// entry returns the entry. column is the offset of the names in this listing, and order that of its
+// dates, if they are known.
+func (l dosLine) entry(column int, order dateOrder) (Entry, bool) {
 	offset, _ := l.name()
 	switch {
 	case !l.isWide():
@@ -130,7 +136,10 @@ func (l dosLine) entry(column int) (Entry, bool) {
 	case column > l.at+len(l.word) && column < offset:
 		offset = column
 	}
-	e := Entry{Name: l.text[offset:], ModTime: l.when, Size: -1}
+	e := Entry{Name: l.text[offset:], Size: -1}
+	if day := l.day.in(order); !day.IsZero() {
+		e.ModTime = day.Add(l.clock)
+	}
 	switch l.word {
 	case "<DIR>":
 		e.Type = Dir
@@ -140,27 +149,46 @@ func (l dosLine) entry(column int) (Entry, bool) {
 			e.Name, e.Target = name, strings.TrimSuffix(target, "]")
 		}
 	default:
-		e.Size = size(strings.ReplaceAll(l.word, ",", ""))
+		e.Size = max(groupedSize(l.word), size(strings.ReplaceAll(l.word, ",", ""))) // 12,34,567 in India
 		return e, e.Size >= 0
 	}
 	return e, true
 }
 
-func dosDate(s string) (time.Time, bool) {
-	for _, layout := range dosDates {
-		if day, err := time.Parse(layout, s); err == nil {
-			return day, true
-		}
-	}
-	return time.Time{}, false
-}
-
 // dosClock parses "09:09PM", or a time of 24 hours.
 func dosClock(s string) (time.Duration, bool) {
-	if at, err := time.Parse("03:04PM", strings.ToUpper(s)); err == nil {
+	if at, err := time.Parse("3:04PM", strings.ToUpper(s)); err == nil {
 		return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, true
 	}
 	return clock(s)
+}
+
+// as400 parses "QSYS   1234 02/23/00 15:09:55 *STMF      a.txt" of OS/400. The type has ten columns
+// and a space. Files of libraries and their members are not supported: a name may be a directory.
+func as400(line string, _ time.Time) (Entry, bool) {
+	fields := split(line)
+	if len(fields) < 6 || !strings.HasPrefix(fields[4].text, "*") {
+		return Entry{}, false
+	}
+	day, isDay := numericDateOf(fields[2].text)
+	at, isClock := clock(fields[3].text)
+	e := Entry{Size: size(fields[1].text)}
+	if !isDay || !isClock || e.Size < 0 {
+		return Entry{}, false
+	}
+	if when := day.certain(); !when.IsZero() {
+		e.ModTime = when.Add(at)
+	}
+	start := fields[4].end - len(fields[4].text) + len("*STMF      ")
+	e.Name = line[min(start, fields[5].end-len(fields[5].text)):]
+	switch fields[4].text {
+	case "*STMF", "*DSTMF", "*DOC":
+		return e, true
+	case "*DIR", "*DDIR", "*FLR", "*LIB":
+		e.Type, e.Size, e.Name = Dir, -1, strings.TrimSuffix(e.Name, "/")
+		return e, true
+	}
+	return Entry{}, false
 }
 
 // vms parses "README.TXT;1   2 30-DEC-1996 17:44 [SYSTEM] (RWED,RWED,RE,RE)". The

@@ -15,16 +15,22 @@ func unix(line string, now time.Time) (Entry, bool) {
 		return Entry{}, false
 	}
 	for i := 2; i < len(fields)-1; i++ {
-		when, used := date(fields[i:], now)
-		if used == 0 {
+		d := dateAt(fields[i:], now)
+		if d.fields == 0 {
 			continue
 		}
-		e := Entry{Size: size(fields[i-1].text), ModTime: when}
-		if e.Size < 0 && i < 3 {
-			continue
+		e := Entry{Size: groupedSize(fields[i-1].text), ModTime: d.when}
+		switch {
+		case i == 2 && (e.Size < 0 || dateAt(fields[min(i+d.fields, len(fields)):], now).fields > 0):
+			continue // a user named for a month, a group and a size
+		case i > maxColumns && hasNumber(fields[3:i-1]) && fields[0].text[0] != 'b' && fields[0].text[0] != 'c':
+			return Entry{}, false // one of them is the size, so that this date is a part of the name
 		}
 		// One space follows the date; the rest is the name.
-		rest := line[fields[i+used-1].end:]
+		rest := line[fields[i+d.fields-1].end:]
+		if d.pad && len(rest) > 1 && rest[1] == ' ' {
+			rest = rest[1:]
+		}
 		if rest == "" {
 			return Entry{}, false
 		}
@@ -36,6 +42,20 @@ func unix(line string, now time.Time) (Entry, bool) {
 		return e, true
 	}
 	return Entry{}, false
+}
+
+// maxColumns is the number of fields that usually precede a date: the permissions, the number of
+// links, the user, the group and the size. Names of users and groups may have spaces.
+const maxColumns = 5
+
+// hasNumber reports whether one of fields is a number.
+func hasNumber(fields []field) bool {
+	for _, f := range fields {
+		if strings.Trim(f.text, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // permissions reports whether s is like "drwxr-xr-x", with an optional mark for an access
@@ -63,50 +83,4 @@ func (e *Entry) setUnixName(kind byte, name string) {
 	default:
 		e.Type, e.Size = Other, -1
 	}
-}
-
-// date parses "Jan 29 03:26", "Jan 29 03:26:07 1997", "Jan 29 1997", "29 Jan 1997" or
-// "1997-01-29 03:26 [+0100]" and returns the number of fields used; 0 if there is no date.
-func date(fields []field, now time.Time) (time.Time, int) {
-	if len(fields) > 2 && fields[0].text[0] >= '0' && fields[0].text[0] <= '9' {
-		if _, ok := month(fields[1].text); ok {
-			fields = []field{fields[1], fields[0], fields[2]}
-		}
-	}
-	if len(fields) < 2 {
-		return time.Time{}, 0
-	}
-	if day, err := time.Parse(time.DateOnly, fields[0].text); err == nil {
-		at, ok := clock(fields[1].text)
-		if !ok {
-			return time.Time{}, 0
-		}
-		if len(fields) > 2 {
-			if zone, err := time.Parse("-0700", fields[2].text); err == nil {
-				_, offset := zone.Zone()
-				return day.Add(at - time.Duration(offset)*time.Second), 3
-			}
-		}
-		return day.Add(at), 2
-	}
-	m, ok := month(fields[0].text)
-	if !ok || len(fields) < 3 {
-		return time.Time{}, 0
-	}
-	day, ok := number(fields[1].text, 1, 31)
-	if !ok {
-		return time.Time{}, 0
-	}
-	if at, ok := clock(fields[2].text); ok {
-		if len(fields) > 4 && strings.Count(fields[2].text, ":") == 2 { // ls -lT of BSD
-			if year, ok := number(fields[3].text, 1900, 9999); ok {
-				return time.Date(year, m, day, 0, 0, 0, 0, time.UTC).Add(at), 4
-			}
-		}
-		return recent(m, day, at, now), 3
-	}
-	if year, ok := number(fields[2].text, 1900, 9999); ok {
-		return time.Date(year, m, day, 0, 0, 0, 0, time.UTC), 3
-	}
-	return time.Time{}, 0
 }
