@@ -651,7 +651,7 @@ func TestUnreadListing(t *testing.T) {
 	}{
 		{"MLSD", mlsd + "type=file;size=6;modify=2020030405060", mirror.Failed}, {"MLSD", mlsd + "who knows what this is\r\n", mirror.Failed}, {"MLSD", strings.TrimSpace(mlsd), mirror.Skipped},
 		{"LIST", list + "-rw-r--r--   1 0  0  6 Mar  4", mirror.Failed}, {"LIST", list + "who knows what this is\r\n", mirror.Failed}, {"LIST", strings.TrimSpace(list), mirror.Skipped},
-		{"LIST", list + "-rw-r--r--   1 0  0  6 Dez  4  2020 a b.txt\r\n", mirror.Failed},
+		{"LIST", list + "-rw-r--r--   1 0  0  6 Foo  4  2020 a b.txt\r\n", mirror.Failed}, // NLST has "old", too
 	} {
 		var hide []string
 		if c.verb == "LIST" {
@@ -682,6 +682,67 @@ func TestUnreadListing(t *testing.T) {
 	}
 }
 
+// serveStrangely serves files from a folder, with listings in a format that nobody knows. LIST is
+// refused if that is "".
+func serveStrangely(t *testing.T, files map[string]string, format string) (*ftptest.Server, string) {
+	dir := t.TempDir()
+	write(t, dir, files)
+	return ftptest.New(t, func(s *ftptest.Server) {
+		s.Content, s.Hide, s.BareNLST = os.DirFS(dir), []string{"MLSD", "MLST"}, true
+		if format == "" {
+			s.Hide = append(s.Hide, "LIST")
+		}
+		s.Listing = func(l ftptest.Listing) []string {
+			lines := l.Usual()
+			for i, e := range l.Entries {
+				if l.Command == "LIST" {
+					lines[i] = format + e.Name()
+				}
+			}
+			return lines
+		}
+	}), dir
+}
+
+// A tree whose listings are not understood is copied by the names of NLST, with the sizes and times
+// that the server states. What is no longer listed is gone, unless only NLST lists it: then a
+// directory may be missing. A name that may be a directory is not a file that replaces one.
+func TestNamesOnly(t *testing.T) {
+	for _, format := range []string{"1 Foo 2024 | ", ""} {
+		srv, dir := serveStrangely(t, someFiles, format)
+		m := start(t, srv.URL+"/pub")
+		m.Delete, m.Connections = true, 1
+		skipped := map[string]int{"": 4}[format] // nothing in these directories counts as gone
+		ran(t, m, mirror.Summary{New: 4, Skipped: skipped})
+		sameFiles(t, m.Dir, somePub)
+		if info, err := os.Stat(filepath.Join(m.Dir, "README")); err != nil || info.ModTime().UTC().Format(time.DateOnly) != "2020-03-04" {
+			t.Errorf("README: %v, %v", info.ModTime(), err)
+		}
+		srv.ResetTranscript()
+		ran(t, m, mirror.Summary{Unchanged: 4, Skipped: skipped})
+		if got := asked(&srv.Server, "RETR"); len(got) > 0 {
+			t.Errorf("fetched again: %q", got)
+		}
+		if err := os.Remove(filepath.Join(dir, "pub/a b.txt")); err != nil {
+			t.Fatal(err)
+		}
+		sum := mirror.Summary{Unchanged: 3, Gone: 1}
+		if format == "" {
+			sum = mirror.Summary{Unchanged: 3, Skipped: 4}
+		}
+		ran(t, m, sum)
+		again := start(t, srv.URL+"/pub")
+		again.Delete, again.Connections, again.Dir = true, 1, m.Dir
+		srv.On("CWD", 2, testserver.Reply("550 Permission denied.")) // of old, which may be a file then
+		if got, err := again.Run(t.Context()); err == nil || got.Gone > 0 || got.Failed != 1 {
+			t.Errorf("%q: %+v %v", format, got, err)
+		}
+		srv.ResetFaults()
+		sum.Gone = 0
+		ran(t, again, sum)
+	}
+}
+
 // A file whose name follows a path is on the server, whether the path is understood or not: it does
 // not count as gone.
 func TestNamesWithPath(t *testing.T) {
@@ -698,7 +759,7 @@ func TestNamesWithPath(t *testing.T) {
 		} {
 			var hide []string
 			if verb == "LIST" {
-				hide = []string{"MLST", "MLSD"}
+				hide = []string{"MLST", "MLSD", "NLST"}
 			}
 			srv, _ := serveFTP(t, someFiles, hide...)
 			m := start(t, srv.URL+"/pub")

@@ -41,7 +41,7 @@ var ErrServer = errors.New("on another server or of another scheme")
 var ErrCut = errors.New("the last line of the listing is cut; nothing in this directory is deleted")
 
 // ErrNames is the reason of a Skipped event for a directory of which the server lists only names
-// (NLST). Each of them may be a directory, so nothing below it counts as gone.
+// (NLST). Directories may be missing, or be listed as files, so nothing below it counts as gone.
 var ErrNames = errors.New("the server lists names only; nothing in this directory is deleted")
 
 // Reasons of Skipped events.

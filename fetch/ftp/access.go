@@ -33,8 +33,10 @@ type access struct {
 	pasvOnly     *servers // shared with the Fetcher, as are noPipelining and hidesFiles
 	noPipelining *servers
 	hidesFiles   *servers
-	hidden       bool // LIST is sent with the option -a
-	reuses       bool // sessions are kept for reuse
+	f            *Fetcher // for the accesses that complete a listing
+	hidden       bool     // LIST is sent with the option -a
+	byNames      bool     // NLST is sent, because LIST is not understood
+	reuses       bool     // sessions are kept for reuse
 	quitTime     time.Duration
 	sequential   bool // nothing is pipelined: each command waits for the previous reply
 	fellBack     bool // pipelining has failed in this access
@@ -99,7 +101,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
 	a.takeLead()
 	a.key = a.makeKey()
-	a.hidden = f.asksHidden(a)
+	a.f, a.hidden = f, f.asksHidden(a)
 	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
 	a.reuses, a.sequential = f.reuses(), p == finding || p == updating || f.Exact || f.DisablePipelining || noPipelining
@@ -293,8 +295,8 @@ func (a *access) command(name string) string {
 	if a.listing() && a.opt.ListCommand != "" {
 		return command(a.opt.ListCommand, name)
 	}
-	if a.hidden && a.verb == "LIST" {
-		return command(listAll, name)
+	if a.hidden && (a.verb == "LIST" || a.verb == "NLST") {
+		return command(strings.Replace(listAll, "LIST", string(a.verb), 1), name)
 	}
 	return command(string(a.verb), name)
 }

@@ -66,6 +66,14 @@ func checkEdit(e fetch.Edit) error {
 // which TCP sends at once.
 const maxAhead = 64
 
+// sendAhead sends commands without waiting for replies, if the server supports that.
+func sendAhead(s *session, lines []string) error {
+	if len(lines) < 2 || !s.proven || s.access.sequential {
+		return nil
+	}
+	return s.failure(s.ctl.sendPipelined(lines))
+}
+
 // An editor performs edits on a session.
 type editor struct{ *session }
 
@@ -90,10 +98,8 @@ func (e *editor) perform(edits []fetch.Edit) error {
 		if n == len(edits) && e.isAhead(&edits[n-1]) && e.wantsNextPort() {
 			lines = append(lines, e.passiveCommand())
 		}
-		if len(lines) > 1 && e.proven && !e.access.sequential {
-			if err := e.ctl.sendPipelined(lines); err != nil {
-				return e.failure(err)
-			}
+		if err := sendAhead(e.session, lines); err != nil {
+			return err
 		}
 		for i := range edits[:n] {
 			if err := e.finish(&edits[i]); err != nil {

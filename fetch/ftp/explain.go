@@ -230,7 +230,7 @@ func (n *notes) addNotes() {
 		say("if the server refuses AUTH TLS, the session is not encrypted")
 	}
 	if n.a.verb == "LIST" && n.a.opt.ListCommand == "" {
-		say("if the server does not support LIST, NLST is sent")
+		say("if the server does not support LIST, or lines of the listing are not understood, NLST is sent, and SIZE, MDTM and CWD for each name")
 	}
 	if n.a.verb == "MLSD" {
 		list := "LIST"

@@ -111,14 +111,18 @@ func (s *session) listsFacts() (bool, error) {
 	return false, nil
 }
 
-// preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it.
+// preferFacts replaces LIST by MLSD if Options.Facts is set and the server supports it, or by NLST
+// if its LIST is not understood.
 func (a *access) preferFacts(c commands) error {
 	if a.verb != "LIST" || !a.opt.Facts || a.opt.ListCommand != "" {
 		return nil
 	}
 	facts, err := c.listsFacts()
-	if facts {
+	switch {
+	case facts:
 		a.verb = "MLSD"
+	case readsNames(a) && a.f.namesOnly(a.hidden).has(a.server()):
+		a.verb, a.byNames = "NLST", true
 	}
 	return err
 }

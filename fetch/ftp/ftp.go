@@ -77,6 +77,8 @@ type Fetcher struct {
 	listsHidden  servers // servers that support LIST -a
 	hidesFiles   servers // servers that do not
 	noPipelining servers // servers that do not support pipelining
+	byNames      servers // servers whose LIST is not understood, and whose NLST is complete
+	byAllNames   servers // the same, with NLST -a
 }
 
 // Info is the type of Resource.Info for ftp and ftps URLs.
@@ -97,9 +99,12 @@ type Info struct {
 	Unwanted bool
 	// Unread counts the lines of a listing that are not entries in any supported format, and a
 	// last line without a line end, which may be truncated. Entries may be missing then. It is
-	// complete when the loop over Items has ended. See [UnreadError].
+	// complete when the loop over Items has ended, and does not count lines in whose place the
+	// entries are listed by NLST. See [UnreadError].
 	Unread int
-	// Names reports that the entries of a listing are names only, by NLST: each may be a directory.
+	// Names reports that a listing is by NLST, and that directories may be missing in it, or listed as
+	// files: the kind of an entry is not known if it has no size. It is valid when the loop over Items
+	// has ended.
 	Names bool
 	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
 	Facts bool

@@ -401,8 +401,9 @@ func TestFallBacks(t *testing.T) {
 		t.Errorf("%q %v", got, err)
 	}
 	f.Close()
-	wantSent(t, srv, "USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "CWD pub", "CWD sub", "EPSV", "PASV", "LIST", "NLST",
-		"PASV", "LIST", "PASV", "NLST", "PASV", "TYPE I", "SIZE y", "RETR y", "QUIT")
+	asked := []string{"TYPE I", "SIZE /", "SIZE y", "MDTM y", "CWD y", "CWD /", "CWD pub", "CWD sub"}
+	wantSent(t, srv, slices.Concat([]string{"USER anonymous", "PASS anonymous@", "PWD", "TYPE A", "CWD pub", "CWD sub", "EPSV", "PASV", "LIST", "NLST"}, asked,
+		[]string{"TYPE A", "PASV", "LIST", "PASV", "NLST", "PASV"}, asked, []string{"SIZE y", "RETR y", "QUIT"})...)
 }
 
 func TestDisableEPSV(t *testing.T) {

@@ -21,68 +21,146 @@ import (
 // items returns the entries of a listing. It skips lines that are not entries; Body
 // contains them, and info counts them.
 func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq2[fetch.Item, error] {
-	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST"
+	info.Facts, info.Names = a.verb == "MLSD", a.verb == "NLST" && !a.byNames
 	info.Hides = !info.Facts
 	return func(yield func(fetch.Item, error) bool) {
-		lines := wire.NewLineReader(wire.ReadAhead(ctx, body, a.req.Stream), a.limits.Line)
-		dir, paths := a.listed(info.EntryPath)
-		parser := ftplist.Parser{Dirs: paths, Names: info.Names, Now: time.Now()}
-		var cut, unread string // the last line, if it has no line end; the first line that was not understood
-		for n := 0; ; {
-			line, err := lines.ReadLine()
-			var parsed []ftplist.Line
-			switch {
-			case err == io.EOF:
-				parsed = parser.End()
-			case err == nil:
-				text := string(wire.TrimEOL(line))
-				if line[len(line)-1] != '\n' {
-					cut = text
-				}
-				parsed = parser.Add(text)
-			}
-			for _, l := range parsed {
-				if l.Class == ftplist.Unread {
-					unread, cut = cmp.Or(unread, l.Text), ""
-					info.skip(l.Text, a.opt.Unread)
-				}
-				info.Hides = info.Hides && !strings.HasPrefix(l.Entry.Name, ".")
-				if l.Class != ftplist.Entries {
-					continue
-				}
-				if n++; a.limits.Items > 0 && n > a.limits.Items {
-					yield(fetch.Item{}, a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", a.limits.Items)}))
-					return
-				}
-				if !yield(a.item(dir, l.Entry, l.Text), nil) {
-					return
-				}
-			}
-			switch {
-			case err == nil:
-				continue
-			case err == wire.ErrLineTooLong:
-				err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
-			case err == io.EOF:
-				err = a.endOfListing(n, unread, info)
-				if cut != "" {
-					info.skip(cut, a.opt.Unread)
-				}
-			}
-			if err != nil {
-				yield(fetch.Item{}, a.fail(a.verb, err))
-			}
-			return
+		l := &lister{access: a, ctx: ctx, info: info, yield: yield}
+		if readsNames(a) && a.verb == "LIST" {
+			l.merge = new(ftplist.Merge)
+		}
+		l.dir, l.paths = a.listed(info.EntryPath)
+		if l.read(wire.ReadAhead(ctx, body, a.req.Stream)) {
+			l.end()
 		}
 	}
 }
 
-// skip counts a line that may be an entry.
-func (i *Info) skip(line string, report func(line string)) {
-	i.Unread++
-	if report != nil {
-		report(line)
+// A lister yields the entries of a listing.
+type lister struct {
+	*access
+	ctx     context.Context
+	info    *Info
+	yield   func(fetch.Item, error) bool
+	dir     []string       // that is listed, as arguments of CWD
+	paths   []string       // that servers may write before its names
+	n       int            // entries so far
+	unread  string         // the first line that was not understood
+	cut     string         // the last line, if it has no line end
+	merge   *ftplist.Merge // nil if NLST does not take the place of lines that are not understood
+	lines   []string       // of the merge that were not understood, if they are to be reported
+	names   []string       // of NLST in place of LIST, which have no kinds yet
+	octets  int            // of lines and names
+	withAll bool           // names are those of NLST -a
+}
+
+// emit yields an entry. It reports whether more are wanted.
+func (l *lister) emit(e ftplist.Entry, line string) bool {
+	if l.n++; l.limits.Items > 0 && l.n > l.limits.Items {
+		return l.fails(&fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the listing has more than %d entries", l.limits.Items)})
 	}
+	return l.yield(l.item(l.dir, e, line), nil)
+}
+
+// fails yields the error of the listing, after which there is nothing more.
+func (l *lister) fails(err error) bool {
+	l.yield(fetch.Item{}, l.fail(l.verb, err))
+	return false
+}
+
+// read reads a listing and yields its entries, but holds names whose kinds are to be asked for. It
+// reports whether it has come to its end.
+func (l *lister) read(listing io.Reader) bool {
+	lines := wire.NewLineReader(listing, l.limits.Line)
+	parser := ftplist.Parser{Dirs: l.paths, Names: l.verb == "NLST", Now: time.Now()}
+	for {
+		line, err := lines.ReadLine()
+		var parsed []ftplist.Line
+		switch {
+		case err == io.EOF:
+			parsed = parser.End()
+		case err == wire.ErrLineTooLong:
+			return l.fails(&fetch.Error{Kind: fetch.ErrTooLarge, Err: err})
+		case err != nil:
+			return l.fails(err)
+		default:
+			text := string(wire.TrimEOL(line))
+			if line[len(line)-1] != '\n' {
+				l.cut = text
+			}
+			parsed = parser.Add(text)
+		}
+		for _, p := range parsed {
+			if !l.add(p) {
+				return false
+			}
+		}
+		if err == io.EOF {
+			return true
+		}
+	}
+}
+
+// add handles a line of a listing.
+func (l *lister) add(p ftplist.Line) bool {
+	if l.merge != nil {
+		l.merge.Add(p)
+	}
+	l.info.Hides = l.info.Hides && !strings.HasPrefix(p.Entry.Name, ".")
+	switch {
+	case p.Class == ftplist.Unread:
+		l.unread, l.cut = cmp.Or(l.unread, p.Text), ""
+		return l.skip(p.Text)
+	case p.Class != ftplist.Entries:
+		return true
+	case l.verb == "NLST" && readsNames(l.access):
+		l.names = append(l.names, p.Entry.Name)
+		return l.holds(p.Entry.Name)
+	}
+	return l.emit(p.Entry, p.Text)
+}
+
+// holds counts what is held until the end of the listing.
+func (l *lister) holds(text string) bool {
+	if l.octets += len(text); l.octets > maxListing {
+		return l.fails(&fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("the names of the listing have more than %d bytes", maxListing)})
+	}
+	return true
+}
+
+// end handles the end of the listing.
+func (l *lister) end() {
+	if l.merge != nil && l.info.Unread > 0 {
+		if rest, ok := l.merged(); ok {
+			l.names, l.lines, l.info.Unread, l.unread = rest, nil, 0, ""
+		}
+	}
+	for _, line := range l.lines {
+		l.opt.Unread(line)
+	}
+	if !l.ask(l.names) {
+		return
+	}
+	err := l.endOfListing(l.n, l.unread, l.info)
+	if l.cut != "" {
+		l.merge = nil // reports it at once
+		l.skip(l.cut)
+	}
+	if err != nil {
+		l.fails(err)
+	}
+}
+
+// skip counts a line that may be an entry. It is reported at once, unless NLST may show what it is.
+func (l *lister) skip(line string) bool {
+	switch l.info.Unread++; {
+	case l.opt.Unread == nil:
+	case l.merge == nil:
+		l.opt.Unread(line)
+	default:
+		l.lines = append(l.lines, line)
+		return l.holds(line)
+	}
+	return true
 }
 
 // endOfListing returns the error of a listing of which nothing was understood. If some lines were

@@ -1,0 +1,268 @@
+package ftp
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/ftplist"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// If lines of LIST are not understood, NLST shows the names. It counts as a listing of the same
+// entries if it has all names that were understood, and one for each line that was not. SIZE, MDTM
+// and CWD show what a name is.
+
+// readsNames reports whether NLST may take the place of a listing that is not understood.
+func readsNames(a *access) bool {
+	raw := len(a.opt.Quote) + len(a.opt.PreTransfer) + len(a.opt.PostQuote)
+	return a.reuses && raw == 0 && a.opt.ListCommand == "" && !a.opt.ListOnly && a.typecode() != 'd'
+}
+
+// namesOnly returns the servers whose LIST is not understood, and whose NLST, with or without the
+// option -a, lists all entries.
+func (f *Fetcher) namesOnly(all bool) *servers {
+	if all {
+		return &f.byAllNames
+	}
+	return &f.byNames
+}
+
+// merged returns the names that the lines of a listing stand for that were not understood. ok is
+// false if NLST is refused, or does not show them.
+func (l *lister) merged() (rest []string, ok bool) {
+	for _, hidden := range slices.Compact([]bool{l.hidden, false}) {
+		names, err := l.listNames(hidden)
+		if err != nil {
+			continue
+		}
+		if rest, ok = l.merge.Rest(names); ok {
+			l.withAll = hidden
+			l.trace.Note("the listing has lines that are not understood; NLST, SIZE, MDTM and CWD replace them")
+			return rest, true
+		}
+	}
+	return nil, false
+}
+
+var errOtherNames = errors.New("NLST lists names of other directories, or too many")
+
+// listNames returns the names that NLST lists, each once.
+func (l *lister) listNames(hidden bool) ([]string, error) {
+	a := *l.access
+	a.verb, a.typ, a.hidden, a.fellBack = "NLST", 'A', hidden, false
+	restart := l.f.restarter(l.ctx)
+	s, d, err := restart(&a)
+	if err != nil {
+		return nil, err
+	}
+	if d.nothing {
+		l.f.release(s)
+		return nil, nil
+	}
+	body := newBody(s, &a, d, restart, l.f.release)
+	defer body.Close()
+	body.silent = true
+	text := &io.LimitedReader{R: body, N: maxListing}
+	lines := wire.NewLineReader(text, a.limits.Line)
+	parser := ftplist.Parser{Dirs: l.paths, Names: true}
+	var names []string
+	seen := make(map[string]struct{})
+	for {
+		line, err := lines.ReadLine()
+		switch {
+		case err == io.EOF && text.N > 0:
+			return names, nil
+		case err != nil:
+			return nil, err
+		case line[len(line)-1] != '\n':
+			return nil, errOtherNames // the name may be cut
+		}
+		for _, p := range parser.Add(string(wire.TrimEOL(line))) {
+			_, again := seen[p.Entry.Name]
+			l.info.Hides = l.info.Hides && !strings.HasPrefix(p.Entry.Name, ".")
+			switch {
+			case p.Class == ftplist.Unread:
+				return nil, errOtherNames
+			case p.Class == ftplist.Entries && !again:
+				seen[p.Entry.Name] = struct{}{}
+				names = append(names, p.Entry.Name)
+			}
+		}
+	}
+}
+
+// askedAtOnce is the number of names that are asked about with one session. Between them another
+// access may use it.
+const askedAtOnce = maxAhead / 2
+
+// ask yields the entries of names, with what SIZE, MDTM and CWD say about them.
+func (l *lister) ask(names []string) bool {
+	q := &inquiry{lister: l}
+	for group := range slices.Chunk(names, askedAtOnce) {
+		var entries []ftplist.Entry
+		a := *l.access
+		a.verb, a.typ, a.hidden, a.fellBack, a.opt.CreateDirs = "", 'I', false, false, false
+		s, err := l.f.do(l.ctx, &a, func(s *session) (err error) {
+			if err = a.enter(s); err == nil {
+				entries, err = q.ask(s, group)
+			}
+			return err
+		})
+		if err != nil {
+			l.yield(fetch.Item{}, err)
+			return false
+		}
+		l.f.release(s)
+		for _, e := range entries {
+			if !l.emit(e, e.Name) {
+				return false
+			}
+		}
+	}
+	if l.verb == "LIST" && l.n == len(names) && q.found > 0 && !q.uncertain { // NLST has directories, too
+		l.f.namesOnly(l.withAll).add(l.server())
+	}
+	l.info.Names = l.info.Names || q.uncertain
+	return true
+}
+
+// An inquiry asks about the names of one directory.
+type inquiry struct {
+	*lister
+	begun     bool
+	noSize    bool // the server does not support SIZE
+	noTime    bool // or MDTM
+	sizesDirs bool // SIZE has the size of a directory, too, and does not show what a name is
+	found     int  // directories
+	uncertain bool // there are names that are neither those of files nor of directories
+}
+
+// path returns a name in the listed directory as it is sent.
+func (q *inquiry) path(name string) string {
+	if dir := q.access.name; dir != "" && dir != "." { // with the Method NoCWD
+		return strings.TrimSuffix(dir, "/") + "/" + name
+	}
+	return name
+}
+
+// ask asks about names.
+func (q *inquiry) ask(s *session, names []string) ([]ftplist.Entry, error) {
+	var lines []string
+	if s.typ != 'I' { // some servers refuse SIZE in type A
+		lines = append(lines, "TYPE I")
+	}
+	if !q.begun {
+		lines = append(lines, command("SIZE", s.entry))
+	}
+	for _, name := range names {
+		if name = s.spelled(q.path(name)); !q.noSize {
+			lines = append(lines, "SIZE "+name)
+		}
+		if !q.noTime {
+			lines = append(lines, "MDTM "+name)
+		}
+	}
+	if err := sendAhead(s, lines); err != nil {
+		return nil, err
+	}
+	if err := s.setType('I'); err != nil {
+		return nil, err
+	}
+	if !q.begun {
+		_, err := s.size(s.entry)
+		if err != nil && !refusal(err) {
+			return nil, err
+		}
+		q.begun, q.sizesDirs = true, err == nil
+	}
+	entries := make([]ftplist.Entry, len(names))
+	var unsupported, supported struct{ size, time bool }
+	for i, name := range names {
+		e := ftplist.Entry{Name: name, Size: -1}
+		if !q.noSize {
+			size, err := s.size(q.path(name))
+			switch {
+			case err == nil:
+				e.Size, supported.size = size, true
+			case !refusal(err):
+				return nil, err
+			}
+			unsupported.size = unsupported.size || errors.Is(err, fetch.ErrUnsupported)
+		}
+		if !q.noTime {
+			when, err := s.modTime(q.path(name))
+			switch {
+			case err == nil:
+				e.ModTime, supported.time = when, true
+			case !refusal(err):
+				return nil, err
+			}
+			unsupported.time = unsupported.time || errors.Is(err, fetch.ErrUnsupported)
+		}
+		entries[i] = e
+	}
+	q.noSize = q.noSize || unsupported.size && !supported.size
+	q.noTime = q.noTime || unsupported.time && !supported.time
+	return entries, q.enter(s, entries)
+}
+
+// enter tries to change to each name that may be that of a directory.
+func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
+	back := []string{"CWD " + s.entry}
+	for _, dir := range q.dirs {
+		back = append(back, "CWD "+s.spelled(dir))
+	}
+	returns := strings.Join(back, "\n")
+	var ahead, alone []*ftplist.Entry
+	for i := range entries {
+		switch e := &entries[i]; {
+		case e.Size >= 0 && !q.sizesDirs:
+		case strings.HasPrefix(q.path(e.Name), "~"), strings.Contains(returns, " ~"): // may be sent twice
+			alone = append(alone, e)
+		default:
+			ahead = append(ahead, e)
+		}
+	}
+	for group := range slices.Chunk(ahead, max(1, maxAhead/(1+len(back)))) {
+		var lines []string
+		for _, e := range group {
+			lines = append(append(lines, "CWD "+q.path(e.Name)), back...)
+		}
+		if err := sendAhead(s, lines); err != nil {
+			return err
+		}
+		for _, e := range group {
+			if err := q.enterOne(s, e); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range alone {
+		if err := q.enterOne(s, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enterOne sends CWD with a name, and returns to the listed directory.
+func (q *inquiry) enterOne(s *session, e *ftplist.Entry) error {
+	returns := s.ctl.isNext("CWD " + q.path(e.Name))
+	switch err := s.cwd(q.path(e.Name)); {
+	case err == nil:
+		e.Type, e.Size, returns = ftplist.Dir, -1, true
+		q.found++
+	case !refusal(err):
+		return err
+	case e.Size < 0:
+		q.uncertain = true
+	}
+	if !returns {
+		return nil
+	}
+	s.dirUnknown = true
+	return q.changeDir(s)
+}
