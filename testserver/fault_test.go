@@ -67,7 +67,7 @@ func TestServersShareANetwork(t *testing.T) {
 func TestWhereFaultsAct(t *testing.T) {
 	all := servers(t)
 	for _, tt := range []struct{ server, stages, faults string }{
-		{"ftptest", "NOOP GREETING CONNECT REST", "NoFinalReply Data:x"},
+		{"ftptest", "NOOP GREETING CONNECT REST", "NoFinalReply Data:x Stall:1,550"},
 		{"ftptest", "STOR STOU APPE", "Data:x Garble:1,x"},
 		{"ftptest", "DATA", "Reply:226 Gather:2 ExtraReply: NoFinalReply FromStart"},
 		{"ftptest", "RETR", "FromStart NoDot Status:500"},

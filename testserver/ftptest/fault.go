@@ -29,6 +29,12 @@ func Keep(n int64) Fault { return own{Fault: keep.With(core.Args{N: n})} }
 
 var keep = &core.Kind{Name: "Keep", Params: "n", Check: core.NotNegative}
 
+// Stall moves only the first n bytes of a transfer, sends text as its last reply, and leaves the data
+// connection open until the next command.
+func Stall(n int64, text string) Fault { return own{Fault: stall.With(core.Args{N: n, Text: text})} }
+
+var stall = &core.Kind{Name: "Stall", Params: "n text", Check: core.NotNegative}
+
 // table has the faults of the server. A fault of bytes that is armed at a transfer acts on its
 // data.
 var table = core.Table{
@@ -40,6 +46,7 @@ var table = core.Table{
 		[]core.Row{
 			{Kind: noFinalReply, At: slices.Concat([]string{"END"}, downloads, uploads)},
 			{Kind: keep, At: uploads},
+			{Kind: stall, At: slices.Concat(downloads, uploads)},
 			{Kind: core.Data, At: slices.Concat([]string{"DATA"}, downloads)},
 			{Kind: core.FromStart, At: []string{"REST"}},
 		},

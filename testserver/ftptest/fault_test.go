@@ -395,6 +395,44 @@ func TestUploadFaults(t *testing.T) {
 	}
 }
 
+// TestStall tests a transfer that ends with a reply and leaves its data connection open until the next
+// command.
+func TestStall(t *testing.T) {
+	for _, command := range []string{"RETR motd.txt", "LIST", "STOR up"} {
+		testclient.InBubble(t, command, func(t *testing.T) {
+			srv := ftptest.New(t, inMemory)
+			verb, _, _ := strings.Cut(command, " ")
+			srv.On(verb, 1, ftptest.Stall(3, "451 disk"))
+			c := testclient.LoginFTP(t, srv)
+			data := c.Data()
+			c.Expect(command, "150")
+			buf := make([]byte, 9)
+			if verb == "STOR" {
+				if _, err := io.WriteString(data, "0123456789"); err != nil {
+					t.Error(err)
+				}
+			} else if n, err := data.Read(buf); n != 3 || err != nil {
+				t.Errorf("received %d bytes, %v", n, err)
+			}
+			if got := c.Reply(); got != "451 disk" {
+				t.Errorf("last reply %q", got)
+			}
+			_ = data.SetReadDeadline(time.Now().Add(time.Minute))
+			if n, err := data.Read(buf); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("after the reply: %d bytes, %v", n, err)
+			}
+			c.Expect("NOOP", "200")
+			_ = data.SetReadDeadline(time.Now().Add(time.Minute))
+			if n, err := data.Read(buf); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("after the next command: %d bytes, %v", n, err)
+			}
+			if got := string(srv.Uploads()["up"]); verb == "STOR" && got != "012" {
+				t.Errorf("kept %q", got)
+			}
+		})
+	}
+}
+
 // Over loopback a reset is a real RST, and what was sent before it arrives.
 func TestResetOverLoopback(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testclient.Content() })

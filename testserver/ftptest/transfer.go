@@ -187,10 +187,13 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	defer func() { f.moving = false }()
 	next, arrived := context.WithCancel(ctx)
 	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
+	if stalls, ok := p.Take(stall); ok {
+		d.until, d.stall = stalls.N, func() error { return f.Client.Answer(new(core.Plan), f.toClient(stalls.Text)) }
+	}
 	moved := make(chan error, 1)
 	f.srv.m.Go(func() { moved <- f.move(d, open, move) })
 	err, over := f.awaitTransfer(moved, arrived, cancel)
-	if over != nil {
+	if over != nil || errors.Is(err, errStalled) {
 		return over
 	}
 	if last == "" {
@@ -246,6 +249,7 @@ func (f *session) awaitTransfer(moved <-chan error, arrived, cancel func()) (err
 var (
 	errAborted = errors.New("aborted by the client")
 	errNoData  = errors.New("no data connection")
+	errStalled = errors.New("stalled by a fault")
 )
 
 // aborts reports whether a command ends the transfer that is under way.
@@ -353,8 +357,19 @@ type dataConn struct {
 	lynx  bool
 	plan  *core.Plan
 	ascii bool
-	drain bool  // what is too much of an upload
-	moved int64 // bytes
+	drain bool         // what is too much of an upload
+	moved int64        // bytes
+	stall func() error // sends the last reply of a transfer that stalls; or nil
+	until int64        // how many bytes it moves
+}
+
+// stop sends the last reply of a transfer that stalls, and waits for the next command.
+func (d *dataConn) stop() error {
+	if err := d.stall(); err != nil {
+		return err
+	}
+	<-d.next.Done()
+	return errStalled
 }
 
 // Read waits for the client, but not longer than the idle timeout.
@@ -370,6 +385,12 @@ func (d *dataConn) send(src io.Reader) error {
 	}
 	if d.plan.EndsAtOnce(d.raw) {
 		return core.ErrCut
+	}
+	if d.stall != nil {
+		if _, err := io.CopyN(d.plan.Shape(d.ctx, d.Conn, d.raw), src, d.until); err != nil && err != io.EOF {
+			return err
+		}
+		return d.stop()
 	}
 	var err error
 	if d.moved, err = core.CopyData(d.plan.Shape(d.ctx, d.Conn, d.raw), src); err != nil {
@@ -399,6 +420,12 @@ func (d *dataConn) receive(limit int64) ([]byte, error) {
 		src = core.FromNetASCII(src)
 	}
 	var data bytes.Buffer
+	if d.stall != nil {
+		if _, err := io.CopyN(&data, src, d.until); err != nil && err != io.EOF {
+			return data.Bytes(), err
+		}
+		return data.Bytes(), d.stop()
+	}
 	n, err := io.CopyBuffer(struct{ io.Writer }{&data}, io.LimitReader(src, limit+1), make([]byte, core.CopySize))
 	if d.moved = n; n > limit && d.drain {
 		_, _ = io.Copy(io.Discard, src)
