@@ -138,6 +138,7 @@ func dataFaults() []scene.Fault {
 		{Name: "cut-550", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("550 No.")), Does: "half of %s comes, and 550.", Source: "RFC 959 §4.2.2."},
 		{Name: "cut-221", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("221 Goodbye.")), Does: "half of %s comes, and 221.", Source: "RFC 959 §4.2.2: 221 is the reply to QUIT."},
 		{Name: "cut-silence", Least: 2, Acts: scene.CutAt(scene.Half, ftptest.NoFinalReply()), Waits: true, Does: "half of %s comes, the data connection is closed, and no last reply follows.", Source: "vsftpd when its process for the session is gone."},
+		{Name: "stall-451", Least: 2, Acts: stallAtHalf("451 Error while reading from disk."), Waits: true, Does: "half of %s comes, then 451, and the data connection stays open.", Source: "RFC 959 §4.2.2; aeroftp's server of FTP over TLS replies 550 so."},
 		{Name: "reset", Least: 2, Acts: func(size int64) []testserver.Fault { return []testserver.Fault{testserver.Reset(size / 2)} }, Does: "the data connection is reset after half of %s, and 426 follows.", Source: "RFC 959 §4.2.2."},
 		{Name: "reset-226", Least: 2, Acts: func(size int64) []testserver.Fault {
 			return []testserver.Fault{testserver.Reset(size / 2), testserver.Reply("226 Transfer complete.")}
@@ -152,6 +153,11 @@ func dataFaults() []scene.Fault {
 			return []testserver.Fault{testserver.Data("Sorry, this service is closed.\r\n")}
 		}, Does: "another text comes instead of %s, and 226.", Source: "Captive portals and virus filters."},
 	}
+}
+
+// stallAtHalf ends a transfer by a reply after half of the data.
+func stallAtHalf(reply string) func(size int64) []testserver.Fault {
+	return func(size int64) []testserver.Fault { return []testserver.Fault{ftptest.Stall(size/2, reply)} }
 }
 
 // sizeFaults are wrong replies to SIZE. The data is right.
@@ -203,6 +209,7 @@ func uploadFaults() []scene.Fault {
 		{Name: "half-226", Least: 2, Acts: func(size int64) []testserver.Fault { return []testserver.Fault{ftptest.Keep(size / 2)} }, Does: "the server reads %s, stores half of it, and replies 226.", Source: "A full disk with a server that does not look; RFC 959 §4.2.2."},
 		{Name: "cut-426", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("426 Connection closed; transfer aborted.")), Does: "the server reads half of %s, and replies 426.", Source: "RFC 959 §4.2.2."},
 		{Name: "cut-452", Least: 2, Acts: scene.CutAt(scene.Half, testserver.Reply("452 The disk is full.")), Does: "the server reads half of %s, and replies 452.", Source: "RFC 959 §4.2.2."},
+		{Name: "stall-452", Least: 2, Acts: stallAtHalf("452 The disk is full."), Waits: true, Does: "the server reads half of %s, replies 452, and leaves the data connection open.", Source: "RFC 959 §4.2.2."},
 		{Name: "reset", Least: 2, Acts: func(size int64) []testserver.Fault { return []testserver.Fault{testserver.Reset(size / 2)} }, Does: "the server resets the data connection after half of %s.", Source: "RFC 9293 §3.5.3."},
 		{Name: "whole-451", Acts: scene.Always(testserver.Split(1<<20), testserver.Reply("451 Error while writing.")), Least: 1, Does: "the server reads %s and replies 451.", Source: "RFC 959 §4.2.2."},
 		{Name: "whole-552", Acts: scene.Always(testserver.Split(1<<20), testserver.Reply("552 Quota exceeded.")), Least: 1, Does: "the server reads %s and replies 552.", Source: "RFC 959 §4.2.2; quotas of ProFTPD and Pure-FTPd."},
