@@ -59,8 +59,8 @@ func (k *kit) identity(t *testing.T) {
 				return // a byte of TLS is a whole record
 			}
 			// The whole takes longer than the limits, but the server is never silent for longer
-			// than they allow.
-			r.net.step, r.net.pause = 1, time.Second
+			// than they allow. A Fetcher may interrupt a Read that waits, which begins another pause.
+			r.net.step, r.net.pause = 1, 300*time.Millisecond
 			r.env.Limits = fetch.Limits{Reply: time.Hour, Idle: 2 * time.Second}
 			r.smallDocuments()
 		})

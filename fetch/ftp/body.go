@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -154,7 +155,13 @@ func (b *body) readError(err error) error {
 		}
 	}
 	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
-		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
+		broken := &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
+		if !errors.Is(err, net.ErrClosed) && b.s.explains() {
+			if e, ok := errors.AsType[*fetch.Error](b.s.finish(false)); ok {
+				broken.Code, broken.Reply = e.Code, e.Reply
+			}
+		}
+		err = broken
 	}
 	return b.explain(b.a.fail(b.a.verb, err))
 }
@@ -176,7 +183,7 @@ func (b *body) complete() error {
 			return err
 		}
 		var e *fetch.Error
-		if errors.As(err, &e) && e.Code/100 != 2 && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
+		if errors.As(err, &e) && e.Code/100 != 2 && (b.received > 0 || e.Code == 0) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
 			e.Kind = fetch.ErrTruncated
 		}
 		return b.explain(err)
@@ -309,12 +316,9 @@ func (b *body) moveTo(w io.ReaderFrom) move {
 	return func(size int64) (int64, error) { return w.ReadFrom(&io.LimitedReader{R: b.data.raw, N: size}) }
 }
 
-// The maximum size and time of one call of a move. After each call, progress is reported
-// and the time limit checked.
-const (
-	spliceSize = 4 << 20
-	spliceTime = 250 * time.Millisecond
-)
+// spliceSize is the maximum size of one call of a move, which takes at most lookInterval. After each
+// call, progress is reported and the time limit checked.
+const spliceSize = 4 << 20
 
 // splice implements WriteTo with a move.
 func (b *body) splice(do move, w io.Writer) (total int64, err error) {
@@ -346,8 +350,7 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		b.err = b.endOfRange()
 	}
 	if b.err == nil {
-		b.data.SetTimeout(spliceTime)
-		defer b.data.SetTimeout(b.data.idle)
+		b.data.wait(time.Since(progress))
 		b.err = b.readError(b.data.Arm())
 	}
 	if b.err != nil {
@@ -364,12 +367,11 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	switch {
 	case err == nil && n < size:
 		b.err = b.readError(io.EOF)
-	case err == nil:
+	case err == nil, timeout && n > 0:
 		b.err = b.readError(nil)
-	case timeout && errors.Is(b.data.Cause(err), os.ErrDeadlineExceeded) && (n > 0 || b.data.idle == 0 || time.Since(progress) < b.data.idle):
-		b.err = b.readError(nil) // spliceTime has passed, which is not an error
-	case timeout, wire.OfConnection(err):
-		b.data.SetTimeout(b.data.idle) // the limit that the error states
+	case timeout:
+		b.err = b.readError(b.data.look(progress))
+	case wire.OfConnection(err):
 		b.err = b.readError(err)
 	default:
 		return n, err // from the file that is written

@@ -609,14 +609,14 @@ func TestSpliceFails(t *testing.T) {
 // TestSpliceTime tests slow data and data that stops. The idle limit applies to the time
 // without any data.
 func TestSpliceTime(t *testing.T) {
-	const idle = 3 * spliceTime
+	const idle = 3 * lookInterval
 	for _, tc := range []struct {
 		fault ftptest.Fault
 		from  time.Duration // the minimum time that it takes
 		kind  fetch.ErrorKind
 	}{
 		{testserver.Drip(1<<20, idle-1), 8 * (idle - 1), fetch.ErrOther},
-		{testserver.Drip(4<<20, spliceTime), 2 * spliceTime, fetch.ErrOther},
+		{testserver.Drip(4<<20, lookInterval), 2 * lookInterval, fetch.ErrOther},
 		{testserver.Drip(4<<20, time.Hour), idle, fetch.ErrTimeout},
 		{testserver.Silence(), idle, fetch.ErrTimeout},
 	} {
@@ -639,7 +639,7 @@ func TestSpliceTime(t *testing.T) {
 			if fetch.KindOf(err) != tc.kind || (err == nil) != (got == big) || !strings.HasPrefix(big, got) {
 				t.Errorf("%v: received %d bytes, %v", tc.fault, len(got), err)
 			}
-			if took := time.Since(began); took < tc.from || took > tc.from+spliceTime {
+			if took := time.Since(began); took < tc.from || took > tc.from+lookInterval {
 				t.Errorf("%v: it took %v, want %v", tc.fault, took, tc.from)
 			}
 		})

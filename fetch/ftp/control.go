@@ -375,25 +375,26 @@ func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	return "150", c.answers.begin()
 }
 
-// poll reads a reply, if one has arrived while the server has not connected yet. It may be
-// negative, or the final reply if the transfer is already complete.
-func (c *control) poll() error {
-	if c.phase != transferring || !c.Waiting() {
-		return nil
+// lookTime is how long isFailing waits for a reply that may have arrived: under TLS, where package tls
+// may have it, and on systems that cannot tell.
+const lookTime = time.Millisecond
+
+// isFailing reports whether the final reply to the transfer that is under way has arrived and is
+// negative, or the connection has ended. It reads no reply: with a positive one, data may still come,
+// and the other one is read at the end of the data.
+func (c *control) isFailing() bool {
+	quiet := c.TLS == nil && c.Lines.Buffered() == 0 && wire.Silent(c.Raw)
+	if c.phase != transferring || quiet || !c.Await(lookTime) {
+		return false
 	}
-	r, err := c.receive()
-	switch {
-	case err != nil:
-		return err
-	case r.Class() == 2:
-		c.phase = transferred
-		return nil
-	case r.Class() == 1:
-		return nil
-	case r.Class() == 3:
-		return talk.Violation(r.Text, talk.Unexpected(c.verb))
-	}
-	return &fetch.Error{Kind: kindOf(c.verb, r), Code: r.Code, Reply: r.Text}
+	waiting := c.Lines.Waiting()
+	return len(waiting) == 0 || '3' <= waiting[0] && waiting[0] <= '5'
+}
+
+// closed reports whether the server has closed the connection, without a reply or after 421.
+func (c *control) closed() bool {
+	kind := fetch.KindOf(c.Err)
+	return c.Err != nil && (kind == fetch.ErrConnectionFailed || kind == fetch.ErrBusy || kind == fetch.ErrOther)
 }
 
 func isTransfer(verb fetch.Op) bool {

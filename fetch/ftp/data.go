@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type dataConn struct {
 	raw        net.Conn     // below TLS; nil until the server has connected (active mode)
 	pending    *pendingConn // nil if raw is used as it is
 	secured    bool         // under TLS
+	failing    bool         // the server has said that the transfer has failed
+	s          *session     // whose transfer it is; nil until Conn is set
 	sent       bool         // completely
 	end        func()       // called then, once the connection has been closed; or nil
 	idle       time.Duration
@@ -146,50 +149,77 @@ func (s *session) begin() error {
 		}
 		c.cancel()
 		d.raw, d.secured = c.raw, c.conn != c.raw
-		d.open(s.ctx, c.conn)
+		d.open(s, c.conn)
 		return nil
 	}
-	d.open(s.ctx, d.raw)
+	d.open(s, d.raw)
 	return nil
 }
 
-// pollInterval is how often the control connection is checked for a reply while the client
-// waits for the server to connect.
-const pollInterval = 50 * time.Millisecond
+// A server may say that a transfer has failed and leave its data connection open, or never use it.
+// While nothing comes or goes there, the control connection is looked at each lookInterval. After a
+// negative reply, the data connection gets one more interval, for what is still on its way.
+const lookInterval = 500 * time.Millisecond
 
-// await waits for a data connection; its time limits start now. In active mode, the
-// server may also reply that it cannot connect.
+var errFailing = errors.New("the server has said that the transfer has failed")
+
+// await waits for a data connection; its time limits start now. It reads the reply of a server that
+// says meanwhile that the transfer has failed, such as that it cannot connect.
 func (s *session) await(c *pendingConn) error {
+	op, err := fetch.OpTLS, error(nil)
 	if s.port != nil {
-		ticker := time.NewTicker(pollInterval)
-		defer ticker.Stop()
-		err := s.wait(c.admitted, ticker.C, "the server has not connected", s.access.limits.Connect)
+		err = s.wait(c.admitted, "the server has not connected", s.access.limits.Connect)
 		if err == nil && c.raw == nil {
 			err = c.err
 		}
 		if err != nil {
-			return fetch.Fail(fetch.OpAccept, nil, fetch.ErrOther, err)
+			op = fetch.OpAccept
 		}
 	}
-	if err := s.wait(c.done, nil, "no TLS handshake", s.access.limits.Connect, s.access.limits.Reply); err != nil {
-		return fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
+	if err == nil {
+		err = s.wait(c.done, "no TLS handshake", s.access.limits.Connect, s.access.limits.Reply)
 	}
-	return c.err
+	broken := err == nil
+	switch {
+	case broken && (c.err == nil || s.data.localError() != nil || !s.explains()):
+		return c.err
+	case !broken && err != errFailing:
+		return fetch.Fail(op, nil, fetch.ErrOther, err)
+	}
+	r, err := s.ctl.receiveFinal()
+	s.ctl.phase = commanding
+	err = s.check(r, false, err)
+	switch e, _ := errors.AsType[*fetch.Error](err); {
+	case broken && e != nil:
+		e.Kind = fetch.ErrConnectionFailed
+	case op == fetch.OpAccept && e != nil && e.Code == 425:
+		e.Op = op
+	}
+	return err
 }
 
-// wait waits until c is closed, within limits. At each tick it checks for a reply.
-func (s *session) wait(c <-chan struct{}, tick <-chan time.Time, awaited string, limits ...time.Duration) error {
+// explains reports whether a negative reply says why the data connection has broken. It may come a
+// little later.
+func (s *session) explains() bool { return s.ctl.Await(lookInterval) && s.ctl.isFailing() }
+
+// wait waits until c is closed, within limits. It returns errFailing if the transfer has failed.
+func (s *session) wait(c <-chan struct{}, awaited string, limits ...time.Duration) error {
 	ctx, cancel := wire.Within(s.ctx, awaited, limits...)
 	defer cancel()
-	for {
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for failing := false; ; {
 		select {
 		case <-c:
 			return nil
 		case <-ctx.Done():
 			return wire.Ended(ctx)
-		case <-tick:
-			if err := s.ctl.poll(); err != nil {
-				return err
+		case <-ticker.C:
+			if failing {
+				return errFailing
+			}
+			if end, ok := ctx.Deadline(); !ok || time.Until(end) >= lookInterval {
+				failing = s.ctl.isFailing()
 			}
 		}
 	}
@@ -254,8 +284,67 @@ func (d *dataConn) newTLSSession() bool {
 }
 
 // open starts using conn, which is raw or TLS over it.
-func (d *dataConn) open(ctx context.Context, conn net.Conn) {
-	d.Conn = wire.NewConn(ctx, conn, d.idle)
+func (d *dataConn) open(s *session, conn net.Conn) {
+	d.s, d.Conn = s, wire.NewConn(s.ctx, conn, d.idle)
+}
+
+// wait sets the time limit of a read before which nothing has come for a time: up to the next look
+// at the control connection or, if that would be close to it, to the idle limit.
+func (d *dataConn) wait(silent time.Duration) {
+	limit := lookInterval
+	if left := d.idle - silent; d.idle > 0 && left < 2*lookInterval {
+		limit = max(1, left)
+	}
+	d.SetTimeout(limit)
+}
+
+// Read implements io.Reader. If the transfer has failed, the data end.
+func (d *dataConn) Read(p []byte) (int, error) {
+	for since := time.Now(); ; {
+		d.wait(time.Since(since))
+		n, err := d.Conn.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if err := d.look(since); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// look looks at the control connection when nothing has come for an interval, and since a time. If
+// it returns nil, the wait continues. It returns io.EOF if the server has said before that interval
+// that the transfer has failed: then its negative reply is the next one.
+func (d *dataConn) look(since time.Time) error {
+	if err := wire.Ended(d.s.ctx); err != nil {
+		return err
+	}
+	if d.failing {
+		return io.EOF
+	}
+	if d.idle > 0 && time.Since(since) >= d.idle {
+		d.SetTimeout(d.idle) // the limit that the error states
+		return d.Cause(os.ErrDeadlineExceeded)
+	}
+	d.failing = d.s.ctl.isFailing()
+	return nil
+}
+
+// watch resets the connection of an upload when the server says that it has failed: it may have
+// stopped to read. The upload then ends, also in the kernel. stop ends the watch.
+func (d *dataConn) watch() (stop func()) {
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		if d.s.wait(ended, "") == errFailing {
+			d.failing = true
+			d.reset()
+		}
+	})
+	return func() {
+		close(ended)
+		watching.Wait()
+	}
 }
 
 // Close ends a transfer. The library also calls it when the command of a transfer is refused; then
@@ -295,18 +384,23 @@ func (d *dataConn) finishTLS() {
 	if half, ok := d.raw.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
-	d.SetTimeout(closeTime)
-	_, _ = io.CopyN(io.Discard, d.Conn, copySize)
+	d.idle = closeTime
+	_, _ = io.CopyN(io.Discard, d, copySize)
 }
 
 // abort resets the connection, so that the server does not take it for the end of the
 // file.
 func (d *dataConn) abort() {
+	d.reset()
+	_ = d.Close()
+}
+
+// reset resets the connection, before TLS can send close_notify.
+func (d *dataConn) reset() {
 	if l, ok := d.raw.(interface{ SetLinger(sec int) error }); ok {
 		_ = l.SetLinger(0)
 	}
-	_ = d.raw.Close() // before TLS can send close_notify
-	_ = d.Close()
+	_ = d.raw.Close()
 }
 
 // copySize is the size of the buffer for data that is not spliced.
@@ -315,6 +409,8 @@ const copySize = 128 << 10
 // ReadFrom sends a file; the library's io.Copy calls it. If src fails, it aborts the
 // connection, so that the server does not take the part for the whole file.
 func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
+	d.SetTimeout(d.idle) // of a write
+	defer d.watch()()
 	if s, ok := src.(*source); ok && s.file != nil && !d.secured && d.CanSendFile() {
 		return d.sendFile(s)
 	}

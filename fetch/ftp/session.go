@@ -438,7 +438,7 @@ func (s *session) tryTransfer(command string, do func() error) error {
 // requests the port of the next transfer if ask is set, and another one follows.
 func (s *session) finish(ask bool) error {
 	_ = s.data.Close() // some servers reply only then
-	if ask && len(s.ctl.queued) == 0 && s.wantsNextPort() {
+	if ask && !s.data.failing && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
 			return s.failure(err)
 		}
@@ -489,7 +489,7 @@ func (s *session) store(body io.Reader, offset int64) error {
 
 // endOfUpload is called when all data has been sent. It requests the port of the next upload.
 func (s *session) endOfUpload() {
-	if len(s.ctl.queued) == 0 && s.wantsNextPort() {
+	if !s.data.failing && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
 	}
 }
@@ -562,7 +562,7 @@ func (s *session) failure(err error) error {
 		err = ours
 	case r.Class() >= 4:
 		refusal := &fetch.Error{Kind: kindOf(s.ctl.verb, r), Code: r.Code, Reply: r.Text}
-		if broken, ok := errors.AsType[*net.OpError](err); ok { // of the data connection, which the server reports too
+		if broken, ok := errors.AsType[*net.OpError](err); ok && !errors.Is(err, net.ErrClosed) { // of the data connection, which the server reports too
 			refusal.Err = broken
 		}
 		err = refusal

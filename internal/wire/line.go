@@ -56,6 +56,13 @@ func (r *LineReader) Read(p []byte) (int, error) { return r.br.Read(p) }
 // Buffered returns the number of bytes received but not yet read.
 func (r *LineReader) Buffered() int { return r.br.Buffered() }
 
+// Waiting returns the bytes that Buffered counts. They are not read; the slice is valid until the next
+// call.
+func (r *LineReader) Waiting() []byte {
+	waiting, _ := r.br.Peek(r.br.Buffered())
+	return waiting
+}
+
 // Fill waits until at least one byte is buffered; it consumes none. The error is that of the
 // underlying reader.
 func (r *LineReader) Fill() error {
@@ -65,8 +72,7 @@ func (r *LineReader) Fill() error {
 
 // HasLine reports whether ReadLine would return a line without waiting.
 func (r *LineReader) HasLine() bool {
-	waiting, _ := r.br.Peek(r.br.Buffered())
-	return bytes.IndexByte(waiting, '\n') >= 0
+	return bytes.IndexByte(r.Waiting(), '\n') >= 0
 }
 
 // TrimEOL returns a line without its LF or CR LF.

@@ -4,4 +4,4 @@ package wire
 
 import "net"
 
-func readable(net.Conn) bool { return false }
+func readable(net.Conn) (waiting, known bool) { return false, false }

@@ -7,21 +7,20 @@ import (
 	"syscall"
 )
 
-func readable(c net.Conn) bool {
+func readable(c net.Conn) (waiting, known bool) {
 	sc, ok := c.(syscall.Conn)
 	if !ok {
-		return false
+		return false, false
 	}
 	raw, err := sc.SyscallConn()
 	if err != nil {
-		return false
+		return false, false
 	}
-	waiting := false
 	if err := raw.Control(func(fd uintptr) {
 		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		waiting = err != syscall.EAGAIN && err != syscall.EWOULDBLOCK && err != syscall.EINTR
 	}); err != nil {
-		return false
+		return false, false
 	}
-	return waiting
+	return waiting, true
 }
