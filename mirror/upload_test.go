@@ -1131,6 +1131,45 @@ func TestUploadRetries(t *testing.T) {
 	}
 }
 
+// A server may close the connection after the last reply to each transfer, or when the next command
+// comes. Nothing fails, in either direction, although no request is retried.
+func TestClosedAfterTransfers(t *testing.T) {
+	files := map[string]string{"a": "a", "b": "b", "c": "c", "dir/d": "d", "dir/e": "e", "dir/sub/f": "f"}
+	for _, connections := range []int{1, 4} {
+		for range 5 {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Replies = ftptest.Replies{"226": "226 is done"} })
+			srv.On("END", 0, testserver.Truncate(int64(len("226 is done\r\n"))))
+			m := upload(t, srv.URL, files)
+			m.Connections = connections
+			ran(t, m, mirror.Summary{New: 6})
+			hasFiles(t, srv, ".", files)
+			if info, err := fs.Stat(srv.Files(), "dir/d"); err != nil || !info.ModTime().Equal(modified) {
+				t.Errorf("%v, %v; want the time %v", info, err, modified)
+			}
+			down := start(t, srv.URL)
+			down.Connections = connections
+			ran(t, down, mirror.Summary{New: 6})
+			sameFiles(t, down.Dir, files)
+			for _, name := range []string{"a", "dir/e"} {
+				if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.Delete = true
+			ran(t, m, mirror.Summary{Unchanged: 4, Gone: 2})
+		}
+	}
+	for _, verb := range []string{"FEAT", "SIZE", "MFMT", "RNFR", "RNTO"} {
+		srv := ftptest.New(t)
+		m := upload(t, srv.URL, files)
+		if err := srv.Arm(verb, 1, testserver.Close()); err != nil {
+			t.Fatal(err)
+		}
+		ran(t, m, mirror.Summary{New: 6})
+		hasFiles(t, srv, ".", files)
+	}
+}
+
 // A directory that cannot be listed, or created, fails with its files, and not the others.
 func TestUploadToForbidden(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {

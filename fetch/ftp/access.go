@@ -275,6 +275,22 @@ func (a *access) enter(c commands) error {
 	return a.changeDir(c)
 }
 
+// enterOnly is enter for an access without a transfer. Some servers state a size only in type I.
+func (a *access) enterOnly(s *session) error {
+	if err := a.enter(s); err != nil {
+		return err
+	}
+	return s.setType(a.typ)
+}
+
+// after returns the access that only enters the directory of a, in another session: for commands
+// after the final reply of a transfer, if the server has closed the connection.
+func (a *access) after() *access {
+	next := *a
+	next.verb, next.opt.More = "", nil
+	return &next
+}
+
 // prepare sets the transfer type and sends the commands of Options.PreTransfer. The data connection
 // is opened last, in the order of RFC 1738: some servers answer nothing else once they have opened
 // a port.

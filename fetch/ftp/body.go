@@ -156,7 +156,7 @@ func (b *body) readError(err error) error {
 	}
 	if kind := fetch.KindOf(err); kind != fetch.ErrTimeout && kind != fetch.ErrCanceled {
 		broken := &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
-		if !errors.Is(err, net.ErrClosed) && b.s.explains() {
+		if !errors.Is(err, net.ErrClosed) && explains(b.s.ctl) {
 			if e, ok := errors.AsType[*fetch.Error](b.s.finish(false)); ok {
 				broken.Code, broken.Reply = e.Code, e.Reply
 			}
@@ -182,16 +182,19 @@ func (b *body) complete() error {
 		if err, ok := b.retry(); ok {
 			return err
 		}
-		var e *fetch.Error
-		if errors.As(err, &e) && e.Code/100 != 2 && (b.received > 0 || e.Code == 0) && e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrCanceled && e.Kind != fetch.ErrProtocol {
+		if e, ok := errors.AsType[*fetch.Error](err); ok && isTruncation(e, b.received) {
 			e.Kind = fetch.ErrTruncated
 		}
 		return b.explain(err)
 	}
 	if b.askLater {
-		if n, err := b.s.size(b.a.name); err == nil {
-			b.expected = n
-		}
+		_ = afterwards(b, func() error {
+			n, err := b.s.size(b.a.name)
+			if err == nil {
+				b.expected = n
+			}
+			return err
+		})
 	}
 	if b.expected >= 0 && b.received < b.expected {
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.received, b.expected)})
@@ -200,7 +203,7 @@ func (b *body) complete() error {
 		return err
 	}
 	if !b.modTime.IsZero() {
-		if err := b.a.checkTime(b.s, b.modTime); err != nil {
+		if err := afterwards(b, func() error { return b.a.checkTime(b.s, b.modTime) }); err != nil {
 			return err
 		}
 	}
@@ -208,6 +211,16 @@ func (b *body) complete() error {
 		return io.EOF
 	}
 	return b.conclude()
+}
+
+// isTruncation reports whether e, with which a download ended after a number of bytes, means that a
+// part is missing. If nothing has come, it is a refusal, unless the connection broke.
+func isTruncation(e *fetch.Error, received int64) bool {
+	switch e.Kind {
+	case fetch.ErrTimeout, fetch.ErrCanceled, fetch.ErrProtocol:
+		return false
+	}
+	return e.Code/100 != 2 && (received > 0 || e.Code == 0 || e.Code == 426)
 }
 
 // conclude sends what is to be sent after a complete transfer.

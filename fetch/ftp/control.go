@@ -391,12 +391,6 @@ func (c *control) isFailing() bool {
 	return len(waiting) == 0 || '3' <= waiting[0] && waiting[0] <= '5'
 }
 
-// closed reports whether the server has closed the connection, without a reply or after 421.
-func (c *control) closed() bool {
-	kind := fetch.KindOf(c.Err)
-	return c.Err != nil && (kind == fetch.ErrConnectionFailed || kind == fetch.ErrBusy || kind == fetch.ErrOther)
-}
-
 func isTransfer(verb fetch.Op) bool {
 	switch verb {
 	case "RETR", "STOR", "APPE", "LIST", "NLST", "MLSD":

@@ -181,7 +181,7 @@ func (s *session) await(c *pendingConn) error {
 	}
 	broken := err == nil
 	switch {
-	case broken && (c.err == nil || s.data.localError() != nil || !s.explains()):
+	case broken && (c.err == nil || s.data.localError() != nil || !explains(s.ctl)):
 		return c.err
 	case !broken && err != errFailing:
 		return fetch.Fail(op, nil, fetch.ErrOther, err)
@@ -200,7 +200,9 @@ func (s *session) await(c *pendingConn) error {
 
 // explains reports whether a negative reply says why the data connection has broken. It may come a
 // little later.
-func (s *session) explains() bool { return s.ctl.Await(lookInterval) && s.ctl.isFailing() }
+func explains(c *control) bool {
+	return c.phase == transferring && c.Await(lookInterval) && c.isFailing()
+}
 
 // wait waits until c is closed, within limits. It returns errFailing if the transfer has failed.
 func (s *session) wait(c <-chan struct{}, awaited string, limits ...time.Duration) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -24,20 +25,35 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 		}
 		a.utf8 = a.utf8 || !a.exact && isBeyondASCII(e.Name, e.To)
 	}
-	s, err := f.do(ctx, a, func(s *session) error {
-		if err := a.enter(s); err != nil {
+	for {
+		before, closed := 0, false
+		s, err := f.do(ctx, a, func(s *session) error {
+			before = done(edits)
+			err := a.enterOnly(s)
+			if err == nil {
+				err = (&editor{session: s}).perform(edits)
+			}
+			closed = isClosed(s.ctl.Err)
+			return err
+		})
+		switch {
+		case err == nil:
+			f.release(s)
+			return nil
+		case !closed || done(edits) == before:
 			return err
 		}
-		if err := s.setType(a.typ); err != nil { // some servers state a size only in this type
-			return err
+	} // the server has closed the connection after a reply: the rest is for another session
+}
+
+// done returns the number of edits that have a result.
+func done(edits []fetch.Edit) (n int) {
+	for _, e := range edits {
+		if e.Done {
+			n++
 		}
-		return (&editor{session: s}).perform(edits)
-	})
-	if err != nil {
-		return err
 	}
-	f.release(s)
-	return nil
+	return n
 }
 
 // checkEdit refuses names that are no component of a path, or cannot be part of a command.
@@ -68,10 +84,15 @@ const maxAhead = 64
 
 // sendAhead sends commands without waiting for replies, if the server supports that.
 func sendAhead(s *session, lines []string) error {
-	if len(lines) < 2 || !s.proven || s.access.sequential {
+	if !sendsAhead(s, lines) {
 		return nil
 	}
 	return s.failure(s.ctl.sendPipelined(lines))
+}
+
+// sendsAhead reports whether sendAhead sends lines.
+func sendsAhead(s *session, lines []string) bool {
+	return len(lines) > 1 && s.proven && !s.access.sequential
 }
 
 // An editor performs edits on a session.
@@ -98,6 +119,9 @@ func (e *editor) perform(edits []fetch.Edit) error {
 		if n == len(edits) && e.isAhead(&edits[n-1]) && e.wantsNextPort() {
 			lines = append(lines, e.passiveCommand())
 		}
+		if sendsAhead(e.session, lines) {
+			e.ctl.began = e.ctl.began || slices.ContainsFunc(edits[:n], changes)
+		}
 		if err := sendAhead(e.session, lines); err != nil {
 			return err
 		}
@@ -111,6 +135,9 @@ func (e *editor) perform(edits []fetch.Edit) error {
 	return nil
 }
 
+// changes reports whether an edit changes something on the server.
+func changes(edit fetch.Edit) bool { return edit.Kind > fetch.EditSum }
+
 // isAhead reports whether commands may be sent before the replies to this edit. If a name has two
 // spellings, more commands may follow.
 func (e *editor) isAhead(edit *fetch.Edit) bool {
@@ -123,7 +150,6 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 	if edit.Done {
 		return nil, nil
 	}
-	e.ctl.began = e.ctl.began || edit.Kind > fetch.EditSum
 	name := e.spelled(edit.Name)
 	switch edit.Kind {
 	case fetch.EditSize:
@@ -224,6 +250,7 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 		return nil, nil
 	}
 	var last talk.Reply
+	e.ctl.began = e.ctl.began || changes(*edit)
 	for i, line := range commands {
 		if last, err = e.ctl.ask(line); err != nil {
 			return nil, e.failure(err)

@@ -16,6 +16,13 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 	return e
 }
 
+// isClosed reports whether err, of the control connection, means that the server has closed it, without
+// a reply or after 421.
+func isClosed(err error) bool {
+	kind := fetch.KindOf(err)
+	return err != nil && (kind == fetch.ErrConnectionFailed || kind == fetch.ErrBusy || kind == fetch.ErrOther)
+}
+
 // kindOf classifies a negative reply to a command (RFC 959 §4.2).
 func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 	storing := verb == "STOR" || verb == "APPE" || verb == "MKD"

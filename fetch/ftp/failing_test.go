@@ -95,8 +95,10 @@ func TestFailingMeanwhile(t *testing.T) {
 					srv.On(verb, 1, ftptest.Stall(n, tc.reply))
 					start, kind := time.Now(), tc.kind
 					got, err := transfer(t, srv, f)
-					if upload := isUpload(fetch.Op(verb)); n > 0 && !upload {
-						kind = fetch.ErrTruncated
+					if !isUpload(fetch.Op(verb)) {
+						if n > 0 || tc.code == 426 {
+							kind = fetch.ErrTruncated
+						}
 						if int64(len(got)) != n {
 							t.Errorf("%s: received %q", name, got)
 						}

@@ -195,20 +195,29 @@ func (f *Fetcher) store(ctx context.Context, req *fetch.Request, p purpose, body
 	if err != nil {
 		return nil, err
 	}
-	var attr *fetch.Attributes
-	src := newSource(body, a.trace)
+	src, closed := newSource(body, a.trace), false
 	s, err := f.do(ctx, a, func(s *session) error {
 		if err := src.rewind(); err != nil {
 			return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 		}
-		attr, err = a.upload(s, src)
+		if err := a.upload(s, src); err != nil {
+			return err
+		}
+		err := a.conclude(s, src.sizeBy(a))
+		closed = err != nil && isClosed(s.ctl.Err)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+		f.release(s)
+	case !closed || len(a.opt.PostQuote) > 0:
 		return nil, err
+	default:
+		if err := f.concludeAnew(ctx, a, src.sizeBy(a)); err != nil {
+			return nil, err
+		}
 	}
-	f.release(s)
-	return attr, nil
+	return &fetch.Attributes{Size: src.sizeBy(a)}, nil
 }
 
 // Close closes the idle sessions. A session in use is closed at the end of its Body.

@@ -112,3 +112,7 @@ func checkLine(what, s string) error {
 	}
 	return nil
 }
+
+// quotes reports whether raw commands are sent before the transfer. They must not be sent again, and
+// what they have changed is not known.
+func (o *Options) quotes() bool { return len(o.Quote)+len(o.PreTransfer) > 0 }

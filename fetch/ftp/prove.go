@@ -103,7 +103,7 @@ func (f *Fetcher) again(b *body, restart restart, offset int64) (*body, error) {
 	if req.Offset = offset; req.Length == 0 {
 		req.Length = 1 // it is not the whole file that the caller wants
 	}
-	quoted := len(a.opt.Quote)+len(a.opt.PreTransfer) > 0
+	quoted := a.opt.quotes()
 	a.req, a.opt.Quote, a.opt.PreTransfer, a.opt.PostQuote, a.opt.Wanted, a.opt.ModTime = &req, nil, nil, nil, nil, false
 	s, begun, err := b.s, download{}, errEnded
 	if s.abandon() && (offset > 0 || clearOffset(s)) {

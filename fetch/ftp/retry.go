@@ -9,13 +9,16 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// A restart starts the download of an access.
+// A restart starts the download of an access, or enters its directory if it has none.
 type restart func(a *access) (*session, download, error)
 
 // restarter returns a restart for accesses under ctx.
 func (f *Fetcher) restarter(ctx context.Context) restart {
 	return func(a *access) (s *session, b download, err error) {
 		s, err = f.do(ctx, a, func(s *session) error {
+			if a.verb == "" {
+				return a.enterOnly(s)
+			}
 			b, err = a.begin(s)
 			if err == nil && b.offset == 0 && !b.nothing && !a.ascii() {
 				s.compareSize(&b)
@@ -53,6 +56,23 @@ func (b *body) retry() (err error, ok bool) {
 	}
 	b.seen = nil
 	return nil, true
+}
+
+// afterwards calls do, which sends commands after the final reply. If the server has closed the
+// connection after that reply, it calls do again in another session.
+func afterwards(b *body, do func() error) error {
+	err := do()
+	if err == nil || !isClosed(b.s.ctl.Err) || b.restart == nil || b.a.opt.quotes() {
+		return err
+	}
+	s, _, failed := b.restart(b.a.after())
+	if failed != nil {
+		return err
+	}
+	free := b.free
+	b.release()
+	s.access, b.s, b.free = b.a, s, free
+	return do()
 }
 
 var errDiffers = errors.New("pipelining failed, and the second transfer differs from the first")

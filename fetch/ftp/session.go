@@ -193,9 +193,11 @@ func (s *session) Resume(ctx context.Context, a *access) {
 }
 
 // Stale reports whether a reused session failed before it did anything that must not be
-// repeated. Most likely the connection had been dead for some time.
+// repeated. Most likely the connection had been dead for some time: some servers close it after each
+// transfer. If the server has closed it and replied to nothing, it has not read the commands either.
 func (s *session) Stale() bool {
-	return s.used && !s.tainted && !s.ctl.began && s.ctl.Err != nil && s.ctx.Err() == nil
+	repeatable := !s.ctl.began || !s.ctl.replied && isClosed(s.ctl.Err)
+	return s.used && !s.tainted && repeatable && s.ctl.Err != nil && s.ctx.Err() == nil
 }
 
 // describe returns the control connection for the Trace of the access.

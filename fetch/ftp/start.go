@@ -69,7 +69,8 @@ func (a *access) checkTime(c commands, then time.Time) error {
 // size. If fewer bytes came than the file has, it was not sent from its beginning. It may then have
 // grown further.
 func (b *body) checkGrowth() error {
-	now, err := b.s.size(b.a.name)
+	now := int64(-1)
+	err := afterwards(b, func() (err error) { now, err = b.s.size(b.a.name); return err })
 	if err != nil && !refusal(err) {
 		return err
 	}

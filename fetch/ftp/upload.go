@@ -2,6 +2,7 @@ package ftp
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +14,12 @@ import (
 )
 
 // upload stores src with the command of the access.
-func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
+func (a *access) upload(s *session, src *source) error {
 	if err := a.enter(s); err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.prepare(s); err != nil {
-		return nil, err
+		return err
 	}
 	net := io.Reader(src)
 	switch {
@@ -30,30 +31,59 @@ func (a *access) upload(s *session, src *source) (*fetch.Attributes, error) {
 	err := s.store(net, a.req.Offset)
 	switch {
 	case s.ctx.Err() != nil:
-		return nil, a.fail(a.verb, s.ctx.Err())
+		return a.fail(a.verb, s.ctx.Err())
 	case src.err != nil:
 		s.tainted = true // the state of the server is not known
-		return nil, a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
-	case err != nil:
-		return nil, err
+		return a.fail(fetch.OpRead, &fetch.Error{Kind: fetch.ErrLocalIO, Err: src.err})
 	}
-	attr := &fetch.Attributes{Size: -1}
+	return err
+}
+
+// sizeBy returns the size that the file has after the upload by an access; -1 if it is not known.
+func (s *source) sizeBy(a *access) int64 {
 	if a.verb == "STOR" && !a.ascii() && !a.opt.CRLF {
-		attr.Size = a.req.Offset + src.n
-		if err := s.checkStored(attr.Size); err != nil {
-			return nil, err
+		return a.req.Offset + s.n
+	}
+	return -1
+}
+
+// conclude sends what is to be sent after an upload. It checks what the server has stored.
+func (a *access) conclude(s *session, size int64) error {
+	if size >= 0 {
+		if err := s.checkStored(size); err != nil {
+			return err
 		}
 	}
 	if listed, err := s.lists(a.name); err != nil || !listed {
-		return nil, cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
+		return cmp.Or[error](err, a.fail(a.verb, notListed(a.name)))
 	}
 	if err := a.setModTime(s); err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.quote(s, a.opt.PostQuote); err != nil {
-		return nil, err
+	return a.quote(s, a.opt.PostQuote)
+}
+
+// concludeAnew is conclude in another session, because the server has closed the connection after
+// the final reply, which stands. If there is no other session, or it ends in the same way, what is
+// stored is not checked, as on a server that refuses SIZE.
+func (f *Fetcher) concludeAnew(ctx context.Context, a *access, size int64) error {
+	if !a.opt.quotes() {
+		s, _, err := f.restarter(ctx)(a.after())
+		if err == nil {
+			s.access = a
+			err = a.conclude(s, size)
+			closed := isClosed(s.ctl.Err)
+			f.release(s)
+			if err == nil || !closed {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return err
+		}
 	}
-	return attr, nil
+	a.trace.Note("the server has closed the connection after the upload; what it has stored is not checked")
+	return nil
 }
 
 // checkStored compares the size that the server now states with that of the upload. A server may
