@@ -42,6 +42,9 @@ type Server struct {
 	// MaxConns is the maximum number of open connections; 0 means 4096. Further ones are closed at
 	// once.
 	MaxConns int
+	// OneClient means that one connection at a time is served. Further ones are accepted too, but
+	// nothing is sent on them, not even a greeting, until those before have ended.
+	OneClient bool
 	// IdleTimeout is how long a client may be silent before the server closes its connection; 0
 	// means five minutes.
 	IdleTimeout time.Duration

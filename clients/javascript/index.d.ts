@@ -37,6 +37,7 @@ export interface Settings {
   forbidden?: string[];
   maxUpload?: number;
   maxConns?: number;
+  oneClient?: boolean;
   idleTimeout?: string;
   faults?: { stage: string; n?: number; faults: Fault[] }[];
   /** The fields of the protocol's Server in Go, such as { readOnly: true }. */

@@ -37,6 +37,7 @@ type newServer struct {
 	Forbidden   []string        `json:"forbidden"`
 	MaxUpload   int64           `json:"maxUpload"`
 	MaxConns    int             `json:"maxConns"`
+	OneClient   bool            `json:"oneClient"`
 	IdleTimeout string          `json:"idleTimeout"`
 	Faults      []rule          `json:"faults"`
 	Settings    json.RawMessage `json:"settings"`
@@ -251,7 +252,7 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 // called by a configure function; apply is the personality, or nil.
 func (p *plan) set(s *testserver.Server, all any, apply func() error) {
 	p.server.common = s
-	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.idle
+	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.OneClient, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.OneClient, p.idle
 	s.Store, s.Log, s.Recorder = p.store, p.server.note, p.server.api.Recorder
 	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
 		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"

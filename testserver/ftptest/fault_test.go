@@ -458,6 +458,26 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
+// TestOneClient has a server with one client at a time. Another connection gets its greeting when the
+// first client has gone, and one that has been closed meanwhile is skipped.
+func TestOneClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, inMemory, func(s *ftptest.Server) { s.OneClient = true })
+		one := testclient.DialFTP(t, srv)
+		testclient.Dial(t, srv, srv.Addr).Close()
+		three := testclient.Dial(t, srv, srv.Addr)
+		_ = three.SetReadDeadline(time.Now().Add(time.Minute))
+		if n, err := three.Read(make([]byte, 100)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("beside another client: %d bytes, %v", n, err)
+		}
+		one.Expect("QUIT", "221")
+		_ = three.SetReadDeadline(time.Now().Add(time.Minute))
+		if n, err := three.Read(make([]byte, 100)); n == 0 || err != nil {
+			t.Errorf("after it: %d bytes, %v", n, err)
+		}
+	})
+}
+
 func TestFaultsAreReadable(t *testing.T) {
 	for _, tt := range []struct {
 		fault testserver.Fault

@@ -36,7 +36,7 @@ func Start(ctx context.Context, s *testserver.Server, how core.Service) error {
 	}
 	m := core.MachineOf(&s.Base)
 	m.Config = core.Config{
-		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns,
+		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns, OneClient: s.OneClient,
 		IdleTimeout: s.IdleTimeout, Store: s.Store, Recorder: s.Recorder, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
 	}
 	if s.InMemory {

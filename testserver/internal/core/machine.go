@@ -36,6 +36,7 @@ type Config struct {
 	Forbidden   []string
 	MaxUpload   int64
 	MaxConns    int
+	OneClient   bool
 	IdleTimeout time.Duration
 	Network     Network
 	Log         func(Line)
@@ -61,6 +62,7 @@ type Machine struct {
 	wg       sync.WaitGroup
 	ended    chan struct{}
 
+	turn  chan struct{} // full while a client is served, if OneClient
 	fresh func() error
 	root  context.Context // ends with the server
 	epoch atomic.Pointer[epoch]
@@ -113,6 +115,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 	m.MaxUpload = cmp.Or(max(0, m.MaxUpload), defaultMaxUpload)
 	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)
+	m.turn = make(chan struct{}, 1)
 	m.Tree.Serve(m.Content, m.Forbidden)
 	m.Tree.Store(m.Store)
 	m.script.log = m.Log
@@ -227,6 +230,14 @@ func (m *Machine) handle(nc net.Conn, how *Service) func() {
 	serve := func() {
 		if c == nil {
 			begin()
+		}
+		if m.OneClient {
+			select {
+			case m.turn <- struct{}{}:
+				defer func() { <-m.turn }()
+			case <-m.Ctx().Done():
+				return
+			}
 		}
 		if c.open() && (!m.ImplicitTLS || c.Secure() == nil) {
 			how.Serve(c)
