@@ -821,8 +821,8 @@ func TestListedHiddenFiles(t *testing.T) {
 	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
 }
 
-// The number of connections is lowered for a server that refuses more, or closes them without a
-// reply, as inetd does.
+// The number of connections is lowered for a server that refuses more, or closes or resets
+// them without a reply.
 func TestCrowded(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 40 {
@@ -831,6 +831,7 @@ func TestCrowded(t *testing.T) {
 	for name, fault := range map[string]ftptest.Fault{
 		"a reply": testserver.Reply("421 There are too many connections from your internet address."),
 		"closed":  testserver.Close(),
+		"reset":   testserver.Reset(0),
 	} {
 		srv, _ := serveFTP(t, files)
 		for n := 3; n < 10; n++ {

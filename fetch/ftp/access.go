@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -63,6 +64,9 @@ type key struct {
 	account        string
 	alternative    string
 }
+
+// Server implements [sessions.Key].
+func (k key) Server() sessions.Server { return sessions.Server{Host: k.host, Port: k.port} }
 
 // A purpose is the operation that an access is for.
 type purpose uint8

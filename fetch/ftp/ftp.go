@@ -226,18 +226,18 @@ func (f *Fetcher) Close() error { return f.idle.Close() }
 // reuses reports whether sessions are kept for reuse.
 func (f *Fetcher) reuses() bool { return !f.Exact && f.MaxIdle >= 0 }
 
-// terms returns how many sessions are kept, and for how long.
-func (f *Fetcher) terms() sessions.Terms {
+// terms returns how many sessions are kept, and for how long. An access waits for one within l.
+func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
 	if !f.reuses() {
-		return sessions.Terms{Limit: -1}
+		return sessions.Terms{Limit: -1, Limits: l}
 	}
-	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime}
+	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
 }
 
 // do calls use with a session. If it succeeds, it returns the session, which the caller must
 // release.
 func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
-	open := func() (*session, error) { return f.open(ctx, a) }
+	open := func(o sessions.Opening) (*session, error) { return f.open(ctx, o, a) }
 	onRetry := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
 	start := func(s *session) error {
 		if err := s.startAccess(); err != nil {
@@ -245,23 +245,23 @@ func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (
 		}
 		return use(s)
 	}
-	s, err := f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
+	s, err := f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
 	switch {
 	case !a.fellBack || err == nil:
 	case ctx.Err() != nil: // err is of the attempt that another one would have followed
 		return nil, a.fail(a.verb, context.Cause(ctx))
 	default:
 		onRetry(err)
-		s, err = f.idle.Begin(ctx, a.key, a, f.terms(), open, start, onRetry)
+		s, err = f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
 	}
 	return s, err
 }
 
 // open opens a session.
-func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
-	s, err := dial(ctx, a)
+func (f *Fetcher) open(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
+	s, err := dial(ctx, o, a)
 	if a.login == nil && errors.Is(err, fetch.ErrUnauthenticated) && f.Env != nil && f.Env.Credentials != nil {
-		s, err = dialAsUser(ctx, a, err)
+		s, err = dialAsUser(ctx, o, a, err)
 	}
 	if err != nil {
 		return nil, err
@@ -275,7 +275,7 @@ func (f *Fetcher) open(ctx context.Context, a *access) (*session, error) {
 
 // dialAsUser connects again after the anonymous login was refused, if Env.Credentials
 // returns a user name.
-func dialAsUser(ctx context.Context, a *access, refused error) (*session, error) {
+func dialAsUser(ctx context.Context, o sessions.Opening, a *access, refused error) (*session, error) {
 	var e *fetch.Error
 	errors.As(refused, &e)
 	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.loc, Text: e.Reply})
@@ -293,8 +293,8 @@ func dialAsUser(ctx context.Context, a *access, refused error) (*session, error)
 	login.HasPassword = true
 	a.login = &login
 	a.trace.Retry(fetch.Retry{Attempt: 1, Err: refused})
-	return dial(ctx, a)
+	return dial(ctx, o, a)
 }
 
 // release ends an access. It keeps or closes the session.
-func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }
+func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms(fetch.Limits{})) }

@@ -14,6 +14,7 @@ import (
 	client "github.com/jlaffaye/ftp"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
@@ -68,10 +69,10 @@ type session struct {
 	planned bool // the commands of the access were sent together with PASS
 }
 
-// dial connects and logs in.
-func dial(ctx context.Context, a *access) (*session, error) {
-	s := &session{key: a.key, ctx: ctx, access: a, quitTime: a.quitTime}
-	conn, err := a.env.Connect(ctx, a.target())
+// dial connects and logs in. Until the greeting has come, o.Context applies.
+func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
+	s := &session{key: a.key, ctx: o.Context, access: a, quitTime: a.quitTime}
+	conn, err := a.env.Connect(o.Context, a.target())
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +80,9 @@ func dial(ctx context.Context, a *access) (*session, error) {
 	if peer := fetch.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
 		s.peer = peer
 	}
-	s.ctl = newControl(ctx, conn, a.limits, a.trace)
+	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
 	s.ctl.answers, s.ctl.knowsIAC = s, a.exact // doubled, if no other command may be sent to find out
-	if err := s.login(); err != nil {
+	if err := s.login(ctx, o); err != nil {
 		s.End()
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (s *session) connect(dial func(network, address string) (net.Conn, error)) 
 
 // login sends USER and what the server requests in reply, with the commands for TLS before
 // and after. No other command of the library is sent to the server.
-func (s *session) login() (err error) {
+func (s *session) login(ctx context.Context, o sessions.Opening) (err error) {
 	if s.access.implicit() {
 		if err := s.secure(); err != nil {
 			return err
@@ -108,6 +109,9 @@ func (s *session) login() (err error) {
 	if err := s.connect(s.dialFunc); err != nil {
 		return err
 	}
+	s.ctx = ctx
+	s.ctl.Resume(ctx, s.access.limits, s.access.trace)
+	o.Greeted()
 	s.program = programOf(s.ctl.greeting)
 	s.program.single = s.program.single || s.ctl.noLogin // such servers are rare, and may handle one command of a packet
 	s.ctl.withPASS = s.withPASS()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -61,6 +62,9 @@ type key struct {
 	secure security
 	login  locator.Login // the zero value if Options.Login is nil
 }
+
+// Server implements [sessions.Key].
+func (k key) Server() sessions.Server { return sessions.Server{Host: k.host, Port: k.port} }
 
 // security says when TLS begins.
 type security uint8

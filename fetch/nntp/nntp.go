@@ -157,16 +157,18 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 // Close closes the idle sessions. Sessions in use are closed together with the Bodies that use them.
 func (f *Fetcher) Close() error { return f.idle.Close() }
 
-// terms returns the limits for idle sessions.
-func (f *Fetcher) terms() sessions.Terms { return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime} }
+// terms returns the limits for idle sessions. An access waits for one within l.
+func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
+	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
+}
 
 // begin takes an idle session or opens one, and calls start with it. If begin fails, the caller must
 // not call release.
 func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) error) (*session, error) {
-	open := func() (*session, error) { return dial(ctx, a) }
+	open := func(o sessions.Opening) (*session, error) { return dial(ctx, o, a) }
 	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
-	return f.idle.Begin(ctx, a.key, a, f.terms(), open, start, again)
+	return f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, again)
 }
 
 // release ends an access. Its session becomes idle, or is closed if it cannot be reused.
-func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms()) }
+func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms(fetch.Limits{})) }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -470,6 +471,35 @@ func TestNewsServerProvenance(t *testing.T) {
 		}
 		if want := []fetch.Origin{fetch.OriginRemote, fetch.OriginConfig, fetch.OriginConfig, fetch.OriginRemote, fetch.OriginRemote}; !slices.Equal(kinds, want) {
 			w.Errorf("Allow was called with the origins %v, want %v", kinds, want)
+		}
+	})
+}
+
+// TestOneClient has eight goroutines that share a Fetcher, and a server that has one client at a
+// time. All articles come over one session.
+func TestOneClient(t *testing.T) {
+	withServer(t, func(s *nntptest.Server) { s.OneClient = true }, func(w *harness) {
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 20 {
+					res, err := w.Fetch(w.Context(), w.req("/local.test/1", nil))
+					if err != nil {
+						w.Error(err)
+						return
+					}
+					got, err := io.ReadAll(res.Body)
+					res.Close()
+					if err != nil || string(got) != testArticles()["local.test"][0] {
+						w.Errorf("%q, %v", got, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 2*time.Second {
+			w.Errorf("it took %v", took)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -40,15 +41,16 @@ type session struct {
 	answered bool // the server has sent a reply
 }
 
-// dial connects to the server and switches it to reader mode.
-func dial(ctx context.Context, a *access) (*session, error) {
-	conn, err := a.env.Connect(ctx, a.target())
+// dial connects to the server and switches it to reader mode. Until the greeting has come,
+// o.Context applies.
+func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) {
+	conn, err := a.env.Connect(o.Context, a.target())
 	if err != nil {
 		return nil, a.fail(fetch.OpConnect, err)
 	}
-	s := &session{Talk: talk.New(ctx, conn, "NNTP", readBuffer, a.limits, a.trace), key: a.key, ctx: ctx, access: a}
+	s := &session{Talk: talk.New(o.Context, conn, "NNTP", readBuffer, a.limits, a.trace), key: a.key, ctx: o.Context, access: a}
 	s.peer = fetch.AddrPort(conn.RemoteAddr())
-	if err := s.open(); err != nil {
+	if err := s.open(ctx, o); err != nil {
 		s.End()
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func dial(ctx context.Context, a *access) (*session, error) {
 }
 
 // open does everything before the first command of an access: greeting, TLS and reader mode.
-func (s *session) open() error {
+func (s *session) open(ctx context.Context, o sessions.Opening) error {
 	if s.key.secure == implicit {
 		if err := s.secure(); err != nil {
 			return err
@@ -70,6 +72,9 @@ func (s *session) open() error {
 		return s.replyError(fetch.OpConnect, r)
 	}
 	s.greeting = r.Text
+	s.ctx = ctx
+	s.Talk.Resume(ctx, s.access.limits, s.access.trace)
+	o.Greeted()
 	if s.key.secure == explicit || s.key.secure == tried {
 		if err := s.startTLS(); err != nil {
 			return err

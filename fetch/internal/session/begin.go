@@ -2,8 +2,14 @@ package session
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"syscall"
 	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // A Session serves one access A at a time. Close ends the session as the protocol requires.
@@ -30,60 +36,117 @@ type Session[A any] interface {
 
 // A Keeper keeps sessions for reuse by later accesses. The zero value is ready to use.
 // Its methods may be called concurrently.
-type Keeper[K comparable, A any, S Session[A]] struct{ pool Pool[K, S] }
+type Keeper[K Key, A any, S Session[A]] struct{ pool Pool[K, S] }
 
-// Terms holds how many sessions are kept and for how long (see [Pool.Put]).
+// Terms holds how many sessions are kept and for how long (see [Pool.Put]). Limits.Connect and
+// Limits.Reply limit how long an access waits for one before it connects.
 type Terms struct {
-	Limit int
-	Age   time.Duration
+	Limit  int
+	Age    time.Duration
+	Limits fetch.Limits
+}
+
+// An Opening is a session that is being opened. Until its greeting has come, Context applies: it ends
+// early if the access takes another session. Then Greeted must be called.
+type Opening struct {
+	Context context.Context
+	Greeted func()
 }
 
 // Begin finds a kept session for key, or calls open, and calls start with it. A kept session
 // that turns out to be dead is replaced, after onRetry is called with the error. The caller
 // must release the returned session. After an error there is no session.
-func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, open func() (S, error), start func(S) error, onRetry func(error)) (S, error) {
+func (k *Keeper[K, A, S]) Begin(ctx context.Context, key K, a A, terms Terms, open func(Opening) (S, error), start func(S) error, onRetry func(error)) (S, error) {
 	var none S
-	for {
-		s, ok := k.pool.Get(key)
-		if !ok {
-			break
-		}
-		if s.Waiting() {
-			s.Drop()
-			continue
-		}
-		if err := s.Permit(ctx, a); err != nil {
-			k.pool.Put(key, s, terms.Limit, terms.Age)
+	for fresh := false; ; {
+		s, used, err := k.acquire(ctx, key, terms, fresh, open)
+		if err != nil {
 			return none, err
 		}
-		s.Resume(ctx, a)
-		err := start(s)
-		if err == nil {
+		if used && s.Waiting() {
+			s.Drop()
+			k.pool.gone(key)
+			continue
+		}
+		if used {
+			if err := s.Permit(ctx, a); err != nil {
+				k.pool.Put(key, s, terms.Limit, terms.Age)
+				return none, err
+			}
+			s.Resume(ctx, a)
+		}
+		if err = start(s); err == nil {
 			return s, nil
 		}
-		stale := s.Stale()
+		stale := used && s.Stale()
 		k.Release(key, s, terms)
 		if !stale {
 			return none, err
 		}
 		onRetry(err)
-		break
+		fresh = true // others are most likely dead, too
 	}
-	s, err := open()
-	if err != nil {
-		return none, err
+}
+
+// acquire returns a session: an idle one, unless fresh is set, or what comes first, one that is
+// opened or one that another access releases. used reports whether it has been used before.
+func (k *Keeper[K, A, S]) acquire(ctx context.Context, key K, terms Terms, fresh bool, open func(Opening) (S, error)) (s S, used bool, err error) {
+	opening, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &waiter[K, S]{key: key, cancel: cancel, connect: make(chan struct{})}
+	if s, ok := k.pool.enter(w, fresh); ok {
+		return s, true, nil
 	}
-	if err := start(s); err != nil {
-		k.Release(key, s, terms)
-		return none, err
+	trace := fetch.ContextTrace(ctx)
+	o := Opening{opening, func() { k.pool.greeted(w) }}
+	select {
+	case <-w.connect:
+	default:
+		trace.Note("waiting for a session to become free: the server seems to have no more at once")
+		waiting, stop := wire.Within(opening, "no session became free", terms.Limits.Connect, terms.Limits.Reply)
+		defer stop()
+		select {
+		case <-w.connect:
+		case <-waiting.Done():
+			o.Context = waiting // open fails with its cause
+		}
 	}
-	return s, nil
+	s, err = open(o)
+	released, ok, others := k.pool.leave(w, err == nil)
+	switch {
+	case ok && err != nil && ctx.Err() == nil:
+		trace.Note("no greeting: continuing with a session that has become free")
+		return released, true, nil
+	case ok:
+		k.pool.Put(key, released, terms.Limit, terms.Age)
+	}
+	if err != nil && !w.greeted && others > 0 {
+		err = occupied(err, others)
+	}
+	return s, false, err
+}
+
+// occupied returns the error of a connection that got no greeting, while there are other sessions
+// with the server.
+func occupied(err error, others int) error {
+	e, ok := errors.AsType[*fetch.Error](err)
+	if !ok || e.Op != fetch.OpConnect && e.Op != fetch.OpTLS {
+		return err
+	}
+	if e.Kind != fetch.ErrTimeout && e.Kind != fetch.ErrConnectionFailed && !errors.Is(err, syscall.ECONNRESET) {
+		return err
+	}
+	busy := *e
+	busy.Op, busy.Kind = fetch.OpConnect, fetch.ErrBusy
+	busy.Err = fmt.Errorf("%w (sessions of this program with the server: %d; it may have no more at once)", e.Err, others)
+	return &busy
 }
 
 // Release ends an access. It keeps or closes the session.
 func (k *Keeper[K, A, S]) Release(key K, s S, terms Terms) {
 	if terms.Limit < 0 || !s.Reusable() {
 		s.End()
+		k.pool.gone(key)
 		return
 	}
 	s.Rest()

@@ -46,13 +46,13 @@ func TestBegin(t *testing.T) {
 		"reuse disabled":          {terms: Terms{Limit: -1}, calls: []string{"end"}, opened: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var k Keeper[string, string, *served]
+			var k Keeper[server, string, *served]
 			defer k.Close()
 			kept, fresh := &tt.kept, &served{}
 			k.Release("key", kept, tt.terms)
 			opened, retried := false, error(nil)
 			got, err := k.Begin(t.Context(), "key", "me", tt.terms,
-				func() (*served, error) { opened = true; return fresh, nil },
+				func(Opening) (*served, error) { opened = true; return fresh, nil },
 				func(s *served) error {
 					if s == kept && tt.fails {
 						return failed

@@ -12,14 +12,15 @@ import (
 // A Pool holds idle sessions by key. The zero value is an empty Pool. A Pool must
 // not be copied. It runs no goroutine while sessions are idle. All methods may
 // be called concurrently.
-type Pool[K comparable, S io.Closer] struct {
+type Pool[K Key, S io.Closer] struct {
 	mu      sync.Mutex
-	idle    []*entry[K, S] // oldest first
+	idle    []*entry[K, S]         // oldest first
+	lines   map[Server]*line[K, S] // while there are sessions, or accesses that wait for one
 	closed  bool
 	closing sync.WaitGroup // expired sessions being closed
 }
 
-type entry[K comparable, S io.Closer] struct {
+type entry[K Key, S io.Closer] struct {
 	key     K
 	session S
 	timer   *time.Timer
@@ -30,6 +31,11 @@ type entry[K comparable, S io.Closer] struct {
 func (p *Pool[K, S]) Get(key K) (session S, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.get(key)
+}
+
+// get is Get without the lock.
+func (p *Pool[K, S]) get(key K) (session S, ok bool) {
 	for i, e := range slices.Backward(p.idle) {
 		if e.key == key {
 			p.idle = slices.Delete(p.idle, i, i+1)
@@ -46,7 +52,7 @@ const (
 	DefaultAge   = time.Minute
 )
 
-// Put keeps a session for at most age. If the Pool then has more than limit sessions, of any
+// Put gives a session to an access that waits for one, or keeps it for at most age. If the Pool then has more than limit sessions, of any
 // key, the oldest is closed. Zero means DefaultLimit or DefaultAge. If one of them is
 // negative, or after Close, the session is closed at once.
 func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
@@ -54,6 +60,7 @@ func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
 	e := &entry[K, S]{key: key, session: session}
 	for _, old := range p.add(e, limit, age) {
 		_ = old.session.Close() // no access waits for the result
+		p.gone(old.key)
 	}
 }
 
@@ -61,6 +68,16 @@ func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
 func (p *Pool[K, S]) add(e *entry[K, S], limit int, age time.Duration) []*entry[K, S] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if l := p.lines[e.key.Server()]; l != nil {
+		now := time.Now()
+		if w := l.next(now); w != nil {
+			if w.key != e.key {
+				return []*entry[K, S]{e} // its access connects with another login
+			}
+			l.give(w, e.session, now)
+			return nil
+		}
+	}
 	if p.closed || limit <= 0 || age <= 0 {
 		return []*entry[K, S]{e}
 	}
@@ -83,11 +100,19 @@ func (p *Pool[K, S]) expire(e *entry[K, S]) {
 		p.mu.Unlock()
 		return
 	}
+	p.closeAt(i)
+}
+
+// closeAt closes the i-th idle session. It unlocks p.mu.
+func (p *Pool[K, S]) closeAt(i int) {
+	e := p.idle[i]
+	e.timer.Stop()
 	p.idle = slices.Delete(p.idle, i, i+1)
 	p.closing.Add(1)
 	p.mu.Unlock()
 	defer p.closing.Done()
 	_ = e.session.Close()
+	p.gone(e.key)
 }
 
 // Close closes all idle sessions concurrently and waits until they are closed. It may be
@@ -100,7 +125,10 @@ func (p *Pool[K, S]) Close() error {
 	p.mu.Unlock()
 	for _, e := range idle {
 		e.timer.Stop()
-		p.closing.Go(func() { _ = e.session.Close() })
+		p.closing.Go(func() {
+			_ = e.session.Close()
+			p.gone(e.key)
+		})
 	}
 	p.closing.Wait()
 	return nil

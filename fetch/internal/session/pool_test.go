@@ -12,6 +12,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// server and port are keys of sessions, with a server each.
+type server string
+
+func (s server) Server() Server { return Server{Host: string(s)} }
+
+type port int
+
+func (p port) Server() Server { return Server{Port: uint16(p)} }
+
 // fake is a session that records when it is closed.
 type fake struct {
 	name  string
@@ -39,10 +48,10 @@ func (f *fake) Close() error {
 }
 
 func TestGetTakesTheLatestOfItsKey(t *testing.T) {
-	var p Pool[string, *fake]
+	var p Pool[server, *fake]
 	var log ends
 	for _, name := range []string{"a1", "b1", "a2"} {
-		p.Put(name[:1], &fake{name: name, ended: &log}, 9, time.Minute)
+		p.Put(server(name[:1]), &fake{name: name, ended: &log}, 9, time.Minute)
 	}
 	for _, want := range []string{"a2", "a1", ""} {
 		s, ok := p.Get("a")
@@ -56,10 +65,10 @@ func TestGetTakesTheLatestOfItsKey(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	var p Pool[int, *fake]
+	var p Pool[port, *fake]
 	var log ends
 	for i, name := range []string{"first", "second", "third"} {
-		p.Put(i, &fake{name: name, ended: &log}, 2, time.Minute)
+		p.Put(port(i), &fake{name: name, ended: &log}, 2, time.Minute)
 	}
 	if got := log.list(); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("closed %q at the limit, want the oldest", got)
@@ -73,7 +82,7 @@ func TestLimit(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pool[string, *fake]
+		var p Pool[server, *fake]
 		var log ends
 		p.Put("k", &fake{name: "old", ended: &log}, 9, time.Minute)
 		<-time.After(30 * time.Second)
@@ -93,10 +102,10 @@ func TestAge(t *testing.T) {
 
 func TestCloseIsConcurrentAndWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pool[int, *fake]
+		var p Pool[port, *fake]
 		var log ends
 		for i := range 5 {
-			p.Put(i, &fake{name: "idle", ended: &log, slow: 2 * time.Second}, 9, time.Minute)
+			p.Put(port(i), &fake{name: "idle", ended: &log, slow: 2 * time.Second}, 9, time.Minute)
 		}
 		start := time.Now()
 		p.Close()
@@ -114,7 +123,7 @@ func TestCloseIsConcurrentAndWaits(t *testing.T) {
 // TestCloseWaitsForExpiry closes the pool while an expired session is being closed.
 func TestCloseWaitsForExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p Pool[int, *fake]
+		var p Pool[port, *fake]
 		var log ends
 		p.Put(1, &fake{name: "old", ended: &log, slow: 2 * time.Second}, 9, time.Minute)
 		<-time.After(time.Minute + time.Second)
@@ -126,17 +135,17 @@ func TestCloseWaitsForExpiry(t *testing.T) {
 }
 
 func TestConcurrentUse(t *testing.T) {
-	var p Pool[int, *fake]
+	var p Pool[port, *fake]
 	var log ends
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
 			for i := range 200 {
-				s, ok := p.Get(i % 3)
+				s, ok := p.Get(port(i % 3))
 				if !ok {
 					s = &fake{name: "s", ended: &log}
 				}
-				p.Put((i+w)%3, s, 4, time.Millisecond)
+				p.Put(port((i+w)%3), s, 4, time.Millisecond)
 			}
 		})
 	}

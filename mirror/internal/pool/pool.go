@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -145,15 +146,16 @@ func (p *Pool) shrink() bool {
 
 // Crowded reports whether an error means that there are too many connections. FTP and NNTP servers
 // say so by the reply before they close the connection, or in words. inetd closes the connection
-// before the greeting.
+// before the greeting; others reset it. If a server sends no greeting while it has other sessions, the Fetchers of FTP
+// and news say so by ErrBusy of OpConnect without a code.
 func Crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
 		return false
 	}
 	words := strings.ToLower(e.Reply)
-	return e.Kind == fetch.ErrBusy && (e.Code == 421 || e.Code == 400) ||
-		e.Kind == fetch.ErrConnectionFailed && e.Op == fetch.OpConnect ||
+	return e.Kind == fetch.ErrBusy && (e.Code == 421 || e.Code == 400 || e.Code == 0 && e.Op == fetch.OpConnect) ||
+		e.Op == fetch.OpConnect && (e.Kind == fetch.ErrConnectionFailed || errors.Is(err, syscall.ECONNRESET)) ||
 		e.Code >= 400 && (strings.Contains(words, "too many") || strings.Contains(words, "maximum number"))
 }
 

@@ -8,13 +8,15 @@ import (
 )
 
 // SaysTooMany reports whether a reply of an FTP or news server means that there are too many
-// connections.
+// connections, or whether it has sent no greeting while it had other sessions.
 func SaysTooMany(l locator.Locator, e *fetch.Error) bool {
 	wording := strings.ToLower(e.Reply)
 	saysSo := strings.Contains(wording, "too many") || strings.Contains(wording, "maximum") || strings.Contains(wording, "limit")
 	switch {
 	case IsHTTP(l):
 		return false
+	case e.Kind == fetch.ErrBusy && e.Op == fetch.OpConnect && e.Code == 0: // no greeting
+		return true
 	case e.Code == 421: // FTP: "Service not available, closing control connection"
 		return true
 	case IsNews(l):

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -124,6 +125,7 @@ var exitRules = []exitRule{
 	{ops: ops{fetch.OpMirror}, kinds: kinds{fetch.ErrTruncated}, code: Partial}, // --max-delete
 
 	{scheme: "ftp", kinds: kinds{fetch.ErrBusy}, reply: 421, code: Timeout}, // as in curl
+	{ops: ops{fetch.OpConnect}, kinds: kinds{fetch.ErrBusy}, only: late, code: Timeout},
 	{scheme: "ftp", ops: ops{fetch.OpConnect}, reply: refusedReply, code: WeirdReply},
 	{scheme: "ftp", ops: ops{"ACCT"}, reply: refusedReply, code: ACCT},
 	{scheme: "ftp", ops: ops{"AUTH"}, kinds: kinds{fetch.ErrProtocol}, code: WeirdReply},
@@ -222,6 +224,9 @@ func byAlert(f Failure) bool {
 
 func reset(f Failure) bool   { return errors.Is(f.Err, syscall.ECONNRESET) }
 func unheard(f Failure) bool { return f.Unheard && !reset(f) }
+
+// late says that the cause is a time limit.
+func late(f Failure) bool { return errors.Is(f.Err, os.ErrDeadlineExceeded) }
 
 func caused(cause error) func(Failure) bool {
 	return func(f Failure) bool { return errors.Is(f.Err, cause) }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -397,7 +398,8 @@ func tooMany(t *Transfer, err error) bool {
 	if !ok || t.Account.Moved.Load() > 0 {
 		return false
 	}
-	if unheard := known.Kind == fetch.ErrConnectionFailed && t.Account.Facts().Heard == 0; unheard || known.Kind == fetch.ErrUnreachable {
+	broken := known.Kind == fetch.ErrConnectionFailed || errors.Is(err, syscall.ECONNRESET) // perhaps before it was established
+	if unheard := broken && t.Account.Facts().Heard == 0; unheard || known.Kind == fetch.ErrUnreachable {
 		return t.host.served.Load() || unheard && besideOthers(t)
 	}
 	return client.SaysTooMany(t.Locator, known) // for HTTP see crowds

@@ -78,7 +78,7 @@ func (r *Result) Transient(err error) bool {
 		return false
 	case known.Kind == fetch.ErrTruncated && known.Code/100 == 2:
 		return false // the FTP server reports success
-	case known.Kind == fetch.ErrTimeout, known.Kind == fetch.ErrTruncated, known.Kind == fetch.ErrConnectionFailed:
+	case known.Kind == fetch.ErrTimeout, known.Kind == fetch.ErrTruncated, known.Kind == fetch.ErrConnectionFailed, known.Kind == fetch.ErrBusy && known.Code == 0:
 		return true
 	case known.Kind == fetch.ErrUnreachable && known.Code != 425: // FTP: no data connection, as yet
 		return r.Op.Retry.Refused
