@@ -27,8 +27,9 @@ const (
 	Least = 1 << 20
 
 	saveEvery = 5 * time.Second
-	headway   = 64 << 10  // what the first of the connections that break off may cost: see fetch
-	copySize  = 128 << 10 // bytes of a buffer
+	patience  = time.Second // see follow
+	headway   = 64 << 10    // what the first of the connections that break off may cost: see fetch
+	copySize  = 128 << 10   // bytes of a buffer
 )
 
 // ErrChanged means that the document on the server is not the one that was started.
@@ -182,9 +183,11 @@ func (f *filling) changed() error {
 
 // A segment is a piece of the document that one connection fetches.
 type segment struct {
-	at       atomic.Int64 // the first byte that is not in the file
-	end      int64        // after its last byte
-	answered bool         // the server has responded to the request for it
+	at       atomic.Int64            // the first byte that is not in the file
+	end      int64                   // after its last byte
+	answered bool                    // the server has responded to the request for it
+	asked    time.Time               // when that was sent; zero before
+	cancel   context.CancelCauseFunc // ends it
 }
 
 // reach records that the bytes before pos are in the file.
@@ -262,8 +265,12 @@ func (f *filling) start(i int) *segment {
 	return s
 }
 
+// errSilent means that a connection has been given up, because another one had reached its segment.
+var errSilent = errors.New("no response, while another connection received the document")
+
 // follow exchanges a complete segment for the next one, if that has no connection. It
-// waits if the request for the next one has no response yet, as that may be a refusal.
+// waits if the request for the next one has no response yet, as that may be a refusal. If it has
+// none after a second, it is canceled: some servers send nothing before this connection ends.
 func (f *filling) follow(s *segment) *segment {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -273,20 +280,36 @@ func (f *filling) follow(s *segment) *segment {
 			f.busy--
 			return f.start(i)
 		}
-		if i := slices.IndexFunc(f.segments, behind); i < 0 || f.segments[i].answered {
+		i := slices.IndexFunc(f.segments, behind)
+		if i < 0 || f.segments[i].answered {
 			return nil
+		}
+		if next, asked := f.segments[i], f.segments[i].asked; !asked.IsZero() {
+			left := patience - time.Since(asked)
+			defer time.AfterFunc(left, func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if next.asked == asked && !next.answered {
+					next.cancel(errSilent)
+				}
+			}).Stop()
 		}
 		f.free.Wait()
 	}
 	return nil
 }
 
-// answer records that the server has responded to the request for a segment.
-func (f *filling) answer(s *segment) {
+// answer records that the server has responded to the request for a segment. It fails if the
+// request has been canceled.
+func (f *filling) answer(ctx context.Context, s *segment) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s.answered = true
 	f.free.Broadcast()
+	return nil
 }
 
 // release releases a segment. If it is incomplete, another connection fetches the rest.
@@ -294,7 +317,10 @@ func (f *filling) release(s *segment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.busy--
-	if s.answered = false; s.at.Load() < s.end {
+	if s.cancel != nil {
+		s.cancel(nil)
+	}
+	if s.answered, s.asked = false, (time.Time{}); s.at.Load() < s.end {
 		f.waiting = slices.Insert(f.waiting, 0, s)
 	}
 	f.free.Broadcast()
@@ -379,11 +405,24 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 	return s, nil
 }
 
+// silence returns err, or, if follow has canceled the request, the error that says so.
+func silence(ctx context.Context, req *fetch.Request, err error) error {
+	if context.Cause(ctx) == errSilent {
+		return fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrBusy, errSilent)
+	}
+	return err
+}
+
 // ask requests the rest of a segment.
 func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) {
 	from := s.at.Load()
 	req, _ := f.record.Edition.Rest(f.Request, from)
 	req.Length, req.Lead = s.end-from, resume.LeadOf(req)
+	f.mu.Lock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.asked, s.cancel = time.Now(), cancel
+	f.free.Broadcast()
+	f.mu.Unlock()
 	// The bytes of this call of the hook may not be in the file yet; those of the calls
 	// before it are.
 	told := from
@@ -392,7 +431,7 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 		told += n
 	}}), req)
 	if err != nil {
-		return nil, err
+		return nil, silence(ctx, req, err)
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && info.StatusCode/100 != 2 {
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
@@ -401,11 +440,13 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 	} else {
 		err = f.checkLead(req, res)
 	}
+	if err == nil {
+		err = f.answer(ctx, s)
+	}
 	if err != nil {
 		_ = res.Close()
-		return nil, err
+		return nil, silence(ctx, req, err)
 	}
-	f.answer(s)
 	return res, nil
 }
 

@@ -47,9 +47,9 @@ type world struct {
 	options any
 }
 
-func worlds(t *testing.T, data []byte) map[string]*world {
+func worlds(t *testing.T, data []byte, configure ...func(*ftptest.Server)) map[string]*world {
 	files := fstest.MapFS{"big": {Data: data, ModTime: then}}
-	byFTP := ftptest.New(t, func(s *ftptest.Server) { s.Content = files })
+	byFTP := ftptest.New(t, append(configure, func(s *ftptest.Server) { s.Content = files })...)
 	byHTTP := webtest.New(t, func(s *webtest.Server) { s.Content = files })
 	ftpFetcher, httpFetcher := new(ftp.Fetcher), &fetchhttp.Fetcher{Retries: -1}
 	t.Cleanup(func() {
@@ -151,6 +151,31 @@ func TestSegments(t *testing.T) {
 				}
 				checkFile(t, path, data)
 			})
+		}
+	}
+}
+
+// A server that has one client at a time sends no greeting on the other connections: the first one
+// fetches their segments.
+func TestOneClient(t *testing.T) {
+	data := content(300_007, 8)
+	w := worlds(t, data, func(s *ftptest.Server) { s.OneClient = true })["ftp"]
+	for _, n := range []int{2, 4, 8} {
+		j := w.job(n)
+		var remarks atomic.Int32
+		j.Remark = func(text string) {
+			if !strings.Contains(text, "no response, while another connection received the document") {
+				t.Error(text)
+			}
+			remarks.Add(1)
+		}
+		path := partPath(t)
+		if err := run(t.Context(), path, j); err != nil {
+			t.Fatal(err)
+		}
+		checkFile(t, path, data)
+		if remarks.Load() != int32(n-1) {
+			t.Errorf("%d connections: %d remarks", n, remarks.Load())
 		}
 	}
 }
