@@ -163,3 +163,46 @@ func fileSize(path string) int64 {
 	}
 	return info.Size()
 }
+
+// TestOneClient has servers with one client at a time: tcpsvd leaves the next one in the queue of the
+// system, without a greeting, and vsftpd refuses it. All files come, by each of the ways that use several
+// connections.
+func TestOneClient(t *testing.T) {
+	program := buildCommand(t)
+	for name, setting := range map[string][]string{"inetutils-ftpd": {"-c", "1"}, "vsftpd": {"max_clients=1"}} {
+		srv := startDaemon(t, name, setting...)
+		want := make(map[string]string)
+		for i := range 20 {
+			file := fmt.Sprintf("%d/%d", i%3, i)
+			want[file] = string(randomOctets(10 << 10))
+			makeDir(t, filepath.Join(srv.root, "many", fmt.Sprint(i%3)), 0o755)
+			writeFile(t, filepath.Join(srv.root, "many", file), want[file])
+		}
+		want["big"] = string(randomOctets(8 << 20))
+		writeFile(t, filepath.Join(srv.root, "many/big"), want["big"])
+		url := "ftp://" + srv.addr + "/many/"
+		for way, tt := range map[string]struct {
+			args  []string
+			files string // those that come have a name that begins so
+		}{
+			"mirror":   {[]string{"mirror", "-q", "--connections", "8", url, "DIR"}, ""},
+			"-Z":       {[]string{"-qsSZ", "--output-dir", "DIR", "-o", "0/#1", "--create-dirs", url + "0/[0-18:3]"}, "0/"},
+			"segments": {[]string{"-qsS", "--segments", "4", "-o", "DIR/big", url + "big"}, "big"},
+		} {
+			dir := t.TempDir()
+			var args []string
+			for _, arg := range tt.args {
+				args = append(args, strings.Replace(arg, "DIR", dir, 1))
+			}
+			if out, code := runTool(t, program, args...); code != 0 {
+				t.Errorf("%s, %s: exit code %d, %s", name, way, code, out)
+			}
+			for file, data := range want {
+				got, err := os.ReadFile(filepath.Join(dir, file))
+				if strings.HasPrefix(file, tt.files) && (err != nil || string(got) != data) {
+					t.Errorf("%s, %s: %s has %d bytes, %v", name, way, file, len(got), err)
+				}
+			}
+		}
+	}
+}

@@ -183,5 +183,6 @@ func startInetutils(tb testing.TB, s *Server) {
 	tb.Helper()
 	asRoot(tb, "inetutils-ftpd")
 	host, port, _ := net.SplitHostPort(s.Addr)
-	s.run(tb, program(tb, "tcpsvd"), "-c", "100", "-h", host, port, program(tb, "inetutils-ftpd"))
+	args := append([]string{"-c", "100", "-h"}, s.Settings...)
+	s.run(tb, program(tb, "tcpsvd"), append(args, host, port, program(tb, "inetutils-ftpd"))...)
 }

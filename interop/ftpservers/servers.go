@@ -81,7 +81,8 @@ type Server struct {
 	TLS Ability
 	// PEM is a file with the certificate and its key.
 	PEM string
-	// Settings are lines that are added to the configuration of vsftpd and proftpd.
+	// Settings are lines that are added to the configuration of vsftpd and proftpd. For inetutils-ftpd,
+	// they are options of tcpsvd, which runs it.
 	Settings []string
 
 	dir     string                   // of its configuration
