@@ -132,6 +132,9 @@ func (l *lister) end() {
 	if l.merge != nil && l.info.Unread > 0 {
 		if rest, ok := l.merged(); ok {
 			l.names, l.lines, l.info.Unread, l.unread = rest, nil, 0, ""
+		} else if err := l.ctx.Err(); err != nil {
+			l.fails(err)
+			return
 		}
 	}
 	for _, line := range l.lines {

@@ -320,3 +320,27 @@ func TestUncertainKinds(t *testing.T) {
 		t.Errorf("%q", commands)
 	}
 }
+
+// TestNamesCanceled tests a context that ends during NLST: that is the error.
+func TestNamesCanceled(t *testing.T) {
+	srv := start(t, strangely)
+	srv.On("NLST", 1, testserver.Silence())
+	f := new(Fetcher)
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ctx = fetch.WithTrace(ctx, &fetch.Trace{Sent: func(line []byte) {
+		if strings.HasPrefix(string(line), "NLST") {
+			cancel()
+		}
+	}})
+	res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/pub/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	for _, err := range res.Items {
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+}
