@@ -170,7 +170,10 @@ func (h *hostile) session(ctx context.Context, c net.Conn) {
 func (h *hostile) transfer(ctx context.Context, c net.Conn, l net.Listener, verb string, offset int) (ended bool) {
 	first := h.first[verb]
 	say(c, first, "150 here\r\n")
-	last := first[strings.LastIndex(strings.TrimSpace(first), "\n")+1:]
+	last := first
+	if len(first) > 3 && first[3] == '-' {
+		last = first[strings.LastIndex(strings.TrimSpace(first), "\n")+1:]
+	}
 	if l == nil || strings.HasPrefix(last, "5") || strings.HasPrefix(last, "4") {
 		return false
 	}
