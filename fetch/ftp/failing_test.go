@@ -67,7 +67,8 @@ func atOnce(t *testing.T, name string, err error, took time.Duration, verb fetch
 	if strings.Contains(fmt.Sprint(err), "closed network connection") {
 		t.Errorf("%s: the error states what the client has done: %v", name, err)
 	}
-	if took > 2*lookInterval+100*time.Millisecond { // the rest is for what may come under TLS after the handshake
+	const more = 100 * time.Millisecond // under TLS something may come after the handshake
+	if took > 2*lookInterval+more {
 		t.Errorf("%s: it took %v after the reply", name, took)
 	}
 }

@@ -108,9 +108,9 @@ func (e *Entry) set(keyword string, s *scanner) {
 }
 
 // Find returns the first entry for host and reports whether there is one. Host names are compared
-// without regard to case, and to the form of names beyond ASCII. If login is not empty, the entry must have the same login, or a password
-// and no login: then the password is for every login. "default" matches every host, so that entries
-// after it are not found.
+// without regard to case, and to the form of names beyond ASCII. If login is not empty, the entry
+// must have the same login, or a password and no login: then the password is for every login.
+// "default" matches every host, so that entries after it are not found.
 func (f File) Find(host, login string) (Entry, bool) {
 	for _, e := range f {
 		if e.Machine != "" && !idn.Same(e.Machine, host) {

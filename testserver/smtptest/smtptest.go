@@ -20,8 +20,8 @@ import (
 )
 
 // Server is a mail server of RFC 5321 that keeps the messages it receives. It has the extensions
-// SIZE, 8BITMIME, SMTPUTF8 (RFC 6531) and STARTTLS (RFC 3207), with a certificate that it creates itself. The transcript
-// shows what goes over TLS decrypted.
+// SIZE, 8BITMIME, SMTPUTF8 (RFC 6531) and STARTTLS (RFC 3207), with a certificate that it creates
+// itself. The transcript shows what goes over TLS decrypted.
 type Server struct {
 	testserver.Server `json:"-"`
 

@@ -52,9 +52,9 @@ const (
 	DefaultAge   = time.Minute
 )
 
-// Put gives a session to an access that waits for one, or keeps it for at most age. If the Pool then has more than limit sessions, of any
-// key, the oldest is closed. Zero means DefaultLimit or DefaultAge. If one of them is
-// negative, or after Close, the session is closed at once.
+// Put gives a session to an access that waits for one, or keeps it for at most age. If the Pool then
+// has more than limit sessions, of any key, the oldest is closed. Zero means DefaultLimit or
+// DefaultAge. If one of them is negative, or after Close, the session is closed at once.
 func (p *Pool[K, S]) Put(key K, session S, limit int, age time.Duration) {
 	limit, age = cmp.Or(limit, DefaultLimit), cmp.Or(age, DefaultAge)
 	e := &entry[K, S]{key: key, session: session}

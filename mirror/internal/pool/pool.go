@@ -146,8 +146,8 @@ func (p *Pool) shrink() bool {
 
 // Crowded reports whether an error means that there are too many connections. FTP and NNTP servers
 // say so by the reply before they close the connection, or in words. inetd closes the connection
-// before the greeting; others reset it. If a server sends no greeting while it has other sessions, the Fetchers of FTP
-// and news say so by ErrBusy of OpConnect without a code.
+// before the greeting; others reset it. If a server sends no greeting while it has other sessions,
+// the Fetchers of FTP and news say so by ErrBusy of OpConnect without a code.
 func Crowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
