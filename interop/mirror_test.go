@@ -67,7 +67,7 @@ func (c *copier) run(t *testing.T, want mirror.Summary, command string, times in
 // after a change of daylight saving time. Nothing is transferred again, in either direction. The test
 // is not parallel, because the zone is that of its environment.
 func TestMirrorDaylight(t *testing.T) {
-	for _, name := range []string{"inetutils-ftpd", "vsftpd"} {
+	for name, settings := range map[string][]string{"inetutils-ftpd": nil, "vsftpd": {"use_localtime=YES"}} {
 		root := filepath.Join(serverDir(t), "root")
 		makeDir(t, filepath.Join(root, "htdocs"), 0o755)
 		site := diskSite(filepath.Join(root, "pub"))
@@ -96,7 +96,7 @@ func TestMirrorDaylight(t *testing.T) {
 		for n, zone := range []string{"AAA7", "AAA8", "AAA7", "AAA7"} {
 			t.Run(fmt.Sprint(name, n), func(t *testing.T) {
 				t.Setenv("TZ", zone)
-				ftpservers.Named(t, name).Start(t, &ftpservers.Server{Root: root, Addr: addr, Settings: []string{"use_localtime=YES"}})
+				ftpservers.Named(t, name).Start(t, &ftpservers.Server{Root: root, Addr: addr, Settings: settings})
 				r := new(fetch1738.Resolver)
 				defer r.Close()
 				down.Fetcher, up.Fetcher = r, r

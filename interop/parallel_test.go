@@ -165,8 +165,8 @@ func fileSize(path string) int64 {
 }
 
 // TestOneClient has servers with one client at a time: tcpsvd leaves the next one in the queue of the
-// system, without a greeting, and vsftpd refuses it. All files come, by each of the ways that use several
-// connections.
+// system, without a greeting, and vsftpd refuses it, also while the session before is still ending. All
+// files come, by each of the ways that use several connections.
 func TestOneClient(t *testing.T) {
 	program := buildCommand(t)
 	for name, setting := range map[string][]string{"inetutils-ftpd": {"-c", "1"}, "vsftpd": {"max_clients=1"}} {
@@ -186,8 +186,8 @@ func TestOneClient(t *testing.T) {
 			files string // those that come have a name that begins so
 		}{
 			"mirror":   {[]string{"mirror", "-q", "--connections", "8", url, "DIR"}, ""},
-			"-Z":       {[]string{"-qsSZ", "--output-dir", "DIR", "-o", "0/#1", "--create-dirs", url + "0/[0-18:3]"}, "0/"},
-			"segments": {[]string{"-qsS", "--segments", "4", "-o", "DIR/big", url + "big"}, "big"},
+			"-Z":       {[]string{"-qsSZ", "--retry", "5", "--output-dir", "DIR", "-o", "0/#1", "--create-dirs", url + "0/[0-18:3]"}, "0/"},
+			"segments": {[]string{"-qsS", "--retry", "5", "--segments", "4", "-o", "DIR/big", url + "big"}, "big"},
 		} {
 			dir := t.TempDir()
 			var args []string

@@ -133,7 +133,7 @@ func (s *session) begin() error {
 	d := s.data
 	if s.later != 0 {
 		if err := s.connectLater(); err != nil {
-			return err
+			return s.ctl.Fail(err)
 		}
 	}
 	if c := d.pending; c != nil {

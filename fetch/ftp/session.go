@@ -511,16 +511,19 @@ func (s *session) commandSent() error {
 	case s.ctl.Waiting():
 		return nil
 	}
-	return s.connectLater()
+	if err := s.connectLater(); err != nil && fetch.KindOf(err) != fetch.ErrUnreachable {
+		return s.ctl.Fail(err)
+	} // else the server may have closed the port, because it refuses the command: its reply comes first
+	return nil
 }
 
 // connectLater connects to the port of an upload whose command has been sent.
 func (s *session) connectLater() error {
 	conn, err := s.dialData(s.later)
-	if s.later = 0; err != nil {
-		return s.ctl.Fail(err)
+	if err != nil {
+		return err
 	}
-	s.data.raw = conn
+	s.later, s.data.raw = 0, conn
 	s.startPending()
 	return nil
 }

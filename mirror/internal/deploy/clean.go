@@ -331,6 +331,6 @@ func (r *run) removeParts(ctx context.Context) {
 			r.record(rec)
 			continue
 		}
-		r.note("a temporary file could not be deleted: %v; the next run tries again", cmp.Or(err, edits[0].Err))
+		r.fail(ctx, path.Join(path.Dir(rec.File), rec.Part), false, fmt.Errorf("a temporary file could not be deleted; the next run tries again: %w", cmp.Or(err, edits[0].Err)))
 	}
 }
