@@ -189,10 +189,14 @@ func (p *Pool[K, S]) recheck(w *waiter[K, S]) {
 	p.closeAt(i)
 }
 
-// greeted records that the greeting has come on the connection of w.
+// greeted records that the greeting has come on the connection of w. A session for which another
+// connection was needed, because the first login was refused, counts once.
 func (p *Pool[K, S]) greeted(w *waiter[K, S]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if w.greeted {
+		return
+	}
 	at, now := w.key.Server(), time.Now()
 	l := p.line(at)
 	l.remove(w)

@@ -347,3 +347,22 @@ func TestBoth(t *testing.T) {
 		}
 	})
 }
+
+// TestSecondGreeting has a session for which two connections were needed, because the login of the
+// first was refused. It counts once.
+func TestSecondGreeting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, k := newFew(1, nil), new(keeper)
+		g, err := k.Begin(t.Context(), "me", job{}, Terms{}, func(o Opening) (*guest, error) {
+			o.Greeted()
+			return f.open(t.Context(), o)
+		}, func(*guest) error { return nil }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Release("me", g, Terms{Limit: -1})
+		if len(k.pool.lines) != 0 {
+			t.Errorf("%d sessions after the end", k.pool.lines[login("me").Server()].open)
+		}
+	})
+}
