@@ -131,3 +131,35 @@ func TestOneClientWaiting(t *testing.T) {
 		}
 	})
 }
+
+// TestOneClientCloses has a server with one client at a time, which is known, that closes the connection
+// after a transfer. What follows goes over another one at once: the session that has ended does not
+// count.
+func TestOneClientCloses(t *testing.T) {
+	oneClient(t, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+		file := parse(t, srv.URL+"/a/b/c.txt")
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := read(t.Context(), f, &fetch.Request{Locator: file}); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(2 * time.Second)
+		io.Copy(io.Discard, res.Body)
+		res.Close()
+		wg.Wait()
+		closesAfterTransfers(srv)
+		began := time.Now()
+		got, err := read(t.Context(), f, &fetch.Request{Locator: file, Offset: 2, Options: &Options{ModTime: true}})
+		if want := string(tree()["a/b/c.txt"].Data)[2:]; err != nil || got != want {
+			t.Errorf("%q, %v", got, err)
+		}
+		if took := time.Since(began); took > time.Second || logins(srv) != 2 {
+			t.Errorf("%d logins, %v", logins(srv), took)
+		}
+	})
+}

@@ -65,12 +65,12 @@ func afterwards(b *body, do func() error) error {
 	if err == nil || !isClosed(b.s.ctl.Err) || b.restart == nil || b.a.opt.quotes() {
 		return err
 	}
+	free := b.free
+	b.release() // first: the server may have one session at a time
 	s, _, failed := b.restart(b.a.after())
 	if failed != nil {
 		return err
 	}
-	free := b.free
-	b.release()
 	s.access, b.s, b.free = b.a, s, free
 	return do()
 }
