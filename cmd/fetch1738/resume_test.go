@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,4 +99,37 @@ func tryAgain(t *testing.T, url string, pipe bool) (got string, code int, said s
 		t.Errorf("%v: %s", err, complaints.String())
 	}
 	return string(b), code, complaints.String()
+}
+
+// TestAppendOnce has an FTP server that refuses to append a file, or fails after it has stored some or
+// all of it. What may be stored is not sent again.
+func TestAppendOnce(t *testing.T) {
+	const text = "0123456789"
+	for name, tc := range map[string]struct {
+		arm  func(*ftptest.Server)
+		code int
+	}{
+		"refused": {func(srv *ftptest.Server) { srv.On("APPE", 1, testserver.Reply("450 busy")) }, exit.OK},
+		"failed":  {func(srv *ftptest.Server) { srv.On("END", 1, testserver.Reply("451 no")) }, exit.Partial},
+		"broken":  {func(srv *ftptest.Server) { srv.On("END", 1, testserver.Close()) }, exit.Receive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{} })
+			tc.arm(srv)
+			file := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var complaints bytes.Buffer
+			args := []string{"-q", "--retry", "2", "--retry-delay", "0.001", "-a", "-T", file, srv.URL + "/log"}
+			code := run(t.Context(), args, stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &complaints})
+			got, err := fs.ReadFile(srv.Files(), "log")
+			if string(got) != text || err != nil || code != tc.code {
+				t.Errorf("%q, %v, exit code %d, %s", got, err, code, &complaints)
+			}
+			if says := strings.Contains(complaints.String(), "no retry: part of the document has already been written"); says == (code == exit.OK) {
+				t.Error(&complaints)
+			}
+		})
+	}
 }

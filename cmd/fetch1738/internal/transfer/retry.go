@@ -29,7 +29,7 @@ func waitToRetry(ctx context.Context, t *Transfer, try int, err error) bool {
 	if t.retryAfter = 0; !inTime {
 		return false
 	}
-	if !t.canResume() && !t.Sink.Rewind() {
+	if !t.canResume() && !t.Sink.Rewind() || hasAppended(t) {
 		t.Warn("no retry: part of the document has already been written")
 		return false
 	}
@@ -52,6 +52,11 @@ func mayRepeat(t *Transfer, after time.Duration) bool {
 
 // readOnce reports whether the upload cannot be read again.
 func readOnce(t *Transfer) bool { return t.Upload && stdio.IsStdin(t.Source) }
+
+// hasAppended reports whether the server may have appended a part of the upload to its file.
+func hasAppended(t *Transfer) bool {
+	return t.Upload && t.Op.Ask.Append && t.Account.Moved.Load() > 0 && !client.IsHTTP(t.Locator) && t.Resolver.Can(t.Locator.Scheme()).Replace
+}
 
 // Wait returns the wait after the n-th attempt, from 0, which is at least atLeast, and
 // whether it ends within --retry-max-time.
