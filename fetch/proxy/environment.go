@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 // FromEnvironment returns the proxy that the environment names for connections of a scheme to a
@@ -77,9 +79,17 @@ func holdsAddr(entry string, addr netip.Addr) bool {
 }
 
 // holdsHost reports whether an entry is a host's name or that of a domain it is in. A dot at its
-// start, or at the end of either, means nothing.
+// start, or at the end of either, means nothing, nor does the form of a name beyond ASCII.
 func holdsHost(entry, host string) bool {
-	entry = strings.ToLower(strings.TrimPrefix(strings.TrimSuffix(entry, "."), "."))
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	entry, host = unified(strings.TrimPrefix(entry, ".")), unified(host)
 	return entry != "" && (entry == host || strings.HasSuffix(host, "."+entry))
+}
+
+// unified returns a name as it is compared.
+func unified(name string) string {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if ascii, err := idn.ASCII(name); err == nil {
+		return ascii
+	}
+	return name
 }

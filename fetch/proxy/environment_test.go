@@ -25,6 +25,9 @@ func TestListed(t *testing.T) {
 		// An entry without a zone holds the address in every zone.
 		{"fe80::/10", "fe80::1%eth0", true}, {"[fe80::1]", "fe80::1%eth0", true}, {"fe80::1%eth0", "fe80::1%eth0", true},
 		{"fe80::1%eth1", "fe80::1%eth0", false}, {"fe80::1%eth0", "fe80::1", false},
+		// A name beyond ASCII is one name in both forms.
+		{"münchen.example", "xn--mnchen-3ya.example", true}, {".MÜNCHEN.example.", "ftp.xn--mnchen-3ya.example", true},
+		{"xn--mnchen-3ya.example", "münchen.example.", true}, {"münchen.example", "munchen.example", false},
 	} {
 		if got := Listed(c.list, c.host); got != c.want {
 			t.Errorf("Listed(%q, %q): %v", c.list, c.host, got)
