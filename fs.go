@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -100,6 +101,10 @@ func FS(ctx context.Context, r *Resolver, url string) (*FileSystem, error) {
 func newFS(ctx context.Context, r *Resolver, root place) (*FileSystem, error) {
 	refuse := func(why string) (*FileSystem, error) {
 		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrUnsupported, errors.New(why))
+	}
+	var err error
+	if root.loc, err = idn.Locator(root.loc); err != nil { // as in the Locators of items
+		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrBadURL, err)
 	}
 	flat := false
 	switch l := root.loc.(type) {

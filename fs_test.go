@@ -1,10 +1,12 @@
 package fetch1738_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,6 +36,27 @@ func tree() fstest.MapFS {
 		"pub/empty.txt":      {Data: []byte{}, ModTime: written},
 		"pub/deep/er/a.html": {Data: []byte("<p>{{.}}</p>\n"), ModTime: written},
 		"pub/deep/100%.txt":  {Data: []byte("all\n"), ModTime: written},
+	}
+}
+
+// The entries of a server with a name beyond ASCII have that name in ASCII.
+func TestFSHostBeyondASCII(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	r := &fetch1738.Resolver{Env: fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, _ := net.SplitHostPort(address)
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	}}}
+	defer r.Close()
+	fsys, err := fetch1738.FS(t.Context(), r, strings.Replace(srv.URL, "127.0.0.1", "münchen.example", 1)+"/pub/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := fs.ReadDir(fsys, ".")
+	if err != nil || len(entries) != 3 {
+		t.Errorf("the entries are %v, %v", entries, err)
+	}
+	if _, err := fetch1738.FS(t.Context(), r, "ftp://ä_b.example/"); fetch.KindOf(err) != fetch.ErrBadURL {
+		t.Error(err)
 	}
 }
 
