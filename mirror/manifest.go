@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/idn"
 )
 
 const (
@@ -136,6 +137,7 @@ func decode(text []byte) (rec Record, ok bool) {
 	if rec, ok = decodePlain(text); !ok {
 		rec = Record{}
 		ok = json.Unmarshal(text, &rec) == nil
+		rec.URL = idn.URL(rec.URL) // as in the URLs of items
 		if rec.Octets != nil {
 			rec.File, rec.Octets = string(rec.Octets), nil
 		}

@@ -956,4 +956,12 @@ func TestHostBeyondASCII(t *testing.T) {
 	}
 	ran(t, m, mirror.Summary{New: 2})
 	ran(t, m, mirror.Summary{Unchanged: 2})
+
+	// Earlier versions have copied it with the name as it was given.
+	manifest, err := os.ReadFile(filepath.Join(m.Dir, mirror.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, m.Dir, map[string]string{mirror.ManifestFile: strings.ReplaceAll(string(manifest), "xn--mnchen-3ya", "münchen")})
+	ran(t, m, mirror.Summary{Unchanged: 2})
 }
