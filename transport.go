@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -169,7 +170,7 @@ func provenance(req *http.Request) fetch.Provenance {
 	}
 	if by := req.Response.Request; by != nil && by.URL != nil {
 		parser := locator.Parser{Tolerate: locator.TolerateUsual}
-		if ref, err := parser.Parse(by.URL.String()); err == nil {
+		if ref, err := parser.Parse(idn.URL(by.URL.String())); err == nil {
 			from.By = ref.Locator
 		}
 	}
@@ -204,7 +205,7 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 
 // request reads the URL of a request.
 func (t *Transport) request(ctx context.Context, req *http.Request) (*fetch.Request, error) {
-	asked, err := t.resolver().Request(ctx, req.URL.String())
+	asked, err := t.resolver().Request(ctx, idn.URL(req.URL.String()))
 	if err != nil {
 		return nil, err
 	}

@@ -142,6 +142,32 @@ func TestTransportFTP(t *testing.T) {
 }
 
 // Errors are those of package fetch, or statuses where that is asked for.
+// Package net/url encodes a host beyond ASCII, which no URL of RFC 1738 may have so.
+func TestTransportHostBeyondASCII(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	r := &fetch1738.Resolver{Env: fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		_, port, _ := net.SplitHostPort(address)
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+	}}}
+	defer r.Close()
+	client := &http.Client{Transport: &fetch1738.Transport{Resolver: r}}
+	for _, host := range []string{"münchen.example", "m%C3%BCnchen.example", "xn--mnchen-3ya.example"} {
+		res, err := client.Get(strings.Replace(srv.URL, "127.0.0.1", host, 1) + "/pub/motd.txt")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(text) != "hello\n" || err != nil {
+			t.Errorf("%s: %q, %v", host, text, err)
+		}
+	}
+	if _, err := client.Get("ftp://ä_b.example/"); fetch.KindOf(err) != fetch.ErrBadURL {
+		t.Error(err)
+	}
+}
+
 func TestTransportErrors(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = content()

@@ -67,7 +67,8 @@ func Same(a, b string) bool {
 }
 
 // URL returns the text of a URL with its host in ASCII. Archives have a host in either form, and also
-// percent-encoded. A text with another host is returned as it is, also if IDNA does not permit it.
+// percent-encoded, as package net/url writes it. A text with another host is returned as it is, also
+// if IDNA does not permit it.
 func URL(text string) string {
 	scheme, rest, ok := strings.Cut(text, "://")
 	end := strings.IndexAny(rest+"/", "/?#\\")
