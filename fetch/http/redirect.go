@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/internal/relative"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -117,8 +118,8 @@ func (c *call) destination(a *answer) (locator.Locator, error) {
 }
 
 // ResolveLocation returns what a Location field in a response for base means, without a login. As in
-// other clients, a "%" without two digits and bytes that no URL may contain are encoded, and the
-// segments "." and ".." of an http URL are removed.
+// other clients, a "%" without two digits and bytes that no URL may contain are encoded, the segments
+// "." and ".." of an http URL are removed, and a host beyond ASCII, also percent-encoded, is in ASCII.
 func ResolveLocation(base *locator.HTTP, text string) (locator.Locator, error) {
 	if path, search, ok := strings.Cut(text, "?"); ok {
 		text = path + "?" + strings.ReplaceAll(search, " ", "+") // as curl
@@ -128,7 +129,7 @@ func ResolveLocation(base *locator.HTTP, text string) (locator.Locator, error) {
 	if scheme, rest, ok := strings.Cut(text, "://"); ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		from.Secure, text = len(scheme) == len("https"), "//"+rest // Resolve removes its dots
 	}
-	ref, err := lenient.Parse(relative.Resolve(&from, text))
+	ref, err := lenient.Parse(idn.URL(relative.Resolve(&from, text)))
 	if err != nil {
 		return nil, fmt.Errorf("bad Location: %w", err)
 	}

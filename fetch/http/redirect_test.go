@@ -146,6 +146,7 @@ func TestLocations(t *testing.T) {
 		"12:30.html": "http://a.example/d/12:30.html", "local_file:///etc/passwd": "http://a.example/d/local_file:///etc/passwd", "./a:b": "http://a.example/d/a:b",
 		"/a\\b^c`{d}\"<>": "http://a.example/a%5Cb%5Ec%60%7Bd%7D%22%3C%3E", "/a%2fb c": "http://a.example/a%2fb%20c", "/caf\xc3\xa9%2F": "http://a.example/caf%C3%A9%2F",
 		"http://b.example/x/..?a%": "http://b.example/?a%25", "https://b.example?y": "https://b.example/?y", "#f": "http://a.example/d/e?q",
+		"http://m\xc3\xbcnchen.example/x": "http://xn--mnchen-3ya.example/x", "//m%C3%BCnchen.example:8080": "http://xn--mnchen-3ya.example:8080",
 		long: "http://a.example" + long, "http://b.example" + long: "http://b.example" + long,
 	} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": {location}}}}
@@ -156,7 +157,7 @@ func TestLocations(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]string{nil, {""}, {" \t"}, {"/a", "/b"}, {"http://"}, {"http://h%00/"}, {"http://b.example:99999/"}, {"http://0x7f.1/"},
-		{"http://b.example\\@a.example/"}, {strings.Repeat("x", 70<<10)}, {"\x01"}, {"http://a\x00b/"}, {"http://[::1%25.example.com]/"}} {
+		{"http://b.example\\@a.example/"}, {strings.Repeat("x", 70<<10)}, {"\x01"}, {"http://a\x00b/"}, {"http://[::1%25.example.com]/"}, {"http://\xc3\xa4%2Fb.example/"}, {"http://m%FCnchen.example/"}} {
 		a := &answer{resp: &http.Response{Header: http.Header{"Location": bad}}}
 		c := &call{hop: hop{locator: parse(t, "http://a.example/").(*locator.HTTP)}}
 		if to, err := c.destination(a); err == nil {
