@@ -155,7 +155,7 @@ var large = map[string]struct {
 	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
 	"fetch/ftp":       {6800, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
-	"fetch/http":      {3500, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
+	"fetch/http":      {3520, "redirects, logins, ranges and repeats change one call, and net/http can be observed from inside only"},
 	"gateway":         {7900, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
 	"mirror":          {3800, "listing, comparing and fetching change one run; the manifest is part of the API"},

@@ -66,11 +66,12 @@ func TestModuleGraph(t *testing.T) {
 }
 
 // TestProgramSize limits the size of programs that copy a document to the standard output, relative
-// to the one with net/http. docs/decisions.md says what the difference consists of.
+// to the one with net/http. docs/decisions.md says what the difference consists of, and why the first
+// ratio is not smaller.
 func TestProgramSize(t *testing.T) {
 	onlyInCI(t)
 	base := float64(programSize(t, "nethttp.go"))
-	for program, most := range map[string]float64{"resolver.go": 1.43, "ftp.go": 1} {
+	for program, most := range map[string]float64{"resolver.go": 1.50, "ftp.go": 1} {
 		if ratio := float64(programSize(t, program)) / base; ratio > most {
 			t.Errorf("testdata/hello/%s is %.3f times as large as nethttp.go, at most %.2f is allowed", program, ratio, most)
 		} else {

@@ -478,14 +478,20 @@ func TestUploadToServerWithoutRename(t *testing.T) {
 							changed++
 						}
 					}
-					ran(t, m, mirror.Summary{New: len(local) - changed, Changed: changed})
-					got := stored(t, srv, ".")
-					maps.DeleteFunc(got, func(name, _ string) bool { return way == "no DELE" && strings.HasSuffix(name, ".part") })
+					sum, err := m.Run(t.Context())
+					got, left := stored(t, srv, "."), 0
+					if way == "no DELE" { // what cannot be removed is a failure
+						maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasSuffix(name, ".part") })
+						left = len(stored(t, srv, ".")) - len(got)
+					}
+					if first := (mirror.Summary{New: len(local) - changed, Changed: changed, Failed: left}); counts(sum) != first || (err != nil) != (left > 0) {
+						t.Errorf("%+v, %v; want %+v", counts(sum), err, first)
+					}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("the server differs (-want +got):\n%s", diff)
 					}
 					srv.ResetTranscript()
-					ran(t, m, mirror.Summary{Unchanged: len(local)})
+					ran(t, m, mirror.Summary{Unchanged: len(local), Failed: left})
 					if sent := commands(srv, "STOR", "RNFR"); sent != nil {
 						t.Errorf("the second run: %q", sent)
 					}
