@@ -20,9 +20,10 @@ import (
 
 // The ports of servers are below the range that the system assigns by itself. A client that
 // connects, or a listener on port 0, then cannot take the port of a server that has yet to start.
-// Those from 20000 on are the passive ports of the judge's servers.
+// Those from 20000 on are the passive ports of the judge's servers, and 10080 is one that the policy
+// denies, as browsers do.
 const (
-	firstPort = 10000
+	firstPort = 10081
 	lastPort  = 19999
 )
 
