@@ -191,14 +191,18 @@ func (f *ftpFiles) list(name string) (map[string]fs.FileInfo, error) {
 	return entries, nil
 }
 
-// read adds the entries of a listing, as the Fetcher reads it from the server in memory.
+// read adds the entries of a listing, as the Fetcher reads it from the server in memory. It keeps no
+// session, so that it does not ask about names of a listing that it does not understand: the server
+// would need that listing for its replies.
 func (f *ftpFiles) read(c *archive.Capture, entries map[string]fs.FileInfo) error {
-	client := f.replay.Resolver()
-	defer client.Close()
-	req, err := client.Request(f.replay.ctx, c.URL)
+	resolver := f.replay.Resolver()
+	defer resolver.Close()
+	req, err := resolver.Request(f.replay.ctx, c.URL)
 	if err != nil {
 		return err
 	}
+	client := &ftp.Fetcher{Env: f.replay.env(&resolver.Env), MaxIdle: -1}
+	defer client.Close()
 	// The server refuses MLSD unless that was recorded: so it sends what was recorded in any case.
 	req.Options = &ftp.Options{Facts: true}
 	res, err := client.Fetch(f.replay.ctx, req)
