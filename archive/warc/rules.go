@@ -74,7 +74,7 @@ type checker struct {
 // check calls report for each fault of a header, of a record with length octets.
 func (h Header) check(version string, length int64, report func(*Fault)) {
 	c := &checker{h, version, report}
-	if version != "1.1" && version != "1.0" {
+	if !isVersion(version) {
 		c.note("", "the versions 1.0 and 1.1 are known", "the version is %.40q", version)
 	}
 	found := c.fields()
@@ -99,10 +99,13 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 	switch profile := h.Get(FieldProfile); {
 	case (profile == IdenticalPayload || profile == IdenticalPayload10) && h.Get(FieldPayloadDigest) == "":
 		c.fault(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
-	case strings.Contains(profile, "/warc/1.") && !strings.Contains(profile, "/warc/"+version+"/"):
+	case isVersion(version) && strings.Contains(profile, "/warc/1.") && !strings.Contains(profile, "/warc/"+version+"/"):
 		c.note(FieldProfile, "the profiles of this version have /warc/"+version+"/", "%s is %.200q", FieldProfile, profile)
 	}
 }
+
+// isVersion reports whether the rules are known for a version.
+func isVersion(version string) bool { return version == "1.0" || version == "1.1" }
 
 func (c *checker) fault(field, right, format string, args ...any) {
 	c.report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...)})

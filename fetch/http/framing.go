@@ -49,8 +49,12 @@ func (f *framing) head(octets []byte, limits *fetch.Limits) (n int, ended bool, 
 // plainFraming returns a head with the framing as net/http accepts it. Servers write the same in
 // other ways, which have one meaning only: a length repeated, also in one field (RFC 9110 §8.6); the
 // transfer coding "identity" of RFC 2616, which changes nothing; "chunked" repeated for one layer of
-// chunks. The connection to such a server is not used again. Any other head is not changed.
+// chunks. The connection to such a server is not used again. Any other head is not changed, nor is one
+// with a CR inside a line, which net/http refuses.
 func plainFraming(head []byte) []byte {
+	if bytes.Count(head, []byte("\r")) != bytes.Count(head, []byte("\r\n")) {
+		return head
+	}
 	list := fields(head)
 	lengths, codings := members(list, "Content-Length"), members(list, "Transfer-Encoding")
 	if len(lengths) < 2 && (len(codings) == 0 || len(codings) == 1 && codings[0] == "chunked") {

@@ -323,8 +323,8 @@ func (r *run) removeParts(ctx context.Context) {
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
 		err := r.site.Edit(ctx, components(path.Dir(rec.File)), edits, nil)
-		if err == nil && errors.Is(edits[0].Err, fs.ErrNotExist) && !leftIn(ctx, r, path.Dir(rec.File))(rec.Part) {
-			edits[0].Err = nil // it may have got its name
+		if err == nil && edits[0].Err != nil && !leftIn(ctx, r, path.Dir(rec.File))(rec.Part) {
+			edits[0].Err = nil // it may have got its name; nodeftpd says "Permission denied" then
 		}
 		if err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
 			rec.Gone = true

@@ -79,7 +79,7 @@ func unclobbered(o *once, err error) {
 	if had, existed := o.had[out]; existed && !o.w.plan.Twice && !(exists && string(data) == had) && !o.crashed {
 		o.w.breaks("the file of before has %d bytes, although it should be kept", len(data))
 	}
-	if s, d := o.w.main(); err == nil && !o.w.plan.Twice && !s.floods(o.w.plan.Events) && !o.hasNew(d) {
+	if s, d := o.w.main(); err == nil && !o.w.plan.Twice && !s.floods(o.w.plan.Events) && !o.unseen(s, d) && !o.hasNew(d) {
 		o.w.breaks("success, but no file has a version of %s", d.name)
 	}
 }

@@ -150,6 +150,11 @@ func (o *once) unseen(s *site, d *document) bool {
 	if s.Scheme != "ftp" {
 		return false
 	}
+	// A server that sends a part and says 226 is seen by the size only.
+	if has(func(e Event) bool { return e.Name == "DATA" && strings.HasPrefix(e.Fault, "Truncate") }) &&
+		has(func(e Event) bool { return e.Name == "SIZE" && strings.HasPrefix(e.Fault, "Reply") }) {
+		return true
+	}
 	since := o.began
 	if o.op.disk { // an earlier run has left the beginning
 		since = time.Time{}
