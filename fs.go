@@ -71,7 +71,9 @@ type place struct {
 }
 
 const (
-	keepListing  = 10 * time.Second // for names that are found in it
+	// A program that goes through a tree asks for the same names several times in a row, and one that
+	// runs for hours must see what changed.
+	keepListing  = 10 * time.Second
 	keepListings = 8
 	deepest      = 100 // directories below the root
 )

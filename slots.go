@@ -10,7 +10,8 @@ import (
 )
 
 // slots are the operations that run at once: see [Resolver.MaxTransfers]. A goroutine takes a slot
-// by sending; those that wait are served in order.
+// by sending; those that wait are served in order. Operations count, not connections: a transfer by
+// FTP has two, and its idle session costs the server less than a refused login.
 type slots struct {
 	mu    sync.Mutex
 	all   chan struct{}

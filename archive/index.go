@@ -26,9 +26,10 @@ const (
 
 // WriteIndex writes the index of WARC files, which may be in folders: sorted lines of CDXJ. [Open]
 // finds it if its name is that of the only file with ".cdxj" at the end, or index.cdxj in the folder
-// of all files. So it also has a line for each file that says how long the file was. If ctx ends
-// before that, it is the error. If a part of a file cannot be read, the index has all records that
-// can, and the error is a *[DamageError].
+// of all files. So it also has a line for each file that says how long the file was; its time would
+// not show a file that was copied into the folder. If ctx ends before that, it is the error. If a
+// part of a file cannot be read, the index has all records that can, and the error is a
+// *[DamageError].
 func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 	p := &part{files: make(map[string]place)}
 	for _, name := range names {

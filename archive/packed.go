@@ -125,7 +125,8 @@ func (o *opener) openIndexes(p *part, indexes []*zip.File, file *os.File, size i
 // ownField is in all lines that this module writes.
 const ownField = `"type":"`
 
-// copyIndex adds the lines of an index, with our keys.
+// copyIndex adds the lines of an index, with our keys: the Python package surt lower-cases all
+// keys.
 func copyIndex(ctx context.Context, f *zip.File, s *cdx.Sorter, left *int64) error {
 	text, err := f.Open()
 	if err != nil {

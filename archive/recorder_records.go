@@ -171,7 +171,8 @@ func (w *records) resource() {
 	w.content(warc.Resource, mediaTypeOf(w.res, w.asked()), w.protocols(scheme, true))
 }
 
-// messages adds the requests and responses of HTTP: those of redirects have no body.
+// messages adds the requests and responses of HTTP: those of redirects have no body, because the
+// Fetcher discards it.
 func (w *records) messages() {
 	at := w.asked()
 	for i := range w.exchanges {
@@ -337,7 +338,7 @@ func (w *records) protocols(scheme string, final bool) []warc.Field {
 }
 
 // mediaTypeOf returns the media type of a Resource at l. A type that only the name of the document
-// shows counts, too.
+// shows counts, too: a record must have a type, and FTP sends none.
 func mediaTypeOf(res *fetch.Resource, l locator.Locator) string {
 	media := res.MediaType
 	if media == "" {

@@ -10,7 +10,8 @@ import (
 )
 
 // targetURI returns the WARC-Target-URI of a resource: its URL without a login and the default port,
-// in ASCII. That of a directory ends in "/".
+// in ASCII, so that "host:21" in a listing is the URL that was typed. That of a directory ends in
+// "/".
 func targetURI(l locator.Locator, kind fetch.Kind) string {
 	l, _ = locator.WithLogin(l, nil)
 	switch a := l.(type) {

@@ -160,7 +160,8 @@ func (f *frontier) load(tx *bolt.Tx, maxHosts int) error {
 	return err
 }
 
-// rewind removes the records that the frontier was not told of.
+// rewind removes the records that the frontier was not told of. To enter them, it would have to
+// find the links in them by each protocol; they are fetched again.
 func (f *frontier) rewind(c *Crawl) error {
 	if c.Records == nil {
 		return nil

@@ -59,7 +59,8 @@ type Node struct {
 	SliceTime      time.Duration
 	SliceDocuments int
 	// A unit that does not answer is asked again after Backoff. That doubles up to MaxBackoff. When it
-	// adds up to DeadAfter, the unit is dead. 0 means the defaults.
+	// adds up to DeadAfter, the unit is dead: the time in which a crawl is stopped does not count. 0
+	// means the defaults.
 	Backoff, MaxBackoff, DeadAfter time.Duration
 	// Archive has the version, the size and the software of the WARC files.
 	Archive warc.Options

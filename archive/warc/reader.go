@@ -231,9 +231,10 @@ func (r *Reader) Resume() error {
 	return err
 }
 
-// resync moves behind a fault, to the next gzip member or to the next line that begins a record. If
-// there are no more, the error is io.EOF. It returns how many octets were left of the member, or -1 if
-// they cannot be read.
+// resync moves behind a fault, to the next gzip member or to the next line that begins a record. It
+// never goes back, although a damaged member that ends in the next ones hides them: in a hostile
+// file that would take quadratic time. If there are no more, the error is io.EOF. It returns how
+// many octets were left of the member, or -1 if they cannot be read.
 func (r *Reader) resync() (rest int64, err error) {
 	r.err, r.current = nil, nil
 	if r.data != nil && r.zip == nil {

@@ -38,7 +38,8 @@ type rule struct {
 	never types                                      // that do not have it
 }
 
-// rules has the fields of the standard, and which of them a type has.
+// rules has the fields of the standard, and which of them a type has. Write refuses what Verify
+// finds by the same rules.
 var rules = [...]rule{
 	{FieldType, nil, allTypes, 0},
 	{FieldRecordID, checkID, allTypes, 0},

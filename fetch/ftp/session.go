@@ -358,7 +358,7 @@ func (s *session) retrieve(offset int64) error {
 		s.retrStatesSize = false
 	}
 	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && offset > 0 {
-		s.tainted = true // the next transfer may begin at the offset
+		s.tainted = true // the next transfer may begin at the offset, which nothing shows without SIZE
 	}
 	return err
 }
@@ -463,7 +463,8 @@ func (s *session) finish(ask bool) error {
 
 // abandon ends a download whose rest is not needed: it closes the data connection and reads the
 // final reply, which is negative if the server has not sent everything. If no reply comes within
-// abortTime, the session cannot be used any more. It reports whether it can.
+// abortTime, the session cannot be used any more. It reports whether it can. Without the wait, each
+// read of a ReaderAt would need a login.
 func (s *session) abandon() bool {
 	if s.ctl.pending() || s.ctl.Err != nil || s.ctx.Err() != nil {
 		return false

@@ -9,7 +9,8 @@ import (
 )
 
 // Some servers, such as ProFTPD, take ~name for the home directory of a user. A file of that name is
-// ./~name there, which other servers refuse.
+// ./~name there, which other servers refuse. ~name goes first, because a URL may well mean the home
+// directory; where ~ has no meaning, both are the same file.
 
 // spelled returns a name as the session sends it.
 func (s *session) spelled(name string) string {

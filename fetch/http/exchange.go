@@ -70,6 +70,8 @@ func (ex *exchange) target() fetch.Target {
 }
 
 // traced returns ctx with the httptrace hooks that report which connection the transport uses.
+// There are no others: with a hook for each event of a Trace, they were a tenth of what a request
+// allocates.
 func (ex *exchange) traced(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:     func(info httptrace.GotConnInfo) { info.Conn.(*conn).begin(ex, info.Reused) },

@@ -370,8 +370,9 @@ func (m *Machine) begin() {
 	m.epoch.Store(e)
 }
 
-// Reset closes all connections and waits until they are no longer served; meanwhile others are closed
-// at once. Then it disarms all faults, and deletes the transcript and what clients have changed.
+// Reset closes all connections and waits until they are no longer served; meanwhile others are
+// closed at once. Then it disarms all faults, and deletes the transcript and what clients have
+// changed. A new server on the same port would lose that to another program now and then.
 func (m *Machine) Reset() error {
 	m.resets.Lock()
 	defer m.resets.Unlock()

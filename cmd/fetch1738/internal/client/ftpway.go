@@ -14,7 +14,7 @@ func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.Exact, GuessType: o.FTP.Session.GuessType, DisableEPSV: o.FTP.Session.DisableEPSV,
 		MaxIdle: idleSessions(o), ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
-		QuitTime:          -1, // do not wait for the reply to QUIT
+		QuitTime:          -1, // a reply to QUIT costs a round trip at the end of each run
 		DisablePipelining: o.FTP.Session.NoPipelining,
 	}
 	switch {

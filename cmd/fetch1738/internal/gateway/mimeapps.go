@@ -11,6 +11,7 @@ import (
 //	[Default Applications]
 //	x-scheme-handler/ftp=fetch1738-gateway.desktop;other.desktop;
 
+// It is edited directly, because xdg-mime has no command to remove what it has set.
 const defaults = "[Default Applications]"
 
 // preferred returns a mimeapps.list in which app comes first for types. What was there before

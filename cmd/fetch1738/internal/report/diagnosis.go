@@ -13,7 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// nameFolder returns the hint for the URL of a directory.
+// nameFolder returns the hint for the URL of a directory. Only after a failure one more command
+// finds out that it is one.
 func nameFolder(t *told) string {
 	is := "is"
 	if t.Folder == transfer.MaybeFolder {

@@ -46,7 +46,7 @@ type Events interface {
 	End(r *Result)
 }
 
-// A Watch has the hooks of one transfer. Any field may be nil.
+// A Watch has the hooks of one transfer. Any field may be nil, as in httptrace.
 type Watch struct {
 	Traces []*fetch.Trace                   // of the conversation; nil ones are ignored
 	Data   func(upload bool, octets []byte) // bytes of the body; if nil, they need not pass through the program
