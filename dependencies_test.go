@@ -66,8 +66,7 @@ func TestModuleGraph(t *testing.T) {
 }
 
 // TestProgramSize limits the size of programs that copy a document to the standard output, relative
-// to the one with net/http. docs/decisions.md says what the difference consists of, and why the first
-// ratio is not smaller.
+// to the one with net/http. docs/decisions/libraries.md says what libraries add to the first.
 func TestProgramSize(t *testing.T) {
 	onlyInCI(t)
 	base := float64(programSize(t, "nethttp.go"))

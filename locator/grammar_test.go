@@ -106,8 +106,8 @@ var (
 	knownScheme = regexp.MustCompile(`^(?:https?|ftps?|s?news|nntps?|telnet|gophers?|wais|mailto|file|prospero):`)
 )
 
-// derives reports whether §5 derives s, as docs/decisions.md interprets it: the scheme in any case,
-// otherurl for other schemes only, and the limits of ports and hosts from the prose.
+// derives reports whether §5 derives s, as docs/decisions/locator.md interprets it: the scheme in
+// any case, otherurl for other schemes only, and the limits of ports and hosts from the prose.
 func derives(s string) bool {
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {
