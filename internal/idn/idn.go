@@ -1,43 +1,31 @@
 // Package idn converts names of hosts with letters beyond ASCII to the form that is looked up and
-// sent: "münchen.example" to "xn--mnchen-3ya.example" (RFC 5891).
+// sent: "münchen.example" to "xn--mnchen-3ya.example" (RFC 5891). It is the only package that uses
+// x/net/idna, which has the tables of Unicode and follows browsers (UTS 46). net/http has the same
+// tables in a copy that other packages cannot import, so a program has them twice.
 package idn
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/idna"
+
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// ASCII returns a name in ASCII, by the rules of idna.Lookup of x/net. A host in ASCII is returned as
-// it is.
-//
-// It asks net/http where it would connect, because using package idna here would link its tables,
-// 0.17 MB, a second time.
+// ASCII returns a name in ASCII, by the rules of idna.Lookup, which net/http uses. A name in ASCII is
+// returned as it is: those rules do not permit the "_" of many names.
 func ASCII(host string) (string, error) {
 	if IsASCII(host) {
 		return host, nil
 	}
-	var addr string
-	dial := func(_ context.Context, _, a string) (net.Conn, error) {
-		addr = a
-		return nil, errors.New("not dialled")
-	}
-	ascii := ""
-	if utf8.ValidString(host) && !strings.ContainsAny(host, "\x00\r\n\t /\\?#@:%[]<>\"") {
-		r := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: host}, Header: make(http.Header)}
-		if res, err := (&http.Transport{DialContext: dial}).RoundTrip(r); err == nil {
-			_ = res.Body.Close()
-		}
-		ascii = strings.TrimSuffix(addr, ":80")
-	}
-	if ascii == "" || !IsASCII(ascii) {
+	ascii, err := idna.Lookup.ToASCII(host)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("bad host %q: IDNA does not permit it: %w", host, err)
+	case ascii == "" || !utf8.ValidString(host): // ToASCII takes what is not UTF-8 for U+FFFD
 		return "", fmt.Errorf("bad host %q: IDNA does not permit it", host)
 	}
 	return ascii, nil

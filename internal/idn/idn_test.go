@@ -9,7 +9,8 @@ import (
 func TestASCII(t *testing.T) {
 	for host, want := range map[string]string{
 		"münchen.example": "xn--mnchen-3ya.example", "MÜNCHEN.Example": "xn--mnchen-3ya.example", "Example": "Example", "": "", "日本。jp": "xn--wgv71a.jp", "faß.de": "xn--fa-hia.de",
-		"℀.example": "", "ä/x": "", "ä:80": "", "ä@b": "", "ä b": "", "\xff": "", "ä%": "", "[ä]": "", "ä..b": "xn--4ca..b",
+		"℀.example": "", "ä/x": "", "ä:80": "", "ä@b": "", "ä b": "", "\xff": "", "ä%": "", "[ä]": "", "ä..b": "xn--4ca..b", "_dmarc.example": "_dmarc.example", "_dmarc.ä": "", "ä\x00": "", "ä.": "xn--4ca.", "a\u0308.example": "xn--4ca.example",
+		"xn--ä.example": "", "-ä.example": "", "\u200d": "", "xn--a.example": "xn--a.example", "\u00ad": "", "\ufffd": "", "１２７.0.0.1": "127.0.0.1", "a／b": "",
 	} {
 		got, err := ASCII(host)
 		if got != want || (err != nil) != (want == "" && host != "") {
