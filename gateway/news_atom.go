@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"encoding/xml"
 	"io"
 	"net/http"
@@ -12,52 +11,41 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 )
 
-// An atomFeed is a feed by RFC 4287.
+// An atomFeed is a feed by RFC 4287. encoding/xml writes it, with U+FFFD for characters that XML
+// forbids.
 type atomFeed struct {
-	ID, Title  string
-	Updated    string // by RFC 3339
-	Self, Page string // URLs of the feed and of the page of the group
-	Entries    []atomEntry
+	XMLName struct{}    `xml:"http://www.w3.org/2005/Atom feed"`
+	ID      string      `xml:"id"`
+	Title   string      `xml:"title"`
+	Updated string      `xml:"updated"` // by RFC 3339
+	Links   []atomLink  `xml:"link"`
+	Entries []atomEntry `xml:"entry"`
 }
 
 type atomEntry struct {
-	ID, Title, Author string
-	Updated           string
-	Page              string // URL of the article's page
+	ID      string   `xml:"id"`
+	Title   string   `xml:"title"`
+	Updated string   `xml:"updated"`
+	Author  string   `xml:"author>name"`
+	Page    atomLink `xml:"link"`
 }
 
-// write writes the feed. It uses of encoding/xml the escaping alone: the part that writes XML by
-// reflection is large.
+type atomLink struct {
+	Rel  string `xml:"rel,attr"`
+	Type string `xml:"type,attr"`
+	Href string `xml:"href,attr"`
+}
+
+// atomPage is a link to the page of a group or an article.
+func atomPage(url string) atomLink { return atomLink{"alternate", "text/html", url} }
+
+// write writes the feed. An error is that of the connection.
 func (f *atomFeed) write(w io.Writer) {
-	put := func(format string, values ...string) {
-		for _, value := range values {
-			before, after, _ := strings.Cut(format, "%s")
-			_, _ = io.WriteString(w, before)
-			_ = xml.EscapeText(w, []byte(value)) // U+FFFD replaces characters that XML forbids
-			format = after
-		}
-		_, _ = io.WriteString(w, format)
-	}
-	put(`<?xml version="1.0" encoding="UTF-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom">
- <id>%s</id>
- <title>%s</title>
- <updated>%s</updated>
- <link rel="self" type="application/atom+xml" href="%s"></link>
- <link rel="alternate" type="text/html" href="%s"></link>`, f.ID, f.Title, f.Updated, f.Self, f.Page)
-	for _, e := range f.Entries {
-		put(`
- <entry>
-  <id>%s</id>
-  <title>%s</title>
-  <updated>%s</updated>
-  <author>
-   <name>%s</name>
-  </author>
-  <link rel="alternate" type="text/html" href="%s"></link>
- </entry>`, e.ID, e.Title, e.Updated, e.Author, e.Page)
-	}
-	put("\n</feed>\n")
+	_, _ = io.WriteString(w, xml.Header)
+	out := xml.NewEncoder(w)
+	out.Indent("", " ")
+	_ = out.Encode(f)
+	_, _ = io.WriteString(w, "\n")
 }
 
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
@@ -69,14 +57,15 @@ func (v newsPages) atom(posts []*article.Post) error {
 	}
 	base, here := v.origin(), v.linkTo(v.loc)
 	feed := atomFeed{
-		ID: v.loc.String(), Title: groupName(v.loc), Self: base + here.With("atom").Path, Page: base + here.Path,
+		ID: v.loc.String(), Title: groupName(v.loc),
+		Links: []atomLink{{"self", "application/atom+xml", base + here.With("atom").Path}, atomPage(base + here.Path)},
 	}
 	seen := make(map[string]bool)
 	var updated, last time.Time // of the feed; of the article before
 	for _, p := range posts {
 		e := atomEntry{
 			ID: "mid:" + url.PathEscape(strings.Trim(p.ID, "<>")), Title: p.Subject, Author: p.From,
-			Page: base + p.Link.Path,
+			Page: atomPage(base + p.Link.Path),
 		}
 		if p.ID == "" {
 			e.ID = strings.TrimSuffix(feed.ID, "/") + "/" + p.Number
@@ -100,9 +89,7 @@ func (v newsPages) atom(posts []*article.Post) error {
 	v.w.Header().Set("Content-Type", "application/atom+xml; charset=utf-8")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		out := bufio.NewWriter(v.w)
-		feed.write(out)
-		_ = out.Flush() // an error is that of the connection
+		feed.write(v.w)
 	}
 	return nil
 }

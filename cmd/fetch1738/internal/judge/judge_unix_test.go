@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/judge"
 )
 
 // envClient makes this program a client: it prints what it gets of its last argument, and follows
@@ -104,8 +105,31 @@ func TestFormats(t *testing.T) {
 		s[0].Cases[0].Failure.Type != "lied" || !strings.Contains(s[0].Cases[0].Failure.Text, `'it'\''s'`) {
 		t.Errorf("%v: %s", err, out)
 	}
-	if got := xmlText("a\x00<\x1b\xff\n&\"'"); got != "a\uFFFD&lt;\uFFFD\uFFFD\n&amp;&#34;&#39;" {
-		t.Errorf("%q", got)
+}
+
+// TestJUnitEscapes writes what XML forbids: a client may say anything.
+func TestJUnitEscapes(t *testing.T) {
+	const said, want = "a\x00<\x1b\xff\n\ufffe&]]>\"'", "a\uFFFD<\uFFFD\uFFFD\n\uFFFD&]]>\"'"
+	var out bytes.Buffer
+	r := &junit{}
+	for _, verdict := range []judge.Verdict{judge.Lied, judge.Right} {
+		if err := r.result(&out, judge.Result{Case: judge.Case{Name: said}, Verdict: verdict, Why: said}, said); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.end(&out, nil); err != nil {
+		t.Fatal(err)
+	}
+	var read junit
+	if err := xml.Unmarshal(out.Bytes(), &read); err != nil || len(read.Suites) != 1 || len(read.Suites[0].Cases) != 2 {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	s := read.Suites[0]
+	if c := s.Cases[0]; s.Tests != 2 || s.Failures != 1 || s.Skipped != 1 || c.Name != want || c.Skipped != nil || c.Failure.Message != want || !strings.Contains(c.Failure.Text, "Again: "+want) {
+		t.Errorf("%+v, %+v", s, c)
+	}
+	if c := s.Cases[1]; c.Failure != nil || c.Skipped == nil {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -3,10 +3,11 @@ package judge
 import (
 	"bufio"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
-	"html"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -292,61 +293,60 @@ func (t *tap) end(w io.Writer, _ []*count) error {
 	return err
 }
 
-// junit is the XML that test reports of many programs are read from. encoding/xml would make the
-// program larger by a fiftieth.
+// junit is the XML that test reports of many programs are read from.
 type junit struct {
-	groups []string
-	suites map[string]*suite
+	XMLName struct{}      `xml:"testsuites"`
+	Suites  []*junitSuite `xml:"testsuite"`
 }
 
-// suite is a testsuite element: its children, and how many there are.
-type suite struct {
-	cases                    strings.Builder
-	tests, failures, skipped int
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr"`
+	Failure *junitFailure `xml:"failure"`
+	Skipped *struct{}     `xml:"skipped"`
+}
+
+type junitFailure struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
 }
 
 func (j *junit) result(_ io.Writer, r judge.Result, rerun string) error {
 	group := r.Case.Scheme + "/" + string(r.Case.Task)
-	if j.suites == nil {
-		j.suites = make(map[string]*suite)
+	i := slices.IndexFunc(j.Suites, func(s *junitSuite) bool { return s.Name == group })
+	if i < 0 {
+		i = len(j.Suites)
+		j.Suites = append(j.Suites, &junitSuite{Name: group})
 	}
-	s := j.suites[group]
-	if s == nil {
-		s = new(suite)
-		j.suites[group] = s
-		j.groups = append(j.groups, group)
-	}
-	s.tests++
-	fmt.Fprintf(&s.cases, "  <testcase name=\"%s\" classname=\"%s\" time=\"%.3f\">", xmlText(r.Case.Name), xmlText(group), r.Took.Seconds())
+	s := j.Suites[i]
+	s.Tests++
+	c := junitCase{Name: r.Case.Name, Class: group, Time: fmt.Sprintf("%.3f", r.Took.Seconds())}
 	switch {
 	case r.Verdict > judge.GaveUp:
-		s.failures++
-		fmt.Fprintf(&s.cases, "<failure type=\"%v\" message=\"%s\">%s</failure>", r.Verdict, xmlText(r.Why), xmlText(details(r, rerun)))
+		s.Failures++
+		c.Failure = &junitFailure{r.Verdict.String(), r.Why, details(r, rerun)}
 	case !r.Met:
-		s.skipped++
-		s.cases.WriteString("<skipped/>")
+		s.Skipped++
+		c.Skipped = new(struct{})
 	}
-	s.cases.WriteString("</testcase>\n")
+	s.Cases = append(s.Cases, c)
 	return nil
 }
 
 func (j *junit) end(w io.Writer, _ []*count) error {
-	text := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-	for _, group := range j.groups {
-		s := j.suites[group]
-		text += fmt.Sprintf(" <testsuite name=\"%s\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n%s </testsuite>\n", xmlText(group), s.tests, s.failures, s.skipped, s.cases.String())
+	text, err := xml.MarshalIndent(j, "", " ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	}
-	_, err := io.WriteString(w, text+"</testsuites>\n")
 	return err
-}
-
-// xmlText returns a text for an element or a value of an attribute. XML has no way to write most
-// control characters.
-func xmlText(text string) string {
-	return html.EscapeString(strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0xFFFE || c == 0xFFFF {
-			return '\uFFFD'
-		}
-		return c
-	}, strings.ToValidUTF8(text, "\uFFFD")))
 }
