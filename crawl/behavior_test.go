@@ -380,8 +380,9 @@ func TestOtherSchemes(t *testing.T) {
 			s.Network = &w.net
 			s.Content = fstest.MapFS{
 				"index.html": {Data: []byte(`<title>x</title><a href="sub/p.html#f">p</a><img src=i.png><a href="gopher://g.example/0/t">t</a><a href="mailto:x@y">m</a><a href="/gone">`)},
-				"sub/p.html": {Data: []byte(`<base href="/other/"><A HREF='q.html'>q</A><a href="ftp://f.example/">`)},
-				"i.png":      {Data: []byte("png")}, "other/q.html": {Data: []byte("q")},
+				"sub/p.html": {Data: []byte(`<base href="/other/"><A HREF='q.html'>q</A><a href="ftp://f.example/">` +
+					`<title><a href=no></title><textarea><a href=no></textarea><noscript><img src="r.png?a=1&copy=2"></noscript><noframes><a title="` + strings.Repeat(">", 5000) + `" href=s></noframes>`)},
+				"i.png": {Data: []byte("png")}, "other/q.html": {Data: []byte("q")}, "other/r.png": {Data: []byte("r")}, "other/s": {Data: []byte("s")},
 			}
 		})
 		w.site("f.example").ports[21], w.site("w.example").ports[80] = ftp.Addr, web.Addr
@@ -396,6 +397,7 @@ func TestOtherSchemes(t *testing.T) {
 		got := captures(t, c.Dir)
 		for _, url := range []string{
 			"http://w.example/index.html", "http://w.example/sub/p.html", "http://w.example/i.png", "http://w.example/other/q.html", "http://w.example/gone",
+			"http://w.example/other/r.png?a=1&copy=2", "http://w.example/other/s",
 			"gopher://g.example/0/t", "ftp://f.example/", "ftp://f.example/pub/", "ftp://f.example/pub/a", "ftp://f.example/pub/sub/", "ftp://f.example/pub/sub/b", "ftp://f.example/robots.txt",
 		} {
 			if got[url] != 1 {

@@ -15,16 +15,16 @@ const maxPage = 2 << 20
 func (j *job) readHTML(res *fetch.Resource) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxPage))
 	base := res.Locator
-	for name, attributes := range hypertext.Tags(string(text)) {
+	for t := range hypertext.Tokens(string(text)) {
 		for _, attribute := range []string{"href", "src"} {
-			ref := hypertext.ValueOf(attributes, attribute)
+			ref := t.Value(attribute)
 			if ref == "" {
 				continue
 			}
 			l, err := hypertext.Resolve(base, ref)
 			switch {
 			case err != nil:
-			case name == "base":
+			case t.Name == "base":
 				base = l
 			default:
 				j.addReference(l)

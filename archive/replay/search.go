@@ -3,12 +3,10 @@ package replay
 import (
 	"bufio"
 	"context"
-	"html"
 	"io"
 	"iter"
 	"net/mail"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -131,8 +130,6 @@ func (s *search) menu(c *archive.Capture) bool {
 // maxTitled is how much of a document is searched for its title, in octets.
 const maxTitled = 16 << 10
 
-var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>([^<]*)`)
-
 // title returns the title of a page or an article, or "".
 func (s *search) title(c *archive.Capture, mediaType string) string {
 	doc, err := s.archive.Open(c)
@@ -149,8 +146,5 @@ func (s *search) title(c *archive.Capture, mediaType string) string {
 		return mime822.Text(m.Header.Get("Subject"), charset.Charset{})
 	}
 	text, _ := io.ReadAll(begins)
-	if m := htmlTitle.FindSubmatch(text); m != nil {
-		return strings.Join(strings.Fields(html.UnescapeString(string(m[1]))), " ")
-	}
-	return ""
+	return hypertext.Title(string(text))
 }

@@ -385,7 +385,7 @@ func TestSearch(t *testing.T) {
 		capture{url: "gopher://h.example/0/file", mediaType: "text/plain", body: "x"},
 		capture{url: "ftp://h.example/a%20file", mediaType: "text/plain", body: "x", date: "1994-12-01T00:00:00Z"},
 		capture{url: "ftp://h.example/a%20file", mediaType: "text/plain", body: "y"},
-		capture{url: "http://h.example/", body: "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<TITLE>\nA &lt;page&gt;</title>"},
+		capture{url: "http://h.example/", body: "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<!-- <title>old</title> --><TITLE>\nA &lt;page&gt; </title>"},
 		capture{url: "news:1@h.example", mediaType: "message/rfc822", body: "Subject: =?utf-8?q?A_letter?=\r\n\r\ntext\r\n"}))
 	for words, want := range map[string]string{
 		"":             "",

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io"
 	"io/fs"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -153,8 +152,6 @@ func oneLine(s string) string {
 	return s
 }
 
-var titleElement = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
-
 // htmlTitle returns the title of an HTML document, if it is near the beginning.
 func htmlTitle(a *archive.Archive, c *archive.Capture) (string, error) {
 	doc, err := a.Open(c)
@@ -167,11 +164,7 @@ func htmlTitle(a *archive.Archive, c *archive.Capture) (string, error) {
 	if c.Truncated != "" {
 		err = nil
 	}
-	title := ""
-	if m := titleElement.FindSubmatch(text); m != nil {
-		title = oneLine(html.UnescapeString(string(m[1])))
-	}
-	return title, errors.Join(err, doc.Body.Close())
+	return oneLine(hypertext.Title(string(text))), errors.Join(err, doc.Body.Close())
 }
 
 // menuTitles returns an index of the links in all menus, with lines "KEY NUMBER TEXT", and its

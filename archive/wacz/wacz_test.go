@@ -84,7 +84,9 @@ func TestWriteWACZ(t *testing.T) {
 		warctest.New(warc.Resource, "gopher://h.example/1/", 0, "application/gopher-menu", "1To the \xfcber menu\t/m\tH.example\t70\r\n0text\t/t\th.example\t70\r\n", nil),
 		warctest.New(warc.Resource, "gopher://h.example/1/m", 1, "application/gopher-menu", "", nil),
 		warctest.New(warc.Resource, "gopher://h.example/1/m", 5, "application/gopher-menu", "i", warc.Header{{Name: warc.FieldTruncated, Value: "time"}}),
-		warctest.New(warc.Resource, "gopher://h.example:70/1/a%20b", 2, "application/gopher-menu", "", nil))
+		warctest.New(warc.Resource, "gopher://h.example:70/1/a%20b", 2, "application/gopher-menu", "", nil),
+		warctest.New(warc.Response, "http://h.example/", 3, warctest.Response, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"+
+			"<!-- <title>old</title> --><script>'<title>no</title>'</script><title lang='>'>1 <b> &lt;\n\xfc</title ><title>no</title>", nil))
 	a := open(t, one, two)
 	name := writeWACZ(t, a, filepath.Join(t.TempDir(), "out.wacz"))
 	names, contents := members(t, name)
@@ -102,6 +104,7 @@ func TestWriteWACZ(t *testing.T) {
 	}
 	wantPages := []string{
 		"All Pages",
+		"http://h.example/ 2026-11-24T12:00:03Z 1 <b> < ü",
 		"ftp://h.example/pub/ 2026-11-24T12:00:01Z pub",
 		"gopher://h.example/1/ 2026-11-24T12:00:00Z h.example",
 		"gopher://h.example/1/m 2026-11-24T12:00:01Z To the über menu",

@@ -1,100 +1,97 @@
-// Package hypertext finds tags and links in HTML. It needs no tree: a tag that is not closed, or of
-// another kind, has no effect on the others.
+// Package hypertext reads HTML as the tags and texts that a browser finds in it. The tokenizer of
+// x/net/html finds them: it follows the standard of browsers in what a comment, a script, an attribute
+// or an entity is. Its parser is not used: nothing here needs a tree, and a document can make it slow.
 package hypertext
 
 import (
-	"html"
+	"io"
 	"iter"
-	"regexp"
 	"strings"
+
+	"golang.org/x/net/html"
 
 	"github.com/fetch1738/fetch1738/internal/relative"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Tags yields the names and attributes of the tags that begin an element. Comments and what is inside
-// of scripts and styles is skipped.
-func Tags(text string) iter.Seq2[string, string] {
-	return func(yield func(name, attributes string) bool) {
-		for {
-			at := strings.IndexByte(text, '<')
-			if at < 0 {
+// A Token is a tag, or a text between tags.
+type Token struct {
+	Name       string // of the element, in lower case; "" for a text
+	End        bool   // the tag ends the element
+	Text       string // with its entities decoded
+	attributes []html.Attribute
+}
+
+// Value returns the value of an attribute, or "".
+func (t *Token) Value(name string) string {
+	for _, a := range t.attributes {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// manyAttributes is how many attributes a tag has in hostile documents only.
+const manyAttributes = 1000
+
+// Tokens yields the tags and texts of a document, without comments. What is inside of scripts, styles
+// and titles is text. The time is linear, and a document of any size is in memory anyway, so no tag is
+// too long.
+func Tokens(document string) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		z := html.NewTokenizer(strings.NewReader(document))
+		for rest := document; ; {
+			kind := z.Next()
+			raw := rest[:len(z.Raw())]
+			rest = rest[len(raw):]
+			var t Token
+			switch kind {
+			case html.ErrorToken: // the end, perhaps within a tag, which a browser does not show
+				if raw != "" {
+					yield(Token{Text: raw})
+				}
 				return
-			}
-			text = text[at:]
-			if strings.HasPrefix(text, "<!--") {
-				_, text, _ = strings.Cut(text, "-->")
+			case html.TextToken:
+				t.Text = string(z.Text())
+			case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
+				tag := z.Token()
+				t = Token{Name: tag.Data, End: kind == html.EndTagToken, attributes: tag.Attr}
+			default:
 				continue
 			}
-			name, closes, attributes, rest := CutTag(text)
-			if name == "" {
-				text = text[1:]
-				continue
+			if len(t.attributes) > manyAttributes {
+				// The table of their names would be cleared for each tag that follows. A new Tokenizer
+				// reads the tag without them first, because it may be that of a script.
+				z = html.NewTokenizer(io.MultiReader(strings.NewReader("<"+t.Name+">"), strings.NewReader(rest)))
+				z.Next()
 			}
-			text = rest
-			if closes {
-				continue
+			switch t.Name {
+			case "iframe", "noembed", "noframes", "noscript":
+				z.NextIsNotRawText() // it is for programs without frames and scripts
 			}
-			if !yield(name, attributes) {
+			if !yield(t) {
 				return
-			}
-			if name == "script" || name == "style" {
-				text = After(text, "</"+name)
 			}
 		}
 	}
 }
 
-// maxTag is the length of the longest tag that is read as one, so that the time is linear.
-const maxTag = 2 << 10
-
-// CutTag cuts a tag from the beginning of text. The name is in lower case, and "" if there is no tag.
-// A ">" in quotation marks does not end it.
-func CutTag(text string) (name string, closes bool, attributes, rest string) {
-	text, rest = text[:min(len(text), maxTag)], text
-	if strings.IndexByte(text, '>') < 0 {
-		return "", false, "", ""
-	}
-	from, quote := 1, byte(0)
-	if closes = strings.HasPrefix(text, "</"); closes {
-		from = 2
-	}
-	to := from
-	for to < len(text) && strings.IndexByte(alphanumeric, text[to]) >= 0 {
-		to++
-	}
-	if to == from || text[from] <= '9' { // a digit
-		return "", false, "", ""
-	}
-	for i := to; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote == c:
-			quote = 0
-		case quote != 0:
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '>':
-			return strings.ToLower(text[from:to]), closes, text[to:i], rest[i+1:]
+// Title returns the text of the first title in one line, or "".
+func Title(document string) string {
+	var title strings.Builder
+	in := false
+	for t := range Tokens(document) {
+		switch {
+		case t.Name == "title" && t.End:
+			return strings.Join(strings.Fields(title.String()), " ")
+		case t.Name == "title":
+			in = true
+		case in:
+			title.WriteString(t.Text)
 		}
 	}
-	return "", false, "", ""
-}
-
-const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-// After returns text from the end tag of an invisible element. If it has none, nothing is visible.
-func After(text, end string) string {
-	for {
-		i := strings.Index(text, "</")
-		if i < 0 {
-			return ""
-		}
-		text = text[i:]
-		if len(text) >= len(end) && strings.EqualFold(text[:len(end)], end) {
-			return text
-		}
-		text = text[2:]
-	}
+	return ""
 }
 
 // Resolve returns the URL that ref is at base, which may be nil.
@@ -105,16 +102,4 @@ func Resolve(base locator.Locator, ref string) (locator.Locator, error) {
 	}
 	found, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(ref)
 	return found.Locator, err
-}
-
-var attribute = regexp.MustCompile(`(?s)([a-zA-Z-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"']+)`)
-
-// ValueOf returns the value of an attribute, or "".
-func ValueOf(attributes, name string) string {
-	for _, m := range attribute.FindAllStringSubmatch(attributes, -1) {
-		if strings.EqualFold(m[1], name) {
-			return html.UnescapeString(strings.Trim(m[2], `"'`))
-		}
-	}
-	return ""
 }

@@ -1,7 +1,6 @@
 package browse
 
 import (
-	"html"
 	"regexp"
 	"strings"
 
@@ -11,16 +10,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The parts of HTML that formatHTML reads. It needs no tree: a tag that is not closed, or of another
-// kind, has no effect on the others.
 var whiteSpace = regexp.MustCompile(`\s+`)
 
 // What elements do: invisible ones have no text, blocks begin a line, wide blocks have an empty line
-// before them.
+// before them, the space and the lines of verbatim ones are kept. A tag that is not closed, or of
+// another kind, has no effect on the others.
 const (
 	invisible  = " script style noscript template svg select textarea title "
-	blocks     = " br div tr li dt dd p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote hr section article header footer nav main form "
-	wideBlocks = " p h1 h2 h3 h4 h5 h6 ul ol dl table pre blockquote hr "
+	blocks     = " br div tr li dt dd p h1 h2 h3 h4 h5 h6 ul ol dl table pre xmp listing plaintext blockquote hr section article header footer nav main form "
+	wideBlocks = " p h1 h2 h3 h4 h5 h6 ul ol dl table pre xmp listing plaintext blockquote hr "
+	verbatim   = " pre xmp listing plaintext "
 )
 
 func isOne(of, name string) bool { return strings.Contains(of, " "+name+" ") }
@@ -39,35 +38,19 @@ type formatter struct {
 // formatHTML returns the text of a document in HTML, with a number before each link.
 func (p *page) formatHTML(columns int) []string {
 	f := &formatter{page: p, columns: min(columns, 80), base: p.at}
-	for text := p.text; text != ""; {
-		at := strings.IndexByte(text, '<')
-		if at != 0 {
-			if at < 0 {
-				at = len(text)
+	hidden := "" // the invisible element around the token
+	for t := range hypertext.Tokens(p.text) {
+		switch {
+		case hidden != "" && t.Name != hidden:
+		case t.Name == "":
+			f.text(t.Text)
+		default:
+			hidden = ""
+			if !t.End && isOne(invisible, t.Name) {
+				hidden = t.Name
 			}
-			f.text(text[:at])
-			text = text[at:]
-			continue
+			f.tag(&t)
 		}
-		if strings.HasPrefix(text, "<!") || strings.HasPrefix(text, "<?") {
-			end := ">"
-			if strings.HasPrefix(text, "<!--") {
-				end = "-->"
-			}
-			_, text, _ = strings.Cut(text, end)
-			continue
-		}
-		name, closes, attributes, rest := hypertext.CutTag(text)
-		if name == "" {
-			f.text("<")
-			text = text[1:]
-			continue
-		}
-		text = rest
-		if !closes && isOne(invisible, name) {
-			text = hypertext.After(text, "</"+name)
-		}
-		f.tag(name, closes, attributes)
 	}
 	f.end(false)
 	return f.lines
@@ -75,7 +58,6 @@ func (p *page) formatHTML(columns int) []string {
 
 // text adds text without tags.
 func (f *formatter) text(s string) {
-	s = html.UnescapeString(s)
 	if f.pre {
 		f.line.WriteString(s)
 		return
@@ -88,35 +70,35 @@ func (f *formatter) text(s string) {
 }
 
 // tag handles a tag.
-func (f *formatter) tag(name string, closes bool, attributes string) {
-	if isOne(blocks, name) {
-		f.end(isOne(wideBlocks, name))
+func (f *formatter) tag(t *hypertext.Token) {
+	if isOne(blocks, t.Name) {
+		f.end(isOne(wideBlocks, t.Name))
 	}
 	switch {
-	case name == "pre":
-		f.pre = !closes
-	case name == "a" && closes && f.linked > 0:
+	case isOne(verbatim, t.Name):
+		f.pre = !t.End
+	case t.Name == "a" && t.End && f.linked > 0:
 		if name := strings.TrimSpace(f.line.String()[f.linked:]); name != "" {
 			f.page.links[len(f.page.links)-1].name = stdio.Line(name)
 		}
 		f.linked = 0
-	case closes:
-	case name == "li":
+	case t.End:
+	case t.Name == "li":
 		f.line.WriteString("* ")
-	case name == "base":
-		if l := f.locator(hypertext.ValueOf(attributes, "href")); l != nil {
+	case t.Name == "base":
+		if l := f.locator(t.Value("href")); l != nil {
 			f.base = l
 		}
-	case name == "a" || name == "area":
-		f.link(hypertext.ValueOf(attributes, "href"))
-	case name == "frame" || name == "iframe":
+	case t.Name == "a" || t.Name == "area":
+		f.link(t.Value("href"))
+	case t.Name == "frame" || t.Name == "iframe":
 		f.end(false)
-		f.link(hypertext.ValueOf(attributes, "src"))
-		f.line.WriteString("frame " + hypertext.ValueOf(attributes, "name"))
+		f.link(t.Value("src"))
+		f.line.WriteString("frame " + t.Value("name"))
 		f.end(false)
-	case name == "img":
-		if alt := hypertext.ValueOf(attributes, "alt"); alt != "" {
-			f.text("(" + html.EscapeString(alt) + ")")
+	case t.Name == "img":
+		if alt := t.Value("alt"); alt != "" {
+			f.text("(" + alt + ")")
 		}
 	}
 }
