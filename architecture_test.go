@@ -81,8 +81,6 @@ var imports = []struct {
 	{"gateway/internal/natural", nil},
 	{"gateway/internal/markdown", nil},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/filename", "internal/mime822"}},
-	{"adapters/internal/getting", []string{".", "locator", "fetch", "mirror"}},
-	{"adapters/internal/getting/gettingtest", []string{".", "fetch", "mirror", "testserver", "testserver/"}},
 	{"cmd/", []string{".", "archive", "archive/", "crawl", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "judge", "internal/", "cmd/fetch1738/internal/"}},
 }
 

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing/fstest"
 	"time"
 
-	"github.com/hashicorp/go-getter"
+	"github.com/hashicorp/go-getter/v2"
 
 	fetchgetter "github.com/fetch1738/fetch1738/adapters/getter"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -41,20 +40,12 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 
-	getters := maps.Clone(getter.Getters)
-	maps.Copy(getters, fetchgetter.Getters(nil))
+	client := &getter.Client{Getters: append([]getter.Getter{&fetchgetter.Getter{}}, getter.Getters...)}
 	for _, src := range []string{
 		srv.URL + "/pub/README?checksum=md5:52fccae70b2ecab34c9a438b00275aed",
 		srv.URL + "/pub",
 	} {
-		client := &getter.Client{
-			Ctx:     context.Background(),
-			Src:     src,
-			Dst:     dir,
-			Mode:    getter.ClientModeAny,
-			Getters: getters,
-		}
-		if err := client.Get(); err != nil {
+		if _, err := client.Get(context.Background(), &getter.Request{Src: src, Dst: dir}); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package gettingtest has the tests that the getters for go-getter v1 and v2 share.
-package gettingtest
+package fetchgetter_test
 
 import (
 	"archive/zip"
@@ -19,7 +18,10 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/hashicorp/go-getter/v2"
+
 	"github.com/fetch1738/fetch1738"
+	fetchgetter "github.com/fetch1738/fetch1738/adapters/getter"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -29,59 +31,6 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
-
-// Suite is one of the getters.
-type Suite struct {
-	// Get performs a call of a client that has the getter.
-	Get func(Call) error
-	// Differs reports whether an error is that of another checksum.
-	Differs func(error) bool
-	// LinkError is the error for what would be written through a symbolic link.
-	LinkError error
-}
-
-// Mode is a mode of a client of go-getter.
-type Mode int
-
-// The modes.
-const (
-	File Mode = iota
-	Dir
-	Any
-)
-
-// Call is a call of a client. The zero value of each field is the usual one.
-type Call struct {
-	Ctx       context.Context
-	Src, Dst  string
-	Mode      Mode
-	Resolver  *fetch1738.Resolver
-	MaxDelete int
-	Progress  interface {
-		TrackProgress(src string, currentSize, totalSize int64, stream io.ReadCloser) io.ReadCloser
-	}
-	Umask   os.FileMode
-	NoLinks bool
-}
-
-type suite struct{ Suite }
-
-// Run runs the tests.
-func Run(t *testing.T, getter Suite) {
-	s := &suite{getter}
-	t.Run("Schemes", s.schemes)
-	t.Run("Query", s.query)
-	t.Run("Checksum", s.checksum)
-	t.Run("Archive", s.archive)
-	t.Run("Update", s.update)
-	t.Run("MaxDelete", s.maxDelete)
-	t.Run("HostileNames", s.hostileNames)
-	t.Run("ResumeAndProgress", s.resumeAndProgress)
-	t.Run("Cancel", s.cancel)
-	t.Run("Umask", s.umask)
-	t.Run("DisableSymlinks", s.disableSymlinks)
-	t.Run("Errors", s.errors)
-}
 
 var written = time.Unix(787939445, 0).UTC()
 
@@ -98,20 +47,32 @@ func startFTP(t *testing.T, content fstest.MapFS) *ftptest.Server {
 	return ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
 }
 
-// get downloads src. It returns the directory, below which the destination is "copy".
-func (s *suite) get(t *testing.T, mode Mode, src string, configure ...func(*Call)) (dir string, err error) {
-	t.Helper()
-	dir = t.TempDir()
-	return dir, s.getTo(t, filepath.Join(dir, "copy"), mode, src, configure...)
+// call is a call of a client.
+type call struct {
+	ctx     context.Context
+	getter  fetchgetter.Getter
+	request getter.Request
 }
 
-func (s *suite) getTo(t *testing.T, dst string, mode Mode, src string, configure ...func(*Call)) error {
+// get downloads src. It returns the directory, below which the destination is "copy".
+func get(t *testing.T, mode getter.Mode, src string, configure ...func(*call)) (dir string, err error) {
 	t.Helper()
-	c := &Call{Ctx: t.Context(), Src: src, Dst: dst, Mode: mode}
+	dir = t.TempDir()
+	return dir, getTo(t, filepath.Join(dir, "copy"), mode, src, configure...)
+}
+
+func getTo(t *testing.T, dst string, mode getter.Mode, src string, configure ...func(*call)) error {
+	t.Helper()
+	c := &call{ctx: t.Context(), request: getter.Request{Src: src, Dst: dst, GetMode: mode}}
 	for _, f := range configure {
 		f(c)
 	}
-	return s.Get(*c)
+	client := getter.Client{Getters: []getter.Getter{&c.getter}}
+	if c.getter.Resolver == nil {
+		client.Getters = append(client.Getters, getter.Getters...)
+	}
+	_, err := client.Get(c.ctx, &c.request)
+	return err
 }
 
 // files are the contents of the files below a directory, by path. The folder of package mirror is
@@ -148,7 +109,7 @@ const article = "From: a@example.org\r\nNewsgroups: misc.test\r\nSubject: one\r\
 
 // Every scheme gets a file, and the directory it is in if the scheme has directories. In
 // ModeAny the server decides.
-func (s *suite) schemes(t *testing.T) {
+func TestSchemes(t *testing.T) {
 	ftp := startFTP(t, tree())
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	news := nntptest.New(t, func(s *nntptest.Server) { s.Groups = map[string][]string{"misc.test": {article}} })
@@ -156,7 +117,7 @@ func (s *suite) schemes(t *testing.T) {
 	prospero := prosperotest.New(t, func(s *prosperotest.Server) { s.Content = tree() })
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: news.Addr}}
 	defer r.Close()
-	configured := func(c *Call) { c.Resolver = r }
+	configured := func(c *call) { c.getter.Resolver = r }
 
 	document := hit(t, r, wais.URL+"/files?hello")
 	for src, want := range map[string]string{
@@ -166,11 +127,11 @@ func (s *suite) schemes(t *testing.T) {
 		news.URL + "/misc.test/1":      "text\r\n", "news:1@example.org": "text\r\n",
 		document: "hello\n", prospero.URL + "/pub/motd.txt": "hello\n",
 	} {
-		dir, err := s.get(t, File, src, configured)
+		dir, err := get(t, getter.ModeFile, src, configured)
 		if got := files(t, dir); err != nil || len(got) != 1 || !strings.HasSuffix(got["copy"], want) {
 			t.Errorf("%s: %q, %v", src, got, err)
 		}
-		dir, err = s.get(t, Any, src+"?filename=name", configured)
+		dir, err = get(t, getter.ModeAny, src+"?filename=name", configured)
 		if got := files(t, dir); err != nil || len(got) != 1 || !strings.HasSuffix(got["copy/name"], want) {
 			t.Errorf("%s, decided by the server: %q, %v", src, got, err)
 		}
@@ -195,7 +156,7 @@ func (s *suite) schemes(t *testing.T) {
 		ftp.URL + "/README?":                    nil,
 		"ftp::" + gopher.URL + "/1/pub/deep/er": menu,
 	} {
-		s.directory(t, src, want, configured)
+		directory(t, src, want, configured)
 	}
 }
 
@@ -219,10 +180,10 @@ func hit(t *testing.T, r *fetch1738.Resolver, search string) (document string) {
 }
 
 // directory gets a directory, which also the server takes for one. Without want it is an error.
-func (s *suite) directory(t *testing.T, src string, want map[string]string, configured func(*Call)) {
+func directory(t *testing.T, src string, want map[string]string, configured func(*call)) {
 	t.Helper()
-	for _, mode := range []Mode{Dir, Any} {
-		dir, err := s.get(t, mode, src, configured)
+	for _, mode := range []getter.Mode{getter.ModeDir, getter.ModeAny} {
+		dir, err := get(t, mode, src, configured)
 		if want == nil {
 			if err == nil {
 				t.Errorf("%s, mode %d: no error", src, mode)
@@ -238,10 +199,10 @@ func (s *suite) directory(t *testing.T, src string, want map[string]string, conf
 }
 
 // A query that go-getter leaves is refused before anything is sent, as RFC 1738 has none.
-func (s *suite) query(t *testing.T) {
+func TestQuery(t *testing.T) {
 	srv := startFTP(t, tree())
 	for _, query := range []string{"?x=y", "?", "?.txt", "?checksum=md5:00&depth=1", "?filename=a&b"} {
-		_, err := s.get(t, Any, srv.URL+"/pub/what"+query)
+		_, err := get(t, getter.ModeAny, srv.URL+"/pub/what"+query)
 		if err == nil {
 			t.Errorf("%s: no error", query)
 		}
@@ -252,33 +213,33 @@ func (s *suite) query(t *testing.T) {
 }
 
 // go-getter compares checksums, and does not fetch what is there already.
-func (s *suite) checksum(t *testing.T) {
+func TestChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("hello\n")))
 	content := tree()
 	content["pub/SHA256SUMS"] = &fstest.MapFile{Data: []byte(sum + "  motd.txt\n"), ModTime: written}
 	srv := startFTP(t, content)
 	for _, checksum := range []string{sum, "sha256:" + sum, "file:" + srv.URL + "/pub/SHA256SUMS"} {
-		dir, err := s.get(t, File, srv.URL+"/pub/motd.txt?checksum="+checksum)
+		dir, err := get(t, getter.ModeFile, srv.URL+"/pub/motd.txt?checksum="+checksum)
 		if err != nil {
 			t.Errorf("%s: %v", checksum, err)
 			continue
 		}
 		check(t, checksum, dir, map[string]string{"copy": "hello\n"})
 		srv.ResetTranscript()
-		if err := s.getTo(t, filepath.Join(dir, "copy"), File, srv.URL+"/pub/motd.txt?checksum="+checksum); err != nil {
+		if err := getTo(t, filepath.Join(dir, "copy"), getter.ModeFile, srv.URL+"/pub/motd.txt?checksum="+checksum); err != nil {
 			t.Errorf("%s: again: %v", checksum, err)
 		}
 		if srv.Transcript().Has(testserver.FromClient, "RETR motd.txt") {
 			t.Errorf("%s: the file was fetched again", checksum)
 		}
 	}
-	_, err := s.get(t, File, srv.URL+"/README?checksum="+sum)
-	if !s.Differs(err) {
+	_, err := get(t, getter.ModeFile, srv.URL+"/README?checksum="+sum)
+	if _, differs := errors.AsType[*getter.ChecksumError](err); !differs {
 		t.Errorf("another file: %v", err)
 	}
 }
 
-func (s *suite) archive(t *testing.T) {
+func TestArchive(t *testing.T) {
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)
 	f, _ := w.Create("dir/hello.txt")
@@ -291,7 +252,7 @@ func (s *suite) archive(t *testing.T) {
 		"/a.zip//dir":               {"hello.txt": "hello\n"},
 		"/a.zip?archive=false":      {"a.zip": archive.String()},
 	} {
-		dir, err := s.get(t, Any, srv.URL+src)
+		dir, err := get(t, getter.ModeAny, srv.URL+src)
 		if err != nil {
 			t.Errorf("%s: %v", src, err)
 			continue
@@ -301,18 +262,18 @@ func (s *suite) archive(t *testing.T) {
 }
 
 // A second Get fetches only what has changed, and deletes what is gone.
-func (s *suite) update(t *testing.T) {
+func TestUpdate(t *testing.T) {
 	first, dir := startFTP(t, tree()), t.TempDir()
 	r := &fetch1738.Resolver{Env: fetch.Env{Dial: first.Dial}}
 	defer r.Close()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o644), s.getTo(t, dir, Dir, first.URL)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o644), getTo(t, dir, getter.ModeDir, first.URL)); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Put("README", []byte("read this\n")); err != nil {
 		t.Fatal(err)
 	}
 	first.ResetTranscript()
-	if err := s.getTo(t, dir, Dir, first.URL); err != nil {
+	if err := getTo(t, dir, getter.ModeDir, first.URL); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "updated", dir, map[string]string{"README": "read this\n", "pub/motd.txt": "hello\n", "pub/what%3F.txt": "why\n", "pub/deep/er/a.html": "<p>\n", "mine": "mine"})
@@ -320,7 +281,7 @@ func (s *suite) update(t *testing.T) {
 		t.Errorf("%d files were fetched", n)
 	}
 	first.On("MLSD", 1, testserver.Data("type=file;size=10;modify=19941220123045; README\r\n"))
-	if err := s.getTo(t, dir, Dir, first.URL); err != nil {
+	if err := getTo(t, dir, getter.ModeDir, first.URL); err != nil {
 		t.Fatal(err)
 	}
 	got := files(t, dir)
@@ -330,37 +291,37 @@ func (s *suite) update(t *testing.T) {
 }
 
 // An empty listing deletes nothing unless MaxDelete permits it. Nor does one that lacks most files.
-func (s *suite) maxDelete(t *testing.T) {
+func TestMaxDelete(t *testing.T) {
 	content := fstest.MapFS{}
 	for i := range 40 {
 		content[fmt.Sprintf("pub/%02d", i)] = &fstest.MapFile{Data: []byte("x"), ModTime: written}
 	}
 	ftp, dir := startFTP(t, content), t.TempDir()
 	src := ftp.URL + "/pub"
-	if err := s.getTo(t, dir, Dir, src); err != nil {
+	if err := getTo(t, dir, getter.ModeDir, src); err != nil {
 		t.Fatal(err)
 	}
 	for _, listing := range []string{"", "type=file;size=1;modify=19941220123045; 00\r\n"} {
 		ftp.On("MLSD", 0, testserver.Data(listing))
-		err := s.getTo(t, dir, Dir, src)
+		err := getTo(t, dir, getter.ModeDir, src)
 		if got := files(t, dir); !errors.Is(err, mirror.ErrMaxDelete) || len(got) != 40 {
 			t.Errorf("%q: %d files, %v", listing, len(got), err)
 		}
 		ftp.ResetFaults()
 	}
 	ftp.On("MLSD", 0, testserver.Data(""))
-	if err := s.getTo(t, dir, Dir, src, func(c *Call) { c.MaxDelete = -1 }); err != nil || len(files(t, dir)) > 0 {
+	if err := getTo(t, dir, getter.ModeDir, src, func(c *call) { c.getter.MaxDelete = -1 }); err != nil || len(files(t, dir)) > 0 {
 		t.Errorf("permitted: %q, %v", files(t, dir), err)
 	}
 }
 
 // No name from a server leads out of the destination.
-func (s *suite) hostileNames(t *testing.T) {
+func TestHostileNames(t *testing.T) {
 	ftp, gopher := startFTP(t, tree()), gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	ftp.On("MLSD", 1, testserver.Data("type=file;size=6; ../evil\r\ntype=file;size=6; /evil\r\ntype=dir; ..\r\ntype=file;size=6; .profile\r\n"))
 	gopher.On("MENU", 1, testserver.Data(strings.ReplaceAll("0evil\t/../../evil\tHOST\n0evil\t/pub/motd.txt\tHOST\n.\n", "HOST", strings.Replace(gopher.Addr, ":", "\t", 1))))
 	for _, src := range []string{ftp.URL + "/pub/", gopher.URL} {
-		dir, _ := s.get(t, Dir, src)
+		dir, _ := get(t, getter.ModeDir, src)
 		entries, err := os.ReadDir(dir)
 		if err != nil || len(entries) != 1 || entries[0].Name() != "copy" {
 			t.Errorf("%s: %v, %v", src, entries, err)
@@ -414,7 +375,7 @@ func (c counted) Close() error {
 }
 
 // An interrupted download is resumed, and the progress begins where it resumes.
-func (s *suite) resumeAndProgress(t *testing.T) {
+func TestResumeAndProgress(t *testing.T) {
 	big := make([]byte, 300_000)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range big {
@@ -424,14 +385,14 @@ func (s *suite) resumeAndProgress(t *testing.T) {
 	srv.On("RETR", 1, testserver.Truncate(100_000))
 	srv.On("RETR", 2, testserver.Reply("450 busy"))
 	dst := filepath.Join(t.TempDir(), "new", "copy")
-	if err := s.getTo(t, dst, File, srv.URL+"/big"); !errors.Is(err, fetch.ErrBusy) {
+	if err := getTo(t, dst, getter.ModeFile, srv.URL+"/big"); !errors.Is(err, fetch.ErrBusy) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dst); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an incomplete file: %v", err)
 	}
 	m := &meter{}
-	if err := s.getTo(t, dst, File, srv.URL+"/big", func(c *Call) { c.Progress = m }); err != nil {
+	if err := getTo(t, dst, getter.ModeFile, srv.URL+"/big", func(c *call) { c.request.ProgressListener = m }); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(dst); !bytes.Equal(got, big) || err != nil {
@@ -440,7 +401,7 @@ func (s *suite) resumeAndProgress(t *testing.T) {
 	if s := m.shown["big"]; s == nil || *s != (shown{100_000, 300_000, 200_000, 1}) {
 		t.Errorf("progress: %+v", s)
 	}
-	if err := s.getTo(t, filepath.Join(t.TempDir(), "copy"), Dir, srv.URL+"/dir", func(c *Call) { c.Progress = m }); err != nil {
+	if err := getTo(t, filepath.Join(t.TempDir(), "copy"), getter.ModeDir, srv.URL+"/dir", func(c *call) { c.request.ProgressListener = m }); err != nil {
 		t.Fatal(err)
 	}
 	a, b := m.shown["a"], m.shown["b"]
@@ -450,10 +411,10 @@ func (s *suite) resumeAndProgress(t *testing.T) {
 }
 
 // The context of the client ends a download.
-func (s *suite) cancel(t *testing.T) {
-	for _, mode := range []Mode{File, Dir, Any} {
+func TestCancel(t *testing.T) {
+	for _, mode := range []getter.Mode{getter.ModeFile, getter.ModeDir, getter.ModeAny} {
 		srv := startFTP(t, tree())
-		stage := map[Mode]string{File: "RETR", Dir: "MLSD", Any: "SIZE"}[mode]
+		stage := map[getter.Mode]string{getter.ModeFile: "RETR", getter.ModeDir: "MLSD", getter.ModeAny: "SIZE"}[mode]
 		ctx, cancel := context.WithCancel(t.Context())
 		traced := fetch.WithTrace(ctx, &fetch.Trace{Sent: func(octets []byte) {
 			if strings.HasPrefix(string(octets), stage) {
@@ -461,21 +422,21 @@ func (s *suite) cancel(t *testing.T) {
 			}
 		}})
 		src := srv.URL + "/README"
-		if mode == Dir {
+		if mode == getter.ModeDir {
 			src = srv.URL + "/"
 		}
-		if _, err := s.get(t, mode, src, func(c *Call) { c.Ctx = traced }); !errors.Is(err, context.Canceled) {
+		if _, err := get(t, mode, src, func(c *call) { c.ctx = traced }); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", stage, err)
 		}
 		cancel()
 	}
 }
 
-func (s *suite) umask(t *testing.T) {
+func TestUmask(t *testing.T) {
 	srv := startFTP(t, tree())
-	private := func(c *Call) { c.Umask = 0o077 }
-	for mode, src := range map[Mode]string{File: "/README", Dir: "/pub"} {
-		dir, err := s.get(t, mode, srv.URL+src, private)
+	private := func(c *call) { c.request.Umask = 0o077 }
+	for mode, src := range map[getter.Mode]string{getter.ModeFile: "/README", getter.ModeDir: "/pub"} {
+		dir, err := get(t, mode, srv.URL+src, private)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -496,7 +457,7 @@ func (s *suite) umask(t *testing.T) {
 }
 
 // With DisableSymlinks nothing is written where a symbolic link leads.
-func (s *suite) disableSymlinks(t *testing.T) {
+func TestDisableSymlinks(t *testing.T) {
 	srv := startFTP(t, tree())
 	outside, dir := t.TempDir(), t.TempDir()
 	for name, target := range map[string]string{"file": filepath.Join(outside, "file"), "part.part": filepath.Join(outside, "part"), "tree": outside} {
@@ -507,10 +468,10 @@ func (s *suite) disableSymlinks(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "inner"), 0o755), os.Symlink(outside, filepath.Join(dir, "inner", "pub"))); err != nil {
 		t.Fatal(err)
 	}
-	for name, mode := range map[string]Mode{"file": File, "part": File, "tree": Dir, "inner": Dir} {
-		src := map[Mode]string{File: "/README", Dir: "/"}[mode]
-		err := s.getTo(t, filepath.Join(dir, name), mode, srv.URL+src, func(c *Call) { c.NoLinks = true })
-		if !errors.Is(err, s.LinkError) {
+	for name, mode := range map[string]getter.Mode{"file": getter.ModeFile, "part": getter.ModeFile, "tree": getter.ModeDir, "inner": getter.ModeDir} {
+		src := map[getter.Mode]string{getter.ModeFile: "/README", getter.ModeDir: "/"}[mode]
+		err := getTo(t, filepath.Join(dir, name), mode, srv.URL+src, func(c *call) { c.request.DisableSymlinks = true })
+		if !errors.Is(err, getter.ErrSymlinkCopy) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -518,10 +479,10 @@ func (s *suite) disableSymlinks(t *testing.T) {
 }
 
 // An error has no password.
-func (s *suite) errors(t *testing.T) {
+func TestErrors(t *testing.T) {
 	srv := startFTP(t, tree())
-	for _, mode := range []Mode{File, Dir, Any} {
-		_, err := s.get(t, mode, strings.Replace(srv.URL, "://", "://user:secret@", 1)+"/README")
+	for _, mode := range []getter.Mode{getter.ModeFile, getter.ModeDir, getter.ModeAny} {
+		_, err := get(t, mode, strings.Replace(srv.URL, "://", "://user:secret@", 1)+"/README")
 		if !errors.Is(err, fetch.ErrUnauthenticated) && !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("mode %d: %v", mode, err)
 		}
