@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curldate"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/segments"
 )
@@ -104,14 +103,14 @@ func setTimeCondition(c *CommandLine, value string) error {
 	value = strings.TrimPrefix(value, "+")
 	value, cond.Older = strings.CutPrefix(value, "-")
 	var known bool
-	if cond.When, known = curldate.Parse(value); !known {
+	if cond.When, known = parseDate(value); !known {
 		if info, err := os.Stat(value); err == nil {
 			cond.When, known = info.ModTime(), true
 		}
 	}
 	if !known {
 		cond = plan.TimeCondition{}
-		c.warn("-z, --time-cond: %s is neither a date nor a file; ignored", value)
+		c.warn("-z, --time-cond: %s is neither a file nor a date such as %q or 20200101; ignored", value, "1 Jan 2020 12:00:00 +0100")
 	}
 	c.op.Ask.Time = cond
 	return nil

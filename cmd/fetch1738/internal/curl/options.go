@@ -203,7 +203,7 @@ func Options() []Option {
 		{"", "telnet-login", "", "telnet auth", "Answer the login prompts with the user and password of the URL or of -u", toggle(func(o *plan.Operation) *bool { return &o.Telnet.Login }), Own},
 		{"t", "telnet-option", "NAME=VALUE", "telnet", "Set TTYPE=, XDISPLOC=, NEW_ENV=NAME,VALUE, WS=80x24 or BINARY=1", addTelnetOption, "A user name in the URL is not sent in NEW_ENV."},
 		{"", "telnet-script", "FILE", "telnet", "Run FILE, with lines expect TEXT, send TEXT and timeout SECONDS", setTelnetScript, Own},
-		{"z", "time-cond", "TIME", "transfer", "Fetch only if newer than a date or a file; -TIME only if not newer", setTimeCondition, "Also for Gopher+. For uploads, TIME is compared with the existing target."},
+		{"z", "time-cond", "TIME", "transfer", "Fetch only if newer than a date or a file; -TIME only if not newer", setTimeCondition, "Fewer forms of dates. Also for Gopher+. For uploads, TIME is compared with the existing target."},
 		{"", "tls-max", "VERSION", "tls", "Highest TLS version to use: 1.0, 1.1, 1.2 or 1.3", setMaxTLS, ""},
 		{"1", "tlsv1", "", "tls", "Use TLS 1.0 or later", minTLS(tls.VersionTLS10), ""},
 		{"", "tlsv1.0", "", "tls", "Use TLS 1.0 or later (default 1.2)", minTLS(tls.VersionTLS10), ""},
