@@ -312,7 +312,7 @@ func TestForbidden(t *testing.T) {
 	// manual page.
 	exceptions := map[string]string{
 		"cmd/fetch1738/internal/browse/files.go":           `"os/exec"`,
-		"cmd/fetch1738/internal/gateway/programs_linux.go": `"os/exec"`, "cmd/fetch1738/internal/manual/page.go": `"os/exec"`,
+		"cmd/fetch1738/internal/gateway/programs_linux.go": `"os/exec"`, "cmd/fetch1738/internal/manual/manual.go": `"os/exec"`,
 		"judge/command.go": `"os/exec"`, "judge/command_unix.go": `"os/exec"`, "judge/command_other.go": `"os/exec"`,
 	}
 	comments := regexp.MustCompile(`(?m)^\s*//.*$`)

@@ -4,9 +4,12 @@ package manual
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -18,11 +21,11 @@ import (
 
 const help = `Usage: fetch1738 manual
 
-Shows the manual page, on a terminal with man if it is installed. Without a
-terminal it prints the source (docs/man/fetch1738.1) for man -l or a directory
-of MANPATH.
+Shows the manual page with man. Without a terminal it prints the source
+(docs/man/fetch1738.1) for a directory of MANPATH. Where there is no man,
+fetch1738 help all shows the options, help verbs the verbs.
 
-  $ fetch1738 manual > fetch1738.1 && man -l ./fetch1738.1
+  $ fetch1738 manual > fetch1738.1 && man ./fetch1738.1
 `
 
 // manualText is the prose of the manual page, with places in braces for the tables.
@@ -45,10 +48,33 @@ func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
 			return v.Fail(exit.Write, "%v", err)
 		}
 		if term.IsTerminal(v.Std.Out) && term.IsTerminal(os.Stdout) {
-			return cli.Print(v.Std, page(text.String(), cli.Width(v.Std.Out)))
+			if err := show(text.String()); err != nil {
+				return v.Fail(exit.Write, "cannot show the page with man: %v; fetch1738 help all and help verbs show the same", err)
+			}
+			return exit.OK
 		}
 		return cli.Print(v.Std, text.String())
 	}
+}
+
+// show shows the manual page on the terminal with man and its pager, which no shell starts. Every man
+// reads the file of a path; not all read standard input.
+func show(text string) error {
+	file, err := os.CreateTemp("", "fetch1738-*.1")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt) // Ctrl-C is the pager's
+	defer signal.Stop(interrupts)
+	c := exec.Command("man", file.Name())
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return c.Run()
 }
 
 // write writes the manual page in roff.
