@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dump"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/z3950"
 )
@@ -67,9 +66,9 @@ func (n *narrator) dump(heading string, octets []byte) {
 	defer n.mu.Unlock()
 	b := fmt.Appendf(nil, "%s%s, %d bytes (0x%x)\n", n.stamp(), heading, len(octets), len(octets))
 	if n.form == plan.TraceHex {
-		b = dump.AppendHex(b, octets)
+		b = appendHex(b, octets)
 	} else {
-		b = dump.AppendASCII(b, octets)
+		b = appendASCII(b, octets)
 	}
 	_, _ = n.w.Write(b) // see Lost
 }

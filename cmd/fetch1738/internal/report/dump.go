@@ -1,11 +1,11 @@
-// Package dump formats bytes as curl's --trace and --trace-ascii do. Each line begins with the
-// offset of its first byte.
-package dump
+package report
 
 import (
 	"bytes"
 	"fmt"
 )
+
+// The lines of --trace and --trace-ascii begin with the offset of their first byte, as in curl.
 
 // The number of bytes per line.
 const (
@@ -13,10 +13,10 @@ const (
 	asciiWidth = 64
 )
 
-// AppendHex appends to b lines such as
+// appendHex appends to b lines such as
 //
 //	0000: 48 65 6c 6c 6f                                  Hello
-func AppendHex(b, octets []byte) []byte {
+func appendHex(b, octets []byte) []byte {
 	for at := 0; at < len(octets); at += hexWidth {
 		row := octets[at:min(at+hexWidth, len(octets))]
 		b = fmt.Appendf(b, "%04x: %-*s", at, 3*hexWidth, fmt.Sprintf("% x", row))
@@ -25,8 +25,8 @@ func AppendHex(b, octets []byte) []byte {
 	return b
 }
 
-// AppendASCII appends to b lines of text. A line ends at CR LF or after 64 bytes.
-func AppendASCII(b, octets []byte) []byte {
+// appendASCII appends to b lines of text. A line ends at CR LF or after 64 bytes.
+func appendASCII(b, octets []byte) []byte {
 	for at := 0; at < len(octets); {
 		row := octets[at:min(at+asciiWidth, len(octets))]
 		next := at + len(row)

@@ -1,4 +1,4 @@
-package dump
+package report
 
 import (
 	"strings"
@@ -14,10 +14,10 @@ func TestDumps(t *testing.T) {
 		{a(17), "0000: " + strings.Repeat("61 ", 16) + a(16) + "\n0010: 61 " + strings.Repeat("   ", 15) + "a\n", "0000: " + a(17) + "\n"},
 		{"a\r\n\r\nb\n", "0000: 61 0d 0a 0d 0a 62 0a                            a....b.\n", "0000: a\n0003: \n0005: b.\n"},
 	} {
-		if got := string(AppendHex(nil, []byte(c.octets))); got != c.hex {
+		if got := string(appendHex(nil, []byte(c.octets))); got != c.hex {
 			t.Errorf("%q in hexadecimal:\n%swant:\n%s", c.octets, got, c.hex)
 		}
-		if got := string(AppendASCII(nil, []byte(c.octets))); got != c.ascii {
+		if got := string(appendASCII(nil, []byte(c.octets))); got != c.ascii {
 			t.Errorf("%q in ASCII:\n%swant:\n%s", c.octets, got, c.ascii)
 		}
 	}
@@ -27,7 +27,7 @@ func TestDumps(t *testing.T) {
 		a(65) + "\r\nb": "0000: " + a(64) + "\n0040: a\n0043: b\n",
 		a(64) + "\r":    "0000: " + a(64) + "\n0040: .\n",
 	} {
-		if got := string(AppendASCII(nil, []byte(octets))); got != want {
+		if got := string(appendASCII(nil, []byte(octets))); got != want {
 			t.Errorf("%q in ASCII:\n%swant:\n%s", octets, got, want)
 		}
 	}
