@@ -38,38 +38,27 @@ func (s Server) Start(ctx context.Context, addr string, set Setting) (srv *tests
 	return srv, err
 }
 
-// Servers returns the test servers, one for each scheme that has one. A generic function would be
-// shorter, but then the program has all methods of the servers.
+// Servers returns the test servers, one for each scheme that has one.
 func Servers() []Server {
 	return []Server{
-		{"ftp", func(ctx context.Context, addr string, set Setting) error {
-			_, err := ftptest.Start(ctx, addr, func(s *ftptest.Server) { set(&s.Server) })
-			return err
-		}},
-		{"gopher", func(ctx context.Context, addr string, set Setting) error {
-			_, err := gophertest.Start(ctx, addr, func(s *gophertest.Server) {
-				s.Dialect = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
-				set(&s.Server)
-			})
-			return err
-		}},
-		{"http", func(ctx context.Context, addr string, set Setting) error {
-			_, err := webtest.Start(ctx, addr, func(s *webtest.Server) { set(&s.Server) })
-			return err
-		}},
-		{"nntp", func(ctx context.Context, addr string, set Setting) error {
-			_, err := nntptest.Start(ctx, addr, func(s *nntptest.Server) { set(&s.Server) })
-			return err
-		}},
-		{"wais", func(ctx context.Context, addr string, set Setting) error {
-			_, err := waistest.Start(ctx, addr, func(s *waistest.Server) { set(&s.Server) })
-			return err
-		}},
-		{"prospero", func(ctx context.Context, addr string, set Setting) error {
-			_, err := prosperotest.Start(ctx, addr, func(s *prosperotest.Server) { set(&s.Server) })
-			return err
-		}},
+		server("ftp", ftptest.Start, func(s *ftptest.Server) *testserver.Server { return &s.Server }),
+		server("gopher", gophertest.Start, func(s *gophertest.Server) *testserver.Server {
+			s.Dialect = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
+			return &s.Server
+		}),
+		server("http", webtest.Start, func(s *webtest.Server) *testserver.Server { return &s.Server }),
+		server("nntp", nntptest.Start, func(s *nntptest.Server) *testserver.Server { return &s.Server }),
+		server("wais", waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
+		server("prospero", prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
 	}
+}
+
+// server returns a Server that start starts; common returns the part that all servers have.
+func server[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) Server {
+	return Server{scheme, func(ctx context.Context, addr string, set Setting) error {
+		_, err := start(ctx, addr, func(s *S) { set(common(s)) })
+		return err
+	}}
 }
 
 // Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are
