@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -67,13 +67,12 @@ func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.
 
 // serverAt parses "host" or "host:port".
 func serverAt(text string) (locator.HostPort, error) {
-	host, service, err := net.SplitHostPort(text)
-	if err != nil {
+	if _, _, err := net.SplitHostPort(text); err != nil {
 		return locator.HostPort{Host: text}, nil
 	}
-	port, err := strconv.ParseUint(service, 10, 16)
+	at, err := dial.HostPort(text)
 	if err != nil {
-		return locator.HostPort{}, fmt.Errorf("%q has an invalid port; use 0 to 65535", text)
+		return at, fmt.Errorf("%q has an invalid port; use 0 to 65535", text)
 	}
-	return locator.HostPort{Host: host, Port: uint16(port)}, nil
+	return at, nil
 }

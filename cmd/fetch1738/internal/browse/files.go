@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,11 +97,7 @@ func exists(name string) bool {
 
 // nameOf returns a safe file name made of a URL.
 func nameOf(l locator.Locator) string {
-	last := output.LastSegment(l, strings.TrimRight(l.String(), "/"))
-	if decoded, err := url.PathUnescape(last); err == nil {
-		last = decoded
-	}
-	if name, err := output.SafeName(last); err == nil {
+	if name, err := output.SafeName(output.DecodedName(l, strings.TrimRight(l.String(), "/"))); err == nil {
 		return name
 	}
 	server, _ := locator.ServerOf(l)

@@ -214,25 +214,13 @@ func (in *input) line(ctx context.Context, prompt string) (string, error) {
 	if in.prompt != nil {
 		fmt.Fprint(in.prompt, prompt)
 	}
-	type answer struct {
-		line string
-		err  error
-	}
-	// A read cannot be interrupted. If ctx ends, it is abandoned.
-	answers := make(chan answer, 1)
-	go func() {
+	return term.Await(ctx, func() (string, error) {
 		line, err := in.reader.ReadString('\n')
 		if err == io.EOF && line != "" {
 			err = nil // a last line without an end
 		}
-		answers <- answer{strings.TrimRight(line, "\r\n"), err}
-	}()
-	select {
-	case a := <-answers:
-		return a.line, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+		return strings.TrimRight(line, "\r\n"), err
+	})
 }
 
 // malformed returns the failure of a typed text that is no URL.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
@@ -45,12 +46,12 @@ func Rows(rows []Row, width int) string {
 	var b strings.Builder
 	for _, r := range rows {
 		if len(r.Name)+gap <= column {
-			b.WriteString(Fold(fmt.Sprintf("%-*s", column, r.Name), r.Text, column, width))
+			b.WriteString(render.Paragraph(fmt.Sprintf("%-*s", column, r.Name), r.Text, column, width))
 			continue
 		}
 		name := strings.TrimLeft(r.Name, " ")
-		b.WriteString(Fold(r.Name[:len(r.Name)-len(name)], name, indent, width))
-		b.WriteString(Fold(strings.Repeat(" ", column), r.Text, column, width))
+		b.WriteString(render.Paragraph(r.Name[:len(r.Name)-len(name)], name, indent, width))
+		b.WriteString(render.Paragraph(strings.Repeat(" ", column), r.Text, column, width))
 	}
 	return b.String()
 }
@@ -98,7 +99,7 @@ func Prose(text string, width int) string {
 		case strings.HasPrefix(paragraph, " "):
 			b.WriteString(paragraph + "\n")
 		default:
-			b.WriteString(Fold("", paragraph, 0, width))
+			b.WriteString(render.Paragraph("", paragraph, 0, width))
 		}
 	}
 	return b.String()
@@ -123,25 +124,5 @@ func synopsis(text string, width int) string {
 	if words := strings.SplitN(kept, " ", 4); len(words) == 4 && width >= 80 {
 		below = len(strings.Join(words[:3], " ")) + 1
 	}
-	return strings.ReplaceAll(Fold("", kept, below, width), space, " ")
-}
-
-// Fold returns lead and text in lines of at most width columns; only a longer word exceeds them.
-// All lines but the first are indented by below spaces.
-func Fold(lead, text string, below, width int) string {
-	var b strings.Builder
-	line, empty := lead, true
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case empty:
-			line += word
-		case len(line)+1+len(word) > width:
-			b.WriteString(line + "\n")
-			line = strings.Repeat(" ", below) + word
-		default:
-			line += " " + word
-		}
-		empty = false
-	}
-	return b.String() + line + "\n"
+	return strings.ReplaceAll(render.Paragraph("", kept, below, width), space, " ")
 }

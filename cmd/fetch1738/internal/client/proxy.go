@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -59,14 +58,8 @@ func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy 
 
 // proxyLogin returns the login of -U, which is percent-encoded.
 func proxyLogin(o *plan.Proxy) *locator.Login {
-	plain := func(text string) string {
-		if decoded, err := url.PathUnescape(text); err == nil {
-			return decoded
-		}
-		return text
-	}
 	user, password, has := strings.Cut(o.User, ":")
-	return &locator.Login{User: plain(user), Password: plain(password), HasPassword: has}
+	return &locator.Login{User: plan.Decoded(user), Password: plan.Decoded(password), HasPassword: has}
 }
 
 // proxyHeader returns the header of a CONNECT request.

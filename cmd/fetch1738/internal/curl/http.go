@@ -3,6 +3,7 @@ package curl
 import (
 	"bytes"
 	"errors"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,7 +177,7 @@ func addQuery(c *CommandLine, value string) error {
 func (c *CommandLine) urlEncoded(value string) (string, error) {
 	at := strings.IndexAny(value, "=@")
 	if at < 0 {
-		return encodeForm(value), nil
+		return url.QueryEscape(value), nil
 	}
 	name, content := value[:at], value[at+1:]
 	if value[at] == '@' {
@@ -189,22 +190,5 @@ func (c *CommandLine) urlEncoded(value string) (string, error) {
 	if name != "" {
 		name += "="
 	}
-	return name + encodeForm(content), nil
-}
-
-// encodeForm percent-encodes all but letters, digits and "-._~"; a space becomes "+".
-func encodeForm(s string) string {
-	const digits = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
-			b.WriteByte(c)
-		case c == ' ':
-			b.WriteByte('+')
-		default:
-			b.Write([]byte{'%', digits[c>>4], digits[c&0x0F]})
-		}
-	}
-	return b.String()
+	return name + url.QueryEscape(content), nil
 }

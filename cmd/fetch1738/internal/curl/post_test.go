@@ -16,9 +16,9 @@ func FuzzEncodeForm(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		encoded := encodeForm(s)
-		if back, err := url.QueryUnescape(encoded); err != nil || back != s {
-			t.Fatalf("%q is encoded as %q, which is %q, %v", s, encoded, back, err)
+		encoded, err := new(CommandLine).urlEncoded("=" + s)
+		if back, failed := url.QueryUnescape(encoded); err != nil || failed != nil || back != s {
+			t.Fatalf("%q is encoded as %q, which is %q, %v, %v", s, encoded, back, err, failed)
 		}
 		o := plan.New(new(plan.Global))
 		o.HTTP.Query = []string{"q=" + encoded}

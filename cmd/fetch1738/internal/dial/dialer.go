@@ -39,7 +39,7 @@ func (d *Dialer) plain() bool {
 
 // Dial connects to an address, without the routes, in a context of [fetch.Env.Dial].
 func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	at, err := hostPort(address)
+	at, err := HostPort(address)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func ParsePorts(text string) (PortRange, error) {
 	return PortRange{uint16(from), uint16(to)}, nil
 }
 
-// hostPort parses an address of package net.
-func hostPort(address string) (locator.HostPort, error) {
+// HostPort parses an address of package net.
+func HostPort(address string) (locator.HostPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return locator.HostPort{}, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -232,12 +233,7 @@ func (t *autoLogin) hear(said []byte) string {
 	line := t.tail[strings.LastIndexAny(t.tail, "\r\n")+1:]
 	line = strings.ToLower(strings.TrimRight(line, " \t"))
 	ends := func(words ...string) bool {
-		for _, w := range words {
-			if strings.HasSuffix(line, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool { return strings.HasSuffix(line, w) })
 	}
 	switch {
 	case t.isDone():

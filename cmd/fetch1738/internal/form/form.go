@@ -178,25 +178,16 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 
 var errNoAnswer = fault.New(fault.BadURL, errors.New("the form was not answered"))
 
-// line reads a line. A read from a terminal cannot be interrupted, so that after ctx ends the read
-// continues in its goroutine.
+// line reads a line.
 func (a *asker) line(ctx context.Context) (string, error) {
-	lines := make(chan string, 1)
-	go func() {
-		defer close(lines)
-		if line, err := a.in.ReadString('\n'); err == nil {
-			lines <- strings.TrimRight(line, "\r\n")
-		}
-	}()
-	select {
-	case line, ok := <-lines:
-		if !ok {
-			return "", errNoAnswer
-		}
-		return line, nil
-	case <-ctx.Done():
+	line, err := term.Await(ctx, func() (string, error) { return a.in.ReadString('\n') })
+	switch {
+	case ctx.Err() != nil:
 		return "", fetch.Fail("query", nil, fetch.ErrCanceled, ctx.Err())
+	case err != nil:
+		return "", errNoAnswer
 	}
+	return strings.TrimRight(line, "\r\n"), nil
 }
 
 // lines reads lines up to an empty one.

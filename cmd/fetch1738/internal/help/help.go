@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/typed"
 )
@@ -93,9 +94,9 @@ func summary(all []cli.Command, width int) string {
 	for i, name := range most {
 		list[i] = byName[name]
 	}
-	return usageLine + cli.Fold("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
+	return usageLine + render.Paragraph("Verbs: ", strings.Join(cli.Names(all), " "), 7, width) +
 		"\n" + cli.Options(list, width) +
-		cli.Fold("More:  ", "fetch1738 help TOPIC: all, ftp, verbs, exit-codes, VERB, OPTION or WORD", 7, width)
+		render.Paragraph("More:  ", "fetch1738 help TOPIC: all, ftp, verbs, exit-codes, VERB, OPTION or WORD", 7, width)
 }
 
 // verbs returns a line about each verb.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -45,11 +45,7 @@ func LastSegment(l locator.Locator, typed string) string {
 
 // DecodedName is LastSegment, decoded.
 func DecodedName(l locator.Locator, typed string) string {
-	name := LastSegment(l, typed)
-	if plain, err := url.PathUnescape(name); err == nil {
-		return plain
-	}
-	return name
+	return plan.Decoded(LastSegment(l, typed))
 }
 
 // localID returns the name of a document on its WAIS server. In a document-id in the form

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/url"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -28,7 +28,7 @@ func partsOf(l locator.Locator) urlParts {
 		return urlParts{{"cwd", l.CWD}, {"name", given(l.Name, l.HasPath)}, {"type", given(string(rune(l.Type)), l.Type != 0)}}
 	case *locator.HTTP:
 		return urlParts{
-			{"path", given(unescape(l.Path), l.HasPath)}, {"search", given(unescape(l.Search), l.HasSearch)},
+			{"path", given(plan.Decoded(l.Path), l.HasPath)}, {"search", given(plan.Decoded(l.Search), l.HasSearch)},
 			{"path_raw", given(l.Path, l.HasPath)}, {"search_raw", given(l.Search, l.HasSearch)},
 		}
 	case *locator.Gopher:
@@ -83,15 +83,6 @@ func given(s string, present bool) any {
 		return nil
 	}
 	return s
-}
-
-// unescape decodes percent-escapes.
-func unescape(encoded string) string {
-	octets, err := url.PathUnescape(encoded)
-	if err != nil {
-		return encoded
-	}
-	return octets
 }
 
 // MarshalJSON implements [json.Marshaler].

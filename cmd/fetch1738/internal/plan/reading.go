@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -33,13 +34,13 @@ func (r Reading) Parser() locator.Parser {
 
 // Parse parses a typed URL. Unless r is strict, it guesses a missing scheme.
 func (r Reading) Parse(text string) (ref locator.Reference, err error) {
-	url := text
+	whole := text
 	if !r.Strict {
-		if url, err = r.WithScheme(text); err != nil {
+		if whole, err = r.WithScheme(text); err != nil {
 			return ref, err
 		}
 	}
-	if ref, err = r.Parser().Parse(url); err != nil {
+	if ref, err = r.Parser().Parse(whole); err != nil {
 		return ref, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Err: err}
 	}
 	// The server is compared with others, which are in ASCII. A name that IDNA does not permit is an
@@ -74,6 +75,14 @@ func Meant(scheme string, known []string) string {
 
 // NewsServer returns the server for news URLs: given or, if it is empty, $NNTPSERVER.
 func NewsServer(given string) string { return cmp.Or(given, os.Getenv("NNTPSERVER")) }
+
+// Decoded returns text from a URL without its percent-encoding, or as it is if that is malformed.
+func Decoded(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
 
 // Count returns the number of transfers after expanding the globs.
 func (o *Operation) Count() int64 {

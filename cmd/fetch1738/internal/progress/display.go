@@ -292,8 +292,3 @@ func perSecond(n int64, d time.Duration) int64 {
 	}
 	return int64(float64(n) / d.Seconds())
 }
-
-// padded returns text, right-aligned to a width.
-func padded(text string, columns int) string {
-	return strings.Repeat(" ", max(0, columns-len(text))) + text
-}

@@ -67,19 +67,19 @@ func (m *Meter) sample(now time.Time) {
 func (m *Meter) line(columns int) string {
 	total := m.total.Load()
 	if m.display.plain {
-		return m.drawn(columns, total, "", padded(m.percent(total), 5))
+		return m.drawn(columns, total, "", fmt.Sprintf("%5s", m.percent(total)))
 	}
 	name := term.Fit(m.name, min(30, columns/4)) + " "
-	came, rate := padded(Amount(m.got), 8), padded(Amount(int64(m.rate))+"/s", 10)
+	came, rate := fmt.Sprintf("%8s", Amount(m.got)), fmt.Sprintf("%10s", Amount(int64(m.rate))+"/s")
 	switch {
 	case total <= 0:
 		return term.SafeLine(name+came+"  "+rate, columns)
 	case columns < 36:
-		return m.drawn(columns, total, name, padded(m.percent(total), 5))
+		return m.drawn(columns, total, name, fmt.Sprintf("%5s", m.percent(total)))
 	case columns < 60:
-		return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), rate, m.remaining(total)}, " "))
+		return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), rate, m.remaining(total)}, " "))
 	}
-	return m.drawn(columns, total, name, strings.Join([]string{padded(m.percent(total), 5), came, rate, m.remaining(total)}, "  "))
+	return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), came, rate, m.remaining(total)}, "  "))
 }
 
 // drawn returns left and right with a bar between them.

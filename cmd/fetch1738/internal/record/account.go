@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"net/http/httptrace"
 	"net/netip"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -176,14 +177,9 @@ func (a *Account) code(line []byte) {
 	if len(line) < 4 || line[3] != ' ' {
 		return
 	}
-	code := 0
-	for _, c := range line[:3] {
-		if c < '0' || c > '9' {
-			return
-		}
-		code = 10*code + int(c-'0')
+	if code, err := strconv.ParseUint(string(line[:3]), 10, 16); err == nil {
+		a.facts.Reply = int(code)
 	}
-	a.facts.Reply = code
 }
 
 // Since returns the seconds from the start to t, or 0 if t is zero.

@@ -85,23 +85,29 @@ func Plain(s string) string {
 	return s
 }
 
-// Fold breaks text at spaces into lines of at most width columns; longer
-// words stay whole.
-func Fold(text string, width int) []string {
-	var lines []string
-	line := ""
+// Paragraph returns lead and text in lines of at most width columns; only a longer word exceeds them.
+// All lines but the first are indented by below spaces.
+func Paragraph(lead, text string, below, width int) string {
+	var b strings.Builder
+	line, empty := lead, true
 	for word := range strings.FieldsSeq(text) {
 		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= width:
-			line += " " + word
+		case empty:
+			line += word
+		case len(line)+1+len(word) > width:
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", below) + word
 		default:
-			lines = append(lines, line)
-			line = word
+			line += " " + word
 		}
+		empty = false
 	}
-	return append(lines, line)
+	return b.String() + line + "\n"
+}
+
+// Fold returns the lines of a Paragraph that is not indented.
+func Fold(text string, width int) []string {
+	return strings.Split(strings.TrimSuffix(Paragraph("", text, 0, width), "\n"), "\n")
 }
 
 // Telnet describes telnet commands in words. Other data, such as a request to a proxy, is returned

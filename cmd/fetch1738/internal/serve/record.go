@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,11 +26,7 @@ func (o *options) recorded(ctx context.Context, serve func(context.Context) int)
 	defer cancel()
 	o.recorder = record.New(endingWriter{f, cancel})
 	code := serve(ctx)
-	err = o.recorder.Err()
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := cmp.Or(o.recorder.Err(), f.Close()); err != nil {
 		return o.Fail(exit.Write, "the record is not complete: %v", err)
 	}
 	return code

@@ -100,30 +100,15 @@ func (e *LineEditor) ReadLine(ctx context.Context, prompt string) (string, error
 	}
 	e.interrupted.Store(false)
 	e.terminal.SetPrompt(prompt)
-	type answer struct {
-		line string
-		err  error
-	}
-	// A read from a terminal cannot be interrupted. If ctx ends, it is abandoned.
-	answers := make(chan answer, 1)
-	go func() {
-		line, err := e.terminal.ReadLine()
-		answers <- answer{line, err}
-	}()
-	var a answer
-	select {
-	case a = <-answers:
-	case <-ctx.Done():
-		a.err = ctx.Err()
-	}
-	err = errors.Join(a.err, term.Restore(e.fd, before))
+	line, failed := Await(ctx, e.terminal.ReadLine)
+	err = term.Restore(e.fd, before)
 	switch {
-	case a.err != nil:
-		return "", a.err
+	case failed != nil:
+		return "", failed
 	case err == nil && e.interrupted.Load():
 		err = ErrInterrupted
 	}
-	return a.line, err
+	return line, err
 }
 
 // keys makes Control-C discard the line: x/term ends the input at that key. The line is cut to

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,12 +21,8 @@ func IsTerminal(stream any) bool {
 
 // Columns returns the width of the terminal of stream, or 80 if it is unknown.
 func Columns(stream any) int {
-	if f, ok := stream.(file); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
-		}
-	}
-	return 80
+	columns, _ := Size(stream)
+	return int(cmp.Or(columns, 80))
 }
 
 // ErrNoTerminal means that the process has no terminal.
@@ -49,21 +46,30 @@ func askSecret(ctx context.Context, tty *os.File, question string) (string, erro
 	if err != nil {
 		return "", ErrNoTerminal
 	}
+	defer fmt.Fprintln(tty)
+	text, err := Await(ctx, func() (string, error) { return readHidden(tty, SafeLine(question, 400)) })
+	if ctx.Err() != nil {
+		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+	}
+	return text, err
+}
+
+// Await returns what read returns, or the error of ctx if that ends first: a read from a terminal cannot
+// be interrupted, and is abandoned.
+func Await(ctx context.Context, read func() (string, error)) (string, error) {
 	type answer struct {
 		text string
 		err  error
 	}
-	// A read from a terminal cannot be interrupted. If ctx ends, it is abandoned.
 	answers := make(chan answer, 1)
 	go func() {
-		text, err := readHidden(tty, SafeLine(question, 400))
+		text, err := read()
 		answers <- answer{text, err}
 	}()
-	defer fmt.Fprintln(tty)
 	select {
 	case a := <-answers:
 		return a.text, a.err
 	case <-ctx.Done():
-		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+		return "", ctx.Err()
 	}
 }
