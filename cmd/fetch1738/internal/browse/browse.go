@@ -15,12 +15,10 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
-	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 const browseHelp = `Usage: fetch1738 browse [option]... [URL]
@@ -63,42 +61,20 @@ const useless = " articles continue-at fail-early form form-file globoff list-on
 
 // Command returns the browse command.
 func Command() cli.Command {
-	return cli.Command{
-		Name: "browse", Summary: "follow links at a prompt: menus, directories, newsgroups, documents", Run: run,
-		Options: func() []curl.Option { return new(settings).options() },
-		Help:    helpText,
-	}
+	return cli.NewClient("browse", "follow links at a prompt: menus, directories, newsgroups, documents", browseHelp, func(width int) cli.Client {
+		set := new(settings)
+		return cli.Client{
+			Own: set.options(), Table: curl.Besides(set.options(), "browse, which follows links", useful, useless), Run: set.run,
+			More: "\nCommands (N is the number or the name of a link):\n\n" + commandHelp(width),
+		}
+	})
 }
 
-// helpText returns the help, wrapped at width columns.
-func helpText(width int) string {
-	return cli.Prose(browseHelp, width) + "\n" + cli.Options(new(settings).options(), width) + "\n" +
-		"Commands (N is the number or the name of a link):\n\n" + commandHelp(width)
-}
-
-func run(ctx context.Context, args []string, std stdio.Streams) int {
-	set := new(settings)
-	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
-	defer shown.Close()
-	c := curl.New(std, curl.Besides(set.options(), "browse, which follows links", useful, useless))
-	err := c.Parse(args)
-	shown.Redirect(c.Stderr)
-	if err == nil {
-		err = shown.Open(c.Global.Trace)
+func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
+	if len(c.URLs()) > 1 {
+		return shown.Misused(fault.Usagef("browse begins with one URL; see fetch1738 browse --help"))
 	}
-	switch {
-	case c.Help:
-		return cli.Print(std, helpText(cli.Width(std.Out)))
-	case c.Version:
-		return cli.Print(std, help.Version())
-	case err == nil && len(c.URLs()) > 1:
-		err = fault.Usagef("browse begins with one URL; see fetch1738 browse --help")
-	}
-	if err != nil {
-		return shown.Misused(err)
-	}
-	signal.Ignore(syscall.SIGPIPE)
-	return converse(ctx, c.Operations[0], set, shown)
+	return converse(ctx, c.Operations[0], s, shown)
 }
 
 // converse runs a session and returns the exit code.

@@ -22,7 +22,7 @@ func browsed(t *testing.T, commands string, args ...string) (code int, out, errs
 	var shown, told strings.Builder
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
-	code = run(context.Background(), args, stdio.Streams{In: strings.NewReader(commands), Out: &shown, Err: &told})
+	code = Command().Run(context.Background(), args, stdio.Streams{In: strings.NewReader(commands), Out: &shown, Err: &told})
 	return code, shown.String(), told.String()
 }
 
@@ -181,7 +181,7 @@ func TestCommands(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if !strings.Contains(helpText(80), "\n  "+c.name) {
+		if !strings.Contains(Command().Help(80), "\n  "+c.name) {
 			t.Errorf("--help lacks %s", c.name)
 		}
 	}

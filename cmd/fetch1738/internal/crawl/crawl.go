@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -19,14 +17,12 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/crawl"
-	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -50,40 +46,20 @@ following options are for crawl only:
 
 // Command returns the crawl command.
 func Command() cli.Command {
-	return cli.Command{
-		Name: "crawl", Summary: "copy documents over links and hosts into WARC files", Run: run,
-		Options: func() []curl.Option { return new(settings).options() },
-		Help:    helpText,
-	}
-}
-
-// helpText returns the help, wrapped at width columns.
-func helpText(width int) string {
-	return cli.Prose(crawlHelp, width) + "\n" + cli.Options(new(settings).options(), width)
+	return cli.NewClient("crawl", "copy documents over links and hosts into WARC files", crawlHelp, func(int) cli.Client {
+		s := new(settings)
+		return cli.Client{Own: s.options(), Table: s.table(), Run: s.run}
+	})
 }
 
 // run performs the command and returns its exit code.
-func run(ctx context.Context, args []string, std stdio.Streams) int {
-	s := new(settings)
-	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
-	defer shown.Close()
-	c := curl.New(std, s.table())
-	err := c.Parse(args)
-	shown.Redirect(c.Stderr)
+func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	switch {
-	case c.Help:
-		return cli.Print(std, helpText(cli.Width(std.Out)))
-	case c.Version:
-		return cli.Print(std, help.Version())
-	case err == nil && len(c.URLs()) == 0:
-		err = fault.Usagef("crawl requires a URL; see fetch1738 crawl --help")
-	case err == nil && s.Dir == "":
-		err = fault.Usagef("crawl requires --dir DIR, the folder of the crawl")
+	case len(c.URLs()) == 0:
+		return shown.Misused(fault.Usagef("crawl requires a URL; see fetch1738 crawl --help"))
+	case s.Dir == "":
+		return shown.Misused(fault.Usagef("crawl requires --dir DIR, the folder of the crawl"))
 	}
-	if err != nil {
-		return shown.Misused(err)
-	}
-	signal.Ignore(syscall.SIGPIPE)
 	return s.crawl(ctx, shown, c.Operations[0], c.URLs())
 }
 

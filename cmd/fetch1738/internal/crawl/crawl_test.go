@@ -49,7 +49,7 @@ func TestCrawlLine(t *testing.T) {
 
 // The help fits the width of the terminal.
 func TestHelpFolds(t *testing.T) {
-	for line := range strings.Lines(helpText(60)) {
+	for line := range strings.Lines(Command().Help(60)) {
 		if len(line)-1 > 60 && !strings.HasPrefix(line, "  $ ") {
 			t.Errorf("%q", line)
 		}

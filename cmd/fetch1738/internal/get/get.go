@@ -13,7 +13,6 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dialogue"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -43,7 +42,7 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	case c.Help:
 		return verbs.Help(ctx, c.URLs(), std)
 	case c.Version:
-		return cli.Print(std, help.Version())
+		return cli.Print(std, cli.Version())
 	case err != nil:
 		code := shown.Misused(err)
 		if len(args) > 0 && shown.VerbHint(args[0]) != "" {

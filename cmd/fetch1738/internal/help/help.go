@@ -1,4 +1,4 @@
-// Package help implements the verb help and the option --version.
+// Package help implements the verb help.
 package help
 
 import (

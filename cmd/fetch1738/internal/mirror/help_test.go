@@ -8,7 +8,7 @@ import (
 // The help fits the width of the terminal and contains every option.
 func TestHelpFolds(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 120} {
-		text := helpText(width)
+		text := Command().Help(width)
 		for line := range strings.Lines(text) {
 			if len(line)-1 > width && !strings.HasPrefix(line, "  $ ") {
 				t.Errorf("%d columns on %d: %q", len(line)-1, width, line)

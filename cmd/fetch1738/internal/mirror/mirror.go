@@ -6,16 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
@@ -49,35 +46,17 @@ on) work as without a verb. The following options are for mirror only:
 
 // Command returns the mirror command.
 func Command() cli.Command {
-	return cli.Command{
-		Name: "mirror", Summary: "keep a copy of a directory tree, gopher site or newsgroup; upload a tree", Run: run,
-		Options: func() []curl.Option { return new(settings).options() },
-		Help:    helpText,
-	}
+	return cli.NewClient("mirror", "keep a copy of a directory tree, gopher site or newsgroup; upload a tree", mirrorHelp, func(int) cli.Client {
+		s := new(settings)
+		return cli.Client{Own: s.options(), Table: s.table(), Run: s.run}
+	})
 }
 
 // run performs the command and returns its exit code.
-func run(ctx context.Context, args []string, std stdio.Streams) int {
-	s := new(settings)
-	shown := &report.Reporter{Streams: std, Disk: disk.Of(ctx)}
-	defer shown.Close()
-	c := curl.New(std, s.table())
-	err := c.Parse(args)
-	shown.Redirect(c.Stderr)
-	if err == nil {
-		err = shown.Open(c.Global.Trace)
-	}
+func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	urls := c.URLs()
-	switch {
-	case c.Help:
-		return cli.Print(std, helpText(cli.Width(std.Out)))
-	case c.Version:
-		return cli.Print(std, help.Version())
-	case err == nil && len(urls) != 2:
-		err = fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help")
-	}
-	if err != nil {
-		return shown.Misused(err)
+	if len(urls) != 2 {
+		return shown.Misused(fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help"))
 	}
 	url, dir := urls[0], urls[1]
 	if typed.HasKnownScheme(dir) && !typed.HasKnownScheme(url) {
@@ -87,13 +66,7 @@ func run(ctx context.Context, args []string, std stdio.Streams) int {
 	if err := s.check(disk.Of(ctx), dir); err != nil {
 		return shown.Misused(err)
 	}
-	signal.Ignore(syscall.SIGPIPE)
 	return copyTree(ctx, s, shown, c.Operations[0], url, dir)
-}
-
-// helpText returns the help, wrapped at width columns.
-func helpText(width int) string {
-	return cli.Prose(mirrorHelp, width) + "\n" + cli.Options(new(settings).options(), width)
 }
 
 // copyTree creates or updates a copy and returns the exit code.
