@@ -1,13 +1,12 @@
 package mirror_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,7 +15,6 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/mbox"
 	"github.com/fetch1738/fetch1738/internal/simdisk"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -41,6 +39,9 @@ func oddArticles(n int) []string {
 	return articles
 }
 
+// quotedFrom is a line that an mboxrd quotes, because it looks like the beginning of a message.
+var quotedFrom = regexp.MustCompile(`(?m)^>(>*From )`)
+
 // inMailbox returns the articles of a mailbox with CR LF, sorted.
 func inMailbox(t *testing.T, d *simdisk.Disk) (articles []string) {
 	t.Helper()
@@ -53,15 +54,12 @@ func inMailbox(t *testing.T, d *simdisk.Disk) (articles []string) {
 		case name != "/copy/g.test.mbox":
 			t.Errorf("there is %s", name)
 		default:
-			for r := mbox.NewReader(bytes.NewReader(text)); ; {
-				separator, err := r.Next()
-				if err == io.EOF {
-					break
+			for message := range strings.SplitSeq("\n"+strings.TrimSuffix(string(text), "\n\n"), "\n\nFrom ") {
+				separator, article, _ := strings.Cut(strings.TrimPrefix(message, "\nFrom "), "\n")
+				if !strings.HasSuffix(separator, "@b.example Wed Mar  4 05:06:07 2020") {
+					t.Fatalf("%q", separator)
 				}
-				article, err2 := io.ReadAll(r)
-				if add(article); err != nil || err2 != nil || !strings.HasSuffix(separator, "@b.example Wed Mar  4 05:06:07 2020") {
-					t.Fatalf("%q, %v, %v", separator, err, err2)
-				}
+				add([]byte(quotedFrom.ReplaceAllString(article+"\n", "$1")))
 			}
 		}
 	}
