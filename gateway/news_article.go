@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/date822"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
@@ -139,7 +140,7 @@ func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleFiel
 		f := articleField{Name: name}
 		switch name {
 		case "Date":
-			f.Text, f.Time = visible(value), mime822.ParseDate(value)
+			f.Text, f.Time = visible(value), date822.Parse(value)
 		case "Newsgroups", "Followup-To":
 			for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 				f.Values = append(f.Values, crumb{Text: visible(group), Link: v.groupLink(group)})

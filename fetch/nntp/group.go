@@ -10,7 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/date822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -181,11 +181,11 @@ func (a *access) overviewItem(line string) (fetch.Item, bool) {
 		}
 		return ""
 	}
-	date := mime822.ParseDate(at(3))
+	date := date822.Parse(at(3))
 	for i := 4; date.IsZero() && i+1 < len(fields); i++ {
 		// A server may not replace the tabs of a subject: the author is before the date.
 		if strings.HasPrefix(fields[i+1], "<") {
-			if date = mime822.ParseDate(fields[i]); !date.IsZero() {
+			if date = date822.Parse(fields[i]); !date.IsZero() {
 				fields = slices.Concat(fields[:1], []string{strings.Join(fields[1:i-1], " ")}, fields[i-1:])
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/date822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -80,7 +80,7 @@ func (h *header) get(name string) string {
 }
 
 // date returns the time in the Date field, or the zero time if there is no valid one.
-func (h *header) date() time.Time { return mime822.ParseDate(h.get("Date")) }
+func (h *header) date() time.Time { return date822.Parse(h.get("Date")) }
 
 // overviewLine returns the overview line of an article with this header. The size is unknown. The
 // number of lines is that of the Lines field, if there is one.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/date822"
 )
 
 // Separator returns the line before a message, without its LF. from is the value of its field From:
@@ -35,7 +35,7 @@ func SeparatorOf(message io.Reader) string {
 		case "from":
 			from = value
 		case "date":
-			date = mime822.ParseDate(value)
+			date = date822.Parse(value)
 		}
 	}
 	return Separator(from, date)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/filename"
+
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
@@ -50,7 +50,7 @@ func (h Fields) MediaType() (string, map[string]string) {
 // FileName is the name that the header gives to a file, or "".
 func (h Fields) FileName() string {
 	disposition := h.Get("Content-Disposition")
-	if name := filename.OfDisposition(disposition); name != "" {
+	if name := mime822.FileName(disposition); name != "" {
 		return charset.Charset{}.Decode(name)
 	}
 	_, params, err := mime.ParseMediaType(disposition)

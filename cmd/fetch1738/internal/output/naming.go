@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -76,7 +77,7 @@ func SafeName(text string) (string, error) {
 // HeaderName returns the file name that an HTTP response has, or "" if it has none, or only that of
 // a directory.
 func HeaderName(header http.Header) string {
-	name := filename.OfDisposition(header.Get("Content-Disposition"))
+	name := mime822.FileName(header.Get("Content-Disposition"))
 	if _, err := filename.Safe(name); errors.Is(err, filename.ErrNone) {
 		return ""
 	}

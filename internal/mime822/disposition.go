@@ -1,4 +1,4 @@
-package filename
+package mime822
 
 import (
 	"net/url"
@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
-// OfDisposition returns the file name in a Content-Disposition field (RFC 6266): that of the
+// FileName returns the file name in a Content-Disposition field (RFC 6266): that of the
 // parameter "filename*", decoded, or else of "filename". As in curl, a type such as "attachment" may
 // be missing, the value of "filename" is quoted by " or ' or ends at the next semicolon, and percent
 // escapes in it stay. As in browsers, encoded words in it are decoded (RFC 2047), other bytes are not.
-// It returns "" if there is no such parameter. The value is not safe: see [Safe].
-func OfDisposition(field string) string {
+// It returns "" if there is no such parameter. The value is not safe: see [filename.Safe].
+func FileName(field string) string {
 	var plain, extended string
 	for field != "" {
 		field = strings.TrimLeft(field, " \t")
@@ -37,7 +36,7 @@ func OfDisposition(field string) string {
 		return extended
 	}
 	undeclared, _ := charset.Named("utf-8") // which keeps bytes that are not UTF-8
-	return mime822.Text(plain, undeclared)
+	return Text(plain, undeclared)
 }
 
 // parameter returns the value at the start of field, and what follows the next semicolon. In a value

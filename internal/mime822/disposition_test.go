@@ -1,11 +1,13 @@
-package filename
+package mime822
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/internal/filename"
 )
 
-func TestOfDisposition(t *testing.T) {
+func TestFileName(t *testing.T) {
 	for field, want := range map[string]string{
 		`attachment; filename="a b.txt"`:                  "a b.txt",
 		`attachment; filename=a b.txt ; x=y`:              "a b.txt",
@@ -37,7 +39,7 @@ func TestOfDisposition(t *testing.T) {
 		`attachment; filename="=?utf-8?Q?a?="; filename*=UTF-8''caf%C3%A9`: "café",
 		`attachment; filename="../../etc/passwd"; name`:                    "../../etc/passwd",
 	} {
-		if got := OfDisposition(field); got != want {
+		if got := FileName(field); got != want {
 			t.Errorf("%s: %q", field, got)
 		}
 	}
@@ -60,19 +62,19 @@ func TestExtended(t *testing.T) {
 		`attachment; filename*=UTF-8'b; filename=a`:            "a",
 		`attachment; filename*=UTF-8''..%2F..%2Fx; filename=a`: "../../x",
 	} {
-		if got := OfDisposition(field); got != want {
+		if got := FileName(field); got != want {
 			t.Errorf("%s: %q", field, got)
 		}
 	}
 }
 
-// FuzzOfDisposition checks that any name from a server becomes one of a file in the directory.
-func FuzzOfDisposition(f *testing.F) {
+// FuzzFileName checks that any name from a server becomes one of a file in the directory.
+func FuzzFileName(f *testing.F) {
 	for _, field := range []string{`attachment; filename="a b.txt"`, `a; filename='x;y'; z`, `;filename=..`, `; filename="C:\\con"`, ";filename=\x00\xff", `;filename="\`, ";filename*=utf-8''%2F%C3%A9", `;filename="=?utf-8?q?=2E=2Fa=00=0A?="`} {
 		f.Add(field)
 	}
 	f.Fuzz(func(t *testing.T, field string) {
-		name, err := Safe(OfDisposition(field))
+		name, err := filename.Safe(FileName(field))
 		if err == nil && (name == "" || name[0] == '.' || name[0] == '-' || strings.ContainsAny(name, "/\\\x00\r\n")) {
 			t.Errorf("%q makes %q", field, name)
 		}

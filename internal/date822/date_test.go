@@ -1,4 +1,4 @@
-package mime822
+package date822
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestParseDate has dates in the forms of articles, and what they mean.
-func TestParseDate(t *testing.T) {
+// TestParse has dates in the forms of articles, and what they mean.
+func TestParse(t *testing.T) {
 	for value, want := range map[string]string{
 		"Thu, 01 Dec 1994 12:00:00 +0000":             "1994-12-01T12:00:00Z",
 		"Thu, 1 Dec 1994 12:00:00 -0530":              "1994-12-01T12:00:00-05:30",
@@ -84,7 +84,7 @@ func TestParseDate(t *testing.T) {
 		"1 Dec 1994 12:" + strings.Repeat("0", 9): "",
 	} {
 		got := ""
-		if date := ParseDate(value); !date.IsZero() {
+		if date := Parse(value); !date.IsZero() {
 			got = date.Format(time.RFC3339)
 		}
 		if got != want {
@@ -93,17 +93,17 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
-// FuzzParseDate checks that a date that is read is the same when it is written and read again.
-func FuzzParseDate(f *testing.F) {
+// FuzzParse checks that a date that is read is the same when it is written and read again.
+func FuzzParse(f *testing.F) {
 	for _, value := range []string{"Thu, 1 Dec 94 12:00 EST", "Thu Dec  1 12:00:00 1994", "1994-12-01T12:00:00+01:00", "1-Dec-1994 12:00:00.5 GMT+5 (x (y)"} {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		date := ParseDate(value)
+		date := Parse(value)
 		if date.IsZero() {
 			return
 		}
-		if again := ParseDate(date.Format(time.RFC1123Z)); date.Year() > 0 && date.Year() < 10000 && !again.Equal(date) {
+		if again := Parse(date.Format(time.RFC1123Z)); date.Year() > 0 && date.Year() < 10000 && !again.Equal(date) {
 			t.Errorf("%q: %v, and then %v", value, date, again)
 		}
 	})

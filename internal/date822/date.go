@@ -1,4 +1,5 @@
-package mime822
+// Package date822 reads the dates of articles and mail, also of those that follow no standard.
+package date822
 
 import (
 	"strconv"
@@ -10,12 +11,12 @@ import (
 // article.
 const usualDate = "Mon, 2 Jan 2006 15:04:05 -0700"
 
-// ParseDate returns the time of a Date field, or the zero time if it cannot be read. It reads the
+// Parse returns the time of a Date field, or the zero time if it cannot be read. It reads the
 // forms of RFC 5322 §3.3 and §4.3 and others that old articles have, such as "Thu Dec  1 12:00:00
 // 1994", "Thursday, 01-Dec-94 12:00:00 GMT" and "1994-12-01T12:00:00Z". A time without a zone, or in
 // one of unknown name, is in UTC. Package net/mail takes more time, fails for more of them, and reads
 // most names of zones as UTC, also EST and PST.
-func ParseDate(value string) time.Time {
+func Parse(value string) time.Time {
 	if t, err := time.Parse(usualDate, value); err == nil {
 		return t
 	}
