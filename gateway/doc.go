@@ -8,7 +8,6 @@ import (
 	"iter"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
@@ -28,7 +27,8 @@ func (v documentPages) document(res *fetch.Resource) error {
 		return err
 	}
 	mediaType := mediaTypeOf(res)
-	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || bytes.IndexByte(start, 0) >= 0 {
+	c, _, _ := v.charset(res.Charset, start)
+	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || strings.Contains(c.Decode(string(start)), "\x00") {
 		if v.r.Method == http.MethodPost { // the answer to a form, which raw would not get
 			res.Body = struct {
 				io.Reader
@@ -132,11 +132,11 @@ func (v documentPages) charset(named string, start []byte) (c charset.Charset, h
 			return c, "chosen", err
 		}
 	}
-	if c, err = charset.Named(named); err == nil && c.Name() != "" {
+	if c = charset.Declared(named); c.Name() != "" {
 		return c, "according to the server", nil
 	}
-	for n := 0; n < utf8.UTFMax && len(start) >= sniffed-3 && start[len(start)-1] >= utf8.RuneSelf; n++ {
-		start = start[:len(start)-1] // it may be the first half of a character
+	if len(start) >= sniffed-3 { // without a mark of three bytes
+		start = charset.Whole(start)
 	}
 	return charset.Guess(start), "detected", nil
 }

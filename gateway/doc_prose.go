@@ -103,7 +103,7 @@ func (v documentPages) target(text string) locator.Locator {
 // lines. An error of r ends the sequence and is passed to failed.
 func linesFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		lines := bufio.NewScanner(r)
+		lines := bufio.NewScanner(c.Reader(r))
 		lines.Buffer(nil, 2*partSize)
 		lines.Split(func(data []byte, atEOF bool) (advance int, token []byte, err error) {
 			if bytes.IndexByte(data, '\n') < 0 && len(data) >= partSize {
@@ -113,7 +113,7 @@ func linesFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[stri
 			return bufio.ScanLines(data, atEOF)
 		})
 		for lines.Scan() {
-			if !yield(c.Decode(lines.Text())) {
+			if !yield(lines.Text()) {
 				return
 			}
 		}

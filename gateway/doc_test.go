@@ -109,6 +109,31 @@ func TestUnknownFile(t *testing.T) {
 	}
 }
 
+// TestCharsetsOfDocuments has texts in charsets of more than one byte per character, or with NUL bytes.
+func TestCharsetsOfDocuments(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{
+			"long":         {Data: []byte(strings.Repeat("\x95\x5c", 40_000))},
+			"jis.txt":      {Data: []byte("\x1b$BF|\x1b(B, ab")},
+			"marked.txt":   {Data: []byte("\xff\xfen\x00\xe9\x00\n\x00<\x00")},
+			"marked":       {Data: []byte("\xfe\xff\x00n\x00\xe9\x00\n\x00<")},
+			"unmarked.txt": {Data: []byte("n\x00\xe9\x00\n\x00<\x00")},
+			"marked.md":    {Data: []byte("\xff\xfen\x00\xe9\x00\n\x00")},
+		}
+	})
+	s := start(t, nil)
+	for path, want := range map[string]string{
+		"long?charset=shift_jis": strings.Repeat("表", 40_000), "jis.txt?charset=iso-2022-jp": "日, ab",
+		"marked.txt": "né\n&lt;", "marked": "né\n&lt;", "unmarked.txt?charset=utf-16": "né\n&lt;", "marked.md": ">né</p>",
+	} {
+		file, query, _ := strings.Cut(path, "?")
+		res, body := get(t, s, pathOf(t, srv.URL+"/"+file)+"?"+query)
+		if res.StatusCode != 200 || !strings.Contains(body, want) || strings.ContainsAny(body, "\x00\x1b\uFFFD") {
+			t.Errorf("%s: %s, %d bytes without %.100q", path, res.Status, len(body), want)
+		}
+	}
+}
+
 // TestUnknownCharset tests that a charset that the gateway does not know is an error.
 func TestUnknownCharset(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })

@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
@@ -76,15 +75,16 @@ const partSize = 32 << 10
 // io.EOF is no error.
 func (v *visit) linkedFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
+		text := c.Reader(r)
 		part := make([]byte, 0, partSize)
 		for {
-			n, err := io.ReadFull(r, part[len(part):cap(part)])
+			n, err := io.ReadFull(text, part[len(part):cap(part)])
 			part = part[:len(part)+n]
 			end := len(part)
 			if err == nil {
 				end = partEnd(part)
 			}
-			for _, p := range v.linked(c.Decode(string(part[:end]))) {
+			for _, p := range v.linked(string(part[:end])) {
 				if !yield(p) {
 					return
 				}
@@ -106,17 +106,13 @@ const maxWrapped = 4 << 10
 // partEnd is where to cut a part of a text, which is full: not within a URL or a character if that
 // can be avoided. It is more than 0.
 func partEnd(part []byte) int {
-	end := len(part)
+	end := len(charset.Whole(part))
 	if i := bytes.LastIndexByte(part, '\n'); i > 0 {
 		end = i + 1
 	} else if i := bytes.LastIndexAny(part, " \t"); i > 0 {
 		end = i + 1
-	} else {
-		for range utf8.UTFMax {
-			if end > 1 && (part[end-1] >= utf8.RuneSelf || part[end-1] == '\r') {
-				end--
-			}
-		}
+	} else if end > 1 && part[end-1] == '\r' {
+		end--
 	}
 	if open := bytes.LastIndexByte(part[:end], '<'); open > max(0, end-maxWrapped) && bytes.IndexByte(part[open:end], '>') < 0 {
 		end = open

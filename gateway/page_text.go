@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
 	"slices"
@@ -121,6 +122,9 @@ const sniffed = 4 << 10
 // looksLikeText reports whether the first bytes of a document are those of a text: no NUL, and few
 // control characters.
 func looksLikeText(start []byte) bool {
+	if bytes.IndexByte(start, 0) >= 0 { // as a text in UTF-16 has
+		start = []byte(charset.Guess(start).Decode(string(start)))
+	}
 	control := 0
 	for _, b := range start {
 		switch {

@@ -20,6 +20,34 @@ func TestCharset(t *testing.T) {
 		{"UTF-8", "\xff", "\xff"},
 		{"auto", "plain", "plain"},
 		{"auto", "caf\xe9", "caf\u00e9"},
+		{"gb2312", "\xd6\xd0\xce\xc4\xa3\xac\xbc\xf2\xcc\xe5", "中文，简体"},
+		{"gbk", "\xe6g\xbb\xf9", "鎔基"},
+		{"gb18030", "\xd6\xd0\x952\x826\xa8\xa6", "中𠀀é"},
+		{"hz-gb-2312", "~{VPND~} a", "中文 a"},
+		{"big5", "\xc1c\xc5\xe9\xa4\xa4\xa4\xe5", "繁體中文"},
+		{"euc-jp", "\xc6\xfc\xcb\xdc\xb8\xec\xa1\xa2\x8e\xb1", "日本語、ｱ"},
+		{"shift_jis", "\x93\xfa\x96{\x8c\xea\x81A\xb1\x95\x5c", "日本語、ｱ表"},
+		{"iso-2022-jp", "\x1b$BF|K\x5c8l\x1b(B a", "日本語 a"},
+		{"euc-kr", "\xc7\xd1\xb1\xb9\xbe\xee", "한국어"},
+		{"cp949", "\x8cc\xb9\xe6", "똠방"},
+		{"koi8-u", "\xeb\xc9\xa7\xd7", "Київ"},
+		{"cp850", "g\x81n \xb0", "gün ░"},
+		{"iso-8859-7", "\xc5\xeb\xeb\xdc\xe4\xe1", "Ελλάδα"},
+		{"tis-620", "\xe4\xb7\xc2", "ไทย"},
+		{"utf-16le", "n\x00\xe9\x00 \x00-N4\xd8\x1e\xdd", "né 中𝄞"},
+		{"utf-16be", "\x00n\x00\xe9\x00 N-\xd84\xdd\x1e", "né 中𝄞"},
+		{"utf-16", "n\x00\xe9\x00 \x00-N4\xd8\x1e\xdd", "né 中𝄞"},
+		{"utf-16", "\xfe\xff\x00n\x00\xe9", "né"},
+		{"utf-16be", "\xff\xfen\x00\xe9\x00", "né"},
+		{"auto", "\xff\xfen\x00\xe9\x00", "né"},
+		{"auto", "\xfe\xff\x00n\x00\xe9", "né"},
+		{"auto", "\xff\xfe ne", "ÿþ ne"}, // no UTF-16 without a NUL
+		{"gbk", "a\x81\x20\xd6", "a\uFFFD \uFFFD"},
+		{"shift_jis", "a\x81", "a\uFFFD"},
+		{"euc-jp", "\xa4 a", "\uFFFD a"},
+		{"iso-2022-jp", "\x1b$BF|\na\xe9", "日\na\uFFFD"},
+		{"hz-gb-2312", "a~{VP~", "a中\uFFFD"},
+		{"utf-16le", "a\x00\x00\xd8b\x00c", "a\uFFFDb\uFFFD"},
 	} {
 		c, err := Named(tc.name)
 		if err != nil {
@@ -34,25 +62,22 @@ func TestCharset(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		d := NewDecoder(&b, c)
+		w := c.Writer(&b)
 		for i := range len(tc.octets) {
-			if n, err := d.Write([]byte(tc.octets[i : i+1])); n != 1 || err != nil {
+			if n, err := w.Write([]byte(tc.octets[i : i+1])); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
 		}
-		if err := d.Flush(); err != nil || b.String() != tc.want {
+		if err := w.Close(); err != nil || b.String() != tc.want {
 			t.Errorf("%s: %q is written as %q, %v; want %q", tc.name, tc.octets, b.String(), err, tc.want)
 		}
 	}
-	if _, err := Named("ebcdic"); err == nil {
-		t.Error("EBCDIC is known")
-	}
 	long := bytes.Repeat([]byte("\xe9x\n"), 3000)
 	var b bytes.Buffer
-	d := NewDecoder(&b, Charset{})
-	d.Write(long)
-	d.Write(long)
-	if err := d.Flush(); err != nil || b.Len() != 2*3000*4 {
+	w := Charset{}.Writer(&b)
+	w.Write(long)
+	w.Write(long)
+	if err := w.Close(); err != nil || b.Len() != 2*3000*4 {
 		t.Errorf("%d octets, %v", b.Len(), err)
 	}
 }
@@ -90,33 +115,17 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Each name of the list leads to the charset of this name.
-func TestNames(t *testing.T) {
-	listed := make(map[string]bool)
-	for _, name := range Names() {
-		if c, err := Named(name); err != nil || c.Name() != name {
-			t.Errorf("%s: %q, %v", name, c.Name(), err)
-		}
-		listed[name] = true
-	}
-	for name, c := range charsets {
-		if c.Name() != "" && !listed[c.Name()] {
-			t.Errorf("%s is not listed", name)
-		}
-	}
-}
-
 // A character of UTF-8 that the examined part cuts does not change the guess.
 func TestCutCharacter(t *testing.T) {
 	text := append(bytes.Repeat([]byte("x"), guessed-1), "\u00e9\n"...)
 	var b bytes.Buffer
-	d := NewDecoder(&b, Charset{})
+	w := Charset{}.Writer(&b)
 	for _, part := range [][]byte{text[:guessed], text[guessed:]} {
-		if _, err := d.Write(part); err != nil {
+		if _, err := w.Write(part); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Flush(); err != nil || !bytes.Equal(b.Bytes(), text) {
+	if err := w.Close(); err != nil || !bytes.Equal(b.Bytes(), text) {
 		t.Errorf("the text ends in %q, %v", b.Bytes()[guessed-2:], err)
 	}
 }

@@ -149,8 +149,8 @@ func Decode(encoding string, r io.Reader) io.Reader {
 // ToUTF8 returns a reader of the text in r as UTF-8. A text whose charset is unknown, or says nothing
 // about 8-bit bytes, is not changed.
 func ToUTF8(name string, r io.Reader) io.Reader {
-	if c := lookup(name); c != nil {
-		return c.NewDecoder().Reader(r)
+	if c := charset.Declared(name); c != (charset.Charset{}) {
+		return c.Reader(r)
 	}
 	return r
 }

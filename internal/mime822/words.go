@@ -1,7 +1,9 @@
 package mime822
 
 import (
+	"bytes"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +16,8 @@ import (
 // §5). The bytes of adjacent words of one charset are joined before they are decoded, because not
 // every program divides a text between characters. A word that cannot be decoded is not changed.
 //
-// undeclared is the charset of all other bytes; the zero Charset detects it. A line end in a word
-// becomes a space, because a field is one line. Other control characters are not changed.
+// undeclared is the charset of all other bytes; the zero Charset detects it. A line end becomes a
+// space, because a field is one line. Other control characters are not changed.
 func Text(value string, undeclared charset.Charset) string {
 	var text strings.Builder
 	var joined *word // and the words before it, not written yet
@@ -30,13 +32,13 @@ func Text(value string, undeclared charset.Charset) string {
 		if w == nil {
 			flush()
 			text.WriteString(undeclared.Decode(value))
-			return text.String()
+			return lineEnds.Replace(text.String())
 		}
 		switch between := value[:start]; {
 		case joined == nil || strings.Trim(between, " \t\r\n") != "":
 			flush()
 			text.WriteString(undeclared.Decode(between))
-		case joined.codec == w.codec: // nothing is between words but white space
+		case joined.charset == w.charset: // nothing is between words but white space
 			w.octets = append(joined.octets, w.octets...)
 		default:
 			flush()
@@ -45,10 +47,10 @@ func Text(value string, undeclared charset.Charset) string {
 	}
 }
 
-// A word is an encoded word, without its encoding.
+// A word is an encoded word, or several of one charset, without their encoding.
 type word struct {
-	codec  codec // nil for the undeclared one
-	octets []byte
+	charset charset.Charset // the zero value for the undeclared one
+	octets  [][]byte        // of each
 }
 
 // lineEnds are the characters that a field of one line does not have.
@@ -56,11 +58,30 @@ var lineEnds = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ")
 
 // text returns the text of a word.
 func (w *word) text(undeclared charset.Charset) string {
-	if w.codec == nil {
-		return lineEnds.Replace(undeclared.Decode(string(w.octets)))
+	if w.charset == (charset.Charset{}) {
+		return undeclared.Decode(string(bytes.Join(w.octets, nil)))
 	}
-	text, _ := w.codec.NewDecoder().Bytes(w.octets) // it replaces bytes that are not valid
-	return lineEnds.Replace(strings.ToValidUTF8(string(text), "\uFFFD"))
+	switch w.charset.Name() {
+	case "ISO-2022-JP":
+		w.endIn("\x1b(B")
+	case "HZ-GB-2312":
+		w.endIn("~}")
+	}
+	return strings.ToValidUTF8(w.charset.Decode(string(bytes.Join(w.octets, nil))), "\uFFFD")
+}
+
+// endIn inserts between words the sequence that returns to ASCII, in which each should end. It does
+// nothing where the next sequence is that one, because there a text was divided into words.
+func (w *word) endIn(ascii string) {
+	divided := false
+	for i, octets := range slices.Backward(w.octets) {
+		if escape := bytes.IndexByte(octets, ascii[0]); escape >= 0 {
+			divided = bytes.HasPrefix(octets[escape:], []byte(ascii[:2]))
+		}
+		if !divided && i > 0 {
+			w.octets[i] = append([]byte(ascii), octets...)
+		}
+	}
 }
 
 // nextWord returns the first word of value that can be decoded, and where it starts and ends, or nil.
@@ -96,19 +117,18 @@ func nextWord(value string) (w *word, start, end int) {
 // returns nil if the charset is unknown or the text is not in this encoding.
 func parseWord(name string, encoding byte, text string) *word {
 	name, _, _ = strings.Cut(name, "*")
-	w := &word{codec: lookup(name)}
-	if w.codec == nil && !isUndeclared(name) {
+	c, known := charset.Lookup(name)
+	if !known {
 		return nil
 	}
 	if encoding == 'q' || encoding == 'Q' {
-		w.octets = decodeQ(text)
-		return w
+		return &word{charset: c, octets: [][]byte{decodeQ(text)}}
 	}
-	var ok bool
-	if w.octets, ok = decodeB(text); !ok {
+	octets, ok := decodeB(text)
+	if !ok {
 		return nil
 	}
-	return w
+	return &word{charset: c, octets: [][]byte{octets}}
 }
 
 // decodeQ decodes the encoding Q (RFC 2047 §4.2). An "=" without two hexadecimal digits stays.

@@ -191,7 +191,7 @@ func (p *page) readText(res *fetch.Resource) error {
 	media := strings.ToLower(res.MediaType)
 	head, err := io.ReadAll(io.LimitReader(res.Body, 1024))
 	family, _, _ := strings.Cut(media, "/")
-	if slices.Contains([]string{"image", "audio", "video"}, family) || bytes.IndexByte(head, 0) >= 0 {
+	if slices.Contains([]string{"image", "audio", "video"}, family) || strings.Contains(p.charset.Decode(string(head)), "\x00") {
 		p.kind = "binary"
 		if media != "" {
 			p.kind += ", " + stdio.Line(media)

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -26,6 +28,23 @@ func (p *page) urls() (all []string) {
 		all = append(all, l.to.String())
 	}
 	return all
+}
+
+// TestCharset has documents in the charset that a server declares, or that they declare themselves.
+func TestCharset(t *testing.T) {
+	for _, tc := range []struct{ declared, octets, text, kind string }{
+		{"shift_jis", "\x93\xfa\x96{\n", "日本\n", "text"},
+		{"utf-16", "n\x00\xe9\x00", "né", "text"},
+		{"", "\xfe\xff\x00n\x00\xe9", "né", "text"},
+		{"", "n\x00\xe9\x00", "Not shown, because it is not text. Enter save, or open with PROGRAM.", "binary, text/plain"},
+	} {
+		p := &page{charset: charset.Declared(tc.declared)}
+		res := &fetch.Resource{Body: io.NopCloser(strings.NewReader(tc.octets))}
+		res.MediaType, res.Size = "text/plain", -1
+		if err := p.readText(res); err != nil || p.text != tc.text || p.kind != tc.kind {
+			t.Errorf("%s, %q: %q, %q, %v", tc.declared, tc.octets, p.kind, p.text, err)
+		}
+	}
 }
 
 func TestFormatHTML(t *testing.T) {

@@ -4,6 +4,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -44,13 +45,13 @@ type Sink struct {
 	out      io.Writer
 	portion  *Portion // of out, with parallel transfers
 
-	sized   bool         // Base is the size that the file had when the transfer began
-	file    *disk.Locked // nil until it is opened, and for standard output
-	part    *Sink        // the file of --segments, or nil
-	opened  fs.FileInfo
-	w       io.Writer
-	safe    *term.Writer // nil unless w is a terminal
-	decoder *charset.Decoder
+	sized  bool         // Base is the size that the file had when the transfer began
+	file   *disk.Locked // nil until it is opened, and for standard output
+	part   *Sink        // the file of --segments, or nil
+	opened fs.FileInfo
+	w      io.Writer
+	safe   *term.Writer   // nil unless w is a terminal
+	text   io.WriteCloser // decodes what goes there; nil before a text and after it
 }
 
 // At returns a Sink for the file at path.
@@ -92,8 +93,7 @@ func (s *Sink) Open() error {
 	}
 	if s.terminal(stream) {
 		s.safe = term.NewWriter(s.w)
-		s.decoder = charset.NewDecoder(s.safe, s.Charset)
-		s.w = &gate{w: s.decoder, open: s.named}
+		s.w = &gate{w: s.safe, open: s.named}
 	}
 	return nil
 }
@@ -158,8 +158,9 @@ func begin(s *Sink, file *disk.Locked) (err error) {
 	return err
 }
 
-// Take copies all of body. If that turns out to be another part of the document than requested, it
-// is discarded. An error of the output is not a *fetch.Error.
+// Take copies all of body. On a terminal that is a text of its own in s.Charset, or the rest of one
+// that broke off. If body turns out to be another part of the document than requested, it is
+// discarded. An error of the output is not a *fetch.Error.
 func (s *Sink) Take(body io.Reader) error {
 	if err := s.Open(); err != nil {
 		return err
@@ -167,15 +168,40 @@ func (s *Sink) Take(body io.Reader) error {
 	if s.retried && s.Path == "" {
 		body = &tailed{body, s}
 	}
-	n, err := copyTo(s.w, body)
+	w := s.w
+	if s.safe != nil {
+		if s.text == nil {
+			s.text = s.Charset.Writer(w)
+		}
+		w = s.text
+	}
+	n, err := copyTo(w, body)
 	s.Count += n
 	if errors.Is(err, fetch.ErrBadRange) {
 		s.Rewind()
 	}
-	if s.safe != nil && err == nil {
-		err = errors.Join(s.decoder.Flush(), s.safe.Flush())
+	if err == nil {
+		err = endText(s)
 	}
 	return s.blame(err)
+}
+
+// TakeHead copies the head or the trailer of a response, which is not in the charset of its text.
+func TakeHead(s *Sink, head []byte) error {
+	text, named := s.text, s.Charset
+	defer func() { s.text, s.Charset = text, named }()
+	s.text, s.Charset = nil, charset.Charset{}
+	return s.Take(bytes.NewReader(head))
+}
+
+// endText writes what is held of a text for a terminal.
+func endText(s *Sink) error {
+	if s.text == nil {
+		return nil
+	}
+	err := errors.Join(s.text.Close(), s.safe.Flush())
+	s.text = nil
+	return err
 }
 
 // copyTo copies body. If body is an io.WriterTo, the bytes may not pass through the
@@ -240,7 +266,7 @@ func (s *Sink) Rewind() bool {
 		return true
 	}
 	if s.Path == "" && s.portion != nil && s.portion.Rewind() {
-		s.w, s.safe, s.Count = nil, nil, 0
+		s.w, s.safe, s.text, s.Count = nil, nil, nil, 0
 		return true
 	}
 	if s.file == nil || s.file.Truncate(s.Base) != nil {
@@ -263,18 +289,19 @@ func (s *Sink) Flush() error {
 	return s.file.Flush()
 }
 
-// Close closes the file, if any.
+// Close closes the file, if any. A terminal gets what is held of a text that broke off.
 func (s *Sink) Close() error {
 	if s.part != nil {
 		_ = s.part.Close()
 	}
+	err := endText(s)
 	if s.file == nil {
-		return nil
+		return err
 	}
-	return s.file.Close()
+	return cmp.Or(err, s.file.Close())
 }
 
-// sniffed is how many bytes are searched for a NUL before they go to a terminal.
+// sniffed is how many bytes of decoded text are searched for a NUL before they go to a terminal.
 const sniffed = 4 << 10
 
 var errBinary = errors.New("binary output not written to the terminal; use -o FILE, or -o - to write it anyway")

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -175,7 +174,7 @@ func (t *Transfer) store(res *fetch.Resource) error {
 	}
 	if trailer := t.Heads.Trailer(); t.Op.Output.Include && client.IsHTTP(res.Locator) && len(trailer) > 0 {
 		t.Answer.ShownHead += len(trailer)
-		if err := t.Sink.Take(bytes.NewReader(trailer)); err != nil {
+		if err := output.TakeHead(t.Sink, trailer); err != nil {
 			return err
 		}
 	}
@@ -193,7 +192,7 @@ func showHeads(t *Transfer) {
 		return
 	}
 	t.Answer.ShownHead = len(head)
-	_ = t.Sink.Take(bytes.NewReader(head)) // there is an error already, or no document
+	_ = output.TakeHead(t.Sink, head) // there is an error already, or no document
 }
 
 // writeHead writes the heads of an HTTP response, and of the redirects to it, for -i
@@ -208,5 +207,5 @@ func writeHead(t *Transfer, res *fetch.Resource) error {
 		return nil
 	}
 	t.Answer.ShownHead = len(head)
-	return t.Sink.Take(bytes.NewReader(head))
+	return output.TakeHead(t.Sink, head)
 }

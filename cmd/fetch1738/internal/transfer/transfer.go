@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -242,7 +241,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 	err = t.receive(ctx, req)
 	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.Op.Ask.Head {
 		if req, err = redirectUpload(t, ref); err == nil {
-			err = cmp.Or(t.Sink.Take(bytes.NewReader(t.Heads.Shown())), t.attributes(ctx, req))
+			err = cmp.Or(output.TakeHead(t.Sink, t.Heads.Shown()), t.attributes(ctx, req))
 		}
 	}
 	return err
