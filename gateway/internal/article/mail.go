@@ -12,7 +12,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/charset"
-
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
@@ -132,7 +131,7 @@ func (p *Part) Text(name string, chosen charset.Charset, max int64) (text string
 	}
 	octets, _ := io.ReadAll(io.LimitReader(body, max+1))
 	if int64(len(octets)) > max {
-		octets, more = octets[:max], true
+		octets, more = charset.Whole(octets[:max]), true
 	}
 	return chosen.Decode(string(octets)), more
 }

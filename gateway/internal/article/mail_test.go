@@ -1,6 +1,11 @@
 package article
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/internal/charset"
+)
 
 // TestFileName has the names of parts in the forms that programs for mail write.
 func TestFileName(t *testing.T) {
@@ -25,5 +30,24 @@ func TestFileName(t *testing.T) {
 	}
 	if got := (Fields{}).FileName(); got != "" {
 		t.Errorf("without a header: %q", got)
+	}
+}
+
+// TestCutText tests that a text is cut between characters: a half would make the rest unreadable.
+func TestCutText(t *testing.T) {
+	for _, name := range []string{"utf-8", "iso-8859-1", "shift_jis", ""} {
+		for max := range int64(5) {
+			body := strings.Repeat("日", 3)
+			switch name {
+			case "iso-8859-1":
+				body = strings.Repeat("\xe9", 9)
+			case "shift_jis":
+				body = strings.Repeat("\x93\xfa", 5)
+			}
+			text, more := (&Part{Body: strings.NewReader(body)}).Text(name, charset.Charset{}, max)
+			if strings.Trim(text, "日é") != "" || !more {
+				t.Errorf("%s, %d bytes: %q, %v", name, max, text, more)
+			}
+		}
 	}
 }
