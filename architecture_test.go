@@ -80,7 +80,7 @@ var imports = []struct {
 	{"gateway/internal/markup", nil},
 	{"gateway/internal/natural", nil},
 	{"gateway/internal/markdown", nil},
-	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/filename", "internal/mime822"}},
+	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "internal/charset", "internal/mime822"}},
 	{"cmd/", []string{".", "archive", "archive/", "crawl", "gateway", "mirror", "locator", "fetch", "fetch/", "policy", "testserver", "testserver/", "judge", "internal/", "cmd/fetch1738/internal/"}},
 }
 
@@ -178,7 +178,6 @@ var large = map[string]struct {
 
 	"cmd/fetch1738/internal/transfer":     {2560, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
 	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
-	"internal/mime822.lookup":             {90, "a table of the names of charsets"},
 }
 
 // TestPackagesAreSmall limits the lines of each package and function, and the methods of each type.
@@ -246,7 +245,7 @@ var modules = map[string][]string{
 	"github.com/ziutek/telnet":              {"fetch/telnet/conn.go"},
 	"github.com/hashicorp/go-retryablehttp": {"fetch/http/retry.go"},
 	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/", "internal/hypertext/", "internal/idn/"},
-	"golang.org/x/text":                     {"cmd/fetch1738/internal/term/", "internal/charset/", "internal/mime822/"},
+	"golang.org/x/text":                     {"cmd/fetch1738/internal/term/", "internal/charset/"},
 	"golang.org/x/term":                     {"cmd/fetch1738/internal/term/"},
 	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/", "internal/disk/lock_windows.go"},
 	"golang.org/x/tools":                    {"testserver/control/script.go"},
