@@ -18,7 +18,7 @@ import (
 func TestRecipes(t *testing.T) {
 	onlyInCI(t)
 	r := &recipe{t: t, dir: copyModule(t)}
-	r.section("docs/architecture.md", "Adding a page", 4, wholeRecipe)
+	r.section("docs/architecture.md", "Adding a page", 5, wholeRecipe)
 	r.section("docs/architecture.md", "Adding a test server", 8, wholeRecipe)
 	r.section("docs/architecture.md", "Adding a fault", 4, wholeRecipe)
 	r.section("docs/simulation.md", "Adding an event", 1, onlyCode)

@@ -82,7 +82,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
 		d.Message = v.linked(severalLines(info.Message))
 		d.Greeting = v.linked(strings.TrimSpace(info.Greeting + "\n" + severalLines(info.Welcome)))
 	}
-	p := &page{Main: d.html}
+	p := &page{Main: d}
 	if !v.native {
 		here := v.linkTo(v.loc)
 		p.Links = []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}, {"download all", here.With("tar"), true}}

@@ -115,24 +115,26 @@ func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
 
 // A fileRow is a row of the table. Everything in it is text that is ready to be shown.
 type fileRow struct {
-	Href   string // relative to the page; if empty, Link counts
 	Link   place.Link
 	Text   string
 	Target string // of a symbolic link
 	Kind   string
-	Icon   string // its name in icons
-	Image  string // the address of a picture that can be shown
-	Size   string // in bytes; empty if it is not known
-	Short  string // the same for people
-	Time   string // empty if it is not known
+	Icon   string     // its name in directory.html
+	Image  place.Link // the address of a picture that can be shown
+	Size   string     // in bytes; empty if it is not known
+	Short  string     // the same for people
+	Time   string     // empty if it is not known
 	When   string
 }
 
 // fill makes a row of an entry.
 func (d *directory) fill(row *fileRow, e *dirEntry) {
-	*row = fileRow{Href: e.href, Text: visible(e.name), Kind: kinds[e.kind]}
+	*row = fileRow{Text: visible(e.name), Kind: kinds[e.kind]}
 	if e.more != nil {
 		row.Link, row.Target = e.more.link, visible(e.more.target)
+	}
+	if e.href != "" {
+		row.Link = place.At(e.href)
 	}
 	switch row.Icon = row.Kind; e.kind {
 	case kindFolder:
@@ -147,9 +149,7 @@ func (d *directory) fill(row *fileRow, e *dirEntry) {
 		row.Icon = ""
 	}
 	if d.Choice.Grid && e.isPicture() && e.size <= maxPicture {
-		if row.Image = row.Link.With("raw").Path; e.href != "" {
-			row.Image = e.href + "?raw"
-		}
+		row.Image = row.Link.With("raw")
 	}
 	if e.size >= 0 {
 		row.Size, row.Short = strconv.FormatInt(e.size, 10), sizeText(e.size)

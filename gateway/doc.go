@@ -59,7 +59,7 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"), Markdown: mediaType == "text/markdown",
 		visit: v.visit, body: body, charset: c,
 	}
-	return v.render("text", http.StatusOK, &page{Main: t.html})
+	return v.render("text", http.StatusOK, &page{Main: t})
 }
 
 // A textPage is the data of the page of a text.

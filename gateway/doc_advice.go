@@ -52,7 +52,7 @@ func (v documentPages) advice(res *fetch.Resource) error {
 		}
 	}
 	// There are no octets, and nothing would be sent: no link leads there.
-	return v.render("advice", http.StatusOK, &page{Heading: name, Main: p.html, Links: []crumb{}})
+	return v.render("advice", http.StatusOK, &page{Heading: name, Main: p, Links: []crumb{}})
 }
 
 // session describes a session with a program such as telnet.
@@ -145,5 +145,5 @@ func (v documentPages) explain() error {
 	if err != nil && !v.crossSite {
 		p.Refused = visible(err.Error())
 	}
-	return v.render("explain", http.StatusOK, &page{Main: p.html})
+	return v.render("explain", http.StatusOK, &page{Main: p})
 }

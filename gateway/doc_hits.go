@@ -83,7 +83,7 @@ func (v documentPages) hits(res *fetch.Resource) error {
 	if p.Searched && p.Words != "" {
 		heading = "Results for " + p.Words + " in " + p.Of
 	}
-	return v.render("hits", http.StatusOK, &page{Heading: heading, Main: p.html})
+	return v.render("hits", http.StatusOK, &page{Heading: heading, Main: p})
 }
 
 // describe adds what the server says besides the documents.

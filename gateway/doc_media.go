@@ -47,7 +47,7 @@ func (v documentPages) media() error {
 		}
 		size = attributes.Size
 	}
-	return v.render("media", http.StatusOK, &page{Main: (&mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}).html})
+	return v.render("media", http.StatusOK, &page{Main: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}})
 }
 
 // typeOfURL is the media type of a document as far as its URL says, or empty.

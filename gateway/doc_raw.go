@@ -102,7 +102,8 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 		}
 	}
 	v.secureOctets(contentType)
-	out := &octetWriter{countingWriter: v.w, code: status, left: math.MaxInt64}
+	v.w.code = status
+	out := &octetWriter{countingWriter: v.w, left: math.MaxInt64}
 	if length >= 0 {
 		out.left = max(0, length-1)
 	}

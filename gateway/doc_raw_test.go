@@ -402,7 +402,7 @@ func TestOctetWriter(t *testing.T) {
 		for _, step := range []int{1, 3, 9, 10} {
 			for _, read := range []bool{false, true} {
 				rec := httptest.NewRecorder()
-				w := &octetWriter{countingWriter: &countingWriter{ResponseWriter: rec}, code: 206, left: 1 << 40}
+				w := &octetWriter{countingWriter: &countingWriter{ResponseWriter: rec, code: 206}, left: 1 << 40}
 				if length >= 0 {
 					w.left = length - 1
 				}

@@ -141,7 +141,20 @@ func (v front) stray() *failure {
 }
 
 // start is the link to the page "/".
-func (v front) start() place.Link { return place.Link{Path: v.h.Prefix + "/"} }
+func (v front) start() place.Link { return place.At(v.h.Prefix + "/") }
+
+// A homePage is the data of the page where a person enters a URL.
+type homePage struct {
+	Open, Setup place.Link
+	Examples    []example
+}
+
+// An example is a URL to begin with.
+type example struct {
+	Text string
+	Link place.Link
+	Is   string
+}
 
 // home is the page where a person enters a URL.
 func (v front) home() error {
@@ -164,21 +177,36 @@ func (v front) home() error {
 	return v.render("home", http.StatusOK, &page{
 		Heading: "Pages of ftp, gopher, news and wais",
 		Title:   "fetch1738 gateway",
-		Main:    (&homePage{place.Link{Path: v.h.Prefix + "/open"}, place.Link{Path: v.h.Prefix + "/setup"}, examples}).html,
+		Main:    homePage{place.At(v.h.Prefix + "/open"), place.At(v.h.Prefix + "/setup"), examples},
 	})
 }
+
+// A setupPage is the data of the page that registers the gateway with the browser, by a script.
+type setupPage struct {
+	Prefix, Origin, Open string
+	Schemes              []handled
+}
+
+// A handled is a scheme that browsers let a page register.
+type handled struct{ Scheme, Is string }
 
 // setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
 	return v.render("setup", http.StatusOK, &page{
 		Heading: "Open links in this gateway",
-		Main: (&setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", []handled{
+		Main: setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", []handled{
 			{"ftp", "files on FTP servers"},
 			{"ftps", "files on FTP servers, with encryption"},
 			{"news", "newsgroups and articles"},
 			{"nntp", "newsgroups on a server that the link names"},
-		}}).html,
+		}},
 	})
+}
+
+// An interstitialPage is the data of the page that asks before something is done.
+type interstitialPage struct {
+	Action, URL, Words string
+	Link               place.Link
 }
 
 // interstitial asks before something is done that another site has linked to.
@@ -195,7 +223,7 @@ func (v front) interstitial() error {
 	words := v.query.Get("q")
 	return v.render("interstitial", http.StatusOK, &page{
 		Heading: "Another site leads here",
-		Main:    (&interstitialPage{action, visible(place.WithoutLogin(v.loc).Redacted()), visible(words), v.requestLink()}).html,
+		Main:    interstitialPage{action, visible(place.WithoutLogin(v.loc).Redacted()), visible(words), v.requestLink()},
 	})
 }
 

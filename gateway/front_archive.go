@@ -28,6 +28,21 @@ type Hit struct {
 	Time  time.Time // of the capture
 }
 
+// An archivePage is the data of the first page for an archive.
+type archivePage struct {
+	About, Words, End string
+	Action            place.Link
+	Searched          bool
+	Sites, Hits       []archiveRow
+}
+
+// An archiveRow is a site, or a document that a search has found.
+type archiveRow struct {
+	Text, URL string
+	Link      place.Link // empty if it has no page here
+	Time      time.Time
+}
+
 // maxArchiveHits is how many documents a search shows.
 const maxArchiveHits = 200
 
@@ -64,5 +79,5 @@ func (v front) archive() error {
 			data.Hits = append(data.Hits, rowOf(hit.Title, hit.URL, hit.Time))
 		}
 	}
-	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data.html})
+	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data})
 }

@@ -49,6 +49,8 @@ type Handler struct {
 	// Proxy makes the Handler a forward proxy too, for clients that send "GET ftp://…", and for
 	// CONNECT to ports of gopher.
 	Proxy bool
+	// Templates make the pages; nil means those of this package.
+	Templates *Templates
 	// Archive, if not nil, is the archive that the Resolver answers from.
 	Archive *Archive
 	// Option returns what the operator types to set a field, such as "Handler.Proxy" or

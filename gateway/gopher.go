@@ -75,16 +75,14 @@ type menuRow struct {
 	Size   string
 	Time   *time.Time // in UTC; nil if it is not known
 	Error  bool
+	Web    bool // the link leads to a web server, which must not learn where it was found
 }
-
-// External reports whether the link leads to a web server, which must not learn where it was found.
-func (r *menuRow) External() bool { return r.Link.Scheme == "http" || r.Link.Scheme == "https" }
 
 // menu shows a gopher menu.
 func (v gopherPages) menu(res *fetch.Resource) error {
 	m := &menuPage{v: v, res: res}
 	m.charset, _ = charset.Named(v.query.Get("charset"))
-	p := &page{Main: m.html, Links: v.gopherLinks()}
+	p := &page{Main: m, Links: v.gopherLinks()}
 	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '7' {
 		m.Search = v.searchAt(l)
 		p.Heading = "Results for " + visible(m.Search.Words)
@@ -237,7 +235,7 @@ func (m *menuPage) item(it *fetch.Item) *menuRow {
 	default:
 		switch r.Kind = l.Scheme(); r.Kind {
 		case "http", "https":
-			r.Kind = "web"
+			r.Kind, r.Web = "web", !r.Link.Empty()
 		case "mailto":
 			r.Kind = "mail"
 		}

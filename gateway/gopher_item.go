@@ -24,9 +24,9 @@ type itemPage struct {
 
 // An itemFact is something that a server says about an item, in a few words.
 type itemFact struct {
-	Name, Value string
-	Link        place.Link
-	Time        string // for a machine; empty if the value is no time
+	Name, Text string
+	Link       place.Link
+	Time       string // for a machine; empty if the value is no time
 }
 
 // An itemView is one of several representations of an item.
@@ -61,22 +61,22 @@ func (v gopherPages) info() error {
 func (v gopherPages) fileInfo(found *fetch.Attributes) error {
 	p := &itemPage{Item: v.linkTo(v.loc)}
 	if found.Size >= 0 {
-		p.Facts = append(p.Facts, itemFact{Name: "Size", Value: strconv.FormatInt(found.Size, 10) + " bytes"})
+		p.Facts = append(p.Facts, itemFact{Name: "Size", Text: strconv.FormatInt(found.Size, 10) + " bytes"})
 	}
 	p.addTime("Modified", found)
 	if found.MediaType != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Type", Value: visible(found.MediaType)})
+		p.Facts = append(p.Facts, itemFact{Name: "Type", Text: visible(found.MediaType)})
 	}
 	for _, f := range found.Header {
-		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Value: visible(f.Value)})
+		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Text: visible(f.Value)})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p.html, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p, Links: v.gopherLinks()})
 }
 
 // addTime adds the time of the last modification, if it is known.
 func (p *itemPage) addTime(name string, a *fetch.Attributes) {
 	if t := a.ModTime; !t.IsZero() {
-		p.Facts = append(p.Facts, itemFact{Name: name, Value: t.UTC().Format("2006-01-02 15:04:05 UTC"), Time: t.UTC().Format("2006-01-02T15:04:05Z")})
+		p.Facts = append(p.Facts, itemFact{Name: name, Text: t.UTC().Format("2006-01-02 15:04:05 UTC"), Time: t.UTC().Format("2006-01-02T15:04:05Z")})
 	}
 }
 
@@ -91,14 +91,14 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	p := &itemPage{Item: v.linkTo(&plain), Abstract: visibleText(a.Abstract)}
 	line := menu.Parse([]byte(a.Descriptor))
 	if name := visible(string(line.Display)); name != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Name", Value: name})
+		p.Facts = append(p.Facts, itemFact{Name: "Name", Text: name})
 	}
 	if a.Admin != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Administrator", Value: visible(a.Admin), Link: v.mailTo(a.Admin)})
+		p.Facts = append(p.Facts, itemFact{Name: "Administrator", Text: visible(a.Admin), Link: v.mailTo(a.Admin)})
 	}
 	p.addTime("Modified", &fetch.Attributes{ModTime: a.ModTime})
 	for _, f := range a.Details {
-		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Value: visible(f.Value)})
+		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Text: visible(f.Value)})
 	}
 	for _, view := range a.Views {
 		p.Views = append(p.Views, itemView{
@@ -112,7 +112,7 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	for _, b := range a.Other {
 		p.Blocks = append(p.Blocks, itemBlock{visible(b.Name), visibleText(strings.Join(b.Lines, "\n"))})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p.html, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p, Links: v.gopherLinks()})
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.

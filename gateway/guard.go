@@ -175,7 +175,7 @@ func (v guard) isOwnURL(name string) bool {
 // requestLink is the link to what the client has asked for. It leads to this gateway, also where
 // the path begins with "//".
 func (v *visit) requestLink() place.Link {
-	return place.Link{Path: "/" + strings.TrimLeft(v.r.URL.RequestURI(), "/")}
+	return place.At("/" + strings.TrimLeft(v.r.URL.RequestURI(), "/"))
 }
 
 // mayShowAtOnce reports whether a link of another site may show v.loc at once: it is only read, and

@@ -120,7 +120,7 @@ func (v guard) offerLogin(f *failure) {
 		f.Status = http.StatusForbidden
 		f.Do = "A login for " + where + " may help: the browser asks for it, and it goes to no other server." + plainly
 		if !v.native {
-			f.Login = place.Link{Path: v.h.Prefix + place.Of(v.loc)}.With("login")
+			f.Login = place.At(v.h.Prefix + place.Of(v.loc)).With("login")
 		}
 	}
 }

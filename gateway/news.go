@@ -132,7 +132,7 @@ func (v newsPages) group(res *fetch.Resource) error {
 	if !v.native {
 		g.Views = v.groupViews(res)
 	}
-	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g.html})
+	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g})
 }
 
 // groupName is the name of the group that a URL names.

@@ -79,7 +79,7 @@ func (v newsPages) article(res *fetch.Resource) error {
 	if broken.Err != nil {
 		return broken.Err
 	}
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Notes: notes, Main: a.html})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Notes: notes, Main: a})
 }
 
 // shownFields are the fields of the header that a reader sees at once.

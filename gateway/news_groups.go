@@ -66,7 +66,7 @@ func (v newsPages) groups(res *fetch.Resource) error {
 		}
 		return pages
 	}
-	return v.render("groups", http.StatusOK, &page{Main: g.html})
+	return v.render("groups", http.StatusOK, &page{Main: g})
 }
 
 func groupRowOf(r *row) *groupRow {

@@ -1,26 +1,18 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
 	"io"
 	"iter"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/gateway/internal/markup"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-//go:embed style.css
-var styleSheet string
-
-// A page is the frame around the content of a kind of page.
+// A page is what the template page.html shows: the frame around the content of a kind of page.
 type page struct {
 	Title  string // of the window; Heading if empty
 	Crumbs []crumb
@@ -33,8 +25,8 @@ type page struct {
 	Feed place.Link
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
-	// Main writes what the kind of page shows. It is nil for a request by HEAD.
-	Main func(*markup.Writer)
+	// Main is what the template of the kind of page shows. It is nil for a request by HEAD.
+	Main any
 
 	Prefix string
 	Native bool // no style: the paths of the gateway are not those of the client
@@ -62,7 +54,7 @@ func (v *visit) linkTo(l locator.Locator) place.Link {
 	if v.native {
 		return place.URL(l)
 	}
-	return place.Link{Path: v.h.Prefix + place.Of(l)}
+	return place.At(v.h.Prefix + place.Of(l))
 }
 
 // origin is the gateway as the client calls it.
@@ -102,42 +94,21 @@ func (v *visit) render(kind string, status int, p *page) error {
 		p.Title = p.Heading
 	}
 	p.Prefix, p.Native = v.h.Prefix, v.native
-	header := v.w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
-	if security, ok := scripted()[kind]; ok {
-		header.Set("Content-Security-Policy", security)
-	}
-	v.w.WriteHeader(status)
-	if v.r.Method == http.MethodHead {
-		return nil
-	}
-	out := markup.NewWriter(v.w)
-	v.flush = func() {
-		if out.Flush() == nil {
-			_ = http.NewResponseController(v.w).Flush()
-		}
-	}
-	p.html(out)
-	if err := out.Flush(); v.err == nil {
-		v.err = err
-	}
-	if status >= 400 {
-		return nil
-	}
-	return v.err
+	return v.h.templates().kinds[kind].send(v, status, p)
 }
 
-// A row is an entry of a listing, for a page.
+// A row is an entry of a listing, for a template.
 type row struct {
 	*fetch.Item        // valid until the next row
 	Text        string // the name, safe to show
 	Link        place.Link
 }
 
-// rows are the entries of a listing for a page. What has been shown goes to the client after
+// rows are the entries of a listing for a template. What has been shown goes to the client after
 // the first row, before the server has sent the rest. If the listing fails, the rows end, cut
-// tells the page the error, and the response is broken off.
+// tells the template the error, and the response is broken off.
 func (v *visit) rows(items iter.Seq2[fetch.Item, error]) iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		first := true
@@ -164,21 +135,6 @@ func (v *visit) cut() string {
 	}
 	return v.err.Error()
 }
-
-// pageSecurity are the restrictions of most pages: no script, nothing from elsewhere, no frame around
-// it.
-const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// scripted is pageSecurity with the script of each kind of page that has one, by its hash. Scripts are
-// constants: no server or query can change them.
-var scripted = sync.OnceValue(func() map[string]string {
-	kinds := make(map[string]string)
-	for kind, script := range map[string]string{"directory": filterScript, "setup": setupScript} {
-		sum := sha256.Sum256([]byte(script))
-		kinds[kind] = pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	return kinds
-})
 
 // secure sets the header fields that protect the gateway's own pages.
 func (v *visit) secure() {
@@ -228,7 +184,7 @@ func (v *visit) style() {
 	v.w.Header().Set("Cache-Control", "private, max-age=3600")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		_, _ = io.WriteString(v.w, styleSheet)
+		_, _ = v.w.Write(v.h.templates().style)
 	}
 }
 
@@ -292,7 +248,7 @@ func server(l locator.Locator) string {
 func (v *visit) crumbs(text string) []crumb {
 	var way []crumb
 	if !v.native {
-		way = append(way, crumb{Text: "gateway", Link: place.Link{Path: v.h.Prefix + "/"}})
+		way = append(way, crumb{Text: "gateway", Link: place.At(v.h.Prefix + "/")})
 	}
 	add := func(text string, to locator.Locator) {
 		way = append(way, crumb{Text: visible(text), Link: v.linkTo(to)})

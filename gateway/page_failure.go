@@ -157,7 +157,7 @@ func (v *visit) showFailure(f *failure) {
 		v.w.Header().Set("Retry-After", retryAfter)
 	}
 	if v.accepts("text/html") {
-		_ = v.render("error", f.Status, &page{Heading: f.Text, Main: f.html})
+		_ = v.render("error", f.Status, &page{Heading: f.Text, Main: f})
 		return
 	}
 	v.secure()

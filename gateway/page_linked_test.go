@@ -19,7 +19,8 @@ func written(pieces []piece) string {
 		if p.Link.Empty() {
 			b.WriteString(p.Text)
 		} else {
-			fmt.Fprintf(&b, "[%s](%s)", p.Text, p.Link.Path+p.Link.Scheme)
+			path, _, _ := strings.Cut(string(p.Link.URL), ":") // or the scheme of a URL
+			fmt.Fprintf(&b, "[%s](%s)", p.Text, path)
 		}
 	}
 	return b.String()
@@ -98,7 +99,7 @@ func FuzzLinked(f *testing.F) {
 }
 
 func TestPieceLines(t *testing.T) {
-	to := place.Link{Path: "/x"}
+	to := place.At("/x")
 	lines := pieceLines([]piece{{Text: "a\n\nb "}, {"li\nnk", to}, {Text: "\n"}})
 	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {"li", to}}, {{"nk", to}}, nil}); got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -155,28 +155,18 @@ func reset(conn net.Conn) {
 	}
 }
 
-// An octetWriter sends the body of a response, and the status before its first byte. It keeps the
-// last byte back until the server has confirmed the transfer: otherwise the client would have a
-// complete response before that.
+// An octetWriter sends the body of a response. It keeps the last byte back until the server has
+// confirmed the transfer: otherwise the client would have a complete response before that.
 type octetWriter struct {
 	*countingWriter
-	code int   // the status
 	left int64 // bytes before the last one
 	last []byte
-}
-
-// begin sends the status, if it has not been sent.
-func (w *octetWriter) begin() {
-	if w.status == 0 {
-		w.WriteHeader(w.code)
-	}
 }
 
 // Write implements io.Writer.
 func (w *octetWriter) Write(p []byte) (n int, err error) {
 	now := p[:min(int64(len(p)), w.left)]
 	if len(now) > 0 {
-		w.begin()
 		n, err = w.countingWriter.Write(now)
 		w.left -= int64(n)
 	}
@@ -191,7 +181,6 @@ func (w *octetWriter) Write(p []byte) (n int, err error) {
 // program, if the system can do that.
 func (w *octetWriter) ReadFrom(r io.Reader) (total int64, err error) {
 	if limited, ok := r.(*io.LimitedReader); ok && min(limited.N, w.left) > 0 {
-		w.begin()
 		now := &io.LimitedReader{R: limited.R, N: min(limited.N, w.left)}
 		size := now.N
 		total, err = w.countingWriter.ReadFrom(now)

@@ -58,7 +58,7 @@ func (v *visit) route() error {
 		if strings.Count(path, "/") != 2 || !place.HasServer(loc.Scheme()) {
 			return v.visitURL()
 		}
-		to := place.Link{Path: place.Of(loc)}
+		to := place.At(place.Of(loc))
 		if !strings.Contains(to.Path, "?") && v.r.URL.RawQuery != "" {
 			to = to.With(v.r.URL.RawQuery)
 		}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"net/netip"
@@ -94,8 +95,16 @@ func (v *visit) request(l locator.Locator) *fetch.Request {
 // countingWriter counts the bytes of a response, for the log.
 type countingWriter struct {
 	http.ResponseWriter
-	status int
+	code   int // the status that goes before the body; 0 means 200
+	status int // that has been sent; 0 before that
 	bytes  int64
+}
+
+// begin sends the status, if it has not been sent.
+func (w *countingWriter) begin() {
+	if w.status == 0 {
+		w.WriteHeader(cmp.Or(w.code, http.StatusOK))
+	}
 }
 
 func (w *countingWriter) WriteHeader(status int) {
@@ -106,9 +115,7 @@ func (w *countingWriter) WriteHeader(status int) {
 }
 
 func (w *countingWriter) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin()
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
 	return n, err
@@ -116,9 +123,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 
 // ReadFrom lets the system move bytes from a connection to that of the client.
 func (w *countingWriter) ReadFrom(r io.Reader) (int64, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begin()
 	n, err := io.Copy(w.ResponseWriter, r)
 	w.bytes += n
 	return n, err

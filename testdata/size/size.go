@@ -2,9 +2,6 @@ package gateway
 
 import "net/http"
 
-// A sizePage says how large a document is; it is empty if that is not known.
-type sizePage string
-
 // size shows how large a document is.
 func (v documentPages) size() error {
 	req := v.request(v.loc)
@@ -13,5 +10,5 @@ func (v documentPages) size() error {
 	if err != nil {
 		return err
 	}
-	return v.render("size", http.StatusOK, &page{Main: sizePage(sizeText(found.Size)).html})
+	return v.render("size", http.StatusOK, &page{Main: sizeText(found.Size)})
 }

@@ -4,6 +4,7 @@ package place
 import (
 	"errors"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/url"
 	"slices"
@@ -165,37 +166,47 @@ func dotted(path string) bool {
 }
 
 // A Link is where an item of a page leads: a path of the gateway, or the URL itself, for a client
-// that uses the gateway as its proxy or a scheme that browsers know.
+// that uses the gateway as its proxy or a scheme that browsers know. [At] and [URL] make one.
 type Link struct {
-	Path         string // below the host of the gateway; empty if the link is a URL
-	Scheme, Rest string // of the URL
+	Path string       // of the gateway, or relative to the page; empty if the link is a URL
+	URL  template.URL // the link as an attribute of a page has it; empty if there is no link
+}
+
+// At returns the link to a path of the gateway, or relative to the page.
+func At(path string) Link { return Link{path, trusted(path)} }
+
+// URL returns the link to a URL itself, without its login.
+func URL(l locator.Locator) Link { return Link{URL: trusted(WithoutLogin(l).String())} }
+
+// trusted returns a text as a URL that a page may lead to: a path, or a URL of a Locator's scheme. Any
+// other text becomes "". No other function makes a template.URL, which html/template trusts; without
+// it, a page would lead to http, https and mailto alone.
+func trusted(text string) template.URL {
+	ok := strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") || strings.HasPrefix(text, "./")
+	if !ok {
+		name, _, _ := strings.Cut(text, ":")
+		_, ok = locator.SchemeOf(name)
+		ok = ok && name != "file"
+	}
+	if !ok {
+		return ""
+	}
+	return template.URL(text)
 }
 
 // Empty reports whether there is no link.
-func (l Link) Empty() bool { return l.Path == "" && l.Scheme == "" }
-
-// String is the link as an attribute of a page has it.
-func (l Link) String() string {
-	if l.Path != "" {
-		return l.Path
-	}
-	return l.Scheme + ":" + l.Rest
-}
-
-// URL is the link to a URL itself, without its login.
-func URL(l locator.Locator) Link {
-	scheme, rest, _ := strings.Cut(WithoutLogin(l).String(), ":")
-	return Link{Scheme: scheme, Rest: rest}
-}
+func (l Link) Empty() bool { return l.URL == "" }
 
 // Form is the address of a form that leads to the link, and the fields of its query, which the form
 // would replace.
 func (l Link) Form() (action Link, fields []fetch.Field) {
 	path, query, _ := strings.Cut(l.Path, "?")
-	l.Path = path
 	values, _ := url.ParseQuery(query)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		fields = append(fields, fetch.Field{Name: name, Value: values.Get(name)})
+	}
+	if path != "" {
+		l = At(path)
 	}
 	return l, fields
 }
@@ -210,6 +221,5 @@ func (l Link) With(query string) Link {
 	if strings.Contains(l.Path, "?") {
 		separator = "&"
 	}
-	l.Path += separator + query
-	return l
+	return At(l.Path + separator + query)
 }

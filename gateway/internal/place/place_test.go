@@ -162,3 +162,24 @@ func FuzzPlace(f *testing.F) {
 		}
 	})
 }
+
+// TestTrusted tests that a page has links to paths, and to URLs of the schemes of Locators, except to
+// local files.
+func TestTrusted(t *testing.T) {
+	for _, s := range locator.Schemes() {
+		text := s.Name + ":x"
+		if got := string(trusted(text)); got != text && s.Name != "file" || got != "" && s.Name == "file" {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	for _, text := range []string{"", "x", "javascript:alert(1)", "JavaScript:/x", " ftp://h/", "data:text/html,x", "vbscript:x", "blob:x", "//h.example/", "../x", "?q", "#x", ":", "x/y:z"} {
+		if got := At(text); !got.Empty() {
+			t.Errorf("%q: %q", text, got.URL)
+		}
+	}
+	for _, path := range []string{"/", "/x:y", "./javascript:x"} {
+		if got := At(path); string(got.URL) != path {
+			t.Errorf("%q: %q", path, got.URL)
+		}
+	}
+}

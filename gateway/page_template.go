@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	texttemplate "text/template"
+)
+
+// html/template makes the pages. It escapes each value for the place where it stands, and its
+// templates are HTML, which people know from Hugo and Caddy. Each kind of page has a file of its own;
+// page.html is the frame of all, and parts.html has what several share.
+//
+//go:embed templates
+var files embed.FS
+
+// Templates are the files that the pages of a Handler are made of: see docs/gateway.md.
+type Templates struct {
+	kinds map[string]pageTemplate
+	style []byte
+}
+
+// A pageTemplate makes the pages of a kind, with their frame.
+type pageTemplate struct {
+	*template.Template
+	security string // the value of Content-Security-Policy
+}
+
+// ParseTemplates returns the templates of this package, but a file of changed replaces the one of its
+// name. A file of another name is an error, unless the name begins with a dot. An error in a template
+// says in which file and line it is.
+func ParseTemplates(changed fs.FS) (*Templates, error) {
+	own, err := fs.Sub(files, "templates")
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]byte)
+	for i, from := range []fs.FS{own, changed} {
+		found, err := fs.ReadDir(from, ".")
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, e.Err // without the "."
+		} else if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			name := f.Name()
+			if _, known := all[name]; i > 0 && !known {
+				if strings.HasPrefix(name, ".") {
+					continue
+				}
+				return nil, fmt.Errorf("%s: no template has this name; the names are %s", name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+			}
+			if all[name], err = fs.ReadFile(from, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return parseTemplates(all)
+}
+
+// parseTemplates parses the files of all templates.
+func parseTemplates(all map[string][]byte) (*Templates, error) {
+	t := &Templates{kinds: make(map[string]pageTemplate), style: all["style.css"]}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		kind, isHTML := strings.CutSuffix(name, ".html")
+		if !isHTML || kind == "page" || kind == "parts" {
+			continue
+		}
+		page := template.New("").Funcs(template.FuncMap{"visible": visible, "breakable": breakable})
+		for _, part := range []string{"page.html", "parts.html", name} {
+			if _, err := page.New(part).Parse(string(all[part])); err != nil {
+				return nil, templateError(err)
+			}
+		}
+		template.Must(page.New("main").Parse(`{{template "` + name + `" .}}`))
+		// The package looks at the places for values when a template is first executed. Alone, the
+		// template of the kind gets the blame for what it leaves open.
+		for _, part := range []string{name, "page.html"} {
+			if err, ok := errors.AsType[*template.Error](page.ExecuteTemplate(io.Discard, part, nil)); ok {
+				return nil, templateError(err)
+			}
+		}
+		t.kinds[kind] = pageTemplate{page.Lookup("page.html"), securityOf(page)}
+	}
+	return t, nil
+}
+
+// templateError returns an error of a template so that it begins with the file and the line.
+func templateError(err error) error {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "html/"), "template:")
+	return errors.New(strings.TrimSpace(text))
+}
+
+// builtin are the templates of this package.
+var builtin = sync.OnceValue(func() *Templates {
+	t, err := ParseTemplates(embed.FS{})
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
+
+// templates are those of the pages.
+func (h *Handler) templates() *Templates {
+	if h.Templates != nil {
+		return h.Templates
+	}
+	return builtin()
+}
+
+// pageSecurity are the restrictions of most pages: no script, nothing from elsewhere, no frame around
+// it.
+const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+var script = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+
+// securityOf is pageSecurity with the scripts of a page, by their hashes. They are constants of the
+// templates: no server or query can change them.
+func securityOf(page *template.Template) string {
+	var hashes []string
+	for _, part := range page.Templates() {
+		if part.Tree == nil { // that of no name
+			continue
+		}
+		for _, found := range script.FindAllStringSubmatch(part.Tree.Root.String(), -1) {
+			sum := sha256.Sum256([]byte(found[1]))
+			hashes = append(hashes, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+		}
+	}
+	if hashes == nil {
+		return pageSecurity
+	}
+	slices.Sort(hashes)
+	return pageSecurity + "; script-src " + strings.Join(hashes, " ")
+}
+
+// send sends a page. The error is that of the connection, or of an iterator in the data.
+func (t pageTemplate) send(v *visit, status int, p *page) error {
+	v.w.Header().Set("Content-Security-Policy", t.security)
+	v.w.code = status
+	if v.r.Method == http.MethodHead {
+		v.w.begin()
+		return nil
+	}
+	out := bufio.NewWriterSize(v.w, 16<<10)
+	v.flush = func() {
+		if out.Flush() == nil {
+			_ = http.NewResponseController(v.w).Flush()
+		}
+	}
+	err := t.Execute(out, p)
+	if _, ok := errors.AsType[texttemplate.ExecError](err); ok {
+		return templateFails(v, err, out)
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if v.err == nil {
+		v.err = err
+	}
+	if status >= 400 {
+		return nil
+	}
+	return v.err
+}
+
+// templateFails says on the page that its template fails, as err says to the log. If a part of the
+// page is sent, the response is broken off behind that.
+func templateFails(v *visit, err error, out *bufio.Writer) error {
+	const text = "The gateway cannot show this page to its end, because its template has an error. The log has more about it."
+	v.err = err
+	if v.w.status == 0 {
+		v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		v.w.code = http.StatusInternalServerError
+		_, _ = io.WriteString(v.w, text+"\n")
+		return nil
+	}
+	_, _ = out.WriteString(`<p class="error" role="alert">` + text + "</p>\n")
+	_ = out.Flush()
+	v.abort(err)
+	return nil
+}

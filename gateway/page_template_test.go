@@ -1,0 +1,300 @@
+package gateway
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/gateway/internal/markdown"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// securityWith is the security policy of a page with a script.
+func securityWith(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return pageSecurity + "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// TestOneFunctionTrusts tests that one function alone makes a value that html/template writes as it
+// is: place.trusted.
+func TestOneFunctionTrusts(t *testing.T) {
+	made := regexp.MustCompile(`template\.(URL|HTML|HTMLAttr|CSS|JS|JSStr|Srcset)\(.*`)
+	var found []string
+	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range made.FindAllString(string(text), -1) {
+			found = append(found, filepath.ToSlash(path)+" "+m)
+		}
+		return err
+	})
+	if want := []string{"internal/place/place.go template.URL(text)"}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("%q, %v; want %q", found, err, want)
+	}
+}
+
+// TestTemplates tests that files replace the templates of their names, and nothing else.
+func TestTemplates(t *testing.T) {
+	page, err := os.ReadFile("../docs/gateway.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```html\n")
+	example, _, _ = strings.Cut(example, "```")
+	templates, err := ParseTemplates(fstest.MapFS{
+		"home.html": {Data: []byte(example + "<script>/* a comment */ const ours = 1 < 2;</script>")}, ".DS_Store": {}, "style.css": {Data: []byte("p {}")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, func(h *Handler) { h.Templates = templates })
+	res, body := get(t, s, "/")
+	if !strings.Contains(body, `Our menu</a></p>
+<form action="/open">`) || !strings.Contains(body, `<main id="main">`) {
+		t.Error(body)
+	}
+	_, script, _ := strings.Cut(body, "<script>")
+	script, _, _ = strings.Cut(script, "</script>")
+	if csp := res.Header.Get("Content-Security-Policy"); csp != securityWith(script) || strings.Contains(script, "comment") {
+		t.Errorf("the script is %q, the security policy %s", script, csp)
+	}
+	if _, body := get(t, s, "/style.css"); body != "p {}" {
+		t.Error(body)
+	}
+	if res, body := get(t, s, "/mailto/a@b"); !strings.Contains(body, "Open with a mail program") || res.Header.Get("Content-Security-Policy") != pageSecurity {
+		t.Error(body)
+	}
+}
+
+// TestBadTemplates tests that an error in a template is found when it is parsed, with its file and
+// line.
+func TestBadTemplates(t *testing.T) {
+	for text, want := range map[string]string{
+		"\n{{if}}":                                    "search.html:2: missing value for if",
+		"\n\n{{.Text | nothing}}":                     `search.html:3: function "nothing" not defined`,
+		"<p>\n{{template \"none\"}}":                  `search.html:2:11: no such template "none"`,
+		"<a {{if .Text}}href=\"{{end}}>{{.Text}}":     `search.html:1:8: {{if}} branches end in different contexts`,
+		"\n<script>var x = {{.Text}}</script><a b=\"": `search.html: ends in a non-text context`,
+	} {
+		_, err := ParseTemplates(fstest.MapFS{"search.html": {Data: []byte(text)}})
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"serach.html": "serach.html: no template has this name; the names are advice.html, ", "search.html/x": "read search.html: ", "page.htm": "page.htm: no template",
+	} {
+		_, err := ParseTemplates(fstest.MapFS{name: {}})
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// TestTemplateFails tests a template that fails when it is executed: the log says where, and a page
+// that has begun says that it is not whole.
+func TestTemplateFails(t *testing.T) {
+	templates, err := ParseTemplates(fstest.MapFS{
+		"home.html":      {Data: []byte("<p>\n{{.Nothing}}")},
+		"error.html":     {Data: []byte("{{.Nothing}}")},
+		"directory.html": {Data: []byte("<ul>{{range .Rows}}<li>{{.Text}}</li>{{end}}</ul>\n\n<a href=\"{{.Nothing}}\">")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := make(chan Access, 1)
+	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a Access) { logged <- a } })
+	srv := startFTP(t, map[string]string{"a.txt": "", "b.txt": ""})
+	for _, tc := range []struct{ path, page, log string }{
+		{"/", "", `template: home.html:2:2: executing "home.html" at <.Nothing>: can't evaluate field Nothing`},
+		{"/none", "", `template: error.html:1:2: executing "error.html" at <.Nothing>: can't evaluate field Nothing`},
+		{at(srv, "/"), "<li>a.txt</li><li>b.txt</li></ul>\n\n<a href=\"<p class", `template: directory.html:3:11: executing "directory.html" at <.Nothing>: can't evaluate field Nothing`},
+	} {
+		res, body, err := getBroken(t, s, tc.path)
+		a := <-logged
+		if a.Err == nil || !strings.HasPrefix(a.Err.Error(), tc.log) {
+			t.Errorf("%s: logged %v, want %s", tc.path, a.Err, tc.log)
+		}
+		const says = "The gateway cannot show this page to its end, because its template has an error."
+		if !strings.Contains(body, says) || !strings.Contains(body, tc.page) {
+			t.Errorf("%s: the page is\n%s", tc.path, body)
+		}
+		switch {
+		case tc.page != "" && (err == nil || res.StatusCode != 200):
+			t.Errorf("%s: %s, %v; the response is not broken off", tc.path, res.Status, err)
+		case tc.page == "" && (err != nil || res.StatusCode != 500 || !strings.HasPrefix(body, says) || a.Status != 500):
+			t.Errorf("%s: %s, %v\n%s", tc.path, res.Status, err, body)
+		}
+	}
+}
+
+// everyPage returns the data of a page of each kind, and of several for some, in which each text is one
+// that a server may have sent. The fields that only the gateway sets are those of a plain page.
+func everyPage(text string) map[string]any {
+	here, there := place.At("/ftp/h.example/"+text), place.URL(&locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h.example"}}, Name: text})
+	links := []crumb{{text, here, true}, {text, there, false}, {text, place.Link{}, false}}
+	pieces := []piece{{text, here}, {text, there}, {Text: text}}
+	fields := []fetch.Field{{Name: text, Value: text}}
+	now := time.Unix(1e9, 0)
+	items := func(yield func(fetch.Item, error) bool) {
+		for _, l := range []locator.Locator{nil, &locator.Gopher{Type: '1', Selector: text}, &locator.Gopher{Type: '7', Selector: text}, &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h.example"}}, HasPath: true}, &locator.Telnet{}} {
+			item := fetch.Item{Name: text, Locator: l, Attributes: fetch.Attributes{Size: 3, ModTime: now}}
+			item.Header = []fetch.Field{{Name: gopher.HeaderPlus, Value: "+"}, {Name: gopher.HeaderType, Value: "1"}}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+	v := &visit{h: &Handler{}, r: httptest.NewRequest(http.MethodGet, "/", nil), loc: &locator.FTP{CWD: []string{"a", text}, HasPath: true}}
+	v.r.Header.Set("Accept", "text/html")
+	entries := func(yield func(dirEntry, error) bool) {
+		for k := range kindOther {
+			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) {
+				return
+			}
+		}
+	}
+	files := func(c choice) *directory {
+		return &directory{v: v, entries: entries, Of: text, Choice: c, Person: true, UTC: true, Known: c.Page == 0, Message: pieces, Greeting: pieces, Unread: &unread{[]string{text}, 2}, more: true}
+	}
+	search := &searchForm{here, fields, "q", text, text, text}
+	quoted := []*block{{Block: &article.Block{Mark: text}, Quote: []*block{{Block: &article.Block{Mark: text, Signature: true}, Lines: [][]piece{pieces, pieces}}}}}
+	post := &article.Post{Number: text, Subject: text, From: text, Date: now, Lines: text, Link: here, Text: text + "x", Repeated: true}
+	pages := map[string]any{
+		"home":         homePage{here, here, []example{{text, there, text}}},
+		"setup":        setupPage{text, text, text, []handled{{text, text}}},
+		"interstitial": interstitialPage{text, text, text, here},
+		"archive":      archivePage{text, text, text, here, true, []archiveRow{{text, text, there, now}, {"", text, place.Link{}, now}}, []archiveRow{{text, text, here, now}}},
+		"error":        &failure{Detail: text, Do: text, Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
+		"advice":       &advicePage{text, []field{{text, text}}, pieces, there, text},
+		"explain":      &explainPage{text, []step{{text, text, text, true}, {"", text, "", false}}, []string{text}, text},
+		"text":         &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: links, Raw: here, visit: v, body: bufio.NewReader(strings.NewReader("text")), more: true},
+		"hits": &hitsPage{text, text, here, text, true, 2, slices.Values([]*hit{{text, here, []string{text, text}, now, links, text}}), []field{{text, text}}, pieces,
+			links[0], links[1], text, []string{text}, v},
+		"search":         &searchPage{search, text},
+		"phonebook":      &phonePage{v: gopherPages{v}, items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
+		"menu":           &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true},
+		"item":           &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there},
+		"confirm":        &confirmPage{text, text, true, here, fields},
+		"groups":         &groupsPage{v, slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), true, func() []crumb { return links[:2] }},
+		"group":          &groupPage{text, []*article.Post{post, post}, nil, links[:2], text},
+		"group threads":  &groupPage{text, nil, []*article.Thread{{Post: post, Replies: []*article.Thread{{ID: text, Missing: there}, {ID: text}}}}, links[:2], text},
+		"article":        &articlePage{[]articleField{{text, now, text, links}}, []articleField{{text, time.Time{}, text, links}}, []articleText{{text, quoted}}, []articleFile{{text, text, 3, here}}, text, links},
+		"directory":      files(choice{Filter: text}),
+		"directory grid": files(choice{Grid: true, Page: 2}),
+		"directory page": files(choice{Order: "name", Filter: text, Page: 3}),
+	}
+	for _, kind := range []string{"image", "audio", "video"} {
+		pages["media "+kind] = &mediaPage{kind, text, here, 3, text}
+	}
+	form := &formPage{Action: here, Hidden: fields, Views: []string{text}}
+	for kind := gopher.Ask; kind <= gopher.Note; kind++ {
+		form.Questions = append(form.Questions, formQuestion{gopher.Question{Kind: kind}, "a1", text, text, []formChoice{{"a1-1", text, text, true}}})
+	}
+	pages["form"] = form
+	pages["text prose"] = slices.Values([]proseBlock{{markdown.Heading, 0, pieces}, {markdown.Code, 2, pieces}, {markdown.Quote, 0, pieces}, {markdown.Item, 1, pieces}, {markdown.Rule, 0, nil}})
+	return pages
+}
+
+// skeleton is a page without its texts: its elements with the names of their attributes. The links
+// must lead to where a page may lead.
+func skeleton(t *testing.T, what, page string) string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for n := range root.Descendants() {
+		switch n.Type {
+		case html.CommentNode:
+			t.Errorf("%s: a comment %q", what, n.Data)
+		case html.ElementNode:
+			if n.Data == "wbr" { // in long words
+				continue
+			}
+			b.WriteString("\n" + n.Data)
+			for _, a := range n.Attr {
+				b.WriteString(" " + a.Key)
+				switch a.Key {
+				case "href", "src", "action":
+					if !leads.MatchString(a.Val) {
+						t.Errorf("%s: <%s %s=%q>", what, n.Data, a.Key, a.Val)
+					}
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+var leads = regexp.MustCompile(`^(?:/[^/]|/$|\./|#|(?:ftp|http)://h\.example/)[!-~]*$`)
+
+// maxHostile is the length of the texts of FuzzTemplates. More of the same takes time alone.
+const maxHostile = 500
+
+// FuzzTemplates tests that a text which a server has sent changes no page but for its texts. The pages
+// are those of all templates.
+func FuzzTemplates(f *testing.F) {
+	for _, text := range slices.Concat(hostile, hostileValues) {
+		if len(text) < maxHostile {
+			f.Add(text)
+		}
+	}
+	show := func(t *testing.T, text string) map[string]string {
+		shown := make(map[string]string)
+		for name, data := range everyPage(text) {
+			kind, variant, _ := strings.Cut(name, " ")
+			var b strings.Builder
+			err := error(nil)
+			if made := builtin().kinds[kind]; variant == "prose" {
+				err = made.ExecuteTemplate(&b, variant, data)
+			} else {
+				here := place.At("/" + text)
+				links := []crumb{{text, here, true}, {text, place.Link{}, false}}
+				err = made.Execute(&b, &page{Title: text, Crumbs: links, Heading: text, URL: text, Links: links[:1], Feed: here, Notes: []string{text}, Main: data})
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			shown[name] = skeleton(t, name, b.String())
+		}
+		return shown
+	}
+	var plain map[string]string
+	f.Fuzz(func(t *testing.T, text string) {
+		text = text[:min(len(text), maxHostile)]
+		if plain == nil {
+			plain = show(t, "x")
+			for kind := range builtin().kinds {
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(plain)), func(name string) bool { return name == kind || strings.HasPrefix(name, kind+" ") }) {
+					t.Errorf("no page of the kind %s", kind)
+				}
+			}
+		}
+		for name, got := range show(t, "x"+text) {
+			if got != plain[name] {
+				t.Errorf("%s: %q changes the page from%s\n\nto%s", name, text, plain[name], got)
+			}
+		}
+	})
+}
