@@ -10,6 +10,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -52,6 +53,7 @@ type options struct {
 	archives           []string
 	at                 string
 	tokenFile          string
+	templates          string
 	proxy              bool
 	verbose, quiet     bool
 	install, uninstall bool
@@ -69,6 +71,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringArrayVar(&o.clients, "allow-client", nil, "With --listen, accept clients from this network; may be repeated (`CIDR`)")
 	v.StringArrayVar(&o.hosts, "host", nil, "Accept requests for this host name; may be repeated (`NAME`)")
 	v.StringVar(&o.tokenFile, "token-file", "", "Require the token in FILE; with --listen, the default is a random one (`FILE`)")
+	v.StringVar(&o.templates, "templates", "", "Make the pages with the templates in folder DIR, which replace those of the same names (`DIR`)")
 	v.BoolVarP(&o.verbose, "verbose", "v", false, "Show the conversations with servers")
 	v.BoolVar(&o.quiet, "quiet", false, "Print no line per request")
 	v.UintVar(&o.exitIdle, "exit-idle", 0, "Exit after SECONDS without a request (default: never) (`SECONDS`)")
@@ -118,6 +121,8 @@ func (o *options) check() error {
 		return errors.New("--install and --open are for a gateway of this computer without a token; they cannot be combined with --listen and --token-file")
 	case o.install && o.op.TLS.CAFile != "" && !filepath.IsAbs(o.op.TLS.CAFile):
 		return fmt.Errorf("--cacert %s: with --install, use an absolute path", o.op.TLS.CAFile)
+	case o.install && o.templates != "" && !filepath.IsAbs(o.templates):
+		return fmt.Errorf("--templates %s: with --install, use an absolute path", o.templates)
 	case modes > 0 && o.port == 0:
 		return errors.New("--install and --open require a fixed port; use --port 1 to 65535")
 	case modes > 0 && o.archives != nil:
@@ -168,6 +173,10 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	if err != nil {
 		return v.Complain("%v", err)
 	}
+	templates, err := o.parseTemplates()
+	if err != nil {
+		return v.Fail(exit.Read, "--templates %v", err)
+	}
 	c := &client.Client{Streams: v.Std}
 	defer c.Close()
 	var resolver *fetch1738.Resolver
@@ -192,16 +201,10 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 	port := listeners[0].Addr().(*net.TCPAddr).Port
 	h := &gateway.Handler{
 		Resolver: resolver, Hosts: o.names(at, port), AllowClients: clients, Token: token, Proxy: o.proxy, Option: option, Archive: past,
+		Templates: templates,
 	}
 	shown := &journal{w: v.Std.Err}
-	if !o.quiet {
-		h.Log = shown.access
-	}
-	var handler http.Handler = h
-	if o.verbose {
-		handler = shown.conversations(h)
-	}
-	s := newServer(handler, shown, time.Duration(o.exitIdle)*time.Second)
+	s := newServer(o.shown(h, shown), shown, time.Duration(o.exitIdle)*time.Second)
 	if _, err := fmt.Fprintln(v.Std.Out, o.url(at, port, token)); err != nil {
 		closeAll(listeners)
 		return v.Fail(exit.Write, "%v", err)
@@ -214,6 +217,29 @@ func (o *options) serve(ctx context.Context, v *cli.Verb) int {
 		return v.Fail(exit.Accept, "%v", err)
 	}
 	return exit.OK
+}
+
+// parseTemplates returns the templates with those of --templates, or nil without the option.
+func (o *options) parseTemplates() (*gateway.Templates, error) {
+	if o.templates == "" {
+		return nil, nil
+	}
+	t, err := gateway.ParseTemplates(os.DirFS(o.templates))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.templates, err)
+	}
+	return t, nil
+}
+
+// shown returns a handler that calls h and shows in the journal what the options ask for.
+func (o *options) shown(h *gateway.Handler, j *journal) http.Handler {
+	if !o.quiet {
+		h.Log = j.access
+	}
+	if o.verbose {
+		return j.conversations(h)
+	}
+	return h
 }
 
 // banner returns the line that says what the gateway does.
