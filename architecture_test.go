@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -237,23 +236,6 @@ func typeName(receiver ast.Expr) string {
 	return receiver.(*ast.Ident).Name
 }
 
-// modules lists where each third-party module may be imported: one file for a protocol library,
-// directories for any other module.
-var modules = map[string][]string{
-	"github.com/jlaffaye/ftp":               {"fetch/ftp/session.go"},
-	"github.com/ziutek/telnet":              {"fetch/telnet/conn.go"},
-	"github.com/hashicorp/go-retryablehttp": {"fetch/http/retry.go"},
-	"golang.org/x/net":                      {"fetch/http/", "fetch/proxy/", "internal/hypertext/", "internal/idn/"},
-	"golang.org/x/text":                     {"cmd/fetch1738/internal/term/", "internal/charset/"},
-	"golang.org/x/term":                     {"cmd/fetch1738/internal/term/"},
-	"golang.org/x/sys":                      {"cmd/fetch1738/internal/term/", "internal/disk/lock_windows.go"},
-	"golang.org/x/tools":                    {"testserver/control/script.go"},
-	"github.com/klauspost/compress":         {"archive/warc/"},
-	"github.com/spf13/pflag":                {"cmd/"},
-	"github.com/jimsmart/grobotstxt":        {"crawl/robots.go"},
-	"go.etcd.io/bbolt":                      {"crawl/frontier.go"},
-}
-
 type listedPackage struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -280,25 +262,6 @@ func TestImportRules(t *testing.T) {
 	}
 	for pkg := range unused {
 		t.Errorf("the table imports has a row for %s, which does not exist", pkg)
-	}
-}
-
-// TestModuleRules checks where third-party modules are imported.
-func TestModuleRules(t *testing.T) {
-	for _, p := range listPackages(t) {
-		for _, file := range p.GoFiles {
-			place := path.Join(inModule(p.ImportPath), file)
-			for _, imp := range fileImports(t, filepath.Join(p.Dir, file)) {
-				mod, third := thirdParty(imp)
-				if !third {
-					continue
-				}
-				fits := func(pattern string) bool { return matches(pattern, place) }
-				if !slices.ContainsFunc(modules[mod], fits) {
-					t.Errorf("%s imports %s, which only %q may import", place, imp, modules[mod])
-				}
-			}
-		}
 	}
 }
 
@@ -487,36 +450,4 @@ func inModule(importPath string) string {
 		return "."
 	}
 	return strings.TrimPrefix(importPath, module+"/")
-}
-
-func fileImports(t *testing.T, file string) []string {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // cgo and generated files
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var paths []string
-	for _, imp := range f.Imports {
-		p, _ := strconv.Unquote(imp.Path.Value)
-		paths = append(paths, p)
-	}
-	return paths
-}
-
-// thirdParty returns the module of an import path that is neither in this module nor in the
-// standard library.
-func thirdParty(imp string) (string, bool) {
-	first, _, _ := strings.Cut(imp, "/")
-	if !strings.Contains(first, ".") || strings.HasPrefix(imp, module) {
-		return "", false
-	}
-	for mod := range modules {
-		if imp == mod || strings.HasPrefix(imp, mod+"/") {
-			return mod, true
-		}
-	}
-	return imp, true
 }

@@ -2,10 +2,15 @@ package fetch1738_test
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +47,135 @@ func TestLinkedModules(t *testing.T) {
 		}
 	}
 }
+
+// A library is a third-party module, or a package of one, that code without tests imports.
+type library struct {
+	path   string // of the import
+	places string // the files or packages that import it, separated by spaces
+	why    string // there is more than one place
+}
+
+// libraries lists the libraries. Each is used in one file or package. A comment above one of the
+// imports, or that of the package, says what the library does there and why it is this one.
+var libraries = []library{
+	{"github.com/hashicorp/go-retryablehttp", "fetch/http/library.go", ""},
+	{"github.com/jimsmart/grobotstxt", "crawl/robots.go", ""},
+	{"github.com/jlaffaye/ftp", "fetch/ftp/library.go", ""},
+	{"github.com/klauspost/compress", "archive/warc", ""},
+	{"github.com/spf13/pflag", "cmd/fetch1738/internal/cli/cli.go cmd/fetch1738/internal/curl/commandline.go scale/cmd/fetch1738-crawl/main.go",
+		"curl's arguments have rules of their own; the other program is in another module"},
+	{"github.com/ziutek/telnet", "fetch/telnet/library.go", ""},
+	{"go.etcd.io/bbolt", "crawl/frontier.go", ""},
+	{"golang.org/x/net/http/httpguts", "fetch/http/library.go", ""},
+	{"golang.org/x/net/proxy", "fetch/proxy/library.go", ""},
+	{"golang.org/x/sys/unix", "cmd/fetch1738/internal/term", ""},
+	{"golang.org/x/sys/windows", "internal/disk/lock_windows.go", ""},
+	{"golang.org/x/term", "cmd/fetch1738/internal/term", ""},
+	{"golang.org/x/text/encoding", "internal/charset internal/mime822", "the charsets of documents, and those of mail"},
+	{"golang.org/x/text/transform", "internal/mime822/cjk", ""},
+	{"golang.org/x/text/width", "cmd/fetch1738/internal/term/safe.go", ""},
+	{"golang.org/x/tools/txtar", "testserver/control/script.go", ""},
+
+	// Of the nested modules.
+	{"github.com/hashicorp/go-getter", "adapters/getter adapters/getter2", "two major versions"},
+	{"github.com/nats-io/nats-server", "scale/nats/server.go", ""},
+	{"github.com/nats-io/nats.go", "scale/nats scale/cmd/fetch1738-crawl/connect.go", "the command explains the errors of a connection"},
+	{"github.com/nats-io/nkeys", "scale/nats scale/cmd/fetch1738-crawl/connect.go", "the command reads the keys of users"},
+	{"github.com/spf13/afero", "adapters/afero", ""},
+	{"gocloud.dev", "adapters/blob scale/store.go", "one is a bucket, the other uses one"},
+	{"golang.org/x/sync/errgroup", "scale/nats/links.go", ""},
+}
+
+// TestLibraries checks where the libraries are imported, and that a comment explains each. A
+// requirement that only tests use has its comment in go.mod.
+func TestLibraries(t *testing.T) {
+	used := make(map[string][]string) // the places of each library
+	explained := make(map[string]bool)
+	for _, file := range sources(t, ".go") {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			imp, _ := strconv.Unquote(spec.Path.Value)
+			if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") || within(imp, module) {
+				continue
+			}
+			i := slices.IndexFunc(libraries, func(l library) bool { return within(imp, l.path) })
+			if i < 0 {
+				t.Errorf("%s imports %s, which the table libraries does not have", file, imp)
+				continue
+			}
+			places := strings.Fields(libraries[i].places)
+			at := slices.IndexFunc(places, func(place string) bool { return within(file, place) })
+			if at < 0 {
+				t.Errorf("%s imports %s, which only %s may import", file, imp, libraries[i].places)
+				continue
+			}
+			path := libraries[i].path
+			used[path] = append(used[path], places[at])
+			_, name, _ := strings.Cut(path, "/")
+			explained[path] = explained[path] || len(spec.Doc.Text()) > 100 || strings.Contains(f.Doc.Text(), name)
+		}
+	}
+	for _, l := range libraries {
+		places := strings.Fields(l.places)
+		for _, place := range places {
+			if !slices.Contains(used[l.path], place) {
+				t.Errorf("the table libraries has %s in %s, which does not import it", l.path, place)
+			}
+		}
+		if !explained[l.path] {
+			t.Errorf("no comment at an import of %s says what it does and why it is this one", l.path)
+		}
+		if (len(places) > 1) != (l.why != "") {
+			t.Errorf("%s has the places %s for the reason %q", l.path, l.places, l.why)
+		}
+	}
+	for _, file := range sources(t, "go.mod") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range requirement.FindAllStringSubmatch(string(text), -1) {
+			mod, comment := m[1], m[2]
+			isUsed := slices.ContainsFunc(libraries, func(l library) bool {
+				return within(l.path, mod) || within(mod, l.path)
+			})
+			if !isUsed && comment == "" && mod != module {
+				t.Errorf("%s requires %s, which only tests import, without a comment beside it", file, mod)
+			}
+		}
+	}
+}
+
+// requirement is a line of a go.mod file with a module, and its comment.
+var requirement = regexp.MustCompile(`(?m)^(?:require|\t)\s*([a-z]\S*\.\S+) v\S+(?: // (.*))?$`)
+
+// sources lists the files of all modules here whose names end in a suffix, except programs and tests
+// that only test or measure the others.
+func sources(t *testing.T, suffix string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && (name == "interop" || name == "bench" || entry.Name() == "testdata" || name == ".git") {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(name, suffix) {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	return files
+}
+
+// within reports whether a path is another one or below it.
+func within(name, of string) bool { return name == of || strings.HasPrefix(name, of+"/") }
 
 // TestModuleGraph limits the modules that a program gets in its module graph. It includes those that
 // only the command and the tests of this module require.

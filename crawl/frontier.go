@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	// bbolt keeps the frontier in one file: a crawl that is killed continues with what its last
+	// transaction had. It is pure Go, locks the file, and needs no module besides x/sys. SQLite needs C,
+	// or a translation of it.
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 

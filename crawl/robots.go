@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	// grobotstxt is Google's parser of robots.txt in Go: it reads the lines, with the errors that real
+	// files have, and matches patterns. Its parser can be used without its matcher, which is for one
+	// path of an http URL: gopher and Crawl-delay need more.
 	"github.com/jimsmart/grobotstxt"
 
 	"github.com/fetch1738/fetch1738/locator"

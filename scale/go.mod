@@ -8,7 +8,7 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/nats-io/nkeys v0.4.17
 	github.com/spf13/pflag v1.0.10
-	go.uber.org/goleak v1.3.0
+	go.uber.org/goleak v1.3.0 // tests: goroutines that are left
 	gocloud.dev v0.47.0
 )
 

@@ -24,6 +24,8 @@ import (
 	"syscall"
 	"time"
 
+	// afero is what this package adapts to: an interface of file systems that programs use in place of
+	// package os.
 	"github.com/spf13/afero"
 
 	"github.com/fetch1738/fetch1738"

@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/fetch1738/fetch1738 v0.0.0
 	github.com/spf13/afero v1.15.0
-	go.uber.org/goleak v1.3.0
+	go.uber.org/goleak v1.3.0 // tests: goroutines that are left
 )
 
 require (

@@ -12,6 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
+	// gocloud.dev is what this package adapts to: an interface of buckets, which programs open by a URL.
+	// Its drivertest tests the adapter.
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/gcerrors"

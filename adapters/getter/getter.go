@@ -35,6 +35,8 @@ import (
 	"slices"
 	"strings"
 
+	// go-getter is what this package adapts to: programs such as Terraform fetch the sources with it
+	// that their users name by URLs.
 	"github.com/hashicorp/go-getter/v2"
 
 	"github.com/fetch1738/fetch1738"

@@ -12,6 +12,9 @@ import (
 	"sync"
 	"time"
 
+	// klauspost/compress writes and reads the gzip members, and compresses long blocks before that. It
+	// takes half the time of compress/gzip, which has the same API, and brings no further module. The
+	// index of a WACZ file is written once, and by compress/gzip.
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/fetch1738/fetch1738/internal/disk"

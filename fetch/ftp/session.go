@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	client "github.com/jlaffaye/ftp"
-
 	"github.com/fetch1738/fetch1738/fetch"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
@@ -25,11 +23,11 @@ const defaultQuitTime = 2 * time.Second
 // servers never reply then.
 const abortTime = time.Second
 
-// A session is a login on a server. Only this file uses the client library, which talks to
-// the server through a control. A session belongs to one access at a time.
+// A session is a login on a server. The client library talks to the server through a control. A
+// session belongs to one access at a time.
 type session struct {
 	ctl            *control
-	conn           *client.ServerConn
+	conn           *libraryConn
 	key            key
 	entry          string         // working directory after the login; "" if not known
 	peer           netip.AddrPort // of the control connection; invalid if connected through a proxy
@@ -64,7 +62,7 @@ type session struct {
 	asked  bool             // its port was requested during the previous transfer; else it is left from a refused one
 	later  uint16           // the port of data, to which the session connects once STOR has been sent; or 0
 	absent bool             // SIZE has not found the file
-	last   *client.Response // the current download; nil between downloads
+	last   *libraryResponse // the current download; nil between downloads
 
 	planned bool // the commands of the access were sent together with PASS
 }
@@ -91,10 +89,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 
 // connect reads the greeting.
 func (s *session) connect(dial func(network, address string) (net.Conn, error)) (err error) {
-	s.conn, err = client.Dial("",
-		client.DialWithDialFunc(dial),
-		client.DialWithDisabledUTF8(true),
-		client.DialWithDisabledMLSD(true))
+	s.conn, err = dialLibrary(dial)
 	return s.failure(err)
 }
 
@@ -307,7 +302,7 @@ func (s *session) setType(t byte) error {
 	if s.typ == t {
 		return nil
 	}
-	if err := s.conn.Type(client.TransferType(t)); err != nil {
+	if err := s.conn.Type(libraryType(t)); err != nil {
 		return s.failure(err)
 	}
 	s.typ = t

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/internal/idn"
@@ -38,7 +36,7 @@ var ownFields = []string{
 var publicFields = []string{"User-Agent", "Accept", "Accept-Encoding", "Accept-Language"}
 
 // checkOptions refuses options that would make an invalid HTTP request.
-func (c *call) checkOptions() error {
+func (c *call) checkOptions() (err error) {
 	switch {
 	case c.method != "":
 	case c.opt.Method != "":
@@ -48,11 +46,8 @@ func (c *call) checkOptions() error {
 	default:
 		c.method = http.MethodGet
 	}
-	if err := c.checkRange(); err != nil {
+	if err = c.checkRange(); err != nil {
 		return err
-	}
-	if verb := c.verb(); !httpguts.ValidHeaderFieldName(verb) || verb == http.MethodConnect {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("method %q is not valid here", verb))
 	}
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
 		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("the request target %q contains white space or a control character", c.opt.Target))
@@ -60,29 +55,8 @@ func (c *call) checkOptions() error {
 	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
 		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("the URL's password is not sent to a proxy"))
 	}
-	canonical := make(http.Header, len(c.opt.Header))
-	for name, values := range c.opt.Header {
-		if !httpguts.ValidHeaderFieldName(name) {
-			return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("%q is not a valid header field name", name))
-		}
-		for _, v := range values {
-			if !httpguts.ValidHeaderFieldValue(v) {
-				return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("header field %s contains a line break or control character", name))
-			}
-		}
-		spelled := name
-		name = http.CanonicalHeaderKey(name)
-		canonical[name] = append(canonical[name], values...)
-		if spelled != name {
-			if c.spelling == nil {
-				c.spelling = make(map[string]string)
-			}
-			c.spelling[name] = spelled
-		}
-	}
-	c.opt.Header = canonical
-	if hosts := canonical["Host"]; len(hosts) > 1 || len(hosts) == 1 && !httpguts.ValidHostHeader(hosts[0]) {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, errors.New("bad Host header field"))
+	if c.opt.Header, c.spelling, err = checkFields(c.verb(), c.opt.Header); err != nil {
+		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, err)
 	}
 	return nil
 }

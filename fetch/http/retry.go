@@ -1,12 +1,9 @@
 package http
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -35,40 +32,6 @@ func (d noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
 		exchangeOf(r.Context()).gotHead(resp)
 	}
 	return resp, err
-}
-
-// send sends r. If repeat is set, it repeats r if that may help and does no harm. The caller that
-// requests the rest of a body counts its attempts itself.
-func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
-	if !repeat || c.f.retries() == 0 {
-		return c.f.client.Transport.RoundTrip(r) // go-retryablehttp would only pass it on
-	}
-	var last error
-	attempts := 0
-	client := retryablehttp.Client{
-		HTTPClient: c.f.client,
-		RetryMax:   c.f.retries(),
-		CheckRetry: func(_ context.Context, resp *http.Response, err error) (bool, error) {
-			attempts++
-			last = err
-			if attempts > c.f.retries() || !c.mayRepeat(resp, err) {
-				return false, nil
-			}
-			if resp != nil {
-				last = c.statusError(&answer{resp: resp})
-				resp.Body.Close() // go-retryablehttp would read it to its end, which may take long
-			}
-			return true, nil
-		},
-		Backoff: func(_, _ time.Duration, n int, resp *http.Response) time.Duration {
-			wait := backoff(n, resp)
-			c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
-			return wait
-		},
-		PrepareRetry: func(r *http.Request) error { return c.setBody(r) },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	return client.Do(&retryablehttp.Request{Request: r})
 }
 
 // retries returns the maximum number of repetitions.

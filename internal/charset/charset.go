@@ -9,6 +9,8 @@ import (
 	"io"
 	"unicode/utf8"
 
+	// x/text/encoding decodes the charsets of old texts, by the tables of the Encoding Standard. It is
+	// kept by the authors of Go; the standard library has none of them.
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"

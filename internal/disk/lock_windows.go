@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 
+	// x/sys/windows has LockFileEx, which package syscall lacks. Libraries for locks open the file
+	// themselves; here it is open, and keeps its lock while it is renamed.
 	"golang.org/x/sys/windows"
 )
 

@@ -20,8 +20,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	// nats.go is the client of a NATS server, by its authors. JetStream has all that an engine must do:
+	// queues, keys that expire, and objects, each replicated by the servers. It takes no service of a
+	// cloud, and the server can be a part of the program.
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	// nkeys has the keys of NATS' users, as its client and server take them. It is a part of both.
+	// Passwords would have to be kept by the server.
 	"github.com/nats-io/nkeys"
 
 	"github.com/fetch1738/fetch1738/scale"

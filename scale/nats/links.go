@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
+	// errgroup stops what runs at once with the first error, and limits how much that is. It is kept by
+	// the authors of Go; sync.WaitGroup has neither.
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fetch1738/fetch1738/crawl"

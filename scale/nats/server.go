@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	// nats-server is the NATS server as a package: a crawl on one machine needs no other program.
+	// It is the program that a cluster runs, by the same authors.
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 )

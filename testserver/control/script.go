@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	// txtar splits the script of a server into files. It is the format of the scripts of the go command,
+	// by its authors; the package imports the standard library only.
 	"golang.org/x/tools/txtar"
 )
 

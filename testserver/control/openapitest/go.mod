@@ -2,7 +2,7 @@ module github.com/fetch1738/fetch1738/testserver/control/openapitest
 
 go 1.26.0
 
-require github.com/getkin/kin-openapi v0.153.0
+require github.com/getkin/kin-openapi v0.153.0 // tests: openapi.yaml is valid, and describes what the server does
 
 require (
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect

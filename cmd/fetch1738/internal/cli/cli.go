@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	// pflag parses the options of verbs: short ones together, values after "=", and "--" (POSIX and GNU).
+	// Package flag has none of these. A framework for commands, such as cobra, would bring its own help.
 	"github.com/spf13/pflag"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"

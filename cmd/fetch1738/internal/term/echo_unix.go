@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	// x/sys/unix switches the echo of a terminal off before a prompt is shown. The ReadPassword of x/term
+	// does so only when it reads, so the first characters could be seen.
 	"golang.org/x/sys/unix"
 )
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	// x/text/width tells which characters take two columns, by the table of Unicode. It is kept by the
+	// authors of Go, and linked already for the charsets.
 	"golang.org/x/text/width"
 )
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	// x/term measures terminals, sets them to raw mode, and edits lines. It is kept by the authors of
+	// Go, supports all systems of a release, and needs x/sys only.
 	"golang.org/x/term"
 )
 
