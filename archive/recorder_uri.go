@@ -1,11 +1,11 @@
 package archive
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -69,15 +69,7 @@ func usual(h locator.HostPort, scheme string) locator.HostPort {
 
 // escaped encodes the octets that no URI may have, such as those of a host that is not in ASCII.
 func escaped(uri string) string {
-	var b strings.Builder
-	for i := range len(uri) {
-		if c := uri[i]; c <= ' ' || c > '~' || strings.IndexByte("<>\"{}|\\^`", c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
+	return percent.Encode(uri, func(c byte) bool { return c <= ' ' || c > '~' || strings.IndexByte("<>\"{}|\\^`", c) >= 0 })
 }
 
 // searched returns l with the words of a search, as its URL has them.

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	// path of an http URL: gopher and Crawl-delay need more.
 	"github.com/jimsmart/grobotstxt"
 
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -166,24 +168,19 @@ func pattern(value string) string { return strings.ReplaceAll(value, " ", "%20")
 // that two spellings of a path are equal (RFC 9309 §2.2.2). Escapes are in upper case: grobotstxt
 // 1.0.3 spoils those that it must change.
 func canonical(text string) string {
-	const hex, unreserved = "0123456789ABCDEF", "-._~"
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		c, encoded := text[i], text[i] >= 0x80
-		if c == '%' && i+2 < len(text) {
-			if n, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
-				c, i = byte(n), i+2
-				encoded = !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(unreserved, c) >= 0)
-			}
+	text = escape.ReplaceAllStringFunc(text, func(e string) string {
+		if c := percent.Decode(e); unreserved.MatchString(c) {
+			return c
 		}
-		if encoded {
-			out = append(out, '%', hex[c>>4], hex[c&15])
-		} else {
-			out = append(out, c)
-		}
-	}
-	return string(out)
+		return strings.ToUpper(e)
+	})
+	return percent.Encode(text, func(c byte) bool { return c >= 0x80 })
 }
+
+var (
+	escape     = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+	unreserved = regexp.MustCompile(`^[\w.~-]$`)
+)
 
 // allows reports whether the rules permit a path: the longest pattern that matches decides, and
 // "Allow" if two are equally long (RFC 9309 §2.2.2).

@@ -1,12 +1,12 @@
 package cdx
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // Key returns the key of a URL. That of an http or https URL is its SURT, as warcio.js makes it:
@@ -42,19 +42,7 @@ func oneWord(text string) string {
 	if strings.IndexFunc(text, bad) < 0 {
 		return text
 	}
-	return escape(text, func(c byte) bool { return c <= ' ' || c == 0x7F })
-}
-
-func escape(text string, bad func(c byte) bool) string {
-	var b strings.Builder
-	for i := range len(text) {
-		if c := text[i]; bad(c) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
+	return percent.Encode(text, func(c byte) bool { return c <= ' ' || c == 0x7F })
 }
 
 // surt returns the key of what follows "http://". It does what the URL parser of JavaScript does
@@ -80,11 +68,11 @@ func surt(rest string, secure bool) (string, bool) {
 	if port != "" && (port != "80" || secure) && (port != "443" || !secure) {
 		key += ":" + port
 	}
-	key += ")/" + escape(withoutDots(path), func(c byte) bool {
+	key += ")/" + percent.Encode(withoutDots(path), func(c byte) bool {
 		return c <= ' ' || c >= 0x7F || strings.IndexByte("\"<>`{}", c) >= 0
 	})
 	if asked && query != "" {
-		args := strings.Split(escape(query, func(c byte) bool {
+		args := strings.Split(percent.Encode(query, func(c byte) bool {
 			return c <= ' ' || c >= 0x7F || strings.IndexByte(`"<>'`, c) >= 0
 		}), "&")
 		slices.Sort(args)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -381,7 +383,7 @@ func segmentName(segment string) string {
 	case ".", "..":
 		return strings.ReplaceAll(segment, ".", "%2E")
 	}
-	if decoded := decodeHigh(name); utf8.ValidString(decoded) {
+	if decoded := high.ReplaceAllStringFunc(name, percent.Decode); utf8.ValidString(decoded) {
 		name = decoded
 	}
 	bad := func(r rune) bool { return r == '/' || r == utf8.RuneError }
@@ -406,32 +408,12 @@ func nameSegment(name string) string {
 	if name == "%" {
 		return ""
 	}
-	var b strings.Builder
-	for i := range len(name) {
-		if c := name[i]; c == ' ' || c >= 0x80 {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	segment := b.String()
+	segment := percent.Encode(name, func(c byte) bool { return c == ' ' || c >= 0x80 })
 	if strings.Contains(segment, "?") { // of a SURT, which is in lower case otherwise
 		segment = strings.ReplaceAll(segment, "%2F", "/")
 	}
 	return segment
 }
 
-// decodeHigh decodes the octets from 80 to FF.
-func decodeHigh(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '%' && i+2 < len(name) && strings.IndexByte("89ABCDEF", name[i+1]) >= 0 && strings.IndexByte("0123456789ABCDEF", name[i+2]) >= 0 {
-			c, _ := strconv.ParseUint(name[i+1:i+3], 16, 8)
-			b.WriteByte(byte(c))
-			i += 2
-			continue
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
-}
+// high is an octet from 80 to FF.
+var high = regexp.MustCompile("%[89A-F][0-9A-F]")

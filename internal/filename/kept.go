@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // Keep says which names of a server the files of a copy keep.
@@ -54,7 +56,7 @@ func (n Naming) keeps(name string) bool {
 	if !n.permits(name) {
 		return false
 	}
-	decoded := decode(name)
+	decoded := percent.Decode(name)
 	return decoded == name || strings.ContainsAny(decoded, "/\x00") || n.encode(decoded) != name || n.keeps(decoded)
 }
 
@@ -106,45 +108,19 @@ func (n Naming) encode(name string) string {
 		var r rune
 		r, size = utf8.DecodeRuneInString(name[i:])
 		if i >= end || r == utf8.RuneError && size == 1 || isControl(r) || strings.ContainsRune(`%/\`+notOnWindows, r) {
-			writeEncoded(&b, name[i:i+size])
+			b.WriteString(percent.Encode(name[i:i+size], always))
 		} else {
 			b.WriteString(name[i : i+size])
 		}
 	}
 	encoded := b.String()
 	if len(encoded) <= maxKept && !n.permits(encoded) {
-		b.Reset()
-		writeEncoded(&b, encoded[:1])
-		encoded = b.String() + encoded[1:]
+		encoded = percent.Encode(encoded[:1], always) + encoded[1:]
 	}
 	return encoded
 }
 
-// writeEncoded writes each octet of text as "%" and two hexadecimal digits.
-func writeEncoded(b *strings.Builder, text string) {
-	const digits = "0123456789ABCDEF"
-	for i := range len(text) {
-		b.WriteByte('%')
-		b.WriteByte(digits[text[i]>>4])
-		b.WriteByte(digits[text[i]&15])
-	}
-}
-
-// decode decodes what writeEncoded has encoded, and leaves other text alone.
-func decode(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if c := name[i]; c == '%' && i+2 < len(name) {
-			if octet, err := hex.DecodeString(name[i+1 : i+3]); err == nil {
-				b.WriteByte(octet[0])
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
-}
+func always(byte) bool { return true }
 
 // shortened shortens a name that is too long, but keeps its suffix. The checksum of the name keeps
 // different names apart.

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // namings are all namings.
@@ -104,10 +106,10 @@ func FuzzNaming(f *testing.F) {
 			if strings.ContainsAny(a, "/\x00") || a == "" || len(a) > maxKept/3 {
 				continue
 			}
-			if name != a && decode(name) != a {
-				t.Errorf("%+v: %q becomes %q, which is %q", n, a, name, decode(name))
+			if name != a && percent.Decode(name) != a {
+				t.Errorf("%+v: %q becomes %q, which is %q", n, a, name, percent.Decode(name))
 			}
-			for _, other := range []string{b, decode(a), n.Name(a), n.Name(b), strings.ReplaceAll(a, "%", "%25")} {
+			for _, other := range []string{b, percent.Decode(a), n.Name(a), n.Name(b), strings.ReplaceAll(a, "%", "%25")} {
 				if other != a && n.Name(other) == name && !strings.ContainsAny(other, "/\x00") && other != "" {
 					t.Errorf("%+v: %q and %q become %q", n, a, other, name)
 				}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // DocID is a document-id in the form of freeWAIS and nearly all servers. It names the origin and the
@@ -64,7 +66,7 @@ func DocIDText(id []byte) (text string, ok bool) {
 		}
 		b = strconv.AppendUint(b, uint64(e.tag), 10)
 		b = append(b, '=')
-		b = appendEscaped(b, e.value)
+		b = append(b, percent.Encode(string(e.value), notPlain)...)
 		b = append(b, ';')
 	}
 	// A tag or length with leading zeros would not be read back unchanged.
@@ -72,18 +74,9 @@ func DocIDText(id []byte) (text string, ok bool) {
 	return string(b), err == nil && string(back) == string(id)
 }
 
-// appendEscaped appends octets, with all but letters, digits and . / - _ $ written as "%XX".
-func appendEscaped(b, octets []byte) []byte {
-	const digits = "0123456789ABCDEF"
-	for _, c := range octets {
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("./-_$", c) >= 0
-		if plain {
-			b = append(b, c)
-		} else {
-			b = append(b, '%', digits[c>>4], digits[c&0xF])
-		}
-	}
-	return b
+// notPlain reports whether an octet is written as "%XX": all but letters, digits and . / - _ $.
+func notPlain(c byte) bool {
+	return (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte("./-_$", c) < 0
 }
 
 var errDocIDText = errors.New(`the document-id does not have the form "tag=value;tag=value;"`)
@@ -101,24 +94,8 @@ func ParseDocIDText(text string) ([]byte, error) {
 		if !ended || !assigned || err != nil || tag == uint64(TagDiagnostic) {
 			return nil, errDocIDText
 		}
-		id = appendElement(id, Tag(tag), unescape(value))
+		id = appendElement(id, Tag(tag), []byte(percent.Decode(value)))
 		text = rest
 	}
 	return id, nil
-}
-
-// unescape decodes each "%XX". Everything else means itself.
-func unescape(s string) []byte {
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-				b = append(b, byte(c))
-				i += 2
-				continue
-			}
-		}
-		b = append(b, s[i])
-	}
-	return b
 }
