@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed" // for the formula
 	"encoding/json"
 	"fmt"
 	"text/template"
@@ -42,38 +43,8 @@ func (r *release) asset(t target, suffix string, sums map[string]string) (asset,
 	return asset{r.url(name), sums[name]}, nil
 }
 
-var formulaText = `# Made by release/build; the tap's copy is replaced with each release.
-class Fetch1738 < Formula
-  desc "Fetches ftp, gopher, news, wais and the other URLs of RFC 1738"
-  homepage "{{.Homepage}}"
-  version "{{.Version}}"
-  license "MIT"
-{{range .Systems}}
-  on_{{.Name}} do
-    on_arm do
-      url "{{.ARM.URL}}"
-      sha256 "{{.ARM.Sum}}"
-    end
-    on_intel do
-      url "{{.Intel.URL}}"
-      sha256 "{{.Intel.Sum}}"
-    end
-  end
-{{end}}
-  def install
-    bin.install "fetch1738"
-    man1.install "fetch1738.1"
-    bash_completion.install "completions/fetch1738.bash" => "fetch1738"
-    zsh_completion.install "completions/_fetch1738"
-    fish_completion.install "completions/fetch1738.fish"
-    doc.install "docs", "THIRD-PARTY-LICENSES.txt"
-  end
-
-  test do
-    system bin/"fetch1738", "demo"
-  end
-end
-`
+//go:embed formula.rb.tmpl
+var formulaText string
 
 // formula writes the formula for Homebrew.
 func (r *release) formula(sums map[string]string) error {
