@@ -14,10 +14,11 @@ import (
 // "/".
 func targetURI(l locator.Locator, kind fetch.Kind) string {
 	l, _ = locator.WithLogin(l, nil)
+	l = locator.WithHostPort(l, usual(l))
 	switch a := l.(type) {
 	case *locator.FTP:
 		c := *a
-		c.HasPath, c.HostPort = true, usual(a.HostPort, a.Scheme())
+		c.HasPath = true
 		if kind == fetch.KindDirectory && !strings.ContainsAny(c.Name, "*?[") {
 			if c.Type = 0; c.Name != "" {
 				c.CWD, c.Name = append(c.CWD[:len(c.CWD):len(c.CWD)], c.Name), ""
@@ -26,30 +27,13 @@ func targetURI(l locator.Locator, kind fetch.Kind) string {
 		l = &c
 	case *locator.HTTP:
 		c := *a
-		c.HasPath, c.HostPort = true, usual(a.HostPort, a.Scheme())
+		c.HasPath = true
 		l = &c
 	case *locator.Gopher:
-		c := *a
-		if c.HostPort = usual(a.HostPort, a.Scheme()); !c.HasPath {
+		if c := *a; !c.HasPath {
 			c.HasPath, c.Type = true, '1'
+			l = &c
 		}
-		l = &c
-	case *locator.NNTP:
-		c := *a
-		c.HostPort = usual(a.HostPort, a.Scheme())
-		l = &c
-	case *locator.News:
-		c := *a
-		c.HostPort = usual(a.HostPort, a.Scheme())
-		l = &c
-	case *locator.WAIS:
-		c := *a
-		c.HostPort = usual(a.HostPort, a.Scheme())
-		l = &c
-	case *locator.Prospero:
-		c := *a
-		c.HostPort = usual(a.HostPort, a.Scheme())
-		l = &c
 	}
 	uri := escaped(l.String())
 	if _, ok := l.(*locator.File); ok && kind == fetch.KindDirectory && !strings.HasSuffix(uri, "/") {
@@ -58,13 +42,13 @@ func targetURI(l locator.Locator, kind fetch.Kind) string {
 	return uri
 }
 
-// usual returns a host in lower case, without the default port of the scheme.
-func usual(h locator.HostPort, scheme string) locator.HostPort {
-	h.Host = strings.ToLower(h.Host)
-	if h.Port == locator.DefaultPort(scheme) {
-		h.Port = 0
+// usual returns the host of a URL in lower case, and no port if that is the default one of the scheme.
+func usual(l locator.Locator) locator.HostPort {
+	at, _ := locator.AuthorityOf(l)
+	if at.Host = strings.ToLower(at.Host); at.Port == locator.DefaultPort(l.Scheme()) {
+		at.Port = 0
 	}
-	return h
+	return at.HostPort
 }
 
 // escaped encodes the octets that no URI may have, such as those of a host that is not in ASCII.

@@ -193,12 +193,11 @@ func serverOf(l locator.Locator) string {
 func unified(l locator.Locator) locator.Locator {
 	l, _ = locator.WithLogin(l, nil)
 	l, _ = idn.Locator(l) // a name that IDNA does not permit fails when it is asked for
-	at := func(h *locator.HostPort) {
-		h.Host = strings.ToLower(strings.TrimSuffix(h.Host, "."))
-		if h.Port == locator.DefaultPort(l.Scheme()) {
-			h.Port = 0
-		}
+	at, _ := locator.AuthorityOf(l)
+	if at.Host = strings.ToLower(strings.TrimSuffix(at.Host, ".")); at.Port == locator.DefaultPort(l.Scheme()) {
+		at.Port = 0
 	}
+	l = locator.WithHostPort(l, at.HostPort)
 	switch old := l.(type) {
 	case *locator.Gopher:
 		c := *old
@@ -206,29 +205,14 @@ func unified(l locator.Locator) locator.Locator {
 		if c.Type == 0 && !old.HasPath {
 			c.Type = '1'
 		}
-		at(&c.HostPort)
 		return &c
 	case *locator.FTP:
 		c := *old
 		c.HasPath = true
-		at(&c.HostPort)
 		return &c
 	case *locator.HTTP:
 		c := *old
 		c.HasPath = true
-		at(&c.HostPort)
-		return &c
-	case *locator.NNTP:
-		c := *old
-		at(&c.HostPort)
-		return &c
-	case *locator.WAIS:
-		c := *old
-		at(&c.HostPort)
-		return &c
-	case *locator.Prospero:
-		c := *old
-		at(&c.HostPort)
 		return &c
 	}
 	return l

@@ -14,8 +14,8 @@ package locator
 
 // Locator is a parsed URL: one of *[FTP], *[HTTP], *[Gopher], *[Mailto], *[News], *[NNTP], *[Telnet],
 // *[WAIS], *[File], *[Prospero], or *[Opaque] for every other scheme. No other package can implement
-// it, so a type switch can list all cases. [ServerOf], [WithLogin], [HasPassword], [Equal] and
-// [FindControl] work with every Locator.
+// it, so a type switch can list all cases. [ServerOf], [WithLogin], [WithHostPort], [HasPassword],
+// [Equal] and [FindControl] work with every Locator.
 //
 // Locators are plain data: callers may write them as literals. A Locator must not be changed after it
 // has been passed to a function. It may be shared between goroutines.
@@ -29,10 +29,11 @@ type Locator interface {
 	// Redacted returns String with the password replaced by "***".
 	Redacted() string
 
-	// See ServerOf, WithLogin, Equal and FindControl. The port is 0 if the URL has none. withLogin
+	// See ServerOf, WithLogin, WithHostPort, Equal and FindControl. The port is 0 if the URL has none. withLogin
 	// returns nil if URLs of the scheme cannot have a login.
 	server() (s Server, ok bool)
 	withLogin(login *Login) Locator
+	withHostPort(at HostPort) Locator
 	equal(b Locator) bool
 	check(c *octetCheck)
 }

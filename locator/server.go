@@ -191,3 +191,19 @@ func WithLogin(l Locator, login *Login) (with Locator, ok bool) {
 
 // withLogin is for the schemes without logins.
 func (*HostPort) withLogin(*Login) Locator { return nil }
+
+// WithHostPort returns a copy of l with another host and port. If URLs of the scheme have neither, or
+// it has no grammar here, it returns l.
+func WithHostPort(l Locator, at HostPort) Locator { return l.withHostPort(at) }
+
+func (l *FTP) withHostPort(at HostPort) Locator      { c := *l; c.HostPort = at; return &c }
+func (l *HTTP) withHostPort(at HostPort) Locator     { c := *l; c.HostPort = at; return &c }
+func (l *Gopher) withHostPort(at HostPort) Locator   { c := *l; c.HostPort = at; return &c }
+func (l *News) withHostPort(at HostPort) Locator     { c := *l; c.HostPort = at; return &c }
+func (l *NNTP) withHostPort(at HostPort) Locator     { c := *l; c.HostPort = at; return &c }
+func (l *Telnet) withHostPort(at HostPort) Locator   { c := *l; c.HostPort = at; return &c }
+func (l *WAIS) withHostPort(at HostPort) Locator     { c := *l; c.HostPort = at; return &c }
+func (l *Prospero) withHostPort(at HostPort) Locator { c := *l; c.HostPort = at; return &c }
+func (l *File) withHostPort(HostPort) Locator        { return l }
+func (l *Mailto) withHostPort(HostPort) Locator      { return l }
+func (l *Opaque) withHostPort(HostPort) Locator      { return l }

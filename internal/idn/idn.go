@@ -84,31 +84,6 @@ func Locator(l locator.Locator) (locator.Locator, error) {
 	if err != nil {
 		return l, err
 	}
-	switch old := l.(type) {
-	case *locator.FTP:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.HTTP:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.Gopher:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.NNTP:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.News:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.Telnet:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.WAIS:
-		c := *old
-		c.Host, l = host, &c
-	case *locator.Prospero:
-		c := *old
-		c.Host, l = host, &c
-	}
-	return l, nil
+	server.Host = host
+	return locator.WithHostPort(l, server.HostPort), nil
 }
