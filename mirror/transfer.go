@@ -317,7 +317,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if p.begun = e.begun(res); !res.ModTime.IsZero() && res.Size >= resumable {
 		p.keep = r.manifest.add
 	}
-	err = r.copy(ctx, p, res.Body)
+	_, err = io.Copy(p, r.pace.Reader(ctx, res.Body))
 	p.stop(err != nil)
 	p.end = endOf(res)
 	return err
@@ -327,32 +327,6 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 // the file, if the program ends before the next record is written.
 func (e *entry) begun(res *fetch.Resource) Record {
 	return Record{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
-}
-
-// copy is io.Copy limited to the Rate.
-func (r *run) copy(ctx context.Context, w io.Writer, body io.Reader) error {
-	if r.pace == nil {
-		_, err := io.Copy(w, body)
-		return err
-	}
-	buf := r.pace.Portion(make([]byte, 64<<10))
-	for {
-		n, err := body.Read(buf)
-		if n > 0 {
-			if _, err := w.Write(buf[:n]); err != nil {
-				return err
-			}
-			if err := r.pace.Wait(ctx, int64(n)); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // optionsFor returns the options of a request for a file. For a large FTP file they request the

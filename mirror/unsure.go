@@ -101,7 +101,7 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 	}
 	defer res.Close()
 	sum := sha256.New()
-	if err := r.copy(ctx, sum, res.Body); err != nil {
+	if _, err := io.Copy(sum, r.pace.Reader(ctx, res.Body)); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

@@ -3,7 +3,9 @@
 package pace
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"sync"
 	"time"
 )
@@ -58,6 +60,25 @@ func (p *Pace) Wait(ctx context.Context, n int64) error {
 		}
 	}
 	return nil
+}
+
+// Reader returns r with a limit of its rate. If ctx ends, it fails with the error of ctx.
+func (p *Pace) Reader(ctx context.Context, r io.Reader) io.Reader {
+	if p == nil {
+		return r
+	}
+	return reader{r, p, ctx}
+}
+
+type reader struct {
+	r    io.Reader
+	pace *Pace
+	ends context.Context
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(r.pace.Portion(b))
+	return n, cmp.Or(r.pace.Wait(r.ends, int64(n)), err)
 }
 
 // take takes the capacity for n bytes, at most a portion. It returns how long to wait for it.

@@ -3,7 +3,10 @@ package pace
 import (
 	"context"
 	"errors"
+	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 )
@@ -97,4 +100,25 @@ func TestEvery(t *testing.T) {
 			t.Errorf("%v after %v, although its context ended", err, time.Since(before))
 		}
 	})
+}
+
+// A paced reader takes its time, keeps all octets and the end, and fails when its context ends.
+func TestReader(t *testing.T) {
+	text := strings.Repeat("0123456789", 100)
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		got, err := io.ReadAll(New(100).Reader(t.Context(), iotest.DataErrReader(strings.NewReader(text))))
+		if string(got) != text || err != nil || time.Since(start) != 10*time.Second {
+			t.Errorf("%d bytes in %v, %v", len(got), time.Since(start), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second+time.Millisecond)
+		defer cancel()
+		got, err = io.ReadAll(New(100).Reader(ctx, strings.NewReader(text)))
+		if len(got) != 105 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	})
+	if r := strings.NewReader(text); (*Pace)(nil).Reader(t.Context(), r) != io.Reader(r) {
+		t.Error("a reader without a limit is another one")
+	}
 }

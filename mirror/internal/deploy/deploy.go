@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -261,28 +260,4 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			return err
 		}
 	}
-}
-
-// paced returns src limited to the rate.
-func (r *run) paced(ctx context.Context, src io.Reader) io.Reader {
-	if r.Pace == nil {
-		return src
-	}
-	return pacedReader{ctx, src, r.Pace}
-}
-
-type pacedReader struct {
-	ctx  context.Context
-	src  io.Reader
-	pace *pace.Pace
-}
-
-func (p pacedReader) Read(b []byte) (int, error) {
-	n, err := p.src.Read(p.pace.Portion(b))
-	if n > 0 {
-		if late := p.pace.Wait(p.ctx, int64(n)); late != nil {
-			return 0, late
-		}
-	}
-	return n, err
 }

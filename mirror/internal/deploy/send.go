@@ -243,7 +243,7 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		if _, err := body.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
-		return r.site.Put(ctx, append(components(f.dir()), name), r.paced(ctx, body), at, more)
+		return r.site.Put(ctx, append(components(f.dir()), name), r.Pace.Reader(ctx, body), at, more)
 	})
 	f.part = name
 	if file, ok := src.(disk.File); ok {
