@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // A part is WARC files with one index.
@@ -267,7 +268,7 @@ func (p *part) makeIndex(ctx context.Context, damage *DamageError) error {
 
 // sortIndex writes the lines of s to a temporary file.
 func (p *part) sortIndex(ctx context.Context, s *cdx.Sorter) (err error) {
-	if p.temp, err = cdx.TempFile(); err != nil {
+	if p.temp, err = disk.TempFile(); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	size, err := s.WriteTo(untilWriter{ctx, p.temp})
@@ -278,7 +279,7 @@ func (p *part) sortIndex(ctx context.Context, s *cdx.Sorter) (err error) {
 func (p *part) close() error {
 	var err error
 	if p.temp != nil {
-		err = cdx.RemoveTemp(p.temp)
+		err = disk.RemoveTemp(p.temp)
 	}
 	if p.file != nil {
 		err = errors.Join(err, p.file.Close())

@@ -29,8 +29,8 @@ type Locator interface {
 	// Redacted returns String with the password replaced by "***".
 	Redacted() string
 
-	// See ServerOf, WithLogin, WithHostPort, Equal and FindControl. The port is 0 if the URL has none. withLogin
-	// returns nil if URLs of the scheme cannot have a login.
+	// See ServerOf, WithLogin, WithHostPort, Equal and FindControl. The port is 0 if the URL has none.
+	// withLogin returns nil if URLs of the scheme cannot have a login.
 	server() (s Server, ok bool)
 	withLogin(login *Login) Locator
 	withHostPort(at HostPort) Locator

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // The memory of a Sorter: a run is sorted in memory, and as many runs are merged at once.
@@ -70,7 +72,7 @@ func (s *Sorter) sorted(yield func(line []byte) error) error {
 // flush writes the lines in memory as a run.
 func (s *Sorter) flush() (err error) {
 	if s.spill == nil {
-		if s.spill, err = TempFile(); err != nil {
+		if s.spill, err = disk.TempFile(); err != nil {
 			return err
 		}
 	}
@@ -96,13 +98,13 @@ func (s *Sorter) write(lines func(out *lineWriter) error) error {
 // compact merges all runs into one, in another temporary file.
 func (s *Sorter) compact() error {
 	old, runs := s.spill, s.runs
-	file, err := TempFile()
+	file, err := disk.TempFile()
 	if err != nil {
 		return err
 	}
 	s.spill, s.runs, s.end = file, nil, 0
 	err = s.write(func(out *lineWriter) error { return merge(old, runs, out.line) })
-	return errors.Join(err, RemoveTemp(old))
+	return errors.Join(err, disk.RemoveTemp(old))
 }
 
 // WriteTo writes the sorted lines, each once, and a line feed after each. The Sorter is empty then.
@@ -124,7 +126,7 @@ func (s *Sorter) Close() error {
 	if spill == nil {
 		return nil
 	}
-	return RemoveTemp(spill)
+	return disk.RemoveTemp(spill)
 }
 
 // A lineWriter counts what it writes.
@@ -200,23 +202,4 @@ func (h *sources) Pop() any {
 	x := (*h)[last]
 	*h = (*h)[:last]
 	return x
-}
-
-// TempFile creates a temporary file, and removes its name where the system permits that.
-// [RemoveTemp] closes it.
-func TempFile() (*os.File, error) {
-	file, err := os.CreateTemp("", "fetch1738-cdx-")
-	if err == nil {
-		_ = os.Remove(file.Name()) // fails on Windows
-	}
-	return file, err
-}
-
-// RemoveTemp closes a file of [TempFile], and removes it if it is still there.
-func RemoveTemp(file *os.File) error {
-	err := file.Close()
-	if e := os.Remove(file.Name()); !errors.Is(e, os.ErrNotExist) {
-		err = errors.Join(err, e)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/hypertext"
 	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/locator"
@@ -57,7 +58,7 @@ func writePages(w io.Writer, a *archive.Archive) (first page, err error) {
 	if err != nil {
 		return first, err
 	}
-	defer func() { err = errors.Join(err, cdx.RemoveTemp(file)) }()
+	defer func() { err = errors.Join(err, disk.RemoveTemp(file)) }()
 	if _, err := io.WriteString(w, "{\"format\":\"json-pages-1.0\",\"id\":\"pages\",\"title\":\"All Pages\"}\n"); err != nil {
 		return first, err
 	}
@@ -180,12 +181,12 @@ func menuTitles(a *archive.Archive) (titles *cdx.Index, file *os.File, err error
 			return nil, nil, errors.Join(err, s.Close())
 		}
 	}
-	if file, err = cdx.TempFile(); err != nil {
+	if file, err = disk.TempFile(); err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	size, err := s.WriteTo(file)
 	if err != nil {
-		return nil, nil, errors.Join(err, cdx.RemoveTemp(file))
+		return nil, nil, errors.Join(err, disk.RemoveTemp(file))
 	}
 	return cdx.NewIndex(file, size), file, nil
 }

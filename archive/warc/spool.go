@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"os"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // inMemory is how much of a spool is kept in memory. More goes to a temporary file, in parts of
@@ -13,7 +15,6 @@ const inMemory = 1 << 20
 // A spool keeps what is written to it: in a temporary file, and behind that in memory.
 type spool struct {
 	file   *os.File // nil for a short spool
-	named  bool     // the file still has a name
 	size   int64    // of the file
 	memory bytes.Buffer
 }
@@ -28,16 +29,12 @@ func (s *spool) Write(p []byte) (int, error) {
 	return s.memory.Write(p)
 }
 
-// spill moves what is in memory to the temporary file. Where that is possible the file loses its
-// name at once, so that nothing is left when the process is killed.
-func (s *spool) spill() error {
+// spill moves what is in memory to the temporary file.
+func (s *spool) spill() (err error) {
 	if s.file == nil {
-		file, err := os.CreateTemp("", "fetch1738-warc-")
-		if err != nil {
+		if s.file, err = disk.TempFile(); err != nil {
 			return err
 		}
-		s.file = file
-		s.named = os.Remove(file.Name()) != nil
 	}
 	n, err := s.memory.WriteTo(s.file)
 	s.size += n
@@ -58,9 +55,5 @@ func (s *spool) close() error {
 	if s.file == nil {
 		return nil
 	}
-	err := s.file.Close()
-	if s.named {
-		_ = os.Remove(s.file.Name())
-	}
-	return err
+	return disk.RemoveTemp(s.file)
 }

@@ -110,7 +110,7 @@ func rooted(r *os.Root, err error) (Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (*root)(r), nil
+	return root{r}, nil
 }
 
 // Stat implements Folder.
@@ -151,28 +151,14 @@ func (*system) EvalSymlinks(path string) (string, error) { return filepath.EvalS
 // Close implements Folder.
 func (*system) Close() error { return nil }
 
-// root is a directory of the system that names cannot leave. It does not embed an os.Root, all of
-// whose methods would be linked.
-type root os.Root
+// root is a directory of the system that names cannot leave.
+type root struct{ *os.Root }
 
-func (r *root) os() *os.Root { return (*os.Root)(r) }
-
-func (r *root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	return opened(r.os().OpenFile(name, flag, perm))
+func (r root) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	return opened(r.Root.OpenFile(name, flag, perm))
 }
 
-func (r *root) OpenRoot(name string) (Folder, error)         { return rooted(r.os().OpenRoot(name)) }
-func (r *root) Stat(name string) (fs.FileInfo, error)        { return r.os().Stat(name) }
-func (r *root) Lstat(name string) (fs.FileInfo, error)       { return r.os().Lstat(name) }
-func (r *root) Mkdir(name string, perm fs.FileMode) error    { return r.os().Mkdir(name, perm) }
-func (r *root) MkdirAll(name string, perm fs.FileMode) error { return r.os().MkdirAll(name, perm) }
-func (r *root) Rename(from, to string) error                 { return r.os().Rename(from, to) }
-func (r *root) Link(from, to string) error                   { return r.os().Link(from, to) }
-func (r *root) Symlink(target, name string) error            { return r.os().Symlink(target, name) }
-func (r *root) Readlink(name string) (string, error)         { return r.os().Readlink(name) }
-func (r *root) Remove(name string) error                     { return r.os().Remove(name) }
-func (r *root) Chtimes(name string, a, m time.Time) error    { return r.os().Chtimes(name, a, m) }
-func (r *root) Close() error                                 { return r.os().Close() }
+func (r root) OpenRoot(name string) (Folder, error) { return rooted(r.Root.OpenRoot(name)) }
 
 // Verify fails unless a name leads to an open file, and not through a link. Another program may
 // have renamed or replaced the file.
