@@ -27,14 +27,11 @@ func (s Site) String() string {
 	if s.Host == "" {
 		return s.Scheme + ":"
 	}
-	host := s.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+	at := locator.HostPort{Host: s.Host, Port: s.Port}
+	if at.Port == locator.DefaultPort(s.Scheme) {
+		at.Port = 0
 	}
-	if s.Port != 0 && s.Port != locator.DefaultPort(s.Scheme) {
-		host += ":" + strconv.Itoa(int(s.Port))
-	}
-	return s.Scheme + "://" + host + "/"
+	return s.Scheme + "://" + at.String() + "/"
 }
 
 // Sites returns the sites, sorted.

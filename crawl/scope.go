@@ -178,14 +178,7 @@ func siteOf(c *Crawl, l locator.Locator) string {
 // serverOf returns the beginning of all URLs of a server, such as "gopher://h:7070".
 func serverOf(l locator.Locator) string {
 	at, _ := locator.AuthorityOf(l)
-	host := at.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if at.Port != 0 {
-		host += ":" + strconv.Itoa(int(at.Port))
-	}
-	return l.Scheme() + "://" + host
+	return l.Scheme() + "://" + at.HostPort.String()
 }
 
 // unified returns l with the usual spelling of its server: ASCII in lower case, and no port if it is

@@ -35,3 +35,14 @@ func TestWithHostPort(t *testing.T) {
 		}
 	}
 }
+
+// TestHostPortString tests that the text is that of a URL.
+func TestHostPortString(t *testing.T) {
+	for want, at := range map[string]locator.HostPort{
+		"h": {Host: "h"}, "h:70": {Host: "h", Port: 70}, "[::1]": {Host: "::1"}, "[fe80::1%25eth0]:21": {Host: "fe80::1%eth0", Port: 21}, "": {},
+	} {
+		if got := at.String(); got != want {
+			t.Errorf("%+v: %s, want %s", at.Host, got, want)
+		}
+	}
+}

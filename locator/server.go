@@ -133,6 +133,9 @@ func (l *Login) append(b []byte, hidden bool) []byte {
 	return append(b, '@')
 }
 
+// String returns "host:port" as in a URL, or only the host if Port is 0.
+func (h HostPort) String() string { return string(h.append(nil)) }
+
 // append appends "host:port".
 func (h HostPort) append(b []byte) []byte {
 	b = appendHost(b, h.Host)

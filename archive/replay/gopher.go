@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -139,15 +140,10 @@ func whole(from io.ReadCloser, limit int64, change func([]byte) []byte) io.ReadC
 		err = fmt.Errorf("it has more than %d octets", limit)
 	}
 	if err != nil {
-		return octets{failing{err}, from}
+		return octets{wire.ErrorReader{Err: err}, from}
 	}
 	return octets{bytes.NewReader(change(all)), from}
 }
-
-// failing is a reader that fails.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // ended appends the line that ends a menu or text, unless its last line has no end.
 func ended(text []byte) []byte {

@@ -50,7 +50,7 @@ type body struct {
 // the end of the access.
 func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
-	body.src = readerFunc(body.receive)
+	body.src = wire.ReaderFunc(body.receive)
 	if b.offset > 0 {
 		body.modTime = b.modTime
 	}
@@ -391,7 +391,3 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	}
 	return n, b.err
 }
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

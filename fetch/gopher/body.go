@@ -52,7 +52,7 @@ func (receivedBody) Close() error { return nil }
 // part skips what comes before offset and ends the body after length octets.
 func (b *body) part(offset, length int64) error {
 	if offset > 0 {
-		skipped, err := io.Copy(io.Discard, io.LimitReader(readerFunc(b.read), offset))
+		skipped, err := io.Copy(io.Discard, io.LimitReader(wire.ReaderFunc(b.read), offset))
 		switch {
 		case err != nil:
 			return err
@@ -65,10 +65,6 @@ func (b *body) part(offset, length int64) error {
 	}
 	return nil
 }
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
@@ -158,7 +154,7 @@ func (b *rawBody) WriteTo(w io.Writer) (written int64, err error) {
 	file, isFile := w.(*os.File)
 	tcp, isTCP := b.conn.Conn.(*net.TCPConn)
 	if !isFile || !isTCP || b.trace.Taps() {
-		return io.Copy(w, readerFunc(b.Read))
+		return io.Copy(w, wire.ReaderFunc(b.Read))
 	}
 	return b.toFile(file, tcp)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/mbox"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // series is a Body made of the replies to many commands.
@@ -131,7 +132,7 @@ func (b *series) each() iter.Seq2[*Article, error] {
 				b.finish()
 				return
 			}
-			if !yield(&Article{Number: b.got.number, MessageID: b.got.id, Body: readerFunc(b.readArticle)}, nil) {
+			if !yield(&Article{Number: b.got.number, MessageID: b.got.id, Body: wire.ReaderFunc(b.readArticle)}, nil) {
 				return
 			}
 			if b.err != nil { // the caller has closed the Body
@@ -241,7 +242,3 @@ func (m *joined) line(line []byte) {
 	m.pending = append(m.pending, bytes.TrimSuffix(text, []byte("\r"))...)
 	m.pending = append(m.pending, '\n')
 }
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

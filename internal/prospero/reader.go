@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // Errors of the text.
@@ -125,14 +127,10 @@ func (r *Reader) plainToken() (string, bool, error) {
 // ends in io.EOF at the token's end, and in ErrCut if the text ends before that.
 func (r *Reader) Stream() io.Reader {
 	if err := r.blanks(); err != nil {
-		return failing{err}
+		return wire.ErrorReader{Err: err}
 	}
 	return &stream{r: r}
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 type stream struct {
 	r      *Reader

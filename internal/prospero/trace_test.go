@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/internal/ardp"
 )
@@ -263,7 +264,7 @@ func TestStream(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	r := NewReader(io.MultiReader(strings.NewReader("a b"), failing{broken}), 0, false)
+	r := NewReader(io.MultiReader(strings.NewReader("a b"), iotest.ErrReader(broken)), 0, false)
 	r.ReadToken()
 	if _, err := io.ReadAll(r.Stream()); err != broken {
 		t.Errorf("a reader that fails: %v", err)
@@ -271,10 +272,10 @@ func TestStream(t *testing.T) {
 	if _, err := r.ReadLine(); err != broken {
 		t.Errorf("and again: %v", err)
 	}
-	if _, _, err := NewReader(failing{broken}, 0, true).ReadToken(); err != broken {
+	if _, _, err := NewReader(iotest.ErrReader(broken), 0, true).ReadToken(); err != broken {
 		t.Errorf("at once: %v", err)
 	}
-	if _, err := NewReader(failing{broken}, 0, true).Stream().Read(nil); err != broken {
+	if _, err := NewReader(iotest.ErrReader(broken), 0, true).Stream().Read(nil); err != broken {
 		t.Errorf("at once: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func ReadAhead(ctx context.Context, listing io.Reader, stream bool) io.Reader {
 	}
 	var head bytes.Buffer
 	if _, err := head.ReadFrom(io.LimitReader(listing, aheadOctets)); err != nil {
-		listing = errorReader{err}
+		listing = ErrorReader{err}
 	}
 	return contextReader{ctx, io.MultiReader(&head, listing)}
 }
@@ -36,7 +36,12 @@ func (u contextReader) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// errorReader is a reader that always fails.
-type errorReader struct{ err error }
+// ErrorReader is a reader that always fails.
+type ErrorReader struct{ Err error }
 
-func (f errorReader) Read([]byte) (int, error) { return 0, f.err }
+func (f ErrorReader) Read([]byte) (int, error) { return 0, f.Err }
+
+// ReaderFunc is the Read of a reader.
+type ReaderFunc func([]byte) (int, error)
+
+func (f ReaderFunc) Read(p []byte) (int, error) { return f(p) }

@@ -31,7 +31,7 @@ func (r *LineReader) ReadLine() ([]byte, error) {
 	for {
 		part, err := r.br.ReadSlice('\n')
 		if r.max > 0 && len(r.line)+len(part) > r.max {
-			r.br.Reset(errorReader{ErrLineTooLong})
+			r.br.Reset(ErrorReader{ErrLineTooLong})
 			return nil, ErrLineTooLong
 		}
 		if len(r.line) == 0 && err == nil {
