@@ -3,7 +3,8 @@ package archive
 import (
 	"bytes"
 	"cmp"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,15 +41,9 @@ func (a *Archive) Sites() ([]Site, error) {
 	if err := a.EachSite(func(url string) { found[SiteOf(url)] = true }); err != nil {
 		return nil, err
 	}
-	sites := make([]Site, 0, len(found))
-	for s := range found {
-		sites = append(sites, s)
-	}
-	sort.Slice(sites, func(i, j int) bool {
-		a, b := sites[i], sites[j]
-		return cmp.Or(cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port)) < 0
-	})
-	return sites, nil
+	return slices.SortedFunc(maps.Keys(found), func(a, b Site) int {
+		return cmp.Or(cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port))
+	}), nil
 }
 
 // EachSite calls found with a URL of each site, in each way in which the URLs have its host and port,

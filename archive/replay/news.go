@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,7 +121,7 @@ func (s *spool) readListing(g *newsgroup) error {
 	if len(all) == 0 && (!empty || err != nil) { // so that a client asks for the listing, and gets the error
 		all = []article{{number: 1}}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].number < all[j].number })
+	slices.SortStableFunc(all, func(a, b article) int { return cmp.Compare(a.number, b.number) })
 	for _, a := range slices.CompactFunc(all, func(a, b article) bool { return a.number == b.number }) {
 		g.numbers = append(g.numbers, a.number)
 		if s.isNews() {

@@ -216,7 +216,7 @@ func addTitles(a *archive.Archive, c *archive.Capture, s *cdx.Sorter, n *int) er
 		if display = oneLine(display); display == "" {
 			continue
 		}
-		if err := s.Add([]byte(fmt.Sprintf("%s %010d %s", gopherKey(&target), *n, display))); err != nil {
+		if err := s.Add(fmt.Appendf(nil, "%s %010d %s", gopherKey(&target), *n, display)); err != nil {
 			return err
 		}
 		*n++

@@ -187,12 +187,7 @@ func isURI(text string) bool {
 	if colon <= 0 || strings.ContainsAny(text[:colon], "/?#") {
 		return false
 	}
-	for _, c := range []byte(text) {
-		if notInURI(c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]byte(text), notInURI)
 }
 
 // notInURI reports whether c is white space, a control character, not ASCII, or a delimiter.

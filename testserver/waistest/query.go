@@ -1,10 +1,10 @@
 package waistest
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -60,10 +60,7 @@ func ranked(weights map[int]int) []hit {
 	for doc, w := range weights {
 		hits = append(hits, hit{doc, max(1, 1000*w/best)})
 	}
-	sort.Slice(hits, func(i, j int) bool {
-		a, b := hits[i], hits[j]
-		return a.score > b.score || a.score == b.score && a.doc < b.doc
-	})
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
 	return hits
 }
 

@@ -2,7 +2,8 @@ package scene
 
 import (
 	"bytes"
-	"sort"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -74,6 +75,6 @@ func OnWire(text []byte, end string, stuffed, dot bool) []byte {
 
 // Sorted sorts cases that come from a map.
 func Sorted(all []Named) []Named {
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	slices.SortStableFunc(all, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }

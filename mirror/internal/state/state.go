@@ -16,7 +16,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -309,9 +308,7 @@ func (s *State) All() []Record {
 }
 
 func sorted(of map[string]Record) []Record {
-	records := slices.Collect(maps.Values(of))
-	sort.Slice(records, func(i, j int) bool { return records[i].File < records[j].File })
-	return records
+	return slices.SortedFunc(maps.Values(of), func(a, b Record) int { return strings.Compare(a.File, b.File) })
 }
 
 // Text returns the valid lines of complete files, and of the others if parts is set.

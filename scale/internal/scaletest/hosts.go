@@ -80,7 +80,6 @@ type hold struct {
 // A host is what is noted about a host.
 type host struct {
 	asked []uint16 // by document: the number of requests for it
-	rules int      // requests for robots.txt and caps.txt
 	peers []netip.Addr
 }
 
@@ -371,9 +370,7 @@ func (h *Hosts) note(c *conn, selector string, document int) {
 		if of.asked[document]++; of.asked[document] == 1 {
 			h.distinct++
 		}
-	case strings.HasSuffix(selector, "robots.txt"), strings.HasSuffix(selector, "caps.txt"):
-		of.rules++
-	default:
+	case !strings.HasSuffix(selector, "robots.txt") && !strings.HasSuffix(selector, "caps.txt"):
 		h.strange = append(h.strange, h.Name(c.host)+" "+strconv.Quote(selector))
 	}
 }
@@ -533,15 +530,4 @@ func (h *Hosts) Peers(host int) []netip.Addr {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.hosts[host].peers)
-}
-
-// Requests returns the number of requests to a host, by document, and of those for robots.txt and
-// caps.txt.
-func (h *Hosts) Requests(host int) (documents []int, rules int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, n := range h.hosts[host].asked {
-		documents = append(documents, int(n))
-	}
-	return documents, h.hosts[host].rules
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -167,7 +166,7 @@ func (t *Tree) list(dir string) ([]Entry, error) {
 			list = append(list, e)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 
