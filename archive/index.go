@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 const (
@@ -123,7 +124,7 @@ func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter, damage 
 		return err
 	}
 	defer file.Close()
-	r := warc.NewReader(untilReader{ctx, all})
+	r := warc.NewReader(wire.ContextReader{Context: ctx, Reader: all})
 	var last *cdx.Line
 	add := func() error {
 		if last == nil {

@@ -308,19 +308,6 @@ func (p *part) lines(from, prefix string) iter.Seq2[line, error] {
 	}
 }
 
-// An untilReader fails when ctx has ended.
-type untilReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (u untilReader) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
-}
-
 // An untilWriter fails when ctx has ended.
 type untilWriter struct {
 	ctx context.Context

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // maxRatio limits how much longer the index of a WACZ file may be than the whole file. That of a
@@ -139,7 +140,7 @@ func copyIndex(ctx context.Context, f *zip.File, s *cdx.Sorter, left *int64) err
 			return err
 		}
 	}
-	limited := &io.LimitedReader{R: untilReader{ctx, r}, N: *left}
+	limited := &io.LimitedReader{R: wire.ContextReader{Context: ctx, Reader: r}, N: *left}
 	err = addLines(limited, s)
 	if *left = limited.N; *left == 0 {
 		return errors.New("the index is too long for this file")

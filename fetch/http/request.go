@@ -264,14 +264,12 @@ func target(l *locator.HTTP) string {
 
 // hostField returns the value of the Host field. It omits the default port of the scheme.
 func hostField(l *locator.HTTP) string {
-	host, _, _ := strings.Cut(l.Host, "%") // the zone of an address is only valid on this host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+	at := l.HostPort
+	at.Host, _, _ = strings.Cut(l.Host, "%") // the zone of an address is only valid on this host
+	if at.Port == locator.DefaultPort(l.Scheme()) {
+		at.Port = 0
 	}
-	if l.Port == 0 || l.Port == locator.DefaultPort(l.Scheme()) {
-		return host
-	}
-	return host + ":" + strconv.Itoa(int(l.Port))
+	return at.String()
 }
 
 // proxiedHost returns the Host field for a locator that is requested from a proxy.

@@ -20,20 +20,20 @@ func ReadAhead(ctx context.Context, listing io.Reader, stream bool) io.Reader {
 	if _, err := head.ReadFrom(io.LimitReader(listing, aheadOctets)); err != nil {
 		listing = ErrorReader{err}
 	}
-	return contextReader{ctx, io.MultiReader(&head, listing)}
+	return ContextReader{ctx, io.MultiReader(&head, listing)}
 }
 
-// contextReader is a reader that fails when its context is done.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
+// ContextReader is a reader that fails when its context is done.
+type ContextReader struct {
+	Context context.Context
+	Reader  io.Reader
 }
 
-func (u contextReader) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
+func (u ContextReader) Read(p []byte) (int, error) {
+	if err := u.Context.Err(); err != nil {
 		return 0, err
 	}
-	return u.r.Read(p)
+	return u.Reader.Read(p)
 }
 
 // ErrorReader is a reader that always fails.
