@@ -89,10 +89,26 @@ func System() Disk { return (*system)(nil) }
 
 type system struct{}
 
-// OpenFile implements Folder.
 func (*system) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return opened(open(name, flag, perm))
 }
+
+func (*system) Chtimes(name string, accessed, modified time.Time) error {
+	return os.Chtimes(name, accessed, modified)
+}
+
+func (*system) OpenRoot(name string) (Folder, error)         { return rooted(os.OpenRoot(name)) }
+func (*system) Stat(name string) (fs.FileInfo, error)        { return os.Stat(name) }
+func (*system) Lstat(name string) (fs.FileInfo, error)       { return os.Lstat(name) }
+func (*system) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
+func (*system) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (*system) Rename(from, to string) error                 { return os.Rename(from, to) }
+func (*system) Link(from, to string) error                   { return os.Link(from, to) }
+func (*system) Symlink(target, name string) error            { return os.Symlink(target, name) }
+func (*system) Readlink(name string) (string, error)         { return os.Readlink(name) }
+func (*system) Remove(name string) error                     { return os.Remove(name) }
+func (*system) EvalSymlinks(path string) (string, error)     { return filepath.EvalSymlinks(path) }
+func (*system) Close() error                                 { return nil }
 
 // opened returns a nil File for a nil *os.File.
 func opened(f *os.File, err error) (File, error) {
@@ -102,9 +118,6 @@ func opened(f *os.File, err error) (File, error) {
 	return f, nil
 }
 
-// OpenRoot implements Folder.
-func (*system) OpenRoot(name string) (Folder, error) { return rooted(os.OpenRoot(name)) }
-
 // rooted returns a nil Folder for a nil *os.Root.
 func rooted(r *os.Root, err error) (Folder, error) {
 	if err != nil {
@@ -112,44 +125,6 @@ func rooted(r *os.Root, err error) (Folder, error) {
 	}
 	return root{r}, nil
 }
-
-// Stat implements Folder.
-func (*system) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
-
-// Lstat implements Folder.
-func (*system) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
-
-// Mkdir implements Folder.
-func (*system) Mkdir(name string, perm fs.FileMode) error { return os.Mkdir(name, perm) }
-
-// MkdirAll implements Folder.
-func (*system) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
-
-// Rename implements Folder.
-func (*system) Rename(from, to string) error { return os.Rename(from, to) }
-
-// Link implements Folder.
-func (*system) Link(from, to string) error { return os.Link(from, to) }
-
-// Symlink implements Folder.
-func (*system) Symlink(target, name string) error { return os.Symlink(target, name) }
-
-// Readlink implements Folder.
-func (*system) Readlink(name string) (string, error) { return os.Readlink(name) }
-
-// Remove implements Folder.
-func (*system) Remove(name string) error { return os.Remove(name) }
-
-// Chtimes implements Folder.
-func (*system) Chtimes(name string, accessed, modified time.Time) error {
-	return os.Chtimes(name, accessed, modified)
-}
-
-// EvalSymlinks implements Disk.
-func (*system) EvalSymlinks(path string) (string, error) { return filepath.EvalSymlinks(path) }
-
-// Close implements Folder.
-func (*system) Close() error { return nil }
 
 // root is a directory of the system that names cannot leave.
 type root struct{ *os.Root }
