@@ -14,6 +14,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+	// x/text/transform joins the decoders to readers, with what they keep between two calls.
+	// The decoders above have its interface, so nothing else fits.
 	"golang.org/x/text/transform"
 )
 
