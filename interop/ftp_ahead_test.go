@@ -27,9 +27,9 @@ var (
 
 // beginnings are the first packets to each server.
 var beginnings = map[string][]string{
-	"inetutils-ftpd": known, "vsftpd": early, "proftpd": early, "testserver": early,
+	"inetutils-ftpd": known, "vsftpd": early, "proftpd": early,
 	"pure-ftpd": {"USER anonymous", "PWD|TYPE I|CWD a|CWD b|SIZE f0|EPSV", "RETR f0"}, // it wants no password
-	"ftp-srv":   unknown, "ftpserverlib": unknown, "goftp": unknown,
+	"ftp-srv":   unknown, "ftpserverlib": unknown, "goftp": unknown, "testserver": unknown,
 	// It answers what follows a wrong PASS at once, and PASS three seconds later. If the client has
 	// left by then, it forgets another one.
 	"pyftpdlib": unknown,

@@ -153,7 +153,6 @@ func TestNamesAfterFailure(t *testing.T) {
 	srv, _ := serveFTP(t, map[string]string{".well-known/a": "a"})
 	m := start(t, srv.URL)
 	srv.On("RETR", 1, testserver.Reply("550 No."))
-	srv.On("RETR", 2, testserver.Reply("550 No."))
 	ran(t, m, mirror.Summary{Failed: 1})
 	ran(t, m, mirror.Summary{New: 1})
 	sameFiles(t, m.Dir, map[string]string{".well-known/a": "a"})

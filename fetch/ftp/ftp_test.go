@@ -31,9 +31,12 @@ func tree() fstest.MapFS {
 	}
 }
 
+// measured is the greeting of a program to which most commands are sent ahead.
+const measured = "220 (vsFTPd 3.0.3)"
+
 func start(t *testing.T, configure ...func(*ftptest.Server)) *ftptest.Server {
 	t.Helper()
-	srv := ftptest.New(t, append([]func(*ftptest.Server){func(s *ftptest.Server) { s.Content = tree() }}, configure...)...)
+	srv := ftptest.New(t, append([]func(*ftptest.Server){func(s *ftptest.Server) { s.Content, s.Greeting = tree(), measured }}, configure...)...)
 	if err := srv.Put("pub/\xff\xfe", []byte("eight bits\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,6 @@ var serverPrograms = []serverProgram{
 	{name: "ProFTPD", has: hasPrefix("ProFTPD "), ahead: true},
 	{name: "Pure-FTPd", has: contains("Welcome to Pure-FTPd")},
 	{name: "GNU inetutils", has: contains(" FTP server (GNU inetutils ")},
-	{name: "fetch1738 serve", has: hasPrefix("testserver ready"), ahead: true, store: true},
 	{name: "the server of curl's tests", has: contains("| (__| |_| |  _ {| |___"), single: true},
 }
 

@@ -46,7 +46,7 @@ func TestPipelining(t *testing.T) {
 		"CWD /", "EPSV", "RETR x.txt", "QUIT",
 	}
 	for greeting, want := range map[string][]string{
-		"220 testserver ready": {
+		measured: {
 			"USER anonymous", "PASS anonymous@|PWD|TYPE I|CWD a|CWD b|SIZE c.txt|EPSV", "RETR c.txt|EPSV",
 			"RETR c.txt|EPSV", // no SIZE: the reply to RETR stated it
 			"CWD /|CWD a", "RETR none|EPSV", "SIZE none",
@@ -270,11 +270,11 @@ func TestFinalReplyLost(t *testing.T) {
 		path, greeting string
 		more           bool
 	}{
-		"a file, asked early":      {"/a/b/c.txt", "220 testserver ready", true},
+		"a file, asked early":      {"/a/b/c.txt", measured, true},
 		"a file, asked at its end": {"/a/b/c.txt", "220 ready", true},
 		"a file":                   {"/a/b/c.txt", "220 ready", false},
 		"a listing":                {"/pub/", "220 ready", true},
-		"a listing, asked early":   {"/pub/", "220 testserver ready", true},
+		"a listing, asked early":   {"/pub/", measured, true},
 	} {
 		for _, reply := range []ftptest.Fault{ftptest.NoFinalReply(), testserver.Reply("215 UNIX"), testserver.Reply("229 ok (|||4000|)"), testserver.Reply("500 what")} {
 			t.Run(name+fmt.Sprint(reply), func(t *testing.T) {

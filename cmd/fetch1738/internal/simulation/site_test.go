@@ -135,7 +135,7 @@ func (s *site) start() error {
 	case "ftp":
 		started, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
 			common(&f.Server)
-			f.Users = users
+			f.Users, f.Greeting = users, "220 (vsFTPd 3.0.3)" // to which most commands are sent ahead
 			for _, way := range slices.Concat(ways, waysOfUploads) {
 				if way.name == s.Way && way.set != nil {
 					way.set(f)
