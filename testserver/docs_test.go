@@ -203,7 +203,7 @@ func TestConstructors(t *testing.T) {
 			if !ok {
 				params, ok = shared[f.Name]
 			}
-			if !ok || params != len(strings.Fields(f.Params)) {
+			if !ok || params != len(f.Params) {
 				t.Errorf("%s: the constructor of %s has %d parameters (exists: %v), the table has %q", name, f.Name, params, ok, f.Params)
 			}
 		}

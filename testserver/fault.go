@@ -66,10 +66,10 @@ type Replies struct {
 
 // FaultInfo describes a fault that a server has.
 type FaultInfo struct {
-	Name   string   // of the constructor
-	Params string   // its arguments in order: "n", "d", "field", "text", "seed"
-	At     []string // the only stages where it can act; nil means all but Not
-	Not    []string
+	Name   string   `json:"name"`         // of the constructor
+	Params []string `json:"params"`       // its arguments in order: "n", "d", "field", "text", "seed"
+	At     []string `json:"at,omitempty"` // the only stages where it can act; nil means all but Not
+	Not    []string `json:"not,omitempty"`
 }
 
 // Delay waits for d before the answer, or before the greeting of a connection. Together with Gather,

@@ -6,11 +6,11 @@ package testserver
 // Personalities.
 type Personality[S any] struct {
 	// Name is the name in scripts and JSON, such as "vsftpd".
-	Name string
+	Name string `json:"name"`
 	// Summary says in one sentence what this server does that others do not.
-	Summary string
+	Summary string `json:"summary"`
 	// Source is what the personality is pinned by: the server and its version, or a document.
-	Source string
+	Source string `json:"source"`
 	// Configure is the configure function, such as ftptest.VSFTPD.
-	Configure func(S)
+	Configure func(S) `json:"-"`
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
@@ -74,6 +75,10 @@ type Server struct {
 	core.Base // of the packages below this one
 }
 
+// Common returns s. The server of each package has this method, for functions that are about servers of
+// any package.
+func (s *Server) Common() *Server { return s }
+
 func (s *Server) machine() *core.Machine { return core.MachineOf(&s.Base) }
 
 // Dial connects to address, over loopback or in memory, as this server's clients do. It refuses an
@@ -118,12 +123,7 @@ func (s *Server) Transcript() Transcript {
 // TranscriptFrom returns the lines of the transcript from number n on, and the number of the first of
 // these. Lines are counted from 0 over the life of the server; those that were deleted count too.
 func (s *Server) TranscriptFrom(n int) (t Transcript, first int) {
-	lines, first := s.machine().Lines(n)
-	t = make(Transcript, len(lines))
-	for i, l := range lines {
-		t[i] = Line(l)
-	}
-	return t, first
+	return s.machine().Lines(n)
 }
 
 // ResetTranscript deletes the lines recorded so far.
@@ -162,7 +162,7 @@ func (s *Server) ParseFault(text string) (Fault, error) { return s.machine().Tab
 func (s *Server) Faults() []FaultInfo {
 	var list []FaultInfo
 	for _, r := range s.machine().Table.Rows {
-		list = append(list, FaultInfo{Name: r.Name, Params: r.Params, At: r.At, Not: r.Not})
+		list = append(list, FaultInfo{Name: r.Name, Params: strings.Fields(r.Params), At: r.At, Not: r.Not})
 	}
 	return list
 }

@@ -16,16 +16,11 @@ const (
 	FromServer = core.FromServer
 )
 
-// Line is one line of a control connection.
-type Line struct {
-	Conn   int    // number of the connection, counted from 1
-	From   Side   // the side that sent it
-	Octets string // exactly as sent, with the line end (missing only at the end of a connection)
-	Text   string // for reading: Octets without CR LF; quoted if it has other bytes than printable ASCII
-}
-
-// String returns the line in the form "C: USER anonymous".
-func (l Line) String() string { return string(l.From) + ": " + l.Text }
+// Line is one line of a control connection: Conn is the number of the connection, counted from 1, From
+// the side that sent the line, Octets the line exactly as sent, with the line end (missing only at the
+// end of a connection), and Text the same for reading: without CR LF, quoted if it has other bytes than
+// printable ASCII. String returns it in the form "C: USER anonymous".
+type Line = core.Line
 
 // Transcript is a record of control connections in the order of events.
 type Transcript []Line

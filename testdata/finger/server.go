@@ -31,19 +31,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve,
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m = m
+		return core.Service{Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // Fault is a fault that a finger server has.

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -18,87 +17,50 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-// A starter starts the server of a plan.
-type starter func(p *plan) error
+// A protocol is one of which servers can be started.
+type protocol struct {
+	start         func(p *plan) error
+	personalities any // a list for JSON
+}
 
-// starters returns the protocols.
-func starters() map[string]starter {
-	return map[string]starter{
-		"cso":      plain(csotest.Start, func(s *csotest.Server) *testserver.Server { return &s.Server }),
-		"ftp":      startFTP,
-		"gopher":   startGopher,
-		"http":     startHTTP,
-		"nntp":     startNNTP,
-		"prospero": plain(prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
-		"smtp":     startSMTP,
-		"telnet":   startTelnet,
-		"wais":     plain(waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
+// protocols returns the protocols by their names.
+func protocols() map[string]protocol {
+	return map[string]protocol{
+		"cso": protocolOf(csotest.Start, nil, nil),
+		"ftp": protocolOf(ftptest.Start, ftptest.Personalities(), func(p *plan, s *ftptest.Server) {
+			s.Users, p.server.ports = p.users, s.Ports
+		}),
+		"gopher": protocolOf(gophertest.Start, gophertest.Personalities(), nil),
+		"http":   protocolOf(webtest.Start, nil, func(p *plan, s *webtest.Server) { s.Users = p.users }),
+		"nntp": protocolOf(nntptest.Start, nntptest.Personalities(), func(p *plan, s *nntptest.Server) {
+			s.Users, p.server.posted, p.server.remove = p.users, s.Posted, s.Remove
+			p.server.put = func(name string, data []byte, _ time.Time) error { return s.Put(name, data) }
+		}),
+		"prospero": protocolOf(prosperotest.Start, nil, nil),
+		"smtp":     protocolOf(smtptest.Start, nil, func(p *plan, s *smtptest.Server) { p.server.mail = s.Mail }),
+		"telnet":   {startTelnet, []any{}},
+		"wais":     protocolOf(waistest.Start, nil, nil),
 	}
 }
 
-// plain returns the starter of a server that has neither users nor personalities.
-func plain[S any](start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) starter {
-	return func(p *plan) error {
-		_, err := start(p.server.api.ctx, p.addr, func(s *S) { p.set(common(s), s, noPersonality(p)) })
+// protocolOf returns a protocol by the Start of its package. configure, if not nil, sets what only this
+// protocol has.
+func protocolOf[S interface{ Common() *testserver.Server }](start func(context.Context, string, ...func(S)) (S, error), all []testserver.Personality[S], configure func(*plan, S)) protocol {
+	return protocol{func(p *plan) error {
+		_, err := start(p.server.api.ctx, p.addr, func(s S) {
+			p.set(s.Common(), s, personality(p, s, all))
+			if configure != nil {
+				configure(p, s)
+			}
+		})
 		return err
-	}
-}
-
-// noPersonality is personality for a server that has none.
-func noPersonality(p *plan) func() error { return personality[any](p, nil, nil) }
-
-func startFTP(p *plan) error {
-	srv, err := ftptest.Start(p.server.api.ctx, p.addr, func(s *ftptest.Server) {
-		p.set(&s.Server, s, personality(p, s, ftptest.Personalities()))
-		s.Users = p.users
-	})
-	if err == nil {
-		p.server.dataPorts = srv.Ports()[1:]
-	}
-	return err
-}
-
-func startGopher(p *plan) error {
-	_, err := gophertest.Start(p.server.api.ctx, p.addr, func(s *gophertest.Server) {
-		p.set(&s.Server, s, personality(p, s, gophertest.Personalities()))
-	})
-	return err
-}
-
-func startHTTP(p *plan) error {
-	_, err := webtest.Start(p.server.api.ctx, p.addr, func(s *webtest.Server) {
-		p.set(&s.Server, s, noPersonality(p))
-		s.Users = p.users
-	})
-	return err
-}
-
-func startNNTP(p *plan) error {
-	srv, err := nntptest.Start(p.server.api.ctx, p.addr, func(s *nntptest.Server) {
-		p.set(&s.Server, s, personality(p, s, nntptest.Personalities()))
-		s.Users = p.users
-	})
-	if err == nil {
-		p.server.posted, p.server.remove = srv.Posted, srv.Remove
-		p.server.put = func(name string, data []byte, _ time.Time) error { return srv.Put(name, data) }
-	}
-	return err
-}
-
-func startSMTP(p *plan) error {
-	srv, err := smtptest.Start(p.server.api.ctx, p.addr, func(s *smtptest.Server) {
-		p.set(&s.Server, s, noPersonality(p))
-	})
-	if err == nil {
-		p.server.mail = srv.Mail
-	}
-	return err
+	}, append([]testserver.Personality[S]{}, all...)}
 }
 
 func startTelnet(p *plan) error {
 	_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
 		var d dialogue
-		p.set(&s.Server, &d, noPersonality(p))
+		p.set(&s.Server, &d, personality[any](p, nil, nil))
 		s.Dialogue = d.steps()
 	})
 	return err
@@ -124,22 +86,9 @@ func (d dialogue) steps() (steps []telnettest.Step) {
 
 // protocolInfo is what a server of a protocol has.
 type protocolInfo struct {
-	Stages        []string          `json:"stages"`
-	Faults        []faultInfo       `json:"faults"`
-	Personalities []personalityInfo `json:"personalities"`
-}
-
-type faultInfo struct {
-	Name   string   `json:"name"`
-	Params []string `json:"params"`
-	At     []string `json:"at,omitempty"`
-	Not    []string `json:"not,omitempty"`
-}
-
-type personalityInfo struct {
-	Name    string `json:"name"`
-	Summary string `json:"summary"`
-	Source  string `json:"source"`
+	Stages        []string               `json:"stages"`
+	Faults        []testserver.FaultInfo `json:"faults"`
+	Personalities any                    `json:"personalities"`
 }
 
 // describe asks one server of each protocol, in memory.
@@ -147,39 +96,13 @@ func describe() map[string]protocolInfo {
 	a := New(Config{})
 	defer a.Close()
 	all := make(map[string]protocolInfo)
-	for name, begin := range starters() {
+	for name, one := range protocols() {
 		p := &plan{newServer: newServer{Protocol: name, Settings: json.RawMessage("{}")}, server: a.newServer(), addr: "127.0.0.1:0"}
-		if err := begin(p); err != nil {
+		if err := one.start(p); err != nil {
 			continue // without a port there is nothing to tell
 		}
-		s := p.server.common
-		info := protocolInfo{Stages: s.Stages(), Personalities: personalitiesOf(name)}
-		for _, f := range s.Faults() {
-			info.Faults = append(info.Faults, faultInfo{Name: f.Name, Params: append([]string{}, strings.Fields(f.Params)...), At: f.At, Not: f.Not})
-		}
-		all[name] = info
+		all[name] = protocolInfo{p.server.common.Stages(), p.server.common.Faults(), one.personalities}
 		p.server.close()
 	}
 	return all
-}
-
-// personalitiesOf returns the personalities of a protocol.
-func personalitiesOf(protocol string) []personalityInfo {
-	switch protocol {
-	case "ftp":
-		return personalityInfos(ftptest.Personalities())
-	case "gopher":
-		return personalityInfos(gophertest.Personalities())
-	case "nntp":
-		return personalityInfos(nntptest.Personalities())
-	}
-	return []personalityInfo{}
-}
-
-// personalityInfos describes personalities for clients.
-func personalityInfos[S any](all []testserver.Personality[S]) (list []personalityInfo) {
-	for _, p := range all {
-		list = append(list, personalityInfo{p.Name, p.Summary, p.Source})
-	}
-	return list
 }

@@ -73,12 +73,12 @@ type server struct {
 	common      *testserver.Server
 
 	// What only some servers have; nil in the others.
-	put       func(name string, data []byte, modified time.Time) error
-	remove    func(name string) error
-	posted    func() []string
-	mail      func() []smtptest.Mail
-	dataPorts []uint16
-	users     map[string]testserver.User
+	put    func(name string, data []byte, modified time.Time) error
+	remove func(name string) error
+	posted func() []string
+	mail   func() []smtptest.Mail
+	ports  func() []uint16 // the first is that of the URL
+	users  map[string]testserver.User
 
 	changes sync.Mutex // held by reset, and by what must not happen meanwhile
 	memory  memory     // of the files that were put; under changes
@@ -96,16 +96,16 @@ func (a *API) newServer() *server {
 
 // start starts a server.
 func (a *API) start(id string, n newServer) (*server, error) {
-	how, ok := starters()[n.Protocol]
+	how, ok := protocols()[n.Protocol]
 	if !ok {
-		return nil, bad("protocol", "there is no protocol %q; the protocols are %s", n.Protocol, strings.Join(slices.Sorted(maps.Keys(starters())), ", "))
+		return nil, bad("protocol", "there is no protocol %q; the protocols are %s", n.Protocol, strings.Join(slices.Sorted(maps.Keys(protocols())), ", "))
 	}
 	s := a.newServer()
 	s.id, s.protocol, s.personality, s.rules = id, n.Protocol, n.Personality, n.Faults
 	p := &plan{newServer: n, server: s, addr: net.JoinHostPort(a.Listen, strconv.Itoa(int(n.Port)))}
 	err := p.check()
 	if err == nil {
-		err = how(p)
+		err = how.start(p)
 	}
 	if p.err != nil { // of a configure function
 		err = p.err
@@ -330,10 +330,13 @@ func (s *server) info() serverInfo {
 	host, port := s.common.Public()
 	scheme, rest, _ := strings.Cut(s.common.URL, "://")
 	_, path, _ := strings.Cut(rest, "/")
-	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, DataPorts: s.dataPorts, Store: s.store, CA: string(s.common.CA())}
+	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, Store: s.store, CA: string(s.common.CA())}
 	info.URL = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
 	if path != "" { // of a phone book
 		info.URL += "/" + path
+	}
+	if s.ports != nil {
+		info.DataPorts = s.ports()[1:]
 	}
 	return info
 }

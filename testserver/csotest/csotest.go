@@ -52,20 +52,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // "gopher://127.0.0.1:1105/2".
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Addr: addr, Serve: s.serve,
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m = m
+		return core.Service{Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Path: "/2", Addr: addr, Serve: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	s.URL += "/2"
-	return s, nil
 }
 
 // Fault is a fault that a phone book has.

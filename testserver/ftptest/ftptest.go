@@ -186,24 +186,12 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{Anonymous: true}
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
-	how := core.Service{
-		Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve,
-	}
-	err := s.preparePorts(&how)
-	if err == nil {
-		err = build.Start(ctx, &s.Server, how)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
+		how := core.Service{Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve}
+		err := s.preparePorts(&how)
+		return how, err
+	})
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all

@@ -105,19 +105,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve,
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m = m
+		return core.Service{Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;

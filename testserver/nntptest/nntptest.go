@@ -73,23 +73,15 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
 	s.news.srv = s
-	for _, set := range configure {
-		if set != nil {
-			set(s)
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		if s.m = m; s.Spool != nil {
+			s.ReadOnly, s.Hide = true, append(slices.Clip(s.Hide), "NEWNEWS")
 		}
-	}
-	if s.Spool != nil {
-		s.ReadOnly, s.Hide = true, append(slices.Clip(s.Hide), "NEWNEWS")
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
+		return core.Service{
+			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
+		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all

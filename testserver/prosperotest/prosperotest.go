@@ -97,19 +97,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // The server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{calls: make(map[string]*call), random: make(map[uint64]*rand.Rand)}
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve,
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m = m
+		return core.Service{Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // On arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence. See package

@@ -60,23 +60,15 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
+		if s.TLS == nil {
+			s.TLS = testserver.NewTLS()
 		}
-	}
-	s.Greeting = cmp.Or(s.Greeting, "220 testserver ready")
-	if s.TLS == nil {
-		s.TLS = testserver.NewTLS()
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
+		return core.Service{
+			Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
+		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // Fault is a fault that a mail server has.

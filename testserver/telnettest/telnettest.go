@@ -54,22 +54,12 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		if s.m = m; len(s.Dialogue) == 0 {
+			s.Dialogue = []Step{{Echo: true}}
 		}
-	}
-	if len(s.Dialogue) == 0 {
-		s.Dialogue = []Step{{Echo: true}}
-	}
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve,
+		return core.Service{Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // Fault is a fault that a telnet server has.

@@ -90,21 +90,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	s.m = build.Attach(&s.Server, &table)
-	for _, set := range configure {
-		if set != nil {
-			set(s)
-		}
-	}
-	s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
-	s.MaxMessage = cmp.Or(s.MaxMessage, maxRequest)
-	err := build.Start(ctx, &s.Server, core.Service{
-		Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve,
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+		s.m, s.MaxMessage = m, cmp.Or(s.MaxMessage, maxRequest)
+		s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
+		return core.Service{Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all

@@ -24,26 +24,37 @@ func New[S interface{ Close() error }](tb testserver.TB, start func(context.Cont
 	return s
 }
 
-// Attach gives a server its machine, before it is configured.
-func Attach(s *testserver.Server, t *core.Table) *core.Machine { return core.Attach(&s.Base, t) }
+// Start configures and starts s, a new server. service is called when it has been configured, and
+// returns how it listens.
+func Start[S interface{ Common() *testserver.Server }](ctx context.Context, s S, t *core.Table, configure []func(S), service func(*core.Machine) (core.Service, error)) (started S, err error) {
+	m := core.Attach(&s.Common().Base, t)
+	for _, set := range configure {
+		if set != nil {
+			set(s)
+		}
+	}
+	how, err := service(m)
+	if err == nil {
+		err = start(ctx, s.Common(), m, how)
+	}
+	if err != nil {
+		return started, err
+	}
+	return s, nil
+}
 
-// Start starts a server that has been configured.
-func Start(ctx context.Context, s *testserver.Server, how core.Service) error {
+func start(ctx context.Context, s *testserver.Server, m *core.Machine, how core.Service) error {
 	if s.Network != nil {
 		s.InMemory = true
 	} else if s.InMemory {
 		s.Network = new(testserver.Network)
 	}
-	m := core.MachineOf(&s.Base)
 	m.Config = core.Config{
-		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns, OneClient: s.OneClient,
-		IdleTimeout: s.IdleTimeout, Store: s.Store, Recorder: s.Recorder, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS,
+		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns, OneClient: s.OneClient, IdleTimeout: s.IdleTimeout,
+		Store: s.Store, Recorder: s.Recorder, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS, Log: s.Log,
 	}
 	if s.InMemory {
 		m.Network = s.Network
-	}
-	if s.Log != nil {
-		m.Log = func(l core.Line) { s.Log(testserver.Line(l)) }
 	}
 	err := m.Start(ctx, how)
 	s.URL, s.Addr = m.URL, m.Addr

@@ -91,6 +91,8 @@ type Service struct {
 	// SecureScheme and SecurePort are those with ImplicitTLS.
 	SecureScheme string
 	SecurePort   int
+	// Path is added to the URL.
+	Path string
 	// Addr is the address to listen on; "" means a free loopback port.
 	Addr string
 	// Serve is called for each connection, in a goroutine of its own. It need not close the
@@ -171,7 +173,7 @@ func (m *Machine) listen(ctx context.Context, how Service, open func(addr string
 		return fmt.Errorf("testserver: %w", err)
 	}
 	m.Addr = at.String()
-	m.URL = how.Scheme + "://" + m.Addr
+	m.URL = how.Scheme + "://" + m.Addr + how.Path
 	m.root, m.cancel = context.WithCancel(ctx)
 	m.begin()
 	m.conns = make(map[io.Closer]bool)

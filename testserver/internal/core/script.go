@@ -31,6 +31,9 @@ type Line struct {
 	Text   string // for reading: Octets without CR LF; quoted if it has other bytes than printable ASCII
 }
 
+// String returns the line in the form "C: USER anonymous".
+func (l Line) String() string { return string(l.From) + ": " + l.Text }
+
 // script collects a transcript.
 type script struct {
 	mu    sync.Mutex

@@ -23,42 +23,37 @@ import (
 // A Server is one of the test servers.
 type Server struct {
 	Scheme string
-	start  func(ctx context.Context, addr string, set Setting) error
+	// Start starts the server on addr.
+	Start func(ctx context.Context, addr string, set Setting) (*testserver.Server, error)
 }
 
 // Setting configures the part that all servers have in common.
 type Setting = func(*testserver.Server)
 
-// Start starts the server on addr.
-func (s Server) Start(ctx context.Context, addr string, set Setting) (srv *testserver.Server, err error) {
-	err = s.start(ctx, addr, func(common *testserver.Server) {
-		srv = common
-		set(srv)
-	})
-	return srv, err
-}
-
 // Servers returns the test servers, one for each scheme that has one.
 func Servers() []Server {
 	return []Server{
-		server("ftp", ftptest.Start, func(s *ftptest.Server) *testserver.Server { return &s.Server }),
-		server("gopher", gophertest.Start, func(s *gophertest.Server) *testserver.Server {
-			s.Dialect = gophertest.StandardGopher // the UMN client requests menus by Gopher+ only
-			return &s.Server
-		}),
-		server("http", webtest.Start, func(s *webtest.Server) *testserver.Server { return &s.Server }),
-		server("nntp", nntptest.Start, func(s *nntptest.Server) *testserver.Server { return &s.Server }),
-		server("wais", waistest.Start, func(s *waistest.Server) *testserver.Server { return &s.Server }),
-		server("prospero", prosperotest.Start, func(s *prosperotest.Server) *testserver.Server { return &s.Server }),
+		{"ftp", starter(ftptest.Start)},
+		{"gopher", starter(func(ctx context.Context, addr string, configure ...func(*gophertest.Server)) (*gophertest.Server, error) {
+			// The UMN client requests menus by Gopher+ only.
+			return gophertest.Start(ctx, addr, append(configure, func(s *gophertest.Server) { s.Dialect = gophertest.StandardGopher })...)
+		})},
+		{"http", starter(webtest.Start)},
+		{"nntp", starter(nntptest.Start)},
+		{"wais", starter(waistest.Start)},
+		{"prospero", starter(prosperotest.Start)},
 	}
 }
 
-// server returns a Server that start starts; common returns the part that all servers have.
-func server[S any](scheme string, start func(context.Context, string, ...func(*S)) (*S, error), common func(*S) *testserver.Server) Server {
-	return Server{scheme, func(ctx context.Context, addr string, set Setting) error {
-		_, err := start(ctx, addr, func(s *S) { set(common(s)) })
-		return err
-	}}
+// starter returns a function that starts a server of a package by its Start.
+func starter[S interface{ Common() *testserver.Server }](start func(context.Context, string, ...func(S)) (S, error)) func(context.Context, string, Setting) (*testserver.Server, error) {
+	return func(ctx context.Context, addr string, set Setting) (*testserver.Server, error) {
+		srv, err := start(ctx, addr, func(s S) { set(s.Common()) })
+		if err != nil {
+			return nil, err
+		}
+		return srv.Common(), nil
+	}
 }
 
 // Content returns the files below dir, or the sample if dir is "". Links that lead out of dir are

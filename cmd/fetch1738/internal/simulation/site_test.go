@@ -351,11 +351,11 @@ var tables = sync.OnceValue(func() map[string][][]choice {
 			var choices []choice
 			for _, stage := range reached {
 				e := Event{Name: stage, N: 1, Fault: f.Name}
-				for i, param := range strings.Fields(f.Params) {
+				for i, param := range f.Params {
 					e.Fault += []string{":", ",", ","}[i] + drawArgument(r, scheme, f.Name, param)
 				}
 				if s.armFault(e) == nil {
-					choices = append(choices, choice{stage, f.Name, f.Params})
+					choices = append(choices, choice{stage, f.Name, strings.Join(f.Params, " ")})
 				}
 			}
 			if len(choices) > 0 {
