@@ -38,7 +38,7 @@ func TestPersonalitiesOfFTP(t *testing.T) {
 			player := &probe.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
 				return probe.CleanFTP(local.Replace(line))
 			}}
-			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", probe.FTPDialogue, player.FTP)
+			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", player.FTP)
 		})
 	}
 }
@@ -62,18 +62,15 @@ func plantPersonality(t *testing.T) string {
 	return root
 }
 
-// comparePersonality compares what a real server answers with a file, or writes that.
-func comparePersonality(t *testing.T, file, dialogue string, play func(context.Context, string) (string, error)) {
+// comparePersonality plays the conversation in a file to a real server, and compares what it answers, or
+// writes that. For a new server, the file begins as a copy of another one.
+func comparePersonality(t *testing.T, file string, play func(context.Context, string) (string, error)) {
 	t.Helper()
 	want, err := os.ReadFile(file)
-	if err != nil && !*update {
+	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(want)
-	if text == "" {
-		text = dialogue
-	}
-	got, err := play(t.Context(), text)
+	got, err := play(t.Context(), string(want))
 	if err != nil {
 		t.Fatalf("%v, after\n%s", err, got)
 	}
@@ -98,7 +95,7 @@ func TestPersonalitiesOfGopher(t *testing.T) {
 			player := &probe.Server{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
 				return probe.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
 			}}
-			comparePersonality(t, "../testserver/gophertest/testdata/personalities/"+name+".txt", probe.GopherDialogue, player.Gopher)
+			comparePersonality(t, "../testserver/gophertest/testdata/personalities/"+name+".txt", player.Gopher)
 		})
 	}
 }
@@ -137,7 +134,7 @@ func TestPersonalitiesOfNews(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			player := &probe.Server{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: probe.CleanNews}
-			comparePersonality(t, "../testserver/nntptest/testdata/personalities/"+name+".txt", probe.NewsDialogue, player.News)
+			comparePersonality(t, "../testserver/nntptest/testdata/personalities/"+name+".txt", player.News)
 		})
 	}
 }
