@@ -39,8 +39,10 @@ func oddArticles(n int) []string {
 	return articles
 }
 
-// quotedFrom is a line that an mboxrd quotes, because it looks like the beginning of a message.
-var quotedFrom = regexp.MustCompile(`(?m)^>(>*From )`)
+var (
+	separators = regexp.MustCompile(`(?m)^From \S+@b\.example Wed Mar  4 05:06:07 2020\n`)
+	quotes     = regexp.MustCompile(`(?m)^>(>*From )`)
+)
 
 // inMailbox returns the articles of a mailbox with CR LF, sorted.
 func inMailbox(t *testing.T, d *simdisk.Disk) (articles []string) {
@@ -54,12 +56,12 @@ func inMailbox(t *testing.T, d *simdisk.Disk) (articles []string) {
 		case name != "/copy/g.test.mbox":
 			t.Errorf("there is %s", name)
 		default:
-			for message := range strings.SplitSeq("\n"+strings.TrimSuffix(string(text), "\n\n"), "\n\nFrom ") {
-				separator, article, _ := strings.Cut(strings.TrimPrefix(message, "\nFrom "), "\n")
-				if !strings.HasSuffix(separator, "@b.example Wed Mar  4 05:06:07 2020") {
-					t.Fatalf("%q", separator)
-				}
-				add([]byte(quotedFrom.ReplaceAllString(article+"\n", "$1")))
+			all := separators.Split(string(text), -1)
+			if all[0] != "" {
+				t.Fatalf("the mbox begins with %q", all[0])
+			}
+			for _, article := range all[1:] {
+				add(quotes.ReplaceAll([]byte(strings.TrimSuffix(article, "\n")), []byte("$1")))
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func copyLines(out *bufio.Writer, message io.Reader, quote bool) error {
 	begins, cr := true, false // at the beginning of a line; after a CR that is not written yet
 	for {
 		if begins && quote {
-			quoteLine(out, in)
+			begins = !quoteLine(out, in)
 		}
 		piece, err := in.ReadSlice('\n')
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
@@ -113,13 +113,16 @@ func copyLines(out *bufio.Writer, message io.Reader, quote bool) error {
 	}
 }
 
-// quoteLine copies each ">" at the beginning of a line, and adds one before "From ".
-func quoteLine(out *bufio.Writer, in *bufio.Reader) {
+// quoteLine copies each ">" at the beginning of a line, and adds one before "From ". It reports whether
+// it has copied any.
+func quoteLine(out *bufio.Writer, in *bufio.Reader) (quoted bool) {
 	for c, _ := in.Peek(1); string(c) == ">"; c, _ = in.Peek(1) {
 		_, _ = in.Discard(1)
 		_ = out.WriteByte('>')
+		quoted = true
 	}
 	if next, _ := in.Peek(5); string(next) == "From " {
 		_ = out.WriteByte('>')
 	}
+	return quoted
 }
