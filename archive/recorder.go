@@ -47,8 +47,6 @@ import (
 type Recorder struct {
 	// Writer writes the files. It must be set. The Recorder does not close it.
 	Writer *warc.Writer
-	// NoConversation leaves the conversations out.
-	NoConversation bool
 	// NoRevisits keeps every content, and remembers no earlier one. It is for a caller that accesses
 	// each URL once.
 	NoRevisits bool

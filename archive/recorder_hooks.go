@@ -19,18 +19,15 @@ type connection struct {
 
 // trace returns the hooks of the event.
 func (e *event) trace() *fetch.Trace {
-	t := &fetch.Trace{
+	return &fetch.Trace{
 		Connected: e.met,
 		Reused:    e.met,
 		Octets:    e.received,
 		Sent:      func(octets []byte) { e.said("> ", octets) },
 		Received:  func(octets []byte) { e.said("< ", octets) },
+		Retry:     func(r fetch.Retry) { e.remark(fmt.Sprintf("retrying in %v: %v", r.Wait, r.Err)) },
+		Note:      e.remark,
 	}
-	if !e.recorder.NoConversation {
-		t.Retry = func(r fetch.Retry) { e.remark(fmt.Sprintf("retrying in %v: %v", r.Wait, r.Err)) }
-		t.Note = e.remark
-	}
-	return t
 }
 
 // met is called with a connection.
@@ -73,9 +70,6 @@ func (e *event) said(mark string, octets []byte) {
 	defer e.mu.Unlock()
 	if e.isHTTP() && e.res == nil && e.body == nil { // else the rest of a body is requested
 		e.head(mark, octets, time.Now())
-	}
-	if e.recorder.NoConversation {
-		return
 	}
 	switch lines := e.annotated(octets); {
 	case lines != nil:

@@ -440,7 +440,7 @@ func TestRevisit(t *testing.T) {
 			if w.writer, err = warc.CreateFile(w.file, warc.Options{Version: version}); err != nil {
 				t.Fatal(err)
 			}
-			recorder := &archive.Recorder{Writer: w.writer, NoConversation: true}
+			recorder := &archive.Recorder{Writer: w.writer}
 			recorder.Know(file)
 			w.Resolver = &fetch1738.Resolver{Env: w.Resolver.Env, Recorder: recorder.Record}
 			defer w.Resolver.Close()

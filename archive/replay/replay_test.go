@@ -117,7 +117,7 @@ func recordAll(t testing.TB, r *fetch1738.Resolver, dir string, roots ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Recorder = (&archive.Recorder{Writer: w, NoConversation: true}).Record
+	r.Recorder = (&archive.Recorder{Writer: w}).Record
 	queue := slices.Clone(roots)
 	seen := make(map[string]bool)
 	for len(queue) > 0 {

@@ -39,8 +39,8 @@ type control struct {
 	knowsIAC         bool // bareIAC is known to be right
 
 	toLibrary bytes.Buffer
-	answers   answers
-	transfer  string // the command to send when the library sends RETR, STOR or APPE
+	session   *session // what the server requests during the login, and the data connection
+	transfer  string   // the command to send when the library sends RETR, STOR or APPE
 
 	queue
 }
@@ -55,16 +55,6 @@ const (
 	transferring                  // the end of a transfer
 	transferred                   // nothing: the final reply came instead of the preliminary one
 )
-
-// answers supplies what the server requests during the login and at the start of a
-// transfer.
-type answers interface {
-	password(text string) (string, error)
-	account(text string) (string, error)
-	alternative() string // to USER and PASS; "" if there is no alternative
-	begin() error        // waits until the data connection can be used
-	commandSent() error  // the command of a transfer has been sent
-}
 
 func newControl(ctx context.Context, raw net.Conn, limits fetch.Limits, trace *fetch.Trace) *control {
 	c := &control{Talk: talk.New(ctx, raw, "FTP", 4<<10, limits, trace), verb: fetch.OpConnect, announced: -1}
@@ -215,7 +205,7 @@ func (c *control) Write(p []byte) (int, error) {
 		c.verb = "LIST" // Options.ListCommand replaces LIST
 	}
 	if isTransfer(fetch.Op(verb)) {
-		if err := c.answers.commandSent(); err != nil {
+		if err := c.session.commandSent(); err != nil {
 			return 0, err
 		}
 	}
@@ -294,7 +284,7 @@ func (c *control) translate(r talk.Reply, err error) (string, error) {
 // loginAlternative sends Options.AlternativeToUser, once, when USER or PASS is refused. The
 // reply counts as the reply to the command that was refused.
 func (c *control) loginAlternative(refusal talk.Reply) (talk.Reply, error) {
-	verb, alternative := c.verb, c.answers.alternative()
+	verb, alternative := c.verb, c.session.alternative()
 	if alternative == "" || c.triedAlternative {
 		return refusal, nil
 	}
@@ -312,7 +302,7 @@ func (c *control) loginAlternative(refusal talk.Reply) (talk.Reply, error) {
 
 // passCommand returns the PASS command for a reply that requests a password.
 func (c *control) passCommand(text string) (string, error) {
-	password, err := c.answers.password(text)
+	password, err := c.session.password(text)
 	if err != nil {
 		return "", err
 	}
@@ -322,7 +312,7 @@ func (c *control) passCommand(text string) (string, error) {
 
 // sendAccount sends ACCT. text is that of the reply that requests an account.
 func (c *control) sendAccount(text string) (talk.Reply, error) {
-	account, err := c.answers.account(text)
+	account, err := c.session.account(text)
 	if err != nil {
 		return talk.Reply{}, err
 	}
@@ -372,7 +362,7 @@ func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	if r.Class() == 2 {
 		c.phase = transferred
 	}
-	return "150", c.answers.begin()
+	return "150", c.session.begin()
 }
 
 // lookTime is how long isFailing waits for a reply that may have arrived: under TLS, where package tls

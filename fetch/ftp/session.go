@@ -79,7 +79,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 		s.peer = peer
 	}
 	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
-	s.ctl.answers, s.ctl.knowsIAC = s, a.exact // doubled, if no other command may be sent to find out
+	s.ctl.session, s.ctl.knowsIAC = s, a.exact // doubled, if no other command may be sent to find out
 	if err := s.login(ctx, o); err != nil {
 		s.End()
 		return nil, err
@@ -144,10 +144,10 @@ func (s *session) dialFunc(_, _ string) (net.Conn, error) {
 	return s.data, nil
 }
 
-// alternative implements answers.
+// alternative returns the command in place of USER and PASS, or "".
 func (s *session) alternative() string { return s.access.opt.AlternativeToUser }
 
-// password implements answers: it returns the argument of PASS.
+// password returns the argument of PASS.
 func (s *session) password(text string) (string, error) {
 	login := s.access.login
 	switch {
@@ -160,7 +160,7 @@ func (s *session) password(text string) (string, error) {
 	return got.Password, err
 }
 
-// account implements answers: it returns the argument of ACCT.
+// account returns the argument of ACCT.
 func (s *session) account(text string) (string, error) {
 	if account := s.access.opt.Account; account != "" {
 		return account, nil
@@ -496,7 +496,7 @@ func (s *session) endOfUpload() {
 	}
 }
 
-// commandSent implements answers: the command of a transfer has been sent. If the port is still to be
+// commandSent is called when the command of a transfer has been sent. If the port is still to be
 // connected to, that takes as long as the reply to the command. If the reply has arrived already, it
 // is read first: after a refusal, the server may give the port to another client.
 func (s *session) commandSent() error {

@@ -51,17 +51,7 @@ type Session struct {
 	trace *fetch.Trace
 }
 
-// WindowSetter is the interface of a connection that can report window sizes to the server. [Session]
-// implements it.
-type WindowSetter interface {
-	// Resize sends the new size of the window if the server has requested it.
-	Resize(columns, rows uint16) error
-}
-
-var (
-	_ io.ReadWriteCloser = (*Session)(nil)
-	_ WindowSetter       = (*Session)(nil)
-)
+var _ io.ReadWriteCloser = (*Session)(nil)
 
 func newSession(ctx context.Context, conn net.Conn, a *access, limits fetch.Limits) *Session {
 	first, idle := limits.Reply, limits.Idle
@@ -231,20 +221,6 @@ func (s *Session) Resize(columns, rows uint16) error {
 	s.columns, s.rows = columns, rows
 	if s.us[optNAWS] == on {
 		s.pending = append(s.pending, s.window()...)
-	}
-	s.mu.Unlock()
-	return s.push()
-}
-
-// SetBinary requests binary transmission in both directions (see [Binary]), or its end. It sends
-// nothing to a server that does not negotiate. The server may refuse.
-func (s *Session) SetBinary(binary bool) error {
-	s.mu.Lock()
-	if s.opt.Binary = BinaryRefuse; binary {
-		s.opt.Binary = BinaryAsk
-	}
-	if s.negotiates {
-		s.pending = append(s.pending, s.binaryRequests()...)
 	}
 	s.mu.Unlock()
 	return s.push()

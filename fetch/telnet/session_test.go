@@ -138,10 +138,8 @@ func TestResize(t *testing.T) {
 		srv := serve(t, telnettest.Step{Command: iacDO + "\x1f"}, done, telnettest.Step{Say: "go"},
 			telnettest.Step{HearCommand: "\xff\xfa\x1f\x00\x64\x00\x28" + iacSE}, telnettest.Step{Command: iacDONT + "\x1f"}, done,
 			telnettest.Step{Say: "on", Hear: "end"})
-		var w WindowSetter
 		s := open(t, srv, fetch.Env{}, &Options{Columns: 80, Rows: 24})
-		w = s
-		if err := w.Resize(90, 30); err != nil { // nobody has asked yet
+		if err := s.Resize(90, 30); err != nil { // nobody has asked yet
 			t.Error(err)
 		}
 		buf := make([]byte, 2)
@@ -149,7 +147,7 @@ func TestResize(t *testing.T) {
 			if _, err := io.ReadFull(s, buf); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Resize(size[0], size[1]); err != nil {
+			if err := s.Resize(size[0], size[1]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -245,10 +243,10 @@ func TestDataLimit(t *testing.T) {
 // TestBinaryChange checks that the meaning of CR changes exactly at the command that changes it.
 func TestBinaryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := serve(t, telnettest.Step{Command: iacWILL + "\x03"}, telnettest.Step{Say: "\r\x00"},
-			telnettest.Step{HearCommand: iacWILL + "\x00"}, telnettest.Step{Command: iacDO + "\x00" + iacWILL + "\x00"}, telnettest.Step{Say: "\r\x00"},
-			telnettest.Step{HearCommand: iacWONT + "\x00"}, telnettest.Step{Command: iacDONT + "\x00" + iacWONT + "\x00"}, telnettest.Step{Say: "\r\x00", Hear: "z"})
-		s := open(t, srv, fetch.Env{}, nil)
+		srv := serve(t, telnettest.Step{Command: iacWILL + "\x03"}, telnettest.Step{Say: "\r\x00", Hear: "\r"},
+			telnettest.Step{Command: iacDO + "\x00" + iacWILL + "\x00"}, telnettest.Step{Say: "\r\x00", Hear: "\r"},
+			telnettest.Step{Command: iacDONT + "\x00" + iacWONT + "\x00"}, telnettest.Step{Say: "\r\x00", Hear: "z"})
+		s := open(t, srv, fetch.Env{}, &Options{Binary: BinaryAccept})
 		read := func(want string) {
 			t.Helper()
 			got := make([]byte, len(want))
@@ -258,15 +256,9 @@ func TestBinaryChange(t *testing.T) {
 			io.WriteString(s, "\r")
 		}
 		read("\r")
-		if err := s.SetBinary(true); err != nil {
-			t.Error(err)
-		}
 		read("\r\x00")
 		if s.Enter() != "\r" {
 			t.Errorf("Enter is %q", s.Enter())
-		}
-		if err := s.SetBinary(false); err != nil {
-			t.Error(err)
 		}
 		read("\r")
 		if s.Enter() != "\r\n" {
