@@ -47,8 +47,8 @@ const (
 	HostsFile    = "hosts.jsonl"
 )
 
-// Agent is the name that the lines "User-agent" of robots.txt are compared with.
-const Agent = "fetch1738"
+// agent is the name that the lines "User-agent" of robots.txt are compared with.
+const agent = "fetch1738"
 
 // A Crawl describes a crawl. Resolver, Dir and Start must be set, or Found or Here in place of Start.
 // For all other fields the zero value is a useful default. A Crawl must not be modified during Run.

@@ -117,7 +117,7 @@ func (g *groups) HandleUserAgent(_ int, value string) {
 	switch {
 	case token == "*":
 		g.inAll = true
-	case strings.EqualFold(token, Agent):
+	case strings.EqualFold(token, agent):
 		g.inOwn, g.named = true, true
 	}
 }

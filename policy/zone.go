@@ -31,14 +31,6 @@ func (z Zone) String() string {
 	return fmt.Sprintf("zone %d", uint8(z))
 }
 
-// ParseZone returns the zone of that name, such as "link-local".
-func ParseZone(name string) (Zone, error) {
-	if i := slices.Index(zoneNames[:], name); i >= 0 {
-		return Zone(i), nil
-	}
-	return ZoneReserved, fmt.Errorf("unknown zone %q: the zones are %s", name, strings.Join(zoneNames[ZoneDocumentation:], ", "))
-}
-
 // AddZone permits a zone by its name, a prefix of addresses such as 10.1.0.0/16, or an address: it is
 // added to AllowZones or AllowPrefixes.
 func (r *Rules) AddZone(text string) error {
@@ -50,11 +42,11 @@ func (r *Rules) AddZone(text string) error {
 		r.AllowPrefixes = append(r.AllowPrefixes, netip.PrefixFrom(addr.WithZone(""), addr.BitLen()))
 		return nil
 	}
-	zone, err := ParseZone(text)
-	if err != nil {
-		return fmt.Errorf("%w; or a prefix of addresses, such as 10.1.0.0/16", err)
+	zone := slices.Index(zoneNames[:], text)
+	if zone < 0 {
+		return fmt.Errorf("unknown zone %q: the zones are %s; or a prefix of addresses, such as 10.1.0.0/16", text, strings.Join(zoneNames[ZoneDocumentation:], ", "))
 	}
-	r.AllowZones = append(r.AllowZones, zone)
+	r.AllowZones = append(r.AllowZones, Zone(zone))
 	return nil
 }
 

@@ -103,13 +103,14 @@ func TestZoneNAT64(t *testing.T) {
 	}
 }
 
-func TestParseZone(t *testing.T) {
+func TestZoneNames(t *testing.T) {
+	var r Rules
 	for z := ZoneReserved; z <= ZoneLoopback; z++ {
-		if got, err := ParseZone(z.String()); got != z || err != nil {
-			t.Errorf("%v: %v, %v", z, got, err)
+		if err := r.AddZone(z.String()); len(r.AllowZones) != int(z)+1 || r.AllowZones[z] != z || err != nil {
+			t.Errorf("%v: %v, %v", z, r.AllowZones, err)
 		}
 	}
-	if _, err := ParseZone("intranet"); err == nil || !strings.Contains(err.Error(), "loopback") {
+	if err := r.AddZone("intranet"); err == nil || !strings.Contains(err.Error(), "loopback") {
 		t.Errorf("an unknown zone: %v", err)
 	}
 }

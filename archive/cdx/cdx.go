@@ -86,7 +86,7 @@ func (l *Line) Text() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(l.Key)
 	b.WriteByte(' ')
-	b.WriteString(FormatTime(l.Time))
+	b.WriteString(formatTime(l.Time))
 	b.WriteByte(' ')
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -100,9 +100,9 @@ func (l *Line) Text() ([]byte, error) {
 	return text, nil
 }
 
-// FormatTime returns a time as in a CDXJ file: YYYYMMDDhhmmss in UTC, and three digits more unless
+// formatTime returns a time as in a CDXJ file: YYYYMMDDhhmmss in UTC, and three digits more unless
 // its milliseconds are 0.
-func FormatTime(t time.Time) string {
+func formatTime(t time.Time) string {
 	t = t.UTC()
 	text := t.Format("20060102150405")
 	if ms := t.Nanosecond() / 1e6; ms != 0 {

@@ -152,7 +152,7 @@ func TestSorter(t *testing.T) {
 	for range 100_000 {
 		lines = append(lines, fmt.Sprintf("h)/%x\xff %d", random.IntN(60_000), random.IntN(3)))
 	}
-	s := &Sorter{RunSize: 2000}
+	s := &Sorter{limit: 2000}
 	got := sorted(t, s, slices.Values(lines))
 	slices.Sort(lines)
 	want := strings.Join(slices.Compact(lines), "\n") + "\n"
@@ -162,7 +162,7 @@ func TestSorter(t *testing.T) {
 	if got := sorted(t, s, slices.Values([]string{"b", "", "a", "b"})); got != "\na\nb\n" { // used again
 		t.Errorf("%q", got)
 	}
-	if got := sorted(t, &Sorter{RunSize: 1}, slices.Values([]string{"b", "ba", "a", "b"})); got != "a\nb\nba\n" {
+	if got := sorted(t, &Sorter{limit: 1}, slices.Values([]string{"b", "ba", "a", "b"})); got != "a\nb\nba\n" {
 		t.Errorf("%q", got)
 	}
 	if got := sorted(t, new(Sorter), slices.Values([]string(nil))); got != "" {
@@ -222,11 +222,11 @@ func TestHostileIndex(t *testing.T) {
 		fmt.Fprintf(&down, "k%04d 20200101000000 {}\n", 4999-i)
 	}
 	for _, key := range []string{"k0000", "k1234", "k4999", "z", "a"} {
-		if got, err := keys(indexOf(down.String()).Lookup(key)); err != ErrUnsorted && !(got == "" && err == nil && key > "k4999") {
+		if got, err := keys(indexOf(down.String()).Lookup(key)); err != errUnsorted && !(got == "" && err == nil && key > "k4999") {
 			t.Errorf("%s: %s, %v", key, got, err)
 		}
 	}
-	if _, err := keys(indexOf("b 20200101000000 {}\na 20200101000000 {}\n").Prefix("")); err != ErrUnsorted {
+	if _, err := keys(indexOf("b 20200101000000 {}\na 20200101000000 {}\n").Prefix("")); err != errUnsorted {
 		t.Error(err)
 	}
 	for _, text := range []string{strings.Repeat("x", 3*MaxLine), strings.Repeat("x", 3*MaxLine) + "\n", "a\n" + strings.Repeat("b", MaxLine+1) + "\n"} {

@@ -19,8 +19,8 @@ type Index struct {
 // NewIndex returns the Index of a file of a size in bytes.
 func NewIndex(file io.ReaderAt, size int64) *Index { return &Index{file, size} }
 
-// ErrUnsorted means that the lines of an index are not sorted by octets (LC_ALL=C).
-var ErrUnsorted = errors.New("the lines of the index are not sorted by octets")
+// errUnsorted means that the lines of an index are not sorted by octets (LC_ALL=C).
+var errUnsorted = errors.New("the lines of the index are not sorted by octets")
 
 // Lookup yields the lines of a key, by time. An error is the last pair.
 func (x *Index) Lookup(key string) iter.Seq2[*Line, error] { return x.Prefix(key + " ") }
@@ -60,7 +60,7 @@ func (x *Index) From(from string) iter.Seq2[[]byte, error] {
 			case err == io.EOF:
 				return
 			case err == nil && bytes.Compare(line, last) < 0:
-				err = ErrUnsorted
+				err = errUnsorted
 			}
 			if err != nil {
 				yield(nil, err)
@@ -93,7 +93,7 @@ func (x *Index) search(from []byte) (int64, error) {
 			continue
 		}
 		if low != nil && bytes.Compare(line, low) < 0 || high != nil && bytes.Compare(line, high) > 0 {
-			return 0, ErrUnsorted
+			return 0, errUnsorted
 		}
 		if bytes.Compare(line, from) < 0 {
 			begin, low = start, line

@@ -23,8 +23,8 @@ const (
 // A Sorter sorts lines by octets. It keeps 8 MiB in memory, and more in temporary files. The zero
 // value is ready for use, by one goroutine at a time. The caller must close it.
 type Sorter struct {
-	// RunSize is how many bytes are sorted in memory; 0 means 8 MiB.
-	RunSize int
+	// limit is how many bytes are sorted in memory; 0 means 8 MiB.
+	limit int
 
 	text  []byte
 	ends  []int // of the lines in text
@@ -38,7 +38,7 @@ type run struct{ begin, end int64 }
 
 // Add adds a line, without a line end.
 func (s *Sorter) Add(line []byte) error {
-	if limit := cmp.Or(s.RunSize, runSize); len(s.ends) > 0 && len(s.text)+len(line)+8*len(s.ends) > limit {
+	if limit := cmp.Or(s.limit, runSize); len(s.ends) > 0 && len(s.text)+len(line)+8*len(s.ends) > limit {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *Sorter) WriteTo(w io.Writer) (int64, error) {
 // Close removes the temporary files.
 func (s *Sorter) Close() error {
 	spill := s.spill
-	*s = Sorter{RunSize: s.RunSize}
+	*s = Sorter{limit: s.limit}
 	if spill == nil {
 		return nil
 	}

@@ -98,7 +98,7 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 		c.fault(FieldContentType, "a record with a block must have it", "%s is missing", FieldContentType)
 	}
 	switch profile := h.Get(FieldProfile); {
-	case (profile == IdenticalPayload || profile == IdenticalPayload10) && h.Get(FieldPayloadDigest) == "":
+	case (profile == IdenticalPayload || profile == identicalPayload10) && h.Get(FieldPayloadDigest) == "":
 		c.fault(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
 	case isVersion(version) && strings.Contains(profile, "/warc/1.") && !strings.Contains(profile, "/warc/"+version+"/"):
 		c.note(FieldProfile, "the profiles of this version have /warc/"+version+"/", "%s is %.200q", FieldProfile, profile)

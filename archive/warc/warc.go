@@ -72,12 +72,11 @@ const (
 	FieldLastModified      = "WARC-Last-Modified"
 )
 
-// The profiles of revisit records of WARC/1.1 §6.7, and what a WARC/1.0 file has in their place.
+// The profiles of revisit records of WARC/1.1 §6.7, and what WARC/1.0 files have in place of the first.
 const (
 	IdenticalPayload   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	NotModified        = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
-	IdenticalPayload10 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
-	NotModified10      = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
+	identicalPayload10 = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
 )
 
 // FieldsType is the media type of the blocks of warcinfo records: lines as in [Header].

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
@@ -42,7 +43,7 @@ type Config struct {
 	// Version is that of the program, for the health.
 	Version string
 	// Log, if not nil, is called with each line of each transcript, concurrently.
-	Log func(id string, line Line)
+	Log func(id string, line testserver.Line)
 }
 
 // The limits of an API.

@@ -12,9 +12,6 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// Line is a line of a transcript.
-type Line = testserver.Line
-
 // armAll arms the faults of the start.
 func (s *server) armAll() error {
 	for i, r := range s.rules {
@@ -175,7 +172,7 @@ func watch(s *server, w http.ResponseWriter, r *http.Request, since int) error {
 }
 
 // note is called with each line of the transcript. It must not call methods of the server.
-func (s *server) note(l Line) {
+func (s *server) note(l testserver.Line) {
 	if log := s.api.Log; log != nil {
 		log(s.id, l)
 	}

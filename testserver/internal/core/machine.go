@@ -152,7 +152,7 @@ func (m *Machine) Start(ctx context.Context, how Service) error {
 // network returns the network to use.
 func (m *Machine) network() Network {
 	if m.Network == nil {
-		return host{}
+		return new(host)
 	}
 	return m.Network
 }

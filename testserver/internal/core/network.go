@@ -15,21 +15,10 @@ type Network interface {
 }
 
 // host is the network of this computer.
-type host struct{}
+type host struct{ net.ListenConfig }
 
-func (host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, network, address)
-}
-
-func (host) Listen(ctx context.Context, network, address string) (net.Listener, error) {
-	var lc net.ListenConfig
-	return lc.Listen(ctx, network, address)
-}
-
-func (host) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
-	var lc net.ListenConfig
-	return lc.ListenPacket(ctx, network, address)
+func (*host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
 // checkLoopback returns an error for an address that may be on another host.

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/control"
 )
 
@@ -75,7 +76,7 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 	}
 	if o.verbose {
 		log := &conversationLog{w: o.Std.Err}
-		config.Log = func(id string, line control.Line) { log.of(id)(line) }
+		config.Log = func(id string, line testserver.Line) { log.of(id)(line) }
 	}
 	api := control.New(config)
 	defer api.Close()
