@@ -199,9 +199,6 @@ type InitResponse struct {
 	Accepted bool
 	Terms
 	ChunkCode, ChunkIDLength Number
-	// The marks in headlines and texts for a paragraph, for the beginning and the end of a word that
-	// was found, and for a line end. They are absent if empty.
-	ChunkMarker, HighlightMarker, DeHighlightMarker, Newline string
 }
 
 // Type implements [PDU].
@@ -215,10 +212,6 @@ func (p *InitResponse) appendInfo(b []byte) []byte {
 	var info []byte
 	info = appendNumber(info, TagChunkCode, p.ChunkCode)
 	info = appendNumber(info, TagChunkIDLength, p.ChunkIDLength)
-	info = appendText(info, TagChunkMarker, p.ChunkMarker)
-	info = appendText(info, TagHighlightMarker, p.HighlightMarker)
-	info = appendText(info, TagDeHighlightMarker, p.DeHighlightMarker)
-	info = appendText(info, TagNewlineCharacters, p.Newline)
 	return appendText(b, TagUserInformation, info)
 }
 
@@ -241,14 +234,6 @@ func decodeInitResponse(head, info cursor) (PDU, error) {
 			p.ChunkCode = Num(e.uint())
 		case TagChunkIDLength:
 			p.ChunkIDLength = Num(e.uint())
-		case TagChunkMarker:
-			p.ChunkMarker = e.text()
-		case TagHighlightMarker:
-			p.HighlightMarker = e.text()
-		case TagDeHighlightMarker:
-			p.DeHighlightMarker = e.text()
-		case TagNewlineCharacters:
-			p.Newline = e.text()
 		}
 	}
 	return p, nil

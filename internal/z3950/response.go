@@ -27,10 +27,9 @@ type Record struct {
 	Score, BestMatch Number
 	Length, Lines    Number
 	// Types are the available formats of the document. If empty, the format is TEXT.
-	Types                         []string
-	Source, Date, Headline, City  string // absent if empty
-	Text                          []byte // absent if nil
-	StockCodes, Companies, Trades string
+	Types                        []string
+	Source, Date, Headline, City string // absent if empty
+	Text                         []byte // absent if nil
 }
 
 // maxTypes is the maximum number of types of one document.
@@ -143,12 +142,6 @@ func recordOf(g element) Record {
 			r.City = e.text()
 		case TagDocumentText:
 			r.Text = e.value
-		case TagStockCodes:
-			r.StockCodes = e.text()
-		case TagCompanyCodes:
-			r.Companies = e.text()
-		case TagIndustryCodes:
-			r.Trades = e.text()
 		}
 	}
 	return r
@@ -185,8 +178,5 @@ func AppendRecord(b []byte, r Record) []byte {
 	if r.Text != nil {
 		g = appendElement(g, TagDocumentText, r.Text)
 	}
-	g = appendText(g, TagStockCodes, r.StockCodes)
-	g = appendText(g, TagCompanyCodes, r.Companies)
-	g = appendText(g, TagIndustryCodes, r.Trades)
 	return appendElement(b, r.Group, g)
 }

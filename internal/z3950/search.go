@@ -46,11 +46,10 @@ func NewRetrieval(database string, id []byte, typ string, start, end int64) *Sea
 
 // Words is a query for words or similar documents.
 type Words struct {
-	Seed     string     // in the query language of the server
-	Like     []Feedback // documents that the results should resemble
-	Dates    Number     // 1 means any date, 2 later, 3 earlier, 4 in the range
-	From, To string     // the range, as yyyymmdd; absent if empty
-	Max      Number     // the maximum number of documents
+	Seed  string     // in the query language of the server
+	Like  []Feedback // documents that the results should resemble
+	Dates Number     // 1 means any date
+	Max   Number     // the maximum number of documents
 }
 
 // Feedback names a document, or a part of one.
@@ -132,8 +131,6 @@ func (w *Words) append(b []byte) []byte {
 		b = appendText(b, TagChunkEndID, f.End)
 	}
 	b = appendNumber(b, TagDateFactor, w.Dates)
-	b = appendText(b, TagBeginDateRange, w.From)
-	b = appendText(b, TagEndDateRange, w.To)
 	return appendNumber(b, TagMaxDocuments, w.Max)
 }
 
@@ -250,10 +247,6 @@ func (w *Words) decode(c cursor) error {
 			last.End = e.value
 		case TagDateFactor:
 			w.Dates = Num(e.uint())
-		case TagBeginDateRange:
-			w.From = e.text()
-		case TagEndDateRange:
-			w.To = e.text()
 		case TagMaxDocuments:
 			w.Max = Num(e.uint())
 		}

@@ -31,44 +31,33 @@ const (
 
 // The tags of WAIS.
 const (
-	TagUserInformation       Tag = 99
-	TagChunkCode             Tag = 100
-	TagChunkIDLength         Tag = 101
-	TagChunkMarker           Tag = 102
-	TagHighlightMarker       Tag = 103
-	TagDeHighlightMarker     Tag = 104
-	TagNewlineCharacters     Tag = 105
-	TagSeedWords             Tag = 106
-	TagDocumentIDChunk       Tag = 107
-	TagChunkStartID          Tag = 108
-	TagChunkEndID            Tag = 109
-	TagDateFactor            Tag = 111
-	TagBeginDateRange        Tag = 112
-	TagEndDateRange          Tag = 113
-	TagMaxDocuments          Tag = 114
-	TagSeedWordsUsed         Tag = 115
-	TagDocumentID            Tag = 116
-	TagVersionNumber         Tag = 117
-	TagScore                 Tag = 118
-	TagBestMatch             Tag = 119
-	TagDocumentLength        Tag = 120
-	TagSource                Tag = 121
-	TagDate                  Tag = 122
-	TagHeadline              Tag = 123
-	TagOriginCity            Tag = 124
-	TagDocumentText          Tag = 127
-	TagStockCodes            Tag = 128
-	TagCompanyCodes          Tag = 129
-	TagIndustryCodes         Tag = 130
-	TagLines                 Tag = 131
-	TagTypeBlock             Tag = 132
-	TagType                  Tag = 133
-	TagDocumentHeader        Tag = 150
-	TagDocumentShortHeader   Tag = 151
-	TagDocumentLongHeader    Tag = 152
-	TagDocumentTextGroup     Tag = 153
-	TagDocumentHeadlineGroup Tag = 154
-	TagDocumentCodeGroup     Tag = 155
+	TagUserInformation    Tag = 99
+	TagChunkCode          Tag = 100
+	TagChunkIDLength      Tag = 101
+	TagSeedWords          Tag = 106
+	TagDocumentIDChunk    Tag = 107
+	TagChunkStartID       Tag = 108
+	TagChunkEndID         Tag = 109
+	TagDateFactor         Tag = 111
+	TagMaxDocuments       Tag = 114
+	TagSeedWordsUsed      Tag = 115
+	TagDocumentID         Tag = 116
+	TagVersionNumber      Tag = 117
+	TagScore              Tag = 118
+	TagBestMatch          Tag = 119
+	TagDocumentLength     Tag = 120
+	TagSource             Tag = 121
+	TagDate               Tag = 122
+	TagHeadline           Tag = 123
+	TagOriginCity         Tag = 124
+	TagDocumentText       Tag = 127
+	TagLines              Tag = 131
+	TagTypeBlock          Tag = 132
+	TagType               Tag = 133
+	TagDocumentHeader     Tag = 150
+	TagDocumentLongHeader Tag = 152
+	TagDocumentTextGroup  Tag = 153
+	TagDocumentCodeGroup  Tag = 155
 )
 
 // form is the kind of value of an element.
@@ -88,7 +77,7 @@ type tagInfo struct {
 	form form
 }
 
-// tags has the known tags.
+// tags has the known tags. Those without a constant are only shown.
 var tags = [256]tagInfo{
 	TagReferenceID:           {"ReferenceID", octets},
 	TagProtocolVersion:       {"ProtocolVersion", bits},
@@ -113,17 +102,17 @@ var tags = [256]tagInfo{
 	TagUserInformation:       {"UserInformation", group},
 	TagChunkCode:             {"ChunkCode", number},
 	TagChunkIDLength:         {"ChunkIDLength", number},
-	TagChunkMarker:           {"ChunkMarker", octets},
-	TagHighlightMarker:       {"HighlightMarker", octets},
-	TagDeHighlightMarker:     {"DeHighlightMarker", octets},
-	TagNewlineCharacters:     {"NewlineCharacters", octets},
+	102:                      {"ChunkMarker", octets},
+	103:                      {"HighlightMarker", octets},
+	104:                      {"DeHighlightMarker", octets},
+	105:                      {"NewlineCharacters", octets},
 	TagSeedWords:             {"SeedWords", octets},
 	TagDocumentIDChunk:       {"DocumentIDChunk", docID},
 	TagChunkStartID:          {"ChunkStartID", octets},
 	TagChunkEndID:            {"ChunkEndID", octets},
 	TagDateFactor:            {"DateFactor", number},
-	TagBeginDateRange:        {"BeginDateRange", octets},
-	TagEndDateRange:          {"EndDateRange", octets},
+	112:                      {"BeginDateRange", octets},
+	113:                      {"EndDateRange", octets},
 	TagMaxDocuments:          {"MaxDocumentsRetrieved", number},
 	TagSeedWordsUsed:         {"SeedWordsUsed", octets},
 	TagDocumentID:            {"DocumentID", docID},
@@ -136,17 +125,17 @@ var tags = [256]tagInfo{
 	TagHeadline:              {"Headline", octets},
 	TagOriginCity:            {"OriginCity", octets},
 	TagDocumentText:          {"DocumentText", octets},
-	TagStockCodes:            {"StockCodes", octets},
-	TagCompanyCodes:          {"CompanyCodes", octets},
-	TagIndustryCodes:         {"IndustryCodes", octets},
+	128:                      {"StockCodes", octets},
+	129:                      {"CompanyCodes", octets},
+	130:                      {"IndustryCodes", octets},
 	TagLines:                 {"Lines", number},
 	TagTypeBlock:             {"TypeBlock", group},
 	TagType:                  {"Type", octets},
 	TagDocumentHeader:        {"DocumentHeaderGroup", group},
-	TagDocumentShortHeader:   {"DocumentShortHeaderGroup", group},
+	151:                      {"DocumentShortHeaderGroup", group},
 	TagDocumentLongHeader:    {"DocumentLongHeaderGroup", group},
 	TagDocumentTextGroup:     {"DocumentTextGroup", group},
-	TagDocumentHeadlineGroup: {"DocumentHeadlineGroup", group},
+	154:                      {"DocumentHeadlineGroup", group},
 	TagDocumentCodeGroup:     {"DocumentCodeGroup", group},
 }
 

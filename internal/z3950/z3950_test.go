@@ -165,11 +165,11 @@ func samples() []PDU {
 	terms := Terms{0x80, 0xC0, 1, 1 << 30, "a", "b", "c", "d", []byte("e")}
 	return []PDU{
 		&Init{Terms: terms, Info: []byte("more")},
-		&InitResponse{Accepted: true, Terms: terms, ChunkCode: Num(1), ChunkIDLength: Num(3), ChunkMarker: "m", HighlightMarker: "h", DeHighlightMarker: "d", Newline: "\n"},
+		&InitResponse{Accepted: true, Terms: terms, ChunkCode: Num(1), ChunkIDLength: Num(3)},
 		&InitResponse{Terms: terms},
 		&Search{SmallSetUpperBound: 1, LargeSetLowerBound: 1<<24 - 1, QueryType: "3", DatabaseNames: "a\x1fb", Words: &Words{
 			Seed: "w", Like: []Feedback{{ID: []byte("a"), Type: "TEXT"}, {ID: []byte("b"), Part: true, Type: "PS", Code: Num(3), Start: []byte("s"), End: []byte("e")}},
-			Dates: Num(4), From: "19940101", To: "19941231", Max: Num(1),
+			Dates: Num(4), Max: Num(1),
 		}},
 		&Search{QueryType: "1", Query: []Token{{Attributes: "un re ig ig ig ig", Term: []byte{}}, {Operator: "o"}}, ReferenceID: []byte("r")},
 		&Search{QueryType: "0"},
@@ -181,8 +181,7 @@ func samples() []PDU {
 // sampleRecord returns a record with all fields but Text.
 func sampleRecord() Record {
 	return Record{Group: TagDocumentLongHeader, ID: []byte("id"), Version: Num(1), Score: Num(1<<32 - 1), BestMatch: Num(70000),
-		Length: Num(1 << 24), Lines: Num(0), Types: []string{"TEXT", "PS"}, Source: "src", Date: "941220", Headline: "head", City: "Bergen",
-		StockCodes: "x", Companies: "y", Trades: "z"}
+		Length: Num(1 << 24), Lines: Num(0), Types: []string{"TEXT", "PS"}, Source: "src", Date: "941220", Headline: "head", City: "Bergen"}
 }
 
 // sampleInfo returns the user information of a SearchResponse.

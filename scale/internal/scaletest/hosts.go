@@ -37,19 +37,6 @@ type Options struct {
 	Names bool
 	// OneAddress means that all names have the same address.
 	OneAddress bool
-	// Asked, if not nil, is called for each request, before the answer. Calls may be concurrent.
-	Asked func(Request)
-}
-
-// A Request is a request to a host.
-type Request struct {
-	Host     int
-	Selector string
-	// Document is the number of the document in its host, or -1 for anything else, such as a
-	// robots.txt.
-	Document int
-	// Peer is the address that the request comes from.
-	Peer netip.Addr
 }
 
 // Hosts is a population of gopher servers. They are one listener: a connection tells by its local
@@ -328,9 +315,6 @@ func (h *Hosts) serve(c *conn) {
 	selector := strings.TrimRight(request, "\r\n")
 	document := h.document(selector)
 	h.note(c, selector, document)
-	if h.Asked != nil {
-		h.Asked(Request{c.host, selector, document, c.peer})
-	}
 	if !h.await(c) || isLeft(c.TCPConn) {
 		h.end(c)
 		return
