@@ -18,6 +18,7 @@ import (
 type Token struct {
 	Name       string // of the element, in lower case; "" for a text
 	End        bool   // the tag ends the element
+	Empty      bool   // the tag is all of the element: "<svg/>"
 	Text       string // with its entities decoded
 	attributes []html.Attribute
 }
@@ -57,6 +58,8 @@ func Tokens(document string) iter.Seq[Token] {
 			case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 				tag := z.Token()
 				t = Token{Name: tag.Data, End: kind == html.EndTagToken, attributes: tag.Attr}
+				// The "/" means nothing in the tags of HTML itself, such as "<script/>".
+				t.Empty = kind == html.SelfClosingTagToken && (t.Name == "svg" || t.Name == "math")
 			default:
 				continue
 			}

@@ -41,12 +41,12 @@ func (p *page) formatHTML(columns int) []string {
 	hidden := "" // the invisible element around the token
 	for t := range hypertext.Tokens(p.text) {
 		switch {
-		case hidden != "" && t.Name != hidden:
+		case hidden != "" && (t.Name != hidden || t.Empty):
 		case t.Name == "":
 			f.text(t.Text)
 		default:
 			hidden = ""
-			if !t.End && isOne(invisible, t.Name) {
+			if !t.End && !t.Empty && isOne(invisible, t.Name) {
 				hidden = t.Name
 			}
 			f.tag(&t)

@@ -56,6 +56,7 @@ func TestFormatHTML(t *testing.T) {
 		{"entities and spaces", "a  b\n\t&lt;c&gt; &eacute;", []string{"a b <c> é"}, nil},
 		{"blocks", "<h1>T</h1><p>a<br>b<P>c", []string{"T", "", "a", "b", "", "c"}, nil},
 		{"invisible", "<title>t</title><style>s</style><script>'<a href=x>'</SCRIPT>v", []string{"v"}, nil},
+		{"elements that end where they begin", "<svg width=1 />v<svg><svg/>u</svg><title/>t</title><script/>s</script>w", []string{"vw"}, nil},
 		{"a script without an end", "v<script>s<p>x", []string{"v"}, nil},
 		{"a comment", "a<!-- > <a href=x> -->b", []string{"ab"}, nil},
 		{"links", `<a href="c.html">one</a> <A HREF='/d?x=1&amp;y'>two</A> <a href=gopher://h/>three</a>`,
