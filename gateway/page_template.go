@@ -80,7 +80,8 @@ func parseTemplates(all map[string][]byte) (*Templates, error) {
 		}
 		page := template.New("").Funcs(template.FuncMap{"visible": visible, "breakable": breakable})
 		for _, part := range []string{"page.html", "parts.html", name} {
-			if _, err := page.New(part).Parse(string(all[part])); err != nil {
+			// Only "\n", as a browser has it when it hashes a script.
+			if _, err := page.New(part).Parse(strings.ReplaceAll(string(all[part]), "\r\n", "\n")); err != nil {
 				return nil, templateError(err)
 			}
 		}
@@ -124,7 +125,7 @@ func (h *Handler) templates() *Templates {
 // it.
 const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-var script = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+var script = regexp.MustCompile(`(?is)<script(?:\s[^>]*)?>(.*?)</script`)
 
 // securityOf is pageSecurity with the scripts of a page, by their hashes. They are constants of the
 // templates: no server or query can change them.

@@ -85,6 +85,24 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
+// TestScripts tests that the security policy has the scripts of a template as a browser hashes them,
+// which reads each line end as "\n".
+func TestScripts(t *testing.T) {
+	const text = "\nlet a = 1;\nlet b = 2;\n"
+	for _, tag := range []string{"<script>", "<SCRIPT>", `<script type="module">`, "<script\n>"} {
+		for _, end := range []string{"\n", "\r\n"} {
+			file := strings.ReplaceAll("<p>\n"+tag+text+"</script>", "\n", end)
+			made, err := ParseTemplates(fstest.MapFS{"home.html": {Data: []byte(file)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := made.kinds["home"].security; got != securityWith(text) {
+				t.Errorf("%q: the security policy is %s", file, got)
+			}
+		}
+	}
+}
+
 // TestBadTemplates tests that an error in a template is found when it is parsed, with its file and
 // line.
 func TestBadTemplates(t *testing.T) {
