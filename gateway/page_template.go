@@ -166,6 +166,7 @@ func (t pageTemplate) send(v *visit, status int, p *page) error {
 		return templateFails(v, err, out)
 	}
 	if err == nil {
+		v.w.begin() // a page may be empty
 		err = out.Flush()
 	}
 	if v.err == nil {

@@ -103,6 +103,22 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestEmptyTemplate tests that the status of a page is sent if its templates show nothing.
+func TestEmptyTemplate(t *testing.T) {
+	templates, err := ParseTemplates(fstest.MapFS{"page.html": {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := make(chan Access, 1)
+	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a Access) { logged <- a } })
+	for path, want := range map[string]int{"/": 200, "/none": 404} {
+		res, body := get(t, s, path)
+		if a := <-logged; res.StatusCode != want || a.Status != want || body != "" {
+			t.Errorf("%s: %s, %q; logged %d, want %d", path, res.Status, body, a.Status, want)
+		}
+	}
+}
+
 // TestBadTemplates tests that an error in a template is found when it is parsed, with its file and
 // line.
 func TestBadTemplates(t *testing.T) {
