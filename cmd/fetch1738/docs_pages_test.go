@@ -91,6 +91,7 @@ var (
 	codeSpan  = regexp.MustCompile("`[^`]*`")
 	noAnchor  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	otherSite = regexp.MustCompile(`^[a-z]+:`)
+	goFile    = regexp.MustCompile("`([\\w/]+/\\w+\\.go)`")
 )
 
 // anchor is what GitHub calls a heading.
@@ -139,6 +140,27 @@ func TestPagesLinks(t *testing.T) {
 	}
 	if links < 30 {
 		t.Errorf("found only %d links", links)
+	}
+}
+
+// The files of Go that the decisions name exist. Other pages have examples.
+func TestPagesFiles(t *testing.T) {
+	files := 0
+	for _, p := range pages(t) {
+		if !strings.HasPrefix(p.name, "docs/decisions/") {
+			continue
+		}
+		p.prose(func(line int, text string) {
+			for _, m := range goFile.FindAllStringSubmatch(text, -1) {
+				files++
+				if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+					t.Errorf("%s:%d: %s does not exist", p.name, line, m[1])
+				}
+			}
+		})
+	}
+	if files == 0 {
+		t.Error("found no files")
 	}
 }
 
