@@ -3,6 +3,7 @@ package curl
 import (
 	"net/http"
 	"net/mail"
+	"strings"
 	"time"
 )
 
@@ -12,11 +13,13 @@ var dateLayouts = []string{
 	"20060102", time.DateOnly, time.RFC3339,
 	"2 Jan 2006", "2 Jan 2006 15:04", "2 Jan 2006 15:04:05", "Mon 2 Jan 2006 15:04:05",
 	"Jan 2 2006 15:04:05", "Jan 2 15:04:05 2006", "Jan 2 15:04:05 2006 MST", "2006 Jan 2 15:04:05 MST",
+	time.UnixDate, // of date(1)
 }
 
 // parseDate parses a date, and reports whether text is one. The name of a zone is GMT, UTC or one of
 // this machine's own zone: the parsers take every other name for UTC.
 func parseDate(text string) (time.Time, bool) {
+	text = strings.TrimSpace(text)
 	for _, parse := range []func(string) (time.Time, error){http.ParseTime, mail.ParseDate, parseLayout} {
 		t, err := parse(text)
 		if err != nil {
