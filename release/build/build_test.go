@@ -193,6 +193,15 @@ func TestDescriptions(t *testing.T) {
 }
 
 // TestSizes: the table for the page has the sizes of the program and of its archive.
+// TestOwnedDirectories has each directory of a package's own, however deep its files are.
+func TestOwnedDirectories(t *testing.T) {
+	files := []file{{name: "usr/bin/fetch1738"}, {name: "usr/share/doc/fetch1738/README.md"}, {name: "usr/share/doc/fetch1738/docs/decisions/ftp.md"}, {name: "usr/share/doc/fetch1738x/a"}, {name: "usr/share/man/man1/fetch1738.1.gz"}}
+	want := []string{"usr/share/doc/fetch1738", "usr/share/doc/fetch1738/docs", "usr/share/doc/fetch1738/docs/decisions"}
+	if diff := cmp.Diff(want, ownedDirectories(files, []string{"usr/share/doc/fetch1738", "usr/share/licenses/fetch1738"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSizes(t *testing.T) {
 	r := &release{dist: t.TempDir(), work: t.TempDir(), version: "0.1.0"}
 	windows := target{"windows", "arm64"}

@@ -6,9 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,7 +40,7 @@ type packageFormat struct {
 	about   string                        // the description; the first line of that of deb is the summary
 	extra   func(r *release) []file       // files that only this format has, by path
 	kind    func(path string) string      // nfpm's type of a file; nil for plain files
-	owned   []string                      // directories that are not removed with their last file
+	owned   []string                      // directories that, as those in them, are not removed with their last file
 }
 
 var formats = []packageFormat{
@@ -71,7 +74,7 @@ var formats = []packageFormat{
 			}
 			return ""
 		},
-		owned: []string{"usr/share/doc/fetch1738", "usr/share/doc/fetch1738/docs", "usr/share/licenses/fetch1738"},
+		owned: []string{"usr/share/doc/fetch1738", "usr/share/licenses/fetch1738"},
 	},
 	{
 		name: "apk", arch: map[string]string{"amd64": "x86_64", "arm64": "aarch64"}, zsh: "site-functions",
@@ -104,7 +107,8 @@ func (r *release) pack(ctx context.Context, t target, f packageFormat) error {
 	if err != nil {
 		return err
 	}
-	for _, file := range append(r.installed(program, f), f.extra(r)...) {
+	files := append(r.installed(program, f), f.extra(r)...)
+	for _, file := range files {
 		path := filepath.Join(root, filepath.FromSlash(file.name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -121,7 +125,7 @@ func (r *release) pack(ctx context.Context, t target, f packageFormat) error {
 		}
 		contents = append(contents, content)
 	}
-	for _, dir := range f.owned {
+	for _, dir := range ownedDirectories(files, f.owned) {
 		contents = append(contents, map[string]any{
 			"dst": "/" + dir, "type": "dir",
 			"file_info": map[string]any{"mode": 0o755, "mtime": r.date, "owner": "root", "group": "root"},
@@ -151,6 +155,19 @@ func (r *release) pack(ctx context.Context, t target, f packageFormat) error {
 		return fmt.Errorf("nfpm: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// ownedDirectories returns the directories of files that are in one of roots, or are one, in order.
+func ownedDirectories(files []file, roots []string) []string {
+	dirs := make(map[string]bool)
+	for _, f := range files {
+		for _, root := range roots {
+			for dir := path.Dir(f.name); dir == root || strings.HasPrefix(dir, root+"/"); dir = path.Dir(dir) {
+				dirs[dir] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
 }
 
 // installed returns the files of a package, by their paths.
