@@ -85,7 +85,7 @@ func TestRobotsAreObeyed(t *testing.T) {
 			t.Errorf("%d captures of robots.txt", got)
 		}
 		report, err := os.ReadFile(filepath.Join(c.Dir, crawl.HostsFile))
-		for _, part := range []string{`"delay":10,`, `"caps":{"ServerDefaultEncoding":"UTF-8"}`} {
+		for _, part := range []string{`"delay":10,`, `"servers":{"gopher://a.example":{"robots":1}}`, `"servers":{"gopher://b.example":{"robots":1,"caps":{"ServerDefaultEncoding":"UTF-8"}}}`} {
 			if !strings.Contains(string(report), part) {
 				t.Errorf("no %s in %s, %v", part, report, err)
 			}

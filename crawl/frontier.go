@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -21,7 +20,6 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/fetch1738/fetch1738/archive/warc"
-	"github.com/fetch1738/fetch1738/fetch"
 )
 
 // The buckets of the frontier.
@@ -383,225 +381,17 @@ func (f *frontier) rules(h *host, server string) (r *rules, err error) {
 	return r, err
 }
 
-// begin adds the URLs of Start, gives dead hosts another chance, and asks again for the URLs of Start
-// that have failed.
-func (f *frontier) begin(c *Crawl) error {
-	return f.update(c, func(ch *change) error {
-		if err := ch.mark(); err != nil {
-			return err
-		}
-		for _, h := range ch.byID {
-			if h.Dead != "" {
-				h.Dead, h.Error = "", ""
-				ch.touched[h.Name] = h
-			}
-		}
-		for _, l := range c.Start {
-			l = unified(l)
-			h, err := ch.host(siteOf(c, l))
-			if err != nil {
-				return err
-			}
-			h.Typed = true
-			if _, err := ch.add(h.Name, l.String(), "", 0, 0); err != nil {
-				return err
-			}
-			if seq := ch.Bucket(bucketSeen).Get(hashOf(l.String())); ch.Bucket(bucketStarts).Get(seq) != nil {
-				if err := ch.enqueue(h, entry{seq: binary.BigEndian.Uint64(seq)}); err != nil {
-					return err
-				}
-				if err := ch.Bucket(bucketStarts).Delete(seq); err != nil {
-					return err
-				}
-				h.Failed--
-				ch.totals.Failed--
-			}
-		}
-		for _, l := range c.Found {
-			if err := ch.addFound(l); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// addFound adds a link that another crawl has found, if it is followed.
-func (ch *change) addFound(l Link) error {
-	at, err := parse(l.URL)
-	why := Scheme
-	if err == nil {
-		at = unified(at)
-		why = ch.crawl.Skips(at)
-	}
-	if why != "" {
-		ch.totals.Skipped[why]++
-		return nil
-	}
-	if ch.Bucket(bucketSeen).Get(hashOf(at.String())) != nil {
-		return nil
-	}
-	from, err := ch.foreign(l.From)
-	if err != nil {
-		return err
-	}
-	_, err = ch.add(siteOf(ch.crawl, at), at.String(), skeleton(at), uint16(min(max(0, l.Depth), math.MaxUint16)), from)
-	return err
-}
-
-// unknown is the number of a referrer that is not known.
-const unknown = math.MaxUint64
-
-// foreign returns the number of a referrer that need not be a URL of this frontier.
-func (ch *change) foreign(url string) (uint64, error) {
-	by, err := parse(url)
-	if err != nil || len(url) > maxURL {
-		return unknown, nil
-	}
-	url = unified(by).String()
-	seen, hash := ch.Bucket(bucketSeen), hashOf("from "+url)
-	if seq := seen.Get(hash); seq != nil {
-		return binary.BigEndian.Uint64(seq), nil
-	}
-	urls := ch.Bucket(bucketURLs)
-	seq, err := urls.NextSequence()
-	if err != nil {
-		return 0, err
-	}
-	return seq, errors.Join(urls.Put(number(seq), []byte(url)), seen.Put(hash, number(seq)))
-}
-
-// addElsewhere adds links of other crawls that are new.
-func (ch *change) addElsewhere(links []Link) error {
-	seen := ch.Bucket(bucketSeen)
-	for _, l := range links {
-		hash := hashOf("elsewhere " + l.URL)
-		switch {
-		case seen.Get(hash) != nil, seen.Get(hashOf(l.URL)) != nil:
-		case l.Depth > ch.crawl.Depth:
-			ch.totals.Skipped[LimitDepth]++
-		default:
-			ch.elsewhere = append(ch.elsewhere, l)
-			if err := seen.Put(hash, number(0)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// limit returns the limit that keeps a host from being asked for its next entry, or "".
-func (c *Crawl) limit(f *frontier, h *host, depth uint16) Reason {
-	switch {
-	case f.totals.Octets >= c.MaxOctets || h.Octets >= c.MaxHostOctets:
-		return LimitOctets
-	case h.Documents+h.Failed >= c.MaxDocuments:
-		return LimitDocuments
-	case int(depth) > c.Depth:
-		return LimitDepth
-	}
-	return ""
-}
-
-// summary counts what was done and what is left. It also writes HostsFile.
-func (f *frontier) summary(c *Crawl, failed bool) (Summary, error) {
-	t := f.totals
-	s := Summary{Documents: t.Documents, Octets: t.Octets, Failed: t.Failed, Hosts: len(f.byID), Skipped: t.Skipped, Left: make(map[Reason]int), Dead: []Dead{}}
-	left := t.Queued
-	var lines strings.Builder
-	for _, h := range f.byID {
-		if err := f.describe(&lines, h); err != nil {
-			return s, err
-		}
-		left -= h.Queued
-		s.Delay = max(s.Delay, h.Delay)
-		if h.Dead != "" {
-			s.Dead = append(s.Dead, Dead{h.Name, h.Dead, h.Error, h.Queued})
-			continue
-		}
-		e, ok, err := f.next(h)
-		if err != nil {
-			return s, err
-		}
-		if !ok {
-			continue
-		}
-		why := c.limit(f, h, e.depth)
-		if why == "" {
-			why = Stopped
-		}
-		s.Left[why] += h.Queued
-	}
-	if left > 0 {
-		s.Left[LimitHosts] = left
-	}
-	if t.Cut > 0 {
-		s.Left[LimitLinks] = t.Cut
-	}
-	s.Complete = !failed && len(s.Left) == 0
-	return s, replaceFile(filepath.Join(c.Dir, HostsFile), lines.String())
-}
-
-// A hostLine is a line of HostsFile.
-type hostLine struct {
-	Host      string                `json:"host"`
-	Documents int                   `json:"documents"`
-	Octets    int64                 `json:"octets"`
-	Failed    int                   `json:"failed"`
-	Left      int                   `json:"left"`
-	Delay     float64               `json:"delay"` // in seconds
-	Dead      Reason                `json:"dead,omitempty"`
-	Error     string                `json:"error,omitempty"`
-	Servers   map[string]serverLine `json:"servers"`
-}
-
-type serverLine struct {
-	Robots int               `json:"robots"` // rules of robots.txt
-	Caps   map[string]string `json:"caps,omitempty"`
-}
-
-// describe writes the line of a host for HostsFile.
-func (f *frontier) describe(w *strings.Builder, h *host) error {
-	line := hostLine{h.Name, h.Documents, h.Octets, h.Failed, h.Queued, h.Delay.Seconds(), h.Dead, h.Error, make(map[string]serverLine)}
-	err := f.db.View(func(tx *bolt.Tx) error {
+// eachRules calls do with the rules of each server of a host.
+func (f *frontier) eachRules(h *host, do func(server string, r *rules)) error {
+	return f.db.View(func(tx *bolt.Tx) error {
 		cursor, prefix := tx.Bucket(bucketRules).Cursor(), rulesKey(h, "")
 		for key, text := cursor.Seek([]byte(prefix)); strings.HasPrefix(string(key), prefix); key, text = cursor.Next() {
-			var r rules
-			if err := json.Unmarshal(text, &r); err != nil {
+			r := new(rules)
+			if err := json.Unmarshal(text, r); err != nil {
 				return err
 			}
-			line.Servers[string(key[len(prefix):])] = serverLine{len(r.Rules), r.Caps}
+			do(string(key[len(prefix):]), r)
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(line)
-	w.Write(append(text, '\n'))
-	return err
-}
-
-// replaceFile writes a file at once.
-func replaceFile(name, text string) error {
-	if err := os.WriteFile(name+".new", []byte(text), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
-}
-
-// hostReason returns the reason for which an error says something about the host, not about the
-// document; "" if it does not.
-func hostReason(err error) Reason {
-	switch fetch.KindOf(err) {
-	case fetch.ErrUnresolved:
-		return Unresolved
-	case fetch.ErrUnreachable:
-		return Unreachable
-	case fetch.ErrTimeout:
-		return Timeout
-	case fetch.ErrConnectionFailed, fetch.ErrBusy:
-		return Broken
-	}
-	return ""
 }

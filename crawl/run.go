@@ -446,3 +446,32 @@ func (d *dueHosts) Pop() any {
 	*d = (*d)[:last]
 	return h
 }
+
+// limit returns the limit that keeps a host from being asked for its next entry, or "".
+func (c *Crawl) limit(f *frontier, h *host, depth uint16) Reason {
+	switch {
+	case f.totals.Octets >= c.MaxOctets || h.Octets >= c.MaxHostOctets:
+		return LimitOctets
+	case h.Documents+h.Failed >= c.MaxDocuments:
+		return LimitDocuments
+	case int(depth) > c.Depth:
+		return LimitDepth
+	}
+	return ""
+}
+
+// hostReason returns the reason for which an error says something about the host, not about the
+// document; "" if it does not.
+func hostReason(err error) Reason {
+	switch fetch.KindOf(err) {
+	case fetch.ErrUnresolved:
+		return Unresolved
+	case fetch.ErrUnreachable:
+		return Unreachable
+	case fetch.ErrTimeout:
+		return Timeout
+	case fetch.ErrConnectionFailed, fetch.ErrBusy:
+		return Broken
+	}
+	return ""
+}
