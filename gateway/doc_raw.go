@@ -88,7 +88,7 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 		start = start[:n]
 		fails := err != nil && err != io.EOF && err != io.ErrUnexpectedEOF
 		if fails {
-			body = failing{err}
+			body = wire.ErrorReader{Err: err}
 		}
 		switch {
 		case v.showsUnknown() && looksLikeText(start) && (n > 0 || !fails):
@@ -137,11 +137,6 @@ func (v *visit) showsUnknown() bool {
 	_, ok := v.loc.(*locator.FTP)
 	return ok && isDocument(v.loc) && typeOfURL(v.loc) == "" && v.r.Method == http.MethodGet && !v.wants("raw") && !v.wantsOctets()
 }
-
-// failing is a reader that fails.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // searched is v.loc with the words of the search in the query.
 func (v documentPages) searched() locator.Locator {

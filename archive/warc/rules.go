@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // types is a set of types of records.
@@ -196,17 +198,7 @@ func notInURI(c byte) bool {
 }
 
 // encodeURI encodes the octets that a URI cannot have.
-func encodeURI(text string) string {
-	var b strings.Builder
-	for _, c := range []byte(text) {
-		if notInURI(c) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
+func encodeURI(text string) string { return percent.Encode(text, notInURI) }
 
 func checkDate(value, version string) (right string) {
 	_, err := ParseDate(value)

@@ -3,7 +3,6 @@ package place
 
 import (
 	"errors"
-	"fmt"
 	"html/template"
 	"maps"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -57,15 +57,7 @@ func Of(l locator.Locator) string {
 // encoded is a path with the letters of its host in ASCII, as browsers send it. Clients such as curl
 // send them plain, and a Go server then reads the other escapes of the path wrongly.
 func encoded(path string) string {
-	var b strings.Builder
-	for _, octet := range []byte(path) {
-		if octet < 0x80 {
-			b.WriteByte(octet)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", octet)
-		}
-	}
-	return b.String()
+	return percent.Encode(path, func(octet byte) bool { return octet >= 0x80 })
 }
 
 // Locate is the inverse of Of.

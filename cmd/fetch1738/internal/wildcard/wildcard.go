@@ -3,10 +3,11 @@
 package wildcard
 
 import (
-	"net/url"
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fetch1738/fetch1738/internal/percent"
 )
 
 // A Pattern is the last segment of a URL's path with "*", "?" and "[...]", for matching
@@ -27,7 +28,7 @@ func Is(text string) bool { return strings.ContainsAny(text, "*?[") }
 // %5B are literal, and so is a "[" without a "]". Parse returns nil for a segment without
 // special characters, and for one with a range that ends before it begins.
 func Parse(segment string) *Pattern {
-	p := &Pattern{Name: decoded(segment)}
+	p := &Pattern{Name: percent.Decode(segment)}
 	// An expression takes each byte that is not UTF-8 for this character.
 	p.octets = strings.ContainsRune(p.Name, utf8.RuneError)
 	var b strings.Builder
@@ -85,7 +86,7 @@ const hyphen = "\x00"
 var encodedHyphen = strings.NewReplacer("%2D", hyphen, "%2d", hyphen)
 
 // quoted returns the expression for a part of the segment without special characters.
-func (p *Pattern) quoted(part string) string { return regexp.QuoteMeta(p.text(decoded(part))) }
+func (p *Pattern) quoted(part string) string { return regexp.QuoteMeta(p.text(percent.Decode(part))) }
 
 // text returns s as the expression reads it: with a character for each byte, if p matches bytes.
 func (p *Pattern) text(s string) string {
@@ -117,18 +118,4 @@ func (p *Pattern) Match(name string) ([]string, bool) {
 		}
 	}
 	return values, true
-}
-
-// decoded decodes a part of a URL. A "%" that encodes nothing is literal.
-func decoded(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if octet, err := url.PathUnescape(s[i:min(i+3, len(s))]); s[i] == '%' && err == nil {
-			b.WriteString(octet)
-			i += 2
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
