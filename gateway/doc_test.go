@@ -195,6 +195,23 @@ func TestTextCut(t *testing.T) {
 	}
 }
 
+// TestUnknownCut cuts off a file whose type only its first bytes show, while these are read: neither
+// the page nor the octets look complete.
+func TestUnknownCut(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"README": {Data: bytes.Repeat([]byte("line\n"), 20_000), ModTime: lastWritten}}
+	})
+	srv.On("RETR", 0, testserver.Truncate(100))
+	s := start(t, nil)
+	res, body, err := ask(t, s, "GET", pathOf(t, srv.URL+"/README"), "Accept", "text/html")
+	if err == nil || res.StatusCode != 200 || !strings.Contains(body, "line\n") || !strings.Contains(body, "The document ends early") {
+		t.Errorf("a page: %v: …%s", err, body[max(0, len(body)-300):])
+	}
+	if res, body, err := ask(t, s, "GET", pathOf(t, srv.URL+"/README"), "Accept", "*/*"); err == nil && res.StatusCode < 400 {
+		t.Errorf("octets: %s with %d bytes looks complete", res.Status, len(body))
+	}
+}
+
 // TestMediaWithoutAccess tests that the page of a picture on a gopher server needs no connection,
 // and that the page of a file that does not exist says so. The query of a link does not name it.
 func TestMediaWithoutAccess(t *testing.T) {
