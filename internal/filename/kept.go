@@ -47,7 +47,12 @@ func (n Naming) Name(name string) string {
 	case n.keeps(name):
 		return name
 	}
-	return shortened(n.encode(name))
+	encoded := n.encode(name)
+	short := shortened(encoded)
+	if short != encoded && !n.permits(short) { // because of how it begins
+		return shortened(encodedFirst(encoded))
+	}
+	return short
 }
 
 // keeps reports whether a name stays. One that can be kept, but is what another name becomes, does
@@ -115,9 +120,14 @@ func (n Naming) encode(name string) string {
 	}
 	encoded := b.String()
 	if len(encoded) <= maxKept && !n.permits(encoded) {
-		encoded = percent.Encode(encoded[:1], always) + encoded[1:]
+		return encodedFirst(encoded)
 	}
 	return encoded
+}
+
+// encodedFirst encodes the first octet of a name.
+func encodedFirst(name string) string {
+	return percent.Encode(name[:1], always) + name[1:]
 }
 
 func always(byte) bool { return true }

@@ -94,7 +94,7 @@ func TestNaming(t *testing.T) {
 // FuzzNaming checks that each name of a server becomes one name here, and that no two become the
 // same.
 func FuzzNaming(f *testing.F) {
-	for _, seed := range []string{"a", "..", "CON", "a%3Ab", "%252Egit", "%25", "é\xff", "a\u202e", strings.Repeat("x.", 150), " . ", `a\b`, "a/b", ".fetch1738"} {
+	for _, seed := range []string{"a", "..", "CON", "a%3Ab", "%252Egit", "%25", "é\xff", "a\u202e", strings.Repeat("x.", 150), " . ", `a\b`, "a/b", ".fetch1738", "." + strings.Repeat("x", 300), "-" + strings.Repeat("ü", 150), ".fetch1738" + strings.Repeat("/", 100)} {
 		f.Add(seed, seed+"%")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
