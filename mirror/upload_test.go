@@ -1137,6 +1137,31 @@ func TestUploadRetries(t *testing.T) {
 	}
 }
 
+// A server that is busy when a file gets its name may still rename: the file fails, and nothing is
+// stored under its name.
+func TestUploadNotRenamed(t *testing.T) {
+	for _, stage := range []string{"RNFR", "RNTO"} {
+		t.Run(stage, func(t *testing.T) {
+			srv := ftptest.New(t)
+			m := upload(t, srv.URL, map[string]string{"a": "a"})
+			m.Retry = func(context.Context, int, error) bool { return false }
+			if err := srv.Arm(stage, 1, testserver.Reply("450 Busy.")); err != nil {
+				t.Fatal(err)
+			}
+			if sum, err := m.Run(t.Context()); err == nil || sum.Failed != 1 || sum.New != 0 {
+				t.Errorf("%+v, %v", sum, err)
+			}
+			for _, line := range commands(srv, "STOR") {
+				if !strings.HasSuffix(line, ".part") {
+					t.Error(line)
+				}
+			}
+			ran(t, m, mirror.Summary{New: 1})
+			hasFiles(t, srv, ".", map[string]string{"a": "a"})
+		})
+	}
+}
+
 // A server may close the connection after the last reply to each transfer, or when the next command
 // comes. Nothing fails, in either direction, although no request is retried.
 func TestClosedAfterTransfers(t *testing.T) {

@@ -17,14 +17,15 @@ import (
 // known that the server does not rename, storing the file under its name proves it.
 func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
+	final := e != nil && e.Code >= 500 // a server that is busy may still rename
 	switch {
-	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), e != nil && e.Op == "RNFR" && r.has(ctx, f, f.part):
+	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), final && e.Op == "RNFR" && r.has(ctx, f, f.part):
 		r.storeDirect(ctx, f)
 		return nil
 	case e == nil || e.Op != "RNTO":
-	case !f.isNew || e.Code >= 500 && r.has(ctx, f, path.Base(f.path)):
+	case !f.isNew || final && r.has(ctx, f, path.Base(f.path)):
 		return r.replace(ctx, f, refused)
-	case e.Code >= 500:
+	case final:
 		r.storeDirect(ctx, f)
 		return nil
 	}
