@@ -68,6 +68,7 @@ var libraries = []library{
 	{"go.etcd.io/bbolt", "crawl/frontier.go", ""},
 	{"golang.org/x/net/html", "internal/hypertext", ""},
 	{"golang.org/x/net/http/httpguts", "fetch/http/library.go", ""},
+	{"golang.org/x/net/http2", "testserver/webtest", ""},
 	{"golang.org/x/net/idna", "internal/idn", ""},
 	{"golang.org/x/net/proxy", "fetch/proxy/library.go", ""},
 	{"golang.org/x/sys/unix", "cmd/fetch1738/internal/term", ""},

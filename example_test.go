@@ -825,7 +825,7 @@ func TestConformance(t *testing.T) {
 // The pages quote the examples, so that the code they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
 	source := unindented(t, "example_test.go") + unindented(t, "adapters_example_test.go") + unindented(t, "mirror/example_test.go") +
-		unindented(t, "archive/example_test.go") + unindented(t, "archive/replay/example_test.go")
+		unindented(t, "archive/example_test.go") + unindented(t, "archive/replay/example_test.go") + unindented(t, "testserver/webtest/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
 		blocks := 0
 		for i, block := range strings.Split("\n"+unindented(t, page), "\n```") {

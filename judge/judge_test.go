@@ -92,6 +92,9 @@ func TestEachCaseBegins(t *testing.T) {
 		"EndlessHeaders": "a header of 1 MiB is enough, and ends",
 		"Garble":         "no client can know that a byte is another one",
 	}
+	for kind := range strings.FieldsSeq("Setting ResetStream EndStream GoAway NoWindow LateData Frame Flood HeaderBomb Trailers Interim") {
+		unused[kind] = "it is for HTTP/2, and the cases are of HTTP/1.1"
+	}
 	for protocol, faults := range map[string][]testserver.FaultInfo{
 		"ftp": ftptest.New(t).Faults(), "http": webtest.New(t).Faults(), "gopher": gophertest.New(t).Faults(), "nntp": nntptest.New(t).Faults(),
 	} {

@@ -554,6 +554,16 @@ func TestFaults(t *testing.T) {
 				fault["n"] = 404
 			case "RedirectTo":
 				fault["n"] = 302
+			case "Interim":
+				fault["n"] = 103
+			case "ResetStream", "GoAway":
+				fault["text"] = "CANCEL"
+			case "Flood":
+				fault["text"] = "PING"
+			case "Frame":
+				fault["field"] = "DATA"
+			case "Setting":
+				fault["field"] = "INITIAL_WINDOW_SIZE"
 			case "Announce":
 				fault["text"] = "0000000000"
 			}

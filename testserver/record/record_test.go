@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -603,3 +604,34 @@ func TestWriteError(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A client that spoke HTTP/2 over TLS does so at the replay, too.
+func TestReplayHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		config := testserver.NewTLS()
+		srv := webtest.New(t, func(s *webtest.Server) {
+			s.InMemory, s.Recorder, s.TLS, s.ImplicitTLS = true, record.New(&file), config, true
+			s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello")}}
+		})
+		roots := srv.Roots()
+		get := func(network *testserver.Network) string {
+			tr := &http.Transport{DialContext: network.Dial, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots}}
+			defer tr.CloseIdleConnections()
+			res, err := (&http.Client{Transport: tr}).Get("https://127.0.0.1:443/a.txt")
+			if err != nil {
+				return err.Error()
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			return fmt.Sprint(res.Proto, " ", string(body), " ", err)
+		}
+		first := get(srv.Network)
+		synctest.Wait()
+		_ = srv.Close()
+		var differences []record.Difference
+		if again := get(replay(t, file.Bytes(), &differences)); again != first || first != "HTTP/2.0 hello <nil>" {
+			t.Errorf("%q, want %q", again, first)
+		}
+	})
+}

@@ -267,19 +267,20 @@ func (r *Replay) report(d Difference) {
 	}
 }
 
-// config returns the TLS configuration with a certificate and key. There is one of each, so that
-// clients can resume sessions.
-func (r *Replay) config(pem []byte) (*tls.Config, error) {
+// config returns the TLS configuration with a certificate and key, and protocols for ALPN. There is one
+// of each, so that clients can resume sessions.
+func (r *Replay) config(pem []byte, protocols []string) (*tls.Config, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c := r.configs[string(pem)]; c != nil {
+	key := string(pem) + strings.Join(protocols, ",")
+	if c := r.configs[key]; c != nil {
 		return c, nil
 	}
 	certificate, err := tls.X509KeyPair(pem, pem)
 	if err != nil {
 		return nil, err
 	}
-	c := &tls.Config{Certificates: []tls.Certificate{certificate}}
-	r.configs[string(pem)] = c
+	c := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: protocols}
+	r.configs[key] = c
 	return c, nil
 }

@@ -360,7 +360,7 @@ func (p *peer) startTLS(pem []byte) bool {
 	if !s.wait(p, func() bool { return !p.busy }) {
 		return false
 	}
-	config, err := s.r.config(pem)
+	config, err := s.r.config(pem, p.protocols())
 	if err == nil {
 		t := tls.Server(p.in, config)
 		if err = t.HandshakeContext(s.ctx); err == nil {
@@ -373,6 +373,17 @@ func (p *peer) startTLS(pem []byte) bool {
 	}
 	p.reportDifference(fmt.Sprintf("TLS: %v", err), "", "")
 	return true
+}
+
+// protocols returns what the server chooses from by ALPN, so that the client speaks the version of HTTP of
+// the record: only HTTP/2 is chosen in that way.
+func (p *peer) protocols() []string {
+	if slices.ContainsFunc(p.s.events, func(e step) bool {
+		return e.peer == p && e.Event.Event == Client && bytes.HasPrefix(e.Octets, []byte("PRI * HTTP/2.0\r\n"))
+	}) {
+		return []string{"h2"}
+	}
+	return nil
 }
 
 // maxInbox is how much an inbox holds, in bytes.

@@ -14,9 +14,25 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
+// An exchange is how a response reaches its client: on a connection of HTTP/1.1, or on a stream of
+// HTTP/2.
+type exchange interface {
+	// interim sends the head of an interim response.
+	interim(status int, header http.Header) error
+	// head sends the head of the response.
+	head(w *response, status int, hasBody bool) error
+	// body returns a writer for the body. It is called when the head has been sent.
+	body() io.Writer
+	// abort breaks the response off. It returns the error of what is written after it.
+	abort() error
+	// end ends a response that is complete. It reports whether other requests can follow.
+	end(w *response) bool
+}
+
 // response is an [http.ResponseWriter] that writes the bytes itself, so that faults may be anywhere
 // in them. The length of the body must be known.
 type response struct {
+	to          exchange
 	client      *core.Client
 	req         *http.Request
 	plan        *core.Plan
@@ -28,13 +44,14 @@ type response struct {
 	body        io.Writer // nil when the response has none
 	sent        int64     // bytes of the body
 	instead     bool      // the body is that of a Data fault
+	chunked     bool      // each part of the body is sent as a chunk
 	mayContinue bool      // 100 Continue has been sent or was not requested
 	last        bool      // the connection ends after this response
 	err         error
 }
 
-func newResponse(c *core.Client, req *http.Request, p *core.Plan) *response {
-	return &response{client: c, req: req, plan: p, header: make(http.Header),
+func newResponse(to exchange, c *core.Client, req *http.Request, p *core.Plan) *response {
+	return &response{to: to, client: c, req: req, plan: p, header: make(http.Header),
 		last: req.Close, mayContinue: !strings.EqualFold(req.Header.Get("Expect"), "100-continue")}
 }
 
@@ -52,20 +69,19 @@ func (w *response) WriteHeader(status int) {
 	if replaced {
 		w.header.Set("Content-Length", strconv.Itoa(len(data.Text)))
 	}
-	w.frame()
-	if hasBody && w.header.Get("Content-Length") == "" && w.header.Get("Transfer-Encoding") == "" {
-		w.last = true // the end of the connection marks the end of the body
+	for _, a := range w.plan.TakeAll(interim) {
+		header := make(http.Header)
+		if a.N == http.StatusEarlyHints {
+			header.Set("Link", "</style.css>; rel=preload; as=style")
+		}
+		if w.err = w.to.interim(int(a.N), header); w.err != nil {
+			return
+		}
 	}
-	if !w.mayContinue {
-		w.last = true // the client may or may not send its body now
-	}
-	if w.last {
-		w.header.Set("Connection", "close")
-	}
-	if w.sendHead(status); w.err != nil || !hasBody {
+	if w.err = w.to.head(w, status, hasBody); w.err != nil || !hasBody {
 		return
 	}
-	w.body = w.plan.Shape(w.req.Context(), w.client.Body(), w.client.Conn)
+	w.body = w.plan.Shape(w.req.Context(), w.to.body(), w.client.Conn)
 	switch {
 	case w.plan.EndsAtOnce(w.client.Conn):
 		w.err = core.ErrCut
@@ -100,23 +116,6 @@ func (w *response) frame() {
 	}
 }
 
-// sendHead writes the status line and the header.
-func (w *response) sendHead(status int) {
-	var head bytes.Buffer
-	fmt.Fprintf(&head, "HTTP/1.1 %03d %s\r\n", status, http.StatusText(status))
-	_ = w.header.Write(&head) // sorted by name
-	w.client.Mute(false)
-	if w.plan.Acts(endlessHeaders) {
-		_, w.err = w.client.Write(head.Bytes())
-		for i := 0; w.err == nil; i++ {
-			_, w.err = fmt.Fprintf(w.client, "X-Endless-%d: and there is more to come\r\n", i)
-		}
-		return
-	}
-	head.WriteString("\r\n")
-	_, w.err = w.client.Write(head.Bytes())
-}
-
 // Write sends a part of the body.
 func (w *response) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
@@ -125,7 +124,7 @@ func (w *response) Write(p []byte) (int, error) {
 		return 0, w.err
 	case w.body == nil || w.instead || len(p) == 0:
 		return len(p), nil
-	case w.plan.Has(chunked):
+	case w.chunked:
 		return w.chunk(p)
 	}
 	var n int
@@ -150,7 +149,7 @@ func (w *response) chunk(p []byte) (n int, err error) {
 func (w *response) ReadFrom(src io.Reader) (int64, error) {
 	w.WriteHeader(http.StatusOK)
 	part, limited := src.(*io.LimitedReader)
-	if limited && w.err == nil && w.body == io.Writer(w.client.Conn) && !w.instead && !w.plan.Has(chunked) {
+	if limited && w.err == nil && w.body == io.Writer(w.client.Conn) && !w.instead && !w.chunked {
 		if _, ok := part.R.(*os.File); ok {
 			n, err := io.Copy(w.body, src)
 			w.sent += n
@@ -165,36 +164,28 @@ func (w *response) ReadFrom(src io.Reader) (int64, error) {
 func (w *response) handle(h http.Handler) {
 	defer func() {
 		if v := recover(); v == http.ErrAbortHandler {
-			w.wrote, w.err = true, core.ErrCut
+			w.wrote, w.err = true, w.to.abort()
 		} else if v != nil {
 			panic(v)
 		}
 	}()
 	h.ServeHTTP(w, w.req)
-	if length, err := strconv.ParseInt(w.header.Get("Content-Length"), 10, 64); w.body != nil && err == nil && w.sent < length {
-		w.last = true
+	if length, err := strconv.ParseInt(w.header.Get("Content-Length"), 10, 64); w.body != nil && w.err == nil && err == nil && w.sent < length {
+		w.err = w.to.abort()
 	}
 }
 
-// finish ends the response. It returns false if the connection ends too.
+// finish ends the response. It reports whether other requests can follow.
 func (w *response) finish() bool {
 	w.WriteHeader(http.StatusOK)
-	if w.err == nil && w.plan.Has(chunked) && w.body != nil && !w.instead {
-		_, w.err = io.WriteString(w.client.Body(), "0\r\n\r\n")
-	}
-	w.client.Mute(false)
-	if w.err != nil || w.last {
-		return false
-	}
-	n, err := io.CopyN(io.Discard, w.req.Body, maxDrain)
-	return err == io.EOF && n < maxDrain
+	return w.to.end(w)
 }
 
 // readBody reads the request's body, for which the client may await a 100 Continue.
 func (w *response) readBody(req *http.Request, limit int64) ([]byte, error) {
 	if !w.mayContinue {
 		w.mayContinue = true
-		if _, err := io.WriteString(w.client, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+		if err := w.to.interim(http.StatusContinue, nil); err != nil {
 			return nil, err
 		}
 	}

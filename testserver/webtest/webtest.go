@@ -14,22 +14,33 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/net/http2"
+
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
+	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
-// Server is an HTTP/1.1 server: GET and HEAD with ranges and conditions, PUT that stores a file,
+// Server is a server of HTTP/1.1 and HTTP/2: GET and HEAD with ranges and conditions, PUT that stores a file,
 // POST that appends to one. A directory is shown as a page of links. /echo answers with the request
 // as received, unless Content has an "echo". The transcript has the heads of requests and
 // responses. Responses have no Date, so that transcripts can be compared.
+//
+// With TLS, clients choose the version by ALPN; without, a client that begins with the preface of
+// HTTP/2 gets that (RFC 9113 §3.3). A transcript shows the heads of HTTP/2 in the form of HTTP/1.1,
+// with the names of fields as HTTP/1.1 has them: "GET /a.txt HTTP/2", "HTTP/2 200". The faults of a
+// connection act on that: Close, Truncate and Reset end all its streams. Silence, Delay and Drip
+// hold one stream only. Reply sends an HTTP/1.1 response as one of HTTP/2; any other text goes to
+// the connection as it is, which is then closed.
 type Server struct {
 	testserver.Server `json:"-"`
 
 	// Handler, if not nil, answers the requests instead of the server. If it panics with
 	// http.ErrAbortHandler, or writes less than the Content-Length that it has set, the connection is
-	// closed. Without a Content-Length, the end of the connection is the end of the body.
+	// closed. Without a Content-Length, the end of the connection is the end of the body. In HTTP/2
+	// that is the stream, which is reset instead of closed.
 	Handler http.Handler `json:"-"`
 	// Users, if not empty, are the accounts for Basic authentication, which is then required.
 	Users map[string]testserver.User `json:"-"`
@@ -46,6 +57,11 @@ type Server struct {
 	// MediaTypes maps suffixes such as ".txt" to media types. It has priority over the built-in
 	// types.
 	MediaTypes map[string]string
+	// HTTP1 means that the server does not speak HTTP/2.
+	HTTP1 bool
+	// MaxStreams is the maximum number of streams of an HTTP/2 connection at a time; 0 means 100.
+	// Further ones are refused with REFUSED_STREAM.
+	MaxStreams int
 
 	m *core.Machine
 }
@@ -67,7 +83,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
-		s.m, s.Realm = m, cmp.Or(s.Realm, "testserver")
+		s.m, s.Realm, s.MaxStreams = m, cmp.Or(s.Realm, "testserver"), cmp.Or(max(0, s.MaxStreams), defaultStreams)
+		if s.TLS != nil && s.TLS.NextProtos == nil && !s.HTTP1 {
+			s.TLS = s.TLS.Clone()
+			s.TLS.NextProtos = []string{http2.NextProtoTLS, "http/1.1", "http/1.0"}
+		}
 		return core.Service{Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve}, nil
 	})
 }
@@ -79,15 +99,26 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 }
 
 const (
-	maxHead  = 64 << 10 // bytes of a request before its body
-	maxDrain = 1 << 20  // bytes of an unused body that are read to keep the connection
+	maxHead        = 64 << 10                 // bytes of a request before its body
+	prefaceHead    = "PRI * HTTP/2.0\r\n\r\n" // what the preface of HTTP/2 begins with
+	defaultStreams = 100
+
+	maxDrain = 1 << 20 // bytes of an unused body that are read to keep the connection
 )
 
 // serve answers the requests of a connection in order.
 func (s *Server) serve(c *core.Client) {
 	r := bufio.NewReaderSize(c, maxHead)
-	for {
-		head, req, err := s.readRequest(c, r)
+	if t, ok := c.Conn.(record.Secure); ok && t.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
+		s.serveHTTP2(c, r)
+		return
+	}
+	for first := true; ; first = false {
+		head, req, err := s.readRequest(c, r, first && !s.HTTP1)
+		if errors.Is(err, errHTTP2) {
+			s.serveHTTP2(c, r)
+			return
+		}
 		if req == nil {
 			if len(head) > 0 {
 				_ = c.Answer(new(core.Plan), badRequest(err))
@@ -107,7 +138,7 @@ func (s *Server) serve(c *core.Client) {
 			_ = c.Answer(plan, reply.Text)
 			return
 		}
-		w := newResponse(c, req, plan)
+		w := newResponse(plain{c}, c, req, plan)
 		s.route(w, req, head)
 		if !w.finish() {
 			return
@@ -116,9 +147,13 @@ func (s *Server) serve(c *core.Client) {
 }
 
 // readRequest reads and records a request's head and leaves its body unread. If there is no valid
-// request, it returns an error and the bytes received.
-func (s *Server) readRequest(c *core.Client, r *bufio.Reader) (head []byte, req *http.Request, err error) {
+// request, it returns an error and the bytes received. With preface, it returns errHTTP2 if the
+// client speaks HTTP/2, and leaves all in r.
+func (s *Server) readRequest(c *core.Client, r *bufio.Reader, preface bool) (head []byte, req *http.Request, err error) {
 	head, err = peekHead(r)
+	if preface && string(head) == prefaceHead {
+		return nil, nil, errHTTP2
+	}
 	if len(head) > 0 {
 		_, _ = c.Received.Write(head)
 		c.Received.End()
@@ -137,6 +172,7 @@ func (s *Server) readRequest(c *core.Client, r *bufio.Reader) (head []byte, req 
 const handshakeRecord = 0x16
 
 var (
+	errHTTP2       = errors.New("this is the preface of HTTP/2")
 	errTLS         = errors.New("this port speaks HTTP without TLS")
 	errRequestLine = errors.New("malformed request line")
 )

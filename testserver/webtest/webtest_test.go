@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,9 +23,14 @@ import (
 
 func webInMemory(s *webtest.Server) { s.InMemory, s.Content = true, testclient.Content() }
 
-// webClient returns a client of net/http that does not follow redirects.
-func webClient(t *testing.T, srv *webtest.Server) *http.Client {
-	tr := &http.Transport{DialContext: srv.Dial, ExpectContinueTimeout: time.Minute}
+// webClient returns a client of net/http that does not follow redirects. It speaks HTTP/1.1, or one of the
+// other protocols.
+func webClient(t *testing.T, srv *webtest.Server, protocols ...func(*http.Protocols, bool)) *http.Client {
+	tr := &http.Transport{DialContext: srv.Dial, ExpectContinueTimeout: time.Minute, TLSClientConfig: &tls.Config{RootCAs: srv.Roots()}}
+	for _, set := range protocols {
+		tr.Protocols = new(http.Protocols)
+		set(tr.Protocols, true)
+	}
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
@@ -83,7 +89,7 @@ func TestHTTPRequests(t *testing.T) {
 		{"protected", func(s *webtest.Server) { locked(s); s.Protected = []string{"/pub/"} }, "GET", "/pub/a.txt", "", "", 401, "who are you?\n", ""},
 		{"echo", nil, "POST", "/echo?a=b", "body", "X-Odd: yes|User-Agent: me", 200, "POST /echo?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: me\r\nContent-Length: 4\r\nX-Odd: yes\r\nAccept-Encoding: gzip\r\n\r\nbody", "Content-Type: message/http"},
 	} {
-		testclient.InBubble(t, tt.name, func(t *testing.T) {
+		run := func(t *testing.T, protocols ...func(*http.Protocols, bool)) {
 			srv := webtest.New(t, webInMemory, func(s *webtest.Server) {
 				s.Forbidden = []string{"secret"}
 				if tt.configure != nil {
@@ -97,28 +103,41 @@ func TestHTTPRequests(t *testing.T) {
 			for name, value := range fields(tt.header) {
 				req.Header.Set(name, value)
 			}
-			res, err := webClient(t, srv).Do(req)
+			res, err := webClient(t, srv, protocols...).Do(req)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if want := 1 + len(protocols); res.ProtoMajor != want {
+				t.Errorf("HTTP/%d, want HTTP/%d", res.ProtoMajor, want)
 			}
 			defer res.Body.Close()
 			body, err := io.ReadAll(res.Body)
 			if res.StatusCode != tt.status || err != nil {
 				t.Errorf("status %d, %v; want %d", res.StatusCode, err, tt.status)
 			}
-			if tt.status != 416 && string(body) != tt.want {
-				t.Errorf("body %q\nwant %q", body, tt.want)
+			got, want := string(body), tt.want
+			if res.ProtoMajor == 2 { // the client sends the fields in any order
+				got, want = sortLines(got), sortLines(strings.Replace(want, "HTTP/1.1\r\n", "HTTP/2\r\n", 1))
+			}
+			if tt.status != 416 && got != want {
+				t.Errorf("body %q\nwant %q", got, want)
 			}
 			for name, value := range fields(tt.has) {
 				if value == "(none)" {
 					value = ""
 				}
-				if got := res.Header.Get(name); got != value && !(name == "Connection" && res.Close) {
+				if got := res.Header.Get(name); got != value && !(name == "Connection" && (res.Close || res.ProtoMajor == 2)) {
 					t.Errorf("%s: %q, want %q", name, got, value)
 				}
 			}
-		})
+		}
+		testclient.InBubble(t, tt.name, func(t *testing.T) { run(t) })
+		testclient.InBubble(t, tt.name+" by HTTP 2", func(t *testing.T) { run(t, (*http.Protocols).SetUnencryptedHTTP2) })
 	}
+}
+
+func sortLines(text string) string {
+	return strings.Join(slices.Sorted(strings.SplitSeq(text, "\r\n")), "\r\n")
 }
 
 func locked(s *webtest.Server) {
@@ -263,6 +282,9 @@ func TestHTTPFaults(t *testing.T) {
 		{"too short a length", "GET", faults{webtest.ContentLength(2)}, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello\nworld\n", nil, 0},
 		{"no length", "REQUEST", faults{webtest.ContentLength(-1)}, "HTTP/1.1 200 OK\r\n\r\nhello\nworld\n", nil, 0},
 		{"chunked", "GET", faults{webtest.Chunked()}, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\nhello\nworld\n\r\n0\r\n\r\n", nil, 0},
+		{"trailers", "GET", faults{webtest.Chunked(), webtest.Trailers("X-Sum", "7")}, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\nhello\nworld\n\r\n0\r\nX-Sum: 7\r\n\r\n", nil, 0},
+		{"early hints", "GET", faults{webtest.Interim(103)}, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload; as=style\r\n\r\n" + head + "\r\nhello\nworld\n", nil, 0},
+		{"not this version", "GET", faults{webtest.ResetStream(1, "CANCEL"), webtest.Flood("PING"), webtest.HeaderBomb(5)}, head + "\r\nhello\nworld\n", nil, 0},
 		{"chunk truncated", "GET", faults{webtest.Chunked(), testserver.Truncate(5)}, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\nhello", nil, 0},
 		{"truncated", "GET", faults{testserver.Truncate(5)}, head + "\r\nhello", nil, 0},
 		{"no body at all", "GET", faults{testserver.Truncate(0)}, head + "\r\n", nil, 0},

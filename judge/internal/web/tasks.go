@@ -14,7 +14,7 @@ import (
 
 // otherServer starts a server that the password is not for; it has the document.
 func otherServer(s *scene.Stage, host string, configure ...func(*webtest.Server)) *webtest.Server {
-	srv, err := webtest.Start(s.Ctx, host+":0", configure...)
+	srv, err := webtest.Start(s.Ctx, host+":0", append(configure, oldHTTP)...)
 	s.Check(err)
 	s.Foreign = append(s.Foreign, &srv.Server)
 	s.Check(srv.Put("pub/file.bin", s.Document))

@@ -27,13 +27,16 @@ func Cases() (all []scene.Case) {
 	return all
 }
 
+// oldHTTP keeps clients to HTTP/1.1, of which all cases are.
+func oldHTTP(w *webtest.Server) { w.HTTP1 = true }
+
 // serve starts an HTTP server for the task, with TLS if the scheme is https.
 func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 	if s.Scheme == "https" {
 		secure := func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Certificate(), true }
 		configure = append([]func(*webtest.Server){secure}, configure...)
 	}
-	srv, err := webtest.Start(s.Ctx, "", configure...)
+	srv, err := webtest.Start(s.Ctx, "", append(configure, oldHTTP)...)
 	s.Check(err)
 	if s.Task == scene.Resume && s.Begun == 0 {
 		s.Begun = len(s.Document) / 2 // it is in rangeFaults

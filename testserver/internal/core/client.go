@@ -89,6 +89,24 @@ func (c *Client) Secure() error {
 // Replace continues the connection on another one, above or below it.
 func (c *Client) Replace(nc net.Conn) { c.Conn, c.tap.to = nc, nc }
 
+// Armed returns the faults armed at CONNECT.
+func (c *Client) Armed() *Plan { return c.plan }
+
+// Stream returns a client for one of several streams that share the connection. What is written to it
+// goes to out; what acts on a connection acts on that of c.
+func (c *Client) Stream(out io.Writer) *Client {
+	s := *c
+	s.out = out
+	return &s
+}
+
+// RecordLines records lines, also an unfinished last one.
+func (c *Client) RecordLines(from Side, octets string) {
+	r := Recorder{script: &c.m.script, conn: c.ID, from: from}
+	_, _ = io.WriteString(&r, octets)
+	r.End()
+}
+
 // Read waits for the client, but not longer than IdleTimeout.
 func (c *Client) Read(p []byte) (int, error) {
 	_ = c.SetReadDeadline(time.Now().Add(c.m.IdleTimeout))
