@@ -42,7 +42,7 @@ var imports = []struct {
 	{"fetch/fetchtest", []string{"fetch", "locator", "testserver", "internal/raced"}},
 	{"fetch/internal/", []string{"fetch", "internal/"}},
 	{"fetch/", []string{"fetch", "fetch/internal/", "locator", "internal/"}},
-	{"fetch/http", []string{"fetch", "fetch/proxy", "locator", "internal/"}},
+	{"fetch/http", []string{"fetch", "fetch/proxy", "fetch/internal/session", "fetch/internal/talk", "locator", "internal/"}},
 	{"policy", []string{"locator", "fetch"}},
 	{"testserver", []string{"internal/memnet", "testserver/internal/core", "testserver/internal/tree", "testserver/record"}},
 	{"testserver/", []string{"testserver", "testserver/internal/build", "testserver/internal/core", "testserver/internal/tree", "testserver/record"}},

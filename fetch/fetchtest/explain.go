@@ -55,7 +55,7 @@ func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
 	r.close()
 	sent := r.net.since(k)[0].sent()
 	for _, step := range plan.Steps {
-		if r.kit.secure || step.When != "" || strings.Contains(step.Send, "****") {
+		if r.kit.secure || r.kit.Encoded || step.When != "" || strings.Contains(step.Send, "****") {
 			continue
 		}
 		_, rest, found := bytes.Cut(sent, []byte(step.Send))

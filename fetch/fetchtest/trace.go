@@ -66,7 +66,7 @@ func (k *kit) trace(t *testing.T) {
 		if a.err != nil {
 			r.Fatal(a.err)
 		}
-		if k.secure {
+		if k.secure || k.Encoded {
 			return
 		}
 		sent, got := r.net.control()

@@ -2,103 +2,37 @@ package http
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
 // answer is the last answer of a call.
 type answer struct {
 	resp *http.Response
-	*exchange
+	*exchange.Exchange
 	window
 	atEnd bool // the status is 416 because the range starts at the end of the resource
 }
 
-var errSwitched = errors.New("the server has switched to another protocol (101), which is not supported")
-
-// checkResponse reports whether a response is what was requested, and sets the window of the
-// requested bytes in it.
-func (c *call) checkResponse(a *answer) error {
-	code := a.resp.StatusCode
-	switch {
-	case c.ranged() && c.method == http.MethodGet && code == http.StatusPartialContent:
-		return c.acceptPartial(a)
-	case c.ranged() && code == http.StatusRequestedRangeNotSatisfiable && c.acceptAtEnd(a):
-		return nil
-	case code == http.StatusPartialContent && !c.sendsOwnRange():
-		return c.acceptUnrequested(a)
-	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
-		return c.acceptWhole(a)
-	case code == http.StatusSwitchingProtocols: // what follows is neither HTTP nor a document
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
-	case c.opt.AnyStatus:
-		a.window = window{to: -1, total: a.resp.ContentLength}
-		if c.method != http.MethodHead {
-			a.to = a.total
-		}
-		return nil
-	}
-	return c.statusError(a)
-}
-
-// statusError returns the error for a response's status.
-func (c *call) statusError(a *answer) error {
-	code := a.resp.StatusCode
-	e := &fetch.Error{
-		Op: c.method, URL: c.locator.Redacted(), Kind: statusKind(code), Code: code,
-		Reply: strings.TrimSpace(strings.TrimPrefix(a.resp.Status, a.resp.Status[:min(3, len(a.resp.Status))])),
-	}
-	if code == http.StatusUnauthorized && !hasBasic(a.resp) {
-		e.Err = errors.New("the server requires authentication other than Basic")
-	}
-	if isRedirect(code) {
-		to, err := c.destination(a)
-		if err != nil {
-			e.Kind, e.Err = fetch.ErrProtocol, err
-		} else {
-			e.Kind, e.Err = fetch.ErrMoved, &fetch.Referral{To: to, From: c.redirectProvenance(a), Op: c.redirectOp(code)}
-		}
-	}
-	return e
-}
-
-// statusKind classifies a status that does not mean success.
-func statusKind(code int) fetch.ErrorKind {
-	switch code {
-	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
-		return fetch.ErrUnauthenticated
-	case http.StatusPaymentRequired, http.StatusForbidden, http.StatusUnavailableForLegalReasons:
-		return fetch.ErrPermission
-	case http.StatusNotFound, http.StatusGone:
-		return fetch.ErrNotFound
-	case http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return fetch.ErrUnsupported
-	case http.StatusRequestEntityTooLarge:
-		return fetch.ErrTooLarge
-	case http.StatusRequestedRangeNotSatisfiable:
-		return fetch.ErrBadRange
-	case http.StatusRequestURITooLong:
-		return fetch.ErrBadURL
-	case http.StatusBadRequest:
-		return fetch.ErrProtocol
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return fetch.ErrBusy
-	}
-	switch {
-	case code < 400:
-		return fetch.ErrProtocol
-	case code >= 500:
-		return fetch.ErrBusy
-	}
-	return fetch.ErrOther
+// window is the requested part of a resource, in bytes from its start.
+type window struct {
+	from, to int64 // to is -1 for an unknown end
+	open     bool  // the resource may end before to
+	exact    bool  // the response ends at to, which only Content-Range states
+	total    int64 // size of the whole resource, -1 if unknown
+	at       int64 // where the response's body starts
 }
 
 // attributes returns the attributes that the head of a states.
 func (a *answer) attributes() fetch.Attributes {
-	at := fetch.Attributes{Size: a.total, Header: fields(a.head)}
+	at := fetch.Attributes{Size: a.total, Header: exchange.Fields(a.Head)}
 	if t, err := http.ParseTime(a.resp.Header.Get("Last-Modified")); err == nil {
 		at.ModTime = t
 	}
@@ -110,20 +44,121 @@ func (a *answer) attributes() fetch.Attributes {
 	return at
 }
 
-// fields returns the fields of a head, in order. A line that starts with white space continues the
-// line before it (RFC 9112 §5.2).
-func fields(head []byte) []fetch.Field {
-	_, lines, _ := strings.Cut(string(head), "\n")
-	list := make([]fetch.Field, 0, min(strings.Count(lines, "\n"), 32))
-	for line := range strings.Lines(lines) {
-		text := strings.TrimRight(line, "\r\n")
-		if value := strings.TrimLeft(text, " \t"); value != text && len(list) > 0 {
-			list[len(list)-1].Value += " " + value
-			continue
-		}
-		if name, value, ok := strings.Cut(text, ":"); ok {
-			list = append(list, fetch.Field{Name: name, Value: strings.Trim(value, " \t")})
-		}
+// sendsOwnRange reports whether the current hop is sent the caller's own Range field. The caller
+// then interprets the response.
+func (c *call) sendsOwnRange() bool { return c.isTrusted() && c.opt.Header.Get("Range") != "" }
+
+// acceptWhole sets the window in a response that contains the whole resource, or only the head
+// after HEAD.
+func (c *call) acceptWhole(a *answer) (err error) {
+	if c.method == http.MethodHead || a.resp.StatusCode == http.StatusNotModified {
+		a.window = window{total: a.resp.ContentLength}
+		return nil
 	}
-	return list
+	if c.ranged() && c.isTrusted() && c.opt.Header.Get("If-Range") != "" {
+		return c.badRange("the document has changed, or the server does not support ranges")
+	}
+	if c.lead > 0 && !ends(a.resp) {
+		return c.badRange("the server does not support ranges, and does not say how long the document is")
+	}
+	a.window, err = c.windowIn(a.resp.ContentLength)
+	return err
+}
+
+// acceptPartial sets the window in a 206 response, which must be the requested part, or its
+// beginning.
+func (c *call) acceptPartial(a *answer) error {
+	r, err := parseContentRange(a.resp)
+	if err == nil {
+		a.window, err = c.windowIn(r.total)
+	}
+	if err != nil {
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
+	}
+	a.at = r.first
+	if r.total < 0 && a.to < 0 {
+		a.to = r.last + 1 // the server does not send the total length
+	}
+	a.open, a.exact = false, a.resp.ContentLength < 0 && r.last+1 == a.to
+	if err := r.fits(a.resp, a.from); err != nil {
+		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
+	}
+	return nil
+}
+
+// acceptUnrequested sets the window in a 206 response to a request without a Range. A part must not
+// be taken for the whole resource.
+func (c *call) acceptUnrequested(a *answer) error {
+	r, err := parseContentRange(a.resp)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("unexpected partial content: no range was requested, and %w", err)
+	case r.first != 0 || r.last+1 != r.total || a.resp.ContentLength >= 0 && a.resp.ContentLength != r.total:
+		err = fmt.Errorf("unexpected partial content: no range was requested; received %s", strconv.Quote(a.resp.Header.Get("Content-Range")))
+	default:
+		return c.acceptWhole(a)
+	}
+	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
+}
+
+// acceptAtEnd sets an empty window for a 416 response if the requested range starts at the end of
+// the resource. It reports whether that is so.
+func (c *call) acceptAtEnd(a *answer) bool {
+	n := c.totalLength(a)
+	if n < 0 || c.req.Offset < 0 && n > 0 || c.req.Offset >= 0 && n != c.req.Offset+c.lead {
+		return false
+	}
+	a.window = window{from: n, to: n, total: n, at: n}
+	a.atEnd = true
+	return true
+}
+
+// totalLength returns the length of the resource of a 416 response, -1 if unknown. Some servers
+// (Apache, lighttpd) do not send it with the 416; then a HEAD request asks for it.
+func (c *call) totalLength(a *answer) int64 {
+	field := a.resp.Header.Get("Content-Range")
+	if field != "" {
+		total, ok := strings.CutPrefix(strings.TrimPrefix(field, "bytes "), "*/") // some servers omit the unit
+		n, err := strconv.ParseUint(total, 10, 63)
+		if !ok || err != nil {
+			return -1
+		}
+		return int64(n)
+	}
+	head := *c
+	head.method, head.opt.Verb = http.MethodHead, ""
+	resp, _, err := head.exchange(nil)
+	if err != nil {
+		return -1
+	}
+	c.discard(resp)
+	if resp.StatusCode != http.StatusOK {
+		return -1
+	}
+	return resp.ContentLength
+}
+
+// windowIn returns the requested window in a resource of a total length, which is -1 if unknown.
+func (c *call) windowIn(total int64) (window, error) {
+	w := window{from: c.req.Offset, to: -1, total: total}
+	switch {
+	case w.from < 0 && total < 0:
+		return w, c.badRange("the server sent the whole document without its length")
+	case w.from < 0:
+		w.from = max(0, total+w.from)
+	case total >= 0 && w.from+c.lead > total:
+		return w, c.badRange(fmt.Sprintf("the document has only %d bytes", total))
+	}
+	if n := c.req.Length; n > 0 && n <= math.MaxInt64-w.from {
+		w.to, w.open = w.from+n, total < 0
+	}
+	if total >= 0 && (w.to < 0 || w.to > total) {
+		w.to = total
+	}
+	return w, nil
+}
+
+// ends reports whether the body of a response has an end that is not that of the connection.
+func ends(resp *http.Response) bool {
+	return resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor == 2
 }

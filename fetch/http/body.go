@@ -14,35 +14,29 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
-
-// idleError is the error of a connection that stays silent longer than limit.
-func idleError(limit time.Duration) error {
-	return &fetch.Error{Kind: fetch.ErrTimeout, Err: &wire.TimeoutError{Limit: limit, Awaited: "no data"}}
-}
 
 // body is the requested part of a resource. When its connection breaks, it requests the rest,
 // provided a validator ensures that the rest belongs to the same state of the resource.
 type body struct {
 	call      *call
-	exchange  *exchange // the current one
 	raw       io.Reader // the body of the current response
 	window              // at is the offset of the next byte in the resource
 	validator string
-	silent    bool   // the Trace does not count what is received
-	tail      []byte // the last bytes, of a body that can be resumed
-	loan      *loan  // with the bytes before tail, or nil
+	silent    bool     // the Trace does not count what is received
+	tail      []byte   // the last bytes, of a body that can be resumed
+	file      *os.File // has the bytes before tail; nil unless the body is copied to it
+	stored    int64    // bytes in file
 	tries     int
-	idle      *time.Timer // nil before the first read, or without a limit
-	err       error       // what every further Read returns
+	err       error // what every further Read returns
 	closed    atomic.Bool
 	resp      *http.Response // the first one, for upload.checkSent
 }
 
 // newBody returns the body of a response, after skipping to its first requested byte.
 func newBody(c *call, a *answer) (*body, error) {
-	b := &body{call: c, exchange: a.exchange, raw: a.resp.Body, window: a.window, validator: validator(a.resp), resp: a.resp}
+	b := &body{call: c, raw: a.resp.Body, window: a.window, validator: validator(a.resp), resp: a.resp}
 	if c.method != http.MethodGet || len(c.opt.Header["Range"]) > 0 {
 		b.validator = ""
 	}
@@ -74,6 +68,11 @@ func (b *body) readLead() ([]byte, error) {
 
 // Read implements io.Reader. Errors other than io.EOF are *fetch.Errors.
 func (b *body) Read(p []byte) (int, error) {
+	return b.next(int64(len(p)), func(most int64) (int, error) { return b.readRaw(p[:most]) })
+}
+
+// next has take read the next bytes, at most most. Its error is that of Read.
+func (b *body) next(most int64, take func(most int64) (int, error)) (int, error) {
 	switch {
 	case b.closed.Load():
 		return 0, fetch.Fail(b.call.method, b.call.locator, fetch.ErrLocalIO, os.ErrClosed)
@@ -84,13 +83,13 @@ func (b *body) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	for {
-		n, err := b.readNext(p)
+		n, err := b.nextRaw(most, take)
 		if err == io.EOF {
 			if unsent := b.call.upload.checkSent(b.resp); unsent != nil {
 				err = fetch.Fail(b.call.method, b.call.locator, fetch.ErrTruncated, unsent)
 			}
 		}
-		if err == nil && n == 0 && len(p) > 0 {
+		if err == nil && n == 0 && most > 0 {
 			continue
 		}
 		if err != nil {
@@ -103,13 +102,17 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// readNext reads the next bytes. If the connection breaks, it resumes over another one.
-func (b *body) readNext(p []byte) (int, error) {
-	if b.to >= 0 && int64(len(p)) > b.to-b.at {
-		p = p[:b.to-b.at]
+// nextRaw reads the next bytes. If the connection breaks, it resumes over another one.
+func (b *body) nextRaw(most int64, take func(most int64) (int, error)) (int, error) {
+	if b.to >= 0 {
+		most = min(most, b.to-b.at)
 	}
-	n, err := b.readRaw(p)
+	n, err := take(most)
 	switch {
+	case errors.As(err, new(*exchange.FileError)):
+		return n, err
+	case b.at == b.to && err != nil && err != io.EOF: // more came, or the end by HTTP/2 did not
+		return n, b.call.fail(err)
 	case b.at == b.to && b.exact:
 		return n, b.atEnd()
 	case b.at == b.to:
@@ -136,21 +139,13 @@ func (b *body) atEnd() error {
 	}
 }
 
-// readRaw reads from the connection, within Limits.Idle.
+// readRaw reads from the connection.
 func (b *body) readRaw(p []byte) (int, error) {
-	if limit := b.call.env.Limits.Idle; limit > 0 {
-		if b.idle == nil {
-			b.idle = time.AfterFunc(limit, func() { b.call.cancel(idleError(limit)) })
-		} else {
-			b.idle.Reset(limit)
-		}
-		defer b.idle.Stop()
-	}
 	n, err := b.raw.Read(p)
 	b.at += int64(n)
 	b.remember(p[:n])
 	if n > 0 && !b.silent {
-		b.call.hooks.call(func(t *fetch.Trace) { t.Took(p[:n]) })
+		b.call.hooks.Call(func(t *fetch.Trace) { t.Took(p[:n]) })
 	}
 	return n, err
 }
@@ -168,7 +163,7 @@ func (b *body) resume(cut error) error {
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)
 		b.tries++
-		c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: b.tries, Err: b.truncated(cut), Wait: wait}) })
+		c.hooks.Call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: b.tries, Err: b.truncated(cut), Wait: wait}) })
 		if err := pause(c.ctx, wait); err != nil {
 			return c.fail(err)
 		}
@@ -196,13 +191,10 @@ func (b *body) truncated(cause error) error {
 // overlap is how many bytes before the rest of a body are requested again and compared.
 const overlap = 4 << 10
 
-// remember keeps the last of the bytes that came.
+// remember keeps the last of the bytes that came, unless they are in the file.
 func (b *body) remember(p []byte) {
-	if b.validator == "" || b.call.f.retries() <= 0 {
+	if b.validator == "" || b.call.f.retries() <= 0 || b.file != nil {
 		return
-	}
-	if b.loan != nil { // the bytes of earlier reads are in the file
-		p, b.tail = p[min(b.loan.moved, len(p)):], b.tail[:0] // that of atEnd has none of them
 	}
 	all := append(b.tail, p[max(0, len(p)-overlap):]...)
 	b.tail = append(b.tail[:0], all[max(0, len(all)-overlap):]...)
@@ -210,11 +202,16 @@ func (b *body) remember(p []byte) {
 
 // before returns the last bytes that came.
 func (b *body) before() ([]byte, error) {
-	if b.loan == nil {
+	if b.file == nil {
 		return b.tail, nil
 	}
-	stored, err := b.loan.last(overlap - len(b.tail))
-	return append(stored, b.tail...), err
+	end, err := b.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	last := make([]byte, min(overlap, b.stored))
+	_, err = b.file.ReadAt(last, end-int64(len(last)))
+	return last, err
 }
 
 // reconnect requests the rest, and the bytes before it. It returns io.EOF if there is no more.
@@ -228,7 +225,7 @@ func (b *body) reconnect() error {
 	if b.to >= 0 {
 		want.length = b.to - want.offset
 	}
-	resp, ex, err := c.exchange(want)
+	resp, _, err := c.exchange(want)
 	if err != nil {
 		return err
 	}
@@ -267,7 +264,7 @@ func (b *body) reconnect() error {
 		return cmp.Or(err, errors.New("the server sent other bytes than before"))
 	}
 	ok = true
-	b.raw, b.exchange = resp.Body, ex
+	b.raw = resp.Body
 	if b.to < 0 {
 		b.to, b.total = max(r.last+1, r.total), r.total
 	}

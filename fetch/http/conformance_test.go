@@ -2,6 +2,7 @@ package http
 
 import (
 	"io/fs"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -13,9 +14,22 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
+// prior are protocols with which HTTP/2 is spoken at once.
+func prior() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	return p
+}
+
 func TestConformance(t *testing.T) {
+	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "HTTP/2": prior()} {
+		t.Run(name, func(t *testing.T) { conformance(t, protocols) })
+	}
+}
+
+func conformance(t *testing.T, protocols *http.Protocols) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, Retries: -1} },
+		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, Retries: -1, Protocols: protocols} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true
@@ -36,6 +50,6 @@ func TestConformance(t *testing.T) {
 				return &l
 			}}
 		},
-		Ranges: true,
+		Ranges: true, Encoded: protocols != nil,
 	})
 }

@@ -30,15 +30,14 @@ func (c *call) decodes(resp *http.Response) bool {
 // decoded returns a body with one layer of coding removed. A coding that was not requested is an
 // error.
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
-	ends := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0
 	coding := strings.ToLower(strings.Join(resp.Header.Values("Content-Encoding"), ","))
 	switch coding {
 	case "identity", "none":
 		return from, nil
 	case "gzip", "x-gzip":
-		return &unzipper{call: c, from: from, ends: ends, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
+		return &unzipper{call: c, from: from, ends: ends(resp), open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, nil
 	case "deflate":
-		return &unzipper{call: c, from: from, ends: ends, open: newInflated}, nil
+		return &unzipper{call: c, from: from, ends: ends(resp), open: newInflated}, nil
 	}
 	return nil, c.badCoding(fmt.Errorf("%s was not requested", fetch.Printable(coding)))
 }
@@ -137,4 +136,9 @@ func (c counter) Read(p []byte) (int, error) {
 	n, err := c.u.from.Read(p)
 	c.u.in += int64(n)
 	return n, err
+}
+
+// badCoding returns an error that wraps ErrCoding.
+func (c *call) badCoding(why error) error {
+	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrCoding, why))
 }

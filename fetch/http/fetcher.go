@@ -1,17 +1,18 @@
-// Package http fetches http URLs (RFC 1738 §3.3) and https URLs by HTTP/1.1 (RFC 9110, RFC 9112).
+// Package http fetches http URLs (RFC 1738 §3.3) and https URLs by HTTP/1.1 (RFC 9110, RFC 9112) and,
+// over TLS, by HTTP/2 (RFC 9113).
 //
-// HTTP/2 is not supported. So a [fetch.Trace] shows exactly the bytes on the wire, and requests
-// that the policy may judge differently never share a connection.
+// The policy is asked for each request, also for one that shares a connection with others.
 package http
 
 import (
-	"context"
+	"cmp"
 	"io"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -35,12 +36,16 @@ type Fetcher struct {
 	// number also covers refused connections, timeouts and the statuses 408, 429, 502, 503 and 504.
 	// A negative number means never.
 	Retries int
-	// MaxIdle is the maximum number of idle connections kept for each server. The zero value means
-	// 8.
+	// MaxIdle is the maximum number of idle connections kept for later requests. The zero value means
+	// 100; a negative number means that no connections are kept.
 	MaxIdle int
 	// ContinueTimeout is how long to wait for "100 Continue" before a large Body is sent. The zero
 	// value means one second; a negative value means not to wait.
 	ContinueTimeout time.Duration
+	// Protocols are the versions of HTTP that may be used, as those of an [http.Transport]. If nil,
+	// these are HTTP/1.1 and, for https, HTTP/2 if the server speaks it. With UnencryptedHTTP2 and
+	// without HTTP1, HTTP/2 is used for http, too, and the server must speak it (RFC 9113 §3.3).
+	Protocols *http.Protocols
 	// AllowDowngrade permits redirects from https to http.
 	AllowDowngrade bool
 	// Proxy returns the proxy for a locator, or nil to connect directly. A proxy of scheme "http"
@@ -50,7 +55,7 @@ type Fetcher struct {
 	Proxy func(l locator.Locator) *proxy.Proxy
 
 	once      sync.Once
-	transport *http.Transport
+	transport *exchange.Transport
 	client    *http.Client // on transport
 }
 
@@ -144,72 +149,20 @@ type Redirect struct {
 	SentOn bool
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options must be nil or an *[Options].
-func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	c, err := f.newCall(ctx, req, "", nil)
-	if err != nil {
-		return nil, err
+func (f *Fetcher) userAgent() string {
+	if f.UserAgent == "" {
+		return "fetch1738"
 	}
-	res, err := c.fetch()
-	if err != nil {
-		c.end(err)
-		return nil, err
-	}
-	return res, nil
+	return f.UserAgent
 }
 
-// FindAttributes implements [fetch.AttributeFinder] by a HEAD request.
-func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	return f.do(ctx, req, http.MethodHead, nil)
+// retries returns the maximum number of repetitions.
+func (f *Fetcher) retries() int {
+	if f.Retries == 0 {
+		return 2
+	}
+	return max(0, f.Retries)
 }
 
-// Replace implements [fetch.Replacer] by a PUT request. HTTP cannot replace a part of a document:
-// an Offset is an error.
-func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	return f.do(ctx, req, http.MethodPut, body)
-}
-
-// Update implements [fetch.Updater] by a POST request. It returns the attributes of the response
-// and discards its body. To read the body, call Fetch with Options.Body.
-func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	return f.do(ctx, req, http.MethodPost, body)
-}
-
-// do performs an operation that returns only attributes.
-func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*fetch.Attributes, error) {
-	c, err := f.newCall(ctx, req, method, body)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.answer()
-	if err != nil {
-		c.end(err)
-		return nil, err
-	}
-	defer c.end(nil)
-	c.discard(a.resp)
-	if err := c.upload.checkSent(a.resp); err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.ErrTruncated, err)
-	}
-	attributes := a.attributes()
-	if method == http.MethodHead {
-		attributes.Size = a.resp.ContentLength
-	}
-	return &attributes, nil
-}
-
-// Close closes idle connections. The Fetcher can be used again.
-func (f *Fetcher) Close() error {
-	f.init()
-	f.transport.CloseIdleConnections()
-	return nil
-}
-
-// proxy returns the proxy for the current hop; nil if there is no proxy. A request with
-// Options.Proxied is not sent through another proxy.
-func (c *call) proxy() *proxy.Proxy {
-	if c.f.Proxy == nil || c.opt.Proxied != nil && len(c.redirects) == 0 {
-		return nil
-	}
-	return c.f.Proxy(c.locator)
-}
+// continueTime returns how long to wait for "100 Continue".
+func (f *Fetcher) continueTime() time.Duration { return max(0, cmp.Or(f.ContinueTimeout, time.Second)) }

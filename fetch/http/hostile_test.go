@@ -1,17 +1,10 @@
 package http
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
 	"io"
-	"net/http"
-	"net/textproto"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
 )
@@ -140,52 +133,6 @@ func TestPlainFraming(t *testing.T) {
 	}
 }
 
-// FuzzPlainFraming checks that a head is changed only where net/http refuses it, or where one of the
-// two fields is repeated, and that it then has the same other fields.
-func FuzzPlainFraming(f *testing.F) {
-	for _, fields := range []string{
-		"Content-Length: 5, 5\r\nX: y\r\n", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "X: y\r\n Content-Length: 5,5\r\n", "Transfer-Encoding:\r\n identity\r\nA: b\n",
-		"Content-Length: 5, 6\r\n", "Content-Length : 5, 5\r\n", "abc\r\nContent-Length: 5,5\r\n", "Transfer-Encoding: gzip, chunked\r\n", "Content-Length: 1\r\rX: 2, 2\n",
-	} {
-		f.Add(fields)
-	}
-	f.Fuzz(func(t *testing.T, fields string) {
-		head := []byte("HTTP/1.1 200 OK\r\n" + fields + "\r\n\r\n")
-		limits := fetch.Limits{}.WithDefaults()
-		n, ended, err := new(framing).head(head, &limits)
-		if err != nil || !ended {
-			return
-		}
-		head = head[:n]
-		plain := plainFraming(head)
-		if bytes.Equal(head, plain) {
-			return
-		}
-		if n, ended, _ := new(framing).head(plain, &limits); n != len(plain) || !ended {
-			t.Fatalf("%q becomes %q, of which %d bytes are the head", head, plain, n)
-		}
-		got, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(plain)), nil)
-		if err != nil {
-			return
-		}
-		if !got.Close || len(got.TransferEncoding) > 1 || got.ContentLength > 0 && len(got.TransferEncoding) > 0 {
-			t.Errorf("%q becomes %q: %+v", head, plain, got)
-		}
-		// The same fields, by another parser.
-		want, err := textproto.NewReader(bufio.NewReader(bytes.NewReader(bytes.TrimPrefix(head, []byte("HTTP/1.1 200 OK\r\n"))))).ReadMIMEHeader()
-		if err != nil {
-			t.Fatalf("%q becomes %q, but %v", head, plain, err)
-		}
-		for _, name := range []string{"Content-Length", "Transfer-Encoding", "Connection", "Trailer"} { // net/http removes them
-			delete(want, name)
-			delete(got.Header, name)
-		}
-		if diff := cmp.Diff(http.Header(want), got.Header); diff != "" {
-			t.Errorf("%q becomes %q:\n%s", head, plain, diff)
-		}
-	})
-}
-
 // TestExtraOctets checks that data after the end of an answer is not taken for the next answer.
 func TestExtraOctets(t *testing.T) {
 	poison := document("poison")
@@ -213,80 +160,4 @@ func TestExtraOctets(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzFraming checks that framing finds the same end of an answer as net/http: not earlier, and
-// without a byte of what follows.
-func FuzzFraming(f *testing.F) {
-	for _, s := range []string{
-		document("abc") + "more",
-		"HTTP/1.1 200 OK\nContent-Length: 1\n\nab",
-		"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n0\r\n\r\nmore",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000000000000003\r\nabc\r\n0\r\nA: b\r\n\r\nmore",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", "HTTP/1.0 200 OK\r\n\r\nabc", "HTTP/1.1 204 No\r\n\r\nabc", "HTTP/1.1 304 No\r\nContent-Length: 5\r\n\r\nabc",
-		"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\na\nb\n0\nA: b\n\nmore",
-	} {
-		f.Add([]byte(s), uint8(1))
-		f.Add([]byte(s), uint8(200))
-	}
-	f.Fuzz(func(t *testing.T, octets []byte, step uint8) {
-		limits := fetch.Limits{}.WithDefaults()
-		var fr framing
-		n, ended, err := fr.head(octets, &limits)
-		if err != nil || !ended {
-			return
-		}
-		if again, _, _ := new(framing).head(octets[:n], &limits); again != n {
-			t.Fatalf("%d bytes, then %d", n, again)
-		}
-		src := bytes.NewReader(octets)
-		resp, err := http.ReadResponse(bufio.NewReader(src), &http.Request{Method: "GET"})
-		if err != nil {
-			return
-		}
-		resp.Body.Close()
-		// net/http, which reads the output of framing in pieces, sees the whole answer.
-		body := bodyOf(resp)
-		rest := octets[n:]
-		let := append([]byte{}, octets[:n]...)
-		for len(rest) > 0 {
-			piece := rest[:min(len(rest), int(step)+1)]
-			k := body.take(piece)
-			let = append(let, piece[:k]...)
-			rest = rest[k:]
-			if k < len(piece) {
-				break
-			}
-		}
-		want, wantErr := readWhole(octets)
-		got, gotErr := readWhole(let)
-		if gotErr != nil && bytes.Count(octets[n:], []byte("\n")) != bytes.Count(octets[n:], []byte("\r\n")) {
-			return // for an invalid line end (RFC 9112 §7.1), the two may find different ends of a trailer
-		}
-		if !bytes.Equal(got, want) || (gotErr == nil) != (wantErr == nil) {
-			t.Errorf("of %q let through %q: %q, %v; want %q, %v", octets, let, got, gotErr, want, wantErr)
-		}
-		// And nothing after it: a second answer is held back.
-		if wantErr != nil || resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
-			return
-		}
-		br := bufio.NewReader(bytes.NewReader(let))
-		resp, _ = http.ReadResponse(br, &http.Request{Method: "GET"})
-		io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
-		if left, _ := io.ReadAll(br); len(left) > 0 {
-			t.Errorf("of %q let through %q, with %q behind the end", octets, let, left)
-		}
-	})
-}
-
-func readWhole(octets []byte) ([]byte, error) {
-	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(octets)), &http.Request{Method: "GET"})
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return fmt.Appendf(nil, "%d %s", resp.StatusCode, body), err
 }

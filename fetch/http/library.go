@@ -23,7 +23,7 @@ import (
 // requests the rest of a body counts its attempts itself.
 func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 	if !repeat || c.f.retries() == 0 {
-		return c.f.client.Transport.RoundTrip(r) // go-retryablehttp would only pass it on
+		return c.f.transport.RoundTrip(r) // go-retryablehttp would only pass it on
 	}
 	last, attempts := error(nil), 0
 	client := retryablehttp.Client{
@@ -36,20 +36,24 @@ func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
 				return false, nil
 			}
 			if resp != nil {
-				last = c.statusError(&answer{resp: resp})
+				last = c.statusError(resp)
 				resp.Body.Close() // go-retryablehttp would read it to its end, which may take long
 			}
 			return true, nil
 		},
 		Backoff: func(_, _ time.Duration, n int, resp *http.Response) time.Duration {
 			wait := backoff(n, resp)
-			c.hooks.call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
+			c.hooks.Call(func(t *fetch.Trace) { t.Retry(fetch.Retry{Attempt: n + 1, Err: last, Wait: wait}) })
 			return wait
 		},
 		PrepareRetry: func(r *http.Request) error { return c.setBody(r) },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	return client.Do(&retryablehttp.Request{Request: r})
+	resp, err := client.Do(&retryablehttp.Request{Request: r})
+	if resp != nil {
+		show(resp)
+	}
+	return resp, err
 }
 
 // checkFields checks a method and header fields. It returns the fields by their canonical names, and

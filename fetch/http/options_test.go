@@ -172,7 +172,7 @@ func TestTransferCoding(t *testing.T) {
 func TestServerSpeaksFirst(t *testing.T) {
 	const greeting = "220 ready\r\n"
 	f := &Fetcher{Retries: -1, Env: &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) {
-		here, there := net.Pipe()
+		here, there := socketPair(t)
 		go func() {
 			defer there.Close()
 			_, _ = io.WriteString(there, greeting)

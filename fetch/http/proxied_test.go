@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -63,7 +64,7 @@ func TestMaskedURLs(t *testing.T) {
 		"GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n": "GET http://h:80/a:b@c HTTP/1.1\r\nReferer: http://h:8080/@x\r\nX: y\r\n",
 		"GET / HTTP/1.1\r\nReferer: \r\nCookie: c\r\nAuthorization: Basic x\r\n":  "GET / HTTP/1.1\r\nReferer: \r\nCookie: ****\r\nAuthorization: ****\r\n",
 	} {
-		if got := string(masked([]byte(head))); got != want {
+		if got := string(exchange.Masked([]byte(head))); got != want {
 			t.Errorf("%q is shown as %q", head, got)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -40,10 +39,10 @@ func (c *call) follow(a *answer) (*hop, error) {
 	case len(c.redirects) >= limit:
 		err = fetch.Fail(c.method, c.locator, fetch.ErrTooManyHops, fmt.Errorf("more than %d redirects", limit))
 	case !ok:
-		return nil, c.statusError(a)
+		return nil, c.moved(a)
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
 		err = fetch.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
-	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.canResend():
+	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.CanResend():
 		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("cannot follow the redirect: %w", ErrRewind))
 	}
 	if err != nil {
@@ -59,13 +58,13 @@ func (c *call) follow(a *answer) (*hop, error) {
 			c.login = nil
 		}
 	}
-	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.head, SentOn: c.upload != nil})
+	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.Head, SentOn: c.upload != nil})
 	return &hop{locator: next, from: c.redirectProvenance(a)}, nil
 }
 
 // redirectProvenance returns the provenance of the target of a redirect.
 func (c *call) redirectProvenance(a *answer) fetch.Provenance {
-	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.peer.Addr()}
+	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.Peer.Addr()}
 	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
 		from.Peer = known[0] // known even through a proxy
 	}
@@ -92,12 +91,6 @@ func (c *call) redirectOp(code int) string {
 		return ""
 	}
 	return op
-}
-
-// origin returns the origin of l: credentials are sent to one origin only.
-func origin(l *locator.HTTP) string {
-	s, _ := locator.ServerOf(l)
-	return l.Scheme() + "://" + strings.ToLower(s.Host) + ":" + strconv.Itoa(int(s.Port))
 }
 
 // lenient parses the URLs that servers put in Location fields.
@@ -148,4 +141,16 @@ func locations(resp *http.Response) (places []string) {
 		}
 	}
 	return places
+}
+
+// moved returns the error of a redirect that is not followed.
+func (c *call) moved(a *answer) error {
+	e := c.statusError(a.resp)
+	to, err := c.destination(a)
+	if err != nil {
+		e.Kind, e.Err = fetch.ErrProtocol, err
+	} else {
+		e.Kind, e.Err = fetch.ErrMoved, &fetch.Referral{To: to, From: c.redirectProvenance(a), Op: c.redirectOp(a.resp.StatusCode)}
+	}
+	return e
 }

@@ -6,45 +6,17 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
 const (
-	defaultRetries = 2
-	firstWait      = 250 * time.Millisecond // doubled each time
-	longestWait    = 30 * time.Second
+	firstWait   = 250 * time.Millisecond // doubled each time
+	longestWait = 30 * time.Second
 )
-
-// newClient returns the client for go-retryablehttp. It does not follow redirects: each is a
-// separate request with its own header (see call.follow).
-func newClient(t *http.Transport) *http.Client {
-	return &http.Client{
-		Transport:     noRedirects{t},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// noRedirects is a transport that hides redirects from http.Client.
-type noRedirects struct{ t *http.Transport }
-
-func (d noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := d.t.RoundTrip(r)
-	if err == nil {
-		exchangeOf(r.Context()).gotHead(resp)
-	}
-	return resp, err
-}
-
-// retries returns the maximum number of repetitions.
-func (f *Fetcher) retries() int {
-	if f.Retries == 0 {
-		return defaultRetries
-	}
-	return max(0, f.Retries)
-}
 
 // mayRepeat implements the policy of [Fetcher.Retries].
 func (c *call) mayRepeat(resp *http.Response, err error) bool {
-	if c.ctx.Err() != nil || !idempotent(c.verb()) || !c.upload.canResend() {
+	if c.ctx.Err() != nil || !exchange.Idempotent(c.verb()) || !c.upload.CanResend() {
 		return false
 	}
 	asked := c.f.Retries > 0
@@ -61,15 +33,6 @@ func (c *call) mayRepeat(resp *http.Response, err error) bool {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway,
 		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return asked
-	}
-	return false
-}
-
-// idempotent reports whether a method may be sent twice (RFC 9110 §9.2.2).
-func idempotent(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodTrace:
-		return true
 	}
 	return false
 }

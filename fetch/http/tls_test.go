@@ -57,7 +57,7 @@ func TestTLS(t *testing.T) {
 	if handshakes != 2 {
 		t.Errorf("the hooks of the handshake were called %d times", handshakes)
 	}
-	if err != nil || body != "HTTP/1.1" || told != "example.com" || res.Peer.Port() != port {
+	if err != nil || body != "HTTP/2.0" || told != "example.com" || res.Peer.Port() != port {
 		t.Errorf("trusted: %q by name %q, %v", body, told, err)
 	}
 	var bad *tls.CertificateVerificationError
@@ -70,10 +70,10 @@ func TestTLS(t *testing.T) {
 		t.Errorf("another name: %v", err)
 	}
 	// A ServerName in the settings is used, as in every scheme.
-	if body, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots, ServerName: "example.com"}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" || told != "example.com" {
+	if body, _, err := do(t.Context(), fetcher(&tls.Config{RootCAs: roots, ServerName: "example.com"}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/2.0" || told != "example.com" {
 		t.Errorf("by a name of the settings: %q, told %q, %v", body, told, err)
 	}
-	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/1.1" {
+	if body, _, err := do(t.Context(), fetcher(&tls.Config{InsecureSkipVerify: true}), &fetch.Request{Locator: &other}); err != nil || body != "HTTP/2.0" {
 		t.Errorf("unchecked: %q, %v", body, err)
 	}
 	// For an address, no server name is sent; the certificate contains the address.

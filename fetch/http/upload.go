@@ -1,7 +1,6 @@
 package http
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -17,12 +17,10 @@ const largeBody = 1 << 20
 
 var errAbandoned = errors.New("the request was canceled")
 
-// upload is the body of a request, which may have to be sent several times. The transport reads it
-// on a separate goroutine, perhaps even after the response has arrived. upload lets only the latest
-// attempt read.
+// upload is the body of a request, which may have to be sent several times, and may be read even after
+// the response has arrived. upload lets only the latest attempt read.
 type upload struct {
-	ctx   context.Context
-	hooks *hooks
+	hooks *exchange.Hooks
 	r     io.Reader
 	seek  io.Seeker // if nil, r cannot be rewound
 	start int64
@@ -39,11 +37,11 @@ type upload struct {
 }
 
 // newUpload returns nil for a nil r.
-func newUpload(ctx context.Context, h *hooks, r io.Reader) *upload {
+func newUpload(h *exchange.Hooks, r io.Reader) *upload {
 	if r == nil {
 		return nil
 	}
-	u := &upload{ctx: ctx, hooks: h, r: r, size: -1}
+	u := &upload{hooks: h, r: r, size: -1}
 	if s, ok := r.(io.Seeker); ok {
 		if start, err := s.Seek(0, io.SeekCurrent); err == nil {
 			end, err := s.Seek(0, io.SeekEnd)
@@ -80,8 +78,8 @@ func (u *upload) setBodyOf(r *http.Request, l locator.Locator) error {
 	return nil
 }
 
-// canResend reports whether all of u can be sent once more.
-func (u *upload) canResend() bool {
+// CanResend reports whether all of u can be sent once more.
+func (u *upload) CanResend() bool {
 	if u == nil {
 		return true
 	}
@@ -92,7 +90,7 @@ func (u *upload) canResend() bool {
 
 // attempt ends the current attempt and starts another at the beginning of u.
 func (u *upload) attempt() (io.ReadCloser, error) {
-	if !u.canResend() {
+	if !u.CanResend() {
 		return nil, ErrRewind
 	}
 	u.stop()
@@ -106,7 +104,7 @@ func (u *upload) attempt() (io.ReadCloser, error) {
 		u.started = false
 	}
 	u.whole = false
-	u.current = &attempt{u: u, canceled: make(chan struct{})}
+	u.current = &attempt{u: u}
 	return u.current, nil
 }
 
@@ -130,23 +128,12 @@ func (u *upload) stop() {
 		return
 	}
 	u.mu.Lock()
-	u.current.cancel()
 	u.current = nil
 	u.mu.Unlock()
 	if u.size >= 0 {
 		u.reading.Lock() // a read in progress ends soon
 		defer u.reading.Unlock()
 	}
-}
-
-// latest returns the attempt that may read; nil if there is no such attempt.
-func (u *upload) latest() *attempt {
-	if u == nil {
-		return nil
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.current
 }
 
 // failure returns the error of reading u.
@@ -161,48 +148,15 @@ func (u *upload) failure() error {
 
 // An attempt is one sending of an upload.
 type attempt struct {
-	u        *upload
-	at       int64 // bytes read
-	once     sync.Once
-	canceled chan struct{} // closed when the attempt is over
-}
-
-// cancel ends an attempt. Read returns, even if the underlying reader hangs.
-func (a *attempt) cancel() {
-	if a != nil {
-		a.once.Do(func() { close(a.canceled) })
-	}
+	u  *upload
+	at int64 // bytes read
 }
 
 func (a *attempt) Close() error { return nil }
 
-func (a *attempt) Read(p []byte) (int, error) {
-	if a.u.size >= 0 {
-		return a.read(p)
-	}
-	type result struct {
-		octets []byte
-		err    error
-	}
-	done := make(chan result, 1)
-	go func() {
-		octets := make([]byte, len(p)) // the transport may have returned and reused p
-		n, err := a.read(octets)
-		done <- result{octets[:n], err}
-	}()
-	select {
-	case r := <-done:
-		return copy(p, r.octets), r.err
-	case <-a.canceled:
-		return 0, errAbandoned
-	case <-a.u.ctx.Done():
-		return 0, context.Cause(a.u.ctx)
-	}
-}
-
-// read reads from the source, unless another attempt has begun. The Trace is told of each byte of
+// Read reads from the source, unless another attempt has begun. The Trace is told of each byte of
 // the source once.
-func (a *attempt) read(p []byte) (int, error) {
+func (a *attempt) Read(p []byte) (int, error) {
 	u := a.u
 	u.reading.Lock()
 	defer u.reading.Unlock()
@@ -224,7 +178,7 @@ func (a *attempt) read(p []byte) (int, error) {
 	}
 	u.mu.Unlock()
 	if more > 0 {
-		u.hooks.call(func(t *fetch.Trace) { t.Body(more) })
+		u.hooks.Call(func(t *fetch.Trace) { t.Body(more) })
 	}
 	return n, err
 }

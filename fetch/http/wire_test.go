@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -246,7 +247,7 @@ func TestExplainBody(t *testing.T) {
 		if _, _, err := do(t.Context(), f, req); err != nil {
 			t.Fatal(err)
 		}
-		want := string(masked([]byte(w.heads("")[0])))
+		want := string(exchange.Masked([]byte(w.heads("")[0])))
 		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
 			t.Errorf("explained as %v, sent %q", plan.Steps, want)
 		}

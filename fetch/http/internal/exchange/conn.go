@@ -1,0 +1,193 @@
+package exchange
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+const (
+	readSize = 16 << 10 // a small document arrives together with its head
+	idleTime = 90 * time.Second
+)
+
+// conn is a connection that speaks HTTP/1.1 (RFC 9112). It serves one exchange at a time.
+type conn struct {
+	*wire.Conn          // above TLS
+	below      net.Conn // below TLS
+	in         *bufio.Reader
+	about      fetch.Connection
+	peer       netip.AddrPort // the server's; invalid through a proxy
+	tls        *tls.ConnectionState
+
+	ex      *Exchange // the current one, or the last one
+	release func()    // gives the connection back
+	sending *sending  // its request; nil before the first one
+	heard   bool      // bytes of a response to it have arrived
+	failed  error     // why there is no response to it
+	keeps   bool      // the response is complete, and another may follow
+}
+
+// Permit implements session.Session.
+func (c *conn) Permit(ctx context.Context, ex *Exchange) error {
+	return talk.PermitReuse(ctx, ex.Env, ex.target(), c.peer)
+}
+
+// Resume implements session.Session.
+func (c *conn) Resume(_ context.Context, ex *Exchange) {
+	ex.Hooks.Call(func(t *fetch.Trace) { t.Reused(c.about) })
+}
+
+// Rest implements session.Session.
+func (c *conn) Rest() { c.SetContext(context.Background()) }
+
+// Waiting implements session.Session.
+func (c *conn) Waiting() bool { return wire.Readable(c.below) }
+
+// Reusable implements session.Session. Bytes behind a response are never taken for the next one.
+func (c *conn) Reusable() bool { return c.keeps && c.in.Buffered() == 0 && c.sending.complete() }
+
+// Stale implements session.Session. The request is sent again if that does no harm.
+func (c *conn) Stale() bool { return !c.heard && c.ex.stale(c.sending.r, c.failed) }
+
+// stale reports whether err can be that of a connection that the server has closed before the exchange
+// began, and the request may be sent again.
+func (ex *Exchange) stale(r *http.Request, err error) bool {
+	return fetch.KindOf(err) == fetch.ErrConnectionFailed && Idempotent(r.Method) && ex.Body.CanResend()
+}
+
+// End implements session.Session.
+func (c *conn) End() { c.Drop() }
+
+// Drop implements session.Session.
+func (c *conn) Drop() {
+	if c.sending != nil {
+		c.sending.stop(net.ErrClosed)
+	}
+	_ = c.Close() // no exchange waits for the result
+}
+
+// exchange sends a request, and reads the head of the response. The caller then calls receive.
+func (c *conn) exchange(ex *Exchange, r *http.Request) (resp *http.Response, err error) {
+	c.ex, c.heard, c.keeps = ex, false, false
+	c.SetTimeout(ex.Env.Limits.Idle)
+	defer func() { c.failed = err }()
+	if c.sending, err = ex.send(c.Conn, r); err != nil {
+		return nil, err
+	}
+	h, err := c.readHead()
+	if err != nil {
+		return nil, err
+	}
+	c.sending.answer()
+	ex.Head, ex.Peer, ex.TLS = h.octets, c.peer, c.tls
+	return h.parse(r)
+}
+
+// readHead reads heads up to that of the final response.
+func (c *conn) readHead() (*head, error) {
+	h := &head{limits: &c.ex.Env.Limits}
+	for {
+		err := h.read(c.in)
+		c.heard = c.heard || len(h.octets) > 0
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && c.sending.ctx.Err() == nil:
+			// Limits.Idle does not apply: see sending.reply.
+		case err != nil:
+			return nil, c.explain(h, err)
+		case !h.isInterim():
+			c.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })
+			return h, nil
+		default:
+			c.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })
+			c.sending.proceed()
+			h.octets = nil
+		}
+	}
+}
+
+// explain returns the error of a head that could not be read.
+func (c *conn) explain(h *head, err error) error {
+	switch {
+	case len(h.octets) > 0 && !startsAsHTTP(h.octets):
+		return &fetch.Error{Kind: fetch.ErrProtocol, Err: notHTTP(c.ex.Hooks, h.octets)}
+	case err == io.EOF && c.heard:
+		return &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: io.ErrUnexpectedEOF}
+	case err == io.EOF: // the system reports a reset connection only once, and that may have been to Write
+		if failed := c.sending.failure(); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
+// receive makes what follows the head the body of the response.
+func (c *conn) receive(resp *http.Response) {
+	hooks := c.ex.Hooks
+	from, ends := bodyOf(c.in, resp, func(trailer []byte) { hooks.Call(func(t *fetch.Trace) { t.Received(trailer) }) })
+	b := &received{conn: c, from: from, ends: ends && !resp.Close}
+	resp.Body = b
+	if from == http.NoBody {
+		b.end(io.EOF)
+	}
+}
+
+// received is the body of a response. At its end it releases the connection. Close may be called
+// during a Read.
+type received struct {
+	conn *conn
+	from io.Reader // the body without framing
+	ends bool      // another response may follow
+
+	mu  sync.Mutex
+	err error // what every further Read returns
+}
+
+// Read implements io.Reader.
+func (b *received) Read(p []byte) (int, error) {
+	if err := b.ended(); err != nil {
+		return 0, err
+	}
+	n, err := b.from.Read(p)
+	if err != nil {
+		b.end(err)
+	}
+	return n, err
+}
+
+// ended returns the error of the end; nil before it.
+func (b *received) ended() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// end releases the connection.
+func (b *received) end(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+		b.conn.keeps = b.ends && err == io.EOF
+		b.conn.release()
+	}
+}
+
+// Close implements io.Closer. It drops a connection that still has data to come, because reading the
+// rest may take forever.
+func (b *received) Close() error {
+	b.end(http.ErrBodyReadAfterClose)
+	return nil
+}

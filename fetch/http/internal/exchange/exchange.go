@@ -1,0 +1,78 @@
+package exchange
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/proxy"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// Exchange is a request and its response. It travels in the context of the http.Request, also when
+// that is repeated.
+type Exchange struct {
+	Env     *fetch.Env // with defaults
+	Hooks   *Hooks
+	Locator *locator.HTTP
+	From    fetch.Provenance
+	Proxy   *proxy.Proxy // if nil, there is no proxy
+	HTTP10  bool         // the request is one of HTTP/1.0
+	Body    Body
+	// ContinueTime is how long to wait for "100 Continue".
+	ContinueTime time.Duration
+	// Rewind sets the body of a request that is sent again.
+	Rewind func(*http.Request) error
+
+	// Of the final response:
+	Head []byte
+	Peer netip.AddrPort // the server's address; invalid through a proxy
+	TLS  *tls.ConnectionState
+}
+
+// Body is what is known of the body of a request.
+type Body interface {
+	// CanResend reports whether all of it can be sent once more.
+	CanResend() bool
+}
+
+type exchangeKey struct{}
+
+// With returns a context for the http.Request of ex.
+func With(ctx context.Context, ex *Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, ex)
+}
+
+// Of returns the Exchange of a request.
+func Of(r *http.Request) *Exchange { return r.Context().Value(exchangeKey{}).(*Exchange) }
+
+// Forwarded reports whether an HTTP proxy makes the request on our behalf.
+func (ex *Exchange) Forwarded() bool {
+	return ex.Proxy != nil && ex.Proxy.Scheme == "http" && !ex.Locator.Secure
+}
+
+// via returns the name of the proxy; empty if there is no proxy.
+func (ex *Exchange) via() string {
+	if ex.Proxy == nil {
+		return ""
+	}
+	return ex.Proxy.String()
+}
+
+// target returns the Target of the exchange, without an address.
+func (ex *Exchange) target() fetch.Target {
+	server, _ := locator.ServerOf(ex.Locator)
+	return fetch.Target{Locator: ex.Locator, From: ex.From, Network: "tcp", Host: server.Host, Port: server.Port}
+}
+
+// Idempotent reports whether a method may be sent twice (RFC 9110 §9.2.2).
+func Idempotent(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return false
+}

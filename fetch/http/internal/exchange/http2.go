@@ -1,0 +1,304 @@
+package exchange
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/textproto"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/frames"
+	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// shared is a connection that speaks HTTP/2 (RFC 9113), which net/http does. Any number of exchanges
+// may use it at once.
+type shared struct {
+	*http.ClientConn
+	watch *frames.Conn
+	about fetch.Connection
+	peer  netip.AddrPort // the server's; invalid through a proxy
+	tls   *tls.ConnectionState
+
+	suspect atomic.Bool // the server was silent for too long
+
+	mu      sync.Mutex
+	users   int       // exchanges
+	since   time.Time // when the last one ended
+	leaving bool      // it is closed when there are none
+}
+
+// How much a server may send ahead of its readers, in bytes: enough for 1 Gbit/s and 250 ms, in total.
+const (
+	mostAhead         = 32 << 20
+	mostAheadOfReader = 4 << 20
+)
+
+// share makes a new connection one that speaks HTTP/2.
+func (c *conn) share(ex *Exchange) (*shared, error) {
+	limits := &ex.Env.Limits
+	s := &shared{since: time.Now(), about: c.about, peer: c.peer, tls: c.tls, watch: frames.Watch(c.Conn.Conn, frames.Limits{Line: limits.Line, Header: limits.Header}, nil)}
+	t := &http.Transport{
+		DialContext:            func(context.Context, string, string) (net.Conn, error) { return s.watch, nil },
+		Protocols:              new(http.Protocols),
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: 8 * int64(limits.Header), // watch has the limit; net/http counts 32 more for each field
+		ExpectContinueTimeout:  ex.ContinueTime,
+		IdleConnTimeout:        idleTime,
+		HTTP2: &http.HTTP2Config{
+			MaxReceiveBufferPerConnection: mostAhead, MaxReceiveBufferPerStream: mostAheadOfReader, WriteByteTimeout: limits.Idle,
+		},
+	}
+	// The connection is below TLS already. With UnencryptedHTTP2 net/http takes any net.Conn; the URL of
+	// each request says https.
+	t.Protocols.SetUnencryptedHTTP2(true)
+	var err error
+	if s.ClientConn, err = t.NewClientConn(context.Background(), "http", "h:1"); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// usable reports whether another exchange may begin. After a silence the server may be gone.
+func (s *shared) usable() bool { return s.Err() == nil && !s.watch.Closing() && !s.suspect.Load() }
+
+// use adds n to the number of exchanges.
+func (s *shared) use(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.users += n
+	s.since = time.Now()
+	if s.users == 0 && s.leaving {
+		_ = s.Close() // no exchange waits for the result
+	}
+}
+
+// idle returns since when no exchange uses the connection, and whether that is so.
+func (s *shared) idle() (since time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.since, s.users == 0 && s.Err() == nil
+}
+
+// leave closes the connection when no exchange uses it.
+func (s *shared) leave() {
+	s.mu.Lock()
+	s.leaving = true
+	s.mu.Unlock()
+	s.use(0)
+}
+
+// permit asks the policy the questions of a new connection.
+func (s *shared) permit(ctx context.Context, ex *Exchange) error {
+	return talk.PermitReuse(ctx, ex.Env, ex.target(), s.peer)
+}
+
+// stream is an exchange over a shared connection.
+type stream struct {
+	frames.Stream
+	on   *shared
+	ex   *Exchange
+	r    *http.Request
+	ctx  context.Context         // ends with the exchange
+	stop context.CancelCauseFunc // ends the exchange
+
+	mu    sync.Mutex
+	timer *time.Timer
+	limit int // counts the calls of await
+	ended bool
+}
+
+// end ends the exchange.
+func (st *stream) end(why error) {
+	st.await(0, "", false)
+	st.stop(why)
+	st.mu.Lock()
+	ended := st.ended
+	st.ended = true
+	st.mu.Unlock()
+	if !ended {
+		st.on.watch.Forget(&st.Stream)
+		st.on.use(-1)
+	}
+}
+
+// exchange sends a request, and returns the response, whose body ends the exchange. After an error the
+// caller must end it.
+func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *stream, error) {
+	st := &stream{Stream: frames.Stream{NoBody: r.Method == http.MethodHead}, on: s, ex: ex, r: r}
+	st.ctx, st.stop = context.WithCancelCause(r.Context())
+	s.use(1)
+	head, err := ex.RequestHead(r)
+	if err != nil {
+		return nil, st, err
+	}
+	limits := ex.Env.Limits
+	ctx := httptrace.WithClientTrace(st.ctx, &httptrace.ClientTrace{
+		WroteHeaderField: func(name string, _ []string) {
+			if name == ":authority" { // the first one; net/http holds the lock under which it sends the head
+				s.watch.Sending(&st.Stream)
+			}
+		},
+		WroteHeaders:   func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(Masked(asHTTP2(head))) }) },
+		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(limits.Reply, "no response", false) },
+		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(); return nil },
+	})
+	sent := r.WithContext(ctx)
+	sent.Close = false
+	if r.Body != nil && r.Body != http.NoBody {
+		sent.Body = paced{r.Body, st}
+	}
+	resp, err := s.RoundTrip(sent)
+	st.await(0, "", false)
+	if err != nil {
+		return nil, st, st.reason(err)
+	}
+	resp.Request = r
+	if ex.Head = st.report(); ex.Head == nil {
+		return nil, st, errNoHead
+	}
+	ex.Peer, ex.TLS = s.peer, s.tls
+	resp.Body = &streamed{st: st, from: resp.Body, left: resp.ContentLength}
+	return resp, st, nil
+}
+
+// errNoHead means that the version of net/http sends or reads heads in another way than package frames
+// knows.
+var errNoHead = errors.New("the head of the response was not seen")
+
+// asHTTP2 returns the head of a request of HTTP/1.1 as people read that of HTTP/2.
+func asHTTP2(head []byte) []byte {
+	line, rest, _ := strings.Cut(string(head), "\r\n")
+	text := strings.TrimSuffix(line, "HTTP/1.1") + "HTTP/2\r\n"
+	for field := range strings.Lines(rest) {
+		name, _, _ := strings.Cut(field, ":")
+		if !strings.EqualFold(name, "Connection") && !strings.EqualFold(name, "Transfer-Encoding") {
+			text += field
+		}
+	}
+	return []byte(text)
+}
+
+// report reports what has come of heads, and returns that of the response if it is among them.
+func (st *stream) report() (final []byte) {
+	for _, octets := range st.on.watch.Heads(&st.Stream) {
+		h := head{octets: []byte(octets)}
+		st.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })
+		if !h.isInterim() {
+			final = h.octets
+		}
+	}
+	return final
+}
+
+// await ends the exchange unless await is called again within d. No limit is 0. If patient is set,
+// bytes of the response count: a frame may take its time.
+func (st *stream) await(d time.Duration, what string, patient bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.limit++
+	if st.timer != nil {
+		st.timer.Stop()
+	}
+	if d > 0 {
+		st.expect(st.limit, d, d, what, patient)
+	}
+}
+
+// expect is called by await, and again when bytes have come meanwhile. The caller holds mu.
+func (st *stream) expect(limit int, d, rest time.Duration, what string, patient bool) {
+	st.timer = time.AfterFunc(rest, func() {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if st.limit != limit {
+			return
+		}
+		if rest := d - time.Since(st.on.watch.Heard(&st.Stream)); patient && rest > 0 {
+			st.expect(limit, d, rest, what, patient)
+			return
+		}
+		st.on.suspect.Store(true)
+		st.stop(&wire.TimeoutError{Limit: d, Awaited: what, Err: context.DeadlineExceeded})
+	})
+}
+
+// reason returns why an exchange has failed with err.
+func (st *stream) reason(err error) error {
+	var late *wire.TimeoutError
+	code, ended := st.on.watch.Ended(&st.Stream)
+	switch limit := st.on.watch.Err(); {
+	case errors.As(context.Cause(st.ctx), &late):
+		return late
+	case st.r.Context().Err() != nil:
+		return err
+	case errors.Is(limit, frames.ErrHead):
+		return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("%w: %w", ErrHeader, limit)}
+	case limit != nil:
+		return &fetch.Error{Kind: fetch.ErrProtocol, Err: limit}
+	case ended:
+		return &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: fmt.Errorf("the server ended the transfer with the error %s", code)}
+	}
+	return err
+}
+
+// paced is the body of a request. It fails if the server takes nothing for Limits.Idle.
+type paced struct {
+	io.ReadCloser
+	st *stream
+}
+
+func (p paced) Read(octets []byte) (int, error) {
+	p.st.await(0, "", false)
+	n, err := p.ReadCloser.Read(octets)
+	p.st.await(p.st.ex.Env.Limits.Idle, "the server accepts no data", false)
+	return n, err
+}
+
+// streamed is the body of a response.
+type streamed struct {
+	st   *stream
+	from io.ReadCloser
+	left int64 // bytes up to the Content-Length; negative if it is not known
+}
+
+// Read implements io.Reader. A body whose length is known ends when the server has ended it, too: more
+// bytes are an error (RFC 9113 §8.1.1).
+func (b *streamed) Read(p []byte) (int, error) {
+	n, err := b.read(p)
+	if b.left -= int64(n); b.left == 0 && n > 0 {
+		for more := 0; more == 0 && err == nil; {
+			more, err = b.read(make([]byte, 1))
+		}
+	}
+	switch {
+	case err == io.EOF:
+		b.st.report() // the trailer
+		b.Close()
+	case err != nil:
+		err = b.st.reason(err)
+	}
+	return n, err
+}
+
+func (b *streamed) read(p []byte) (int, error) {
+	b.st.await(b.st.ex.Env.Limits.Idle, "no data", true)
+	defer b.st.await(0, "", false)
+	return b.from.Read(p)
+}
+
+// Close implements io.Closer. It cancels what has not come.
+func (b *streamed) Close() error {
+	b.st.end(net.ErrClosed)
+	return b.from.Close()
+}

@@ -1,0 +1,201 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"sync/atomic"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/wire"
+)
+
+// RequestHead returns the head of a request as net/http writes it. The body is not read.
+func (ex *Exchange) RequestHead(r *http.Request) ([]byte, error) {
+	bare := *r
+	if r.Body != nil && r.Body != http.NoBody {
+		bare.Body = unreadBody{}
+		if r.ContentLength < 0 {
+			bare.TransferEncoding = []string{"chunked"} // or net/http would look whether the body is empty
+		}
+	}
+	write := bare.Write
+	if ex.Forwarded() {
+		write = bare.WriteProxy
+	}
+	var head bytes.Buffer
+	if err := write(&head); !bytes.HasSuffix(head.Bytes(), []byte("\r\n\r\n")) { // else the error is that of the body
+		return nil, err
+	}
+	if ex.HTTP10 { // net/http writes requests of HTTP/1.1 only
+		return bytes.Replace(head.Bytes(), []byte(" HTTP/1.1\r\n"), []byte(" HTTP/1.0\r\n"), 1), nil
+	}
+	return head.Bytes(), nil
+}
+
+// unreadBody is a body that is not read.
+type unreadBody struct{}
+
+func (unreadBody) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+func (unreadBody) Close() error             { return nil }
+
+// sending is the request of an exchange on its way. A body has a goroutine of its own, because a
+// server may respond before it has read all of it, and close the connection. Such a response counts.
+// So an error of sending does not end the exchange: the reader finds out whether there is a response.
+type sending struct {
+	c    *wire.Conn
+	ex   *Exchange
+	r    *http.Request
+	ctx  context.Context         // ends with the exchange
+	stop context.CancelCauseFunc // ends the exchange
+
+	asked    chan struct{} // closed when the server has asked for the body, by 100
+	final    chan struct{} // closed when the head of the response has arrived
+	answered atomic.Bool   // final is closed
+	reply    *time.Timer   // of Limits.Reply; runs once the request is sent
+
+	done chan struct{} // closed when nothing more is sent
+	err  error         // why the request is not sent completely; valid after done
+}
+
+// send sends the head of a request over c, and begins to send its body. Also after an error the caller
+// must stop it.
+func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
+	s := &sending{c: c, ex: ex, r: r, asked: make(chan struct{}), final: make(chan struct{}), done: make(chan struct{})}
+	s.ctx, s.stop = context.WithCancelCause(r.Context())
+	c.SetContext(s.ctx)
+	head, err := ex.RequestHead(r)
+	if err == nil {
+		_, err = c.Write(head)
+	}
+	if err != nil {
+		s.stop(err)
+		return s, err
+	}
+	ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(Masked(head)) })
+	limit := cmp.Or(max(0, ex.Env.Limits.Reply), forever)
+	s.reply = time.AfterFunc(limit, func() {
+		if !s.answered.Load() {
+			s.stop(&wire.TimeoutError{Limit: limit, Awaited: "no response", Err: context.DeadlineExceeded})
+		}
+	})
+	if r.Body == nil || r.Body == http.NoBody {
+		close(s.done)
+		return s, nil
+	}
+	s.reply.Stop()
+	go func() {
+		defer close(s.done)
+		s.err = s.sendBody()
+		if s.err != nil && s.err != errUnasked && fetch.KindOf(s.err) != fetch.ErrConnectionFailed {
+			s.stop(s.err) // the server waits for the rest of the body
+		}
+		s.reply.Reset(limit)
+	}()
+	return s, nil
+}
+
+// forever is longer than any program runs.
+const forever = 1 << 62
+
+// sendBody sends the body, when the server wants it.
+func (s *sending) sendBody() error {
+	if s.r.Header.Get("Expect") != "" {
+		if err := s.wait(); err != nil {
+			return err
+		}
+	}
+	if size := s.r.ContentLength; size >= 0 {
+		n, err := io.Copy(s.c, io.LimitReader(s.r.Body, size))
+		if more, _ := s.r.Body.Read(make([]byte, 1)); err == nil && (n < size || more > 0) {
+			err = errOtherSize
+		}
+		return err
+	}
+	out := bufio.NewWriterSize(s.c, 36<<10)
+	chunks := httputil.NewChunkedWriter(out)
+	_, err := io.Copy(atOnce{chunks, out}, s.r.Body)
+	if err == nil {
+		err = chunks.Close()
+	}
+	if err == nil {
+		_, err = out.WriteString("\r\n")
+	}
+	return cmp.Or(err, out.Flush())
+}
+
+var errOtherSize = errors.New("the size of the document has changed")
+
+// atOnce writes each chunk at once: the next part of the body may be late.
+type atOnce struct {
+	chunks io.Writer
+	out    *bufio.Writer
+}
+
+func (w atOnce) Write(p []byte) (int, error) {
+	n, err := w.chunks.Write(p)
+	return n, cmp.Or(err, w.out.Flush())
+}
+
+var errUnasked = errors.New("the server has answered and not asked for the body")
+
+// wait waits until the server has asked for the body, or for the time after which it is sent anyway.
+func (s *sending) wait() error {
+	timer := time.NewTimer(s.ex.ContinueTime)
+	defer timer.Stop()
+	select {
+	case <-s.asked:
+	case <-timer.C:
+	case <-s.final:
+		return errUnasked
+	case <-s.ctx.Done():
+		return context.Cause(s.ctx)
+	}
+	return nil
+}
+
+// proceed is called when the server has asked for the body.
+func (s *sending) proceed() {
+	select {
+	case <-s.asked:
+	default:
+		close(s.asked)
+	}
+}
+
+// answer is called when the head of the response has arrived.
+func (s *sending) answer() {
+	s.answered.Store(true)
+	s.reply.Stop()
+	close(s.final)
+}
+
+// failure returns why the request is not sent completely, as far as it is known.
+func (s *sending) failure() error {
+	select {
+	case <-s.done:
+		return s.err
+	default:
+		return nil
+	}
+}
+
+// lastWrite is how long the end of a request may take once the response to it is complete. The server
+// has it by then, but the Write of its last bytes may not have returned.
+const lastWrite = 50 * time.Millisecond
+
+// complete reports whether the whole request has been sent.
+func (s *sending) complete() bool {
+	select {
+	case <-s.done:
+	case <-time.After(lastWrite):
+		return false
+	}
+	return s.err == nil
+}

@@ -1,0 +1,203 @@
+package exchange
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/session"
+)
+
+// streams has one connection for each place whose server speaks HTTP/2.
+type streams struct {
+	versions []string // that TLS offers
+	prior    bool     // HTTP/2 is spoken without asking
+	maxIdle  int      // connections that no exchange uses
+
+	mu sync.Mutex
+	at map[place]*line
+}
+
+// mostTries is how many connections a request is sent on that servers do not process.
+const mostTries = 5
+
+// roundTrip sends r by HTTP/2. If the server does not speak it, there is neither response nor error, but
+// perhaps a connection. A request that the server has certainly not processed is sent again over
+// another connection (RFC 9113 §8.7).
+func (s *streams) roundTrip(ex *Exchange, r *http.Request) (*http.Response, *conn, error) {
+	for tries := 1; ; tries++ {
+		c, used, own, err := s.join(ex, r)
+		if c == nil || err != nil {
+			return nil, own, err
+		}
+		if used {
+			ex.Hooks.Call(func(t *fetch.Trace) { t.Reused(c.about) })
+		}
+		resp, st, err := c.exchange(ex, r)
+		if err == nil && !(used && resp.StatusCode == http.StatusMisdirectedRequest) {
+			return resp, nil, nil
+		}
+		if err == nil {
+			resp.Body.Close()
+		}
+		again := tries < mostTries && r.Context().Err() == nil && ex.Body.CanResend() &&
+			(err == nil || c.watch.Unprocessed(&st.Stream) || used && ex.stale(r, err))
+		st.end(err)
+		if !again {
+			return nil, nil, err
+		}
+		if err == nil || !c.usable() {
+			s.leave(ex.place(), c)
+		}
+		if err := ex.Rewind(r); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// join returns the connection that exchanges to a place share. It returns neither connection nor error
+// if the server does not speak HTTP/2, or a new connection by HTTP/1.1.
+func (s *streams) join(ex *Exchange, r *http.Request) (shared *shared, used bool, c *conn, err error) {
+	where := ex.place()
+	for {
+		s.mu.Lock()
+		l := s.line(where)
+		o := l.opening
+		switch {
+		case l.http1:
+			s.mu.Unlock()
+			return nil, false, nil, nil
+		case l.shared != nil && l.shared.usable():
+			shared := l.shared
+			s.mu.Unlock()
+			return shared, true, nil, shared.permit(r.Context(), ex)
+		case o == nil:
+			if l.shared != nil {
+				l.shared.leave()
+				l.shared = nil
+			}
+			o = &opening{done: make(chan struct{})}
+			l.opening = o
+			s.mu.Unlock()
+			shared, c, err := s.open(ex, r)
+			s.mu.Lock()
+			l.shared, l.http1, l.opening = shared, c != nil, nil
+			s.trim()
+			s.mu.Unlock()
+			o.err = err
+			close(o.done)
+			return shared, false, c, err
+		}
+		s.mu.Unlock()
+		select {
+		case <-r.Context().Done():
+			return nil, false, nil, context.Cause(r.Context())
+		case <-o.done:
+			switch fetch.KindOf(o.err) {
+			case fetch.ErrUnreachable, fetch.ErrUnresolved, fetch.ErrTimeout, fetch.ErrConnectionFailed:
+				return nil, false, nil, o.err // many tries, one after another, would not end better
+			}
+		}
+	}
+}
+
+// open opens a connection by the version that the server chooses.
+func (s *streams) open(ex *Exchange, r *http.Request) (*shared, *conn, error) {
+	c, err := ex.connect(s.versions, session.Opening{Context: r.Context(), Greeted: func() {}})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !s.prior && (c.tls == nil || c.tls.NegotiatedProtocol != "h2") {
+		return nil, c, nil
+	}
+	shared, err := c.share(ex)
+	if err != nil {
+		c.Drop()
+		return nil, nil, err
+	}
+	if s.maxIdle < 0 {
+		shared.leaving = true
+	}
+	ex.Hooks.Call(func(t *fetch.Trace) { t.Note("using HTTP/2") })
+	return shared, nil, nil
+}
+
+// line is what is known of the server at a place.
+type line struct {
+	shared  *shared  // nil if there is no connection
+	http1   bool     // the server has chosen HTTP/1.1
+	opening *opening // not nil while the connection is opened
+}
+
+// opening is a connection that one exchange opens and others wait for.
+type opening struct {
+	done chan struct{} // closed at its end
+	err  error         // valid then
+}
+
+// mostLines is how many servers are remembered that are not connected.
+const mostLines = 1000
+
+// line returns the line of a place. The caller holds mu.
+func (s *streams) line(where place) *line {
+	if l := s.at[where]; l != nil {
+		return l
+	}
+	if len(s.at) >= mostLines {
+		for at, l := range s.at {
+			if l.opening == nil && (l.shared == nil || !l.shared.usable()) {
+				delete(s.at, at)
+			}
+		}
+	}
+	if s.at == nil {
+		s.at = make(map[place]*line)
+	}
+	l := new(line)
+	s.at[where] = l
+	return l
+}
+
+// trim closes the connection that has been idle longest, if there are too many. The caller holds mu.
+func (s *streams) trim() {
+	n, oldest := 0, (*shared)(nil)
+	var since time.Time
+	for _, l := range s.at {
+		if l.shared == nil {
+			continue
+		}
+		if at, idle := l.shared.idle(); idle {
+			n++
+			if oldest == nil || at.Before(since) {
+				oldest, since = l.shared, at
+			}
+		}
+	}
+	if n > max(1, s.maxIdle) {
+		oldest.leave()
+	}
+}
+
+// leave makes the next exchanges at a place use another connection than s.
+func (s *streams) leave(where place, from *shared) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.at[where]; l != nil && l.shared == from {
+		l.shared = nil
+	}
+	from.leave()
+}
+
+// close closes each connection when no exchange uses it.
+func (s *streams) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for where, l := range s.at {
+		if l.shared != nil {
+			l.shared.leave()
+			delete(s.at, where)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package exchange
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/session"
+)
+
+// The names of the versions in TLS (ALPN).
+const (
+	http1 = "http/1.1"
+	http2 = "h2"
+)
+
+// Transport keeps the connections of a Fetcher. It is an http.RoundTripper for requests whose context
+// has an Exchange. The fields must not be changed after first use.
+type Transport struct {
+	// Protocols are the versions that may be used. If nil, these are HTTP/1.1 and, over TLS, HTTP/2.
+	Protocols *http.Protocols
+	// MaxIdle is the maximum number of idle connections. 0 means 100, a negative number none.
+	MaxIdle int
+	// Limits apply to connections that exchanges share, and to the wait for one.
+	Limits fetch.Limits
+
+	once    sync.Once
+	idle    session.Keeper[place, *Exchange, *conn]
+	streams streams
+}
+
+// Close closes the idle connections. The Transport can be used again.
+func (t *Transport) Close() error {
+	t.streams.close()
+	return t.idle.Close()
+}
+
+func (t *Transport) maxIdle() int { return cmp.Or(t.MaxIdle, 100) }
+
+func (t *Transport) terms() session.Terms {
+	return session.Terms{Limit: t.maxIdle(), Age: idleTime, Limits: t.Limits}
+}
+
+// RoundTrip implements http.RoundTripper. It sends r, whose context has an exchange, over a
+// connection that is kept or new. One that the server has closed meanwhile is replaced.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.once.Do(func() {
+		t.streams.versions, t.streams.prior, t.streams.maxIdle = t.Versions(), t.priorKnowledge(), t.maxIdle()
+	})
+	ex := Of(r)
+	if t.offersHTTP2(ex, r) {
+		resp, c, err := t.streams.roundTrip(ex, r)
+		if resp != nil || err != nil {
+			return resp, err
+		}
+		return t.overHTTP1(ex, r, c)
+	}
+	return t.overHTTP1(ex, r, nil)
+}
+
+// overHTTP1 sends r over its own connection: c, if it is not nil, or one that is kept or new.
+func (t *Transport) overHTTP1(ex *Exchange, r *http.Request, c *conn) (resp *http.Response, err error) {
+	where := ex.place()
+	again := false
+	start := func(c *conn) (err error) {
+		if again {
+			err = ex.Rewind(r)
+		}
+		if err == nil {
+			resp, err = c.exchange(ex, r)
+		}
+		return err
+	}
+	open := func(o session.Opening) (*conn, error) { return ex.connect([]string{http1}, o) }
+	if c != nil {
+		if err = start(c); err != nil {
+			c.Drop()
+		}
+	} else {
+		c, err = t.idle.Begin(r.Context(), where, ex, t.terms(), open, start, func(error) { again = true })
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.release = func() { t.idle.Release(where, c, t.terms()) }
+	c.receive(resp)
+	return resp, nil
+}
+
+// Versions returns the names of the versions that TLS offers to a server, the preferred one first.
+func (t *Transport) Versions() []string {
+	var names []string
+	if t.Protocols == nil || t.Protocols.HTTP2() || t.Protocols.UnencryptedHTTP2() {
+		names = append(names, http2)
+	}
+	if t.Protocols == nil || t.Protocols.HTTP1() || len(names) == 0 {
+		names = append(names, http1)
+	}
+	return names
+}
+
+// priorKnowledge reports whether HTTP/2 is spoken without asking whether the server does.
+func (t *Transport) priorKnowledge() bool {
+	return t.Protocols != nil && t.Protocols.UnencryptedHTTP2() && !t.Protocols.HTTP1()
+}
+
+// offersHTTP2 reports whether r may be sent by HTTP/2. The form that a proxy or Options.Target require
+// may have no equivalent there.
+func (t *Transport) offersHTTP2(ex *Exchange, r *http.Request) bool {
+	opaque := r.URL.Opaque
+	switch {
+	case ex.HTTP10, ex.Forwarded(), opaque != "" && opaque != "*" && !strings.HasPrefix(opaque, "/"):
+		return false
+	case ex.Locator.Secure:
+		return t.Versions()[0] == http2
+	}
+	return t.priorKnowledge()
+}

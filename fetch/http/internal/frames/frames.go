@@ -1,0 +1,343 @@
+// Package frames watches the frames of an HTTP/2 connection (RFC 9113). net/http speaks the protocol,
+// and keeps for itself what users want to see: the fields of a head in the order in which they came,
+// and which requests the server has not processed.
+package frames
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	// hpack decodes the heads (RFC 7541). It is the package of golang.org/x/net that net/http has a copy
+	// of.
+	"golang.org/x/net/http2/hpack"
+)
+
+// Limits are those of the heads that a server sends, in bytes; 0 means no limit.
+type Limits struct{ Line, Header int }
+
+// ErrHead means that a head exceeds the Limits.
+var ErrHead = errors.New("a head exceeds the limits")
+
+// ErrNotHTTP2 means that the server does not begin as HTTP/2 requires.
+var ErrNotHTTP2 = errors.New("the server does not speak HTTP/2")
+
+var (
+	errUnasked = errors.New("the server sent a document that was not requested")
+	errNoHead  = errors.New("the server sent a document without a head")
+	errSize    = errors.New("the server sent a frame that is too large")
+	errBody    = errors.New("the server sent a document in response to HEAD")
+)
+
+// ErrFlood means that the server sends frames without end that carry nothing.
+var ErrFlood = errors.New("the server sends frames that carry nothing")
+
+// maxEmpty is how many such frames may come one after another.
+const maxEmpty = 10_000
+
+// Conn is a connection that net/http uses for HTTP/2. A Read fails when the server breaks a limit or
+// certain rules. Frames that a client must ignore are left out, because net/http would write a line
+// about each to the standard logger, as about the breaches of these rules. Conn may be used
+// concurrently like any net.Conn.
+type Conn struct {
+	net.Conn
+	limits Limits
+	seen   func(sent bool, frame string)
+
+	in, out parser
+	raw     []byte // what has come
+	kept    []byte // of that, what Read returns next
+	readErr error  // what Read returns then
+
+	mu      sync.Mutex
+	next    *Stream // whose head is being sent
+	streams map[uint32]*Stream
+	greeted bool      // a frame has come
+	newest  uint32    // stream that was begun
+	last    uint32    // of the streams that the server may process
+	away    bool      // last is valid: no more streams are processed
+	code    uint32    // why; 0 is no error
+	empty   int       // frames that carry nothing, one after another
+	header  time.Time // when a part of the header of a frame came last
+	err     error
+
+	heads *hpack.Decoder
+	of    uint32 // the stream of the head that comes
+	ends  bool   // that ends with it
+	text  strings.Builder
+	total int // bytes of its fields
+}
+
+// Watch returns a Conn on c. seen, if not nil, is called with a line of text for each frame.
+func Watch(c net.Conn, limits Limits, seen func(sent bool, frame string)) *Conn {
+	w := &Conn{Conn: c, limits: limits, seen: seen, raw: make([]byte, readSize), streams: make(map[uint32]*Stream)}
+	w.out.skip = len(preface)
+	w.heads = hpack.NewDecoder(tableSize, w.field)
+	if limits.Line > 0 {
+		w.heads.SetMaxStringLength(limits.Line)
+	}
+	return w
+}
+
+const (
+	readSize  = 32 << 10
+	preface   = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+	tableSize = 4096 // net/http announces no other
+)
+
+// A Stream is what has been seen of a request and its response. The zero value is a request that has
+// not been sent.
+type Stream struct {
+	// NoBody means that the response has no body, because the request is a HEAD.
+	NoBody bool
+
+	id    uint32
+	heads []string
+	count int // of heads
+	size  int // bytes of all heads
+	ended bool
+	heard time.Time // when the last bytes have come
+	reset *uint32   // the code with which the server has ended it
+}
+
+// Sending says that the next head to be sent is that of s. The caller must serialize it with the
+// writing of that head.
+func (c *Conn) Sending(s *Stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next = s
+}
+
+// Forget says that nothing more is asked about s.
+func (c *Conn) Forget(s *Stream) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.streams, s.id)
+}
+
+// Heads returns the heads that have come for s since the last call: those of 1xx responses, that of
+// the response, and the trailer. They have the form of HTTP/1.1; a trailer has no status line.
+func (c *Conn) Heads(s *Stream) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	heads := s.heads
+	s.heads = nil
+	return heads
+}
+
+// Unprocessed reports whether it is certain that the server has not processed the request of s: it is
+// not sent, it is refused, or the server has said so when it closed the connection (RFC 9113 §8.7).
+func (c *Conn) Unprocessed(s *Stream) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.id == 0 || s.reset != nil && *s.reset == refusedStream || c.away && s.id > c.last
+}
+
+// Ended returns the error with which the server has ended s, or the connection.
+func (c *Conn) Ended(s *Stream) (code string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case s.reset != nil:
+		return codeName(*s.reset), true
+	case c.away:
+		return codeName(c.code), true
+	}
+	return "", false
+}
+
+// Closing reports whether the server takes no more requests.
+func (c *Conn) Closing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.away || c.err != nil
+}
+
+// Heard returns when bytes have last come that are, or may be, for s.
+func (c *Conn) Heard(s *Stream) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.heard.Before(c.header) {
+		return c.header
+	}
+	return s.heard
+}
+
+// Err returns the limit that the server has broken, or nil.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Read implements net.Conn.
+func (c *Conn) Read(p []byte) (int, error) {
+	for len(c.kept) == 0 {
+		if c.readErr != nil {
+			return 0, c.readErr
+		}
+		var n int
+		n, c.readErr = c.Conn.Read(c.raw)
+		c.kept = c.kept[:0]
+		c.mu.Lock()
+		if c.in.take(c.raw[:n], received{c}); n > 0 && c.in.have < len(c.in.header) {
+			c.header = time.Now()
+		}
+		if c.err != nil {
+			c.kept, c.readErr = nil, c.err
+		}
+		c.mu.Unlock()
+	}
+	n := copy(p, c.kept)
+	c.kept = c.kept[n:]
+	return n, nil
+}
+
+// Write implements net.Conn.
+func (c *Conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	c.out.take(p, sent{c})
+	c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// sent watches what is sent.
+type sent struct{ *Conn }
+
+func (c sent) begins(*frame) bool { return true }
+
+func (c sent) comes(*frame, []byte) {}
+
+func (c sent) complete(f *frame) {
+	c.show(true, f)
+	switch {
+	case f.kind == kindHeaders && c.next != nil:
+		c.next.id, c.newest = f.stream, f.stream
+		c.streams[f.stream] = c.next
+		c.next = nil
+	case f.kind == kindData && f.size > 0:
+		c.empty = 0 // the windows that the server opens are not for nothing
+	}
+}
+
+// received watches what comes.
+type received struct{ *Conn }
+
+func (c received) begins(f *frame) bool {
+	switch {
+	case !c.greeted && (f.kind != kindSettings || f.size > maxPayload):
+		c.fail(ErrNotHTTP2)
+		return false
+	case f.size > maxPayload:
+		c.fail(errSize)
+		return false
+	}
+	c.greeted = true
+	// A client must ignore a frame of an unknown type (RFC 9113 §5.5), a priority, and data behind the
+	// end of a stream that it has not read to its end.
+	s := c.streams[f.stream]
+	f.ignored = int(f.kind) >= len(kinds) || f.kind == kindPriority || f.kind == kindData && s != nil && s.ended
+	if f.kind == kindData && !f.ignored {
+		c.data(f, s)
+	}
+	return c.err == nil
+}
+
+func (c received) comes(f *frame, octets []byte) {
+	if !f.ignored {
+		c.kept = append(c.kept, octets...)
+	}
+	if s := c.streams[f.stream]; s != nil {
+		s.heard = time.Now()
+	}
+}
+
+func (c received) complete(f *frame) {
+	c.show(false, f)
+	if c.empty++; f.kind == kindData && (f.size > 0 || f.flags&flagEnd != 0) {
+		c.empty = 0
+	}
+	if c.empty > maxEmpty {
+		c.fail(ErrFlood)
+	}
+	switch s := c.streams[f.stream]; f.kind {
+	case kindData:
+		if s != nil && f.flags&flagEnd != 0 {
+			s.ended = true
+		}
+	case kindHeaders, kindContinuation:
+		c.head(f)
+	case kindReset:
+		if s != nil && len(f.payload) == 4 {
+			s.reset = new(binary.BigEndian.Uint32(f.payload))
+		}
+	case kindAway:
+		if len(f.payload) >= 8 {
+			c.away, c.last, c.code = true, binary.BigEndian.Uint32(f.payload)&(1<<31-1), binary.BigEndian.Uint32(f.payload[4:])
+		}
+	}
+}
+
+// data checks a frame that has a part of the body of s, which is nil if it is not known.
+func (c *Conn) data(f *frame, s *Stream) {
+	switch {
+	case s == nil && f.stream > c.newest:
+		c.fail(errUnasked)
+	case s == nil: // it was canceled
+	case s.count == 0:
+		c.fail(errNoHead)
+	case s.NoBody && f.size > 0:
+		c.fail(errBody)
+	}
+}
+
+// fail makes Read fail.
+func (c *Conn) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// head is called with a frame that has a part of a head.
+func (c *Conn) head(f *frame) {
+	if f.kind == kindHeaders {
+		c.of, c.ends, c.total = f.stream, f.flags&flagEnd != 0, 0
+		c.text.Reset()
+	}
+	if _, err := c.heads.Write(f.fragment()); errors.Is(err, hpack.ErrStringLength) {
+		c.fail(ErrHead)
+	}
+	if f.flags&flagHeadersEnd == 0 || c.heads.Close() != nil || c.err != nil {
+		return // net/http reports what cannot be decoded
+	}
+	s := c.streams[c.of]
+	if s == nil {
+		return
+	}
+	c.empty = 0
+	c.text.WriteString("\r\n")
+	s.heads = append(s.heads, c.text.String())
+	s.count++
+	s.ended = c.ends
+	if s.size += c.text.Len(); c.limits.Header > 0 && s.size > c.limits.Header {
+		c.fail(ErrHead)
+	}
+}
+
+// field is called with a field of a head.
+func (c *Conn) field(f hpack.HeaderField) {
+	if c.total += len(f.Name) + len(f.Value) + len(": \r\n"); c.limits.Header > 0 && c.total > c.limits.Header {
+		c.fail(ErrHead)
+		c.heads.SetEmitEnabled(false)
+		return
+	}
+	if f.Name == ":status" {
+		fmt.Fprintf(&c.text, "HTTP/2 %s\r\n", f.Value)
+		return
+	}
+	fmt.Fprintf(&c.text, "%s: %s\r\n", f.Name, f.Value)
+}
