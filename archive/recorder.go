@@ -65,7 +65,7 @@ var ErrNotRecorded = errors.New("not recorded")
 // be written. Reading the Body and the Items of the Resource fails in the same way.
 func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
 	e := newEvent(ctx, r, req)
-	res, err := next(fetch.WithTrace(ctx, e.trace()), req)
+	res, err := next(fetch.WithTrace(ctx, e.trace()), e.request())
 	if err != nil {
 		cause := err
 		if r.Skip != nil && r.Skip(err) {
@@ -160,7 +160,7 @@ type event struct {
 
 	mu           sync.Mutex
 	peer         connection
-	exchanges    []exchange // of HTTP
+	exchanges    []exchange // of HTTP; the body is that of the last one
 	body         *warc.Block
 	conversation *warc.Block
 	cut          bool            // the conversation is not complete

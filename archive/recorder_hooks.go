@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/ardp"
@@ -58,7 +57,7 @@ func (e *event) open() {
 	}
 	e.body = e.recorder.Writer.NewBlock()
 	if last := e.response(); last != nil {
-		_, err := e.body.Write(unchunked(last.response))
+		_, err := e.body.Write(last.response)
 		e.fail(err)
 		e.body.StartPayload()
 	}
@@ -68,9 +67,6 @@ func (e *event) open() {
 func (e *event) said(mark string, octets []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.isHTTP() && e.res == nil && e.body == nil { // else the rest of a body is requested
-		e.head(mark, octets, time.Now())
-	}
 	switch lines := e.annotated(octets); {
 	case lines != nil:
 		for _, line := range lines {

@@ -2,21 +2,25 @@ package archive
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// An exchange is a request and its response, of HTTP.
+// An exchange is a request and its response, of HTTP. Its heads are those that are recorded.
 type exchange struct {
+	url               locator.Locator
 	began             time.Time
 	addr              netip.Addr
-	request, response []byte // the heads; that of the request has its secrets masked
+	protocol          string // WARC-Protocol
+	request, response []byte
 }
 
 // isHTTP reports whether the messages of the access are those of HTTP. The answer of a proxy to a
@@ -42,31 +46,58 @@ func (e *event) asked() locator.Locator {
 	return searched(e.req.Locator, e.req.Query)
 }
 
-// head is called with what was said before the body. What is sent is the head of a request, what is
-// received one of a response.
-func (e *event) head(mark string, octets []byte, now time.Time) {
-	if mark == "> " {
-		if len(e.exchanges) == 0 {
-			now = e.began
+// request returns the request of the event with Options that hand on the exchanges of HTTP.
+func (e *event) request() *fetch.Request {
+	options, err := fetch.OptionsOf[fetchhttp.Options](e.req)
+	if err != nil || !e.isHTTP() {
+		return e.req
+	}
+	then := options.Exchanged
+	options.Exchanged = func(x fetchhttp.Exchange) {
+		e.exchanged(x)
+		if then != nil {
+			then(x)
 		}
-		e.exchanges = append(e.exchanges, exchange{began: now, addr: e.peer.addr, request: bytes.Clone(octets)})
-		return
 	}
-	code := statusOf(octets)
-	if interim := code/100 == 1 && code != http.StatusSwitchingProtocols; code == 0 || interim || len(e.exchanges) == 0 {
-		return
-	}
-	last := &e.exchanges[len(e.exchanges)-1]
-	if bytes.HasPrefix(last.request, []byte("CONNECT ")) { // to a proxy
-		e.exchanges = e.exchanges[:len(e.exchanges)-1]
-	} else if last.response == nil {
-		last.response = bytes.Clone(octets)
-	}
+	req := *e.req
+	req.Options = &options
+	return &req
 }
 
-// response returns the last exchange, if its response has arrived.
+// exchanged is called with an exchange.
+func (e *event) exchanged(x fetchhttp.Exchange) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if statusOf(x.Response) == 0 {
+		return
+	}
+	version, _, _ := strings.Cut(string(x.Response), " ")
+	last := exchange{url: x.Locator, began: x.Began, protocol: strings.ToLower(version), request: x.Request, response: unchunked(x.Response)}
+	if x.HTTP2 {
+		last.translate()
+	}
+	if e.proxied() == nil { // else it is that of the proxy
+		last.addr = x.Peer.Addr()
+	}
+	e.exchanges = append(e.exchanges, last)
+}
+
+// translate gives the heads of HTTP/2 the form of HTTP/1.1, the only one that programs know that read
+// WARC files. HTTP/2 has no reason phrase: nothing follows the space before it (RFC 9112 §4).
+func (x *exchange) translate() {
+	x.protocol = "h2"
+	if x.url.Scheme() == "http" {
+		x.protocol = "h2c"
+	}
+	line, fields, _ := bytes.Cut(x.request, []byte("\r\n"))
+	x.request = fmt.Appendf(nil, "%s HTTP/1.1\r\n%s", bytes.TrimSuffix(line, []byte(" HTTP/2")), fields)
+	line, fields, _ = bytes.Cut(x.response, []byte("\r\n"))
+	x.response = fmt.Appendf(nil, "HTTP/1.1 %d \r\n%s", statusOf(line), fields)
+}
+
+// response returns the last exchange, or nil.
 func (e *event) response() *exchange {
-	if len(e.exchanges) == 0 || e.exchanges[len(e.exchanges)-1].response == nil {
+	if len(e.exchanges) == 0 {
 		return nil
 	}
 	return &e.exchanges[len(e.exchanges)-1]
@@ -121,17 +152,4 @@ func (x *exchange) field(wanted string) string {
 		}
 	}
 	return ""
-}
-
-// redirected returns the URL that the response of x leads to, or l.
-func (x *exchange) redirected(l locator.Locator) locator.Locator {
-	code := statusOf(x.response)
-	base, ok := l.(*locator.HTTP)
-	if !ok || code/100 != 3 || code == http.StatusNotModified {
-		return l
-	}
-	if to, err := fetchhttp.ResolveLocation(base, x.field("Location")); err == nil {
-		return to
-	}
-	return l
 }

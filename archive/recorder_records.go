@@ -174,19 +174,14 @@ func (w *records) resource() {
 // messages adds the requests and responses of HTTP: those of redirects have no body, because the
 // Fetcher discards it.
 func (w *records) messages() {
-	at := w.asked()
 	for i := range w.exchanges {
 		x := &w.exchanges[i]
 		final := w.res != nil && x == w.response()
-		if x.response == nil || final && !w.whole() {
+		if final && !w.whole() {
 			continue
 		}
-		if l, ok := w.arrived(); ok && final {
-			at = l
-		}
-		w.uri, w.date, w.addr = targetURI(at, fetch.KindDocument), w.stamp(x.began), x.addr
-		proto, _, _ := strings.Cut(string(x.response), " ")
-		protocols := w.protocols(strings.ToLower(proto), final)
+		w.uri, w.date, w.addr = targetURI(x.url, fetch.KindDocument), w.stamp(x.began), x.addr
+		protocols := w.protocols(x.protocol, final)
 		if final {
 			w.open()
 			w.content(warc.Response, responseType, protocols)
@@ -195,21 +190,12 @@ func (w *records) messages() {
 			if x.bodyless() {
 				cut = ""
 			}
-			block := w.kept(unchunked(x.response))
+			block := w.kept(x.response)
 			block.StartPayload()
 			w.first = w.add(warc.Response, w.uri, responseType, block, append(protocols, warc.Field{Name: warc.FieldTruncated, Value: cut})...)
 		}
 		w.add(warc.Request, w.uri, requestType, w.kept(x.request), append(protocols, w.concurrent()...)...)
-		at = x.redirected(at)
 	}
-}
-
-// arrived returns the URL that the last redirect has led to, which a proxy does not tell.
-func (w *records) arrived() (l locator.Locator, ok bool) {
-	if w.res == nil || w.proxied() != nil {
-		return nil, false
-	}
-	return w.res.Locator, true
 }
 
 // concurrent returns the field that refers to the first record of the URL.
@@ -252,7 +238,7 @@ func (w *records) content(typ warc.Type, mediaType string, fields []warc.Field) 
 	}
 	var block *warc.Block
 	if typ == warc.Response {
-		block = w.kept(unchunked(w.response().response))
+		block = w.kept(w.response().response)
 	} else {
 		mediaType = ""
 	}

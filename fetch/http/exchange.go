@@ -12,6 +12,9 @@ import (
 // the response. If resumed is not nil, it requests only the rest of a body.
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange.Exchange, error) {
 	ex := c.newExchange()
+	if resumed == nil && c.opt.Exchanged != nil {
+		ex.Answered = c.exchanged
+	}
 	r, err := c.request(ex, resumed)
 	if err != nil {
 		return nil, nil, err
@@ -27,6 +30,15 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange.Exchange, erro
 // newExchange returns the exchange of a request to the current hop.
 func (c *call) newExchange() *exchange.Exchange {
 	return &exchange.Exchange{Env: &c.env, Hooks: c.hooks, Locator: c.locator, From: c.from, Proxy: c.proxy(), HTTP10: c.opt.HTTP10, ContinueTime: c.f.continueTime(), Body: c.upload, Rewind: c.setBody}
+}
+
+// exchanged hands on an exchange with the current hop.
+func (c *call) exchanged(ex *exchange.Exchange) {
+	l := c.proxied()
+	if l == nil {
+		l = c.locator
+	}
+	c.opt.Exchanged(Exchange{Locator: l, HTTP2: ex.HTTP2, Request: ex.Request, Response: ex.Head, Began: ex.Began, Peer: ex.Peer})
 }
 
 // discard reads the short body of an intermediate response, so that its connection can be reused,

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"io"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -111,6 +112,27 @@ type Options struct {
 	// IfModifiedSince, if not zero, makes the request conditional. If the document is not newer,
 	// the Resource has an empty Body and status 304.
 	IfModifiedSince time.Time
+	// Exchanged, if not nil, is called with each request that a server has responded to, as soon as
+	// the head of the response has come: also for redirects, logins and requests that are repeated,
+	// and before any byte of the Body. It is not called for requests for the rest of a Body that
+	// broke off. It must return soon. It is called by the goroutine that has called the Fetcher.
+	Exchanged func(Exchange)
+}
+
+// An Exchange is a request and the head of the response to it. Its heads must not be changed.
+type Exchange struct {
+	// Locator is the URL that was requested: Options.Proxied, if that was requested from a proxy.
+	Locator locator.Locator
+	// HTTP2 is set if it was by HTTP/2.
+	HTTP2 bool
+	// Request is the head of the request as it was sent, including the empty line, with secrets
+	// masked as in a [fetch.Trace]. Response is the head of the response as received, after those of
+	// status 1xx. The first lines of HTTP/2 are, for example, "GET / HTTP/2" and "HTTP/2 200".
+	Request, Response []byte
+	// Began is when the exchange began. A new connection for it was opened after that.
+	Began time.Time
+	// Peer is the address of the server; invalid through a Fetcher.Proxy.
+	Peer netip.AddrPort
 }
 
 // Info is the type of [fetch.Resource.Info] for http and https.

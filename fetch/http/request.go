@@ -38,7 +38,7 @@ func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, err
 	r.URL = wireURL(c.locator)
 	r.Host = hostField(c.locator)
 	r.Header = c.header(resumed)
-	if l := c.opt.Proxied; l != nil && len(c.redirects) == 0 {
+	if l := c.proxied(); l != nil {
 		s, ok := locator.ServerOf(l)
 		_, zone, _ := strings.Cut(s.Host, "%")
 		r.URL.Opaque, r.Host = strings.Replace(l.String(), "%25"+zone+"]", "]", 1), proxiedHost(l)

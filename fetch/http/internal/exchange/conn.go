@@ -92,7 +92,8 @@ func (c *conn) exchange(ex *Exchange, r *http.Request) (resp *http.Response, err
 		return nil, err
 	}
 	c.sending.answer()
-	ex.Head, ex.Peer, ex.TLS = h.octets, c.peer, c.tls
+	ex.HTTP2, ex.Head, ex.Peer, ex.TLS = false, h.octets, c.peer, c.tls
+	ex.answered()
 	return h.parse(r)
 }
 

@@ -26,11 +26,23 @@ type Exchange struct {
 	ContinueTime time.Duration
 	// Rewind sets the body of a request that is sent again.
 	Rewind func(*http.Request) error
+	// Answered, if not nil, is called when the fields below are set, by the goroutine of RoundTrip.
+	Answered func(*Exchange)
 
-	// Of the final response:
-	Head []byte
-	Peer netip.AddrPort // the server's address; invalid through a proxy
-	TLS  *tls.ConnectionState
+	// Of the last request, and of the final response to it:
+	Began   time.Time
+	HTTP2   bool
+	Request []byte // the head, with secrets masked
+	Head    []byte
+	Peer    netip.AddrPort // the server's address; invalid through a proxy
+	TLS     *tls.ConnectionState
+}
+
+// answered calls Answered.
+func (ex *Exchange) answered() {
+	if ex.Answered != nil {
+		ex.Answered(ex)
+	}
 }
 
 // Body is what is known of the body of a request.

@@ -112,6 +112,7 @@ type stream struct {
 	r    *http.Request
 	ctx  context.Context         // ends with the exchange
 	stop context.CancelCauseFunc // ends the exchange
+	sent func()                  // reports the head of the request, once
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -143,6 +144,9 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if err != nil {
 		return nil, st, err
 	}
+	shown := Masked(asHTTP2(head))
+	ex.Request = shown
+	st.sent = sync.OnceFunc(func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(shown) }) })
 	limits := ex.Env.Limits
 	ctx := httptrace.WithClientTrace(st.ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(name string, _ []string) {
@@ -150,7 +154,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 				s.watch.Sending(&st.Stream)
 			}
 		},
-		WroteHeaders:   func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(Masked(asHTTP2(head))) }) },
+		WroteHeaders:   st.sent,
 		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(limits.Reply, "no response", false) },
 		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(); return nil },
 	})
@@ -168,7 +172,8 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if ex.Head = st.report(); ex.Head == nil {
 		return nil, st, errNoHead
 	}
-	ex.Peer, ex.TLS = s.peer, s.tls
+	ex.HTTP2, ex.Peer, ex.TLS = true, s.peer, s.tls
+	ex.answered()
 	resp.Body = &streamed{st: st, from: resp.Body, left: resp.ContentLength}
 	return resp, st, nil
 }
@@ -192,6 +197,7 @@ func asHTTP2(head []byte) []byte {
 
 // report reports what has come of heads, and returns that of the response if it is among them.
 func (st *stream) report() (final []byte) {
+	st.sent() // net/http says it later, if the response is fast
 	for _, octets := range st.on.watch.Heads(&st.Stream) {
 		h := head{octets: []byte(octets)}
 		st.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })

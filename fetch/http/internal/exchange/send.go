@@ -78,7 +78,8 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 		s.stop(err)
 		return s, err
 	}
-	ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(Masked(head)) })
+	ex.Request = Masked(head)
+	ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) })
 	limit := cmp.Or(max(0, ex.Env.Limits.Reply), forever)
 	s.reply = time.AfterFunc(limit, func() {
 		if !s.answered.Load() {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
@@ -50,6 +51,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		t.streams.versions, t.streams.prior, t.streams.maxIdle = t.Versions(), t.priorKnowledge(), t.maxIdle()
 	})
 	ex := Of(r)
+	ex.Began = time.Now()
 	if t.offersHTTP2(ex, r) {
 		resp, c, err := t.streams.roundTrip(ex, r)
 		if resp != nil || err != nil {
