@@ -31,7 +31,9 @@ import (
 //
 // An access has these records, all with the time at which it began:
 //
-//   - of http and https: the response and the request, also of redirects that were followed
+//   - of http and https: the response and the request, also of redirects that were followed. Those
+//     of HTTP/2 have the form of HTTP/1.1. The Fetcher must accept the Options of package fetch/http,
+//     and call Exchanged
 //   - of other schemes: a resource, whose block is the Body of the Resource: a document, or the
 //     listing or the menu as the server has sent it. The URL of a directory ends in "/".
 //   - in place of these a revisit, if the Recorder knows the same content of the same URL

@@ -36,6 +36,10 @@ type capture struct{ url, mime, text string }
 func library(t *testing.T) []capture {
 	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = shelf() })
 	web := webtest.New(t, func(s *webtest.Server) { s.Content = shelf() })
+	web2 := httptest.NewUnstartedServer(http.FileServerFS(shelf()))
+	web2.EnableHTTP2 = true
+	web2.StartTLS()
+	t.Cleanup(web2.Close)
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = shelf() })
 	article := "From: Grace <grace@example.org>\r\nNewsgroups: comp.lights\r\nSubject: A lens\r\nDate: Fri, 4 Mar 1994 05:06:07 GMT\r\nMessage-ID: <1@example.org>\r\n\r\nWhich lens?\r\n"
 	news := nntptest.New(t, func(s *nntptest.Server) { s.Groups = map[string][]string{"comp.lights": {article}} })
@@ -47,6 +51,8 @@ func library(t *testing.T) []capture {
 		{ftp.URL + "/pub/", "text/plain", ""},
 		{ftp.URL + "/every.bin", "application/octet-stream", string(shelf()["every.bin"].Data)},
 		{web.URL + "/page.html", "text/html", string(shelf()["page.html"].Data)},
+		{web2.URL + "/page.html", "text/html", string(shelf()["page.html"].Data)},
+		{web2.URL + "/dots.txt", "text/plain", ".\n.x\nend\n"},
 		{gopher.URL + "/1/pub", "application/gopher-menu", ""},
 		{gopher.URL + "/0/dots.txt", "text/plain", ".\n.x\nend\n"},
 		{news.URL + "/comp.lights/1", "message/rfc822", article},
@@ -69,7 +75,7 @@ func recordLibrary(t *testing.T) *archived {
 	program := buildCommand(t)
 	a := &archived{dir: t.TempDir(), captures: library(t)}
 	a.warc, a.wacz = filepath.Join(a.dir, "library.warc.gz"), filepath.Join(a.dir, "library.wacz")
-	line := []string{"-sS", "--warc", a.warc}
+	line := []string{"-sSk", "--warc", a.warc} // the server of HTTP/2 has a certificate of its own
 	for i, c := range a.captures {
 		line = append(line, c.url)
 		ref, err := locator.Parser{Tolerate: locator.TolerateUsual}.Parse(c.url)
