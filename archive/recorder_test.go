@@ -689,7 +689,7 @@ func TestTLS(t *testing.T) {
 		all := w.records()
 		for i, url := range urls {
 			r := only(t, all, []warc.Type{warc.Resource, warc.Response, warc.Resource}[i], url)
-			if got, want := strings.Join(r.protocols(), " "), []string{"gopher", "http/1.1", "ftp"}[i]+" tls/1.3"; got != want || !strings.HasPrefix(r.Get(warc.FieldCipherSuite), "TLS_") {
+			if got, want := strings.Join(r.protocols(), " "), []string{"gopher", "h2", "ftp"}[i]+" tls/1.3"; got != want || !strings.HasPrefix(r.Get(warc.FieldCipherSuite), "TLS_") {
 				t.Errorf("%s: %s with %q, want %s", url, got, r.Get(warc.FieldCipherSuite), want)
 			}
 		}

@@ -126,16 +126,8 @@ func (c *call) badRange(why string) error {
 // proxy returns the proxy for the current hop; nil if there is no proxy. A request with
 // Options.Proxied is not sent through another proxy.
 func (c *call) proxy() *proxy.Proxy {
-	if c.f.Proxy == nil || c.proxied() != nil {
+	if c.f.Proxy == nil || c.opt.Proxied != nil {
 		return nil
 	}
 	return c.f.Proxy(c.locator)
-}
-
-// proxied returns Options.Proxied if the current hop is a request for it, or nil.
-func (c *call) proxied() locator.Locator {
-	if len(c.redirects) > 0 {
-		return nil
-	}
-	return c.opt.Proxied
 }

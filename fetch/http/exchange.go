@@ -1,11 +1,13 @@
 package http
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // exchange sends one request to the current hop, repeated as the retry policy permits, and returns
@@ -13,7 +15,7 @@ import (
 func (c *call) exchange(resumed *rest) (*http.Response, *exchange.Exchange, error) {
 	ex := c.newExchange()
 	if resumed == nil && c.opt.Exchanged != nil {
-		ex.Answered = c.exchanged
+		ex.Answered = handOn(cmp.Or[locator.Locator](c.opt.Proxied, c.locator), c.opt.Exchanged)
 	}
 	r, err := c.request(ex, resumed)
 	if err != nil {
@@ -32,13 +34,11 @@ func (c *call) newExchange() *exchange.Exchange {
 	return &exchange.Exchange{Env: &c.env, Hooks: c.hooks, Locator: c.locator, From: c.from, Proxy: c.proxy(), HTTP10: c.opt.HTTP10, ContinueTime: c.f.continueTime(), Body: c.upload, Rewind: c.setBody}
 }
 
-// exchanged hands on an exchange with the current hop.
-func (c *call) exchanged(ex *exchange.Exchange) {
-	l := c.proxied()
-	if l == nil {
-		l = c.locator
+// handOn returns a function that calls to with an exchange about l.
+func handOn(l locator.Locator, to func(Exchange)) func(*exchange.Exchange) {
+	return func(ex *exchange.Exchange) {
+		to(Exchange{Locator: l, HTTP2: ex.HTTP2, Request: ex.Request, Response: ex.Head, Began: ex.Began, Peer: ex.Peer})
 	}
-	c.opt.Exchanged(Exchange{Locator: l, HTTP2: ex.HTTP2, Request: ex.Request, Response: ex.Head, Began: ex.Began, Peer: ex.Peer})
 }
 
 // discard reads the short body of an intermediate response, so that its connection can be reused,

@@ -58,6 +58,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 			c.login = nil
 		}
 	}
+	c.opt.Proxied, c.opt.Target = nil, "" // those of the first request
 	c.redirects = append(c.redirects, Redirect{Locator: c.locator, StatusCode: a.resp.StatusCode, Head: a.Head, SentOn: c.upload != nil})
 	return &hop{locator: next, from: c.redirectProvenance(a)}, nil
 }

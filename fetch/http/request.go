@@ -38,7 +38,7 @@ func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, err
 	r.URL = wireURL(c.locator)
 	r.Host = hostField(c.locator)
 	r.Header = c.header(resumed)
-	if l := c.proxied(); l != nil {
+	if l := c.opt.Proxied; l != nil {
 		s, ok := locator.ServerOf(l)
 		_, zone, _ := strings.Cut(s.Host, "%")
 		r.URL.Opaque, r.Host = strings.Replace(l.String(), "%25"+zone+"]", "]", 1), proxiedHost(l)
@@ -50,7 +50,7 @@ func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, err
 		if ok && s.Login != nil && s.Login.HasPassword && r.Header.Get("Authorization") == "" {
 			r.Header.Set("Authorization", basic(s.Login))
 		}
-	} else if c.opt.Target != "" && len(c.redirects) == 0 {
+	} else if c.opt.Target != "" {
 		r.URL.Opaque = c.opt.Target
 	}
 	r.Close = c.opt.HTTP10 || strings.EqualFold(c.opt.Header.Get("Connection"), "close")
