@@ -31,6 +31,11 @@ type Trace struct {
 	// and in order: those that Body counts, in an access. It must not keep or change them. If it is
 	// set, no bytes go to a file without passing through the program.
 	Octets func(octets []byte)
+	// Frame is called with a description of each frame of HTTP/2 that was received or is about to be
+	// sent, in one line without its payload, such as "HEADERS, stream 1, 35 bytes, END_STREAM". A frame
+	// of a connection that several operations share is reported to the operation of its stream. One that
+	// belongs to no stream is reported to the operation that began last, until that ends.
+	Frame func(sent bool, text string)
 	// Retry is called before a retry.
 	Retry func(Retry)
 	// Note is called with a remark for people, such as the use of a fallback.
@@ -71,6 +76,7 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 			Received:  both(t.Received, old.set.Received),
 			Body:      both(t.Body, old.set.Body),
 			Octets:    both(t.Octets, old.set.Octets),
+			Frame:     both2(t.Frame, old.set.Frame),
 			Retry:     both(t.Retry, old.set.Retry),
 			Note:      both(t.Note, old.set.Note),
 		}
@@ -99,6 +105,10 @@ func (t *Trace) Took(octets []byte) {
 // through the program. t is from [ContextTrace].
 func (t *Trace) Taps() bool { return t.set != nil && t.set.Octets != nil }
 
+// Frames reports whether the caller has set Frame. Otherwise frames need no description. t is from
+// [ContextTrace].
+func (t *Trace) Frames() bool { return t.set != nil && t.set.Frame != nil }
+
 // silent has hooks that do nothing.
 var silent = Trace{
 	DialStart: func(string, string) {},
@@ -108,6 +118,7 @@ var silent = Trace{
 	Received:  func([]byte) {},
 	Body:      func(int64) {},
 	Octets:    func([]byte) {},
+	Frame:     func(bool, string) {},
 	Retry:     func(Retry) {},
 	Note:      func(string) {},
 }
@@ -122,6 +133,7 @@ func callable(t *Trace) *Trace {
 		Received:  either(t.Received, silent.Received),
 		Body:      either(t.Body, silent.Body),
 		Octets:    either(t.Octets, silent.Octets),
+		Frame:     either2(t.Frame, silent.Frame),
 		Retry:     either(t.Retry, silent.Retry),
 		Note:      either(t.Note, silent.Note),
 	}

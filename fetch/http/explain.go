@@ -2,6 +2,7 @@ package http
 
 import (
 	"context"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
@@ -20,7 +21,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, err := ex.RequestHead(r)
+	head, versions, err := f.transport.Outline(ex, r)
 	if err != nil {
 		return nil, c.fail(err)
 	}
@@ -32,7 +33,8 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		plan.Notes = append(plan.Notes, "through the proxy "+ex.Proxy.String())
 	}
 	if c.locator.Secure {
-		plan.Steps = append(plan.Steps, fetch.Step{Do: "TLS handshake with " + server.Host})
+		offered := strings.NewReplacer("h2", "HTTP/2", "http", "HTTP").Replace(strings.Join(versions, " and "))
+		plan.Steps = append(plan.Steps, fetch.Step{Do: "TLS handshake with " + server.Host + ", offering " + offered})
 	}
 	plan.Steps = append(plan.Steps, fetch.Step{Send: string(exchange.Masked(head))})
 	if c.upload != nil {

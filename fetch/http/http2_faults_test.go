@@ -147,10 +147,10 @@ func TestHTTP2Uploads(t *testing.T) {
 		kind   fetch.ErrorKind
 		took   time.Duration
 	}{
-		"no fault":        {kind: fetch.ErrOther},
-		"no window":       {faults: []webtest.Fault{webtest.NoWindow()}, kind: fetch.ErrTimeout, took: time.Minute},
-		"refused":         {faults: []webtest.Fault{webtest.Status(403)}, kind: fetch.ErrPermission},
-		"closed":          {faults: []webtest.Fault{testserver.Close()}, kind: fetch.ErrConnectionFailed},
+		"no fault":  {kind: fetch.ErrOther},
+		"no window": {faults: []webtest.Fault{webtest.NoWindow()}, kind: fetch.ErrTimeout, took: time.Minute},
+		"refused":   {faults: []webtest.Fault{webtest.Status(403)}, kind: fetch.ErrPermission},
+		"closed":    {faults: []webtest.Fault{testserver.Close()}, kind: fetch.ErrConnectionFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {

@@ -155,8 +155,8 @@ func TestHTTP2Trace(t *testing.T) {
 	}
 	exchange := []string{
 		"> GET / HTTP/2\r\nHost: " + strings.TrimPrefix(s.URL, "https://") + "\r\nUser-Agent: fetch1738\r\nAccept: */*\r\nAccept-Encoding: identity\r\nCookie: ****\r\n\r\n",
-		"< HTTP/2 103\r\nlink: x\r\n\r\n",
-		"< HTTP/2 200\r\ncontent-type: text/plain\r\ntrailer: X-Sum\r\ncontent-length: 1\r\n\r\n", "< x-sum: 9\r\n\r\n", "body 1",
+		"< HTTP/2 103 \r\nlink: x\r\n\r\n",
+		"< HTTP/2 200 \r\ncontent-type: text/plain\r\ntrailer: X-Sum\r\ncontent-length: 1\r\n\r\n", "< x-sum: 9\r\n\r\n", "body 1",
 	}
 	want := slices.Concat([]string{"* TLS 1.3, TLS_AES_128_GCM_SHA256", "* using HTTP/2"}, exchange, []string{"reused"}, exchange)
 	if !slices.Equal(told, want) {

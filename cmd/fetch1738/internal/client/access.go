@@ -150,7 +150,7 @@ func (e *Access) schemes() []fetch1738.Scheme {
 			return &fetchhttp.Fetcher{
 				Env: &own, UserAgent: "fetch1738/" + version.String(), Retries: -1, AllowDowngrade: true,
 				Proxy: e.forwarder, MaxIdle: idleSessions(e.Op),
-				ContinueTimeout: cmp.Or(e.way.patience, -1),
+				ContinueTimeout: cmp.Or(e.way.patience, -1), Protocols: protocols(e.way.version),
 			}
 		}},
 		{Names: Kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {

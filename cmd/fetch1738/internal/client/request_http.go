@@ -14,7 +14,7 @@ import (
 func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
 		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
-		Compressed: o.HTTP.Compressed, HTTP10: o.HTTP.HTTP10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
+		Compressed: o.HTTP.Compressed, HTTP10: o.HTTP.Version == plan.HTTPVersion10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
 	}
 	if !o.HTTP.Compressed {
 		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
@@ -42,6 +42,21 @@ func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 		options.Method, options.Verb = o.Ask.Method, ""
 	}
 	return options, replaceHeaders(o, options.Header)
+}
+
+// protocols returns the versions of HTTP that a Fetcher may use; nil for its default.
+func protocols(v plan.HTTPVersion) *http.Protocols {
+	p := new(http.Protocols)
+	switch v {
+	case plan.HTTPOffered:
+		return nil
+	case plan.HTTPVersion2:
+		p.SetUnencryptedHTTP2(true)
+		p.SetHTTP2(true)
+	default:
+		p.SetHTTP1(true)
+	}
+	return p
 }
 
 // replaceHeaders puts the lines of -H into h, where they replace fields of other

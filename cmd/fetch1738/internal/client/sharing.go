@@ -22,6 +22,7 @@ type connectionOptions struct {
 	exact      bool
 	smtp       string
 	userAgent  *string
+	version    plan.HTTPVersion
 	patience   time.Duration // the wait for 100 Continue
 	email      string
 	newsServer string
@@ -36,7 +37,7 @@ type connectionOptions struct {
 func connectionOptionsOf(o *plan.Operation) connectionOptions {
 	return connectionOptions{
 		dialer: o.Connect.Dialer, proxy: o.Proxy, tls: o.TLS, ftp: o.FTP.Session, exact: o.Exact, smtp: o.SMTP,
-		userAgent: o.HTTP.UserAgent, patience: o.HTTP.ContinueTimeout, email: o.Login.Email, newsServer: plan.NewsServer(o.News.Server),
+		userAgent: o.HTTP.UserAgent, version: o.HTTP.Version, patience: o.HTTP.ContinueTimeout, email: o.Login.Email, newsServer: plan.NewsServer(o.News.Server),
 		limits: fetch.Limits{
 			Connect: o.Connect.Timeout, Reply: ReplyTime, Idle: IdleTime, Line: maxLine,
 			Body: o.Limits.Size, Hops: o.HTTP.MaxRedirects,

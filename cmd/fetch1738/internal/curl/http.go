@@ -43,6 +43,17 @@ func setReferer(c *CommandLine, value string) error {
 	return nil
 }
 
+// setVersion is for the versions of HTTP, of which the last one given is used, as in curl.
+func setVersion(v plan.HTTPVersion) Setter {
+	return func(c *CommandLine, value string) error {
+		if value != "true" {
+			return errors.New("cannot be switched off; give another version")
+		}
+		c.op.HTTP.Version = v
+		return nil
+	}
+}
+
 // setLocation is --location. As in curl, it undoes --follow.
 func setLocation(c *CommandLine, value string) (err error) {
 	c.op.HTTP.Location, err = strconv.ParseBool(value)

@@ -26,7 +26,7 @@ func Refusals() []Refusal {
 		{"abstract-unix-socket alt-svc anyauth aws-sigv4 ca-native cert-status c/cookie-jar crlfile curves delegation " +
 			"digest disallow-username-in-url dns-interface dns-ipv4-addr dns-ipv6-addr doh-cert-status doh-insecure doh-url " +
 			"dump-ca-embed ech engine false-start form-escape form-string " +
-			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 http2 http2-prior-knowledge " +
+			"happy-eyeballs-timeout-ms haproxy-clientip haproxy-protocol hsts http0.9 " +
 			"http3 http3-only ignore-content-length ip-tos ipfs-gateway j/junk-session-cookies keepalive-cnt krb libcurl " +
 			"M/manual mptcp negotiate no-alpn no-sessionid ntlm oauth2-bearer preproxy " +
 			"proxy-anyauth proxy-ca-native proxy-cacert proxy-capath proxy-cert proxy-cert-type proxy-ciphers proxy-crlfile proxy-digest " +

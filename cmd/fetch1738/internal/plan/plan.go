@@ -326,7 +326,6 @@ type HTTP struct {
 	Follow          bool // after a redirect, keep Ask.Method only if the status requires it
 	Get             bool // add Data to the URL
 	Headers         []string
-	HTTP10          bool
 	KeepPost        []int // redirect statuses after which POST remains POST
 	Location        bool  // follow redirects
 	LocationTrusted bool
@@ -335,7 +334,19 @@ type HTTP struct {
 	Referer         *string
 	Target          string
 	UserAgent       *string
+	Version         HTTPVersion
 }
+
+// An HTTPVersion says which versions of HTTP are used.
+type HTTPVersion uint8
+
+// The choices.
+const (
+	HTTPOffered   HTTPVersion = iota // HTTP/2 for https if the server speaks it, else HTTP/1.1
+	HTTPVersion10                    // HTTP/1.0
+	HTTPVersion11                    // HTTP/1.1
+	HTTPVersion2                     // HTTP/2, without asking whether the server speaks it
+)
 
 // Gopher has the options for gopher URLs.
 type Gopher struct {

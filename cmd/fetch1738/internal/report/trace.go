@@ -51,6 +51,15 @@ func (n *narrator) dumpHead(mark string, octets []byte) {
 	}
 }
 
+// frame shows that a frame of HTTP/2 was sent or received.
+func (n *narrator) frame(sent bool, text string) {
+	mark := "<= Recv frame: "
+	if sent {
+		mark = "=> Send frame: "
+	}
+	n.lines(mark, []byte(text))
+}
+
 // data shows bytes of the body.
 func (n *narrator) data(upload bool, octets []byte) {
 	if upload {

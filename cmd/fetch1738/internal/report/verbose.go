@@ -57,7 +57,7 @@ func (r *Reporter) narrator(t *transfer.Result) *narrator {
 
 // trace returns the narrator's hooks.
 func (n *narrator) trace() *fetch.Trace {
-	return &fetch.Trace{
+	t := &fetch.Trace{
 		DialStart: func(_, address string) { n.remark("  Trying %s...", address) },
 		Connected: func(c fetch.Connection) { n.connected(c) },
 		Reused:    func(c fetch.Connection) { n.remark("%s", meeting("Re-using the connection to", c)) },
@@ -67,6 +67,10 @@ func (n *narrator) trace() *fetch.Trace {
 		Retry:     func(r fetch.Retry) { n.remark("Retrying in %v: %s", r.Wait, stdio.InOptions(r.Err.Error())) },
 		Note:      func(text string) { n.remark("%s", text) },
 	}
+	if n.form != plan.TraceLines {
+		t.Frame = n.frame
+	}
+	return t
 }
 
 // connected shows a new connection.

@@ -29,6 +29,16 @@ func (h *Hooks) Call(hook func(*fetch.Trace)) {
 	}
 }
 
+// Frames returns a function that reports a frame; nil if nobody asks for frames.
+func (h *Hooks) Frames() func(sent bool, frame string) {
+	if !h.To.Frames() {
+		return nil
+	}
+	return func(sent bool, frame string) {
+		h.Call(func(t *fetch.Trace) { t.Frame(sent, frame) })
+	}
+}
+
 // End waits for a running callback, and prevents further ones.
 func (h *Hooks) End() {
 	h.mu.Lock()

@@ -48,7 +48,7 @@ const (
 // share makes a new connection one that speaks HTTP/2.
 func (c *conn) share(ex *Exchange) (*shared, error) {
 	limits := &ex.Env.Limits
-	s := &shared{since: time.Now(), about: c.about, peer: c.peer, tls: c.tls, watch: frames.Watch(c.Conn.Conn, frames.Limits{Line: limits.Line, Header: limits.Header}, nil)}
+	s := &shared{since: time.Now(), about: c.about, peer: c.peer, tls: c.tls, watch: frames.Watch(c.Conn.Conn, frames.Limits{Line: limits.Line, Header: limits.Header}, ex.Hooks.Frames())}
 	t := &http.Transport{
 		DialContext:            func(context.Context, string, string) (net.Conn, error) { return s.watch, nil },
 		Protocols:              new(http.Protocols),
@@ -137,7 +137,7 @@ func (st *stream) end(why error) {
 // exchange sends a request, and returns the response, whose body ends the exchange. After an error the
 // caller must end it.
 func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *stream, error) {
-	st := &stream{Stream: frames.Stream{NoBody: r.Method == http.MethodHead}, on: s, ex: ex, r: r}
+	st := &stream{Stream: frames.Stream{NoBody: r.Method == http.MethodHead, Seen: ex.Hooks.Frames()}, on: s, ex: ex, r: r}
 	st.ctx, st.stop = context.WithCancelCause(r.Context())
 	s.use(1)
 	head, err := ex.RequestHead(r)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/frames"
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
 )
 
@@ -109,7 +110,11 @@ func (s *streams) open(ex *Exchange, r *http.Request) (*shared, *conn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !s.prior && (c.tls == nil || c.tls.NegotiatedProtocol != "h2") {
+	switch chosen := c.tls != nil && c.tls.NegotiatedProtocol == http2; {
+	case s.prior && c.tls != nil && !chosen:
+		c.Drop()
+		return nil, nil, fetch.Fail(fetch.OpTLS, ex.Locator, fetch.ErrUnreachable, frames.ErrVersion)
+	case !s.prior && !chosen:
 		return nil, c, nil
 	}
 	shared, err := c.share(ex)

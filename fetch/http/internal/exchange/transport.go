@@ -91,6 +91,19 @@ func (t *Transport) overHTTP1(ex *Exchange, r *http.Request, c *conn) (resp *htt
 	return resp, nil
 }
 
+// Outline returns the head of r as it is sent if the server accepts each version, and the names of the
+// versions that TLS offers to it.
+func (t *Transport) Outline(ex *Exchange, r *http.Request) (head []byte, versions []string, err error) {
+	head, err = ex.RequestHead(r)
+	switch {
+	case err != nil || !t.offersHTTP2(ex, r):
+		return head, []string{http1}, err
+	case t.priorKnowledge():
+		head = asHTTP2(head)
+	}
+	return head, t.Versions(), nil
+}
+
 // Versions returns the names of the versions that TLS offers to a server, the preferred one first.
 func (t *Transport) Versions() []string {
 	var names []string

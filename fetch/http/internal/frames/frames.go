@@ -23,9 +23,6 @@ type Limits struct{ Line, Header int }
 // ErrHead means that a head exceeds the Limits.
 var ErrHead = errors.New("a head exceeds the limits")
 
-// ErrNotHTTP2 means that the server does not begin as HTTP/2 requires.
-var ErrNotHTTP2 = errors.New("the server does not speak HTTP/2")
-
 var (
 	errUnasked = errors.New("the server sent a document that was not requested")
 	errNoHead  = errors.New("the server sent a document without a head")
@@ -35,6 +32,9 @@ var (
 
 // ErrFlood means that the server sends frames without end that carry nothing.
 var ErrFlood = errors.New("the server sends frames that carry nothing")
+
+// ErrVersion means that the server does not begin as HTTP/2 requires.
+var ErrVersion = errors.New("the server does not speak HTTP/2")
 
 // maxEmpty is how many such frames may come one after another.
 const maxEmpty = 10_000
@@ -46,7 +46,7 @@ const maxEmpty = 10_000
 type Conn struct {
 	net.Conn
 	limits Limits
-	seen   func(sent bool, frame string)
+	seen   func(sent bool, frame string) // for frames of no stream
 
 	in, out parser
 	raw     []byte // what has come
@@ -72,7 +72,8 @@ type Conn struct {
 	total int // bytes of its fields
 }
 
-// Watch returns a Conn on c. seen, if not nil, is called with a line of text for each frame.
+// Watch returns a Conn on c. seen, if not nil, is called with a line of text for each frame that belongs
+// to no stream, until a Stream with a Seen begins. It must not call the Conn.
 func Watch(c net.Conn, limits Limits, seen func(sent bool, frame string)) *Conn {
 	w := &Conn{Conn: c, limits: limits, seen: seen, raw: make([]byte, readSize), streams: make(map[uint32]*Stream)}
 	w.out.skip = len(preface)
@@ -94,6 +95,9 @@ const (
 type Stream struct {
 	// NoBody means that the response has no body, because the request is a HEAD.
 	NoBody bool
+	// Seen, if not nil, is called with a line of text for each frame of the stream, and for those of no
+	// stream until another one begins. It must not call the Conn.
+	Seen func(sent bool, frame string)
 
 	id    uint32
 	heads []string
@@ -110,6 +114,9 @@ func (c *Conn) Sending(s *Stream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next = s
+	if s.Seen != nil {
+		c.seen = s.Seen
+	}
 }
 
 // Forget says that nothing more is asked about s.
@@ -213,7 +220,6 @@ func (c sent) begins(*frame) bool { return true }
 func (c sent) comes(*frame, []byte) {}
 
 func (c sent) complete(f *frame) {
-	c.show(true, f)
 	switch {
 	case f.kind == kindHeaders && c.next != nil:
 		c.next.id, c.newest = f.stream, f.stream
@@ -222,6 +228,7 @@ func (c sent) complete(f *frame) {
 	case f.kind == kindData && f.size > 0:
 		c.empty = 0 // the windows that the server opens are not for nothing
 	}
+	c.show(true, f)
 }
 
 // received watches what comes.
@@ -230,7 +237,7 @@ type received struct{ *Conn }
 func (c received) begins(f *frame) bool {
 	switch {
 	case !c.greeted && (f.kind != kindSettings || f.size > maxPayload):
-		c.fail(ErrNotHTTP2)
+		c.fail(ErrVersion)
 		return false
 	case f.size > maxPayload:
 		c.fail(errSize)
@@ -336,7 +343,7 @@ func (c *Conn) field(f hpack.HeaderField) {
 		return
 	}
 	if f.Name == ":status" {
-		fmt.Fprintf(&c.text, "HTTP/2 %s\r\n", f.Value)
+		fmt.Fprintf(&c.text, "HTTP/2 %s \r\n", f.Value) // RFC 9112 §4: the space belongs to it
 		return
 	}
 	fmt.Fprintf(&c.text, "%s: %s\r\n", f.Name, f.Value)

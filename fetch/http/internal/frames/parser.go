@@ -3,7 +3,6 @@ package frames
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
 )
 
 // The types and flags of frames that matter here (RFC 9113 §6).
@@ -13,11 +12,13 @@ const (
 	kindPriority     = 0x2
 	kindReset        = 0x3
 	kindSettings     = 0x4
+	kindPing         = 0x6
 	kindAway         = 0x7
 	kindWindow       = 0x8
 	kindContinuation = 0x9
 
 	flagEnd        = 0x1 // of DATA and HEADERS
+	flagAck        = 0x1 // of SETTINGS and PING
 	flagHeadersEnd = 0x4
 	flagPadded     = 0x8
 	flagPriority   = 0x20
@@ -123,18 +124,51 @@ func (f *frame) fragment() []byte {
 	return octets[:max(0, len(octets)-padding)]
 }
 
-// show reports a frame.
+// show reports a frame to the stream that it belongs to.
 func (c *Conn) show(sent bool, f *frame) {
-	if c.seen == nil {
-		return
+	seen := c.seen
+	if f.stream != 0 {
+		seen = nil
+		if s := c.streams[f.stream]; s != nil {
+			seen = s.Seen
+		}
 	}
-	kind := fmt.Sprintf("frame of type %d", f.kind)
+	if seen != nil {
+		seen(sent, f.String())
+	}
+}
+
+// String returns the frame as a line of text, without its payload.
+func (f *frame) String() string {
+	text := fmt.Sprintf("frame of type %d", f.kind)
 	if int(f.kind) < len(kinds) {
-		kind = kinds[f.kind]
+		text = kinds[f.kind]
 	}
-	var flags []string
-	if f.flags&flagEnd != 0 && (f.kind == kindData || f.kind == kindHeaders) {
-		flags = append(flags, ", END_STREAM")
+	if f.stream != 0 {
+		text += fmt.Sprintf(", stream %d", f.stream)
 	}
-	c.seen(sent, fmt.Sprintf("%s, stream %d, %d bytes%s", kind, f.stream, f.size, strings.Join(flags, "")))
+	text += fmt.Sprintf(", %d bytes", f.size)
+	number := func(at int) uint32 {
+		if len(f.payload) < at+4 {
+			return 0
+		}
+		return binary.BigEndian.Uint32(f.payload[at:])
+	}
+	switch f.kind {
+	case kindReset:
+		text += ", " + codeName(number(0))
+	case kindAway:
+		text += fmt.Sprintf(", %s, last stream %d", codeName(number(4)), number(0)&(1<<31-1))
+	case kindWindow:
+		text += fmt.Sprintf(", %d more", number(0)&(1<<31-1))
+	case kindSettings, kindPing:
+		if f.flags&flagAck != 0 {
+			text += ", ACK"
+		}
+	case kindData, kindHeaders:
+		if f.flags&flagEnd != 0 {
+			text += ", END_STREAM"
+		}
+	}
+	return text
 }
