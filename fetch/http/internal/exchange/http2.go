@@ -112,7 +112,6 @@ type stream struct {
 	r    *http.Request
 	ctx  context.Context         // ends with the exchange
 	stop context.CancelCauseFunc // ends the exchange
-	sent func()                  // reports the head of the request, once
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -144,9 +143,9 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if err != nil {
 		return nil, st, err
 	}
-	shown := Masked(asHTTP2(head))
-	ex.Request = shown
-	st.sent = sync.OnceFunc(func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(shown) }) })
+	ex.Request = Masked(asHTTP2(head))
+	// net/http calls WroteHeaders too late: the response may be there before.
+	st.Begun = func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) }) }
 	limits := ex.Env.Limits
 	ctx := httptrace.WithClientTrace(st.ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(name string, _ []string) {
@@ -154,7 +153,6 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 				s.watch.Sending(&st.Stream)
 			}
 		},
-		WroteHeaders:   st.sent,
 		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(limits.Reply, "no response", false) },
 		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(); return nil },
 	})
@@ -197,7 +195,6 @@ func asHTTP2(head []byte) []byte {
 
 // report reports what has come of heads, and returns that of the response if it is among them.
 func (st *stream) report() (final []byte) {
-	st.sent() // net/http says it later, if the response is fast
 	for _, octets := range st.on.watch.Heads(&st.Stream) {
 		h := head{octets: []byte(octets)}
 		st.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })

@@ -95,8 +95,10 @@ const (
 type Stream struct {
 	// NoBody means that the response has no body, because the request is a HEAD.
 	NoBody bool
+	// Begun, if not nil, is called when the head of the request is about to be sent.
+	Begun func()
 	// Seen, if not nil, is called with a line of text for each frame of the stream, and for those of no
-	// stream until another one begins. It must not call the Conn.
+	// stream until another one begins. Neither function may call the Conn.
 	Seen func(sent bool, frame string)
 
 	id    uint32
@@ -220,15 +222,20 @@ func (c sent) begins(*frame) bool { return true }
 func (c sent) comes(*frame, []byte) {}
 
 func (c sent) complete(f *frame) {
-	switch {
-	case f.kind == kindHeaders && c.next != nil:
-		c.next.id, c.newest = f.stream, f.stream
-		c.streams[f.stream] = c.next
-		c.next = nil
-	case f.kind == kindData && f.size > 0:
-		c.empty = 0 // the windows that the server opens are not for nothing
+	next := c.next
+	if f.kind != kindHeaders || next == nil {
+		c.show(true, f)
+		if f.kind == kindData && f.size > 0 {
+			c.empty = 0 // the windows that the server opens are not for nothing
+		}
+		return
 	}
+	next.id, c.newest, c.next = f.stream, f.stream, nil
+	c.streams[f.stream] = next
 	c.show(true, f)
+	if next.Begun != nil {
+		next.Begun()
+	}
 }
 
 // received watches what comes.
