@@ -53,7 +53,7 @@ func (s *settings) options() []curl.Option {
 }
 
 // useful are the options of groups about one document that browse accepts.
-const useful = " charset no-buffer show-error silent stderr verbose "
+const useful = " charset http1.1 http2 http2-prior-knowledge no-buffer show-error silent stderr verbose "
 
 // useless are options of other groups that are about one document, or about many at once.
 const useless = " articles continue-at fail-early form form-file globoff list-only list-views next parallel parallel-immediate parallel-max parallel-max-host " +

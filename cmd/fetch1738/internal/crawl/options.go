@@ -39,7 +39,7 @@ func (s *settings) options() []curl.Option {
 
 // table returns all options that crawl accepts.
 func (s *settings) table() []curl.Option {
-	const useful = " no-buffer progress-bar progress-meter show-error silent stderr verbose "
+	const useful = " http1.1 http2 http2-prior-knowledge no-buffer progress-bar progress-meter show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
 		"quote range rate retry retry-all-errors retry-connrefused retry-delay retry-max-time skip-existing speed-limit speed-time time-cond " +
 		"trace trace-ascii trace-time use-ascii view "

@@ -96,7 +96,7 @@ func (s *settings) options() []curl.Option {
 
 // table returns all options that mirror accepts.
 func (s *settings) table() []curl.Option {
-	const useful = " no-buffer progress-bar progress-meter request show-error silent stderr verbose "
+	const useful = " http1.1 http2 http2-prior-knowledge no-buffer progress-bar progress-meter request show-error silent stderr verbose "
 	const useless = " articles continue-at exact fail-early ftp-guess-type form form-file ftp-create-dirs globoff list-only list-views next " +
 		"quote range rate skip-existing speed-limit speed-time time-cond use-ascii view "
 	return curl.Besides(s.options(), "mirror, which copies whole trees", useful, useless)

@@ -45,7 +45,7 @@ func (r *Reporter) narrator(t *transfer.Result) *narrator {
 	}
 	n := newNarrator(r.trace)
 	n.form, n.time, n.uploading = trace.Form, trace.Time, t.Upload
-	n.silentBody = t.Sink.OnTerminal() && n.safe
+	n.silentBody = t.Sink != nil && t.Sink.OnTerminal() && n.safe // browse has no Sink
 	if t.Locator.Scheme() == "telnet" {
 		n.words = render.Telnet
 	}
