@@ -73,7 +73,7 @@ func (m leakChecked) Run() int {
 //	mailed                       the messages that came in so far, as stdout
 //	proxied                      what the proxy was asked for so far, as stdout
 //
-// SERVER is ftp, http, gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
+// SERVER is ftp, http, http2 (over TLS), gopher, plus (of Gopher+), nntp, wais, prospero, telnet, echo (by telnet) or
 // smtp. Each script has servers of its own with testContent, the one of nntp with testNews
 // besides, or with testDialogue; $FTP, $HTTP and so on are their URLs, $FTPPORT and so on
 // their ports. $HTTPS and others are what startSecure says,
@@ -214,6 +214,13 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		if err != nil {
 			return err
 		}
+		http2, err := webtest.Start(ctx, "", func(s *webtest.Server) {
+			s.Content, s.TLS, s.ImplicitTLS = testContent(), certificate, true
+			s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/hello.txt"}}
+		})
+		if err != nil {
+			return err
+		}
 		gopher, err := gophertest.Start(ctx, "", func(s *gophertest.Server) {
 			s.Content = testContent()
 		})
@@ -286,7 +293,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Defer(func() {
 			names.end()
 			for _, s := range []*testserver.Server{
-				&ftp.Server, &ftps.Server, &http.Server, &gopher.Server, &nntp.Server, &plus.Server, &phones.Server,
+				&ftp.Server, &ftps.Server, &http.Server, &http2.Server, &gopher.Server, &nntp.Server, &plus.Server, &phones.Server,
 				&wais.Server, &line.Server, &parrot.Server, &post.Server, &prospero.Server,
 			} {
 				if err := s.Close(); err != nil {
@@ -299,7 +306,7 @@ func setup(t *testing.T) func(*testscript.Env) error {
 		env.Values[proxyKey{}] = proxy
 		env.Setenv("PROXY", proxy.Addr().String())
 		env.Setenv("PROXYPORT", strings.TrimPrefix(proxy.Addr().String(), "127.0.0.1:"))
-		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
+		all := servers{"ftp": &ftp.Server, "ftps": &ftps.Server, "http": &http.Server, "http2": &http2.Server, "gopher": &gopher.Server, "plus": &plus.Server, "nntp": &nntp.Server, "wais": &wais.Server, "prospero": &prospero.Server,
 			"telnet": &line.Server, "echo": &parrot.Server, "smtp": &post.Server}
 		env.Values[serversKey{}] = all
 		env.Values[postKey{}] = post
