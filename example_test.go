@@ -641,6 +641,35 @@ func ExampleResolver_configured() {
 	// true
 }
 
+// Protocols are the versions of HTTP that a Fetcher may use. By default, https is fetched by HTTP/2 if
+// the server speaks it.
+func ExampleResolver_versions() {
+	srv, err := webtest.Start(ctx, "", func(s *webtest.Server) { s.Content = fstest.MapFS{"a.txt": {}} })
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+
+	protocols := new(nethttp.Protocols)
+	protocols.SetUnencryptedHTTP2(true) // and not HTTP1: the servers are known to speak HTTP/2
+	r := fetch1738.Resolver{
+		Schemes: []fetch1738.Scheme{
+			{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher {
+				return &http.Fetcher{Env: env, Protocols: protocols}
+			}},
+		},
+	}
+	defer r.Close()
+
+	res, err := r.Get(ctx, srv.URL+"/a.txt")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer res.Close()
+	fmt.Println(res.Info.(*http.Info).Proto)
+	// Output: HTTP/2.0
+}
+
 // Explain returns what Fetch would do, and asks the policy, without a connection.
 func ExampleResolver_Explain() {
 	var r fetch1738.Resolver
