@@ -24,6 +24,7 @@ func TestShow(t *testing.T) {
 		"\x00\x00\x00\x04\x01\x00\x00\x00\x00",                                 // its acknowledgement
 		"\x00\x00\x04\x08\x00\x80\x00\x00\x00\x00\x00\x01\x00",                 // WINDOW_UPDATE
 		"\x00\x00\x08\x06\x01\x00\x00\x00\x0012345678",                         // PING
+		"\x00\x00\x01\x01\x04\x00\x00\x00\x01\x88",                             // HEADERS
 		"\x00\x00\x03\x00\x01\x00\x00\x00\x01abc",                              // DATA
 		"\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07",                 // RST_STREAM
 		"\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x0b", // GOAWAY
@@ -48,7 +49,7 @@ func TestShow(t *testing.T) {
 		}
 	}
 	want := []string{
-		"SETTINGS, 0 bytes", "SETTINGS, 0 bytes, ACK", "WINDOW_UPDATE, 4 bytes, 256 more", "PING, 8 bytes, ACK", "DATA, stream 1, 3 bytes, END_STREAM",
+		"SETTINGS, 0 bytes", "SETTINGS, 0 bytes, ACK", "WINDOW_UPDATE, 4 bytes, 256 more", "PING, 8 bytes, ACK", "HEADERS, stream 1, 1 bytes", "DATA, stream 1, 3 bytes, END_STREAM",
 		"RST_STREAM, stream 1, 4 bytes, REFUSED_STREAM", "GOAWAY, 8 bytes, ENHANCE_YOUR_CALM, last stream 5", "frame of type 127, 1 bytes",
 		"GOAWAY, 0 bytes, NO_ERROR, last stream 0",
 	}
