@@ -456,7 +456,7 @@ func TestDeployWays(t *testing.T) {
 			t.Errorf("%d times %q in\n%s", n, text, tail(r.said))
 		}
 	}
-	const replaces, renames = "does not replace a file by renaming another one", "does not rename files"
+	const replaces, renames = "does not replace a file by renaming another one", "has refused to rename a file"
 	t.Run("no replacing", func(t *testing.T) {
 		t.Parallel()
 		d, srv := ofPersonality(t, ftptest.IIS)

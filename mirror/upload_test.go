@@ -590,6 +590,59 @@ func TestUploadCutWithoutRename(t *testing.T) {
 	}
 }
 
+// A message says that a file is stored under its name, or that the old one is deleted first, before
+// half of it is there, or none. So the user knows it whatever happens then.
+func TestUploadSaysFirst(t *testing.T) {
+	const direct, deletes = "are stored under their names", "is deleted first"
+	for name, tc := range map[string]struct {
+		stage, reply string
+		n            int    // 0: always
+		direct       string // a file that is stored under its name
+		said         []string
+	}{
+		"RNFR":             {"RNFR", "530 Not logged in.", 1, "a", []string{direct}},
+		"RNTO":             {"RNTO a", "553 Name not allowed.", 1, "a", []string{direct}},
+		"RNTO of all":      {"RNTO", "550 Permission denied.", 0, "a", []string{direct}},
+		"RNTO unknown":     {"RNTO", "502 Unknown command.", 0, "a", []string{direct}},
+		"RNTO over a file": {"RNTO b", "550 File exists.", 0, "b", []string{direct, deletes}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(map[string]string{"b": "old"}) })
+			srv.On(tc.stage, tc.n, testserver.Reply(tc.reply))
+			srv.On("STOR "+tc.direct, 1, ftptest.Keep(1))
+			files := map[string]string{"a": "text a", "b": "text b"}
+			m := upload(t, srv.URL, files)
+			f := &meddler{Resolver: m.Fetcher.(*fetch1738.Resolver)}
+			var mu sync.Mutex
+			var said string // all messages so far
+			m.Report = func(e mirror.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Action == mirror.Noted {
+					said += e.Err.Error() + "\n"
+				}
+			}
+			f.change = func(to locator.Locator) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, text := range tc.said {
+					if !strings.HasSuffix(to.String(), ".part") && !strings.Contains(said, text) {
+						t.Errorf("%s is stored, and what was said is %q", to, said)
+					}
+				}
+			}
+			m.Fetcher = f
+			if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
+				t.Error(err)
+			}
+			if _, err := m.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			hasFiles(t, srv, ".", files)
+		})
+	}
+}
+
 // keys returns the keys of a set in order, as one text.
 func keys(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
 
@@ -624,15 +677,15 @@ func TestUploadIsListed(t *testing.T) {
 	ran(t, m, mirror.Summary{Unchanged: 1})
 }
 
-// A meddler changes something before each transfer, while it is set.
+// A meddler does something before each transfer, while it is set.
 type meddler struct {
 	*fetch1738.Resolver
-	change func()
+	change func(to locator.Locator)
 }
 
 func (m *meddler) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	if m.change != nil {
-		m.change()
+		m.change(req.Locator)
 	}
 	return m.Resolver.Replace(ctx, req, body)
 }
@@ -652,7 +705,7 @@ func TestUploadOfChangingFile(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			f.change = func() { changeTo(then, modified.Add(time.Hour)) }
+			f.change = func(locator.Locator) { changeTo(then, modified.Add(time.Hour)) }
 			m.Fetcher = f
 			ran(t, m, mirror.Summary{Failed: 1, Missing: 1})
 			if got := stored(t, srv, ".")["a"]; got != "old" {

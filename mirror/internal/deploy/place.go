@@ -47,6 +47,7 @@ func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
 		return nil
 	}
 	if edits[0].Err == nil {
+		r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
 		if err := r.edit(ctx, f.dir(), edits[1:]); err != nil {
 			return err
 		}
@@ -56,7 +57,6 @@ func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
 		return nil
 	}
 	r.way.removeFirst.Store(true)
-	r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
 	r.way.renames.Store(true)
 	r.done(f)
 	return nil
@@ -75,19 +75,15 @@ func (r *run) has(ctx context.Context, f *file, name string) bool {
 
 // storeDirect stores a file under its name, on a server that has not renamed its part. If that
 // succeeds, it is done with all that follow, unless the server renames others. The part is removed
-// with those that are of no use.
+// with those that are of no use. The user is told first, because half a file may remain.
 func (r *run) storeDirect(ctx context.Context, f *file) {
+	r.note("the server has refused to rename a file (RNFR, RNTO): files that it does not rename are stored under their names, so they are incomplete until they have been sent")
 	f.part, f.timed, f.direct = "", false, true
 	if err := r.sendFile(ctx, f, nil); err != nil {
 		r.failFile(ctx, f, err)
 		return
 	}
 	r.way.refused.Store(true)
-	if r.way.direct() {
-		r.note("the server does not rename files (RNFR, RNTO): they are stored under their names, so a file is incomplete until it has been sent")
-	} else {
-		r.note("the server does not rename some files (RNTO): they were stored under their names, so they were incomplete for a moment")
-	}
 }
 
 // findPlaced finds out which files have their names after the connection broke while they were

@@ -179,13 +179,11 @@ func (s *site) isOf(name string, data []byte) bool {
 	return slices.ContainsFunc(s.others[name], func(other []byte) bool { return bytes.Equal(other, data) })
 }
 
-// isDirect reports whether a process may store a file under its name: the server does not rename, or
-// refuses to rename a file, or a process has said so.
+// isDirect reports whether a process has said that it stores files under their names.
 func (w *world) isDirect() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	refuses := func(e Event) bool { return e.Name == "RNTO" && strings.HasPrefix(e.Fault, "Reply:5") }
-	return w.direct || w.sites[0].Way == "no RNFR" || slices.ContainsFunc(w.plan.Events, refuses) || slices.ContainsFunc(w.processes, (*process).storesDirectly)
+	return w.direct || slices.ContainsFunc(w.processes, (*process).storesDirectly)
 }
 
 func (p *process) storesDirectly() bool {
