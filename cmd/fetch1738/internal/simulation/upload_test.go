@@ -359,9 +359,13 @@ func wantsBrought(w *world) {
 	}
 }
 
-// remembers reports whether the state has everything that was done.
+// remembers reports whether the state has everything that was done. A server that stalls stores the
+// file after its last reply, when the client may have deleted it.
 func (w *world) remembers() bool {
-	return !w.everCrashed && !w.failsDisk() && !lies(w.plan) && !slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Kind == "short" })
+	late := func(e Event) bool {
+		return e.Kind == "short" || strings.HasPrefix(e.Fault, "Stall") && slices.Contains([]string{"STOR", "APPE"}, e.Name)
+	}
+	return !w.everCrashed && !w.failsDisk() && !lies(w.plan) && !slices.ContainsFunc(w.plan.Events, late)
 }
 
 // readable checks the state of an upload: it begins with the URL of the server, and its lines are
