@@ -12,40 +12,67 @@ import (
 )
 
 // BenchmarkHTTPFiles fetches 1,000 files of 4 KiB from nginx, next to a program that uses net/http
-// and does nothing else (bare), and to curl. The bars are 1.05 for cpu/bare and wall/bare.
+// and does nothing else (bare), and to curl. The bars for cpu/bare are 1.05 with one connection, 1.3
+// with eight, and 1.2 by HTTP/2, where eight files at a time share one connection. HTTP is the
+// version that ours has chosen.
 func BenchmarkHTTPFiles(b *testing.B) {
 	n := few(1000)
 	root := files(b, 1, n)
-	plain, secure, cert := serveNginx(b, root)
+	server := serveNginx(b, root)
 	ours, bare, curl := command(b), build(b, "./bench/bare"), tool(b, "curl")
 	for _, bench := range []struct {
-		name, url   string
-		connections int
+		name, url string
+		atOnce    int
 	}{
-		{"http", plain, 1}, {"http with eight connections", plain, 8},
-		{"https", secure, 1}, {"https with eight connections", secure, 8},
+		{"http", server.plain, 1}, {"http with eight connections", server.plain, 8},
+		{"https", server.secure, 1}, {"https with eight connections", server.secure, 8},
+		{"h2", server.h2, 1}, {"h2 with eight at once", server.h2, 8},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			globbed := func(program string) func() cost {
 				return fetchSmall(b, root, program, func(dir string) []string {
-					args := []string{"-s", "--cacert", cert, "-o", dir + "/f#1.bin", fmt.Sprintf("%s/d0/f[0-%d].bin", bench.url, n-1)}
-					if bench.connections > 1 {
-						args = append(args, "-Z", "--parallel-max", strconv.Itoa(bench.connections))
+					args := []string{"-s", "--cacert", server.certificate, "-o", dir + "/f#1.bin", fmt.Sprintf("%s/d0/f[0-%d].bin", bench.url, n-1)}
+					if bench.atOnce > 1 {
+						args = append(args, "-Z", "--parallel-max", strconv.Itoa(bench.atOnce))
 					}
 					return args
 				})
 			}
 			numbered := fetchSmall(b, root, bare, func(dir string) []string {
-				return []string{"-n", strconv.Itoa(n), "-workers", strconv.Itoa(bench.connections), "-cacert", cert, "-o", dir + "/f%d.bin", bench.url + "/d0/f%d.bin"}
+				return []string{
+					"-n", strconv.Itoa(n), "-workers", strconv.Itoa(bench.atOnce), "-cacert", server.certificate,
+					fmt.Sprintf("-http2=%t", bench.url == server.h2), "-o", dir + "/f%d.bin", bench.url + "/d0/f%d.bin",
+				}
 			})
 			compare(b, globbed(ours), peer{"bare", numbered}, peer{"curl", globbed(curl)})
+			b.ReportMetric(version(b, ours, bench.url+"/d0/f0.bin", server.certificate), "HTTP")
 		})
 	}
 }
 
-// serveNginx serves what is below root until the benchmark ends. It returns the URLs for http and
-// https, and the file of the certificate.
-func serveNginx(b *testing.B, root string) (plain, secure, certificate string) {
+// version returns the version of HTTP by which a program fetches a URL, such as 1.1.
+func version(b *testing.B, program, url, certificate string, options ...string) float64 {
+	b.Helper()
+	args := append([]string{"-s", "-o", os.DevNull, "-w", "%{http_version}", "--cacert", certificate, url}, options...)
+	cmd := exec.Command(program, args...)
+	cmd.Env = []string{"HOME=" + b.TempDir()}
+	said, err := cmd.Output()
+	check(b, err)
+	v, err := strconv.ParseFloat(string(said), 64)
+	check(b, err)
+	return v
+}
+
+// web has the URLs of an nginx.
+type web struct {
+	plain       string // http
+	secure      string // https, HTTP/1.1 only
+	h2          string // https, with HTTP/2
+	certificate string // the file with the certificate
+}
+
+// serveNginx serves what is below root until the benchmark ends.
+func serveNginx(b *testing.B, root string) web {
 	b.Helper()
 	program := tool(b, "nginx")
 	readable(b, root)
@@ -55,20 +82,21 @@ func serveNginx(b *testing.B, root string) (plain, secure, certificate string) {
 	if os.Geteuid() == 0 {
 		user = "user nobody nogroup;"
 	}
-	addr, secureAddr := daemon.FreeAddr(b), daemon.FreeAddr(b)
+	plain, secure, h2 := daemon.FreeAddr(b), daemon.FreeAddr(b), daemon.FreeAddr(b)
 	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": key, "nginx.conf": fmt.Appendf(nil, `daemon off; worker_processes 1; %[1]s pid %[2]s/pid; error_log stderr;
-events { worker_connections 64; }
+events { worker_connections 512; }
 http {
 	access_log off; sendfile on; default_type application/octet-stream;
 	client_body_temp_path %[2]s/t1; proxy_temp_path %[2]s/t2; fastcgi_temp_path %[2]s/t3; uwsgi_temp_path %[2]s/t4; scgi_temp_path %[2]s/t5;
-	server { listen %[3]s; listen %[4]s ssl; ssl_certificate %[2]s/cert.pem; ssl_certificate_key %[2]s/key.pem; root %[5]s; }
+	ssl_certificate %[2]s/cert.pem; ssl_certificate_key %[2]s/key.pem; root %[6]s;
+	server { listen %[3]s; listen %[4]s ssl; listen %[5]s ssl http2; }
 }
-`, user, dir, addr, secureAddr, root)} {
+`, user, dir, plain, secure, h2, root)} {
 		check(b, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	cmd := exec.Command(program, "-p", dir, "-e", "stderr", "-c", filepath.Join(dir, "nginx.conf"))
-	daemon.Start(b, cmd).Await(b, addr, secureAddr)
-	return "http://" + addr, "https://" + secureAddr, filepath.Join(dir, "cert.pem")
+	daemon.Start(b, cmd).Await(b, plain, secure, h2)
+	return web{"http://" + plain, "https://" + secure, "https://" + h2, filepath.Join(dir, "cert.pem")}
 }
 
 // build builds a program of this module until the benchmark ends, as the command is built.

@@ -1,7 +1,7 @@
 // Bare fetches numbered files by net/http and does nothing else: what it costs is what a program on
 // net/http costs at least.
 //
-//	bare -n 1000 -workers 8 -cacert cert.pem -o 'out/f%d.bin' 'https://127.0.0.1:8443/f%d.bin'
+//	bare -n 1000 -workers 8 -cacert cert.pem -http2 -o 'out/f%d.bin' 'https://127.0.0.1:8443/f%d.bin'
 package main
 
 import (
@@ -19,28 +19,35 @@ import (
 
 func main() {
 	n := flag.Int("n", 1, "the `number` of files; %d is replaced by 0 to number-1")
-	workers := flag.Int("workers", 1, "the `number` of connections")
+	workers := flag.Int("workers", 1, "the `number` of files at once, each on a connection of its own with HTTP/1.1")
+	http2 := flag.Bool("http2", false, "use HTTP/2, on one connection")
 	authorities := flag.String("cacert", "", "a `file` with the authorities to trust")
 	out := flag.String("o", "", "the `names` of the files, with a %d")
 	flag.Parse()
-	client, err := newClient(*authorities, *workers)
+	client, err := newClient(*authorities, *workers, *http2)
 	check(err)
+	numbered := func(i int) { check(fetch(client, fmt.Sprintf(flag.Arg(0), i), fmt.Sprintf(*out, i))) }
 	var next atomic.Int64
+	if *http2 { // net/http would open a connection for each file that is requested before the first is open
+		numbered(int(next.Add(1)) - 1)
+	}
 	var group sync.WaitGroup
 	for range *workers {
 		group.Go(func() {
 			for i := int(next.Add(1)) - 1; i < *n; i = int(next.Add(1)) - 1 {
-				check(fetch(client, fmt.Sprintf(flag.Arg(0), i), fmt.Sprintf(*out, i)))
+				numbered(i)
 			}
 		})
 	}
 	group.Wait()
 }
 
-// newClient returns a client for HTTP/1.1, without compression, as fetch1738 and curl use it.
-func newClient(authorities string, workers int) (*http.Client, error) {
+// newClient returns a client for one version of HTTP, without compression, as fetch1738 and curl use
+// it.
+func newClient(authorities string, workers int, http2 bool) (*http.Client, error) {
 	transport := &http.Transport{Protocols: new(http.Protocols), DisableCompression: true, MaxIdleConnsPerHost: workers}
-	transport.Protocols.SetHTTP1(true)
+	transport.Protocols.SetHTTP1(!http2)
+	transport.Protocols.SetHTTP2(http2)
 	if authorities != "" {
 		pem, err := os.ReadFile(authorities)
 		if err != nil {
