@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/archie"
@@ -57,9 +56,6 @@ func main() {
 		// others for work each time data arrives. That search costs more than moving the
 		// data: half the time of a spliced FTP transfer.
 		runtime.GOMAXPROCS(1)
-		// Little memory is in use at a time. Collecting garbage at 2 MiB instead of 4 MiB costs
-		// no CPU time that can be measured.
-		debug.SetGCPercent(50)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
