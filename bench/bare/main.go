@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -20,10 +21,12 @@ import (
 func main() {
 	n := flag.Int("n", 1, "the `number` of files; %d is replaced by 0 to number-1")
 	workers := flag.Int("workers", 1, "the `number` of files at once, each on a connection of its own with HTTP/1.1")
+	processors := flag.Int("processors", 0, "the `number` of processors; 0 means all")
 	http2 := flag.Bool("http2", false, "use HTTP/2, on one connection")
 	authorities := flag.String("cacert", "", "a `file` with the authorities to trust")
 	out := flag.String("o", "", "the `names` of the files, with a %d")
 	flag.Parse()
+	runtime.GOMAXPROCS(*processors)
 	client, err := newClient(*authorities, *workers, *http2)
 	check(err)
 	numbered := func(i int) { check(fetch(client, fmt.Sprintf(flag.Arg(0), i), fmt.Sprintf(*out, i))) }

@@ -38,8 +38,8 @@ type Line struct {
 	// Rate is the number of bytes per second that one connection carries in each direction; 0 means
 	// no limit.
 	Rate int
-	// FTP means that the server sends FTP replies. The data connections of 227 and 229 then go
-	// through lines of the same kind.
+	// FTP means that the server sends FTP replies, without TLS. The data connections of 227 and 229
+	// then go through lines of the same kind.
 	FTP bool
 	// Linger means that the server sends 226 when the client has acknowledged the end of the data
 	// connection, like vsftpd.

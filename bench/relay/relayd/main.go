@@ -1,6 +1,7 @@
 // Relayd is a relay for experiments:
 //
 //	go run ./bench/relay/relayd -listen 127.0.0.1:2121 -to 127.0.0.1:21
+//	go run ./bench/relay/relayd -listen 127.0.0.1:8443 -to 127.0.0.1:443 -ftp=false -rate 12500000
 package main
 
 import (
