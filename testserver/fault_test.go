@@ -73,7 +73,7 @@ func TestWhereFaultsAct(t *testing.T) {
 		{"ftptest", "RETR", "FromStart NoDot Status:500"},
 		{"webtest", "CONNECT", "Data:x Status:500 Header:a,b ContentLength:1 Chunked EndlessHeaders"},
 		{"webtest", "CONNECT", "ResetStream:1,CANCEL EndStream:1 GoAway:1,CANCEL NoWindow LateData:x Frame:DATA,x Flood:PING HeaderBomb:1 Trailers:a,b Interim:103 Setting:NOTHING,1 Setting:ENABLE_PUSH,-1 Setting:65536,1 Setting:1,4294967296"},
-		{"webtest", "GET", "Setting:ENABLE_PUSH,1 ResetStream:1,NOTHING GoAway:1,4294967296 GoAway:2147483648,CANCEL Frame:NOTHING,x Frame:256,x Flood:GOAWAY HeaderBomb:-1 Interim:200"},
+		{"webtest", "GET", "Setting:ENABLE_PUSH,1 ResetStream:1,NOTHING GoAway:1,4294967296 GoAway:2147483648,CANCEL Frame:NOTHING,x Frame:256,x Flood:GOAWAY HeaderBomb:0 HeaderBomb:1073741825 Interim:200"},
 		{"webtest", "PUT HEAD CONNECT", "FromStart"},
 		{"webtest", "GET", "ExtraReply: NoDot Status:1 Lose"},
 		{"gophertest", "BINARY", "NoDot LoneDot NoStuffing BareLF NoColon PlusError:1,x"},

@@ -43,7 +43,7 @@ func NoWindow() Fault { return own{Fault: noWindow.With(core.Args{})} }
 // LateData sends a DATA frame with these octets after the end of the stream. HTTP/2 only.
 func LateData(octets string) Fault { return own{Fault: lateData.With(core.Args{Text: octets})} }
 
-// Frame sends a frame of any content before the response: type is a name of RFC 9113 §6, such as
+// Frame sends a frame of any content before the response: kind is a name of RFC 9113 §6, such as
 // "PUSH_PROMISE", or a number. The stream is that of the request, or 0 for SETTINGS, PING and GOAWAY;
 // the only flag is END_HEADERS, where that exists. It can be one that is too long, has a header
 // block that cannot be decoded, or is on the stream too early. HTTP/2 only.
@@ -93,7 +93,12 @@ var (
 		}
 		return nil
 	}}
-	headerBomb = &core.Kind{Name: "HeaderBomb", Params: "n", Check: core.NotNegative}
+	headerBomb = &core.Kind{Name: "HeaderBomb", Params: "n", Check: func(a core.Args) error {
+		if a.N < 1 || a.N > 1<<30 {
+			return errors.New("the number must be from 1 to 1 GiB")
+		}
+		return nil
+	}}
 )
 
 // http2Rows returns rows for the faults that only HTTP/2 has.
