@@ -68,6 +68,7 @@ var libraries = []library{
 	{"go.etcd.io/bbolt", "crawl/frontier.go", ""},
 	{"golang.org/x/net/html", "internal/hypertext", ""},
 	{"golang.org/x/net/http/httpguts", "fetch/http/library.go", ""},
+	{"golang.org/x/net/http2/hpack", "fetch/http/internal/frames testserver/webtest", "the test server shares no code of HTTP/2 with the client"},
 	{"golang.org/x/net/http2", "testserver/webtest", ""},
 	{"golang.org/x/net/idna", "internal/idn", ""},
 	{"golang.org/x/net/proxy", "fetch/proxy/library.go", ""},

@@ -131,7 +131,7 @@ func (c *call) totalLength(a *answer) int64 {
 	if err != nil {
 		return -1
 	}
-	c.discard(resp)
+	discard(resp)
 	if resp.StatusCode != http.StatusOK {
 		return -1
 	}

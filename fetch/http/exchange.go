@@ -43,7 +43,7 @@ func handOn(l locator.Locator, to func(Exchange)) func(*exchange.Exchange) {
 
 // discard reads the short body of an intermediate response, so that its connection can be reused,
 // or else drops the connection.
-func (c *call) discard(resp *http.Response) {
+func discard(resp *http.Response) {
 	const most = 16 << 10
 	if resp.ContentLength <= most {
 		stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })

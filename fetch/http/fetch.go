@@ -57,7 +57,7 @@ func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, b
 		return nil, err
 	}
 	defer c.end(nil)
-	c.discard(a.resp)
+	discard(a.resp)
 	if err := c.upload.checkSent(a.resp); err != nil {
 		return nil, fetch.Fail(c.method, c.locator, fetch.ErrTruncated, err)
 	}
@@ -125,7 +125,7 @@ func (c *call) answer() (*answer, error) {
 		if next == nil {
 			return a, c.checkResponse(a)
 		}
-		c.discard(resp)
+		discard(resp)
 		c.hop = *next
 	}
 }
@@ -163,7 +163,7 @@ func (c *call) checkResponse(a *answer) error {
 func (c *call) visit() (*http.Response, *exchange.Exchange, error) {
 	resp, ex, err := c.exchange(nil)
 	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.CanResend() {
-		c.discard(resp)
+		discard(resp)
 		c.opt.Header["Expect"] = []string{}
 		resp, ex, err = c.exchange(nil)
 	}
@@ -177,7 +177,7 @@ func (c *call) visit() (*http.Response, *exchange.Exchange, error) {
 	if login == nil || !c.upload.CanResend() {
 		return resp, ex, nil
 	}
-	c.discard(resp)
+	discard(resp)
 	c.login = login
 	return c.exchange(nil)
 }

@@ -36,7 +36,7 @@ type shared struct {
 	mu      sync.Mutex
 	users   int       // exchanges
 	since   time.Time // when the last one ended
-	leaving bool      // it is closed when there are none
+	leaving bool      // it is closed when the last one ends
 }
 
 // How much a server may send ahead of its readers, in bytes: enough for 1 Gbit/s and 250 ms, in total.
