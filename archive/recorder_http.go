@@ -82,8 +82,8 @@ func (e *event) exchanged(x fetchhttp.Exchange) {
 	e.exchanges = append(e.exchanges, last)
 }
 
-// translate gives the heads of HTTP/2 the form of HTTP/1.1, the only one that programs know that read
-// WARC files. HTTP/2 has no reason phrase: nothing follows the space before it (RFC 9112 §4).
+// translate gives the heads of HTTP/2 the form of HTTP/1.1: some programs that read WARC files refuse
+// any other. HTTP/2 has no reason phrase: nothing follows the space before it (RFC 9112 §4).
 func (x *exchange) translate() {
 	x.protocol = "h2"
 	if x.url.Scheme() == "http" {
