@@ -143,9 +143,10 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if err != nil {
 		return nil, st, err
 	}
-	ex.Request = Masked(asHTTP2(head))
+	shown := Masked(asHTTP2(head))
+	ex.Request = shown
 	// net/http calls WroteHeaders too late: the response may be there before.
-	st.Begun = func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) }) }
+	st.Begun = func() { ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(shown) }) } // ex may be sent again meanwhile
 	limits := ex.Env.Limits
 	ctx := httptrace.WithClientTrace(st.ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(name string, _ []string) {
