@@ -15,10 +15,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // http2Server is a server that speaks HTTP/2 over TLS, and counts its connections.
@@ -287,6 +290,22 @@ func TestHTTP2EarlyAnswer(t *testing.T) {
 		_, _, err := get(t, f, s.URL+tc.path, &Options{Method: tc.method, Body: zeros{}})
 		if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
 			t.Errorf("%s %s: %v", tc.method, tc.path, err)
+		}
+	}
+}
+
+// TestHTTP11Required has a server that wants HTTP/1.1 for a request.
+func TestHTTP11Required(t *testing.T) {
+	srv := webtest.New(t, func(s *webtest.Server) {
+		s.TLS, s.ImplicitTLS, s.Content = testserver.NewTLS(), true, fstest.MapFS{"a": {Data: []byte("x")}}
+	})
+	f := &Fetcher{Env: &fetch.Env{TLS: with(&tls.Config{InsecureSkipVerify: true})}, Retries: -1}
+	defer f.Close()
+	srv.On("GET", 1, webtest.ResetStream(-1, "HTTP_1_1_REQUIRED"))
+	for range 2 {
+		got, res, err := get(t, f, srv.URL+"/a", nil)
+		if err != nil || got != "x" || res.Info.(*Info).Proto != "HTTP/1.1" {
+			t.Errorf("%q, %v", got, err)
 		}
 	}
 }

@@ -114,14 +114,23 @@ type stream struct {
 	stop context.CancelCauseFunc // ends the exchange
 
 	mu    sync.Mutex
-	timer *time.Timer
-	limit int // counts the calls of await
+	phase phase
+	timer *time.Timer // of what is awaited
+	waits int         // counts the calls of await
 	ended bool
 }
 
+// A phase is what an exchange waits for.
+type phase int
+
+const (
+	asking    phase = iota // the server to take the request, and to respond
+	receiving              // the body of the response; the request may still be sent
+)
+
 // end ends the exchange.
 func (st *stream) end(why error) {
-	st.await(0, "", false)
+	st.await(receiving, 0, "")
 	st.stop(why)
 	st.mu.Lock()
 	ended := st.ended
@@ -154,7 +163,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 				s.watch.Sending(&st.Stream)
 			}
 		},
-		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(limits.Reply, "no response", false) },
+		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(asking, limits.Reply, "no response") },
 		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(); return nil },
 	})
 	sent := r.WithContext(ctx)
@@ -163,7 +172,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 		sent.Body = paced{r.Body, st}
 	}
 	resp, err := s.RoundTrip(sent)
-	st.await(0, "", false)
+	st.await(receiving, 0, "")
 	if err != nil {
 		return nil, st, st.reason(err)
 	}
@@ -206,30 +215,35 @@ func (st *stream) report() (final []byte) {
 	return final
 }
 
-// await ends the exchange unless await is called again within d. No limit is 0. If patient is set,
-// bytes of the response count: a frame may take its time.
-func (st *stream) await(d time.Duration, what string, patient bool) {
+// await ends the exchange unless await is called again within d, which is 0 for no limit. What belongs
+// to an earlier phase does nothing.
+func (st *stream) await(in phase, d time.Duration, what string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.limit++
+	if in < st.phase {
+		return
+	}
+	st.phase = in
+	st.waits++
 	if st.timer != nil {
 		st.timer.Stop()
 	}
 	if d > 0 {
-		st.expect(st.limit, d, d, what, patient)
+		st.expect(st.waits, d, d, what)
 	}
 }
 
-// expect is called by await, and again when bytes have come meanwhile. The caller holds mu.
-func (st *stream) expect(limit int, d, rest time.Duration, what string, patient bool) {
-	st.timer = time.AfterFunc(rest, func() {
+// expect ends the exchange after left, unless await is called before. While the body is received, bytes
+// count that have come meanwhile: a frame may take its time. The caller holds mu.
+func (st *stream) expect(wait int, d, left time.Duration, what string) {
+	st.timer = time.AfterFunc(left, func() {
 		st.mu.Lock()
 		defer st.mu.Unlock()
-		if st.limit != limit {
+		if st.waits != wait {
 			return
 		}
-		if rest := d - time.Since(st.on.watch.Heard(&st.Stream)); patient && rest > 0 {
-			st.expect(limit, d, rest, what, patient)
+		if left := d - time.Since(st.on.watch.Heard(&st.Stream)); st.phase == receiving && left > 0 {
+			st.expect(wait, d, left, what)
 			return
 		}
 		st.on.suspect.Store(true)
@@ -263,9 +277,9 @@ type paced struct {
 }
 
 func (p paced) Read(octets []byte) (int, error) {
-	p.st.await(0, "", false)
+	p.st.await(asking, 0, "")
 	n, err := p.ReadCloser.Read(octets)
-	p.st.await(p.st.ex.Env.Limits.Idle, "the server accepts no data", false)
+	p.st.await(asking, p.st.ex.Env.Limits.Idle, "the server accepts no data")
 	return n, err
 }
 
@@ -296,8 +310,8 @@ func (b *streamed) Read(p []byte) (int, error) {
 }
 
 func (b *streamed) read(p []byte) (int, error) {
-	b.st.await(b.st.ex.Env.Limits.Idle, "no data", true)
-	defer b.st.await(0, "", false)
+	b.st.await(receiving, b.st.ex.Env.Limits.Idle, "no data")
+	defer b.st.await(receiving, 0, "")
 	return b.from.Read(p)
 }
 

@@ -46,6 +46,10 @@ func (s *streams) roundTrip(ex *Exchange, r *http.Request) (*http.Response, *con
 		again := tries < mostTries && r.Context().Err() == nil && ex.Body.CanResend() &&
 			(err == nil || c.watch.Unprocessed(&st.Stream) || used && ex.stale(r, err))
 		st.end(err)
+		if code, _ := c.watch.Ended(&st.Stream); err != nil && code == "HTTP_1_1_REQUIRED" && !s.prior && ex.Body.CanResend() {
+			s.refuse(ex.place(), c)
+			return nil, nil, ex.Rewind(r)
+		}
 		if !again {
 			return nil, nil, err
 		}
@@ -193,6 +197,14 @@ func (s *streams) leave(where place, from *shared) {
 		l.shared = nil
 	}
 	from.leave()
+}
+
+// refuse makes the next exchanges at a place use HTTP/1.1.
+func (s *streams) refuse(where place, from *shared) {
+	s.leave(where, from)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.line(where).http1 = true
 }
 
 // close closes each connection when no exchange uses it.
