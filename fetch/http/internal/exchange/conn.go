@@ -74,7 +74,7 @@ func (c *conn) End() { c.Drop() }
 // Drop implements session.Session.
 func (c *conn) Drop() {
 	if c.sending != nil {
-		c.sending.stop(net.ErrClosed)
+		c.sending.cancel()
 	}
 	_ = c.Close() // no exchange waits for the result
 }

@@ -36,8 +36,8 @@ func (ex *Exchange) place() place {
 	return p
 }
 
-// connect opens a connection for the exchange. TLS offers versions. Limits.Connect applies to all steps, until the connection
-// is ready for a request.
+// connect opens a connection for the exchange. TLS offers versions. Limits.Connect applies to all
+// steps, until the connection is ready for a request.
 func (ex *Exchange) connect(versions []string, o session.Opening) (*conn, error) {
 	about := fetch.Connection{Network: "tcp", Host: ex.Locator.Host}
 	if ex.Proxy != nil {

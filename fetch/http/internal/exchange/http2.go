@@ -91,8 +91,11 @@ func (s *shared) idle() (since time.Time, ok bool) {
 	return s.since, s.users == 0 && s.Err() == nil
 }
 
-// leave closes the connection when no exchange uses it.
+// leave closes the connection when no exchange uses it. s may be nil.
 func (s *shared) leave() {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	s.leaving = true
 	s.mu.Unlock()

@@ -7,9 +7,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httputil"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -55,10 +56,12 @@ type sending struct {
 	ctx  context.Context         // ends with the exchange
 	stop context.CancelCauseFunc // ends the exchange
 
-	asked    chan struct{} // closed when the server has asked for the body, by 100
-	final    chan struct{} // closed when the head of the response has arrived
-	answered atomic.Bool   // final is closed
-	reply    *time.Timer   // of Limits.Reply; runs once the request is sent
+	asked chan struct{} // closed when the server has asked for the body, by 100
+	final chan struct{} // closed when the head of the response has arrived
+
+	mu    sync.Mutex
+	over  bool        // no response is awaited any more
+	reply *time.Timer // of Limits.Reply; runs when the request is sent
 
 	done chan struct{} // closed when nothing more is sent
 	err  error         // why the request is not sent completely; valid after done
@@ -80,30 +83,30 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 	}
 	ex.Request = Masked(head)
 	ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) })
-	limit := cmp.Or(max(0, ex.Env.Limits.Reply), forever)
-	s.reply = time.AfterFunc(limit, func() {
-		if !s.answered.Load() {
-			s.stop(&wire.TimeoutError{Limit: limit, Awaited: "no response", Err: context.DeadlineExceeded})
-		}
-	})
 	if r.Body == nil || r.Body == http.NoBody {
-		close(s.done)
+		s.end(nil)
 		return s, nil
 	}
-	s.reply.Stop()
-	go func() {
-		defer close(s.done)
-		s.err = s.sendBody()
-		if s.err != nil && s.err != errUnasked && fetch.KindOf(s.err) != fetch.ErrConnectionFailed {
-			s.stop(s.err) // the server waits for the rest of the body
-		}
-		s.reply.Reset(limit)
-	}()
+	go func() { s.end(s.sendBody()) }()
 	return s, nil
 }
 
-// forever is longer than any program runs.
-const forever = 1 << 62
+// end is called when nothing more is sent. Limits.Reply applies from now on.
+func (s *sending) end(err error) {
+	s.err = err
+	close(s.done)
+	if err != nil && err != errUnasked && fetch.KindOf(err) != fetch.ErrConnectionFailed {
+		s.stop(err) // the server waits for the rest of the body
+	}
+	limit := s.ex.Env.Limits.Reply
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limit > 0 && !s.over {
+		s.reply = time.AfterFunc(limit, func() {
+			s.stop(&wire.TimeoutError{Limit: limit, Awaited: "no response", Err: context.DeadlineExceeded})
+		})
+	}
+}
 
 // sendBody sends the body, when the server wants it.
 func (s *sending) sendBody() error {
@@ -172,9 +175,24 @@ func (s *sending) proceed() {
 
 // answer is called when the head of the response has arrived.
 func (s *sending) answer() {
-	s.answered.Store(true)
-	s.reply.Stop()
+	s.waitNoMore()
 	close(s.final)
+}
+
+// cancel ends the exchange.
+func (s *sending) cancel() {
+	s.waitNoMore()
+	s.stop(net.ErrClosed)
+}
+
+// waitNoMore ends the wait for the response.
+func (s *sending) waitNoMore() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.reply != nil {
+		s.reply.Stop()
+	}
 }
 
 // failure returns why the request is not sent completely, as far as it is known.
@@ -195,8 +213,12 @@ const lastWrite = 50 * time.Millisecond
 func (s *sending) complete() bool {
 	select {
 	case <-s.done:
-	case <-time.After(lastWrite):
-		return false
+	default:
+		select {
+		case <-s.done:
+		case <-time.After(lastWrite):
+			return false
+		}
 	}
 	return s.err == nil
 }

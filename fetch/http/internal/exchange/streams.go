@@ -79,18 +79,17 @@ func (s *streams) join(ex *Exchange, r *http.Request) (shared *shared, used bool
 			s.mu.Unlock()
 			return shared, true, nil, shared.permit(r.Context(), ex)
 		case o == nil:
-			if l.shared != nil {
-				l.shared.leave()
-				l.shared = nil
-			}
+			unusable := l.shared
 			o = &opening{done: make(chan struct{})}
-			l.opening = o
+			l.shared, l.opening = nil, o
 			s.mu.Unlock()
+			unusable.leave()
 			shared, c, err := s.open(ex, r)
 			s.mu.Lock()
 			l.shared, l.http1, l.opening = shared, c != nil, nil
-			s.trim()
+			surplus := s.surplus()
 			s.mu.Unlock()
+			surplus.leave()
 			o.err = err
 			close(o.done)
 			return shared, false, c, err
@@ -169,9 +168,10 @@ func (s *streams) line(where place) *line {
 	return l
 }
 
-// trim closes the connection that has been idle longest, if there are too many. The caller holds mu.
-func (s *streams) trim() {
-	n, oldest := 0, (*shared)(nil)
+// surplus returns the connection that has been idle longest, if there are too many, or nil. The caller
+// holds mu.
+func (s *streams) surplus() (oldest *shared) {
+	n := 0
 	var since time.Time
 	for _, l := range s.at {
 		if l.shared == nil {
@@ -184,18 +184,19 @@ func (s *streams) trim() {
 			}
 		}
 	}
-	if n > max(1, s.maxIdle) {
-		oldest.leave()
+	if n <= max(1, s.maxIdle) {
+		return nil
 	}
+	return oldest
 }
 
-// leave makes the next exchanges at a place use another connection than s.
+// leave makes the next exchanges at a place use another connection than from.
 func (s *streams) leave(where place, from *shared) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if l := s.at[where]; l != nil && l.shared == from {
 		l.shared = nil
 	}
+	s.mu.Unlock()
 	from.leave()
 }
 
@@ -209,12 +210,16 @@ func (s *streams) refuse(where place, from *shared) {
 
 // close closes each connection when no exchange uses it.
 func (s *streams) close() {
+	var all []*shared
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for where, l := range s.at {
-		if l.shared != nil {
-			l.shared.leave()
+		all = append(all, l.shared)
+		if l.shared = nil; l.opening == nil {
 			delete(s.at, where)
 		}
+	}
+	s.mu.Unlock()
+	for _, c := range all {
+		c.leave()
 	}
 }
