@@ -181,7 +181,7 @@ func idleSessions(o *plan.Operation) int {
 	if !o.Parallel.On {
 		return 0
 	}
-	return o.Parallel.Max
+	return o.Parallel.Connections()
 }
 
 // Warn prints a warning, unless -s is given.

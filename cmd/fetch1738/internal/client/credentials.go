@@ -148,6 +148,9 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	secret, known := a.known[question]
+	if early, _ := ctx.Value(earlyKey{}).(*Early); !known && early.drop() {
+		return locator.Login{}, errEarly
+	}
 	if !known {
 		var err error
 		if secret, err = e.client.secret(ctx, e.Op.Password, question); err != nil {

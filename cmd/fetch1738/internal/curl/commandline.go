@@ -31,7 +31,7 @@ type CommandLine struct {
 // New returns a CommandLine without arguments that supports the options in table. It reads the
 // file "-" from std.In and writes warnings to std.Err.
 func New(std stdio.Streams, table []Option) *CommandLine {
-	c := &CommandLine{std: std, Global: &plan.Global{Parallel: plan.Parallel{Max: plan.DefaultParallel}}, table: table}
+	c := &CommandLine{std: std, Global: new(plan.Global), table: table}
 	c.begin()
 	return c
 }

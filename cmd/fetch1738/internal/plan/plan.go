@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"cmp"
 	"io/fs"
 	"net/http"
 	"time"
@@ -67,16 +68,19 @@ type Global struct {
 // Parallel says how many transfers may run at once.
 type Parallel struct {
 	On        bool
-	Max       int
+	Max       int  // 0 for the default
 	PerHost   int  // 0 for no limit
 	Immediate bool // open new connections instead of waiting to reuse one
 }
 
-// The default and the maximum of Parallel.Max.
-const (
-	DefaultParallel = 50
-	MaxParallel     = 65535
-)
+// MaxParallel is the maximum of Parallel.Max.
+const MaxParallel = 65535
+
+// Transfers returns how many transfers may run at once.
+func (p *Parallel) Transfers() int { return cmp.Or(p.Max, 100) }
+
+// Connections returns how many of them may be others than streams of shared connections.
+func (p *Parallel) Connections() int { return cmp.Or(p.Max, 50) }
 
 // Archive says where what servers send is recorded.
 type Archive struct {
@@ -411,3 +415,13 @@ func (o *Operation) Posted() []byte {
 
 // Resuming reports whether transfers resume earlier ones.
 func (o *Operation) Resuming() bool { return o.Ask.Resume != ResumeNot }
+
+// MayGoAhead reports whether documents may be requested before their turn: each is a plain GET that
+// depends neither on the transfers before it nor on a file, and no limit counts from its turn.
+func (o *Operation) MayGoAhead() bool {
+	a, h := o.Ask, o.HTTP
+	limited := o.FailEarly || o.FTP.Session.NoPipelining || o.Interval > 0 || o.Limits != (Limits{})
+	plain := a.Method == "" && !a.Head && a.Span == nil && a.Ranges == "" && a.Numbers == nil && a.Segments < 2 && !o.Uploading() && o.Posted() == nil
+	depends := o.Resuming() || !a.Time.When.IsZero() || h.ETagCompare != "" || h.ETagSave != "" || o.Output.SkipExisting || o.Archive.Path != ""
+	return plain && !limited && !depends
+}

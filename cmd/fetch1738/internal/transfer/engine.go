@@ -86,10 +86,17 @@ func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, 
 	if err != nil {
 		return nil, err
 	}
-	for t := range e.transfers(ctx, access) {
-		if t.Err = t.prepare(); t.Err == nil {
+	ahead := client.NewAhead(ctx)
+	defer ahead.Close()
+	asked := client.Requesting(ahead, e.asked(ctx, access), func(t *Transfer) bool { return t.request(ahead) })
+	for t := range e.transfers(ctx, asked) {
+		if t.Sink == nil && t.Err == nil { // else it was requested early
+			t.Err = t.prepare()
+		}
+		if t.Err == nil {
 			t.perform(ctx)
 		}
+		ahead.Ended(&t.Call, t.Answer.Web, t.Account.Moved.Load())
 		e.end(t)
 		if last == nil || last.Err == nil || t.Err != nil || !t.again {
 			last = &t.Result
@@ -120,11 +127,11 @@ func (e *Engine) wait(ctx context.Context, g *plan.Global) {
 	_ = e.starts.Wait(ctx, 1) // an interrupted transfer fails as it begins
 }
 
-// transfers returns the transfers of an Operation, in order.
-func (e *Engine) transfers(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
+// transfers returns the transfers of an Operation that asked has, with wildcards expanded, in order.
+func (e *Engine) transfers(ctx context.Context, asked iter.Seq[*Transfer]) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
 		serial := 0
-		for t, next := range withNext(e.asked(ctx, access)) {
+		for t, next := range withNext(asked) {
 			again := false
 			for one, other := range withNext(t.expanded(ctx)) {
 				one.again, again = again, true

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/http"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -71,9 +70,4 @@ func saveETag(t *Transfer) error {
 		return err
 	}
 	return t.place.Save(t.Op.HTTP.ETagSave, etag+"\n")
-}
-
-// sameETag reports whether the document still has the ETag of --etag-compare.
-func sameETag(t *Transfer, info *fetchhttp.Info) bool {
-	return t.etag != "" && info.StatusCode == http.StatusNotModified
 }

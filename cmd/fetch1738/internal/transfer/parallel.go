@@ -47,6 +47,7 @@ type pool struct {
 
 	mu      sync.Mutex // protects the rest
 	running int
+	streams int // of running: those with servers that speak HTTP/2
 	adopted int
 	held    []*Transfer // waiting to be started
 	hosts   map[locator.HostPort]*host
@@ -63,6 +64,7 @@ type host struct {
 	limit   atomic.Int32 // of running; 0 means no limit
 	alone   atomic.Int32 // successive refusals of a single connection
 	served  atomic.Bool  // a transfer has succeeded
+	shared  atomic.Bool  // it speaks HTTP/2: transfers are streams of one connection
 
 	// For the pool only. Short transfers release their connections soon: to wait for one
 	// is cheaper than a new connection.
@@ -94,7 +96,7 @@ func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.S
 				yield(nil, err)
 				return
 			}
-			for t := range e.transfers(ctx, access) {
+			for t := range e.transfers(ctx, e.asked(ctx, access)) {
 				if !yield(t, nil) {
 					return
 				}
@@ -148,9 +150,9 @@ func (p *pool) reserve(ctx context.Context, t *Transfer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.next == nil && t.host != nil && ctx.Err() == nil {
-		t.host.running.Add(-1) // t will have ended
+		p.count(t, -1) // t will have ended
 		t.next = p.take()
-		t.host.running.Add(1)
+		p.count(t, 1)
 	}
 	return t.next != nil && t.next.Err == nil && t.next.server == t.server && !t.next.Op.Ask.Head
 }
@@ -241,24 +243,38 @@ func (p *pool) mayStart(t *Transfer) bool {
 		return false
 	}
 	h := p.hosts[t.server]
+	shared := h != nil && h.shared.Load()
+	if connections := p.running - p.streams; !shared && connections >= p.global.Parallel.Connections() {
+		return false
+	}
 	if h == nil {
 		return true
 	}
 	running, most := int(h.running.Load()), p.global.Parallel.PerHost
 	limit := int(h.limit.Load())
-	return (most == 0 || running < most) && (limit == 0 || running < limit) && (h.width == 0 || running < h.width)
+	return (most == 0 || running < most) && (limit == 0 || running < limit) && (h.width == 0 || shared || running < h.width)
+}
+
+// count adds n to the numbers of running transfers that include t.
+func (p *pool) count(t *Transfer, n int) {
+	p.running += n
+	if t.host != nil {
+		t.host.running.Add(int32(n))
+	}
+	if t.streams {
+		p.streams += n
+	}
 }
 
 // start returns a transfer that now counts as running, or nil.
 func (p *pool) start(ctx context.Context) *Transfer {
-	if ctx.Err() != nil || p.running == p.global.Parallel.Max {
+	if ctx.Err() != nil || p.running == p.global.Parallel.Transfers() {
 		return nil
 	}
 	t := p.take()
 	if t == nil {
 		return nil
 	}
-	p.running++
 	if t.Err == nil {
 		h := p.hosts[t.server]
 		if h == nil {
@@ -268,12 +284,12 @@ func (p *pool) start(ctx context.Context) *Transfer {
 			}
 			p.hosts[t.server] = h
 		}
-		h.running.Add(1)
-		t.host = h
+		t.host, t.streams = h, h.shared.Load()
 		if t.file != "" {
 			p.files[t.file] = true
 		}
 	}
+	p.count(t, 1)
 	return t
 }
 
@@ -296,10 +312,9 @@ func (p *pool) perform(ctx context.Context, t *Transfer) {
 
 // end records a transfer that has ended, or puts it back.
 func (p *pool) end(t *Transfer) {
-	p.running--
+	p.count(t, -1)
 	p.err = cmp.Or(p.err, t.lost)
 	if t.host != nil {
-		t.host.running.Add(-1)
 		t.host.ended = true
 		delete(p.files, t.file)
 	}
@@ -412,6 +427,7 @@ type placing struct {
 	lost     error           // of writing it after the transfer
 	server   locator.HostPort
 	file     string        // that is written, or ""
+	streams  bool          // it is a stream of a shared connection
 	host     *host         // nil before the transfer is started
 	crowded  bool          // the host refused the connection, and the transfer waits
 	putBacks int           // how often it did

@@ -90,7 +90,7 @@ func (r *Result) Transient(err error) bool {
 	case known.Kind == fetch.ErrUnresolved:
 		return true // as in curl
 	case client.IsHTTP(r.Locator), r.AskedProxy(r.Locator) != nil:
-		return transientStatus(known.Code)
+		return client.TransientStatus(known.Code)
 	case client.IsNews(r.Locator):
 		return known.Code == 400 || known.Code == 503
 	}

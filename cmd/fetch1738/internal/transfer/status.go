@@ -3,10 +3,9 @@ package transfer
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -23,10 +22,10 @@ func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 		Op: fetch.Op(t.Method()), URL: t.Answer.Effective.Redacted(), Code: info.StatusCode,
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
-	wait := retryAfter(info.Header)
+	wait := client.RetryAfter(info.Header)
 	resuming := req.Offset != 0 && (t.Op.Ask.Resume != plan.ResumeNot || t.canResume())
 	switch status := info.StatusCode; {
-	case transientStatus(status) && mayRepeat(t, wait):
+	case client.TransientStatus(status) && mayRepeat(t, wait):
 		e.Kind, t.retryAfter = fetch.ErrBusy, wait
 		t.crowded = crowds(t, status, wait)
 	case crowds(t, status, wait):
@@ -54,25 +53,4 @@ func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 func noDocument(t *Transfer, status int) bool {
 	unasked := status != http.StatusNotModified || t.etag == "" && t.Op.Ask.Time.When.IsZero()
 	return status < 200 || status/100 == 3 && t.Op.HTTP.Location && unasked
-}
-
-// transientStatus reports whether an HTTP status may be transient.
-func transientStatus(status int) bool {
-	switch status {
-	case 408, 429, 500, 502, 503, 504, 522, 524:
-		return true
-	}
-	return false
-}
-
-// retryAfter returns the wait that a server requests (RFC 9110 §10.2.3), or 0.
-func retryAfter(h http.Header) time.Duration {
-	text := h.Get("Retry-After")
-	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(n) * time.Second
-	}
-	if when, err := http.ParseTime(text); err == nil {
-		return max(0, time.Until(when))
-	}
-	return 0
 }

@@ -46,7 +46,7 @@ func askGopher(ctx context.Context, t *Transfer, req *fetch.Request) {
 // unmet reports whether the condition of -z or --etag-compare is not met, so that the
 // body is not requested. An HTTP head is still shown.
 func unmet(t *Transfer, req *fetch.Request, res *fetch.Resource) bool {
-	if info, ok := res.Info.(*fetchhttp.Info); ok && sameETag(t, info) {
+	if info, ok := res.Info.(*fetchhttp.Info); ok && t.etag != "" && info.StatusCode == http.StatusNotModified {
 		return true
 	}
 	cond := t.Op.Ask.Time

@@ -30,6 +30,7 @@ type Transfer struct {
 
 	watch      Watch
 	flow       flow
+	early      *client.Early   // its document, requested before its turn; may be nil
 	input      io.Reader       // what is sent in a session; if nil, the Console's input
 	left       int             // attempts after this one
 	more       func() bool     // reports whether a transfer with the same server follows
@@ -88,6 +89,17 @@ func (t *Transfer) fresh() *Transfer {
 	f.placing, f.Out, f.more = t.placing, t.Out, t.more
 	f.crowded = false
 	return f
+}
+
+// request requests the document of a transfer before its turn. It reports false if that may not be.
+func (t *Transfer) request(ahead *client.Ahead) bool {
+	if t.Malformed != nil || t.Read() != nil || !ahead.May(&t.Call) {
+		return false
+	}
+	if t.Err = t.prepare(); t.Err == nil {
+		t.early = ahead.Early(&t.Call)
+	}
+	return t.early != nil
 }
 
 // prepare parses the URL and determines the output.
@@ -164,7 +176,9 @@ func (t *Transfer) attempts(ctx context.Context) error {
 	}
 	asked := t.Locator
 	for try := range t.Op.Retry.Times + 1 {
-		t.Locator = asked // a followed link has changed it
+		if try > 0 {
+			t.Locator = asked // a followed link has changed it
+		}
 		t.left, t.Tries = t.Op.Retry.Times-try, try+1
 		err := t.attempt(ctx)
 		if err == nil {
@@ -264,6 +278,9 @@ func (t *Transfer) note(res *fetch.Resource) {
 		t.Answer.Web, t.Answer.Header = info, res.Header
 		t.Answer.Status, t.Answer.Redirects = info.StatusCode, len(info.Redirects)
 		t.Answer.ContentType = info.Header.Get("Content-Type")
+		if t.host != nil && client.IsShared(info) {
+			t.host.shared.Store(true)
+		}
 	case *ftp.Info:
 		t.Answer.EntryPath = info.EntryPath
 	}
@@ -308,4 +325,24 @@ func skips(t *Transfer) (skip bool, err error) {
 	skip, err = t.Sink.Skips(t.Op.Output.SkipExisting)
 	t.Skipped = skip
 	return skip, err
+}
+
+// openDump opens the file for heads.
+func openDump(t *Transfer) error {
+	o := &t.Op.Output
+	switch o.DumpHeader {
+	case "":
+		return nil
+	case "-":
+		t.Heads.Dump(output.Harmless(t.Out, o.Raw), nil)
+		return nil
+	case "%":
+		t.Heads.Dump(output.Harmless(t.engine.Err, o.Raw), nil)
+		return nil
+	}
+	file, err := t.engine.dumps.Open(&t.place)
+	if err == nil {
+		t.Heads.Dump(output.Harmless(file, o.Raw), file)
+	}
+	return err
 }
