@@ -18,8 +18,8 @@ import (
 )
 
 // startSecure starts servers with a certificate nobody trusts: $HTTPS, $HTTPS12
-// which speaks no later TLS than 1.2 and names the cipher, $HTTPSAUTH which
-// wants to know who asks and names them, and $HTTPS2 which speaks HTTP/2 and names the path. ca.pem and pub.pem have the certificate
+// which speaks no later TLS than 1.2 and names the cipher, and $HTTPSAUTH which
+// wants to know who asks and names them. ca.pem and pub.pem have the certificate
 // and its key, $PIN is the latter's hash; $TLSDATA is testdata/tls. config has the
 // same certificate.
 func startSecure(env *testscript.Env) (config *tls.Config, end func(), err error) {
@@ -31,7 +31,6 @@ func startSecure(env *testscript.Env) (config *tls.Config, end func(), err error
 	answers := map[string]func(*http.Request) string{
 		"HTTPS":     func(*http.Request) string { return "secure" },
 		"HTTPS12":   func(r *http.Request) string { return tls.CipherSuiteName(r.TLS.CipherSuite) },
-		"HTTPS2":    func(r *http.Request) string { return r.URL.Path },
 		"HTTPSAUTH": func(r *http.Request) string { return "hello, " + r.TLS.PeerCertificates[0].Subject.CommonName },
 	}
 	configs := map[string]*tls.Config{"HTTPS12": {MaxVersion: tls.VersionTLS12}, "HTTPSAUTH": {ClientAuth: tls.RequireAnyClientCert}}
@@ -39,7 +38,6 @@ func startSecure(env *testscript.Env) (config *tls.Config, end func(), err error
 	for name, answer := range answers {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, answer(r)) }))
 		s.TLS, s.Config.ErrorLog = configs[name], log.New(io.Discard, "", 0)
-		s.EnableHTTP2 = name == "HTTPS2"
 		s.StartTLS()
 		servers = append(servers, s)
 		env.Setenv(name, s.URL)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/record"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -45,7 +46,8 @@ func (a *Ahead) Early(c *Call) *Early {
 		return nil
 	}
 	e := &Early{ahead: a, done: make(chan struct{})}
-	ctx := context.WithValue(fetch.WithTrace(c.Context(a.ctx), e.later.Trace()), earlyKey{}, e)
+	frames := c.Op.Trace.Form > plan.TraceLines
+	ctx := context.WithValue(fetch.WithTrace(c.Context(a.ctx), e.later.Trace(frames)), earlyKey{}, e)
 	from := c.ResolverFor(req.Locator)
 	a.users.Go(func() {
 		defer close(e.done)
@@ -122,16 +124,19 @@ func (e *Early) drop() bool {
 	return e.dropped
 }
 
-// take reports whether the turn has come of a document that was not dropped.
+// take says that the turn has come. It reports true once, and only if the document was not dropped.
 func (e *Early) take() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.turn = !e.dropped
-	return e.turn
+	if e.turn || e.dropped {
+		return false
+	}
+	e.turn = true
+	return true
 }
 
 // Take returns the response, or the error of Fetch, and tells t what has happened, as if the request
-// were made now. It returns neither if there is none, and the request must be made.
+// were made now. It returns neither if the request must be made, as in a second call.
 func (e *Early) Take(t *fetch.Trace) (*fetch.Resource, error) {
 	if e == nil || !e.take() {
 		return nil, nil

@@ -26,9 +26,9 @@ func (l *Later) Tell(t *fetch.Trace) {
 	l.kept, l.to = nil, t
 }
 
-// Trace returns hooks that keep events.
-func (l *Later) Trace() *fetch.Trace {
-	return &fetch.Trace{
+// Trace returns hooks that keep events, those of frames only if frames is set.
+func (l *Later) Trace(frames bool) *fetch.Trace {
+	t := &fetch.Trace{
 		DialStart: func(network, address string) { l.note(func(t *fetch.Trace) { t.DialStart(network, address) }) },
 		Connected: func(c fetch.Connection) { l.note(func(t *fetch.Trace) { t.Connected(c) }) },
 		Reused:    func(c fetch.Connection) { l.note(func(t *fetch.Trace) { t.Reused(c) }) },
@@ -38,6 +38,10 @@ func (l *Later) Trace() *fetch.Trace {
 		Retry:     func(r fetch.Retry) { l.note(func(t *fetch.Trace) { t.Retry(r) }) },
 		Note:      func(text string) { l.note(func(t *fetch.Trace) { t.Note(text) }) },
 	}
+	if frames {
+		t.Frame = func(sent bool, text string) { l.note(func(t *fetch.Trace) { t.Frame(sent, text) }) }
+	}
+	return t
 }
 
 // note keeps an event, or tells it.

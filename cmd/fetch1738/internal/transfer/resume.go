@@ -57,9 +57,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		t.Warn("starting over: %s", why)
 	}
 	t.came = resume.Edition{}
-	early := t.early
-	t.early = nil
-	if res, err := early.Take(fetch.ContextTrace(ctx)); res != nil || err != nil {
+	if res, err := t.early.Take(fetch.ContextTrace(ctx)); res != nil || err != nil {
 		return req, res, err
 	}
 	res, err := resume.Fetch(ctx, fetcher, req, func() ([]byte, error) { return output.Existing(t.Sink, req.Offset) })
