@@ -3,11 +3,13 @@ package transfer
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
@@ -299,7 +301,7 @@ func (p *pool) perform(ctx context.Context, t *Transfer) {
 		t.Err = fetch.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
 	}
 	if t.Err == nil {
-		t.perform(ctx)
+		t.perform(p.widening(ctx, t))
 	}
 	if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
 		t.Err = fault.New(fault.Aborted, errAborted)
@@ -308,6 +310,15 @@ func (p *pool) perform(ctx context.Context, t *Transfer) {
 		p.engine.end(t)
 		t.lost = t.portion.Close()
 	}
+}
+
+// widening returns ctx with a hook that starts more transfers once the server of t chooses HTTP/2.
+func (p *pool) widening(ctx context.Context, t *Transfer) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeDone: func(s tls.ConnectionState, err error) {
+		if err == nil && s.NegotiatedProtocol == "h2" && t.Account.Facts().Heard == 0 && !t.host.shared.Swap(true) { // not after a redirect
+			p.startMore(ctx)
+		}
+	}})
 }
 
 // end records a transfer that has ended, or puts it back.
