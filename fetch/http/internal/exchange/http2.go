@@ -39,10 +39,11 @@ type shared struct {
 	leaving bool      // it is closed when the last one ends
 }
 
-// How much a server may send ahead of its readers, in bytes: enough for 1 Gbit/s and 250 ms, in total.
+// How much a server may send ahead of its readers, in bytes. One reader that pauses does not stop the
+// others: there is room for 128 streams. One stream reaches 300 Mbit/s at a round trip of 50 ms.
 const (
-	mostAhead         = 32 << 20
-	mostAheadOfReader = 4 << 20
+	mostAheadOfReader = 2 << 20
+	mostAhead         = 128 * mostAheadOfReader
 )
 
 // share makes a new connection one that speaks HTTP/2.
