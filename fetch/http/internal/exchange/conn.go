@@ -53,8 +53,25 @@ func (c *conn) Resume(_ context.Context, ex *Exchange) {
 // Rest implements session.Session.
 func (c *conn) Rest() { c.SetContext(context.Background()) }
 
-// Waiting implements session.Session.
-func (c *conn) Waiting() bool { return wire.Readable(c.below) }
+// glance is how long a read looks for bytes on an idle connection where the system does not tell.
+const glance = time.Millisecond
+
+// Waiting implements session.Session. TLS may have bytes that it has read before.
+func (c *conn) Waiting() bool {
+	silent := wire.Silent(c.below)
+	if wire.Readable(c.below) || silent && c.tls == nil {
+		return !silent
+	}
+	until := time.Unix(1, 0)
+	if !silent {
+		until = time.Now().Add(glance)
+	}
+	if err := c.Conn.Conn.SetReadDeadline(until); err != nil {
+		return true
+	}
+	n, err := c.Conn.Conn.Read(make([]byte, 1))
+	return n > 0 || !errors.Is(err, os.ErrDeadlineExceeded)
+}
 
 // Reusable implements session.Session. Bytes behind a response are never taken for the next one.
 func (c *conn) Reusable() bool { return c.keeps && c.in.Buffered() == 0 && c.sending.complete() }
@@ -138,7 +155,7 @@ func (c *conn) explain(h *head, err error) error {
 func (c *conn) receive(resp *http.Response) {
 	hooks := c.ex.Hooks
 	from, ends := bodyOf(c.in, resp, func(trailer []byte) { hooks.Call(func(t *fetch.Trace) { t.Received(trailer) }) })
-	b := &received{conn: c, from: from, ends: ends && !resp.Close}
+	b := &received{conn: c, from: from, ends: ends && !resp.Close && !resp.Request.Close}
 	resp.Body = b
 	if from == http.NoBody {
 		b.end(io.EOF)

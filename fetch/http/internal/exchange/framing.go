@@ -15,7 +15,9 @@ import (
 func bodyOf(in *bufio.Reader, resp *http.Response, trailer func(octets []byte)) (body io.Reader, ends bool) {
 	code := resp.StatusCode
 	switch {
-	case resp.Request.Method == http.MethodHead, code/100 == 1, code == http.StatusNoContent, code == http.StatusNotModified:
+	case code/100 == 1: // 101: what follows is not HTTP
+		return http.NoBody, false
+	case resp.Request.Method == http.MethodHead, code == http.StatusNoContent, code == http.StatusNotModified:
 		return http.NoBody, true
 	case len(resp.TransferEncoding) > 0:
 		return &chunks{in: in, trailer: trailer}, true
@@ -74,23 +76,30 @@ type chunks struct {
 func (c *chunks) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if c.left == 0 {
-			if n > 0 && c.in.Buffered() == 0 {
+			if n > 0 && !c.ready() {
 				break // the next chunk may be late
 			}
 			if err = c.next(); err != nil {
 				return n, err
 			}
 		}
+		if n > 0 && c.in.Buffered() == 0 {
+			break
+		}
 		k, err := c.in.Read(p[n:][:min(c.left, uint64(len(p)-n))])
 		n, c.left = n+k, c.left-uint64(k)
 		if err != nil {
 			return n, unexpected(err)
 		}
-		if c.in.Buffered() == 0 && c.left > 0 {
-			break
-		}
 	}
 	return n, nil
+}
+
+// ready reports whether next would not wait, unless there is a trailer.
+func (c *chunks) ready() bool {
+	octets, _ := c.in.Peek(c.in.Buffered())
+	_, octets, ended := bytes.Cut(octets, []byte("\n")) // the line end of the chunk
+	return ended && bytes.IndexByte(octets, '\n') >= 0
 }
 
 // next reads up to the data of the next chunk. It returns io.EOF behind the last one.

@@ -63,8 +63,25 @@ type sending struct {
 	over  bool        // no response is awaited any more
 	reply *time.Timer // of Limits.Reply; runs when the request is sent
 
-	done chan struct{} // closed when nothing more is sent
-	err  error         // why the request is not sent completely; valid after done
+	done   chan struct{} // closed when nothing more is sent
+	err    error         // why the request is not sent completely; valid after done
+	source source        // the body
+}
+
+// source is a body that remembers its error, which may look like one of the connection. It is that of
+// one sending: the request has another one when it is sent again.
+type source struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(p []byte) (n int, err error) {
+	n, err = s.Reader.Read(p)
+	if err != io.EOF {
+		s.err = err
+	}
+	return n, err
 }
 
 // send sends the head of a request over c, and begins to send its body. Also after an error the caller
@@ -87,7 +104,9 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 		s.end(nil)
 		return s, nil
 	}
-	go func() { s.end(s.sendBody()) }()
+	s.source.Reader = r.Body
+	size, waits := r.ContentLength, r.Header.Get("Expect") != "" // they may change when r is sent again
+	go func() { s.end(s.sendBody(size, waits)) }()
 	return s, nil
 }
 
@@ -95,7 +114,7 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 func (s *sending) end(err error) {
 	s.err = err
 	close(s.done)
-	if err != nil && err != errUnasked && fetch.KindOf(err) != fetch.ErrConnectionFailed {
+	if s.source.err != nil || err != nil && err != errUnasked && fetch.KindOf(err) != fetch.ErrConnectionFailed {
 		s.stop(err) // the server waits for the rest of the body
 	}
 	limit := s.ex.Env.Limits.Reply
@@ -108,23 +127,26 @@ func (s *sending) end(err error) {
 	}
 }
 
-// sendBody sends the body, when the server wants it.
-func (s *sending) sendBody() error {
-	if s.r.Header.Get("Expect") != "" {
+// sendBody sends the body, when the server wants it if waits is set. size is -1 if it is unknown.
+func (s *sending) sendBody(size int64, waits bool) error {
+	if waits {
 		if err := s.wait(); err != nil {
 			return err
 		}
 	}
-	if size := s.r.ContentLength; size >= 0 {
-		n, err := io.Copy(s.c, io.LimitReader(s.r.Body, size))
-		if more, _ := s.r.Body.Read(make([]byte, 1)); err == nil && (n < size || more > 0) {
-			err = errOtherSize
+	if size >= 0 {
+		n, err := io.Copy(s.c, io.LimitReader(&s.source, size))
+		if err != nil {
+			return err
 		}
-		return err
+		if more, _ := s.source.Reader.Read(make([]byte, 1)); n < size || more > 0 {
+			return errOtherSize
+		}
+		return nil
 	}
 	out := bufio.NewWriterSize(s.c, 36<<10)
 	chunks := httputil.NewChunkedWriter(out)
-	_, err := io.Copy(atOnce{chunks, out}, s.r.Body)
+	_, err := io.Copy(atOnce{chunks, out}, &s.source)
 	if err == nil {
 		err = chunks.Close()
 	}
