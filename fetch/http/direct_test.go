@@ -268,3 +268,40 @@ func TestMoveEnds(t *testing.T) {
 		res.Close()
 	}
 }
+
+// TestMoveCanceled cancels a copy to a file while bytes are moved: the error is not that of the file.
+func TestMoveCanceled(t *testing.T) {
+	chunk := strings.Repeat("x", 1<<20)
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		_, err := fmt.Fprintf(v.out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", int64(1)<<40)
+		for err == nil {
+			_, err = io.WriteString(v.out, chunk)
+		}
+		return cut
+	}})
+	w.sockets = true
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for n := range 100 {
+		left := int64(n+1) << 18
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = fetch.WithTrace(ctx, &fetch.Trace{Body: func(n int64) {
+			if left -= n; left <= 0 {
+				go cancel() // while the next bytes are moved
+			}
+		}})
+		res, err := w.fetcher().Fetch(ctx, &fetch.Request{Locator: parse(t, "http://a.example/")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = file.Seek(0, io.SeekStart)
+		if _, err := io.Copy(file, res.Body); fetch.KindOf(err) != fetch.ErrCanceled {
+			t.Errorf("%d: %v", n, err)
+		}
+		res.Close()
+		cancel()
+	}
+}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"io"
 	"os"
 
@@ -49,6 +50,10 @@ func (b *received) Move(file *os.File, p []byte) (int, error) {
 	}
 	moved, err := file.ReadFrom(&io.LimitedReader{R: c.Conn, N: int64(n)})
 	body.left -= moved
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the exchange has ended, or the file takes its time
+		err = c.Arm()
+		return int(moved), b.broken(err)
+	}
 	switch {
 	case err != nil && !wire.OfConnection(err):
 		return int(moved), &FileError{err}
