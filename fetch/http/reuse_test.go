@@ -206,3 +206,38 @@ func TestSentAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestOthersOpen checks that the error of a connection is what it is, and that the request is
+// repeated, also while the server has other connections.
+func TestOthersOpen(t *testing.T) {
+	release := make(chan bool)
+	w := newNetwork(t, map[string]server{"a.example:443": func(v *visit) string {
+		io.WriteString(v.out, strings.TrimSuffix(document("hello"), "hello"))
+		<-release
+		return "hello"
+	}})
+	w.sockets = true
+	dials := 0
+	f := w.fetcher(func(f *Fetcher) {
+		f.Retries, f.Protocols = 0, new(http.Protocols)
+		f.Protocols.SetHTTP1(true)
+		f.Env.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials++; dials == 1 {
+				return w.dial(ctx, network, address)
+			}
+			here, there := socketPair(t)
+			_ = there.(*net.TCPConn).SetLinger(0)
+			there.Close()
+			return here, nil
+		}
+	})
+	res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "https://a.example/")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Close()
+	if _, _, err := get(t, f, "https://a.example/", nil); fetch.KindOf(err) != fetch.ErrConnectionFailed || dials != 4 {
+		t.Errorf("%v, after %d connections", err, dials)
+	}
+	close(release)
+}

@@ -66,7 +66,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 func (t *Transport) overHTTP1(ex *Exchange, r *http.Request, c *conn) (resp *http.Response, err error) {
 	where := ex.place()
 	again := false
+	var failed error // of a connection
 	start := func(c *conn) (err error) {
+		failed = nil
 		if again {
 			err = ex.Rewind(r)
 		}
@@ -75,7 +77,11 @@ func (t *Transport) overHTTP1(ex *Exchange, r *http.Request, c *conn) (resp *htt
 		}
 		return err
 	}
-	open := func(o session.Opening) (*conn, error) { return ex.connect([]string{http1}, o) }
+	open := func(o session.Opening) (c *conn, err error) {
+		c, err = ex.connect([]string{http1}, o)
+		failed = err
+		return c, err
+	}
 	if c != nil {
 		if err = start(c); err != nil {
 			c.Drop()
@@ -83,8 +89,8 @@ func (t *Transport) overHTTP1(ex *Exchange, r *http.Request, c *conn) (resp *htt
 	} else {
 		c, err = t.idle.Begin(r.Context(), where, ex, t.terms(), open, start, func(error) { again = true })
 	}
-	if err != nil {
-		return nil, err
+	if err != nil { // of Begin, which would put a failed connection down to the number of sessions
+		return nil, cmp.Or(failed, err)
 	}
 	c.release = func() { t.idle.Release(where, c, t.terms()) }
 	c.receive(resp)
