@@ -25,6 +25,7 @@ func TestNotReused(t *testing.T) {
 		opt    *Options
 	}{
 		"another protocol":   {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", &Options{AnyStatus: true}},
+		"no status of HTTP":  {strings.Replace(document("x"), "200", "099", 1), &Options{AnyStatus: true}},
 		"HTTP/1.0":           {document("x"), &Options{HTTP10: true}},
 		"HTTP/1.0, kept":     {strings.Replace(document("x", "Connection: keep-alive"), "1.1", "1.0", 1), &Options{HTTP10: true}},
 		"the request: close": {document("x"), &Options{Header: http.Header{"Connection": {"close"}}}},

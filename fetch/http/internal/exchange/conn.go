@@ -155,7 +155,8 @@ func (c *conn) explain(h *head, err error) error {
 func (c *conn) receive(resp *http.Response) {
 	hooks := c.ex.Hooks
 	from, ends := bodyOf(c.in, resp, func(trailer []byte) { hooks.Call(func(t *fetch.Trace) { t.Received(trailer) }) })
-	b := &received{conn: c, from: from, ends: ends && !resp.Close && !resp.Request.Close}
+	final := resp.StatusCode >= 200 // behind another one, what follows is not HTTP
+	b := &received{conn: c, from: from, ends: ends && final && !resp.Close && !resp.Request.Close}
 	resp.Body = b
 	if from == http.NoBody {
 		b.end(io.EOF)

@@ -15,9 +15,7 @@ import (
 func bodyOf(in *bufio.Reader, resp *http.Response, trailer func(octets []byte)) (body io.Reader, ends bool) {
 	code := resp.StatusCode
 	switch {
-	case code/100 == 1: // 101: what follows is not HTTP
-		return http.NoBody, false
-	case resp.Request.Method == http.MethodHead, code == http.StatusNoContent, code == http.StatusNotModified:
+	case resp.Request.Method == http.MethodHead, code/100 == 1, code == http.StatusNoContent, code == http.StatusNotModified:
 		return http.NoBody, true
 	case len(resp.TransferEncoding) > 0:
 		return &chunks{in: in, trailer: trailer}, true
