@@ -50,8 +50,11 @@ func (c *conn) Resume(_ context.Context, ex *Exchange) {
 	ex.Hooks.Call(func(t *fetch.Trace) { t.Reused(c.about) })
 }
 
-// Rest implements session.Session.
-func (c *conn) Rest() { c.SetContext(context.Background()) }
+// Rest implements session.Session. It keeps nothing of the exchange, which may have a large body.
+func (c *conn) Rest() {
+	c.SetContext(context.Background())
+	c.ex, c.sending, c.release = nil, nil, nil
+}
 
 // glance is how long a read looks for bytes on an idle connection where the system does not tell.
 const glance = time.Millisecond
