@@ -168,7 +168,12 @@ func (w *network) serve(c net.Conn, address string, s server) {
 			_ = c.(*net.TCPConn).SetLinger(0)
 			return
 		}
-		if _, err := io.WriteString(c, answer); err != nil || closes {
+		if answer != "" { // a pipe waits even for the reader of an empty write
+			if _, err := io.WriteString(c, answer); err != nil {
+				return
+			}
+		}
+		if closes {
 			return
 		}
 		if !v.read && (v.field("Content-Length") != "" || v.field("Transfer-Encoding") != "") {

@@ -242,3 +242,32 @@ func TestOthersOpen(t *testing.T) {
 	}
 	close(release)
 }
+
+// TestSuccessBeforeBody has servers that respond with success before they read the body. It is sent, and
+// the connection is kept.
+func TestSuccessBeforeBody(t *testing.T) {
+	for _, first := range []string{"", "HTTP/1.1 100 Continue\r\n\r\n"} {
+		for range 20 {
+			synctest.Test(t, func(t *testing.T) {
+				var got string
+				w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+					_, _ = io.WriteString(v.out, first+document(""))
+					v.out = io.Discard // of another 100
+					got = v.body()
+					return ""
+				}})
+				f := w.fetcher()
+				for range 2 {
+					_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")}, io.MultiReader(strings.NewReader("body")))
+					if synctest.Wait(); err != nil || got != "body" {
+						t.Errorf("%q: the server has got %q, %v", first, got, err)
+					}
+					got = ""
+				}
+				if len(w.dials) != 1 {
+					t.Errorf("%q: %d connections", first, len(w.dials))
+				}
+			})
+		}
+	}
+}

@@ -111,10 +111,11 @@ func (c *conn) exchange(ex *Exchange, r *http.Request) (resp *http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	c.sending.answer()
+	resp, err = h.parse(r)
+	c.sending.answer(resp)
 	ex.HTTP2, ex.Head, ex.Peer, ex.TLS = false, h.octets, c.peer, c.tls
 	ex.answered()
-	return h.parse(r)
+	return resp, err
 }
 
 // readHead reads heads up to that of the final response.

@@ -179,7 +179,11 @@ func (s *sending) wait() error {
 	case <-s.asked:
 	case <-timer.C:
 	case <-s.final:
-		return errUnasked
+		select {
+		case <-s.asked: // before
+		default:
+			return errUnasked
+		}
 	case <-s.ctx.Done():
 		return context.Cause(s.ctx)
 	}
@@ -195,8 +199,12 @@ func (s *sending) proceed() {
 	}
 }
 
-// answer is called when the head of the response has arrived.
-func (s *sending) answer() {
+// answer is called when the head of the response has arrived; resp is nil if it is faulty. A success by a
+// server that does not close the connection means that it reads the body (RFC 9110 §10.1.1).
+func (s *sending) answer(resp *http.Response) {
+	if resp != nil && resp.StatusCode/100 == 2 && !resp.Close {
+		s.proceed()
+	}
 	s.waitNoMore()
 	close(s.final)
 }
