@@ -122,6 +122,10 @@ type stream struct {
 	timer *time.Timer // of what is awaited
 	waits int         // counts the calls of await
 	ended bool
+
+	telling sync.Mutex // held while heads are reported
+	heads   []string   // that have not been
+	final   []byte     // the head of the response
 }
 
 // A phase is what an exchange waits for.
@@ -168,7 +172,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 			}
 		},
 		WroteRequest:   func(httptrace.WroteRequestInfo) { st.await(asking, limits.Reply, "no response") },
-		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(); return nil },
+		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(false); return nil },
 	})
 	sent := r.WithContext(ctx)
 	sent.Close = false
@@ -181,7 +185,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 		return nil, st, st.reason(err)
 	}
 	resp.Request = r
-	if ex.Head = st.report(); ex.Head == nil {
+	if ex.Head = st.report(false); ex.Head == nil {
 		return nil, st, errNoHead
 	}
 	ex.HTTP2, ex.Peer, ex.TLS = true, s.peer, s.tls
@@ -207,16 +211,21 @@ func asHTTP2(head []byte) []byte {
 	return []byte(text)
 }
 
-// report reports what has come of heads, and returns that of the response if it is among them.
-func (st *stream) report() (final []byte) {
-	for _, octets := range st.on.watch.Heads(&st.Stream) {
-		h := head{octets: []byte(octets)}
+// report reports what has come of heads up to that of the response, and if all is set, the trailer
+// behind it. It returns the head of the response, or nil.
+func (st *stream) report(all bool) []byte {
+	st.telling.Lock()
+	defer st.telling.Unlock()
+	st.heads = append(st.heads, st.on.watch.Heads(&st.Stream)...)
+	for len(st.heads) > 0 && (all || st.final == nil) {
+		h := head{octets: []byte(st.heads[0])}
+		st.heads = st.heads[1:]
 		st.ex.Hooks.Call(func(t *fetch.Trace) { t.Received(h.octets) })
-		if !h.isInterim() {
-			final = h.octets
+		if st.final == nil && !h.isInterim() {
+			st.final = h.octets
 		}
 	}
-	return final
+	return st.final
 }
 
 // await ends the exchange unless await is called again within d, which is 0 for no limit. What belongs
@@ -305,7 +314,7 @@ func (b *streamed) Read(p []byte) (int, error) {
 	}
 	switch {
 	case err == io.EOF:
-		b.st.report() // the trailer
+		b.st.report(true) // the trailer
 		b.Close()
 	case err != nil:
 		err = b.st.reason(err)

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -37,14 +38,15 @@ func (s *streams) roundTrip(ex *Exchange, r *http.Request) (*http.Response, *con
 			ex.Hooks.Call(func(t *fetch.Trace) { t.Reused(c.about) })
 		}
 		resp, st, err := c.exchange(ex, r)
-		if err == nil && !(used && resp.StatusCode == http.StatusMisdirectedRequest) {
+		misdirected := err == nil && used && resp.StatusCode == http.StatusMisdirectedRequest
+		again := tries < mostTries && r.Context().Err() == nil && ex.Body.CanResend() &&
+			(misdirected || err != nil && (c.watch.Unprocessed(&st.Stream) || used && !c.usable() && ex.stale(r, err)))
+		if err == nil && !again {
 			return resp, nil, nil
 		}
 		if err == nil {
 			resp.Body.Close()
 		}
-		again := tries < mostTries && r.Context().Err() == nil && ex.Body.CanResend() &&
-			(err == nil || c.watch.Unprocessed(&st.Stream) || used && ex.stale(r, err))
 		st.end(err)
 		if code, _ := c.watch.Ended(&st.Stream); err != nil && code == "HTTP_1_1_REQUIRED" && !s.prior && ex.Body.CanResend() {
 			s.refuse(ex.place(), c)
@@ -90,7 +92,9 @@ func (s *streams) join(ex *Exchange, r *http.Request) (shared *shared, used bool
 			surplus := s.surplus()
 			s.mu.Unlock()
 			surplus.leave()
-			o.err = err
+			if r.Context().Err() == nil {
+				o.err = ex.shared(err)
+			}
 			close(o.done)
 			return shared, false, c, err
 		}
@@ -142,7 +146,18 @@ type line struct {
 // opening is a connection that one exchange opens and others wait for.
 type opening struct {
 	done chan struct{} // closed at its end
-	err  error         // valid then
+	err  error         // valid then; nil if the exchange was canceled
+}
+
+// shared returns an error of ex as others get it: without the URL, for which they have theirs.
+func (ex *Exchange) shared(err error) error {
+	known, ok := errors.AsType[*fetch.Error](err)
+	if !ok || known.URL != ex.Locator.Redacted() {
+		return err
+	}
+	anyones := *known
+	anyones.URL = ""
+	return &anyones
 }
 
 // mostLines is how many servers are remembered that are not connected.

@@ -1,0 +1,120 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver/webtest"
+)
+
+// tardy is a connection whose bytes are read some time after they have come, many frames at once.
+type tardy struct{ net.Conn }
+
+func (c tardy) Read(p []byte) (int, error) {
+	time.Sleep(time.Second)
+	return c.Conn.Read(p)
+}
+
+// TestHTTP2Together has a response whose frames all come at once.
+func TestHTTP2Together(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		f.Env.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := srv.Dial(ctx, network, addr)
+			return tardy{c}, err
+		}
+		srv.On("GET", 0, webtest.Interim(103), webtest.Trailers("X-Sum", "1"))
+		var told []string
+		ctx := fetch.WithTrace(t.Context(), &fetch.Trace{
+			Received: func(head []byte) {
+				first, _, _ := strings.Cut(string(head), "\r\n")
+				told = append(told, first)
+			},
+		})
+		res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(t, srv.URL+"/small")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, "response")
+		if got, err := io.ReadAll(res.Body); err != nil || string(got) != alphabet || !strings.HasPrefix(string(res.Info.(*Info).Head), "HTTP/2 200 \r\n") {
+			t.Errorf("%q, %v, %+v", got, err, res.Info)
+		}
+		res.Close()
+		if want := []string{"HTTP/2 103 ", "HTTP/2 200 ", "response", "x-sum: 1"}; !slices.Equal(told, want) {
+			t.Errorf("%q", told)
+		}
+		f.Close()
+		time.Sleep(time.Minute) // until nothing reads
+	})
+}
+
+// TestHTTP2SentOnce has requests that fail on a connection that was used, and must not be sent again.
+func TestHTTP2SentOnce(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		if _, _, err := get(t, f, srv.URL+"/small", nil); err != nil {
+			t.Fatal(err)
+		}
+		requests := func(method string) int { return strings.Count(fmt.Sprint(srv.Transcript()), method+" /") }
+		srv.On("POST", 0, webtest.Status(421))
+		body := io.MultiReader(strings.NewReader("body")) // it cannot be read again
+		if _, _, err := get(t, f, srv.URL+"/new", &Options{Body: body}); err == nil || !strings.Contains(err.Error(), "421") || requests("POST") != 1 {
+			t.Errorf("%v, %d requests", err, requests("POST"))
+		}
+		srv.On("HEAD", 0, webtest.ResetStream(-1, "INTERNAL_ERROR"))
+		if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/small")}); fetch.KindOf(err) != fetch.ErrConnectionFailed || requests("HEAD") != 1 {
+			t.Errorf("%v, %d requests", err, requests("HEAD"))
+		}
+	})
+}
+
+// TestHTTP2Opening has requests that wait for a connection that another one opens, and that is given up,
+// or fails.
+func TestHTTP2Opening(t *testing.T) {
+	refused := syscall.ECONNREFUSED
+	for name, tc := range map[string]struct {
+		limit time.Duration // of the request that opens it
+		err   error         // of every connection
+	}{"deadline": {limit: time.Second}, "failure": {limit: time.Hour, err: &net.OpError{Op: "dial", Err: refused}}} {
+		withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+			f.Env.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(3 * time.Second):
+				}
+				if tc.err != nil {
+					return nil, tc.err
+				}
+				return srv.Dial(ctx, network, addr)
+			}
+			var group sync.WaitGroup
+			group.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), tc.limit)
+				defer cancel()
+				if _, _, err := do(ctx, f, &fetch.Request{Locator: parse(t, srv.URL+"/small")}); err == nil {
+					t.Errorf("%s: the first request has succeeded", name)
+				}
+			})
+			time.Sleep(time.Millisecond)
+			for i := range 3 {
+				group.Go(func() {
+					url := fmt.Sprintf("%s/small?%d", srv.URL, i)
+					got, _, err := get(t, f, url, nil)
+					if tc.err == nil && (err != nil || got != alphabet) || !errors.Is(err, tc.err) || err != nil && !strings.Contains(err.Error(), url+":") {
+						t.Errorf("%s: %q, %v", name, got, err)
+					}
+				})
+			}
+			group.Wait()
+		})
+	}
+}
