@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -117,4 +119,34 @@ func TestHTTP2Opening(t *testing.T) {
 			group.Wait()
 		})
 	}
+}
+
+// TestHTTP2Stalled has many documents that are not read: others on the connection come nevertheless.
+func TestHTTP2Stalled(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		long := strings.Repeat(big[:1<<20], 5)
+		srv.Content.(fstest.MapFS)["long"] = &fstest.MapFile{Data: []byte(long), ModTime: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)}
+		start := time.Now()
+		var stalled []*fetch.Resource
+		for range 60 {
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/long")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Close()
+			stalled = append(stalled, res)
+			synctest.Wait() // until the server may send no more
+		}
+		if got, _, err := get(t, f, srv.URL+"/small", nil); err != nil || got != alphabet {
+			t.Errorf("%q, %v", got, err)
+		}
+		for _, res := range slices.Backward(stalled) {
+			if got, err := io.ReadAll(res.Body); err != nil || string(got) != long {
+				t.Fatalf("%d bytes, %v", len(got), err)
+			}
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
