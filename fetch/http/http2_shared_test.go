@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
@@ -149,4 +151,56 @@ func TestHTTP2Stalled(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	})
+}
+
+// countDials counts the connections of f.
+func countDials(f *Fetcher) *atomic.Int32 {
+	n, dial := new(atomic.Int32), f.Env.Dial
+	f.Env.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		n.Add(1)
+		return dial(ctx, network, addr)
+	}
+	return n
+}
+
+// TestHTTP2Waits has requests that wait for the end of others, because the server permits no more at
+// once: as long as something comes, or until they are sent on another connection.
+func TestHTTP2Waits(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault webtest.Fault // of the request that the others wait for
+		kind  fetch.ErrorKind
+		took  time.Duration
+		dials int32
+	}{
+		"slow":   {fault: testserver.Delay(30 * time.Second), kind: fetch.ErrOther, took: 30 * time.Second, dials: 1},
+		"silent": {fault: testserver.Silence(), kind: fetch.ErrTimeout, took: time.Minute, dials: 2},
+	} {
+		withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+			srv.MaxStreams = 1
+			dials := countDials(f)
+			if _, _, err := get(t, f, srv.URL+"/small", nil); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			srv.On("GET /big", 0, tc.fault)
+			var group sync.WaitGroup
+			group.Go(func() {
+				if _, _, err := get(t, f, srv.URL+"/big", nil); fetch.KindOf(err) != tc.kind || time.Since(start) != tc.took {
+					t.Errorf("%s: %v after %v", name, err, time.Since(start))
+				}
+			})
+			synctest.Wait()
+			for range 5 {
+				group.Go(func() {
+					if got, _, err := get(t, f, srv.URL+"/small", nil); err != nil || got != alphabet || time.Since(start) != tc.took {
+						t.Errorf("%s: %q, %v after %v", name, got, err, time.Since(start))
+					}
+				})
+			}
+			group.Wait()
+			if n := dials.Load(); n != tc.dials {
+				t.Errorf("%s: %d connections", name, n)
+			}
+		})
+	}
 }

@@ -132,7 +132,8 @@ type stream struct {
 type phase int
 
 const (
-	asking    phase = iota // the server to take the request, and to respond
+	waiting   phase = iota // for the end of other exchanges: the server permits no more at once
+	asking                 // the server to take the request, and to respond
 	receiving              // the body of the response; the request may still be sent
 )
 
@@ -168,6 +169,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	ctx := httptrace.WithClientTrace(st.ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(name string, _ []string) {
 			if name == ":authority" { // the first one; net/http holds the lock under which it sends the head
+				st.await(asking, 0, "")
 				s.watch.Sending(&st.Stream)
 			}
 		},
@@ -179,6 +181,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if r.Body != nil && r.Body != http.NoBody {
 		sent.Body = paced{r.Body, st}
 	}
+	st.await(waiting, limits.Reply, "the server accepts no other request")
 	resp, err := s.RoundTrip(sent)
 	st.await(receiving, 0, "")
 	if err != nil {
@@ -246,8 +249,9 @@ func (st *stream) await(in phase, d time.Duration, what string) {
 	}
 }
 
-// expect ends the exchange after left, unless await is called before. While the body is received, bytes
-// count that have come meanwhile: a frame may take its time. The caller holds mu.
+// expect ends the exchange after left, unless await is called before. While the exchange waits, or the
+// body is received, bytes count that have come meanwhile: others, or a frame, may take their time. The
+// caller holds mu.
 func (st *stream) expect(wait int, d, left time.Duration, what string) {
 	st.timer = time.AfterFunc(left, func() {
 		st.mu.Lock()
@@ -255,7 +259,7 @@ func (st *stream) expect(wait int, d, left time.Duration, what string) {
 		if st.waits != wait {
 			return
 		}
-		if left := d - time.Since(st.on.watch.Heard(&st.Stream)); st.phase == receiving && left > 0 {
+		if left := d - time.Since(st.on.watch.Heard(&st.Stream)); st.phase != asking && left > 0 {
 			st.expect(wait, d, left, what)
 			return
 		}
