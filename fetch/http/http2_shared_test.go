@@ -123,11 +123,17 @@ func TestHTTP2Opening(t *testing.T) {
 	}
 }
 
+// addLong adds a document that a server cannot send before some of it is read.
+func addLong(srv *webtest.Server) string {
+	long := strings.Repeat(big[:1<<20], 5)
+	srv.Content.(fstest.MapFS)["long"] = &fstest.MapFile{Data: []byte(long), ModTime: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)}
+	return long
+}
+
 // TestHTTP2Stalled has many documents that are not read: others on the connection come nevertheless.
 func TestHTTP2Stalled(t *testing.T) {
 	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
-		long := strings.Repeat(big[:1<<20], 5)
-		srv.Content.(fstest.MapFS)["long"] = &fstest.MapFile{Data: []byte(long), ModTime: time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)}
+		long := addLong(srv)
 		start := time.Now()
 		var stalled []*fetch.Resource
 		for range 60 {
@@ -203,4 +209,29 @@ func TestHTTP2Waits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHTTP2NotReused has a reset after which net/http begins no other stream on the connection.
+func TestHTTP2NotReused(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		dials, long := countDials(f), addLong(srv)
+		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/long")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Close() // until then the connection is not closed
+		srv.On("HEAD", 1, webtest.ResetStream(-1, "PROTOCOL_ERROR"))
+		if _, err := f.FindAttributes(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/small")}); fetch.KindOf(err) != fetch.ErrConnectionFailed {
+			t.Errorf("%v", err)
+		}
+		if got, _, err := get(t, f, srv.URL+"/small", nil); err != nil || got != alphabet {
+			t.Errorf("%q, %v", got, err)
+		}
+		if got, err := io.ReadAll(res.Body); err != nil || string(got) != long {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		if n := dials.Load(); n != 2 {
+			t.Errorf("%d connections", n)
+		}
+	})
 }

@@ -272,6 +272,7 @@ func (st *stream) expect(wait int, d, left time.Duration, what string) {
 func (st *stream) reason(err error) error {
 	var late *wire.TimeoutError
 	code, ended := st.on.watch.Ended(&st.Stream)
+	lost := st.on.watch.Lost()
 	switch limit := st.on.watch.Err(); {
 	case errors.As(context.Cause(st.ctx), &late):
 		return late
@@ -283,6 +284,8 @@ func (st *stream) reason(err error) error {
 		return &fetch.Error{Kind: fetch.ErrProtocol, Err: limit}
 	case ended:
 		return &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: fmt.Errorf("the server ended the transfer with the error %s", code)}
+	case lost != nil && fetch.KindOf(err) == fetch.ErrOther: // net/http has closed what it could not write to
+		return &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: lost}
 	}
 	return err
 }

@@ -39,8 +39,11 @@ func (s *streams) roundTrip(ex *Exchange, r *http.Request) (*http.Response, *con
 		}
 		resp, st, err := c.exchange(ex, r)
 		misdirected := err == nil && used && resp.StatusCode == http.StatusMisdirectedRequest
+		code, ended := c.watch.Ended(&st.Stream)
+		unsent := err != nil && !c.watch.Sent(&st.Stream) && (used || !c.usable()) // not for a reason in r
+		unprocessed := unsent || err != nil && c.watch.Unprocessed(&st.Stream)
 		again := tries < mostTries && r.Context().Err() == nil && ex.Body.CanResend() &&
-			(misdirected || err != nil && (c.watch.Unprocessed(&st.Stream) || used && !c.usable() && ex.stale(r, err)))
+			(misdirected || unprocessed || used && !ended && !c.usable() && ex.stale(r, err))
 		if err == nil && !again {
 			return resp, nil, nil
 		}
@@ -48,14 +51,14 @@ func (s *streams) roundTrip(ex *Exchange, r *http.Request) (*http.Response, *con
 			resp.Body.Close()
 		}
 		st.end(err)
-		if code, _ := c.watch.Ended(&st.Stream); err != nil && code == "HTTP_1_1_REQUIRED" && !s.prior && ex.Body.CanResend() {
+		if err != nil && code == "HTTP_1_1_REQUIRED" && !s.prior && ex.Body.CanResend() {
 			s.refuse(ex.place(), c)
 			return nil, nil, ex.Rewind(r)
 		}
 		if !again {
 			return nil, nil, err
 		}
-		if err == nil || !c.usable() {
+		if misdirected || unsent || !c.usable() {
 			s.leave(ex.place(), c)
 		}
 		if err := ex.Rewind(r); err != nil {

@@ -64,6 +64,8 @@ type Conn struct {
 	empty   int       // frames that carry nothing, one after another
 	header  time.Time // when a part of the header of a frame came last
 	err     error
+	lost    error // why nothing more can be read or written
+	closed  bool  // by this side
 
 	heads *hpack.Decoder
 	of    uint32 // the stream of the head that comes
@@ -138,12 +140,19 @@ func (c *Conn) Heads(s *Stream) []string {
 	return heads
 }
 
-// Unprocessed reports whether it is certain that the server has not processed the request of s: it is
-// not sent, it is refused, or the server has said so when it closed the connection (RFC 9113 §8.7).
+// Sent reports whether the request of s has been sent, at least in part.
+func (c *Conn) Sent(s *Stream) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.id != 0
+}
+
+// Unprocessed reports whether it is certain that the server has not processed the request of s, which
+// it received: it has refused it, or said so when it closed the connection (RFC 9113 §8.7).
 func (c *Conn) Unprocessed(s *Stream) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return s.id == 0 || s.reset != nil && *s.reset == refusedStream || c.away && s.id > c.last
+	return s.reset != nil && *s.reset == refusedStream || c.away && s.id > c.last
 }
 
 // Ended returns the error with which the server has ended s, or the connection.
@@ -196,6 +205,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if c.in.take(c.raw[:n], received{c}); n > 0 && c.in.have < len(c.in.header) {
 			c.header = time.Now()
 		}
+		c.lose(c.readErr)
 		if c.err != nil {
 			c.kept, c.readErr = nil, c.err
 		}
@@ -211,7 +221,33 @@ func (c *Conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.out.take(p, sent{c})
 	c.mu.Unlock()
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.mu.Lock()
+	c.lose(err)
+	c.mu.Unlock()
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// lose records the error of an operation on the connection. The caller holds mu.
+func (c *Conn) lose(err error) {
+	if c.lost == nil && !c.closed {
+		c.lost = err
+	}
+}
+
+// Lost returns the error with which the connection has ended, unless this side has closed it.
+func (c *Conn) Lost() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
 }
 
 // sent watches what is sent.

@@ -65,3 +65,33 @@ func TestHTTP1(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// failing is a connection on which everything fails.
+type failing struct {
+	net.Conn
+	err error
+}
+
+func (f failing) Read([]byte) (int, error)  { return 0, f.err }
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failing) Close() error              { return nil }
+
+// TestLost checks that the first error of a connection is known, but not that of a closed one.
+func TestLost(t *testing.T) {
+	reset := errors.New("reset")
+	for name, do := range map[string]func(*Conn) error{
+		"read":  func(c *Conn) error { _, err := c.Read(make([]byte, 1)); return err },
+		"write": func(c *Conn) error { _, err := c.Write([]byte(preface)); return err },
+	} {
+		open, closed := Watch(failing{err: reset}, Limits{}, nil), Watch(failing{err: reset}, Limits{}, nil)
+		if err := do(open); err != reset || open.Lost() != reset {
+			t.Errorf("%s: %v, %v", name, err, open.Lost())
+		}
+		if err := closed.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := do(closed); err != reset || closed.Lost() != nil {
+			t.Errorf("%s of a closed connection: %v, %v", name, err, closed.Lost())
+		}
+	}
+}
