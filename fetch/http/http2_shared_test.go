@@ -235,3 +235,27 @@ func TestHTTP2NotReused(t *testing.T) {
 		}
 	})
 }
+
+// TestHTTP2Others has a response that breaks a limit, which ends the connection: the error of the others
+// is that of a broken connection.
+func TestHTTP2Others(t *testing.T) {
+	for retries, want := range map[int]fetch.ErrorKind{-1: fetch.ErrTruncated, 0: fetch.ErrOther} {
+		withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+			f.Retries = retries
+			long := addLong(srv)
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/long")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Close()
+			synctest.Wait() // until the server may send no more of it
+			srv.On("GET /small", 1, webtest.EndlessHeaders())
+			if _, _, err := get(t, f, srv.URL+"/small", nil); fetch.KindOf(err) != fetch.ErrTooLarge {
+				t.Errorf("%v", err)
+			}
+			if got, err := io.ReadAll(res.Body); fetch.KindOf(err) != want || err == nil && string(got) != long {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+	}
+}

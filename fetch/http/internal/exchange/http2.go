@@ -273,11 +273,13 @@ func (st *stream) reason(err error) error {
 	var late *wire.TimeoutError
 	code, ended := st.on.watch.Ended(&st.Stream)
 	lost := st.on.watch.Lost()
-	switch limit := st.on.watch.Err(); {
+	switch limit, about := st.on.watch.Err(&st.Stream); {
 	case errors.As(context.Cause(st.ctx), &late):
 		return late
 	case st.r.Context().Err() != nil:
 		return err
+	case limit != nil && !about:
+		return &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: fmt.Errorf("another transfer over the connection failed: %w", limit)}
 	case errors.Is(limit, frames.ErrHead):
 		return &fetch.Error{Kind: fetch.ErrTooLarge, Err: fmt.Errorf("%w: %w", ErrHeader, limit)}
 	case limit != nil:

@@ -64,6 +64,7 @@ type Conn struct {
 	empty   int       // frames that carry nothing, one after another
 	header  time.Time // when a part of the header of a frame came last
 	err     error
+	about   uint32 // the stream that err is about
 	lost    error // why nothing more can be read or written
 	closed  bool  // by this side
 
@@ -185,11 +186,12 @@ func (c *Conn) Heard(s *Stream) time.Time {
 	return s.heard
 }
 
-// Err returns the limit that the server has broken, or nil.
-func (c *Conn) Err() error {
+// Err returns the limit that the server has broken, or nil. about reports whether it is about s, or
+// about no stream; otherwise the connection has ended for the sake of another one.
+func (c *Conn) Err(s *Stream) (err error, about bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.err
+	return c.err, c.about == 0 || c.about == s.id
 }
 
 // Read implements net.Conn.
@@ -280,10 +282,10 @@ type received struct{ *Conn }
 func (c received) begins(f *frame) bool {
 	switch {
 	case !c.greeted && (f.kind != kindSettings || f.size > maxPayload):
-		c.fail(ErrVersion)
+		c.fail(ErrVersion, 0)
 		return false
 	case f.size > maxPayload:
-		c.fail(errSize)
+		c.fail(errSize, 0)
 		return false
 	}
 	c.greeted = true
@@ -312,7 +314,7 @@ func (c received) complete(f *frame) {
 		c.empty = 0
 	}
 	if c.empty > maxEmpty {
-		c.fail(ErrFlood)
+		c.fail(ErrFlood, 0)
 	}
 	switch s := c.streams[f.stream]; f.kind {
 	case kindData:
@@ -336,19 +338,19 @@ func (c received) complete(f *frame) {
 func (c *Conn) data(f *frame, s *Stream) {
 	switch {
 	case s == nil && f.stream > c.newest:
-		c.fail(errUnasked)
+		c.fail(errUnasked, 0)
 	case s == nil: // it was canceled
 	case s.count == 0:
-		c.fail(errNoHead)
+		c.fail(errNoHead, f.stream)
 	case s.NoBody && f.size > 0:
-		c.fail(errBody)
+		c.fail(errBody, f.stream)
 	}
 }
 
-// fail makes Read fail.
-func (c *Conn) fail(err error) {
+// fail makes Read fail. If stream is not 0, err is about that one only.
+func (c *Conn) fail(err error, stream uint32) {
 	if c.err == nil {
-		c.err = err
+		c.err, c.about = err, stream
 	}
 }
 
@@ -359,7 +361,7 @@ func (c *Conn) head(f *frame) {
 		c.text.Reset()
 	}
 	if _, err := c.heads.Write(f.fragment()); errors.Is(err, hpack.ErrStringLength) {
-		c.fail(ErrHead)
+		c.fail(ErrHead, c.of)
 	}
 	if f.flags&flagHeadersEnd == 0 || c.heads.Close() != nil || c.err != nil {
 		return // net/http reports what cannot be decoded
@@ -374,14 +376,14 @@ func (c *Conn) head(f *frame) {
 	s.count++
 	s.ended = c.ends
 	if s.size += c.text.Len(); c.limits.Header > 0 && s.size > c.limits.Header {
-		c.fail(ErrHead)
+		c.fail(ErrHead, c.of)
 	}
 }
 
 // field is called with a field of a head.
 func (c *Conn) field(f hpack.HeaderField) {
 	if c.total += len(f.Name) + len(f.Value) + len(": \r\n"); c.limits.Header > 0 && c.total > c.limits.Header {
-		c.fail(ErrHead)
+		c.fail(ErrHead, c.of)
 		c.heads.SetEmitEnabled(false)
 		return
 	}
