@@ -158,7 +158,10 @@ func (b *body) resume(cut error) error {
 		return fail
 	}
 	if kind := fetch.KindOf(cut); kind != fetch.ErrTruncated && kind != fetch.ErrConnectionFailed {
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrFraming, cut))
+		if b.resp.ProtoMajor < 2 {
+			cut = fmt.Errorf("%w: %w", ErrFraming, cut)
+		}
+		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, cut)
 	}
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)

@@ -259,3 +259,26 @@ func TestHTTP2Others(t *testing.T) {
 		})
 	}
 }
+
+// TestHTTP2Lengths has responses with lengths that net/http does not look at, and bodies where there is
+// none.
+func TestHTTP2Lengths(t *testing.T) {
+	length := func(v string) webtest.Fault { return webtest.Header("Content-Length", v) }
+	for name, tc := range map[string]struct {
+		faults []webtest.Fault
+		kind   fetch.ErrorKind
+	}{
+		"repeated":      {faults: []webtest.Fault{length("26, 26")}},
+		"contradicting": {faults: []webtest.Fault{length("26, 27")}, kind: fetch.ErrProtocol},
+		"not a number":  {faults: []webtest.Fault{webtest.ContentLength(-1), length("x")}, kind: fetch.ErrProtocol},
+		"204":           {faults: []webtest.Fault{webtest.Frame("HEADERS", "\x89")}, kind: fetch.ErrProtocol},
+	} {
+		withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+			srv.On("GET", 0, tc.faults...)
+			got, _, err := get(t, f, srv.URL+"/small", nil)
+			if tc.kind == 0 && (err != nil || got != alphabet) || fetch.KindOf(err) != tc.kind || err != nil && strings.Contains(err.Error(), "chunked") {
+				t.Errorf("%s: %q, %v", name, got, err)
+			}
+		})
+	}
+}

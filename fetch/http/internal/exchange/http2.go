@@ -11,6 +11,8 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/textproto"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -191,10 +193,28 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	if ex.Head = st.report(false); ex.Head == nil {
 		return nil, st, errNoHead
 	}
+	if resp.ContentLength < 0 {
+		if resp.ContentLength, err = statedLength(ex.Head); err != nil {
+			return nil, st, err
+		}
+	}
 	ex.HTTP2, ex.Peer, ex.TLS = true, s.peer, s.tls
 	ex.answered()
 	resp.Body = &streamed{st: st, from: resp.Body, left: resp.ContentLength}
 	return resp, st, nil
+}
+
+// statedLength returns the length in a head from which net/http has taken none; -1 if there is none.
+func statedLength(head []byte) (int64, error) {
+	lengths := slices.Compact(members(Fields(head), "Content-Length"))
+	if len(lengths) == 0 {
+		return -1, nil
+	}
+	n, err := strconv.ParseUint(lengths[0], 10, 63)
+	if err != nil || len(lengths) > 1 {
+		return -1, &fetch.Error{Kind: fetch.ErrProtocol, Err: fmt.Errorf("invalid length %.40q", strings.Join(lengths, ", "))}
+	}
+	return int64(n), nil
 }
 
 // errNoHead means that the version of net/http sends or reads heads in another way than package frames

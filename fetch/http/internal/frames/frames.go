@@ -27,7 +27,7 @@ var (
 	errUnasked = errors.New("the server sent a document that was not requested")
 	errNoHead  = errors.New("the server sent a document without a head")
 	errSize    = errors.New("the server sent a frame that is too large")
-	errBody    = errors.New("the server sent a document in response to HEAD")
+	errBody    = errors.New("the server sent a document with a response that has none")
 )
 
 // ErrFlood means that the server sends frames without end that carry nothing.
@@ -96,7 +96,8 @@ const (
 // A Stream is what has been seen of a request and its response. The zero value is a request that has
 // not been sent.
 type Stream struct {
-	// NoBody means that the response has no body, because the request is a HEAD.
+	// NoBody means that the response has no body, because the request is a HEAD. It is set for the
+	// responses 204 and 304.
 	NoBody bool
 	// Begun, if not nil, is called when the head of the request is about to be sent.
 	Begun func()
@@ -372,10 +373,12 @@ func (c *Conn) head(f *frame) {
 	}
 	c.empty = 0
 	c.text.WriteString("\r\n")
-	s.heads = append(s.heads, c.text.String())
+	text := c.text.String()
+	s.heads = append(s.heads, text)
+	s.NoBody = s.NoBody || strings.HasPrefix(text, "HTTP/2 204 ") || strings.HasPrefix(text, "HTTP/2 304 ")
 	s.count++
 	s.ended = c.ends
-	if s.size += c.text.Len(); c.limits.Header > 0 && s.size > c.limits.Header {
+	if s.size += len(text); c.limits.Header > 0 && s.size > c.limits.Header {
 		c.fail(ErrHead, c.of)
 	}
 }
