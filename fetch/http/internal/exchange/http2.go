@@ -204,7 +204,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	return resp, st, nil
 }
 
-// statedLength returns the length in a head from which net/http has taken none; -1 if there is not one.
+// statedLength returns the length in a head from which net/http has taken none, or -1.
 func statedLength(head []byte) (int64, error) {
 	lengths := slices.Compact(members(Fields(head), "Content-Length"))
 	if len(lengths) == 0 {
