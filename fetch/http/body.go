@@ -154,6 +154,9 @@ func (b *body) readRaw(p []byte) (int, error) {
 // returns the error that the body ends with.
 func (b *body) resume(cut error) error {
 	c := b.call
+	if b.closed.Load() { // by another goroutine
+		return fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, os.ErrClosed)
+	}
 	if fail := c.fail(cut); fail.Kind == fetch.ErrCanceled || fail.Kind == fetch.ErrTimeout {
 		return fail
 	}

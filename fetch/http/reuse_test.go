@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -269,5 +270,19 @@ func TestSuccessBeforeBody(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSmallBody checks that a small body is sent together with its head.
+func TestSmallBody(t *testing.T) {
+	var got string
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		all, _ := v.rest.(*bufio.Reader).Peek(v.rest.(*bufio.Reader).Buffered())
+		got = string(all)
+		v.body()
+		return document("")
+	}})
+	if _, err := w.fetcher().Update(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")}, strings.NewReader("body")); err != nil || got != "body" {
+		t.Errorf("%q came with the head, %v", got, err)
 	}
 }

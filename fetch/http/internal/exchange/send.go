@@ -90,7 +90,17 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 	s := &sending{c: c, ex: ex, r: r, asked: make(chan struct{}), final: make(chan struct{}), done: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(r.Context())
 	c.SetContext(s.ctx)
+	s.source.Reader = r.Body
+	size, waits := r.ContentLength, r.Header.Get("Expect") != "" // they may change when r is sent again
+	small := r.Body != nil && size > 0 && size <= smallBody && !waits
 	head, err := ex.RequestHead(r)
+	if err == nil {
+		ex.Request = Masked(head)
+		ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) })
+		if small {
+			head, err = s.withBody(head, size)
+		}
+	}
 	if err == nil {
 		_, err = c.Write(head)
 	}
@@ -98,16 +108,26 @@ func (ex *Exchange) send(c *wire.Conn, r *http.Request) (*sending, error) {
 		s.stop(err)
 		return s, err
 	}
-	ex.Request = Masked(head)
-	ex.Hooks.Call(func(t *fetch.Trace) { t.Sent(ex.Request) })
-	if r.Body == nil || r.Body == http.NoBody {
+	switch {
+	case r.Body == nil, r.Body == http.NoBody, small:
 		s.end(nil)
-		return s, nil
+	default:
+		go func() { s.end(s.sendBody(size, waits)) }()
 	}
-	s.source.Reader = r.Body
-	size, waits := r.ContentLength, r.Header.Get("Expect") != "" // they may change when r is sent again
-	go func() { s.end(s.sendBody(size, waits)) }()
 	return s, nil
+}
+
+// smallBody is the maximum size of a body that is sent together with its head, in one packet: there are
+// servers that read only once, or respond as soon as they have the head.
+const smallBody = 4 << 10
+
+// withBody returns head and the body behind it.
+func (s *sending) withBody(head []byte, size int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(&s.source, size+1))
+	if err == nil && int64(len(body)) != size {
+		err = errOtherSize
+	}
+	return append(head, body...), err
 }
 
 // end is called when nothing more is sent. Limits.Reply applies from now on.
