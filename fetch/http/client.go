@@ -16,7 +16,8 @@ func (f *Fetcher) init() {
 	})
 }
 
-// Close closes idle connections. The Fetcher can be used again.
+// Close closes idle connections. The Fetcher can be used again, but keeps no connections of HTTP/1.1
+// from then on.
 func (f *Fetcher) Close() error {
 	f.init()
 	return f.transport.Close()
