@@ -41,11 +41,11 @@ type shared struct {
 	leaving bool      // it is closed when the last one ends
 }
 
-// How much a server may send ahead of its readers, in bytes. One reader that pauses does not stop the
-// others: there is room for 128 streams. One stream reaches 300 Mbit/s at a round trip of 50 ms.
+// How much a server may send ahead of its readers, in bytes. One stream reaches 300 Mbit/s at a round
+// trip of 50 ms, and one reader that pauses does not stop the others.
 const (
 	mostAheadOfReader = 2 << 20
-	mostAhead         = 128 * mostAheadOfReader
+	mostAhead         = 512 * mostAheadOfReader
 )
 
 // share makes a new connection one that speaks HTTP/2.
@@ -74,7 +74,9 @@ func (c *conn) share(ex *Exchange) (*shared, error) {
 }
 
 // usable reports whether another exchange may begin. After a silence the server may be gone.
-func (s *shared) usable() bool { return s.Err() == nil && !s.watch.Closing() && !s.suspect.Load() }
+func (s *shared) usable() bool {
+	return s.Err() == nil && !s.watch.Closing() && s.watch.Lost() == nil && !s.suspect.Load()
+}
 
 // use adds n to the number of exchanges.
 func (s *shared) use(n int) {
@@ -187,7 +189,10 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	resp, err := s.RoundTrip(sent)
 	st.await(receiving, 0, "")
 	if err != nil {
-		return nil, st, st.reason(err)
+		if err = st.reason(err); fetch.KindOf(err) == fetch.ErrTruncated { // there is no body yet
+			err = &fetch.Error{Kind: fetch.ErrConnectionFailed, Err: err}
+		}
+		return nil, st, err
 	}
 	resp.Request = r
 	if ex.Head = st.report(false); ex.Head == nil {
