@@ -65,8 +65,8 @@ type Conn struct {
 	header  time.Time // when a part of the header of a frame came last
 	err     error
 	about   uint32 // the stream that err is about
-	lost    error // why nothing more can be read or written
-	closed  bool  // by this side
+	lost    error  // why nothing more can be read or written
+	closed  bool   // by this side
 
 	heads *hpack.Decoder
 	of    uint32 // the stream of the head that comes
