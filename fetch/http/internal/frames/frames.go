@@ -58,6 +58,7 @@ type Conn struct {
 	streams map[uint32]*Stream
 	greeted bool      // a frame has come
 	newest  uint32    // stream that was begun
+	first   int64     // window of a new stream
 	last    uint32    // of the streams that the server may process
 	away    bool      // last is valid: no more streams are processed
 	code    uint32    // why; 0 is no error
@@ -78,7 +79,7 @@ type Conn struct {
 // Watch returns a Conn on c. seen, if not nil, is called with a line of text for each frame that belongs
 // to no stream, until a Stream with a Seen begins. It must not call the Conn.
 func Watch(c net.Conn, limits Limits, seen func(sent bool, frame string)) *Conn {
-	w := &Conn{Conn: c, limits: limits, seen: seen, raw: make([]byte, readSize), streams: make(map[uint32]*Stream)}
+	w := &Conn{Conn: c, limits: limits, seen: seen, first: firstWindow, raw: make([]byte, readSize), streams: make(map[uint32]*Stream)}
 	w.out.skip = len(preface)
 	w.heads = hpack.NewDecoder(tableSize, w.field)
 	if limits.Line > 0 {
@@ -107,8 +108,9 @@ type Stream struct {
 
 	id    uint32
 	heads []string
-	count int // of heads
-	size  int // bytes of all heads
+	count int   // of heads
+	size  int   // bytes of all heads
+	room  int64 // bytes that may be sent
 	ended bool
 	heard time.Time // when the last bytes have come
 	reset *uint32   // the code with which the server has ended it
@@ -266,10 +268,13 @@ func (c sent) complete(f *frame) {
 		c.show(true, f)
 		if f.kind == kindData && f.size > 0 {
 			c.empty = 0 // the windows that the server opens are not for nothing
+			if s := c.streams[f.stream]; s != nil {
+				s.room -= int64(f.size)
+			}
 		}
 		return
 	}
-	next.id, c.newest, c.next = f.stream, f.stream, nil
+	next.id, next.room, c.newest, c.next = f.stream, c.first, f.stream, nil
 	c.streams[f.stream] = next
 	c.show(true, f)
 	if next.Begun != nil {
@@ -290,10 +295,11 @@ func (c received) begins(f *frame) bool {
 		return false
 	}
 	c.greeted = true
-	// A client must ignore a frame of an unknown type (RFC 9113 §5.5), a priority, and data behind the
-	// end of a stream that it has not read to its end.
+	// A client must ignore a frame of an unknown type (RFC 9113 §5.5), a priority, data behind the end
+	// of a stream that it has not read to its end, and the window of a stream that has ended.
 	s := c.streams[f.stream]
-	f.ignored = int(f.kind) >= len(kinds) || f.kind == kindPriority || f.kind == kindData && s != nil && s.ended
+	f.ignored = int(f.kind) >= len(kinds) || f.kind == kindPriority || f.kind == kindData && s != nil && s.ended ||
+		f.kind == kindWindow && f.stream != 0 && s == nil
 	if f.kind == kindData && !f.ignored {
 		c.data(f, s)
 	}
@@ -324,6 +330,10 @@ func (c received) complete(f *frame) {
 		}
 	case kindHeaders, kindContinuation:
 		c.head(f)
+	case kindSettings:
+		c.settings(f.payload)
+	case kindWindow:
+		c.window(s, f.payload)
 	case kindReset:
 		if s != nil && len(f.payload) == 4 {
 			s.reset = new(binary.BigEndian.Uint32(f.payload))
