@@ -51,6 +51,8 @@ func TestHTTP2Faults(t *testing.T) {
 		"no end":                 {faults: []webtest.Fault{webtest.EndStream(-1), webtest.ContentLength(-1)}, kinds: []fetch.ErrorKind{fetch.ErrTimeout}, took: time.Minute},
 		"length too large":       {faults: []webtest.Fault{webtest.ContentLength(2 << 20)}, kinds: []fetch.ErrorKind{fetch.ErrTruncated}},
 		"length too small":       {faults: []webtest.Fault{webtest.ContentLength(some)}, kinds: []fetch.ErrorKind{fetch.ErrProtocol}},
+		"length 0":               {faults: []webtest.Fault{webtest.ContentLength(0)}, kinds: []fetch.ErrorKind{fetch.ErrProtocol}},
+		"window too large":       {faults: []webtest.Fault{webtest.Frame("WINDOW_UPDATE", "\x7f\xff\xff\xff")}, kinds: []fetch.ErrorKind{fetch.ErrProtocol}},
 		"connection closed":      {faults: []webtest.Fault{testserver.Truncate(some)}, kinds: []fetch.ErrorKind{fetch.ErrTruncated}},
 		"connection reset":       {faults: []webtest.Fault{testserver.Reset(some)}, kinds: []fetch.ErrorKind{fetch.ErrTruncated}},
 		"closed at once":         {faults: []webtest.Fault{testserver.Close()}, kinds: []fetch.ErrorKind{fetch.ErrConnectionFailed}},
@@ -97,6 +99,35 @@ func TestHTTP2Faults(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHTTP2Released checks that a body that breaks and is resumed leaves its connection: Close closes
+// that then.
+func TestHTTP2Released(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		f.Retries = 1
+		srv.On("GET", 1, webtest.ResetStream(300_000, "CANCEL"))
+		if got, _, err := get(t, f, srv.URL+"/big", nil); err != nil || got != big[:1<<20] {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		f.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := srv.WaitIdle(ctx); err != nil {
+			t.Errorf("the connection is open: %v", err)
+		}
+	})
+}
+
+// TestHTTP2NoContent checks that a Content-Length of a response that cannot have a body means nothing
+// (RFC 9113 §8.1.1).
+func TestHTTP2NoContent(t *testing.T) {
+	withHTTP2(t, func(t *testing.T, srv *webtest.Server, f *Fetcher) {
+		srv.On("PUT", 0, webtest.Status(204), webtest.ContentLength(8))
+		if got, _, err := get(t, f, srv.URL+"/new", &Options{Verb: "PUT", Body: strings.NewReader("body")}); err != nil || got != "" {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
 }
 
 // TestHTTP2Again has requests that the server has not processed: they are sent again, also if they may

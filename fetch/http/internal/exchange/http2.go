@@ -205,6 +205,10 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	}
 	ex.HTTP2, ex.Peer, ex.TLS = true, s.peer, s.tls
 	ex.answered()
+	if code := resp.StatusCode; code == http.StatusNoContent || code == http.StatusNotModified {
+		_ = resp.Body.Close()
+		resp.Body, resp.ContentLength = http.NoBody, 0 // whatever the Content-Length (RFC 9113 §8.1.1)
+	}
 	resp.Body = &streamed{st: st, from: resp.Body, left: resp.ContentLength}
 	return resp, st, nil
 }
@@ -341,7 +345,7 @@ type streamed struct {
 // bytes are an error (RFC 9113 §8.1.1).
 func (b *streamed) Read(p []byte) (int, error) {
 	n, err := b.read(p)
-	if b.left -= int64(n); b.left == 0 && n > 0 {
+	if b.left -= int64(n); b.left == 0 {
 		for more := 0; more == 0 && err == nil; {
 			more, err = b.read(make([]byte, 1))
 		}
@@ -352,6 +356,7 @@ func (b *streamed) Read(p []byte) (int, error) {
 		b.Close()
 	case err != nil:
 		err = b.st.reason(err)
+		b.Close() // the rest is requested by another exchange, if at all
 	}
 	return n, err
 }
