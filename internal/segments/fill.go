@@ -492,7 +492,7 @@ func (f *filling) stream(s *segment, res *fetch.Resource) (*segment, error) {
 		}
 		next := f.follow(s)
 		if next == nil {
-			return s, f.readEnd(s, body)
+			return s, f.readEnd(s, res, body)
 		}
 		s = next
 	}
@@ -516,12 +516,14 @@ func (f *filling) read(s *segment, body io.Reader, file disk.File) error {
 	return nil
 }
 
-// readEnd reads the end of the document, so that the server can report success.
-func (f *filling) readEnd(s *segment, body io.Reader) error {
+// readEnd reads the end of the document, so that the server can report success. By HTTP/2, a body that
+// is longer than its Content-Length ends with an error of the protocol.
+func (f *filling) readEnd(s *segment, res *fetch.Resource, body io.Reader) error {
 	if s.end != f.record.Edition.Size {
 		return nil
 	}
-	if n, _ := body.Read(make([]byte, 1)); n > 0 {
+	_, web := res.Info.(*fetchhttp.Info)
+	if n, err := body.Read(make([]byte, 1)); n > 0 || web && fetch.KindOf(err) == fetch.ErrProtocol {
 		return f.changed()
 	}
 	return nil
