@@ -2,6 +2,8 @@ package interop
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,12 +155,13 @@ func splitWords(t *testing.T, line string) (words []string) {
 
 // ours are clients of the library.
 func ours() []peer {
-	plain := []string{"ftp", "http", "gopher", "nntp"}
+	plain := []string{"ftp", "http", "https+h2", "gopher", "nntp"}
 	with := func(use func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error) judge.Client {
 		return func(ctx context.Context, c judge.Case) error {
 			ctx, cancel := context.WithTimeout(ctx, 2*judge.Limit) // for data without an end
 			defer cancel()
 			r := judgedResolver()
+			r.Env.TLS = func() (*tls.Config, error) { return judgedTLS(c) }
 			defer r.Close()
 			return use(ctx, r, c)
 		}
@@ -181,7 +184,7 @@ func ours() []peer {
 		{"FS", judge.List, []string{"ftp"}, with(listFS)},
 		{"Mirror", judge.Tree, []string{"ftp"}, with(mirrorTree)},
 		{"Mirror", judge.Deploy, []string{"ftp", "http"}, with(deployTree)},
-		{"Put", judge.Upload, []string{"ftp", "http"}, with(func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
+		{"Put", judge.Upload, []string{"ftp", "http", "https+h2"}, with(func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
 			f, err := os.Open(c.Out)
 			if err != nil {
 				return err
@@ -199,6 +202,17 @@ func judgedResolver() *fetch1738.Resolver {
 	return &fetch1738.Resolver{Env: fetch.Env{
 		Limits: fetch.Limits{Connect: 4 * time.Second, Reply: 4 * time.Second, Idle: 4 * time.Second},
 	}}
+}
+
+// judgedTLS returns the settings of TLS for a case.
+func judgedTLS(c judge.Case) (*tls.Config, error) {
+	pem, err := os.ReadFile(c.CA)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	return &tls.Config{RootCAs: pool}, nil
 }
 
 // save writes a body to a file.
@@ -232,6 +246,61 @@ func receive(rt http.RoundTripper, req *http.Request, c judge.Case) error {
 		return errors.New(resp.Status)
 	}
 	return save(c.Out, resp.Body)
+}
+
+// netHTTP are clients of net/http: not ours, so only TestJudgeTable judges them.
+func netHTTP() []peer {
+	with := func(use func(ctx context.Context, rt http.RoundTripper, c judge.Case) error) judge.Client {
+		return func(ctx context.Context, c judge.Case) error {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			rt := &http.Transport{ForceAttemptHTTP2: true}
+			defer rt.CloseIdleConnections()
+			if c.CA != "" {
+				var err error
+				if rt.TLSClientConfig, err = judgedTLS(c); err != nil {
+					return err
+				}
+			}
+			return use(ctx, rt, c)
+		}
+	}
+	schemes := []string{"http", "https", "https+h2"}
+	return []peer{
+		{"net/http", judge.Download, schemes, with(getHTTP)},
+		{"net/http", judge.Upload, schemes, with(putHTTP)},
+	}
+}
+
+// putHTTP sends the document with net/http.
+func putHTTP(ctx context.Context, rt http.RoundTripper, c judge.Case) error {
+	f, err := os.Open(c.Out)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, c.URL, f)
+	if err != nil {
+		return err
+	}
+	req.ContentLength = info.Size()
+	req.GetBody = func() (io.ReadCloser, error) { return os.Open(c.Out) }
+	resp, err := (&http.Client{Transport: rt}).Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		return errors.New(resp.Status)
+	}
+	return nil
 }
 
 // listFS lists a directory with package fs.
@@ -288,7 +357,7 @@ func throughGateway(ctx context.Context, r *fetch1738.Resolver, c judge.Case) er
 	return receive(&http.Transport{DisableKeepAlives: true}, req, c)
 }
 
-// TestJudgeTable judges the clients of judge/clients.txt and of ours whose names are in JUDGE, or
+// TestJudgeTable judges the clients of judge/clients.txt, net/http and ours whose names are in JUDGE, or
 // all for "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each
 // row. JUDGE_ONLY selects cases, as --only does.
 func TestJudgeTable(t *testing.T) {
@@ -301,7 +370,7 @@ func TestJudgeTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for _, p := range append(ours(), commands(t)...) {
+	for _, p := range slices.Concat(ours(), netHTTP(), commands(t)) {
 		if wanted != "all" && !slices.Contains(strings.Split(wanted, ","), p.name) {
 			continue
 		}
@@ -330,7 +399,8 @@ const (
 var columns = []struct{ title, groups string }{
 	{"ftp download", "ftp/download"}, {"ftp resume", "ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp upload", "ftp/upload"}, {"ftp tree", "ftp/tree"}, {"ftp deploy", "ftp/deploy"},
 	{"ftp with TLS", "ftp+tls/download ftp+tls/upload ftps/download ftps/upload"}, {"http download", "http/download https/download"},
-	{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
+	{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"},
+	{"http/2 download", "https+h2/download"}, {"http/2 upload", "https+h2/upload"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
 }
 
 // TestJudgePage writes the table of clients into docs/judge.md, from the file JUDGE_FROM that

@@ -90,8 +90,11 @@ type Case struct {
 }
 
 // Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to
-// insist on AUTH TLS (RFC 4217); "ftps" begins with TLS.
-func Schemes() []string { return []string{"ftp", "ftp+tls", "ftps", "http", "https", "gopher", "nntp"} }
+// insist on AUTH TLS (RFC 4217); "ftps" begins with TLS. "https+h2" means https URLs of servers of
+// HTTP/2 (RFC 9113); the servers of "http" and "https" speak HTTP/1.1.
+func Schemes() []string {
+	return []string{"ftp", "ftp+tls", "ftps", "http", "https", "https+h2", "gopher", "nntp"}
+}
 
 // A Verdict is what a client has done in a case.
 type Verdict uint8

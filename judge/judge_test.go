@@ -62,7 +62,7 @@ func TestCases(t *testing.T) {
 func TestEachCaseBegins(t *testing.T) {
 	var mu sync.Mutex
 	kinds := map[string]map[string]bool{"ftp": {}, "http": {}, "gopher": {}, "nntp": {}}
-	protocols := map[string]string{"ftp": "ftp", "ftp+tls": "ftp", "ftps": "ftp", "http": "http", "https": "http", "gopher": "gopher", "nntp": "nntp"}
+	protocols := map[string]string{"ftp": "ftp", "ftp+tls": "ftp", "ftps": "ftp", "http": "http", "https": "http", "https+h2": "http", "gopher": "gopher", "nntp": "nntp"}
 	var all sync.WaitGroup
 	places := make(chan struct{}, 8)
 	folder := t.TempDir()
@@ -88,12 +88,8 @@ func TestEachCaseBegins(t *testing.T) {
 	}
 	all.Wait()
 	unused := map[string]string{
-		"EndlessLine":    "a line of 1 MiB is enough, and ends",
-		"EndlessHeaders": "a header of 1 MiB is enough, and ends",
-		"Garble":         "no client can know that a byte is another one",
-	}
-	for kind := range strings.FieldsSeq("Setting ResetStream EndStream GoAway NoWindow LateData Frame Flood HeaderBomb Trailers Interim") {
-		unused[kind] = "it is for HTTP/2, and the cases are of HTTP/1.1"
+		"EndlessLine": "a line of 1 MiB is enough, and ends",
+		"Garble":      "no client can know that a byte is another one",
 	}
 	for protocol, faults := range map[string][]testserver.FaultInfo{
 		"ftp": ftptest.New(t).Faults(), "http": webtest.New(t).Faults(), "gopher": gophertest.New(t).Faults(), "nntp": nntptest.New(t).Faults(),

@@ -18,6 +18,8 @@ show ncftp sh -c 'ncftpget --help | grep "^NcFTPGet"'
 show tnftp tnftp about:version
 show busybox busybox
 show python /usr/bin/python3 --version
+show httpx /usr/bin/python3 -c 'import httpx; print(httpx.__version__)'
+show h2 /usr/bin/python3 -c 'import h2; print(h2.__version__)'
 show basic-ftp node -p "require('$here/../others/node_modules/basic-ftp/package.json').version"
 show ruby-net-ftp ruby -rnet/ftp -e 'puts Net::FTP::VERSION'
 show ruby ruby --version

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
-// Cases are those of HTTP, with TLS and without.
+// Cases are those of HTTP/1.1, with TLS and without, and of HTTP/2.
 func Cases() (all []scene.Case) {
 	for _, task := range []scene.Task{scene.Download, scene.Resume, scene.Upload, scene.Deploy} {
 		all = append(all, scene.PlainCase("http", task, func(s *scene.Stage) { serve(s) }))
@@ -24,19 +24,24 @@ func Cases() (all []scene.Case) {
 	all = append(all, scene.PlainCase("https", scene.Download, func(s *scene.Stage) { serve(s) }))
 	all = append(all, constructed("https", scene.Download)...)
 	all = append(all, scene.Cases("https", scene.Download, secureCases())...)
-	return all
+	return append(all, http2Cases()...)
 }
 
-// oldHTTP keeps clients to HTTP/1.1, of which all cases are.
+// oldHTTP keeps clients to HTTP/1.1, whose octets the cases have.
 func oldHTTP(w *webtest.Server) { w.HTTP1 = true }
 
-// serve starts an HTTP server for the task, with TLS if the scheme is https.
+// serve starts an HTTP server for the task, as the scheme says: of HTTP/1.1, with TLS or without, or
+// of HTTP/2 with TLS.
 func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
-	if s.Scheme == "https" {
+	if s.Scheme != "http" {
 		secure := func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Certificate(), true }
 		configure = append([]func(*webtest.Server){secure}, configure...)
 	}
-	srv, err := webtest.Start(s.Ctx, "", append(configure, oldHTTP)...)
+	version := oldHTTP
+	if s.Scheme == secureHTTP2 {
+		version = func(w *webtest.Server) { w.TLS = onlyHTTP2(w.TLS) }
+	}
+	srv, err := webtest.Start(s.Ctx, "", append(configure, version)...)
 	s.Check(err)
 	if s.Task == scene.Resume && s.Begun == 0 {
 		s.Begun = len(s.Document) / 2 // it is in rangeFaults
@@ -48,7 +53,7 @@ func serve(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
 		s.Put(srv, "pub/sub/deeper/theirs.txt", []byte("This is a file of others.\n"))
 	}
 	s.At(srv.URL)
-	if s.Scheme == "https" {
+	if s.Scheme != "http" {
 		s.Trust((&testserver.Server{TLS: scene.Certificate()}).CA())
 	}
 	s.Stored = func() ([]byte, error) { return fs.ReadFile(srv.Files(), "incoming/new.bin") }

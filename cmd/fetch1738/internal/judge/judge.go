@@ -26,8 +26,9 @@ All servers are on this host.
 The tasks are download, resume (the beginning is in {out}), list (print the names
 in a directory, one in each line), upload (the file {out}), tree (a directory
 with all below it, into {dir}), and deploy (all that is in {dir}, to a directory).
-The scheme ftp+tls is for a command that insists on TLS. Without --scheme, all
-schemes are tried that the command can do.
+The scheme ftp+tls is for a command that insists on TLS, and https+h2 has https URLs
+of servers that speak HTTP/2. Without --scheme, all schemes are tried that the
+command can do.
 
 A client has lied if it says success, and bytes are wrong or missing; or, whatever
 it says, if it has written outside its folder, or sent a secret to another host or
