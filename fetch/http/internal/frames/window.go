@@ -18,7 +18,7 @@ var errWindow = errors.New("the server opened a window too far")
 // opened notes that the window of s is n bytes larger.
 func (c *Conn) opened(s *Stream, n int64) {
 	if s.room += n; s.room > maxWindow {
-		c.fail(errWindow)
+		c.fail(errWindow, s.id)
 	}
 }
 
