@@ -15,6 +15,12 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
+// The names of the versions of HTTP in TLS (ALPN).
+const (
+	http1 = "http/1.1"
+	http2 = "h2"
+)
+
 // place says what a connection is for: exchanges with equal places can share one.
 type place struct {
 	secure bool

@@ -11,12 +11,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
 )
 
-// The names of the versions in TLS (ALPN).
-const (
-	http1 = "http/1.1"
-	http2 = "h2"
-)
-
 // Transport keeps the connections of a Fetcher. It is an http.RoundTripper for requests whose context
 // has an Exchange. The fields must not be changed after first use.
 type Transport struct {

@@ -406,3 +406,17 @@ func (c *Conn) field(f hpack.HeaderField) {
 	}
 	fmt.Fprintf(&c.text, "%s: %s\r\n", f.Name, f.Value)
 }
+
+// show reports a frame to the stream that it belongs to.
+func (c *Conn) show(sent bool, f *frame) {
+	seen := c.seen
+	if f.stream != 0 {
+		seen = nil
+		if s := c.streams[f.stream]; s != nil {
+			seen = s.Seen
+		}
+	}
+	if seen != nil {
+		seen(sent, f.String())
+	}
+}

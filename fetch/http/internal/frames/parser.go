@@ -124,20 +124,6 @@ func (f *frame) fragment() []byte {
 	return octets[:max(0, len(octets)-padding)]
 }
 
-// show reports a frame to the stream that it belongs to.
-func (c *Conn) show(sent bool, f *frame) {
-	seen := c.seen
-	if f.stream != 0 {
-		seen = nil
-		if s := c.streams[f.stream]; s != nil {
-			seen = s.Seen
-		}
-	}
-	if seen != nil {
-		seen(sent, f.String())
-	}
-}
-
 // String returns the frame as a line of text, without its payload.
 func (f *frame) String() string {
 	text := fmt.Sprintf("frame of type %d", f.kind)
