@@ -58,6 +58,9 @@ func (c *Conn) SetContext(ctx context.Context) {
 	})
 }
 
+// AckLate ends what a Conn does about acknowledgements. It must be called before the first Read.
+func (c *Conn) AckLate() { c.tcp = nil }
+
 // SetTimeout changes the time limit of each following read and write; 0 means no limit.
 func (c *Conn) SetTimeout(d time.Duration) {
 	c.mu.Lock()

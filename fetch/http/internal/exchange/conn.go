@@ -40,6 +40,22 @@ type conn struct {
 	keeps   bool      // the response is complete, and another may follow
 }
 
+// acking is a connection that acknowledges at once what comes in small pieces: the server may wait for
+// that before it sends the next one. A Conn alone would do so after a pause, for which each read needs a
+// timer.
+type acking struct{ *wire.Conn }
+
+// piece is how much of a response a server may send before it waits.
+const piece = 4 << 10
+
+func (c acking) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && n < piece {
+		wire.QuickAck(c.Conn.Conn)
+	}
+	return n, err
+}
+
 // Permit implements session.Session.
 func (c *conn) Permit(ctx context.Context, ex *Exchange) error {
 	return talk.PermitReuse(ctx, ex.Env, ex.target(), c.peer)
@@ -61,12 +77,12 @@ const glance = time.Millisecond
 
 // Waiting implements session.Session. TLS may have bytes that it has read before.
 func (c *conn) Waiting() bool {
-	silent := wire.Silent(c.below)
-	if wire.Readable(c.below) || silent && c.tls == nil {
-		return !silent
+	waiting, known := wire.Look(c.below)
+	if waiting || known && c.tls == nil {
+		return waiting
 	}
 	until := time.Unix(1, 0)
-	if !silent {
+	if !known {
 		until = time.Now().Add(glance)
 	}
 	if err := c.Conn.Conn.SetReadDeadline(until); err != nil {

@@ -69,7 +69,8 @@ func (ex *Exchange) connect(versions []string, o session.Opening) (*conn, error)
 	}
 	o.Greeted()
 	c.Conn = wire.NewConn(context.Background(), raw, 0)
-	c.in = bufio.NewReaderSize(c.Conn, readSize)
+	c.AckLate()
+	c.in = bufio.NewReaderSize(acking{c.Conn}, readSize)
 	return c, nil
 }
 
