@@ -22,8 +22,8 @@ import (
 // send sends r. If repeat is set, it repeats r if that may help and does no harm. The caller that
 // requests the rest of a body counts its attempts itself.
 func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
-	if !repeat || c.f.retries() == 0 {
-		return c.f.transport.RoundTrip(r) // go-retryablehttp would only pass it on
+	if !repeat {
+		return c.f.transport.RoundTrip(r)
 	}
 	last, attempts := error(nil), 0
 	client := retryablehttp.Client{
