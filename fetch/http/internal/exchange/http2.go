@@ -205,12 +205,13 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 	}
 	ex.HTTP2, ex.Peer, ex.TLS = true, s.peer, s.tls
 	ex.answered()
+	body := &streamed{st: st, from: resp.Body, left: resp.ContentLength}
+	resp.Body = body
 	if code := resp.StatusCode; code == http.StatusNoContent || code == http.StatusNotModified {
-		_ = resp.Body.Close()
 		resp.Body, resp.ContentLength = http.NoBody, 0 // whatever the Content-Length (RFC 9113 §8.1.1)
+		err = body.expectEnd()
 	}
-	resp.Body = &streamed{st: st, from: resp.Body, left: resp.ContentLength}
-	return resp, st, nil
+	return resp, st, err
 }
 
 // statedLength returns the length in a head from which net/http has taken none, or -1.
@@ -365,6 +366,18 @@ func (b *streamed) read(p []byte) (int, error) {
 	b.st.await(receiving, b.st.ex.Env.Limits.Idle, "no data")
 	defer b.st.await(receiving, 0, "")
 	return b.from.Read(p)
+}
+
+// expectEnd waits for the end of a body that must be empty. Package frames reports bytes of it.
+func (b *streamed) expectEnd() error {
+	var err error
+	for err == nil {
+		_, err = b.Read(make([]byte, 1))
+	}
+	if err != io.EOF && err != io.ErrUnexpectedEOF { // the latter is about the Content-Length
+		return err
+	}
+	return b.Close()
 }
 
 // Close implements io.Closer. It cancels what has not come.
