@@ -413,7 +413,7 @@ func TestNginxTLS(t *testing.T) {
 	trusting := newWeb(t)
 	trusting.Env.TLS = func() (*tls.Config, error) { return &tls.Config{RootCAs: srv.roots}, nil }
 	data, res, err := trusting.read(t, webRequest(t, url+"/x.txt"))
-	if err != nil || string(data) != "top\n" || res.Info.(*fetchhttp.Info).Proto != "HTTP/1.1" {
+	if err != nil || string(data) != "top\n" || res.Info.(*fetchhttp.Info).Proto != "HTTP/2.0" {
 		t.Errorf("%q, %v", data, err)
 	}
 	if _, _, err := trusting.read(t, webRequest(t, url+"/to-http")); fetch.KindOf(err) != fetch.ErrRefused {
