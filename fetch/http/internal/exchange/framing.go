@@ -165,8 +165,9 @@ func (c *chunks) end() error {
 // ignored.
 func chunkSize(line []byte) (uint64, error) {
 	digits, _, _ := bytes.Cut(line, []byte(";"))
-	n, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 63)
-	if err != nil || digits[0] == '+' {
+	digits = bytes.TrimRight(digits, " \t")
+	n, err := strconv.ParseUint(string(digits), 16, 63)
+	if err != nil || digits[0] == '+' || len(digits) > 16 { // zeros, too, as in curl and net/http
 		return 0, errChunkSize
 	}
 	return n, nil
