@@ -309,19 +309,3 @@ func TestHTTP11Required(t *testing.T) {
 		}
 	}
 }
-
-// TestHTTP2Unread has many documents that nobody reads: they do not stop one that is read.
-func TestHTTP2Unread(t *testing.T) {
-	s := newHTTP2Server(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, big) })
-	f := s.fetcher(t)
-	for range 40 {
-		res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, s.URL)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Close()
-	}
-	if got, _, err := get(t, f, s.URL, nil); err != nil || got != big {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
-}

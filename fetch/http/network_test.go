@@ -31,6 +31,7 @@ type network struct {
 	servers map[string]server
 	peers   map[string]string // remote addresses of connections, by host
 	sockets bool              // connections are of the system
+	serving sync.WaitGroup    // connections that servers have not closed
 
 	mu     sync.Mutex
 	visits []*visit
@@ -87,7 +88,7 @@ func (v *visit) field(name string) string {
 }
 
 // newNetwork returns a network. A test that counts connections must run in a synctest bubble:
-// net/http closes a connection if the write of the request is not seen within 50 ms of the answer.
+// a connection is closed if the Write of the request has not returned 50 ms after the answer.
 func newNetwork(t *testing.T, servers map[string]server) *network {
 	return &network{t: t, servers: servers}
 }
@@ -108,7 +109,7 @@ func (w *network) dial(_ context.Context, network, address string) (net.Conn, er
 	if strings.HasSuffix(address, ":443") {
 		there = tls.Server(there, &tls.Config{Certificates: []tls.Certificate{certificate(w.t)}})
 	}
-	go w.serve(there, address, s)
+	w.serving.Go(func() { w.serve(there, address, s) })
 	if peer := w.peers[address]; peer != "" {
 		return &placed{here, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(peer))}, nil
 	}

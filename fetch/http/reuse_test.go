@@ -156,7 +156,7 @@ func TestClosedWhileIdle(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s, wrapped: %v: %v", url, wrapped, err)
 				}
-				time.Sleep(20 * time.Millisecond)
+				w.serving.Wait()
 			}
 		}
 	}
