@@ -18,6 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
@@ -634,4 +637,80 @@ func TestReplayHTTP2(t *testing.T) {
 			t.Errorf("%q, want %q", again, first)
 		}
 	})
+}
+
+// What a client of HTTP/2 sends when it likes may come at other times than in the record: the replay
+// waits for its requests, and for windows.
+func TestReplayHTTP2Order(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := strings.Repeat("x", 200_000)
+		var file bytes.Buffer
+		srv := webtest.New(t, func(s *webtest.Server) {
+			s.InMemory, s.Recorder = true, record.New(&file)
+			s.Content = fstest.MapFS{"a.txt": {Data: []byte(body)}}
+		})
+		first := frames(t, srv.Network, srv.Addr, 0)
+		synctest.Wait()
+		_ = srv.Close()
+		if again := frames(t, replay(t, file.Bytes(), nil), srv.Addr, time.Second); again != first || first != len(body) {
+			t.Errorf("%d octets, and %d from the replay; want %d", first, again, len(body))
+		}
+	})
+}
+
+// frames gets a.txt by HTTP/2, and returns the length of the body. A client without a delay opens large
+// windows before it acknowledges the SETTINGS of the server. One with a delay does that first, and opens
+// another window when the first one is nearly full.
+func frames(t *testing.T, network *testserver.Network, addr string, delay time.Duration) (n int) {
+	t.Helper()
+	nc, err := network.Dial(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	f := http2.NewFramer(nc, nc)
+	_, _ = io.WriteString(nc, http2.ClientPreface)
+	_ = f.WriteSettings(http2.Setting{ID: http2.SettingEnablePush})
+	open := func(n uint32) { _, _ = f.WriteWindowUpdate(0, n), f.WriteWindowUpdate(1, n) }
+	const window = 65535
+	for full := window; ; {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			t.Error(err)
+			return n
+		}
+		switch frame := frame.(type) {
+		case *http2.SettingsFrame:
+			if frame.IsAck() {
+				continue
+			}
+			if delay > 0 {
+				_, _ = f.WriteSettingsAck(), f.WritePing(false, [8]byte{1})
+				time.Sleep(delay)
+			}
+			var head bytes.Buffer
+			fields := hpack.NewEncoder(&head)
+			for _, pair := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", addr}, {":path", "/a.txt"}} {
+				_ = fields.WriteField(hpack.HeaderField{Name: pair[0], Value: pair[1]})
+			}
+			_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true})
+			if delay == 0 {
+				open(1 << 20)
+				full += 1 << 20
+				_ = f.WriteSettingsAck()
+			}
+		case *http2.DataFrame:
+			if n += len(frame.Data()); n > full {
+				t.Fatalf("%d octets have come, and the window ends at %d", n, full)
+			}
+			if frame.StreamEnded() {
+				return n
+			}
+			if n > full-16384 { // the next frame does not fit
+				time.Sleep(delay)
+				open(window)
+				full += window
+			}
+		}
+	}
 }

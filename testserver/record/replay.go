@@ -42,7 +42,8 @@ type Difference struct {
 // The events of a connection and of its data connections are played in the order of the record:
 // what the server sends is sent when all that the client has sent before has come, and not earlier
 // after the event before than in the record. The client's octets are compared; after a Difference
-// anything that the client sends counts as the next of its octets in the record. A connection that
+// anything that the client sends counts as the next of its octets in the record. What HTTP/2 sends when
+// it likes (PING, WINDOW_UPDATE, the acknowledgement of SETTINGS) is not compared. A connection that
 // the server has opened (FTP's active mode) cannot be played, because its port was that of the
 // client.
 type Replay struct {
@@ -128,6 +129,11 @@ func (r *Replay) arrange(events []Event) error {
 			continue
 		}
 		p.s.add(p, i+1, e)
+	}
+	for _, p := range peers {
+		if p.speaksHTTP2() {
+			p.asHTTP2()
+		}
 	}
 	for _, list := range r.awaited {
 		for i, p := range list[1:] {

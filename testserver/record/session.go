@@ -37,6 +37,7 @@ type step struct {
 	// after, if not nil, is a data connection of another session that must come first, because a later
 	// one of this session has the same port. Such a step has no event.
 	after *peer
+	data  []byte // head of the frame of HTTP/2 that begins with the octets of the server, if it is one of DATA
 }
 
 // add adds an event. Octets that the client sent in several parts are one event, because they may
@@ -145,7 +146,7 @@ func (e step) play() bool {
 	case TLS:
 		return p.startTLS(e.Octets)
 	case Server:
-		return p.do(func() error { _, err := p.nc.Write(e.Octets); return err })
+		return p.do(func() error { return p.send(e.data, e.Octets) })
 	case Notify:
 		return p.do(func() error { return closeWrite(p.nc) })
 	case Shut:
@@ -199,6 +200,7 @@ type peer struct {
 	active bool // the server opened it
 	cut    bool // the server closed it while it was sending
 	s      *session
+	flow   *flow // nil if the client does not speak HTTP/2
 
 	// Of the goroutine that plays.
 	came    int64  // octets that were compared
@@ -222,7 +224,10 @@ func (p *peer) arrive(nc net.Conn) {
 		return
 	}
 	ReceiveUrgent(nc)
-	p.raw, p.nc, p.in = nc, nc, &inbox{Conn: nc, s: s}
+	p.raw, p.nc, p.in = nc, nc, &inbox{Conn: nc, s: s, flow: p.flow}
+	if slices.ContainsFunc(s.events, func(e step) bool { return e.peer == p && e.Event.Event == TLS }) {
+		p.in.flow = nil
+	}
 	s.r.wg.Go(p.in.pump)
 	if p == s.root {
 		s.r.wg.Go(s.play)
@@ -366,7 +371,7 @@ func (p *peer) startTLS(pem []byte) bool {
 		if err = t.HandshakeContext(s.ctx); err == nil {
 			s.r.mu.Lock()
 			defer s.r.mu.Unlock()
-			p.nc, p.in = t, &inbox{Conn: t, s: s}
+			p.nc, p.in = t, &inbox{Conn: t, s: s, flow: p.flow}
 			s.r.wg.Go(p.in.pump)
 			return true
 		}
@@ -378,9 +383,7 @@ func (p *peer) startTLS(pem []byte) bool {
 // protocols returns what the server chooses from by ALPN, so that the client speaks the version of HTTP of
 // the record: only HTTP/2 is chosen in that way.
 func (p *peer) protocols() []string {
-	if slices.ContainsFunc(p.s.events, func(e step) bool {
-		return e.peer == p && e.Event.Event == Client && bytes.HasPrefix(e.Octets, []byte("PRI * HTTP/2.0\r\n"))
-	}) {
+	if p.flow != nil {
 		return []string{"h2"}
 	}
 	return nil
@@ -392,9 +395,10 @@ const maxInbox = 64 << 10
 // inbox has what was received and not used yet. It is a connection that reads from there.
 type inbox struct {
 	net.Conn
-	s   *session
-	buf []byte
-	err error
+	s    *session
+	flow *flow // nil if the octets are not those of HTTP/2
+	buf  []byte
+	err  error
 }
 
 // pump receives until the end of the connection.
@@ -403,7 +407,11 @@ func (in *inbox) pump() {
 	for {
 		n, err := in.Conn.Read(part)
 		in.s.r.mu.Lock()
-		in.buf, in.err = append(in.buf, part[:n]...), err
+		octets := part[:n]
+		if in.flow != nil {
+			octets = in.flow.add(octets)
+		}
+		in.buf, in.err = append(in.buf, octets...), err
 		in.s.r.changed.Broadcast()
 		for len(in.buf) >= maxInbox && in.s.ctx.Err() == nil {
 			in.s.r.changed.Wait()
