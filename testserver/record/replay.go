@@ -135,6 +135,12 @@ func (r *Replay) arrange(events []Event) error {
 			p.asHTTP2()
 		}
 	}
+	r.orderPorts()
+	return r.listenAll(servers, peers, ports)
+}
+
+// orderPorts makes a session wait for the data connections of others that come first at the same port.
+func (r *Replay) orderPorts() {
 	for _, list := range r.awaited {
 		for i, p := range list[1:] {
 			if before := list[i]; p != p.s.root && p.s != before.s {
@@ -142,7 +148,6 @@ func (r *Replay) arrange(events []Event) error {
 			}
 		}
 	}
-	return r.listenAll(servers, peers, ports)
 }
 
 // listenAll listens at the ports of the servers and of their data connections.
