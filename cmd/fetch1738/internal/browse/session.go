@@ -82,6 +82,8 @@ func (s *session) run(ctx context.Context, urls []string) {
 
 // perform carries out a command, which Control-C ends.
 func (s *session) perform(ctx context.Context, line string) error {
+	ctx, cancel := context.WithCancel(ctx) // what has ended tells nothing at the next prompt
+	defer cancel()
 	if s.isTerminal {
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, os.Interrupt)

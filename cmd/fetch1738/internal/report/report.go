@@ -124,7 +124,7 @@ func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 	} else if !t.Looks && !t.Op.Silent && term.IsTerminal(r.Err) {
 		w.Traces = []*fetch.Trace{queueTrace(newNarrator(r.Err))}
 	}
-	quiet := r.silence(t)
+	quiet := r.silence(context.Background(), t)
 	w.Traces, w.Stop = append(w.Traces, quiet.trace()), quiet.stop
 	if !t.Looks {
 		meter := r.meter(t)
@@ -134,12 +134,12 @@ func (r *Reporter) Begin(t *transfer.Result) transfer.Watch {
 }
 
 // Watch returns ctx with the hooks that show the conversation and tell of a silent server, for
-// requests that are not transfers.
+// requests that are not transfers. The user is told of nothing after the end of ctx.
 func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Context {
 	if n := r.narrator(t); n != nil {
 		ctx = fetch.WithTrace(ctx, n.trace())
 	}
-	return fetch.WithTrace(ctx, r.silence(t).trace())
+	return fetch.WithTrace(ctx, r.silence(ctx, t).trace())
 }
 
 // warnOfPassword prints who can read the password.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"sync"
@@ -25,7 +26,8 @@ const silenceTime = 5 * time.Second
 type silence struct {
 	limits plan.Limits
 	dial   time.Duration     // limit of the time to connect; 0 means the default
-	say    func(text string) // is not called after stop
+	ctx    context.Context   // of what waits
+	say    func(text string) // is not called after stop, or after the end of ctx
 
 	mu      sync.Mutex
 	timer   *time.Timer // nil unless something is awaited
@@ -37,13 +39,13 @@ type silence struct {
 	stopped bool
 }
 
-// silence returns the silence of a transfer, or nil if there is nobody to tell. In a telnet session the
-// user sees what the server sends, and there is no time limit.
-func (r *Reporter) silence(t *transfer.Result) *silence {
+// silence returns the silence of a transfer until stop or the end of ctx, or nil if there is nobody to
+// tell. In a telnet session the user sees what the server sends, and there is no time limit.
+func (r *Reporter) silence(ctx context.Context, t *transfer.Result) *silence {
 	if t.Op.Silent || !term.IsTerminal(r.Err) || t.Locator.Scheme() == "telnet" {
 		return nil
 	}
-	return &silence{limits: t.Op.Limits, dial: t.Op.Connect.Timeout, told: make(map[bool]bool), say: func(text string) {
+	return &silence{ctx: ctx, limits: t.Op.Limits, dial: t.Op.Connect.Timeout, told: make(map[bool]bool), say: func(text string) {
 		if _, told := r.silent.LoadOrStore(text, true); !told { // by another transfer of -Z
 			fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(text))
 		}
@@ -133,7 +135,7 @@ func (s *silence) stop() {
 func (s *silence) tell(wait int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if wait != s.waits || s.stopped {
+	if wait != s.waits || s.stopped || s.ctx.Err() != nil {
 		return
 	}
 	s.told[s.dialing] = true

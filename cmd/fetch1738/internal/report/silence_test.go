@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"testing"
@@ -81,7 +82,7 @@ func TestSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				var said []string
-				s := &silence{limits: tc.limits, dial: tc.dial, told: make(map[bool]bool), say: func(text string) {
+				s := &silence{ctx: t.Context(), limits: tc.limits, dial: tc.dial, told: make(map[bool]bool), say: func(text string) {
 					said = append(said, time.Since(start).String(), text)
 				}}
 				tc.play(s.trace())
@@ -94,4 +95,16 @@ func TestSilence(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSilenceEnds tests that nothing is told after the context has ended, as by Control-C in browse.
+func TestSilenceEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &silence{ctx: ctx, told: make(map[bool]bool), say: func(text string) { t.Error(text) }}
+		s.trace().Connected(fetch.Connection{Host: "h.example"})
+		time.Sleep(4 * time.Second)
+		cancel()
+		time.Sleep(time.Minute)
+	})
 }
