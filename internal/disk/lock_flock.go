@@ -14,6 +14,12 @@ func lock(file *os.File) bool {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != syscall.EWOULDBLOCK
 }
 
+// unlock ends the lock. Closing the file is not enough: a child process has a duplicate of the descriptor
+// between fork and exec.
+func unlock(file *os.File) {
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+}
+
 // flush closes a duplicate of the descriptor: network file systems report errors of writing when a
 // file is closed, and the lock lasts until all duplicates are closed.
 func flush(file *os.File) error {

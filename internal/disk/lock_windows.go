@@ -17,6 +17,9 @@ func lock(file *os.File) bool {
 	return !errors.Is(err, windows.ERROR_LOCK_VIOLATION) && !errors.Is(err, windows.ERROR_IO_PENDING)
 }
 
+// unlock does nothing: closing the file ends its lock.
+func unlock(*os.File) {}
+
 // flush closes the file, because Windows does not rename an open one. From then on another process
 // can lock it. If one does before the rename, the rename fails.
 func flush(file *os.File) error { return file.Close() }

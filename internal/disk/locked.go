@@ -105,6 +105,9 @@ func lockFile(f File) bool {
 
 // Close closes the file and ends the lock. It may be called again.
 func (f *Locked) Close() error {
+	if file, ok := f.File.(*os.File); ok && f.Info.Mode().IsRegular() {
+		unlock(file)
+	}
 	return unlessClosed(f.File.Close())
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -35,6 +36,28 @@ func TestOneAtATime(t *testing.T) {
 	}
 	busy("after Flush")
 	if err := errors.Join(first.Close(), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Lock(open, stat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+}
+
+// A lock ends with Close, also while a child process that was forked has not begun its program.
+func TestForked(t *testing.T) {
+	open, stat := opening(filepath.Join(t.TempDir(), "file"))
+	first, err := Lock(open, stat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	duplicate, err := syscall.Dup(int(first.File.(*os.File).Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(duplicate)
+	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again, err := Lock(open, stat)
