@@ -41,9 +41,13 @@ func (f *flow) add(octets []byte) (compared []byte) {
 	if f.other {
 		return f.rest()
 	}
-	for f.begun && len(f.part) >= frameHead && len(f.part) >= frameSize(f.part) {
-		frame := f.part[:frameSize(f.part)]
-		if f.part = f.part[len(frame):]; f.take(frame) {
+	for f.begun {
+		h, ok := headOf(f.part)
+		if !ok || len(f.part)-frameHead < int(h.Length) {
+			break
+		}
+		frame := f.part[:frameHead+int(h.Length)]
+		if f.part = f.part[len(frame):]; f.take(h, frame[frameHead:]) {
 			compared = append(compared, frame...)
 		}
 	}
@@ -58,11 +62,10 @@ func (f *flow) rest() []byte {
 }
 
 // take reports whether a frame of the client is compared; if not, it may open a window.
-func (f *flow) take(frame []byte) bool {
-	stream, payload := streamOf(frame), frame[frameHead:]
-	switch http2.FrameType(frame[3]) {
+func (f *flow) take(h http2.FrameHeader, payload []byte) bool {
+	switch h.Type {
 	case http2.FrameSettings:
-		if http2.Flags(frame[4])&http2.FlagSettingsAck != 0 {
+		if h.Flags.Has(http2.FlagSettingsAck) {
 			return false
 		}
 		for ; len(payload) >= 6; payload = payload[6:] {
@@ -75,48 +78,38 @@ func (f *flow) take(frame []byte) bool {
 	case http2.FrameWindowUpdate:
 		if len(payload) >= 4 {
 			n := int64(binary.BigEndian.Uint32(payload) & math.MaxInt32)
-			if stream == 0 {
+			if h.StreamID == 0 {
 				f.conn += n
 			} else {
-				f.streams[stream] += n
+				f.streams[h.StreamID] += n
 			}
 		}
 		return false
 	case http2.FrameRSTStream: // what was under way is sent, and the client throws it away
-		f.streams[stream] = math.MaxInt32
+		f.streams[h.StreamID] = math.MaxInt32
 	}
 	return true
 }
 
-// allows reports whether a frame of the server may be sent.
-func (f *flow) allows(frame []byte) bool {
-	n := dataSize(frame)
-	return n <= f.conn && n <= f.initial+f.streams[streamOf(frame)]
+// allows reports whether a frame of DATA may be sent.
+func (f *flow) allows(data http2.FrameHeader) bool {
+	n := int64(data.Length)
+	return n <= f.conn && n <= f.initial+f.streams[data.StreamID]
 }
 
-// sent takes a frame of the server from the windows.
-func (f *flow) sent(frame []byte) {
-	n := dataSize(frame)
-	f.conn -= n
-	f.streams[streamOf(frame)] -= n
+// sent takes a frame of DATA from the windows.
+func (f *flow) sent(data http2.FrameHeader) {
+	f.conn -= int64(data.Length)
+	f.streams[data.StreamID] -= int64(data.Length)
 }
 
 // frameHead is the length of what precedes the payload of a frame (RFC 9113 §4.1).
 const frameHead = 9
 
-// frameSize returns the length of a frame of which at least the head is there.
-func frameSize(frame []byte) int {
-	return frameHead + int(binary.BigEndian.Uint32(frame)>>8)
-}
-
-func streamOf(frame []byte) uint32 { return binary.BigEndian.Uint32(frame[5:]) & math.MaxInt32 }
-
-// dataSize returns how much of the windows a frame takes.
-func dataSize(frame []byte) int64 {
-	if http2.FrameType(frame[3]) != http2.FrameData {
-		return 0
-	}
-	return int64(frameSize(frame) - frameHead)
+// headOf returns the head of the frame with which octets begin; ok is false if not all of it is there.
+func headOf(octets []byte) (h http2.FrameHeader, ok bool) {
+	h, err := http2.ReadFrameHeader(bytes.NewReader(octets))
+	return h, err == nil
 }
 
 // speaksHTTP2 reports whether the client of the peer begins with the preface of HTTP/2.
@@ -136,11 +129,16 @@ func (p *peer) asHTTP2() {
 			server = append(server, e.Octets...)
 		}
 	}
-	data := make(map[int][]byte) // heads of the frames, by their offset
-	for at := 0; len(server)-at >= frameHead; at += frameSize(server[at:]) {
-		if head := server[at : at+frameHead]; dataSize(head) > 0 {
-			data[at] = head
+	data := make(map[int]*http2.FrameHeader) // of the frames of DATA, by their offset
+	for at := 0; at < len(server); {
+		h, ok := headOf(server[at:])
+		if !ok {
+			break
 		}
+		if h.Type == http2.FrameData {
+			data[at] = &h
+		}
+		at += frameHead + int(h.Length)
 	}
 	client, sent := newFlow(), 0
 	var events []step
@@ -160,6 +158,11 @@ func (p *peer) asHTTP2() {
 				to++
 			}
 			e.Octets, e.data = octets[from:to], data[sent+from]
+			if e.data != nil && !client.allows(*e.data) { // nor did the server of the record wait
+				e.data = nil
+			} else if e.data != nil {
+				client.sent(*e.data)
+			}
 			events = append(events, e)
 		}
 		sent += len(octets)
@@ -167,15 +170,15 @@ func (p *peer) asHTTP2() {
 	p.s.events = events
 }
 
-// send sends octets. The first of them are those of a frame of DATA if data, its head, is not nil: then
+// send sends octets. If data is not nil, it is the head of the frame of DATA that begins with them, and
 // send waits for its window.
-func (p *peer) send(data, octets []byte) error {
+func (p *peer) send(data *http2.FrameHeader, octets []byte) error {
 	if data != nil {
-		if !p.s.wait(p, func() bool { return p.flow.other || p.flow.allows(data) || p.in.err != nil }) {
+		if !p.s.wait(p, func() bool { return p.flow.other || p.flow.allows(*data) || p.in.err != nil }) {
 			return net.ErrClosed
 		}
 		p.s.r.mu.Lock()
-		p.flow.sent(data)
+		p.flow.sent(*data)
 		p.s.r.mu.Unlock()
 	}
 	_, err := p.nc.Write(octets)

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -655,12 +657,29 @@ func TestReplayHTTP2Order(t *testing.T) {
 		if again := frames(t, replay(t, file.Bytes(), nil), srv.Addr, time.Second); again != first || first != len(body) {
 			t.Errorf("%d octets, and %d from the replay; want %d", first, again, len(body))
 		}
+
+		// A server that did not wait for windows does not do so in the replay.
+		events, err := record.Read(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var impatient bytes.Buffer
+		for _, e := range events {
+			for _, stream := range []string{"\x00", "\x01"} {
+				e.Octets = bytes.ReplaceAll(e.Octets, []byte("\x00\x00\x04\x08\x00\x00\x00\x00"+stream+"\x00\x10\x00\x00"), nil)
+			}
+			_ = json.NewEncoder(&impatient).Encode(e)
+		}
+		if n := frames(t, replay(t, impatient.Bytes(), nil), srv.Addr, -1); n != len(body) {
+			t.Errorf("%d octets from the replay of a server that does not wait; want %d", n, len(body))
+		}
 	})
 }
 
 // frames gets a.txt by HTTP/2, and returns the length of the body. A client without a delay opens large
 // windows before it acknowledges the SETTINGS of the server. One with a delay does that first, and opens
-// another window when the first one is nearly full.
+// another window when the first one is nearly full. With a negative one it opens none, and takes what
+// comes.
 func frames(t *testing.T, network *testserver.Network, addr string, delay time.Duration) (n int) {
 	t.Helper()
 	nc, err := network.Dial(t.Context(), "tcp", addr)
@@ -673,7 +692,11 @@ func frames(t *testing.T, network *testserver.Network, addr string, delay time.D
 	_ = f.WriteSettings(http2.Setting{ID: http2.SettingEnablePush})
 	open := func(n uint32) { _, _ = f.WriteWindowUpdate(0, n), f.WriteWindowUpdate(1, n) }
 	const window = 65535
-	for full := window; ; {
+	full := window
+	if delay < 0 {
+		full = math.MaxInt
+	}
+	for {
 		frame, err := f.ReadFrame()
 		if err != nil {
 			t.Error(err)

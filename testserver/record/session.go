@@ -8,6 +8,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 // session is a connection of a record with its data connections, whose events are played in order.
@@ -37,7 +39,9 @@ type step struct {
 	// after, if not nil, is a data connection of another session that must come first, because a later
 	// one of this session has the same port. Such a step has no event.
 	after *peer
-	data  []byte // head of the frame of HTTP/2 that begins with the octets of the server, if it is one of DATA
+	// data, if not nil, is the head of the frame of DATA that begins with the octets of the server, and
+	// for which the server has waited for a window of HTTP/2.
+	data *http2.FrameHeader
 }
 
 // add adds an event. Octets that the client sent in several parts are one event, because they may
