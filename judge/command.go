@@ -14,9 +14,9 @@ import (
 )
 
 // Command returns a client that runs a program, without a shell. In the arguments, {url}, {out},
-// {dir}, {user}, {password} and {ca} are replaced by what the case has. A login is in the URL
+// {dir}, {in}, {server}, {user}, {password} and {ca} are replaced by what the case has. A login is in the URL
 // unless {user} or {password} occurs. Without {out} the standard output is the file Out in the
-// tasks Download and List. The current directory is Dir; HOME and TMPDIR are folders of the case,
+// tasks Download, List, Decode, Show, Extract and Unpack. The current directory is Dir; HOME and TMPDIR are folders of the case,
 // and no variable with a proxy is passed on. What the program has started ends with it.
 func Command(argv ...string) Client {
 	uses := func(placeholder string) bool {
@@ -29,14 +29,17 @@ func Command(argv ...string) Client {
 		if bare {
 			url = withoutLogin(url)
 		}
-		fill := strings.NewReplacer("{url}", url, "{out}", c.Out, "{dir}", c.Dir, "{user}", c.User, "{password}", c.Password, "{ca}", c.CA)
+		fill := strings.NewReplacer("{url}", url, "{out}", c.Out, "{dir}", c.Dir, "{in}", c.In, "{server}", c.Server, "{user}", c.User, "{password}", c.Password, "{ca}", c.CA)
 		args := make([]string, len(argv))
 		for i, arg := range argv {
 			args[i] = fill.Replace(arg)
 		}
-		return runProgram(ctx, c, args, toOut && (c.Task == Download || c.Task == List))
+		return runProgram(ctx, c, args, toOut && slices.Contains(toStdout, c.Task))
 	}
 }
+
+// toStdout are the tasks of which the result may come on the standard output.
+var toStdout = []Task{Download, List, Decode, Show, Extract, Unpack}
 
 // withoutLogin returns a URL without its user and password.
 func withoutLogin(url string) string {

@@ -23,6 +23,7 @@ import (
 	"github.com/fetch1738/fetch1738/judge/internal/ftp"
 	"github.com/fetch1738/fetch1738/judge/internal/gopher"
 	"github.com/fetch1738/fetch1738/judge/internal/news"
+	"github.com/fetch1738/fetch1738/judge/internal/reports"
 	"github.com/fetch1738/fetch1738/judge/internal/scene"
 	"github.com/fetch1738/fetch1738/judge/internal/web"
 )
@@ -44,10 +45,22 @@ const (
 	Upload   Task = "upload"   // the file Out to URL
 	Tree     Task = "tree"     // the directory URL with all below it into the directory Dir
 	Deploy   Task = "deploy"   // all that is below the directory Dir into the directory URL
+
+	// These are of reports only.
+
+	Save    Task = "save"    // the document URL into the directory Dir, under the name that the server says
+	Decode  Task = "decode"  // the document URL into the file Out, without its content coding (gzip)
+	Show    Task = "show"    // the directory, menu or newsgroup URL into the file Out, for people to read
+	Mail    Task = "mail"    // the message In by the mailto URL and the SMTP server Server
+	Extract Task = "extract" // the URLs in the text In into the file Out, one in each line
+	Unpack  Task = "unpack"  // the document URL of the archive In (WARC) into the file Out
+	Verify  Task = "verify"  // nothing, if the archive In is without faults
 )
 
 // Tasks returns all tasks.
-func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree, Deploy} }
+func Tasks() []Task {
+	return []Task{Download, Resume, List, Upload, Tree, Deploy, Save, Decode, Show, Mail, Extract, Unpack, Verify}
+}
 
 // Case is one server that misbehaves, and a task.
 type Case struct {
@@ -63,6 +76,9 @@ type Case struct {
 	// Gets means that a careful client gets the document. Otherwise an error is right, and success
 	// is right only with the whole document.
 	Gets bool
+	// Decided is why fetch1738 ends with an error although Gets is true; "" if it does not. Avoided is
+	// why it does not meet the behavior. Only cases of reports have them.
+	Decided, Avoided string
 	// Waits means that the server falls silent or sends slowly without end, so that the client
 	// needs a limit of its own.
 	Waits bool
@@ -72,6 +88,10 @@ type Case struct {
 	// URL is the document or directory; directories end in "/". It has the login, if the case has
 	// one.
 	URL string
+	// Server is the host and port of the server, "" if there is none.
+	Server string
+	// In is the path of the file to read, of the tasks Mail, Extract, Unpack and Verify.
+	In string
 	// Out is the path of the file for the task, in a folder of its own.
 	Out string
 	// Dir is the path of an empty folder, the one for Tree. For Deploy it has the files.
@@ -89,11 +109,11 @@ type Case struct {
 	unasked bool // All has added it
 }
 
-// Schemes returns what cases have in Scheme. "ftp+tls" means FTP where the client was told to
+// Schemes returns what cases have in Scheme, those of reports included. "ftp+tls" means FTP where the client was told to
 // insist on AUTH TLS (RFC 4217); "ftps" begins with TLS. "https+h2" means https URLs of servers of
 // HTTP/2 (RFC 9113); the servers of "http" and "https" speak HTTP/1.1.
 func Schemes() []string {
-	return []string{"ftp", "ftp+tls", "ftps", "http", "https", "https+h2", "gopher", "nntp"}
+	return []string{"ftp", "ftp+tls", "ftps", "http", "https", "https+h2", "gopher", "gophers", "nntp", "nntps", "news", "mailto", "file", "text", "warc"}
 }
 
 // A Verdict is what a client has done in a case.
@@ -137,11 +157,20 @@ type Result struct {
 }
 
 // Cases returns all cases: by scheme, each task with a case of an ordinary server first.
-func Cases() (all []Case) {
-	for _, c := range slices.Concat(ftp.Cases(), web.Cases(), gopher.Cases(), news.Cases()) {
+func Cases() []Case {
+	return public(slices.Concat(ftp.Cases(), web.Cases(), gopher.Cases(), news.Cases()))
+}
+
+// Reports returns cases that are bug reports of other programs, in the order of their names. Source
+// lists the reports, as in "owner/name#17 (2024-05), owner/other#38 (2021)".
+func Reports() []Case { return public(reports.Cases()) }
+
+// public returns cases as the package shows them.
+func public(scenes []scene.Case) (all []Case) {
+	for _, c := range scenes {
 		all = append(all, Case{
 			Name: c.Name, Scheme: c.Scheme, Task: Task(c.Task), Does: c.Does, Source: c.Source, Should: c.Should,
-			Gets: c.Gets, Waits: c.Waits, scene: c,
+			Gets: c.Gets, Waits: c.Waits, Decided: c.Decided, Avoided: c.Avoided, scene: c,
 		})
 	}
 	return all
@@ -149,7 +178,10 @@ func Cases() (all []Case) {
 
 // onStage returns the case with what the client needs to know.
 func (c Case) onStage(s *scene.Stage) Case {
-	c.URL, c.Out, c.Dir, c.Home = s.URL, s.Out, s.Dir, s.Home
+	c.URL, c.In, c.Out, c.Dir, c.Home = s.URL, s.In, s.Out, s.Dir, s.Home
+	if len(s.Servers) > 0 {
+		c.Server = s.Servers[0].Addr
+	}
 	c.User, c.Password, c.CA = s.User, s.Password, s.CA
 	return c
 }

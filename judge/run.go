@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,7 +71,7 @@ func withPlain(cases []Case) []Case {
 		}
 	}
 	var plain []Case
-	for _, c := range Cases() {
+	for _, c := range slices.Concat(Cases(), Reports()) {
 		if c.scene.Plain && lacks[c.group()] && !has[c.group()] {
 			c.unasked = true
 			plain = append(plain, c)
@@ -138,7 +139,15 @@ func (j *Judge) runCase(ctx context.Context, c Case) Result {
 	defer cancel()
 	start := time.Now()
 	said := make(chan error, 1)
-	go func() { said <- j.Client.call(limited, c) }()
+	go func() {
+		err := j.Client.call(limited, c)
+		if err == nil && s.Again != nil {
+			if err = s.Again(); err == nil {
+				err = j.Client.call(limited, c)
+			}
+		}
+		said <- err
+	}()
 	select {
 	case err = <-said:
 	case <-limited.Done():

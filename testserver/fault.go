@@ -25,6 +25,7 @@ type (
 	partial   = core.Partial
 	texts     = core.Texts
 	replies   = core.Replies
+	answers   = core.Answers
 )
 
 // Any is a fault that every server has.
@@ -64,6 +65,13 @@ type Replies struct {
 	replies
 }
 
+// Answer is a fault of what a server answers on a connection that stays: Octets and Hangup. FTP, HTTP,
+// NNTP, CSO and SMTP have it.
+type Answer struct {
+	core.Fault
+	answers
+}
+
 // FaultInfo describes a fault that a server has.
 type FaultInfo struct {
 	Name   string   `json:"name"`         // of the constructor
@@ -94,6 +102,30 @@ func Reply(text string) Any { return Any{Fault: core.Reply.With(core.Args{Text: 
 func ExtraReply(text string) Replies {
 	return Replies{Fault: core.ExtraReply.With(core.Args{Text: text})}
 }
+
+// Octets sends exactly these octets in place of a reply, without a line end of its own. The command
+// has its effect. At a transfer of FTP it is the first reply; at END it is the last. In place of a
+// response of HTTP/1.1 it sends all of the response, and the connection stays open.
+func Octets(octets string) Answer { return Answer{Fault: core.Octets.With(core.Args{Text: octets})} }
+
+// Hangup sends the answer as usual, and then closes the connection in order. In a transfer of FTP it
+// closes it after the last reply. HTTP/2 does not have it.
+func Hangup() Answer { return Answer{Fault: core.Hangup.With(core.Args{})} }
+
+// Connection is a condition of the faults that are armed with it: they act on the n-th connection
+// only, counted from 1 since the start of the server. What happens when a condition does not hold is
+// no occurrence.
+func Connection(n int) Stream { return Stream{Fault: core.Connection.With(core.Args{N: int64(n)})} }
+
+// From is a condition: the faults armed with it act from the n-th occurrence on. On says 0 then.
+func From(n int) Stream { return Stream{Fault: core.From.With(core.Args{N: int64(n)})} }
+
+// After is a condition: the faults armed with it act on connections that have reached a stage before,
+// such as "OPTS UTF8 ON", since they were armed.
+func After(stage string) Stream { return Stream{Fault: core.After.With(core.Args{Text: stage})} }
+
+// Until is a condition: the faults armed with it act on connections that have not reached a stage yet.
+func Until(stage string) Stream { return Stream{Fault: core.Until.With(core.Args{Text: stage})} }
 
 // Silence sends no answer, and nothing later on the connection, which stays open until the client
 // or the server ends.
@@ -179,19 +211,27 @@ type Named struct {
 	D     Duration `json:"d,omitzero"`
 	Field string   `json:"field,omitzero"`
 	Text  string   `json:"text,omitzero"`
-	// Octets is Text in base64, for bytes that are not UTF-8.
-	Octets []byte `json:"octets,omitzero"`
-	Seed   uint64 `json:"seed,omitzero"`
+	// Lines, Latin1 and Octets are other forms of Text: lines that end in CR LF each, characters that
+	// each are one octet, and base64. If there are several, they follow each other: Lines, Text,
+	// Latin1, Octets.
+	Lines  []string `json:"lines,omitzero"`
+	Latin1 Latin1   `json:"latin1,omitzero"`
+	Octets []byte   `json:"octets,omitzero"`
+	Seed   uint64   `json:"seed,omitzero"`
 }
 
 // Armed returns the fault as servers know it.
 func (n Named) Armed() core.Fault {
 	kind := &core.Kind{Name: n.Name, Params: "n d field text seed"}
-	return kind.With(core.Args{N: n.N, D: time.Duration(n.D), Field: n.Field, Text: n.Text + string(n.Octets), Seed: n.Seed})
+	text := core.Lines(n.Lines) + n.Text + string(n.Latin1) + string(n.Octets)
+	return kind.With(core.Args{N: n.N, D: time.Duration(n.D), Field: n.Field, Text: text, Seed: n.Seed})
 }
 
 // String returns the name with all arguments.
 func (n Named) String() string { return n.Armed().String() }
+
+// Latin1 are octets that are characters from U+0000 to U+00FF in JSON: "caf\u00e9" are four.
+type Latin1 = core.Latin1
 
 // Duration is a time.Duration that is a text in JSON: "1.5s".
 type Duration = record.Duration

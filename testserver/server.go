@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -193,6 +194,18 @@ func (s *Server) SetPublic(host string, ports map[uint16]uint16) error {
 // Public returns the host and port under which clients reach the server: those of SetPublic, or else
 // those of Addr, with 127.0.0.1 for the address of all interfaces.
 func (s *Server) Public() (host string, port int) { return s.machine().Shown("", 0) }
+
+// PublicURL returns URL with the host and port of Public.
+func (s *Server) PublicURL() string {
+	host, port := s.Public()
+	scheme, rest, _ := strings.Cut(s.URL, "://")
+	_, path, found := strings.Cut(rest, "/") // of a phone book
+	url := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
+	if found {
+		url += "/" + path
+	}
+	return url
+}
 
 // FilesOf returns the files of a user with Content of its own, as Files does those of the others. It
 // returns nil for a user without, or one that has never logged in.

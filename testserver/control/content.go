@@ -19,39 +19,47 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
-// A file is a text in JSON, or an object for other bytes and for a time.
-type file struct {
-	data     []byte
-	modified time.Time
+// A File is a text in JSON, or an object for other bytes, for a size and for a time, as in the body of
+// POST /v1/servers.
+type File struct {
+	Data     []byte
+	Modified time.Time // zero if it has none
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (f *file) UnmarshalJSON(data []byte) error {
+func (f *File) UnmarshalJSON(data []byte) error {
 	var text string
 	if decodeStrict(data, &text) == nil {
-		f.data = []byte(text)
+		f.Data = []byte(text)
 		return nil
 	}
 	var o struct {
-		Text     string    `json:"text"`
-		Octets   []byte    `json:"octets"`
-		Modified time.Time `json:"modified"`
+		Text     string            `json:"text"`
+		Octets   []byte            `json:"octets"`
+		Lines    []string          `json:"lines"`
+		Latin1   testserver.Latin1 `json:"latin1"`
+		Size     int64             `json:"size"`
+		Modified time.Time         `json:"modified"`
 	}
 	if err := decodeStrict(data, &o); err != nil {
 		return err
 	}
-	f.data, f.modified = slices.Concat([]byte(o.Text), o.Octets), o.Modified
+	if o.Size < 0 || o.Size > maxFile {
+		return fmt.Errorf("the size is not from 0 to %d", maxFile)
+	}
+	f.Data = slices.Concat([]byte(core.Lines(o.Lines)), []byte(o.Text), []byte(o.Latin1), o.Octets, core.Noise(o.Size))
+	f.Modified = o.Modified
 	return nil
 }
 
 // putAll stores files by put, in the order of their names.
-func (s *server) putAll(field string, files map[string]file, put func(string, []byte, time.Time) error) error {
+func (s *server) putAll(field string, files map[string]File, put func(string, []byte, time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
-		if err := s.memory.add(int64(len(f.data))); err != nil {
+		if err := s.memory.add(int64(len(f.Data))); err != nil {
 			return err
 		}
-		if err := put(name, f.data, f.modified); err != nil {
+		if err := put(name, f.Data, f.Modified); err != nil {
 			return bad(field+"."+name, "cannot store %q: %v", name, reason(err))
 		}
 	}

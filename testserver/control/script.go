@@ -13,20 +13,22 @@ import (
 	// txtar splits the script of a server into files. It is the format of the scripts of the go command,
 	// by its authors; the package imports the standard library only.
 	"golang.org/x/tools/txtar"
+
+	"github.com/fetch1738/fetch1738/testserver"
 )
 
 // StartScript starts the servers of a script, all of them or none: a txtar archive as in
-// POST /v1/scripts, which openapi.yaml describes. It returns their URLs. It may be called concurrently
-// with requests, which find the servers in the list.
-func (a *API) StartScript(script []byte) (urls []string, err error) {
+// POST /v1/scripts, which openapi.yaml describes. It may be called concurrently with requests, which
+// find the servers in the list. The servers end with the API.
+func (a *API) StartScript(script []byte) (all []*testserver.Server, err error) {
 	servers, err := a.startScript(script)
 	if p, ok := errors.AsType[problem](err); ok && p.Field != "" {
 		return nil, fmt.Errorf("%s: %w", p.Field, p)
 	}
 	for _, s := range servers {
-		urls = append(urls, s.info().URL)
+		all = append(all, s.common)
 	}
-	return urls, err
+	return all, err
 }
 
 func (a *API) runScript(w http.ResponseWriter, r *http.Request) error {
@@ -135,11 +137,11 @@ func (n *newServer) addFile(name string, data []byte) (bool, error) {
 		defer func() { n.Users[userName] = u }()
 	}
 	if *files == nil {
-		*files = make(map[string]file)
+		*files = make(map[string]File)
 	}
 	if _, ok := (*files)[path]; ok {
 		return true, bad(name, "the file is there twice")
 	}
-	(*files)[path] = file{data: data}
+	(*files)[path] = File{Data: data}
 	return true, nil
 }

@@ -140,9 +140,9 @@ func TestStartScript(t *testing.T) {
 	if _, err := api.StartScript([]byte(`{"protocol":"ftp","settings":{"nope":1}}`)); err == nil || !strings.HasPrefix(err.Error(), "servers.0.settings.nope: ") {
 		t.Errorf("%v", err)
 	}
-	urls, err := api.StartScript([]byte(`{"protocol":"ftp"} {"protocol":"gopher"}`))
-	if err != nil || len(urls) != 2 || !strings.HasPrefix(urls[0], "ftp://127.0.0.1:") || !strings.HasPrefix(urls[1], "gopher://") {
-		t.Errorf("%q, %v", urls, err)
+	all, err := api.StartScript([]byte(`{"protocol":"ftp"} {"protocol":"gopher"}`))
+	if err != nil || len(all) != 2 || !strings.HasPrefix(all[0].URL, "ftp://127.0.0.1:") || !strings.HasPrefix(all[1].URL, "gopher://") {
+		t.Errorf("%v, %v", all, err)
 	}
 }
 

@@ -30,7 +30,7 @@ type newServer struct {
 	Port        uint16          `json:"port"`
 	TLS         string          `json:"tls"`
 	Hosts       []string        `json:"hosts"`
-	Files       map[string]file `json:"files"`
+	Files       map[string]File `json:"files"`
 	Folder      string          `json:"folder"`
 	Store       string          `json:"store"`
 	Users       map[string]user `json:"users"`
@@ -50,7 +50,7 @@ type user struct {
 	Password string          `json:"password"`
 	Account  string          `json:"account"`
 	Rights   *[]string       `json:"rights"`
-	Files    map[string]file `json:"files"`
+	Files    map[string]File `json:"files"`
 	Folder   string          `json:"folder"`
 }
 
@@ -328,13 +328,7 @@ type serverInfo struct {
 
 func (s *server) info() serverInfo {
 	host, port := s.common.Public()
-	scheme, rest, _ := strings.Cut(s.common.URL, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, Host: host, Port: port, Store: s.store, CA: string(s.common.CA())}
-	info.URL = scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port))
-	if path != "" { // of a phone book
-		info.URL += "/" + path
-	}
+	info := serverInfo{ID: s.id, Protocol: s.protocol, Personality: s.personality, URL: s.common.PublicURL(), Host: host, Port: port, Store: s.store, CA: string(s.common.CA())}
 	if s.ports != nil {
 		info.DataPorts = s.ports()[1:]
 	}

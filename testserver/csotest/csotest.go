@@ -68,7 +68,7 @@ type Fault interface {
 var table = core.Table{
 	Server: "CSO",
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "*", Arg: true}},
-	Rows:   append(core.StreamRows(), core.Rows([]string{"CONNECT"}, core.ExtraReply)...),
+	Rows:   append(core.StreamRows(), core.Rows([]string{"CONNECT"}, core.ExtraReply, core.Octets, core.Hangup)...),
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
@@ -89,7 +89,7 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		verb, args, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		p := s.m.At(verb, verb+" "+args)
+		p := c.At(verb, verb+" "+args)
 		if err := c.Preempt(p); errors.Is(err, core.ErrSilent) {
 			c.Wait()
 			return

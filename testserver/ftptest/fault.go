@@ -42,7 +42,7 @@ var table = core.Table{
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "GREETING"}, {Name: "DATA"}, {Name: "END"}, {Name: "*", Arg: true}},
 	Rows: slices.Concat(
 		core.But(core.But(core.StreamRows(), []string{"DATA"}, core.Gather, core.Reply), uploads, core.Garble),
-		core.Rows([]string{"CONNECT", "DATA"}, core.ExtraReply),
+		core.Rows([]string{"CONNECT", "DATA"}, core.ExtraReply, core.Octets, core.Hangup),
 		[]core.Row{
 			{Kind: noFinalReply, At: slices.Concat([]string{"END"}, downloads, uploads)},
 			{Kind: keep, At: uploads},

@@ -102,6 +102,9 @@ type Server struct {
 	// Delays is how long the server waits before a reply, by the keys of Replies with a code, such
 	// as "226".
 	Delays map[string]time.Duration
+	// Listings are the lines of listings, without line ends, by the command and the absolute path of the
+	// directory ("LIST /pub"), or by the command alone. Other listings are made of Content.
+	Listings map[string][]string
 	// Listing, if not nil, formats what LIST, NLST, MLSD, MLST and STAT send: one line for each
 	// element, without line ends. It may be called concurrently.
 	Listing func(Listing) []string `json:"-"`
@@ -262,7 +265,7 @@ func (s *Server) serve(c *core.Client) {
 	s.m.Go(f.read)
 
 	f.busy.Store(true)
-	f.plan = s.m.At("GREETING")
+	f.plan = f.At("GREETING")
 	err := f.Preempt(f.plan)
 	if err == nil {
 		err = f.reply(s.Greeting)
@@ -386,7 +389,7 @@ func (f *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
 	f.now = newCurrent(line)
-	f.plan = f.srv.m.At(verb, verb+" "+arg)
+	f.plan = f.At(verb, verb+" "+arg)
 	if err := f.Preempt(f.plan); err != nil {
 		return err
 	}

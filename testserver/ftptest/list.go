@@ -49,6 +49,9 @@ func (f *session) listing(command, arg string) ([]string, error) {
 	if !f.hasRight(testserver.List) {
 		return nil, fs.ErrPermission
 	}
+	if lines, ok := first(f.srv.Listings, []string{command + " /" + name, command}); ok {
+		return lines, nil
+	}
 	entries, err := f.tree.List(name)
 	if err != nil {
 		return nil, err

@@ -180,7 +180,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if err := f.Client.Answer(new(core.Plan), f.toClient(first)); err != nil {
+	if err := f.Client.Answer(p.Part(core.Octets), f.toClient(first)); err != nil {
 		return err
 	}
 	f.moving = true
@@ -283,7 +283,7 @@ func isNetError(err error) bool {
 
 // finish sends the last reply, with the faults armed for the command and at END.
 func (f *session) finish(p *core.Plan, last string) error {
-	end := f.srv.m.At("END")
+	end := f.At("END")
 	if err := f.Preempt(end); err != nil {
 		return err
 	}
@@ -297,7 +297,12 @@ func (f *session) finish(p *core.Plan, last string) error {
 	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
 		last += "\n" + cmp.Or(extra.Text, last)
 	}
-	return f.answer(end, last)
+	err := f.answer(end, last)
+	if err == nil && p.Acts(core.Hangup) {
+		core.EndConn(f.Conn, false)
+		err = core.ErrCut
+	}
+	return err
 }
 
 // open opens the data connection, with TLS if that was agreed. It stops when ctx ends.
@@ -324,7 +329,7 @@ func (f *session) move(d *dataConn, open func(context.Context) (raw, conn net.Co
 		return err
 	}
 	defer d.raw.Close()
-	p := f.srv.m.At("DATA")
+	p := f.At("DATA")
 	if p.Shapes() || p.Has(core.Data) {
 		d.plan = p
 	}

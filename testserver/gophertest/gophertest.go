@@ -163,7 +163,7 @@ func (s *Server) answerTo(line string, req request, p plusRequest, isPlus bool) 
 
 // deliver sends an answer, with the faults armed for it.
 func (s *Server) deliver(c *core.Client, req request, a answer) {
-	p := s.m.At("REQUEST", "REQUEST "+req.selector, a.stage)
+	p := c.At("REQUEST", "REQUEST "+req.selector, a.stage)
 	switch err := c.Preempt(p); {
 	case errors.Is(err, core.ErrSilent):
 		c.Wait()

@@ -19,7 +19,7 @@ var table = core.Table{
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "GREETING"}, {Name: "END"}, {Name: "*", Arg: true}},
 	Rows: slices.Concat(
 		core.StreamRows(),
-		core.Rows([]string{"CONNECT"}, core.ExtraReply),
+		core.Rows([]string{"CONNECT"}, core.ExtraReply, core.Octets, core.Hangup),
 		core.Only(blocks, core.Data, core.NoDot, core.LoneDot, core.NoStuffing, core.BareLF),
 	),
 }

@@ -141,7 +141,7 @@ const maxLine = 4 << 10
 func (s *Server) serve(c *core.Client) {
 	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
 	n.r = bufio.NewReaderSize(c, maxLine)
-	n.plan = s.m.At("GREETING")
+	n.plan = n.At("GREETING")
 	err := n.Preempt(n.plan)
 	if err == nil {
 		err = n.reply(n.greeting())
@@ -197,7 +197,7 @@ func (n *session) command(line string) error {
 		}
 	}
 	n.verb, n.arg = full, arg
-	n.plan = n.srv.m.At(verb, line, full)
+	n.plan = n.At(verb, line, full)
 	if err := n.Preempt(n.plan); err != nil {
 		return err
 	}

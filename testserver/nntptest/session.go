@@ -124,7 +124,7 @@ func (n *session) post(string) error {
 	if err != nil {
 		return err
 	}
-	n.plan = n.srv.m.At("END")
+	n.plan = n.At("END")
 	if err := n.Preempt(n.plan); err != nil {
 		return err
 	}

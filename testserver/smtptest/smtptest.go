@@ -81,7 +81,7 @@ type Fault interface {
 var table = core.Table{
 	Server: "SMTP",
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "GREETING"}, {Name: "END"}, {Name: "*", Arg: true}},
-	Rows:   append(core.StreamRows(), core.Rows([]string{"CONNECT"}, core.ExtraReply)...),
+	Rows:   append(core.StreamRows(), core.Rows([]string{"CONNECT"}, core.ExtraReply, core.Octets, core.Hangup)...),
 }
 
 // On arms faults for the n-th occurrence of a stage from now on, counted from 1 over all connections;
@@ -129,7 +129,7 @@ const (
 // serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	m := &session{Client: c, srv: s, r: bufio.NewReaderSize(c, maxLine), tls: s.ImplicitTLS}
-	m.plan = s.m.At("GREETING")
+	m.plan = m.At("GREETING")
 	err := m.Preempt(m.plan)
 	if err == nil {
 		err = m.reply(s.Greeting)
@@ -161,7 +161,7 @@ func (m *session) line() (string, error) {
 func (m *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
-	m.plan = m.srv.m.At(verb, verb+" "+arg)
+	m.plan = m.At(verb, verb+" "+arg)
 	if err := m.Preempt(m.plan); err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (m *session) data(string) error {
 	}
 	done := m.mail
 	m.mail = nil
-	m.plan = m.srv.m.At("END")
+	m.plan = m.At("END")
 	if err := m.Preempt(m.plan); err != nil {
 		return err
 	}

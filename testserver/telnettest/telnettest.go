@@ -151,7 +151,7 @@ func (t *session) do(step Step) error {
 
 // send sends bytes with the faults of a stage.
 func (t *session) send(stage, text string) error {
-	p := t.srv.m.At(stage)
+	p := t.At(stage)
 	if err := t.Preempt(p); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (t *session) wait(stage string, heard func() bool) error {
 		}
 	}
 	t.in.end()
-	return t.Preempt(t.srv.m.At(stage))
+	return t.Preempt(t.At(stage))
 }
 
 // listen reads what the client sends next.

@@ -121,7 +121,7 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		req := s.read(message[z3950.HeaderSize:])
-		p := s.m.At("REQUEST", req.stage, req.stage+" "+req.argument)
+		p := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
 		switch err := c.Preempt(p); {
 		case errors.Is(err, core.ErrSilent):
 			c.Wait()

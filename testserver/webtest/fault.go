@@ -86,7 +86,7 @@ var table = core.Table{
 	Stages: []core.Stage{{Name: "CONNECT"}, {Name: "REQUEST"}, {Name: "*", Arg: true}},
 	Rows: slices.Concat(
 		core.StreamRows(),
-		core.Rows([]string{"CONNECT"}, core.Data, statusFault, headerField, contentLength, chunked, endlessHeaders, trailers, interim),
+		core.Rows([]string{"CONNECT"}, core.Data, statusFault, headerField, contentLength, chunked, endlessHeaders, trailers, interim, core.Octets, core.Hangup),
 		http2Rows(),
 		[]core.Row{{Kind: core.FromStart, At: []string{"REQUEST", "GET"}}},
 	),

@@ -105,7 +105,7 @@ func (s *stream) begin(req *http.Request, head []byte) error {
 	if crumbs := req.Header["Cookie"]; len(crumbs) > 1 { // §8.2.3
 		req.Header.Set("Cookie", strings.Join(crumbs, "; "))
 	}
-	s.plan = s.h.srv.m.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+	s.plan = s.h.client.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
 	if away, ok := s.plan.Take(goAway); ok {
 		last := uint32(away.N)
 		if away.N < 0 {

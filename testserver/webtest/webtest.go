@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -125,7 +126,7 @@ func (s *Server) serve(c *core.Client) {
 			}
 			return
 		}
-		plan := s.m.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+		plan := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
 		err = c.Preempt(plan)
 		switch {
 		case errors.Is(err, core.ErrSilent):
@@ -138,12 +139,26 @@ func (s *Server) serve(c *core.Client) {
 			_ = c.Answer(plan, reply.Text)
 			return
 		}
+		if plan.Has(core.Octets) {
+			if c.Answer(plan, "") != nil || discard(req.Body) != nil {
+				return
+			}
+			continue
+		}
 		w := newResponse(plain{c}, c, req, plan)
 		s.route(w, req, head)
-		if !w.finish() {
+		if !w.finish() || plan.Acts(core.Hangup) {
 			return
 		}
 	}
+}
+
+// discard reads the body of a request that nobody asks for, so that the next request can follow.
+func discard(body io.Reader) error {
+	if n, err := io.CopyN(io.Discard, body, maxDrain+1); err != io.EOF || n > maxDrain {
+		return errors.New("the body is too large")
+	}
+	return nil
 }
 
 // readRequest reads and records a request's head and leaves its body unread. If there is no valid

@@ -14,9 +14,16 @@ const (
 	Upload   Task = "upload"
 	Tree     Task = "tree"
 	Deploy   Task = "deploy"
+	Save     Task = "save"
+	Decode   Task = "decode"
+	Show     Task = "show"
+	Mail     Task = "mail"
+	Extract  Task = "extract"
+	Unpack   Task = "unpack"
+	Verify   Task = "verify"
 )
 
-// Tasks returns all tasks.
+// Tasks returns the tasks of the cases that are constructed. The others are those of reports only.
 func Tasks() []Task { return []Task{Download, Resume, List, Upload, Tree, Deploy} }
 
 // Case is one server that misbehaves, and a task; judge.Case documents the fields.
@@ -25,7 +32,14 @@ type Case struct {
 	Task                 Task
 	Does, Source, Should string
 	Gets, Waits          bool
+	Decided, Avoided     string
 
 	Plain bool // an ordinary server, which shows whether the client can do this at all
 	set   func(*Stage)
+}
+
+// With returns the case with what sets it up.
+func (c Case) With(set func(*Stage)) Case {
+	c.set = set
+	return c
 }

@@ -86,8 +86,8 @@ func (f Fault) fits(p Place) bool {
 	return f.Only == nil && !(f.OfReply && p.Moves)
 }
 
-// should returns the sentence about what a careful client does.
-func (c Case) should() string {
+// Expected returns the sentence about what a careful client does.
+func (c Case) Expected() string {
 	switch {
 	case c.Waits && !c.Gets:
 		return "It ends with an error, at the latest after a limit of its own."
@@ -97,6 +97,8 @@ func (c Case) should() string {
 		return "It ends with an error, unless the server has the whole document."
 	case !c.Gets && c.Task == Deploy:
 		return "It ends with an error, unless the server has the whole tree."
+	case !c.Gets && c.Task == Verify:
+		return "It ends with an error."
 	case !c.Gets:
 		return "It ends with an error, or with the whole document."
 	case c.Task == List:
@@ -108,7 +110,18 @@ func (c Case) should() string {
 	case c.Task == Deploy:
 		return "It brings the tree to the server, and leaves other files alone."
 	}
+	if text := expected()[c.Task]; text != "" {
+		return text
+	}
 	return "It fetches the document."
+}
+
+// expected returns what a careful client does in the tasks of reports only.
+func expected() map[Task]string {
+	return map[Task]string{
+		Show: "It shows the directory.", Extract: "It finds the URLs.", Mail: "It sends the message.",
+		Verify: "It finds no fault.", Unpack: "It gets the document.", Save: "It saves the document.",
+	}
 }
 
 // Cross returns a case for each fault at each place, with documents of the sizes. start starts the
@@ -131,7 +144,7 @@ func Cross(scheme string, task Task, places []Place, faults []Fault, sizes []int
 				if len(sizes) > 1 {
 					c.Name += fmt.Sprintf("/%d", size)
 				}
-				c.Should = c.should()
+				c.Should = c.Expected()
 				c.set = func(s *Stage) {
 					s.Size = size
 					srv := start(s)
@@ -162,7 +175,7 @@ func Cases(scheme string, task Task, rows []Named) (all []Case) {
 			Does: n.Does, Source: n.Source, Should: n.Should, Gets: n.Gets, Waits: n.Waits, set: n.Set,
 		}
 		if c.Should == "" {
-			c.Should = c.should()
+			c.Should = c.Expected()
 		}
 		all = append(all, c)
 	}

@@ -32,7 +32,7 @@ func (s deployed) fill() {
 // held returns the files that the server has in the directory of the task.
 func (s deployed) held() map[string]string {
 	all := make(map[string]string)
-	files, err := fs.Sub(s.Servers[0].Files(), "pub")
+	files, err := fs.Sub(s.Servers[0].Files(), s.Base)
 	s.Check(err)
 	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

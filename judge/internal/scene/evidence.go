@@ -65,8 +65,16 @@ func (s *Stage) Transcript() string {
 
 // Wrong returns what is wrong with what the client has achieved, "" if nothing is.
 func (s *Stage) Wrong() string {
+	if s.Judged != nil {
+		return s.Judged()
+	}
+	return s.Achieved()
+}
+
+// Achieved compares what the client has achieved with what the task is.
+func (s *Stage) Achieved() string {
 	switch s.Task {
-	case Download, Resume:
+	case Download, Resume, Decode, Unpack:
 		got, err := left(filepath.Dir(s.Out), filepath.Base(s.Out), len(s.Document))
 		if errors.Is(err, fs.ErrNotExist) {
 			return "there is no document"

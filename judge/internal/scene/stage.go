@@ -16,16 +16,22 @@ import (
 type Stage struct {
 	Case
 	// What the client is told; judge.Case documents them.
-	URL, Out, Dir, User, Password, CA, Home string
+	URL, In, Out, Dir, User, Password, CA, Home string
 
 	Ctx    context.Context
 	cancel func()
 	root   string // the folder of the case
 	before map[string]string
 
+	// What cases of reports set, which say for themselves what is right.
+	Judged func() string // returns what is wrong with what the client has achieved
+	Again  func() error  // changes the server, after which the client does the task once more
+	Base   string        // the directory of Deploy at the server
+
 	Size     int64  // of the document
 	Document []byte // what a client is to get or to send
 	Begun    int    // how much of it Out has, for Resume
+	Begins   []byte // what Out has instead, if not nil
 	Names    []string
 	Files    map[string][]byte // what is below Dir, by name: after Tree, or before Deploy
 	Same     func(got, want []byte) bool
@@ -42,6 +48,7 @@ type Stage struct {
 	armed   int                  // how often faults were armed
 	Seen    func() bool          // whether the case came up, if no fault says so
 	spies   []*spy
+	closes  []func() // more that ends with the stage
 }
 
 // The login of cases that have one. The password is long enough that it occurs nowhere by chance.
@@ -53,15 +60,15 @@ const (
 // Begin makes the folder of a case and starts its servers. The caller ends the stage also after an
 // error.
 func Begin(ctx context.Context, c Case, below string) (*Stage, error) {
-	s := &Stage{Case: c, Same: bytes.Equal, Size: 1000}
+	s := &Stage{Case: c, Same: bytes.Equal, Size: 1000, Base: "pub"}
 	s.Ctx, s.cancel = context.WithCancel(ctx)
 	s.User, s.Password = "anonymous", "judge@example.com"
 	var err error
 	if s.root, err = os.MkdirTemp(below, "judge"); err != nil {
 		return s, err
 	}
-	s.Out, s.Dir, s.Home = s.Path("in/out/document"), s.Path("in/tree/dir"), s.Path("home")
-	for _, dir := range []string{"in/out", "in/tree/dir", "home", "canary", "tmp"} {
+	s.In, s.Out, s.Dir, s.Home = s.Path("input/input"), s.Path("in/out/document"), s.Path("in/tree/dir"), s.Path("home")
+	for _, dir := range []string{"input", "in/out", "in/tree/dir", "home", "canary", "tmp"} {
 		if err := os.MkdirAll(s.Path(dir), 0o700); err != nil {
 			return s, err
 		}
@@ -87,7 +94,10 @@ func (s *Stage) setUp() (err error) {
 	s.set(s)
 	switch s.Task {
 	case Resume:
-		s.Check(os.WriteFile(s.Out, s.Document[:s.Begun], 0o600))
+		if s.Begins == nil {
+			s.Begins = s.Document[:s.Begun]
+		}
+		s.Check(os.WriteFile(s.Out, s.Begins, 0o600))
 	case Upload:
 		s.Check(os.WriteFile(s.Out, s.Document, 0o600))
 	case Deploy:
@@ -118,6 +128,9 @@ func (s *Stage) End() {
 	for _, spy := range s.spies {
 		spy.close()
 	}
+	for _, closes := range s.closes {
+		closes()
+	}
 	if s.root != "" {
 		_ = filepath.WalkDir(s.root, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
@@ -128,6 +141,12 @@ func (s *Stage) End() {
 		_ = os.RemoveAll(s.root)
 	}
 }
+
+// Closes has a function called when the stage ends.
+func (s *Stage) Closes(f func()) { s.closes = append(s.closes, f) }
+
+// Keep keeps a server that was started with its files.
+func (s *Stage) Keep(all ...*testserver.Server) { s.Servers = append(s.Servers, all...) }
 
 // Path returns the path of a file in the folder of the case.
 func (s *Stage) Path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }

@@ -21,10 +21,11 @@ type Client struct {
 	ID       int // number of the connection
 	Received *Recorder
 
-	m    *Machine
-	plan *Plan     // armed at CONNECT
-	out  io.Writer // leads to Conn, through the plan's faults and the recorder
-	tap  *tap
+	m     *Machine
+	place *place    // shared by the streams of the connection
+	plan  *Plan     // armed at CONNECT
+	out   io.Writer // leads to Conn, through the plan's faults and the recorder
+	tap   *tap
 }
 
 // These errors end a connection without a further reply.
@@ -33,10 +34,12 @@ var (
 	ErrSilent = errors.New("testserver: silenced by a fault")
 )
 
-func newClient(m *Machine, nc net.Conn, id int, p *Plan) *Client {
+func newClient(m *Machine, nc net.Conn, id int) *Client {
+	at := &place{conn: id}
+	p := m.at(at, "CONNECT")
 	tap := &tap{to: nc, sent: Recorder{script: &m.script, conn: id, from: FromServer}}
 	return &Client{
-		Conn: nc, ID: id, m: m, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
+		Conn: nc, ID: id, m: m, place: at, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
 		Received: &Recorder{script: &m.script, conn: id, from: FromClient},
 	}
 }
@@ -187,7 +190,7 @@ func WriteEndlessLine(w io.Writer) error {
 
 // Answer sends a reply with the faults of p, except Reply.
 func (c *Client) Answer(p *Plan, reply string) error {
-	text := ReplyOctets(reply)
+	text := p.Text(Octets, ReplyOctets(reply))
 	if extra, ok := p.Take(ExtraReply); ok {
 		if extra.Text == "" {
 			extra.Text = reply
@@ -195,6 +198,10 @@ func (c *Client) Answer(p *Plan, reply string) error {
 		text += ReplyOctets(extra.Text)
 	}
 	_, err := io.WriteString(p.Shape(c.m.Ctx(), c, c.Conn), text)
+	if err == nil && p.Acts(Hangup) {
+		EndConn(c.Conn, false)
+		return ErrCut
+	}
 	return err
 }
 

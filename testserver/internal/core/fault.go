@@ -123,6 +123,8 @@ var (
 	Gather      = &Kind{Name: "Gather", Params: "n", Check: positive}
 	Reply       = &Kind{Name: "Reply", Params: "text"}
 	ExtraReply  = &Kind{Name: "ExtraReply", Params: "text"}
+	Octets      = &Kind{Name: "Octets", Params: "text"}
+	Hangup      = &Kind{Name: "Hangup"}
 	Silence     = &Kind{Name: "Silence"}
 	Close       = &Kind{Name: "Close"}
 	EndlessLine = &Kind{Name: "EndlessLine"}
@@ -177,7 +179,7 @@ type Row struct {
 
 // StreamRows returns rows for the faults that every server of connections has at all stages.
 func StreamRows() []Row {
-	return Rows(nil, Delay, Gather, Reply, Silence, Close, EndlessLine, Truncate, Reset, Drip, Split, Garble)
+	return Rows(nil, Delay, Gather, Reply, Silence, Close, EndlessLine, Truncate, Reset, Drip, Split, Garble, Connection, From, After, Until)
 }
 
 // Rows returns rows for kinds that can act at all stages but those of not.

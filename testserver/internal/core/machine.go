@@ -227,7 +227,7 @@ func (m *Machine) handle(nc net.Conn, how *Service) func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.count++
-		c = newClient(m, nc, m.count, m.At("CONNECT"))
+		c = newClient(m, nc, m.count)
 	}
 	serve := func() {
 		if c == nil {

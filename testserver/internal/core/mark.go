@@ -30,6 +30,14 @@ type (
 		Streams
 		Prospero
 	}
+	// Answers are the servers that answer each command or request, on a connection that stays.
+	Answers struct {
+		FTP
+		Web
+		NNTP
+		CSO
+		SMTP
+	}
 	Documents struct {
 		FTP
 		Web

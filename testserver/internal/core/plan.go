@@ -20,7 +20,8 @@ type rule struct {
 	stage string
 	nth   int
 	armed []*armed
-	seen  int // occurrences of the stage since it was armed
+	seen  int // occurrences of the stage since it was armed, when the conditions held
+	when  when
 	full  int // the number of occurrences that Gather waits for, or 0
 	come  chan struct{}
 }
@@ -39,11 +40,19 @@ func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
 		err = errors.New("the occurrence must not be negative")
 	}
 	for i := 0; i < len(wanted) && err == nil; i++ {
-		a := &armed{}
-		if a.Fault, err = t.check(r.stage, wanted[i]); a.Kind == Gather {
+		a, isCondition := &armed{}, false
+		if a.Fault, err = t.check(r.stage, wanted[i]); err == nil {
+			isCondition, err = r.when.add(t, a.Fault)
+		}
+		if a.Kind == Gather {
 			r.full = int(a.N)
 		}
-		r.armed = append(r.armed, a)
+		if !isCondition {
+			r.armed = append(r.armed, a)
+		}
+	}
+	if err == nil && len(r.armed) == 0 && len(wanted) > 0 {
+		err = lacksFaults
 	}
 	if err != nil {
 		return fmt.Errorf("testserver: On(%q, %d): %w", stage, n, err)
@@ -66,16 +75,30 @@ func (f *faults) ResetFaults() {
 	f.rules = nil
 }
 
-// At returns the faults armed for an event that has all the given stage names.
-func (f *faults) At(stages ...string) *Plan {
+// At returns the faults armed for an event of no connection that has all the given stage names.
+func (f *faults) At(stages ...string) *Plan { return f.at(new(place), stages...) }
+
+// at is At for an event of a connection.
+func (f *faults) at(at *place, stages ...string) *Plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	keys := make([]string, len(stages))
+	for i, s := range stages {
+		keys[i] = stageKey(s)
+	}
+	defer func() { // an event comes not after itself
+		for _, r := range f.rules {
+			for _, key := range keys {
+				r.when.note(at, key)
+			}
+		}
+	}()
 	p := new(Plan)
 	for _, r := range f.rules {
-		if !slices.ContainsFunc(stages, func(s string) bool { return stageKey(s) == r.stage }) {
+		if !slices.Contains(keys, r.stage) || !r.when.holds(at) {
 			continue
 		}
-		if r.reached(); r.nth == 0 || r.nth == r.seen {
+		if r.reached(); (r.nth == 0 || r.nth == r.seen) && r.seen >= r.when.from {
 			p.armed = append(p.armed, r.armed...)
 			if r.full > 0 {
 				p.gather = append(p.gather, r.come)
@@ -170,6 +193,17 @@ func (p *Plan) TakeAll(k *Kind) (all []Args) {
 		}
 	}
 	return all
+}
+
+// Part returns a plan with the faults of some kinds only.
+func (p *Plan) Part(kinds ...*Kind) *Plan {
+	part := new(Plan)
+	for _, a := range p.armed {
+		if slices.Contains(kinds, a.Kind) {
+			part.armed = append(part.armed, a)
+		}
+	}
+	return part
 }
 
 // Text returns the text of the last fault of a kind, which acts now, or otherwise.

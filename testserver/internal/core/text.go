@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // OneLine replaces characters that would break a line, as Unix servers do.
@@ -115,4 +118,30 @@ func CopyData(dst io.Writer, src io.Reader) (int64, error) {
 		return w.WriteTo(dst)
 	}
 	return io.CopyBuffer(struct{ io.Writer }{dst}, src, make([]byte, CopySize))
+}
+
+// Lines returns lines that end in CR LF.
+func Lines(lines []string) string {
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(line + "\r\n")
+	}
+	return text.String()
+}
+
+// Noise returns a number of octets of all kinds, which are the same in each run.
+func Noise(size int64) []byte {
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1, 7, 3, 8}).Read(data)
+	return data
+}
+
+// Latin1 are octets that are characters from U+0000 to U+00FF in JSON.
+type Latin1 string
+
+// UnmarshalText reads the characters.
+func (l *Latin1) UnmarshalText(text []byte) error {
+	octets, err := charmap.ISO8859_1.NewEncoder().Bytes(text)
+	*l = Latin1(octets)
+	return err
 }

@@ -90,7 +90,9 @@ func (o *options) withAPI(host string, use func(*control.API, []string) int) int
 		if err != nil {
 			return o.Fail(exit.Usage, "%s: %v", name, err)
 		}
-		urls = append(urls, started...)
+		for _, s := range started {
+			urls = append(urls, s.PublicURL())
+		}
 	}
 	return use(api, urls)
 }

@@ -1,0 +1,133 @@
+// Package reports has cases that are bug reports of other programs: what a server did, or what was in
+// a text or a file, when a client failed. Each is a file of the folder cases, in the format of scripts
+// of "fetch1738 serve", with fields in the comment at its beginning. docs/reports.md describes them.
+package reports
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/fetch1738/fetch1738/judge/internal/scene"
+)
+
+//go:embed cases
+var files embed.FS
+
+// Cases returns all cases, in the order of their names. It panics if one of the files is wrong, which
+// a test finds.
+func Cases() (all []scene.Case) {
+	err := fs.WalkDir(files, "cases", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		c, err := parse(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		c.Name = "reports/" + strings.TrimSuffix(strings.TrimPrefix(name, "cases/"), path.Ext(name))
+		all = append(all, c)
+		return nil
+	})
+	if err != nil {
+		panic("judge: " + err.Error())
+	}
+	return all
+}
+
+// report is a case as its file has it.
+type report struct {
+	fields map[string]string // of the comment
+	script []byte            // the servers with their files; nil if there are none
+	files  map[string][]byte // the files of the client: input, local/…, want/…
+}
+
+// known are the fields. docs/reports.md describes them.
+var known = []string{
+	"source", "scheme", "task", "url", "does", "should", "error", "waits", "decided", "avoided", "plain",
+	"document", "or", "same", "begun", "names", "found", "shows", "hides", "gone", "times", "files",
+	"input", "local", "home", "login", "sent", "never", "then",
+}
+
+// parse reads a case.
+func parse(data []byte) (scene.Case, error) {
+	r, err := read(data)
+	if err != nil {
+		return scene.Case{}, err
+	}
+	for name := range r.fields {
+		if !slices.Contains(known, name) {
+			return scene.Case{}, fmt.Errorf("there is no field %q", name)
+		}
+	}
+	for _, name := range []string{"source", "scheme", "task", "does"} {
+		if r.fields[name] == "" && (name != "source" || r.fields["plain"] == "") {
+			return scene.Case{}, fmt.Errorf("the field %q is missing", name)
+		}
+	}
+	c := scene.Case{
+		Scheme: r.fields["scheme"], Task: scene.Task(r.fields["task"]),
+		Does: r.fields["does"], Source: r.fields["source"], Should: r.fields["should"],
+		Gets: r.fields["error"] == "", Waits: r.fields["waits"] != "", Plain: r.fields["plain"] != "",
+		Decided: r.fields["decided"], Avoided: r.fields["avoided"],
+	}
+	if how := r.fields["error"]; how != "" && how != "allowed" && how != "required" {
+		return c, fmt.Errorf("error: %q is neither allowed nor required", how)
+	}
+	if c.Should == "" {
+		c.Should = c.Expected()
+	}
+	return c.With(r.set), nil
+}
+
+// read splits a file into its fields, the script of its servers, and the files of the client.
+func read(data []byte) (*report, error) {
+	archive := txtar.Parse(data)
+	r := &report{fields: make(map[string]string), files: make(map[string][]byte)}
+	var script, last string
+	for line := range strings.Lines(string(archive.Comment)) {
+		text, isField := strings.CutPrefix(strings.TrimRight(line, "\n"), "#")
+		name, value, ok := strings.Cut(text, ": ")
+		switch {
+		case !isField:
+			script += line
+		case strings.HasPrefix(text, "   ") && last != "":
+			r.fields[last] += " " + strings.TrimSpace(text)
+		case ok && r.fields[strings.TrimSpace(name)] != "":
+			return nil, fmt.Errorf("the field %q is there twice", strings.TrimSpace(name))
+		case ok:
+			last = strings.TrimSpace(name)
+			r.fields[last] = strings.TrimSpace(value)
+		default:
+			return nil, fmt.Errorf("%q is no field as in \"# task: list\"", line)
+		}
+	}
+	rest := &txtar.Archive{Comment: []byte(script)}
+	for _, f := range archive.Files {
+		if ofClient(f.Name) {
+			r.files[f.Name] = f.Data
+		} else {
+			rest.Files = append(rest.Files, f)
+		}
+	}
+	if strings.TrimSpace(script) != "" {
+		r.script = txtar.Format(rest)
+	} else if len(rest.Files) > 0 {
+		return nil, fmt.Errorf("there is no server for the file %q", rest.Files[0].Name)
+	}
+	return r, nil
+}
+
+// ofClient reports whether a file is not one of the servers.
+func ofClient(name string) bool {
+	return name == "input" || strings.HasPrefix(name, "local/") || strings.HasPrefix(name, "want/")
+}

@@ -1,0 +1,65 @@
+package core
+
+import "errors"
+
+// Conditions of a rule. They are armed with its faults, and say when these act.
+var (
+	Connection = &Kind{Name: "Connection", Params: "n", Check: positive}
+	From       = &Kind{Name: "From", Params: "n", Check: positive}
+	After      = &Kind{Name: "After", Params: "text"}
+	Until      = &Kind{Name: "Until", Params: "text"}
+)
+
+// when are the conditions of a rule. The zero value always holds.
+type when struct {
+	conn, from   int
+	after, until string // keys of stages
+}
+
+// add adds a fault if it is a condition.
+func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
+	switch f.Kind {
+	case Connection:
+		w.conn = int(f.N)
+	case From:
+		w.from = int(f.N)
+	case After:
+		w.after = stageKey(f.Text)
+		return true, t.checkStage(w.after)
+	case Until:
+		w.until = stageKey(f.Text)
+		return true, t.checkStage(w.until)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// lacksFaults says that conditions without a fault do nothing.
+var lacksFaults = errors.New("there are conditions only, and no fault")
+
+// holds reports whether the rule counts what happens on a connection.
+func (w *when) holds(at *place) bool {
+	return (w.conn == 0 || w.conn == at.conn) && (w.after == "" || at.seen[w.after]) && (w.until == "" || !at.seen[w.until])
+}
+
+// note keeps that a connection has reached one of the stages that the rule asks for.
+func (w *when) note(at *place, stage string) {
+	if stage != w.after && stage != w.until {
+		return
+	}
+	if at.seen == nil {
+		at.seen = make(map[string]bool)
+	}
+	at.seen[stage] = true
+}
+
+// place is where an event happens: the number of the connection, and which stages that conditions
+// ask for it has reached. It is guarded by the mutex of the faults.
+type place struct {
+	conn int
+	seen map[string]bool
+}
+
+// At returns the faults armed for an event of the client that has all the given stage names.
+func (c *Client) At(stages ...string) *Plan { return c.m.at(c.place, stages...) }
