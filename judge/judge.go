@@ -219,6 +219,10 @@ func Test(tb TB, cases []Case, client Client) {
 	}
 }
 
+// Plain reports whether the server does nothing unusual, so that the case shows whether a client can do
+// the task at all.
+func (c Case) Plain() bool { return c.scene.Plain }
+
 // group is what a client can do or not: a task of a scheme.
 func (c *Case) group() string { return c.Scheme + "/" + string(c.Task) }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,9 @@ var known = []string{
 	"input", "local", "home", "login", "sent", "never", "then",
 }
 
+// sourceForm is the form of one source: the program, the number of the report, and when it was written.
+var sourceForm = regexp.MustCompile(`^[\w.-]+/[\w.-]+#\d+ \(\d{4}(-\d\d)?\)$`)
+
 // parse reads a case.
 func parse(data []byte) (scene.Case, error) {
 	r, err := read(data)
@@ -79,6 +83,11 @@ func parse(data []byte) (scene.Case, error) {
 		Does: r.fields["does"], Source: r.fields["source"], Should: r.fields["should"],
 		Gets: r.fields["error"] == "", Waits: r.fields["waits"] != "", Plain: r.fields["plain"] != "",
 		Decided: r.fields["decided"], Avoided: r.fields["avoided"],
+	}
+	for one := range strings.SplitSeq(r.fields["source"], ", ") {
+		if one != "" && !sourceForm.MatchString(one) {
+			return c, fmt.Errorf("source: %q has not the form of owner/name#17 (2024-05)", one)
+		}
 	}
 	if how := r.fields["error"]; how != "" && how != "allowed" && how != "required" {
 		return c, fmt.Errorf("error: %q is neither allowed nor required", how)

@@ -30,6 +30,14 @@ The scheme ftp+tls is for a command that insists on TLS, and https+h2 has https 
 of servers that speak HTTP/2. Without --scheme, all schemes are tried that the
 command can do.
 
+With --reports the cases are bug reports of other programs: what a server did, or
+what a text or a file had, when a client failed. They have more tasks: save (the
+document into {dir}, under the name that the server says), decode (without its
+content coding), show (a directory, menu or newsgroup, for people), mail (send the
+message {in} by the SMTP server {server}), extract (the URLs of the text {in}),
+unpack (the document {url} of the WARC file {in}), and verify (exit code 0 only if
+the WARC file {in} is without faults).
+
 A client has lied if it says success, and bytes are wrong or missing; or, whatever
 it says, if it has written outside its folder, or sent a secret to another host or
 in the clear. It gave up if it failed where a careful client gets the document.
@@ -38,6 +46,7 @@ hangs where a server is silent. The exit code is 0 if it never lied, crashed or
 hung, 1 if it did, and 2 if it could not be judged.
 
   $ fetch1738 judge --scheme ftp -- curl -sS -m 5 -o {out} {url}
+  $ fetch1738 judge --reports --task save -- curl -sSf -m 5 -OJ {url}
   $ fetch1738 judge --task tree -- wget -q -r -nH -T 5 -t 1 -P {dir} {url}
 `
 
@@ -54,6 +63,7 @@ type options struct {
 	*cli.Verb
 	schemes, tasks, only   []string
 	json, tap, junit, list bool
+	reports                bool
 	verbose                bool
 	limit                  time.Duration
 	parallel               int
@@ -66,6 +76,7 @@ func define(v *cli.Verb) func(context.Context) int {
 	v.StringArrayVar(&o.schemes, "scheme", nil, "Only cases of the scheme `NAME`: "+strings.Join(judge.Schemes(), ", ")+"; may be repeated")
 	v.StringArrayVar(&o.tasks, "task", []string{string(judge.Download)}, "The task that the command does: `NAME` is "+taskNames()+"")
 	v.StringArrayVar(&o.only, "only", nil, "Only the case `NAME`, the cases whose names begin with NAME/, or those that match it as a pattern; may be repeated")
+	v.BoolVar(&o.reports, "reports", false, "Judge by the cases that are bug reports of other programs")
 	v.BoolVar(&o.list, "cases", false, "List the cases instead of judging")
 	v.BoolVar(&o.json, "json", false, "Print JSON Lines, one for each case")
 	v.BoolVar(&o.tap, "tap", false, "Print the Test Anything Protocol, version 14")
@@ -108,8 +119,8 @@ func (o *options) run(ctx context.Context) int {
 		return o.showCases(cases)
 	case o.NArg() == 0:
 		return o.Complain("there is no COMMAND to judge")
-	case !slices.ContainsFunc(o.Args(), func(arg string) bool { return strings.Contains(arg, "{url}") }):
-		return o.Complain("the command has no {url}, so it cannot know what to fetch")
+	case !slices.ContainsFunc(o.Args(), func(arg string) bool { return strings.Contains(arg, "{url}") || strings.Contains(arg, "{in}") }):
+		return o.Complain("the command has no {url} and no {in}, so it cannot know what to fetch")
 	}
 	report := o.report(len(cases))
 	j := &judge.Judge{Client: judge.Command(o.Args()...), Limit: o.limit, Parallel: o.parallel}
@@ -138,6 +149,9 @@ func (o *options) cases() ([]judge.Case, error) {
 		}
 	}
 	all := judge.Cases()
+	if o.reports {
+		all = judge.Reports()
+	}
 	if len(o.only) > 0 && !o.Changed("task") { // the names tell the task
 		o.tasks = nil
 	}

@@ -22,7 +22,7 @@ func ran(t *testing.T, args ...string) (code int, out, errs string) {
 func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there is no COMMAND to judge":           {},
-		"has no {url}":                           {"--", "true"},
+		"has no {url} and no {in}":                           {"--", "true"},
 		`--scheme: there is no "fpt"`:            {"--scheme", "fpt", "--", "x", "{url}"},
 		`--task: there is no "fetch"`:            {"--task", "fetch", "--", "x", "{url}"},
 		`--only: no case is named "ftp/x"`:       {"--only", "ftp/x", "--", "x", "{url}"},
@@ -43,6 +43,10 @@ func TestUsage(t *testing.T) {
 func TestCasesOption(t *testing.T) {
 	code, out, _ := ran(t, "--cases", "--only", "ftp/download/data/cut-226")
 	if code != 0 || strings.Count(out, "\n") != 6 || !strings.Contains(out, "ftp/download/data/cut-226/1000\n      The server sends half of the data, and 226.\n") {
+		t.Errorf("%d: %s", code, out)
+	}
+	code, out, _ = ran(t, "--cases", "--reports", "--only", "reports/ftp/list-months-german", "--task", "tree")
+	if code != 0 || !strings.Contains(out, "\n      jlaffaye/ftp#444 (2025-08)") {
 		t.Errorf("%d: %s", code, out)
 	}
 	code, out, _ = ran(t, "--cases", "--json", "--scheme", "gopher", "--task", "list")

@@ -27,6 +27,9 @@ func (o *options) showCases(cases []judge.Case) int {
 			continue
 		}
 		fmt.Fprintf(&text, "%s\n      %s\n", c.Name, c.Does)
+		if o.reports {
+			fmt.Fprintf(&text, "      %s\n", c.Source)
+		}
 	}
 	return cli.Print(o.Std, text.String())
 }
@@ -71,6 +74,9 @@ func (o *options) report(total int) *report {
 	}
 	r.rerun = func(name string) string {
 		args := []string{"fetch1738", "judge"}
+		if o.reports {
+			args = append(args, "--reports")
+		}
 		if o.Changed("limit") {
 			args = append(args, "--limit", o.limit.String())
 		}
@@ -87,8 +93,8 @@ func (r *report) add(result judge.Result) {
 	r.done++
 	r.erase()
 	g := r.group(result.Case)
-	switch plain := strings.HasSuffix(result.Case.Name, "/plain"); {
-	case plain && result.Verdict == judge.GaveUp:
+	switch {
+	case result.Case.Plain() && result.Verdict == judge.GaveUp:
 		g.unable = result.Why
 	default:
 		g.verdicts[result.Verdict]++
