@@ -88,7 +88,7 @@ type Case struct {
 	// URL is the document or directory; directories end in "/". It has the login, if the case has
 	// one.
 	URL string
-	// Server is the host and port of the server, "" if there is none.
+	// Server is the host and port of the first server; "" without servers.
 	Server string
 	// In is the path of the file to read, of the tasks Mail, Extract, Unpack and Verify.
 	In string

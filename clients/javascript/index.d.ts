@@ -1,7 +1,14 @@
 // The types of openapi.yaml that a test uses. The program checks the other properties.
 
 /** A text, bytes, or a text or bytes with a modification time (RFC 3339). */
-export type File = string | Uint8Array | { text?: string; octets?: string; modified?: string };
+export type File = string | Uint8Array | {
+  lines?: string[];
+  text?: string;
+  latin1?: string;
+  octets?: string;
+  size?: number;
+  modified?: string;
+};
 
 export interface Fault {
   /** Such as "Reply", "Truncate" or "Delay"; GET /v1/protocols lists all. */
@@ -11,6 +18,8 @@ export interface Fault {
   d?: string;
   field?: string;
   text?: string;
+  lines?: string[];
+  latin1?: string;
   octets?: string;
   seed?: number;
 }

@@ -408,6 +408,42 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// TestFileForms stores files in all forms that JSON has for them, and replies with texts in these forms.
+func TestFileForms(t *testing.T) {
+	c := start(t, control.Config{})
+	s := c.create(object{"protocol": "http", "files": object{
+		"lines":  object{"lines": []string{"a", ""}},
+		"latin1": object{"latin1": "caf\u00e9"},
+		"all":    object{"latin1": "\u00ff", "text": "\u00e9", "lines": []string{"x"}, "octets": "AA=="},
+		"size":   object{"size": 70000},
+	}})
+	for name, want := range map[string]string{"lines": "a\r\n\r\n", "latin1": "caf\xe9", "all": "x\r\n\u00e9\xff\x00"} {
+		if status, got := c.send("GET", "/v1/servers/"+s.ID+"/files/"+name, nil); status != 200 || string(got) != want {
+			t.Errorf("%s: %d %q", name, status, got)
+		}
+	}
+	if status, got := c.send("GET", "/v1/servers/"+s.ID+"/files/size", nil); status != 200 || len(got) != 70000 {
+		t.Errorf("%d, %d bytes", status, len(got))
+	}
+	for _, wrong := range []object{{"size": -1}, {"size": 1 << 40}, {"latin1": "\u20ac"}} {
+		if status, _ := c.send("POST", "/v1/servers", object{"protocol": "http", "files": object{"a": wrong}}); status != 400 {
+			t.Errorf("%v: %d", wrong, status)
+		}
+	}
+	rule := object{"stage": "GET", "n": 1, "faults": []object{{"fault": "Octets", "lines": []string{"HTTP/1.1 200 OK", "Content-Length: 1", ""}, "latin1": "\u00e9"}, {"fault": "Hangup"}}}
+	if status, got := c.send("POST", "/v1/servers/"+s.ID+"/faults", rule); status != 204 {
+		t.Errorf("%d %s", status, got)
+	}
+	resp, err := http.Get(s.URL + "/lines")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); string(got) != "\xe9" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // A tree is stored from an archive, with its times; folders are served from below Root only.
 func TestContent(t *testing.T) {
 	dir := t.TempDir()
@@ -572,7 +608,15 @@ func TestFaults(t *testing.T) {
 				stages = slices.DeleteFunc(slices.Clone(p.Stages), func(stage string) bool { return slices.Contains(f.Not, stage) })
 			}
 			stage := strings.ReplaceAll(stages[len(stages)-1], "*", "ANY")
-			if status, got := c.send("POST", "/v1/servers/"+s.ID+"/faults", object{"stage": stage, "n": 1, "faults": []object{fault}}); status != http.StatusNoContent {
+			faults := []object{fault}
+			switch f.Name {
+			case "After", "Until":
+				fault["text"] = stage
+				fallthrough
+			case "Connection", "From": // conditions need a fault
+				faults = append(faults, object{"fault": "Close"})
+			}
+			if status, got := c.send("POST", "/v1/servers/"+s.ID+"/faults", object{"stage": stage, "n": 1, "faults": faults}); status != http.StatusNoContent {
 				t.Errorf("%s %s at %s: %d %s", protocol, f.Name, stage, status, got)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	// txtar has the files of a case, as of the scripts that its servers are.
 	"golang.org/x/tools/txtar"
 
 	"github.com/fetch1738/fetch1738/judge/internal/scene"
@@ -48,7 +49,7 @@ func Cases() (all []scene.Case) {
 // report is a case as its file has it.
 type report struct {
 	fields map[string]string // of the comment
-	script []byte            // the servers with their files; nil if there are none
+	script []byte            // the servers with their files; nil without servers
 	files  map[string][]byte // the files of the client: input, local/…, want/…
 }
 

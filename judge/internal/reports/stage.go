@@ -31,11 +31,11 @@ type stage struct {
 // set starts the servers, and writes what the client finds.
 func (r *report) set(s *scene.Stage) {
 	st := &stage{Stage: s, report: r, api: control.New(control.Config{})}
-	s.Closes(func() { _ = st.api.Close() })
+	s.Ended = func() { _ = st.api.Close() }
 	if r.script != nil {
 		servers, err := st.api.StartScript(r.script)
 		s.Check(err)
-		s.Keep(servers...)
+		s.Servers = servers
 		st.rules = bytes.Count(r.script, []byte(`"stage"`))
 	}
 	st.target()

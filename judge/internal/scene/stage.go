@@ -26,6 +26,7 @@ type Stage struct {
 	// What cases of reports set, which say for themselves what is right.
 	Judged func() string // returns what is wrong with what the client has achieved
 	Again  func() error  // changes the server, after which the client does the task once more
+	Ended  func()        // ends what the case has started
 	Base   string        // the directory of Deploy at the server
 
 	Size     int64  // of the document
@@ -48,7 +49,6 @@ type Stage struct {
 	armed   int                  // how often faults were armed
 	Seen    func() bool          // whether the case came up, if no fault says so
 	spies   []*spy
-	closes  []func() // more that ends with the stage
 }
 
 // The login of cases that have one. The password is long enough that it occurs nowhere by chance.
@@ -128,8 +128,8 @@ func (s *Stage) End() {
 	for _, spy := range s.spies {
 		spy.close()
 	}
-	for _, closes := range s.closes {
-		closes()
+	if s.Ended != nil {
+		s.Ended()
 	}
 	if s.root != "" {
 		_ = filepath.WalkDir(s.root, func(name string, d fs.DirEntry, err error) error {
@@ -141,12 +141,6 @@ func (s *Stage) End() {
 		_ = os.RemoveAll(s.root)
 	}
 }
-
-// Closes has a function called when the stage ends.
-func (s *Stage) Closes(f func()) { s.closes = append(s.closes, f) }
-
-// Keep keeps a server that was started with its files.
-func (s *Stage) Keep(all ...*testserver.Server) { s.Servers = append(s.Servers, all...) }
 
 // Path returns the path of a file in the folder of the case.
 func (s *Stage) Path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }

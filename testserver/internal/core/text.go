@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // OneLine replaces characters that would break a line, as Unix servers do.
@@ -141,7 +140,13 @@ type Latin1 string
 
 // UnmarshalText reads the characters.
 func (l *Latin1) UnmarshalText(text []byte) error {
-	octets, err := charmap.ISO8859_1.NewEncoder().Bytes(text)
+	var octets []byte
+	for _, r := range string(text) {
+		if r > 0xFF {
+			return fmt.Errorf("%q is not in Latin-1", r)
+		}
+		octets = append(octets, byte(r))
+	}
 	*l = Latin1(octets)
-	return err
+	return nil
 }
