@@ -84,12 +84,11 @@ func givenUp(t *testing.T) map[string]string {
 }
 
 // cases returns the cases for a peer.
-func (p peer) cases() []judge.Case {
-	var names []string
-	for _, scheme := range p.schemes {
-		names = append(names, scheme+"/"+string(p.task))
-	}
-	return judge.Select(judge.Cases(), names...)
+func (p peer) cases() []judge.Case { return p.among(judge.Cases()) }
+
+// among returns the cases for a peer among others.
+func (p peer) among(all []judge.Case) []judge.Case {
+	return slices.DeleteFunc(all, func(c judge.Case) bool { return c.Task != p.task || !slices.Contains(p.schemes, c.Scheme) })
 }
 
 // commands are the clients of judge/clients.txt.
@@ -359,7 +358,7 @@ func throughGateway(ctx context.Context, r *fetch1738.Resolver, c judge.Case) er
 
 // TestJudgeTable judges the clients of judge/clients.txt, net/http and ours whose names are in JUDGE, or
 // all for "all", and adds a line for each case to the file JUDGE_TO. It takes a minute for each
-// row. JUDGE_ONLY selects cases, as --only does.
+// row. JUDGE_ONLY selects cases, as --only does; "reports" are those of docs/reports.md.
 func TestJudgeTable(t *testing.T) {
 	wanted, to := os.Getenv("JUDGE"), os.Getenv("JUDGE_TO")
 	if wanted == "" {
@@ -374,8 +373,9 @@ func TestJudgeTable(t *testing.T) {
 		if wanted != "all" && !slices.Contains(strings.Split(wanted, ","), p.name) {
 			continue
 		}
-		for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(p.cases(), strings.Fields(os.Getenv("JUDGE_ONLY"))...)) {
-			line, err := json.Marshal(judgment{p.name, r.Case.Name, r.Verdict.String(), r.Why, r.Met})
+		cases := p.among(slices.Concat(judge.Cases(), judge.Reports()))
+		for r := range (&judge.Judge{Client: p.client, Folder: t.TempDir()}).All(t.Context(), judge.Select(cases, strings.Fields(os.Getenv("JUDGE_ONLY"))...)) {
+			line, err := json.Marshal(judgment{p.name, r.Case.Name, r.Case.Scheme + "/" + string(r.Case.Task), r.Verdict.String(), r.Why, r.Met, r.Case.Plain()})
 			if _, err2 := file.Write(append(line, '\n')); err != nil || err2 != nil {
 				t.Fatal(err, err2)
 			}
@@ -385,25 +385,37 @@ func TestJudgeTable(t *testing.T) {
 
 // judgment is a line of the file that TestJudgeTable writes.
 type judgment struct {
-	Client, Case, Verdict, Why string
-	Met                        bool
+	Client, Case, Group, Verdict, Why string
+	Met, Plain                        bool
 }
 
-const (
-	judgePage  = "../docs/judge.md"
-	judgeBegin = "<!-- clients: JUDGE_FROM=FILE go test ./interop -run TestJudgePage writes this -->\n"
-	judgeEnd   = "<!-- end of clients -->\n"
-)
+const judgePage = "../docs/judge.md"
 
-// columns are those of the table of clients, with the groups of cases in each.
-var columns = []struct{ title, groups string }{
-	{"ftp download", "ftp/download"}, {"ftp resume", "ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp upload", "ftp/upload"}, {"ftp tree", "ftp/tree"}, {"ftp deploy", "ftp/deploy"},
-	{"ftp with TLS", "ftp+tls/download ftp+tls/upload ftps/download ftps/upload"}, {"http download", "http/download https/download"},
-	{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"},
-	{"http/2 download", "https+h2/download"}, {"http/2 upload", "https+h2/upload"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
+// A column is a title with the groups of cases in it.
+type column struct{ title, groups string }
+
+// judgeTables are the tables of clients in docs/judge.md: the cases that are constructed, and reports.
+var judgeTables = []struct {
+	begin, end string
+	reports    bool
+	columns    []column
+}{
+	{"<!-- clients: JUDGE_FROM=FILE go test ./interop -run TestJudgePage writes this -->\n", "<!-- end of clients -->\n", false, []column{
+		{"ftp download", "ftp/download"}, {"ftp resume", "ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp upload", "ftp/upload"}, {"ftp tree", "ftp/tree"}, {"ftp deploy", "ftp/deploy"},
+		{"ftp with TLS", "ftp+tls/download ftp+tls/upload ftps/download ftps/upload"}, {"http download", "http/download https/download"},
+		{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"},
+		{"http/2 download", "https+h2/download"}, {"http/2 upload", "https+h2/upload"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
+	}},
+	{"<!-- clients in reports: JUDGE_FROM=FILE go test ./interop -run TestJudgePage writes this -->\n", "<!-- end of clients in reports -->\n", true, []column{
+		{"ftp download, resume", "ftp/download ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp tree", "ftp/tree"}, {"ftp upload", "ftp/upload"}, {"ftp deploy", "ftp/deploy"},
+		{"ftp with TLS", "ftp+tls/download ftp+tls/resume ftp+tls/list ftp+tls/upload ftp+tls/tree ftp+tls/deploy ftps/download ftps/resume ftps/list ftps/upload ftps/tree ftps/deploy"},
+		{"http download, resume", "http/download http/resume https/download https/resume https+h2/download"}, {"http save", "http/save"}, {"http decode", "http/decode"},
+		{"http upload, deploy", "http/upload http/deploy https/upload https+h2/upload"}, {"http tree", "http/tree"}, {"gopher", "gopher/download gopher/tree gopher/show"},
+		{"news", "nntp/download nntp/upload nntp/tree nntp/show news/download"}, {"mail", "mailto/mail"}, {"texts", "text/extract"}, {"archives", "warc/unpack warc/verify"},
+	}},
 }
 
-// TestJudgePage writes the table of clients into docs/judge.md, from the file JUDGE_FROM that
+// TestJudgePage writes the tables of clients into docs/judge.md, from the file JUDGE_FROM that
 // TestJudgeTable has written.
 func TestJudgePage(t *testing.T) {
 	from := os.Getenv("JUDGE_FROM")
@@ -422,12 +434,33 @@ func TestJudgePage(t *testing.T) {
 		}
 		judgments[o.Client+" "+o.Case] = o
 	}
+	data, err := os.ReadFile(judgePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, table := range judgeTables {
+		before, rest, ok := strings.Cut(page, table.begin)
+		_, after, ok2 := strings.Cut(rest, table.end)
+		if !ok || !ok2 {
+			t.Fatal("docs/judge.md has no place for a table")
+		}
+		if rows := tableOf(judgments, table.columns, table.reports); rows != "" {
+			page = before + table.begin + rows + "\n" + table.end + after
+		}
+	}
+	if err := os.WriteFile(judgePage, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tableOf returns a table of clients, "" without judgments about its cases.
+func tableOf(judgments map[string]judgment, columns []column, reports bool) string {
 	counts := make(map[string]map[string]int) // by client and column, then by verdict
 	var clients []string
 	for _, o := range judgments {
-		group := strings.Join(strings.Split(o.Case, "/")[:2], "/")
 		for _, c := range columns {
-			if !slices.Contains(strings.Fields(c.groups), group) || strings.HasSuffix(o.Case, "/plain") && o.Verdict == "gave up" {
+			if strings.HasPrefix(o.Case, "reports/") != reports || !slices.Contains(strings.Fields(c.groups), o.Group) || o.Plain && (reports || o.Verdict == "gave up") {
 				continue
 			}
 			key := o.Client + " in " + c.title
@@ -440,6 +473,9 @@ func TestJudgePage(t *testing.T) {
 			}
 		}
 	}
+	if clients == nil {
+		return ""
+	}
 	slices.Sort(clients)
 	table := "\n| client |"
 	for _, c := range columns {
@@ -451,21 +487,13 @@ func TestJudgePage(t *testing.T) {
 		for _, c := range columns {
 			if n := counts[client+" in "+c.title]; n != nil {
 				table += fmt.Sprintf(" %d/%d/%d/%d", n["lied"], n["crashed"], n["hung"], n["gave up"])
+				if reports {
+					table += fmt.Sprintf(" of %d", n["lied"]+n["crashed"]+n["hung"]+n["gave up"]+n["right"])
+				}
 			}
 			table += " |"
 		}
 		table += "\n"
 	}
-	page, err := os.ReadFile(judgePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(page), judgeBegin)
-	_, after, ok2 := strings.Cut(rest, judgeEnd)
-	if !ok || !ok2 {
-		t.Fatal("docs/judge.md has no place for the table")
-	}
-	if err := os.WriteFile(judgePage, []byte(before+judgeBegin+table+"\n"+judgeEnd+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return table
 }
