@@ -55,8 +55,8 @@ func (p *part) UnmarshalJSON(text []byte) error {
 		_ = w.Close() // a bytes.Buffer has no errors
 		p.data = packed.Bytes()
 	}
-	if o.Cut > len(p.data) {
-		return fmt.Errorf("cut: the part has %d octets only", len(p.data))
+	if o.Cut < 0 || o.Cut > len(p.data) {
+		return fmt.Errorf("cut: the part has %d octets", len(p.data))
 	}
 	p.data = p.data[:len(p.data)-o.Cut]
 	return nil

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -53,11 +54,20 @@ type report struct {
 	files  map[string][]byte // the files of the client: input, local/…, want/…
 }
 
-// known are the fields. docs/reports.md describes them.
-var known = []string{
-	"source", "scheme", "task", "url", "does", "should", "error", "waits", "decided", "avoided", "plain",
-	"document", "or", "same", "begun", "names", "found", "shows", "hides", "gone", "times", "files",
-	"input", "local", "home", "login", "sent", "never", "then",
+// fields returns the fields with the tasks that each is for, "" for all. docs/reports.md describes them.
+func fields() map[string]string {
+	return map[string]string{
+		"source": "", "scheme": "", "task": "", "url": "", "does": "", "should": "", "error": "", "waits": "", "decided": "", "avoided": "",
+		"plain": "", "login": "", "home": "", "sent": "", "never": "", "then": "",
+		"document": "download resume save decode unpack upload", "or": "download resume decode unpack upload", "same": "download resume decode unpack upload",
+		"begun": "resume", "names": "list", "found": "extract", "shows": "show", "hides": "show",
+		"files": "tree save", "gone": "tree save", "times": "tree", "local": "tree save deploy", "input": "mail extract unpack verify",
+	}
+}
+
+// needs returns the fields of which a case of a task needs one.
+func needs() map[string]string {
+	return map[string]string{"list": "names error", "extract": "found", "show": "shows hides error", "mail": "sent never error"}
 }
 
 // sourceForm is the form of one source: the program, the number of the report, and when it was written.
@@ -69,15 +79,8 @@ func parse(data []byte) (scene.Case, error) {
 	if err != nil {
 		return scene.Case{}, err
 	}
-	for name := range r.fields {
-		if !slices.Contains(known, name) {
-			return scene.Case{}, fmt.Errorf("there is no field %q", name)
-		}
-	}
-	for _, name := range []string{"source", "scheme", "task", "does"} {
-		if r.fields[name] == "" && (name != "source" || r.fields["plain"] == "") {
-			return scene.Case{}, fmt.Errorf("the field %q is missing", name)
-		}
+	if err := r.check(); err != nil {
+		return scene.Case{}, err
 	}
 	c := scene.Case{
 		Scheme: r.fields["scheme"], Task: scene.Task(r.fields["task"]),
@@ -85,18 +88,41 @@ func parse(data []byte) (scene.Case, error) {
 		Gets: r.fields["error"] == "", Waits: r.fields["waits"] != "", Plain: r.fields["plain"] != "",
 		Decided: r.fields["decided"], Avoided: r.fields["avoided"],
 	}
-	for one := range strings.SplitSeq(r.fields["source"], ", ") {
-		if one != "" && !sourceForm.MatchString(one) {
-			return c, fmt.Errorf("source: %q has not the form of owner/name#17 (2024-05)", one)
-		}
-	}
-	if how := r.fields["error"]; how != "" && how != "allowed" && how != "required" {
-		return c, fmt.Errorf("error: %q is neither allowed nor required", how)
-	}
 	if c.Should == "" {
 		c.Should = c.Expected()
 	}
 	return c.With(r.set), nil
+}
+
+// check returns what is wrong with the fields.
+func (r *report) check() error {
+	task, all := r.fields["task"], fields()
+	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
+		tasks, ok := all[name]
+		if !ok {
+			return fmt.Errorf("there is no field %q", name)
+		}
+		if tasks != "" && !slices.Contains(strings.Fields(tasks), task) {
+			return fmt.Errorf("the field %q is for %s, not for %s", name, tasks, task)
+		}
+	}
+	for _, name := range []string{"source", "scheme", "task", "does"} {
+		if r.fields[name] == "" && (name != "source" || r.fields["plain"] == "") {
+			return fmt.Errorf("the field %q is missing", name)
+		}
+	}
+	if one := needs()[task]; one != "" && !slices.ContainsFunc(strings.Fields(one), func(name string) bool { return r.fields[name] != "" }) {
+		return fmt.Errorf("the task %s needs one of the fields %s", task, one)
+	}
+	for one := range strings.SplitSeq(r.fields["source"], ", ") {
+		if one != "" && !sourceForm.MatchString(one) {
+			return fmt.Errorf("source: %q has not the form of owner/name#17 (2024-05)", one)
+		}
+	}
+	if how := r.fields["error"]; how != "" && how != "allowed" && how != "required" {
+		return fmt.Errorf("error: %q is neither allowed nor required", how)
+	}
+	return nil
 }
 
 // read splits a file into its fields, the script of its servers, and the files of the client.
