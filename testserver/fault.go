@@ -211,6 +211,8 @@ type Named struct {
 	D     Duration `json:"d,omitzero"`
 	Field string   `json:"field,omitzero"`
 	Text  string   `json:"text,omitzero"`
+	// Repeat is how often Text is there; 0 means once.
+	Repeat int `json:"repeat,omitzero"`
 	// Lines, Latin1 and Octets are other forms of Text: lines that end in CR LF each, characters that
 	// each are one octet, and base64. If there are several, they follow each other: Lines, Text,
 	// Latin1, Octets.
@@ -223,7 +225,7 @@ type Named struct {
 // Armed returns the fault as servers know it.
 func (n Named) Armed() core.Fault {
 	kind := &core.Kind{Name: n.Name, Params: "n d field text seed"}
-	text := core.Lines(n.Lines) + n.Text + string(n.Latin1) + string(n.Octets)
+	text := core.Lines(n.Lines) + core.Repeated(n.Text, n.Repeat) + string(n.Latin1) + string(n.Octets)
 	return kind.With(core.Args{N: n.N, D: time.Duration(n.D), Field: n.Field, Text: text, Seed: n.Seed})
 }
 

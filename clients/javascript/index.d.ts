@@ -4,6 +4,7 @@
 export type File = string | Uint8Array | {
   lines?: string[];
   text?: string;
+  repeat?: number;
   latin1?: string;
   octets?: string;
   size?: number;
@@ -18,6 +19,7 @@ export interface Fault {
   d?: string;
   field?: string;
   text?: string;
+  repeat?: number;
   lines?: string[];
   latin1?: string;
   octets?: string;

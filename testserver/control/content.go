@@ -34,6 +34,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var o struct {
+		Repeat   int               `json:"repeat"`
 		Text     string            `json:"text"`
 		Octets   []byte            `json:"octets"`
 		Lines    []string          `json:"lines"`
@@ -47,7 +48,7 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	if o.Size < 0 || o.Size > maxFile {
 		return fmt.Errorf("the size is not from 0 to %d", maxFile)
 	}
-	f.Data = slices.Concat([]byte(core.Lines(o.Lines)), []byte(o.Text), []byte(o.Latin1), o.Octets, core.Noise(o.Size))
+	f.Data = slices.Concat([]byte(core.Lines(o.Lines)), []byte(core.Repeated(o.Text, o.Repeat)), []byte(o.Latin1), o.Octets, core.Noise(o.Size))
 	f.Modified = o.Modified
 	return nil
 }

@@ -416,8 +416,9 @@ func TestFileForms(t *testing.T) {
 		"latin1": object{"latin1": "caf\u00e9"},
 		"all":    object{"latin1": "\u00ff", "text": "\u00e9", "lines": []string{"x"}, "octets": "AA=="},
 		"size":   object{"size": 70000},
+		"repeat": object{"text": "ab", "repeat": 3},
 	}})
-	for name, want := range map[string]string{"lines": "a\r\n\r\n", "latin1": "caf\xe9", "all": "x\r\n\u00e9\xff\x00"} {
+	for name, want := range map[string]string{"lines": "a\r\n\r\n", "latin1": "caf\xe9", "repeat": "ababab", "all": "x\r\n\u00e9\xff\x00"} {
 		if status, got := c.send("GET", "/v1/servers/"+s.ID+"/files/"+name, nil); status != 200 || string(got) != want {
 			t.Errorf("%s: %d %q", name, status, got)
 		}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 )
@@ -19,6 +20,17 @@ func TestCases(t *testing.T) {
 			t.Errorf("%s: a sentence has no end: %q %q", c.Name, c.Does, c.Should)
 		}
 	}
+}
+
+// TestCasesAreShort limits the size of a case: people read it. Large texts are made by "repeat"
+// and "size".
+func TestCasesAreShort(t *testing.T) {
+	_ = fs.WalkDir(files, "cases", func(name string, d fs.DirEntry, err error) error {
+		if info, err := d.Info(); err == nil && !d.IsDir() && info.Size() > 6<<10 {
+			t.Errorf("%s has %d bytes", name, info.Size())
+		}
+		return err
+	})
 }
 
 // TestMistakes reads cases that are wrong.

@@ -128,6 +128,17 @@ func Lines(lines []string) string {
 	return text.String()
 }
 
+// maxRepeated limits the length of a text that is repeated.
+const maxRepeated = 64 << 20
+
+// Repeated returns a text n times, at least once, as long as that is not too much.
+func Repeated(text string, n int) string {
+	if n <= 1 || text == "" {
+		return text
+	}
+	return strings.Repeat(text, max(1, min(n, maxRepeated/len(text))))
+}
+
 // Noise returns a number of octets of all kinds, which are the same in each run.
 func Noise(size int64) []byte {
 	data := make([]byte, size)
