@@ -1,6 +1,7 @@
 package ftplist
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -10,6 +11,7 @@ type date struct {
 	when   time.Time // zero if the date is not certain
 	fields int       // that it takes; 0 if there is no date
 	pad    bool      // ls writes a space after it, so that it is as wide as one with a clock
+	left   bool      // it ends in a year after one space, so that ls of AIX writes a space after it
 }
 
 // dateAt parses the date at the begin of fields. ls writes these, with a clock in place of the year
@@ -19,14 +21,19 @@ type date struct {
 //	29 Jan 1997          29. Jan 1997 and a space
 //	7月 29 1997          7月29日 03:26
 //	7월 29일 03:26       2026年 7月29日
-//	29.1. 03:26          29. 1. 1997
+//	29. Jan., 03:26      29.1. 03:26
+//	29. 1. 1997
 //	1997-01-29 03:26     1997-01-29 03:26:07 +0100
 //	01-29 03:26          1997-01-29 and a space
+//	--- -- --:--         no date
 func dateAt(fields []field, now time.Time) date {
 	if len(fields) < 2 {
 		return date{}
 	}
-	if first := fields[0].text[0]; first >= '0' && first <= '9' {
+	switch first := fields[0].text[0]; {
+	case first == '-' && len(fields) > 3 && isHyphens(fields[:2]) && strings.Trim(fields[2].text, "-") == ":":
+		return date{fields: 3}
+	case first >= '0' && first <= '9':
 		for _, form := range []func([]field, time.Time) date{isoDate, dayFirst, yearFirst, dotted} {
 			if d := form(fields, now); d.fields > 0 {
 				return d
@@ -35,6 +42,11 @@ func dateAt(fields []field, now time.Time) date {
 	}
 	m, day, n := monthDay(fields)
 	return withDay(m, day, fields, n, now)
+}
+
+// isHyphens reports whether there is nothing else in fields.
+func isHyphens(fields []field) bool {
+	return !slices.ContainsFunc(fields, func(f field) bool { return strings.Trim(f.text, "-") != "" })
 }
 
 // withDay completes a date of n fields with a month and a day; n is 0 if there is no date. A clock
@@ -51,6 +63,8 @@ func withDay(m time.Month, day int, fields []field, n int, now time.Time) date {
 			d.fields++
 		}
 	}
+	last := fields[n]
+	d.left = isYear && !isClock && last.end-len(last.text) == fields[n-1].end+1
 	switch {
 	case !isYear && !isClock:
 		return date{}
@@ -102,11 +116,12 @@ func dayFirst(fields []field, now time.Time) date {
 	if !isDay || len(fields) == n {
 		return date{}
 	}
-	m, isMonth := month(name)
+	m, isMonth := month(strings.TrimSuffix(name, ",")) // HP-UX
 	if !isMonth {
 		return date{}
 	}
 	d, last := withDay(m, day, fields, n, now), fields[n]
+	d.left = d.left && !dot
 	d.pad = dot && !strings.ContainsAny(last.text, ":.") && last.end-len(last.text) == fields[n-1].end+1
 	return d
 }
@@ -140,7 +155,9 @@ func dotted(fields []field, now time.Time) date {
 	if !isDay || !isMonth {
 		return date{}
 	}
-	return withDay(time.Month(m), day, fields, n, now)
+	d := withDay(time.Month(m), day, fields, n, now)
+	d.left = false
+	return d
 }
 
 // isoDate parses the dates of ls --time-style=full-iso, long-iso and iso, and "1997-01-29" alone.

@@ -1,7 +1,7 @@
 // Package ftplist parses the listings that FTP servers send for LIST and MLSD. RFC 959 leaves
 // the format of LIST to the server. These formats are supported:
 //
-//   - ls -l of Unix and its variants, including NetWare and NetPresenz
+//   - ls -l of Unix and its variants, including NetWare, NetPresenz and AIX
 //   - DIR of MS-DOS and Windows
 //   - EPLF, Easily Parsed LIST Format
 //   - facts, as of MLSD (RFC 3659 §7.2)
@@ -51,8 +51,17 @@ const (
 )
 
 // formats lists the formats in the order in which they are tried, the most distinctive
-// ones first. That of MS-DOS depends on other lines; see dosLine.
-var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, unix, as400}
+// ones first. Those of MS-DOS and Unix depend on other lines; see dosLine and unixLine.
+var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, as400}
+
+// yearPadding says whether a space follows the years of a listing by ls, as that of AIX.
+type yearPadding uint8
+
+const (
+	anyPadding yearPadding = iota // not known
+	padded
+	notPadded
+)
 
 // A Parser parses the lines of one listing.
 type Parser struct {
@@ -64,10 +73,13 @@ type Parser struct {
 	// Now is the current time. A date without a year is the latest such date that is not after it.
 	Now time.Time
 
+	begun  bool      // there was a line that is not empty
+	first  bool      // the line that is parsed is the first of them
 	name   string    // of OpenVMS, whose entry continues on the next line
 	column int       // offset of the names in a listing of MS-DOS; 0 as long as that is not known
 	order  dateOrder // of the dates in a listing of MS-DOS
-	open   []string  // lines of MS-DOS that depend on column or order
+	years  yearPadding
+	open   []string // lines that depend on column, order or years
 	parsed []Line
 }
 
@@ -97,6 +109,8 @@ const (
 func (p *Parser) Add(line string) []Line {
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	p.parsed = p.parsed[:0]
+	p.first = !p.begun && strings.TrimSpace(line) != ""
+	p.begun = p.begun || p.first
 	switch begun := p.name; {
 	case begun != "" && strings.HasPrefix(line, " "):
 		line = begun + " " + strings.TrimLeft(line, " ")
@@ -115,10 +129,10 @@ func (p *Parser) Add(line string) []Line {
 // End returns the lines that are known at the end of the listing.
 func (p *Parser) End() []Line {
 	p.parsed = p.parsed[:0]
-	for _, line := range p.open {
-		p.add(line)
+	if p.years == anyPadding {
+		p.years = padded
 	}
-	p.open = nil
+	p.addOpen()
 	if p.name != "" {
 		p.add(p.name)
 	}
@@ -156,14 +170,26 @@ func (p *Parser) waits(line string) bool {
 	return true
 }
 
+// addOpen parses the lines that wait.
+func (p *Parser) addOpen() {
+	open := p.open
+	p.open = nil
+	for _, line := range open {
+		p.add(line)
+	}
+}
+
 // add parses a line.
 func (p *Parser) add(line string) {
-	e, ok := p.parse(line)
+	e, left, ok := p.parse(line)
+	if left && p.pads(&e, line) {
+		return
+	}
 	l := Line{Text: line, Class: Entries}
 	e.Name = p.base(e.Name)
 	switch {
 	case !ok:
-		l.Class = classOf(line)
+		l.Class = classOf(line, p.first)
 	case e.Name == "." || e.Name == "..":
 		l.Class, l.Entry.Name = Nothing, e.Name
 	case !plain(e.Name):
@@ -174,20 +200,45 @@ func (p *Parser) add(line string) {
 	p.parsed = append(p.parsed, l)
 }
 
-// parse parses a line without a line end. The name is that of the line, with its path.
-func (p *Parser) parse(line string) (Entry, bool) {
+// pads removes the space that may follow a year, if it does in this listing. It reports whether the
+// line waits for another one that shows this: a name that does not begin with a space.
+func (p *Parser) pads(e *Entry, line string) (waits bool) {
+	switch spaced := strings.HasPrefix(e.Name, " "); {
+	case p.years == anyPadding && spaced && len(p.open) < maxOpen:
+		p.open = append(p.open, line)
+		return true
+	case p.years == anyPadding && spaced:
+		p.years = padded
+		p.addOpen()
+	case p.years == anyPadding:
+		p.years = notPadded
+		p.addOpen()
+	}
+	if p.years == padded {
+		e.Name = strings.TrimPrefix(e.Name, " ")
+	}
+	return false
+}
+
+// parse parses a line without a line end. The name is that of the line, with its path. left is that of
+// unixLine.
+func (p *Parser) parse(line string) (e Entry, left, ok bool) {
 	if p.Names {
-		return Entry{Name: line, Size: -1}, line != ""
+		return Entry{Name: line, Size: -1}, false, line != ""
 	}
 	if l, ok := dosOf(line); ok {
-		return l.entry(p.column, p.order)
+		e, ok = l.entry(p.column, p.order)
+		return e, false, ok
+	}
+	if e, left, ok = unixLine(line, p.Now); ok {
+		return e, left, true
 	}
 	for _, format := range formats {
 		if e, ok := format(line, p.Now); ok {
-			return e, true
+			return e, false, true
 		}
 	}
-	return Entry{}, false
+	return Entry{}, false, false
 }
 
 // base returns a name without the path of the listed directory.
@@ -200,17 +251,18 @@ func (p *Parser) base(name string) string {
 	return name
 }
 
-// classOf returns the class of a line that has no supported format. The lines that occur around
-// entries are empty, or like these:
+// classOf returns the class of a line that has no supported format. first means that it is the first
+// line. The lines that occur around entries are empty, or like these:
 //
-//	total 12                          (in any language)
+//	total 12                          (the first line in any language; others may be a name and a size)
 //	Directory USER1:[TEMP]
 //	Total of 3 files, 68 blocks.
 //	 Directory of C:\TEMP
 //	       3 File(s)          5,012 bytes
-func classOf(line string) Class {
+func classOf(line string, first bool) Class {
 	words := strings.Fields(strings.ToLower(line))
-	if len(words) == 0 || len(words) == 2 && strings.Trim(words[1], "0123456789.,kmgt") == "" {
+	isTotal := len(words) == 2 && strings.Trim(words[1], "0123456789.,kmgt") == ""
+	if len(words) == 0 || isTotal && (words[0] == "total" || first && !strings.ContainsAny(words[0], "._-0123456789")) {
 		return Nothing
 	}
 	if len(words) > 3 && words[0] == "grand" {

@@ -109,6 +109,14 @@ var lines = []struct {
 	{"QSYS            77824 23/02/00 15:09:55 *DIR       etc/", entry("etc", "", Dir, -1, at("2000-02-23 15:09:55"))},
 	{"PEP             4019 04/03/18 18:58:16 *STMF       a b.zip", entry(" a b.zip", "", File, 4019, time.Time{})},
 	{"PEP 4019 04/03/18 18:58:16 *STMF b.zip", entry("b.zip", "", File, 4019, time.Time{})},
+	// Permissions, dates and facts of servers that write them otherwise.
+	{"drw-r--rw   1 root root 0 Apr 21 2021 a letter less", entry("a letter less", "", Dir, -1, at("2021-04-21"))},
+	{"rw-rw-rw-   0  464195454  464195454 Jul  1  2016 no kind", entry("no kind", "", File, 464195454, at("2016-07-01"))},
+	{"-[RWCEMFA]  1 xpatera1     1140 Jun 22  2001 euro50.pcx", entry("euro50.pcx", "", File, 1140, at("2001-06-22"))},
+	{"d[R----F-]  1 supervis      512 Nov 30 08:02 a folder", entry("a folder", "", Dir, -1, at("2024-11-30 08:02"))},
+	{"drwxr-xr-x  0 0  0 --- -- --:-- no date", entry("no date", "", Dir, -1, time.Time{})},
+	{"-rw-rw-r--  1 cat usr  catia  2916 18. Aug., 09:06 HP-UX in German", entry("HP-UX in German", "", File, 2916, at("2024-08-18 09:06"))},
+	{"type=file;size=2;UNIX.groupname=domain users;UNIX.mode=0600; a; b", entry("a; b", "", File, 2, time.Time{})},
 	{"CORE.DIR;1          1  8-SEP-1996 16:09:12.34 [SYSTEM] (RWE,RWE,RE,RE)", entry("CORE", "", Dir, -1, at("1996-09-08 16:09:12"))},
 }
 
@@ -197,7 +205,7 @@ func TestPath(t *testing.T) {
 // TestClasses tests lines between entries, entries that are skipped, and lines that may be entries.
 func TestClasses(t *testing.T) {
 	for line, want := range map[string]Class{
-		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
+		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "pk_cal.fil 532": Unread, "a.b 1": Unread, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
 		"drwxr-xr-x 1 u g 12 Jan  1  2001 .": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 ..": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 pub/..": Nothing,
 		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "no files": Unread,
 		"Directory USER1:[TEMP]": Nothing, "Directory of DISK:[X]": Nothing, " Directory of C:\\Temp": Nothing, "Total of 3 files, 68 blocks.": Nothing,
@@ -250,6 +258,73 @@ func TestLeadingSpaces(t *testing.T) {
 	}
 	if len(p.open) > maxOpen || n+len(p.End()) != 10*maxOpen {
 		t.Errorf("%d lines wait, of %d", len(p.open), n)
+	}
+}
+
+// TestTotals tests that only the first line is a total in any language: others may be a name and a size.
+func TestTotals(t *testing.T) {
+	p := Parser{Now: now}
+	var got []Class
+	for _, l := range p.all([]string{"", "insgesamt 12", "windows 39201", "total 4"}) {
+		got = append(got, l.Class)
+	}
+	if want := []Class{Nothing, Nothing, Unread, Nothing}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestPaddedYears tests names after years as AIX writes them, and spaces that belong to names.
+func TestPaddedYears(t *testing.T) {
+	const recent, old, wide = "-rw-r--r-- 1 u g 2 Mar  2 13:39", "-rw-r--r-- 1 u g 2 Nov 16 2001", "-rw-r--r-- 1 u g 2 Nov 16  2001"
+	for name, tc := range map[string]struct{ lines, want []string }{
+		"AIX":                   {[]string{recent + " new", old + "  old", old + "   a space", old + "  ."}, []string{"new", "old", " a space"}},
+		"a name without, first": {[]string{old + " old", old + "  a space"}, []string{"old", " a space"}},
+		"a name without, last":  {[]string{old + "  a space", recent + " new", old + " old"}, []string{" a space", "new", "old"}},
+		"two spaces before":     {[]string{wide + "  a space", wide + " old"}, []string{" a space", "old"}},
+		"German ls":             {[]string{"-rw-r--r-- 1 u g 2 18. Nov 2001   a space"}, []string{" a space"}},
+	} {
+		p := Parser{Now: now}
+		var names []string
+		for _, l := range p.all(tc.lines) {
+			if l.Class == Entries {
+				names = append(names, l.Entry.Name)
+			}
+		}
+		slices.Sort(names)
+		if slices.Sort(tc.want); !slices.Equal(names, tc.want) {
+			t.Errorf("%s: %q, want %q", name, names, tc.want)
+		}
+	}
+	p, n := Parser{Now: now}, 0
+	for range 10 * maxOpen { // no more lines than that are held
+		n += len(p.Add(old + "  x"))
+	}
+	if len(p.open) > maxOpen || n+len(p.End()) != 10*maxOpen {
+		t.Errorf("%d lines wait, of %d", len(p.open), n)
+	}
+}
+
+// TestHeadings tests which of the first lines are headings, by the names that NLST lists.
+func TestHeadings(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lines, names []string
+		want         bool
+	}{
+		"two headings":                    {[]string{"Owner Attributes Name", "----- ---", "0.0 d-ew A", "0.0 d-ew B"}, []string{"A", "B"}, true},
+		"a name without a digit":          {[]string{"Name Size", "ONE 1", "TWO", "Migrated THREE"}, []string{"ONE", "TWO", "THREE"}, true},
+		"a name of two words":             {[]string{"1 one", "two words"}, []string{"one", "two words"}, true},
+		"an entry that NLST leaves out":   {[]string{"folder", "one 1", "sub"}, []string{"one"}, false},
+		"the same before the others":      {[]string{"folder", "one 1", "2 sub"}, []string{"one"}, false},
+		"more names than lines":           {[]string{"Name Size", "ONE 1"}, []string{"ONE", "TWO", "THREE"}, false},
+		"a heading after the first entry": {[]string{"1 ONE 1", "Name Size", "1 TWO 2"}, []string{"ONE", "TWO"}, false},
+	} {
+		p, m := Parser{Now: now}, Merge{}
+		for _, l := range p.all(tc.lines) {
+			m.Add(l)
+		}
+		if _, ok := m.Rest(tc.names); ok != tc.want {
+			t.Errorf("%s: %v, want %v", name, ok, tc.want)
+		}
 	}
 }
 

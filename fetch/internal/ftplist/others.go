@@ -35,6 +35,10 @@ func eplf(line string, _ time.Time) (Entry, bool) {
 // The current and the parent directory are not entries.
 func facts(line string, _ time.Time) (Entry, bool) {
 	list, name, ok := strings.Cut(line, " ")
+	if ok && list != "" && !strings.HasSuffix(list, ";") { // a value has a space, such as that of UNIX.groupname
+		list, name, ok = strings.Cut(line, "; ")
+		list += ";"
+	}
 	if !ok || !strings.HasSuffix(list, ";") {
 		return Entry{}, false
 	}
