@@ -431,8 +431,9 @@ func (a *access) begin(c commands) (download, error) {
 	return b, err
 }
 
-// transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
-// support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
+// transfer starts the transfer. If the server does not support MLSD, or refuses it for this directory,
+// it sends LIST, if it does not support LIST, NLST, and if it does not support NLST without an
+// argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
 	for refused := false; ; {
 		err := c.retrieve(offset)
@@ -443,7 +444,7 @@ func (a *access) transfer(c commands, offset int64) error {
 		if refused && err == nil {
 			a.noteHides()
 		}
-		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) {
+		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !a.refusesFacts(err) {
 			return err
 		}
 		switch {
@@ -459,11 +460,23 @@ func (a *access) transfer(c commands, offset int64) error {
 	}
 }
 
-// noFiles reports whether err is the reply of servers of the BSD family to the listing of
-// an empty directory: "550 No files found." CWD has shown that the directory exists.
+// refusesFacts reports whether err is a refusal of MLSD after which LIST may succeed: some servers do
+// not implement it although FEAT lists it.
+func (a *access) refusesFacts(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	return ok && a.verb == "MLSD" && e.Code == 550 && !noFiles(err)
+}
+
+// noFiles reports whether err is the reply of some servers to the listing of an empty directory, such
+// as "550 No files found." of the BSD family and "550 No data sets found." of z/OS. CWD has shown that
+// the directory exists.
 func noFiles(err error) bool {
-	var e *fetch.Error
-	return errors.As(err, &e) && (e.Code == 450 || e.Code == 550) && strings.HasPrefix(strings.ToLower(e.Reply), "no files")
+	e, ok := errors.AsType[*fetch.Error](err)
+	if !ok || e.Code != 450 && e.Code != 550 {
+		return false
+	}
+	text := strings.ToLower(e.Reply)
+	return slices.ContainsFunc([]string{"no files", "no data sets", "no members", "no jobs"}, func(none string) bool { return strings.HasPrefix(text, none) })
 }
 
 // wantsSize reports whether SIZE is sent before the transfer. In type A, servers count

@@ -112,6 +112,7 @@ func TestFactsFallBack(t *testing.T) {
 		{"no FEAT", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
 		{"no MLST", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.Hide = []string{"MLST"} }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
 		{"no type", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("FEAT", 1, testserver.Reply("211-\n MLST size*;type;\n211 end")) }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "LIST"}},
+		{"not for this directory", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("MLSD", 1, testserver.Reply("550 no")) }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "MLSD", "LIST"}},
 		{"a lie", &Fetcher{}, &Options{Facts: true}, func(s *ftptest.Server) { s.On("MLSD", 1, testserver.Reply("502 no")) }, []string{"FEAT", utf8On, "CWD pub", "EPSV", "MLSD", "LIST"}},
 		{"no option", &Fetcher{}, nil, func(*ftptest.Server) {}, []string{"CWD pub", "EPSV", "LIST"}},
 		{"exact", &Fetcher{Exact: true}, &Options{Facts: true}, func(*ftptest.Server) {}, []string{"CWD pub", "EPSV", "NLST"}},
@@ -126,6 +127,48 @@ func TestFactsFallBack(t *testing.T) {
 			got := sent(srv)
 			if n := slices.IndexFunc(got, func(s string) bool { return s == "FEAT" || s == "CWD pub" }); n < 0 || !slices.Equal(got[n:len(got)-1], tc.want) {
 				t.Errorf("sent %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestNoFacts tests that LIST replaces MLSD if none of its lines has facts, also for the directories
+// after that, and that a line is reported if LIST does not understand it, either.
+func TestNoFacts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		mlsd, list string
+		items      int
+		fails      bool
+		unread     []string
+	}{
+		"names":                    {mlsd: " .\r\n zero\r\n", items: 4},
+		"sizes and names":          {mlsd: "0 zero\r\n", items: 4},
+		"LIST has other lines":     {mlsd: "0 zero\r\n", list: readable + "x\r\n" + unreadable + "y\r\n", items: 1, unread: []string{unreadable + "y"}},
+		"some lines have facts":    {mlsd: "type=file; x\r\n0 zero\r\n", items: 1, unread: []string{"0 zero"}},
+		"a line without its end":   {mlsd: "0 zero", items: 4},
+		"nothing in either":        {mlsd: "0 zero\r\n", list: unreadable + "y\r\n", fails: true, unread: []string{unreadable + "y"}},
+		"an empty one is no fault": {mlsd: "type=cdir; .\r\n", items: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := start(t, func(s *ftptest.Server) { s.Hide = []string{"NLST"} })
+			srv.On("MLSD", 1, testserver.Data(tc.mlsd))
+			if tc.list != "" {
+				srv.On("LIST", 1, testserver.Data(tc.list))
+			}
+			f := new(Fetcher)
+			defer f.Close()
+			var unread []string
+			opt := &Options{Facts: true, Unread: func(line string) { unread = append(unread, line) }}
+			items, err := list(t, f, srv.URL+"/pub/", opt)
+			if len(items) != tc.items || (err != nil) != tc.fails || !slices.Equal(unread, tc.unread) {
+				t.Errorf("%d items, %q, %v", len(items), unread, err)
+			}
+			if _, err := list(t, f, srv.URL+"/pub/", opt); err != nil {
+				t.Error(err)
+			}
+			n := len(slices.DeleteFunc(sent(srv), func(s string) bool { return s != "MLSD" }))
+			if again := tc.items == 1 && tc.list == "" || tc.items == 0 && !tc.fails; (n == 2) != again {
+				t.Errorf("MLSD was sent %d times", n)
 			}
 		})
 	}

@@ -119,7 +119,7 @@ func (a *access) preferFacts(c commands) error {
 	}
 	facts, err := c.listsFacts()
 	switch {
-	case facts:
+	case facts && !(a.f != nil && a.f.noFacts.has(a.server())):
 		a.verb = "MLSD"
 	case readsNames(a) && a.f.namesOnly(a.hidden).has(a.server()):
 		a.verb, a.byNames = "NLST", true

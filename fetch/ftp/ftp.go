@@ -79,6 +79,7 @@ type Fetcher struct {
 	noPipelining servers // servers that do not support pipelining
 	byNames      servers // servers whose LIST is not understood, and whose NLST is complete
 	byAllNames   servers // the same, with NLST -a
+	noFacts      servers // servers whose MLSD lists no facts
 }
 
 // Info is the type of Resource.Info for ftp and ftps URLs.

@@ -50,6 +50,7 @@ type lister struct {
 	lines   []string       // of the merge that were not understood, if they are to be reported
 	names   []string       // of NLST in place of LIST, which have no kinds yet
 	octets  int            // of lines and names
+	ended   bool           // nothing takes the place of lines that are not understood any more
 	withAll bool           // names are those of NLST -a
 }
 
@@ -129,6 +130,9 @@ func (l *lister) holds(text string) bool {
 
 // end handles the end of the listing.
 func (l *lister) end() {
+	if l.info.Unread > 0 && l.lacksFacts() && l.withoutFacts() {
+		return
+	}
 	if l.merge != nil && l.info.Unread > 0 {
 		if rest, ok := l.merged(); ok {
 			l.names, l.lines, l.info.Unread, l.unread = rest, nil, 0, ""
@@ -145,7 +149,7 @@ func (l *lister) end() {
 	}
 	err := l.endOfListing(l.n, l.unread, l.info)
 	if l.cut != "" {
-		l.merge = nil // reports it at once
+		l.ended = true
 		l.skip(l.cut)
 	}
 	if err != nil {
@@ -153,11 +157,12 @@ func (l *lister) end() {
 	}
 }
 
-// skip counts a line that may be an entry. It is reported at once, unless NLST may show what it is.
+// skip counts a line that may be an entry. It is reported at once, unless another listing may show what
+// it is.
 func (l *lister) skip(line string) bool {
 	switch l.info.Unread++; {
 	case l.opt.Unread == nil:
-	case l.merge == nil:
+	case l.ended, l.merge == nil && !l.lacksFacts():
 		l.opt.Unread(line)
 	default:
 		l.lines = append(l.lines, line)

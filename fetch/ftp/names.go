@@ -30,6 +30,34 @@ func (f *Fetcher) namesOnly(all bool) *servers {
 	return &f.byNames
 }
 
+// lacksFacts reports whether no line of a listing by MLSD has been understood yet, so that LIST may take
+// its place.
+func (l *lister) lacksFacts() bool { return l.verb == "MLSD" && l.n == 0 && readsNames(l.access) }
+
+// withoutFacts yields the entries of a listing by LIST in place of one by MLSD of which no line has
+// facts. It reports false if LIST is refused.
+func (l *lister) withoutFacts() bool {
+	l.f.noFacts.add(l.server())
+	req, opt := *l.req, l.opt
+	opt.Facts, req.Options = false, &opt
+	res, err := l.f.Fetch(l.ctx, &req)
+	if err != nil {
+		return false
+	}
+	if res.Body != nil {
+		defer res.Body.Close()
+	}
+	l.trace.Note("the lines of MLSD have no facts; LIST replaces it")
+	for item, err := range res.Items {
+		if !l.yield(item, err) {
+			break
+		}
+	}
+	info := res.Info.(*Info)
+	l.info.Unread, l.info.unread, l.info.Names, l.info.Facts, l.info.Hides = info.Unread, info.unread, info.Names, false, info.Hides
+	return true
+}
+
 // merged returns the names that the lines of a listing stand for that were not understood. ok is
 // false if NLST is refused, or does not show them.
 func (l *lister) merged() (rest []string, ok bool) {
