@@ -119,7 +119,7 @@ func TestProtocolErrors(t *testing.T) {
 		"chunks of 1.0":   {"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", ErrCoding},
 		"with a length":   {"HTTP/1.0 200 OK\nContent-Length: 15\ntransfer-encoding:chunked\n\n5\r\nhello\r\n0\r\n\r\n", ErrCoding},
 		"chunks":          {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n", ErrFraming},
-		"header":          {"HTTP/1.1 200 OK\r\nbad line\r\n\r\n", nil},
+		"header":          {"HTTP/1.1 200 OK\r\nContent-Length 5\r\n\r\n", nil},
 	} {
 		w := newNetwork(t, map[string]server{"h.example:80": says(tc.answer + cut)})
 		_, _, err := get(t, w.fetcher(), "http://h.example/", nil)

@@ -59,6 +59,34 @@ func FuzzPlainFraming(f *testing.F) {
 	})
 }
 
+// TestOddLines checks which lines of a head are left out, and which heads stay as they are.
+func TestOddLines(t *testing.T) {
+	const status, end = "HTTP/1.1 200 OK\r\n", "Connection: close\r\n\r\n"
+	for fields, want := range map[string]string{
+		"A: b\r\nbad line\r\nC: d\r\n":         status + "A: b\r\nC: d\r\n" + end,
+		"A: b\r\nbad line\r\n goes on\r\n":     status + "A: b\r\n" + end,
+		"A: b\r\n goes on\r\n":                 "",
+		"A: b\x01\r\n c: d\r\nE: f\r\n":        status + "E: f\r\n" + end,
+		"  A: b\r\nC: d\r\n":                   status + "C: d\r\n" + end,
+		status + "A: b\r\n":                    status + "A: b\r\n" + end,
+		"A: b\nbad line\n":                     status + "A: b\n" + end,
+		"HTTP/1.1 404 Not Found\r\nA: b\r\n":   "",
+		"A: b\r\nContent-Length 5\r\n":         "",
+		"A: b\r\nTransfer-Encoding\r\n: x\r\n": "",
+		"A: b\x00\r\nbad line\r\n":             "",
+		"A: b\rbad line\r\n":                   "",
+	} {
+		head := status + fields + "\r\n"
+		got := string(withoutOddLines([]byte(head)))
+		if want == "" {
+			want = head
+		}
+		if got != want {
+			t.Errorf("%q becomes %q instead of %q", head, got, want)
+		}
+	}
+}
+
 // FuzzFraming checks that a response has the same body as for net/http, and ends at the same byte.
 func FuzzFraming(f *testing.F) {
 	for _, s := range []string{

@@ -83,7 +83,7 @@ func (h *head) isInterim() bool {
 
 // parse returns the response to r, without its body.
 func (h *head) parse(r *http.Request) (*http.Response, error) {
-	plain := plainFraming(h.octets)
+	plain := plainFraming(withoutOddLines(h.octets))
 	codings := members(Fields(plain), "Transfer-Encoding")
 	if len(codings) > 0 && bytes.HasPrefix(plain, []byte("HTTP/1.0 ")) {
 		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
@@ -97,6 +97,51 @@ func (h *head) parse(r *http.Request) (*http.Response, error) {
 		err = fmt.Errorf("%w: %w", ErrCoding, err)
 	}
 	return nil, &fetch.Error{Kind: fetch.ErrProtocol, Err: err}
+}
+
+// withoutOddLines returns a head without the lines that no program can take for a field: those without
+// a colon, also a status line that comes again, those with a control character, and those that begin
+// with a space where no field is before them. net/http refuses such a head. The connection to such a
+// server is not used again. A head is not changed if it has NUL or a lone CR, or if such a line could
+// be about the framing or is another status line.
+func withoutOddLines(head []byte) []byte {
+	status, rest, _ := bytes.Cut(bytes.TrimRight(head, "\r\n"), []byte("\n"))
+	if bytes.IndexByte(head, 0) >= 0 || bytes.Count(head, []byte("\r")) != bytes.Count(head, []byte("\r\n")) {
+		return head
+	}
+	plain := append(status[:len(status):len(status)], '\n')
+	first, odd, dropped := true, false, false
+	for line := range bytes.Lines(append(rest[:len(rest):len(rest)], "\r\n"...)) {
+		if continues := line[0] == ' ' || line[0] == '\t'; !continues {
+			odd = bytes.IndexByte(line, ':') < 0
+		} else if first {
+			odd = true
+		}
+		first = false
+		switch {
+		case !odd && !hasControls(line):
+			plain = append(plain, line...)
+		case aboutFraming(line) || bytes.HasPrefix(line, []byte("HTTP/")) && !bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(status)):
+			return head // net/http refuses it
+		default:
+			odd, dropped = true, true
+		}
+	}
+	if !dropped {
+		return head
+	}
+	return append(plain, "Connection: close\r\n\r\n"...)
+}
+
+// hasControls reports whether a line has control characters before its end.
+func hasControls(line []byte) bool {
+	return bytes.ContainsFunc(bytes.TrimRight(line, "\r\n"), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// aboutFraming reports whether a line names one of the fields that say where a body ends.
+func aboutFraming(line []byte) bool {
+	line = bytes.ToLower(line)
+	return bytes.Contains(line, []byte("content-length")) || bytes.Contains(line, []byte("transfer-encoding"))
 }
 
 // plainFraming returns a head with the framing as net/http accepts it. Servers write the same in
