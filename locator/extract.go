@@ -46,9 +46,28 @@ func (x *extractor) next() (Reference, bool) {
 		return x.bracketed()
 	case (alpha | digit).has(c):
 		return x.free()
+	case c == esc:
+		x.i += colorLength(x.text[x.i:])
+		return Reference{}, false
 	}
 	x.i++
 	return Reference{}, false
+}
+
+// esc begins the control sequences of terminals.
+const esc = 0x1B
+
+// colorLength returns the length of the control sequence that s begins with, such as "ESC [ 32 m", or 1.
+// Its last letter must not be taken for the beginning of a scheme.
+func colorLength(s string) int {
+	if !strings.HasPrefix(s[1:], "[") {
+		return 1
+	}
+	n := 2
+	for n < len(s) && ' ' <= s[n] && s[n] < '@' {
+		n++
+	}
+	return min(n+1, len(s))
 }
 
 // bracketed reads a URL from a "<" to its ">".
@@ -102,7 +121,7 @@ func (x *extractor) free() (Reference, bool) {
 		x.i = x.end
 		return Reference{}, false
 	}
-	s := trimSentence(x.text[:start], cutAfterHost(x.text[start:x.end]))
+	s := trimSentence(x.text[:start], cutAtEscape(cutAfterHost(x.text[start:x.end])))
 	r, bad := x.reference(s)
 	if bad.msg != "" {
 		x.tries++
@@ -158,9 +177,16 @@ func (x *extractor) inURL(r rune) bool {
 }
 
 // endsURL reports whether a character beyond ASCII is one of running text that no URL has: a bracket,
-// a quotation mark, a long dash, or the East Asian form of a punctuation mark. Languages that have
-// these write no space before and after a URL. Letters of all scripts occur in URLs.
+// a quotation mark, a long dash, the East Asian form of a punctuation mark, a line of a box, or an
+// invisible mark of layout. Languages that have these marks write no space before and after a URL.
+// Letters of all scripts occur in URLs, and so do the joiners between letters and in emoji.
 func endsURL(r rune) bool {
+	switch {
+	case '\u2500' <= r && r <= '\u259F': // lines of boxes, blocks
+		return true
+	case unicode.Is(unicode.Cf, r):
+		return r != '\u200C' && r != '\u200D' // the joiners
+	}
 	return unicode.In(r, unicode.Ps, unicode.Pe, unicode.Pi, unicode.Pf) || strings.ContainsRune("—―、。，．：；！？｡､＂＇", r)
 }
 
@@ -169,7 +195,7 @@ func endsURL(r rune) bool {
 // characters, nor one of an unknown scheme, whose hosts may have any form.
 func cutAfterHost(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
-	if _, known := SchemeOf(scheme); !ok || !known {
+	if _, known := SchemeOf(strings.ToLower(scheme)); !ok || !known {
 		return s
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -184,7 +210,7 @@ func cutAfterHost(s string) string {
 		if r >= utf8.RuneSelf {
 			inHost = !inPort && !unicode.IsPunct(r) && !unicode.IsSymbol(r)
 		}
-		if !inHost && !strings.ContainsRune(`-._:%[]\`, r) {
+		if r == '[' && i > 0 || r == ']' && rest[0] != '[' || !inHost && !strings.ContainsRune(`-._:%[]\`, r) {
 			return s[:len(scheme)+len("://")+i]
 		}
 		inPort = r == ':' || inPort && r != ']' // of an IPv6 address
@@ -192,16 +218,37 @@ func cutAfterHost(s string) string {
 	return s
 }
 
+// cutAtEscape cuts a URL at a backslash that begins an escape sequence of a programming language, such as
+// "\n" or "\"", in a text that shows a string in this form. It does not cut before the path, where a
+// backslash makes a URL ambiguous, nor in file URLs, whose paths on Windows have backslashes.
+func cutAtEscape(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	path := strings.IndexAny(rest, "/?#")
+	if !ok || path < 0 || strings.EqualFold(scheme, "file") {
+		return s
+	}
+	for i := len(s) - len(rest) + path; i < len(s); i++ {
+		if s[i] == '\\' && (i+1 == len(s) || (alpha | digit).has(s[i+1]) || strings.IndexByte(`"'\`, s[i+1]) >= 0) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // trimSentence removes the end of s that probably belongs to the surrounding text. before is the text
-// before s. First it cuts s at a ")" or "]" without a "(" or "[" in s, as in Markdown's "[URL](URL)".
-// Then it removes punctuation, and the marks of an emphasis, as in "**URL**".
+// before s. First it cuts s where the surrounding text goes on, see enclosed. Then it removes
+// punctuation, and the marks of an emphasis, as in "**URL**".
 func trimSentence(before, s string) string {
 	mark := emphasis(before)
-	s = s[:enclosed(mark, s)]
+	s = s[:enclosed(mark, inTable(before), s)]
 	for len(s) > 0 {
 		r, size := utf8.DecodeLastRuneInString(s)
 		switch r {
 		case '.', ',', ';', ':', '!', '?', '\'', '`', '|', '\\', '^', '[', '{', '}', '#':
+		case '-':
+			if _, rest, _ := strings.Cut(s, "://"); strings.ContainsAny(rest, "/?#@") {
+				return s
+			}
 		case '*', '_', '~':
 			if !strings.HasPrefix(mark, string(r)) && !strings.HasSuffix(s, "**") && !strings.HasSuffix(s, "~~") {
 				return s
@@ -209,7 +256,7 @@ func trimSentence(before, s string) string {
 			s = strings.TrimRight(s, string(r))
 			continue
 		default:
-			if r < utf8.RuneSelf || !unicode.IsPunct(r) {
+			if r < utf8.RuneSelf || !unicode.IsPunct(r) && !unicode.Is(unicode.Cf, r) {
 				return s
 			}
 		}
@@ -226,24 +273,68 @@ func emphasis(before string) string {
 	return before[len(strings.TrimRight(before, before[len(before)-1:])):]
 }
 
-// enclosed returns the length of the beginning of s that ends before a ")" or "]" without its
-// counterpart in s, and before the end of an emphasis. A mark that may be in a URL ends none.
-func enclosed(mark, s string) int {
-	round, square := 0, 0
+// inTable reports whether the text before a URL ends in the border of a cell, "|", and spaces.
+func inTable(before string) bool {
+	return strings.HasSuffix(strings.TrimRight(before, " \t"), "|")
+}
+
+// enclosed returns the length of the beginning of s that ends before
+//
+//   - a ")" or "]" without its counterpart in s, as in Markdown's "[URL](URL)",
+//   - a "(" or "[" without its counterpart in s, as in AsciiDoc's "URL[some text]",
+//   - the end of an emphasis, and in a table the end of the cell,
+//   - a "|", "," or ";" before another URL.
+//
+// A mark that may be in a URL ends none.
+func enclosed(mark string, table bool, s string) int {
+	var round, square nesting
 	for i := range len(s) {
 		switch s[i] {
 		case '(':
-			round++
+			round.open(i)
 		case '[':
-			square++
+			square.open(i)
 		case ')':
-			round--
+			round.depth--
 		case ']':
-			square--
+			square.depth--
+		case '|', ',', ';':
+			if table && s[i] == '|' || beginsURL(s[i+1:]) {
+				return min(round.end(i), square.end(i))
+			}
 		}
-		if round < 0 || square < 0 || len(mark) > 1 && mark[0] != '_' && strings.HasPrefix(s[i:], mark) {
-			return i
+		if round.depth < 0 || square.depth < 0 || len(mark) > 1 && mark[0] != '_' && strings.HasPrefix(s[i:], mark) {
+			return min(round.end(i), square.end(i))
 		}
 	}
-	return len(s)
+	return min(round.end(len(s)), square.end(len(s)))
+}
+
+// nesting counts the brackets of a kind that are open.
+type nesting struct{ depth, outer int }
+
+// open notes an opening bracket at offset i.
+func (n *nesting) open(i int) {
+	if n.depth == 0 {
+		n.outer = i
+	}
+	n.depth++
+}
+
+// end returns the offset of the first bracket that is not closed, or end.
+func (n *nesting) end(end int) int {
+	if n.depth > 0 {
+		return n.outer
+	}
+	return end
+}
+
+// beginsURL reports whether s begins with a known scheme and "//".
+func beginsURL(s string) bool {
+	n := schemeLength(s)
+	if n == 0 || !strings.HasPrefix(s[n+1:], "//") {
+		return false
+	}
+	_, known := SchemeOf(strings.ToLower(s[:n]))
+	return known
 }

@@ -118,6 +118,16 @@ func TestExtract(t *testing.T) {
 		{"http://h:80|x http://h.example.|x telnet://h|x http://a|http://b|http://c", "http://h:80 http://h.example telnet://h http://a http://b http://c"},
 		{"ftp://u,v:w@h/a x-db://a,b/c", "ftp://u,v:w@h/a x-db://a,b/c"},
 		{"http://h\\x http://h%41x http://h:x http://h:80x", ""},
+		{"HTTP://h|x http://h.example---- http://h- http://h.example[] http://h.example[some text] http://h]x", "http://h http://h.example http://h http://h.example http://h.example http://h"},
+
+		// A bracket that is not closed, another URL, and the cell of a table.
+		{"http://h/a[some text] http://h/b(see c) http://h/(d)(e", "http://h/a http://h/b http://h/(d)"},
+		{"http://h/a,http://h/b;http://h/c|ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b", "http://h/a http://h/b http://h/c ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b"},
+		{"| http://h/a|b |http://h/c|d", "http://h/a http://h/c"},
+
+		// What is no part of the text: colors of a terminal, escape sequences of a string.
+		{"\x1b[32mhttp://h/a\x1b[0m\x1b[1;4mhttp://h\x1b[m \x1b[", "http://h/a http://h"},
+		{"http://h/a\\nb http://h/c\\r\\n {\\\"u\\\":\\\"http://h/d\\\"} http://h/e\\", "http://h/a http://h/c http://h/d http://h/e"},
 		{"[http://h/a] {http://h/b} `http://h/c` 'http://h/d' |http://h/e|", "http://h/a http://h/b http://h/c http://h/d http://h/e"},
 		{`"http://h/a" <a href="http://h/b">c</a>`, "http://h/a http://h/b"},
 		{"[text](http://h/a)", "http://h/a"},
@@ -167,6 +177,8 @@ func TestExtractTolerant(t *testing.T) {
 		{"“http://h/ä”, «http://h/b», (http://h/c…)", "http://h/%C3%A4 http://h/b http://h/c"},
 		{"http://h/a\u00a0b http://h/c\u3000d http://h/e。", "http://h/a http://h/c http://h/e"},
 		{"http://h/\xe4\xff b", "http://h/%E4%FF"},
+		{"http://h/a\u200b http://h/b\u2066) \u200bhttp://h/c\u200e. http://h/d\ufeff http://h/e\u200d http://h/f\u200dg", "http://h/a http://h/b http://h/c http://h/d http://h/e http://h/f%E2%80%8Dg"},
+		{"│http://h/a│http://h│ http://h/a|b |http://h/c|d http://h/a\\_b file:///C:\\new http://h/?a=1,b=http://h/", "http://h/a http://h http://h/a%7Cb http://h/c http://h/a%5C_b file:///C:%5Cnew http://h/?a=1,b=http://h/"},
 		{"[http://h/a](http://h/b) [http://[::1]] http://h/?a[b]=c", "http://h/a http://h/b http://[::1] http://h/?a%5Bb%5D=c"},
 		{"http://[fe80::1%25eth0]/, http://[fe80::1%eth0]:80", "http://[fe80::1%25eth0]/ http://[fe80::1%25eth0]:80"},
 	} {
@@ -221,7 +233,7 @@ func TestExtractLongRuns(t *testing.T) {
 // TestExtractWork bounds the work on hostile text without a clock: the number of steps of the extractor,
 // and how far its parser can have read.
 func TestExtractWork(t *testing.T) {
-	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“", "http://h|", "**http://h/**", "*http://h/a", "http://h/)(", "http://h|@"} {
+	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“", "http://h|", "http://h/a(", "http://h/a,", "http://h/a,http:", "http://h/\\_", "\x1b[", "\x1b[0mhttp://h", "| http://h/a", "http://h-", "**http://h/**", "*http://h/a", "http://h/)(", "http://h|@"} {
 		text := strings.Repeat(part, (1<<20)/len(part))
 		for _, tolerate := range []Tolerance{WrappedText | Fragments, TolerateAll} {
 			x := extractor{Parser: Parser{tolerate}, text: text}

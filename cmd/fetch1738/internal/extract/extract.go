@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"regexp"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -91,7 +92,7 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 		if err != nil {
 			return stdio.FailedToRead(err)
 		}
-		for ref := range parser.Extract(text) {
+		for ref := range parser.Extract(colors.ReplaceAllString(text, "")) {
 			if err := show(w, ref); err != nil {
 				return err
 			}
@@ -102,6 +103,10 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 	}
 	return nil
 }
+
+// colors matches the control sequences that set the color and style of a text on a terminal, and the one
+// that erases a line, which grep adds to them. They may stand within a URL whose port is in bold.
+var colors = regexp.MustCompile("\x1b\\[[0-9;:]*[mK]")
 
 // openInput opens the file name, or standard input for "-".
 func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadCloser, error) {
