@@ -128,7 +128,11 @@ func (x *exchange) begin() (err error) {
 		}
 		x.isPlus = false
 	}
-	if text, refused := x.src.errorText(x.kind == fetch.KindMenu); refused {
+	text, refused := x.src.errorText(x.kind == fetch.KindMenu)
+	if !refused && x.framing != menuLines {
+		text, refused = x.src.errorPage()
+	}
+	if refused {
 		trace.Received(x.src.head)
 		return &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: fetch.ErrNotFound, Reply: text}
 	}
