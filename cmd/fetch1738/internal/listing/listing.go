@@ -29,7 +29,8 @@ type Listing struct {
 	Columns    int             // width of the lines about news; 0 means 80
 
 	w          io.Writer
-	number     int // of the last link
+	number     int             // of the last link
+	drawn      charset.Charset // the one of a picture among the names so far
 	references strings.Builder
 }
 
@@ -141,7 +142,7 @@ func (l *Listing) Line(it *fetch.Item, number string) string {
 		}
 		line += fmt.Sprintf("%10s %16s ", size, when)
 	}
-	return strings.TrimRight(line+" "+stdio.Line(l.Charset.Decode(it.Name))+l.suffix(it), " ")
+	return strings.TrimRight(line+" "+stdio.Line(l.charsetOf(it.Name).Decode(it.Name))+l.suffix(it), " ")
 }
 
 // suffix returns a remark that is printed after the name of an item, or "".
@@ -159,7 +160,22 @@ func (l *Listing) suffix(it *fetch.Item) string {
 
 // json writes an item for programs, as one JSON object per line.
 func (l *Listing) json(it *fetch.Item) error {
-	return entry.WriteJSON(l.w, it, l.Charset)
+	return entry.WriteJSON(l.w, it, l.charsetOf(it.Name))
+}
+
+// charsetOf returns the charset of a name. If none is set, the names tell. A line of a picture of CP437
+// often tells too little, so it has the charset of such a line above it.
+func (l *Listing) charsetOf(name string) charset.Charset {
+	if l.Charset.Name() != "" {
+		return l.Charset
+	}
+	switch c := charset.Guess([]byte(name)); c.Name() {
+	case "CP437":
+		l.drawn = c
+	case "windows-1252":
+		return l.drawn
+	}
+	return l.Charset
 }
 
 // Pick returns the n-th link of a listing, counted from 1, and the mirrors listed after it. Of a

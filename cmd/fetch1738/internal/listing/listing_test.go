@@ -35,3 +35,15 @@ func TestReferences(t *testing.T) {
 		t.Errorf("%d bytes of references, ending in %q", len(references), references[max(0, len(references)-100):])
 	}
 }
+
+// A line of a picture of CP437 tells the charset of the lines below it that are not UTF-8.
+func TestPicture(t *testing.T) {
+	names := []string{"caf\xe9", "\xc9\xcd\xcd\xcd\xbb", "\xba caf\x82 \xba", "café", "a"}
+	want := []string{"café", "╔═══╗", "║ café ║", "café", "a"}
+	list := new(Listing)
+	for i, name := range names {
+		if got := strings.TrimSpace(list.Line(&fetch.Item{Name: name}, "")); got != want[i] {
+			t.Errorf("%q is %q, want %q", name, got, want[i])
+		}
+	}
+}
