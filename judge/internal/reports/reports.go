@@ -61,7 +61,7 @@ func fields() map[string]string {
 		"plain": "", "login": "", "home": "", "sent": "", "never": "", "then": "",
 		"document": "download resume save decode unpack upload", "or": "download resume decode unpack upload", "same": "download resume decode unpack upload",
 		"begun": "resume", "names": "list", "found": "extract", "shows": "show", "hides": "show",
-		"files": "tree save", "gone": "tree save", "times": "tree", "local": "tree save deploy", "input": "mail extract unpack verify",
+		"files": "tree save", "gone": "tree save", "times": "tree", "local": "tree save deploy download show", "input": "mail extract unpack verify",
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *stage) target() {
 	if target == "" {
 		target = usual[s.Task]
 	}
-	var fill []string
+	fill := []string{"{dir}", (&url.URL{Path: "/" + strings.TrimPrefix(filepath.ToSlash(s.Dir), "/")}).EscapedPath()}
 	for i, srv := range s.Servers {
 		fill = append(fill, fmt.Sprintf("{server%d}", i+1), srv.Addr)
 	}
