@@ -3,7 +3,6 @@ package nntp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -51,6 +50,11 @@ func TestPost(t *testing.T) {
 	}
 }
 
+// textLines returns the lines of a text, without their ends.
+func textLines(text string) []string {
+	return strings.Split(strings.TrimSuffix(text, "\r\n"), "\r\n")
+}
+
 // TestPostLines checks that LF is sent as CR LF.
 func TestPostLines(t *testing.T) {
 	withServer(t, nil, func(w *harness) {
@@ -61,7 +65,7 @@ func TestPostLines(t *testing.T) {
 		if got, want := w.srv.Posted()[0], letter+"one\r\n.\r\ntwo\r\nlast\r\n"; got != want {
 			w.Errorf("got  %q\nwant %q", got, want)
 		}
-		w.sent("POST", fmt.Sprintf("(%d bytes)", len(w.srv.Posted()[0])))
+		w.sent(append([]string{"POST"}, textLines(letter+"one\r\n..\r\ntwo\r\nlast\r\n.\r\n")...)...)
 	})
 }
 
@@ -193,7 +197,7 @@ func TestPostLogin(t *testing.T) {
 		if _, err := w.post("news:local.test", letter); err != nil {
 			w.Fatal(err)
 		}
-		w.sent("POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST", fmt.Sprintf("(%d bytes)", len(letter)))
+		w.sent(append([]string{"POST", "AUTHINFO USER lab", "AUTHINFO PASS s3cret", "POST"}, textLines(letter+".\r\n")...)...)
 	})
 }
 

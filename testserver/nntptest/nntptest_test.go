@@ -176,7 +176,7 @@ func TestNNTPTranscript(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 3 1 4 local.test\nC: ARTICLE 2\nS: 220 2 <2@b>\nS: (66 bytes)\n" +
-			"C: POST\nS: 340 Send it.\nC: (3 bytes)\nS: 441 No From.\nC: QUIT\nS: 205 Bye.\n"
+			"C: POST\nS: 340 Send it.\nC: x\nC: .\nS: 441 No From.\nC: QUIT\nS: 205 Bye.\n"
 		if got := srv.Transcript().String(); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

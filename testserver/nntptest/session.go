@@ -144,11 +144,11 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 	whole = true
 	for begins := true; ; {
 		part, err := n.r.ReadSlice('\n')
+		_, _ = n.Received.Write(part)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return "", false, err
 		}
 		if begins && string(part) == ".\r\n" {
-			n.Count(core.FromClient, int64(b.Len()))
 			return b.String(), whole, nil
 		}
 		if begins && part[0] == '.' {
