@@ -93,6 +93,9 @@ func options(c judge.Case) []string {
 	if c.Scheme == "nntp" && c.User != "anonymous" { // its URLs have no login
 		args = append(args, "-u", "{user}:{password}")
 	}
+	if c.Scheme == "news" { // its URLs have no server
+		args = append(args, "--news-server", "{server}")
+	}
 	if _, err := os.Stat(filepath.Join(c.Home, ".netrc")); err == nil {
 		args = append(args, "--netrc")
 	}

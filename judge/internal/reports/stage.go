@@ -57,7 +57,10 @@ func (s *stage) met() bool {
 			idle += len(pending.Unwrap())
 		}
 	}
-	return len(s.Servers) == 0 || lines > 0 && (s.rules == 0 || idle < s.rules)
+	if s.rules > 0 {
+		return idle < s.rules
+	}
+	return len(s.Servers) == 0 || lines > 0
 }
 
 // decode reads a field in JSON; a field that is not there changes nothing.
