@@ -150,10 +150,15 @@ func decodeQ(text string) []byte {
 	return octets
 }
 
+// ordinary replaces the letters of base64 for URLs by the usual ones.
+var ordinary = strings.NewReplacer("-", "+", "_", "/")
+
 // decodeB decodes the encoding B (RFC 2047 §4.1). Padding may be missing, too long, or in the middle,
-// where two texts were joined. White space and bits that are no byte are ignored.
+// where two texts were joined. White space and bits that are no byte are ignored. Some mailers use the
+// alphabet of URLs (RFC 4648 §5).
 func decodeB(text string) (octets []byte, ok bool) {
-	for part := range strings.SplitSeq(strings.Join(strings.Fields(text), ""), "=") {
+	text = ordinary.Replace(strings.Join(strings.Fields(text), ""))
+	for part := range strings.SplitSeq(text, "=") {
 		if len(part)%4 == 1 {
 			part = part[:len(part)-1]
 		}

@@ -23,6 +23,7 @@ func TestText(t *testing.T) {
 		{"base64 without padding", "=?utf-8?B?SGkgdGhlcmU?=", "Hi there"},
 		{"base64 without padding, 1 byte", "=?utf-8?B?SA?=", "H"},
 		{"base64 without its last character", "=?utf-8?B?SGkgd?=", "Hi "},
+		{"base64 of URLs", "=?utf-8?B?wr_Cv8K_IMO_w7_Dvz4-Pg==?=", "¿¿¿ ÿÿÿ>>>"},
 		{"base64 with too much padding", "=?utf-8?B?w6k====?=", "é"},
 		{"base64 with padding in the middle", "=?utf-8?B?SA==w6k=?=", "Hé"},
 		{"base64 with spaces", "=?utf-8?B? w6\t k= ?=", "é"},
