@@ -73,6 +73,13 @@ func newBody(a *access, s *session, op fetch.Op, free func(*session)) *body {
 	return &body{a: a, s: s, op: op, block: s.openBlock(), free: free}
 }
 
+// newListing is newBody for the lines of a listing.
+func newListing(a *access, s *session, op fetch.Op, free func(*session)) *body {
+	b := newBody(a, s, op, free)
+	b.block.Listing()
+	return b
+}
+
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	if b.err == nil {

@@ -40,7 +40,7 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	case s.overview == byHead:
 		res.Body = newHeads(a, s, list, f.release)
 	default:
-		res.Body = newBody(a, s, s.overview, f.release)
+		res.Body = newListing(a, s, s.overview, f.release)
 	}
 	res.Items = a.items(ctx, res.Body, a.overviewItem)
 	return res, nil
@@ -100,7 +100,7 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		return nil, err
 	}
 	var list []span
-	for block := s.openBlock(); ; {
+	for block := s.openBlock().Listing(); ; {
 		line, err := block.ReadLine()
 		if err == io.EOF {
 			s.block = false
@@ -109,10 +109,10 @@ func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
 		if err != nil {
 			return nil, a.bodyFailure("LISTGROUP", s.Fail(err))
 		}
-		text, whole := strings.CutSuffix(string(line), "\r\n")
-		if !whole {
+		if line[len(line)-1] != '\n' {
 			continue // a truncated line; the next read returns the error
 		}
+		text := string(wire.TrimEOL(line))
 		n, err := number(text)
 		if err != nil {
 			return nil, s.wrapError("LISTGROUP", s.Fail(talk.Violation(text, "invalid article number in the reply to LISTGROUP")))

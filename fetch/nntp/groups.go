@@ -23,7 +23,7 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	}
 	res := a.resource(s)
 	res.Kind = fetch.KindDirectory
-	res.Body = newBody(a, s, "LIST", f.release)
+	res.Body = newListing(a, s, "LIST", f.release)
 	d := &descriptions{f: f, ctx: ctx, a: a}
 	list := a.items(ctx, res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
 	res.Items = func(yield func(fetch.Item, error) bool) {
@@ -112,7 +112,7 @@ func (d *descriptions) begin() {
 		d.a.trace.Note("the groups have no descriptions: " + err.Error())
 		return
 	}
-	d.s, d.block = s, s.openBlock()
+	d.s, d.block = s, s.openBlock().Listing()
 	for d.block != nil && d.size <= maxAhead {
 		d.readOne() // releases the session at the end of the list
 	}

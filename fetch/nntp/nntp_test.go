@@ -242,6 +242,30 @@ func TestGreetings(t *testing.T) {
 	}
 }
 
+// TestRefusedCapabilities has servers that say 400 of CAPABILITIES. Some do not know the command, and
+// stay; others go.
+func TestRefusedCapabilities(t *testing.T) {
+	for name, tt := range map[string]struct {
+		faults []nntptest.Fault
+		kind   fetch.ErrorKind // ErrOther means success
+	}{
+		"stays": {[]nntptest.Fault{testserver.Reply("400 what")}, fetch.ErrOther},
+		"goes":  {[]nntptest.Fault{testserver.Reply("400 full"), testserver.Hangup()}, fetch.ErrBusy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withServer(t, nil, func(w *harness) {
+				w.srv.On("CAPABILITIES", 1, tt.faults...)
+				if tt.kind == fetch.ErrOther {
+					w.want("/local.test/1", testArticles()["local.test"][0])
+					return
+				}
+				_, err := w.get("/local.test/1")
+				w.fails(name, err, tt.kind)
+			})
+		})
+	}
+}
+
 // TestOpening checks the commands at the start of a session for servers that require MODE READER, do
 // not support CAPABILITIES, or support only RFC 977.
 func TestOpening(t *testing.T) {

@@ -33,7 +33,8 @@ type session struct {
 	group    string       // the selected group; "" if no group is selected
 	overview fetch.Op     // the supported command for overviews, once it is known
 	loggedIn bool
-	block    bool // a block, or replies to pipelined commands, are not fully read
+	leaving  error // the 400 to CAPABILITIES, after which the server may close the connection
+	block    bool  // a block, or replies to pipelined commands, are not fully read
 
 	// Of the current access:
 	ctx      context.Context
@@ -140,12 +141,15 @@ func (s *session) askCapabilities() error {
 		return err
 	case r.Code != 101 && r.Class() <= 3:
 		return s.unexpected("CAPABILITIES", r)
+	case r.Code == 400: // some servers say so of an unknown command, and stay
+		s.leaving = busy(r)
+		return nil
 	case r.Code != 101:
 		return nil
 	}
 	s.can = make(capabilities)
 	octets := 0
-	for block := wire.NewDotReader(s.Lines); ; { // within the time limit of the reply
+	for block := wire.NewDotReader(s.Lines).Listing(); ; { // within the time limit of the reply
 		line, err := block.ReadLine()
 		if len(line) > 0 {
 			s.Show(line)
@@ -192,16 +196,36 @@ func (s *session) send(lines ...string) error {
 // receive reads a reply. The session is unusable after 400 (the server closes the connection) and
 // after anything that is not a reply.
 func (s *session) receive() (talk.Reply, error) {
+	r, err := s.reply()
+	if err == nil && r.Code == 400 {
+		err = s.Fail(busy(r))
+	}
+	return r, err
+}
+
+// reply reads a reply, whatever its code.
+func (s *session) reply() (talk.Reply, error) {
 	r, err := s.LineReply()
 	r.Text = strings.TrimSpace(r.Text)
-	switch {
-	case err != nil:
-		return r, err
-	case r.Code == 400:
-		return r, s.Fail(&fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})
+	if err != nil {
+		return r, s.cause(err)
 	}
-	s.answered = true
+	s.leaving, s.answered = nil, s.answered || r.Code != 400
 	return r, nil
+}
+
+// busy returns the error for the reply 400.
+func busy(r talk.Reply) *fetch.Error {
+	return &fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text}
+}
+
+// cause returns the error for a connection that failed: the reason that the server has stated before,
+// if there is one.
+func (s *session) cause(err error) error {
+	if s.leaving != nil && fetch.KindOf(err) != fetch.ErrTimeout && s.ctx.Err() == nil {
+		return s.leaving
+	}
+	return err
 }
 
 // command sends a command and reads its reply. If the server requires a login or MODE READER first,
@@ -213,9 +237,13 @@ func (s *session) command(line string) (talk.Reply, error) {
 			return talk.Reply{}, s.wrapError(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
 		}
 		if err := s.send(line); err != nil {
-			return talk.Reply{}, s.wrapError(verb, err)
+			return talk.Reply{}, s.wrapError(verb, s.cause(err))
 		}
-		r, err := s.receive()
+		read := s.receive
+		if verb == "CAPABILITIES" {
+			read = s.reply
+		}
+		r, err := read()
 		if err != nil {
 			return r, s.wrapError(verb, err)
 		}

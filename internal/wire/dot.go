@@ -16,10 +16,21 @@ type DotReader struct {
 	part   []byte // read but not yet returned
 	inside bool   // the next byte does not begin a line
 	err    error
+
+	listing bool // the next line is the first one of a listing
+	bare    bool // a bare LF ends a line, too
 }
 
 // NewDotReader reads one block from r. After that, r can be read from behind the block.
 func NewDotReader(r *LineReader) *DotReader { return &DotReader{lines: r} }
+
+// Listing makes d accept the listing of a server that ends its lines in LF: if the first line does, a
+// bare LF ends all lines, also that of one dot. It is for blocks whose lines cannot contain an LF.
+// Listing returns d.
+func (d *DotReader) Listing() *DotReader {
+	d.listing = true
+	return d
+}
 
 // ReadLine returns the next line with its line end, and io.EOF after the line of one dot. If the
 // input ends before that, ReadLine returns the rest of the last line and then io.ErrUnexpectedEOF.
@@ -45,12 +56,13 @@ func (d *DotReader) ReadLine() ([]byte, error) {
 	case !bytes.HasSuffix(line, []byte("\n")):
 		return d.cut(line)
 	}
-	begins := !d.inside
-	d.inside = !bytes.HasSuffix(line, []byte("\r\n"))
+	begins, bare := !d.inside, !bytes.HasSuffix(line, []byte("\r\n"))
+	d.bare = d.bare || d.listing && bare
+	d.listing, d.inside = false, bare && !d.bare
 	if !begins || line[0] != '.' {
 		return line, nil
 	}
-	if string(line) == ".\r\n" {
+	if string(line) == ".\r\n" || d.bare && string(line) == ".\n" {
 		d.err = io.EOF
 		return nil, io.EOF
 	}

@@ -53,6 +53,33 @@ func TestDotReader(t *testing.T) {
 	}
 }
 
+// TestDotReaderListing has listings of servers that end lines in LF.
+func TestDotReaderListing(t *testing.T) {
+	for _, tt := range []struct {
+		name, wire, want string
+		err              error
+		rest             string // left after the block
+	}{
+		{"CR LF", "one\r\n..two\r\n.\r\nnext\r\n", "one\r\n.two\r\n", nil, "next\r\n"},
+		{"LF, dot with CR LF", "one\n..two\n.\r\nnext\r\n", "one\n.two\n", nil, "next\r\n"},
+		{"LF", "one\ntwo\n.\nnext\r\n", "one\ntwo\n", nil, "next\r\n"},
+		{"LF, then CR LF", "one\ntwo\r\n.\r\nnext\r\n", "one\ntwo\r\n", nil, "next\r\n"},
+		{"an LF in a later line", "one\r\ntwo\n.\r\nthree\r\n.\r\n", "one\r\ntwo\n.\r\nthree\r\n", nil, ""},
+		{"empty", ".\r\nnext\r\n", "", nil, "next\r\n"},
+		{"empty, LF", ".\nnext\r\n", "", nil, "next\r\n"},
+		{"cut", "one\n.", "one\n", io.ErrUnexpectedEOF, ""},
+	} {
+		lines := NewLineReader(strings.NewReader(tt.wire), 100)
+		got, err := io.ReadAll(NewDotReader(lines).Listing())
+		if string(got) != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%s: got  %q, %v\nwant %q, %v", tt.name, got, err, tt.want, tt.err)
+		}
+		if rest, _ := io.ReadAll(lines); tt.err == nil && string(rest) != tt.rest {
+			t.Errorf("%s: after the block is %q, want %q", tt.name, rest, tt.rest)
+		}
+	}
+}
+
 func TestDotReaderAsReader(t *testing.T) {
 	want := ".\r\nabc\r\n\r\n" + strings.Repeat("long", 2000) + "\r\n"
 	wire := "..\r\nabc\r\n\r\n" + strings.Repeat("long", 2000) + "\r\n.\r\n"
