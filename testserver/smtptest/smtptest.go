@@ -35,6 +35,8 @@ type Server struct {
 	TLSOnly bool
 	// Unknown lists recipients that are refused with 550.
 	Unknown []string
+	// RefuseBareLF means that a message with an LF that has no CR before it is refused with 550.
+	RefuseBareLF bool
 
 	m *core.Machine
 
@@ -320,6 +322,8 @@ func (m *session) data(string) error {
 		return m.reply("552 Message size exceeds the limit.")
 	case armed && refuses(reply.Text):
 		return m.reply("")
+	case m.srv.RefuseBareLF && strings.Count(text, "\n") > strings.Count(text, "\r\n"):
+		return m.reply("550 5.6.11 The message has a bare LF.")
 	}
 	done.Data = text
 	m.srv.mailMu.Lock()

@@ -2,6 +2,8 @@ package smtptest_test
 
 import (
 	"crypto/tls"
+	"fmt"
+	"io"
 	"net/smtp"
 	"reflect"
 	"strings"
@@ -68,6 +70,21 @@ func TestSMTP(t *testing.T) {
 			}
 			if lines := srv.Transcript(); !lines.Has(testserver.FromClient, "RCPT TO:<c@d>") || !lines.Has(testserver.FromServer, "250 Accepted.") {
 				t.Errorf("\n%s", lines)
+			}
+		})
+	}
+}
+
+// TestRefusesBareLF has messages with and without an LF that has no CR before it.
+func TestRefusesBareLF(t *testing.T) {
+	for text, want := range map[string]string{"a\r\nb\r\n": "250", "a\nb\r\n": "550", "a\n.\r\nb\r\n": "550"} {
+		synctest.Test(t, func(t *testing.T) {
+			srv := smtptest.New(t, mailInMemory, func(s *smtptest.Server) { s.RefuseBareLF = true })
+			conn := testclient.Dial(t, srv, srv.Addr)
+			fmt.Fprintf(conn, "HELO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n%s.\r\nQUIT\r\n", text)
+			replies, err := io.ReadAll(conn)
+			if lines := strings.Split(string(replies), "\r\n"); err != nil || len(lines) < 6 || !strings.HasPrefix(lines[5], want) {
+				t.Errorf("%q: %q, %v", text, replies, err)
 			}
 		})
 	}
