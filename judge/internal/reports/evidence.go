@@ -81,9 +81,14 @@ func (s *stage) lines() string {
 	return ""
 }
 
-// is reports whether a line is the wanted one, or begins with it if that ends in "*".
+// is reports whether a line is the wanted one, or begins with it if that ends in "*". The letters of its
+// first word, which is a command, may be upper or lower case.
 func is(line, want string) bool {
 	begin, any := strings.CutSuffix(want, "*")
+	word, _, _ := strings.Cut(begin, " ")
+	if len(line) >= len(word) && strings.EqualFold(line[:len(word)], word) {
+		line = word + line[len(word):]
+	}
 	return line == want || any && strings.HasPrefix(line, begin)
 }
 
