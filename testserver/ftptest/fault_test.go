@@ -173,6 +173,20 @@ func TestReplyBeforeReplies(t *testing.T) {
 	})
 }
 
+// TestPortInReplies tests that the text of an armed reply can have the passive port.
+func TestPortInReplies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := ftptest.New(t, inMemory)
+		srv.On("PASV", 1, testserver.Reply("229 {port} {high} {low}"))
+		c := testclient.LoginFTP(t, srv)
+		var port, high, low int
+		text := c.Expect("PASV", "229 ")
+		if _, err := fmt.Sscanf(text, "229 %d %d %d", &port, &high, &low); err != nil || port == 0 || port != high<<8|low {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
 // TestArgumentLikeCode tests that an argument is not taken for the code of a key: "CWD 250" is one.
 func TestArgumentLikeCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

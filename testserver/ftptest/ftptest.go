@@ -431,7 +431,10 @@ func (f *session) respond(p *core.Plan, usual string) error {
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
-	return f.answer(p, p.Text(core.Reply, text))
+	if reply, armed := p.Take(core.Reply); armed {
+		text = f.fill(reply.Text, usual)
+	}
+	return f.answer(p, text)
 }
 
 func (f *session) replyf(format string, args ...any) error {

@@ -38,7 +38,7 @@ import (
 //
 // FEAT ("FEAT 211") lists no commands of Hide, and those for TLS if there is TLS.
 //
-// In a text, these are replaced:
+// In a text, these are replaced; also in that of a fault Reply, except at a transfer:
 //
 //	{line} {verb} {arg}   the command; its words
 //	{path} {dir}          the absolute path of the argument; the working directory
@@ -46,6 +46,7 @@ import (
 //	{user}                the argument of USER
 //	{error} {Error}       the reason, as it is and with a capital letter
 //	{usual} {numbers}     the usual reply without its code; what that has in parentheses
+//	{port} {high} {low}   the passive port; its two octets
 //	{mode}                ASCII or BINARY, by the type
 //	{time}                the time of modification, for MDTM
 //	{size} {left}         the size of the file in bytes; what is left of it after REST
@@ -115,15 +116,24 @@ func (f *session) fill(text, usual string) string {
 	_, rest, _ := strings.Cut(usual, " ")
 	_, numbers, _ := strings.Cut(usual, "(")
 	numbers, _, _ = strings.Cut(numbers, ")")
-	name := f.name(f.now.arg)
+	name, port := f.name(f.now.arg), f.passivePort()
 	return strings.NewReplacer(
 		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.user,
 		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
 		"{error}", f.now.about, "{Error}", capital(f.now.about),
 		"{usual}", rest, "{numbers}", numbers, "{mode}", f.mode(),
+		"{port}", fmt.Sprint(port), "{high}", fmt.Sprint(port>>8), "{low}", fmt.Sprint(port&0xff),
 		"{time}", f.now.time, "{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
 		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
 	).Replace(text)
+}
+
+// passivePort returns the port that the reply to PASV or EPSV names; 0 if none is open.
+func (f *session) passivePort() uint16 {
+	if f.passive == nil {
+		return 0
+	}
+	return f.srv.m.PublicPort(f.passive.port())
 }
 
 // capital returns s with its first letter in upper case.
