@@ -47,7 +47,7 @@ func (r *report) set(s *scene.Stage) {
 	}
 }
 
-// met reports whether the behavior came up: whether one of the faults acted or, without faults, whether
+// met reports whether the behavior came up: whether one of the rules acted or, without rules, whether
 // the client has come to a server.
 func (s *stage) met() bool {
 	idle, lines := 0, 0
