@@ -102,12 +102,15 @@ func (s *session) extendedPort() (uint16, error) {
 // plainPassive connects to a port that is requested by PASV.
 func (s *session) plainPassive() (net.Conn, error) { return s.dialPort(s.plainPort()) }
 
-// plainPort requests a port by PASV.
+// plainPort requests a port by PASV. The reply may be that to EPSV where a device translates addresses.
 func (s *session) plainPort() (uint16, error) {
 	r, err := s.ctl.ask("PASV")
 	switch {
 	case err != nil:
 		return 0, s.failure(err)
+	case r.Code == 229:
+		port, err := extendedPort(r.Text)
+		return port, s.failure(err)
 	case r.Code != 227:
 		return 0, s.refusedBy(r)
 	}
