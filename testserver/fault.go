@@ -127,6 +127,13 @@ func After(stage string) Stream { return Stream{Fault: core.After.With(core.Args
 // Until is a condition: the faults armed with it act on connections that have not reached a stage yet.
 func Until(stage string) Stream { return Stream{Fault: core.Until.With(core.Args{Text: stage})} }
 
+// Matching is a condition: the faults armed with it act on a command whose argument matches a pattern of
+// path.Match, or on a request for a path that does. On("STOR", 0, Matching("*.part"), …) acts on uploads
+// of names that end in ".part".
+func Matching(pattern string) Stream {
+	return Stream{Fault: core.Matching.With(core.Args{Text: pattern})}
+}
+
 // Silence sends no answer, and nothing later on the connection, which stays open until the client
 // or the server ends.
 func Silence() Any { return Any{Fault: core.Silence.With(core.Args{})} }

@@ -179,7 +179,7 @@ type Row struct {
 
 // StreamRows returns rows for the faults that every server of connections has at all stages.
 func StreamRows() []Row {
-	return Rows(nil, Delay, Gather, Reply, Silence, Close, EndlessLine, Truncate, Reset, Drip, Split, Garble, Connection, From, After, Until)
+	return Rows(nil, Delay, Gather, Reply, Silence, Close, EndlessLine, Truncate, Reset, Drip, Split, Garble, Connection, From, After, Until, Matching)
 }
 
 // Rows returns rows for kinds that can act at all stages but those of not.

@@ -95,7 +95,7 @@ func (f *faults) at(at *place, stages ...string) *Plan {
 	}()
 	p := new(Plan)
 	for _, r := range f.rules {
-		if !slices.Contains(keys, r.stage) || !r.when.holds(at) {
+		if !slices.Contains(keys, r.stage) || !r.when.holds(at, keys) {
 			continue
 		}
 		if r.reached(); (r.nth == 0 || r.nth == r.seen) && r.seen >= r.when.from {

@@ -1,6 +1,11 @@
 package core
 
-import "errors"
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+)
 
 // Conditions of a rule. They are armed with its faults, and say when these act.
 var (
@@ -8,12 +13,17 @@ var (
 	From       = &Kind{Name: "From", Params: "n", Check: positive}
 	After      = &Kind{Name: "After", Params: "text"}
 	Until      = &Kind{Name: "Until", Params: "text"}
+	Matching   = &Kind{Name: "Matching", Params: "text", Check: func(a Args) error {
+		_, err := path.Match(a.Text, "")
+		return err
+	}}
 )
 
 // when are the conditions of a rule. The zero value always holds.
 type when struct {
 	conn, from   int
 	after, until string // keys of stages
+	match        string // a pattern of arguments
 }
 
 // add adds a fault if it is a condition.
@@ -29,6 +39,8 @@ func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
 	case Until:
 		w.until = stageKey(f.Text)
 		return true, t.checkStage(w.until)
+	case Matching:
+		w.match = f.Text
 	default:
 		return false, nil
 	}
@@ -38,9 +50,17 @@ func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
 // lacksFaults says that conditions without a fault do nothing.
 var lacksFaults = errors.New("there are conditions only, and no fault")
 
-// holds reports whether the rule counts what happens on a connection.
-func (w *when) holds(at *place) bool {
-	return (w.conn == 0 || w.conn == at.conn) && (w.after == "" || at.seen[w.after]) && (w.until == "" || !at.seen[w.until])
+// holds reports whether the rule counts what happens on a connection at stages.
+func (w *when) holds(at *place, stages []string) bool {
+	return (w.conn == 0 || w.conn == at.conn) && (w.after == "" || at.seen[w.after]) && (w.until == "" || !at.seen[w.until]) &&
+		(w.match == "" || slices.ContainsFunc(stages, w.matches))
+}
+
+// matches reports whether a stage has an argument that matches the pattern.
+func (w *when) matches(stage string) bool {
+	_, arg, ok := strings.Cut(stage, " ")
+	matched, _ := path.Match(w.match, arg)
+	return ok && matched
 }
 
 // note keeps that a connection has reached one of the stages that the rule asks for.
