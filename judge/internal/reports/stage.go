@@ -26,6 +26,7 @@ type stage struct {
 	*report
 	api   *control.API
 	rules int // how many rules the servers have
+	later int // how many they get before the second time
 }
 
 // set starts the servers, and writes what the client finds.
@@ -36,7 +37,7 @@ func (r *report) set(s *scene.Stage) {
 		servers, err := st.api.StartScript(r.script)
 		s.Check(err)
 		s.Servers = servers
-		st.rules = bytes.Count(r.script, []byte(`"stage"`))
+		st.rules, st.later = bytes.Count(r.script, []byte(`"stage"`)), strings.Count(r.fields["then"], `"stage"`)
 	}
 	st.target()
 	st.login()
@@ -58,7 +59,7 @@ func (s *stage) met() bool {
 		}
 	}
 	if s.rules > 0 {
-		return idle < s.rules
+		return idle < s.rules+s.later
 	}
 	return len(s.Servers) == 0 || lines > 0
 }
