@@ -148,8 +148,8 @@ var exitRules = []exitRule{
 	{scheme: "ftp", ops: ops{"RETR", "SIZE"}, reply: 550, code: NotFound},
 	{scheme: "ftp", ops: ops{"RETR", "SIZE"}, kinds: kinds{fetch.ErrNotFound}, code: NotFound},
 	{scheme: "ftp", ops: ops{"RETR", "LIST", "NLST", "MLSD", "SIZE"}, reply: refusedReply, code: RETR},
-	{scheme: "ftp", ops: ops{"STOR", "APPE"}, only: unsent, code: Send},
 	{scheme: "ftp", ops: ops{"STOR", "APPE"}, reply: 552, only: sending, code: RemoteFull},
+	{scheme: "ftp", ops: ops{"STOR", "APPE"}, only: unsent, code: Send},
 	{scheme: "ftp", ops: ops{"STOR", "APPE"}, reply: refusedReply, only: sending, code: Partial},
 	{scheme: "ftp", ops: ops{"STOR", "APPE", "RNFR", "RNTO", "DELE", "RMD", "MFMT"}, reply: refusedReply, code: Upload},
 

@@ -74,6 +74,7 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "ftp", Uploading: true, Err: failed("APPE", fetch.ErrTooLarge, 552)}, 25},
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: failed("STOR", fetch.ErrPermission, 553)}, 18},
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: failed("APPE", fetch.ErrTooLarge, 552)}, 70},
+		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: &fetch.Error{Op: "STOR", Kind: fetch.ErrTooLarge, Code: 552, Err: &net.OpError{Op: "write", Err: syscall.EPIPE}}}, 70},
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: fetch.Fail("STOR", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
 		{Failure{Scheme: "http", Uploading: true, Sending: true, Err: fetch.Fail("PUT", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
 		{Failure{Scheme: "http", Uploading: true, Err: fetch.Fail("PUT", nil, fetch.ErrLocalIO, fetchhttp.ErrRewind)}, 65},
