@@ -121,7 +121,7 @@ func TestChangedNames(t *testing.T) {
 // TestOrdinaryNames tests that no listing is requested for names that servers do not change, nor with
 // Exact.
 func TestOrdinaryNames(t *testing.T) {
-	for name, f := range map[string]*Fetcher{"a%20b-(1)_%7E2.tar.gz": {}, "M%C3%BCller": {}, "%7Ex": {}, "%5Bx%5D%3F%2A": {}, "tab%09x": {Exact: true}} {
+	for name, f := range map[string]*Fetcher{"a-b-(1)_%7E2.tar.gz": {}, "M%C3%BCller": {}, "%7Ex": {}, "%5Bx%5D%3F%2A": {}, "tab%09x": {Exact: true}} {
 		srv := ftptest.New(t, changing)
 		if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"+name)}, strings.NewReader("stored\n")); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -131,6 +131,23 @@ func TestOrdinaryNames(t *testing.T) {
 			if verb := verbOf(line); verb == "MLSD" || verb == "LIST" || verb == "NLST" {
 				t.Errorf("%s: sent %s", name, line)
 			}
+		}
+	}
+}
+
+// TestNamesWithSpaces tests a server that takes only the first word of a name: a listing shows that. The
+// programs that have been measured do not, and are not asked for one.
+func TestNamesWithSpaces(t *testing.T) {
+	for greeting, cuts := range map[string]bool{"220 ESP": true, "220 (vsFTPd 3.0.3)": false} {
+		srv := ftptest.New(t, func(s *ftptest.Server) {
+			s.Greeting = greeting
+			s.Listings = map[string][]string{"MLSD": {"type=file;size=7; a"}}
+		})
+		f := &Fetcher{}
+		_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a%20b.txt")}, strings.NewReader("stored\n"))
+		f.Close()
+		if errors.Is(err, fetch.ErrNotFound) != cuts || !cuts && err != nil {
+			t.Errorf("%s: %v", greeting, err)
 		}
 	}
 }
