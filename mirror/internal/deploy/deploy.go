@@ -256,7 +256,11 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			return err
 		}
 		err := do()
-		if err == nil || ctx.Err() != nil || r.Retry == nil || pool.Crowded(err) && r.Pool.Size() > 1 || !r.Retry(ctx, n, err) {
+		if err == nil {
+			r.Pool.Worked()
+			return nil
+		}
+		if ctx.Err() != nil || r.Retry == nil || r.Pool.Crowded(err) || !r.Retry(ctx, n, err) {
 			return err
 		}
 	}

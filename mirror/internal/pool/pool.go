@@ -20,8 +20,9 @@ import (
 type Pool struct {
 	requests *pace.Pace
 
-	mu    sync.Mutex
-	width int
+	mu     sync.Mutex
+	width  int
+	worked bool
 }
 
 // New returns a Pool of width connections. wait is the minimum time between the starts of two
@@ -47,7 +48,7 @@ func Each[T any](ctx context.Context, p *Pool, things iter.Seq[T], do func(thing
 				defer w.leave()
 				for thing, ok := w.take(); ok && ctx.Err() == nil; thing, ok = w.take() {
 					err := do(thing, w.more)
-					if Crowded(err) && p.shrink() {
+					if p.Crowded(err) && p.shrink() {
 						q.give(thing)
 						return
 					}
@@ -144,11 +145,27 @@ func (p *Pool) shrink() bool {
 	return true
 }
 
-// Crowded reports whether an error means that there are too many connections. FTP and NNTP servers
+// Worked records that a request has succeeded, so that the login is known to be right.
+func (p *Pool) Worked() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.worked = true
+}
+
+// Crowded reports whether an error means that the server permits fewer connections than there are. Some
+// servers refuse a login then, as do those with passwords for one login.
+func (p *Pool) Crowded(err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := errors.AsType[*fetch.Error](err)
+	return p.width > 1 && (isCrowded(err) || ok && p.worked && e.Kind == fetch.ErrUnauthenticated && e.Code == 530)
+}
+
+// isCrowded reports whether an error means that there are too many connections. FTP and NNTP servers
 // say so by the reply before they close the connection, or in words. inetd closes the connection
 // before the greeting; others reset it. If a server sends no greeting while it has other sessions,
 // the Fetchers of FTP and news say so by ErrBusy of OpConnect without a code.
-func Crowded(err error) bool {
+func isCrowded(err error) bool {
 	var e *fetch.Error
 	if !errors.As(err, &e) {
 		return false

@@ -31,8 +31,23 @@ func TestCrowded(t *testing.T) {
 		{&fetch.Error{Kind: fetch.ErrUnreachable, Op: fetch.OpConnect, Err: dial(syscall.ECONNREFUSED)}, false},
 		{&fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 530, Reply: "Maximum number of clients reached."}, true},
 	} {
-		if got := Crowded(tt.err); got != tt.want {
+		if got := New(2, 0).Crowded(tt.err); got != tt.want {
 			t.Errorf("%v: %t", tt.err, got)
+		}
+	}
+}
+
+// TestCrowdedLogin tests a login that is refused: it says nothing about the number of connections, unless
+// the same one has worked, and there may be fewer.
+func TestCrowdedLogin(t *testing.T) {
+	refused := &fetch.Error{Kind: fetch.ErrUnauthenticated, Code: 530, Reply: "Login incorrect."}
+	for width, want := range map[int]bool{1: false, 2: true} {
+		p := New(width, 0)
+		if p.Crowded(refused) {
+			t.Errorf("%d connections, before a request has succeeded: crowded", width)
+		}
+		if p.Worked(); p.Crowded(refused) != want {
+			t.Errorf("%d connections: %t", width, !want)
 		}
 	}
 }
