@@ -805,6 +805,28 @@ func TestUploadOfNames(t *testing.T) {
 	}
 }
 
+// A directory with files of others is not deleted, nor does the server have to decide that: some delete all
+// that is in it.
+func TestUploadKeepsDirectories(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL+"/site", map[string]string{"x": "x", "a/y": "y", "b/z": "z"})
+	m.Delete, m.MaxDelete = true, -1
+	ran(t, m, mirror.Summary{New: 3})
+	if err := srv.Put("site/a/theirs", []byte("not ours")); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"a", "b"} {
+		if err := os.RemoveAll(filepath.Join(m.Dir, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv.ResetTranscript()
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 2})
+	if got := commands(srv, "RMD"); !slices.Equal(got, []string{"RMD b"}) {
+		t.Error(got)
+	}
+}
+
 // A server that lists a directory under another name has not taken it, nor what is below it.
 func TestUploadOfNamesOfDirectories(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -73,11 +74,15 @@ func (r *run) has(ctx context.Context, f *file, name string) bool {
 	return leftIn(ctx, r, f.dir())(name)
 }
 
-// storeDirect stores a file under its name, on a server that has not renamed its part. If that
-// succeeds, it is done with all that follow, unless the server renames others. The part is removed
-// with those that are of no use. The user is told first, because half a file may remain.
+// storeDirect stores a file under its name, on a server that has not renamed its part, or not taken
+// it. If that succeeds, it is done with all that follow, unless the server renames others. The part is
+// removed with those that are of no use. The user is told first, because half a file may remain.
 func (r *run) storeDirect(ctx context.Context, f *file) {
-	r.note("the server has refused to rename a file (RNFR, RNTO): files that it does not rename are stored under their names, so they are incomplete until they have been sent")
+	if f.part == "" {
+		r.note("the server has refused to store a file under a temporary name (STOR): such files are stored under their names, so they are incomplete until they have been sent")
+	} else {
+		r.note("the server has refused to rename a file (RNFR, RNTO): files that it does not rename are stored under their names, so they are incomplete until they have been sent")
+	}
 	f.part, f.timed, f.direct = "", false, true
 	if err := r.sendFile(ctx, f, nil); err != nil {
 		r.failFile(ctx, f, err)
@@ -161,6 +166,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		r.listAll(ctx, list)
 		r.findHidden(ctx)
 		r.verifyDirs(ctx, placed)
+		r.verifyRenames(ctx, placed)
 	}
 	for _, f := range placed {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
@@ -197,6 +203,47 @@ func (r *run) verifyDirs(ctx context.Context, placed []*file) {
 			}
 		}
 	}
+}
+
+// verifyRenames looks for files whose parts are still listed: some servers reply 250 to RNTO and do
+// nothing. If the file has other content than was sent, it is deleted, and the part renamed again; if
+// that does nothing either, the file is stored under its name.
+func (r *run) verifyRenames(ctx context.Context, placed []*file) {
+	again := make(map[string]bool)
+	for _, f := range placed {
+		_, left := r.remote[f.dir()].Entries[f.part]
+		if !left || f.part == "" || f.failed || ctx.Err() != nil {
+			continue
+		}
+		check := func() error { return r.checkContent(ctx, f, path.Base(f.path)) }
+		err := r.try(ctx, check)
+		if errors.Is(err, errOtherContent) {
+			r.note("the server has replied that a file was renamed (RNTO), but has not done it: the old file is deleted first, so it is missing for a moment")
+			again[f.dir()] = true
+			if err = r.renameAgain(ctx, f); err == nil {
+				err = r.try(ctx, check)
+			}
+		}
+		r.discardPart(f)
+		switch {
+		case errors.Is(err, errOtherContent):
+			r.storeDirect(ctx, f)
+		case err != nil:
+			r.failFile(ctx, f, err)
+		}
+	}
+	if len(again) > 0 {
+		r.listAll(ctx, slices.Sorted(maps.Keys(again)))
+		r.findHidden(ctx)
+	}
+}
+
+// renameAgain deletes a file, and gives its name to its part.
+func (r *run) renameAgain(ctx context.Context, f *file) error {
+	return r.edit(ctx, f.dir(), []fetch.Edit{
+		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
+		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
+	})
 }
 
 // missing returns why a file or directory that the server has taken is not in its listing.

@@ -98,13 +98,38 @@ func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made
 	}
 	for i, dir := range dirs {
 		if err := edits[i].Err; err != nil {
-			r.fail(ctx, dir, true, err)
+			if !r.isDir(ctx, dir) {
+				r.fail(ctx, dir, true, err)
+			}
 			continue
 		}
 		r.record(state.Record{URL: r.site.URL(components(dir), true), File: dir, Size: -1, Dir: true})
 		made = append(made, dir)
 	}
 	return made, nil
+}
+
+// isDir reports whether a directory that the server has refused to create exists: another client may
+// have created it, or its name begins with a dot and is not listed. It is then listed itself.
+func (r *run) isDir(ctx context.Context, dir string) bool {
+	list := func(dir string) (d site.Directory, err error) {
+		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
+		return d, err
+	}
+	r.mu.Lock()
+	hidden := r.hidden(dir)
+	r.mu.Unlock()
+	if above, err := list(path.Dir(dir)); err != nil || !above.Entries[path.Base(dir)].Dir && !hidden {
+		return false
+	}
+	d, err := list(dir)
+	if err != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remote[dir] = d
+	return true
 }
 
 // send sends the files of a plan: in the groups of Order, and in each the new files first. So a
@@ -203,8 +228,10 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		}
 		err := r.sendFile(ctx, f, more)
 		switch {
-		case pool.Crowded(err) && r.Pool.Size() > 1:
+		case r.Pool.Crowded(err):
 			return err
+		case r.refusesPart(f, err):
+			r.storeDirect(ctx, f)
 		case err != nil:
 			r.failFile(ctx, f, err)
 		}
@@ -213,6 +240,13 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		}
 	}
 	return r.place(ctx, b, more)
+}
+
+// refusesPart reports whether err may mean that the server does not accept the name of a part, such as
+// one that accepts only certain extensions.
+func (r *run) refusesPart(f *file, err error) bool {
+	e, _ := errors.AsType[*fetch.Error](err)
+	return e != nil && e.Op == "STOR" && e.Kind == fetch.ErrPermission && e.Code >= 500 && !r.site.Web && !f.direct && !r.way.direct()
 }
 
 // sendFile stores a file on the server, under a temporary name if it can be renamed.
@@ -522,6 +556,7 @@ func (r *run) discardPart(f *file) {
 
 // done records that a file has its name on the server.
 func (r *run) done(f *file) {
+	again := f.placed // it was not renamed, whatever the server said
 	f.placed = true
 	url := r.site.URL(components(f.path), false)
 	if f.part != "" && r.state.Begun(f.path, f.part) {
@@ -531,6 +566,9 @@ func (r *run) done(f *file) {
 		return
 	}
 	r.record(state.Record{URL: url, File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum})
+	if again {
+		return
+	}
 	what := Replaced
 	if f.isNew {
 		what = Added
