@@ -19,6 +19,7 @@ package ftplist
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // An Entry is an entry of a listing.
@@ -254,7 +255,7 @@ func (p *Parser) base(name string) string {
 // classOf returns the class of a line that has no supported format. first means that it is the first
 // line. The lines that occur around entries are empty, or like these:
 //
-//	total 12                          (the first line in any language; others may be a name and a size)
+//	total 12                          (the first line in any language)
 //	Directory USER1:[TEMP]
 //	Total of 3 files, 68 blocks.
 //	 Directory of C:\TEMP
@@ -262,7 +263,7 @@ func (p *Parser) base(name string) string {
 func classOf(line string, first bool) Class {
 	words := strings.Fields(strings.ToLower(line))
 	isTotal := len(words) == 2 && strings.Trim(words[1], "0123456789.,kmgt") == ""
-	if len(words) == 0 || isTotal && (words[0] == "total" || first && !strings.ContainsAny(words[0], "._-0123456789")) {
+	if len(words) == 0 || isTotal && (words[0] == "total" || first && meansTotal(words[0])) {
 		return Nothing
 	}
 	if len(words) > 3 && words[0] == "grand" {
@@ -276,6 +277,15 @@ func classOf(line string, first bool) Class {
 		return Nothing
 	}
 	return Unread
+}
+
+// totals are the words of ls in languages that write them in ASCII, each between spaces.
+const totals = " total insgesamt totaal totale totalt celkem celkom spolu razem toplam ukupno skupaj kokku jumlah guztira sumo "
+
+// meansTotal reports whether a word before a number is that of ls for the total. Another word is the
+// name of a file of that size. Words beyond ASCII are not told apart.
+func meansTotal(word string) bool {
+	return strings.Contains(totals, " "+word+" ") || strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // plain reports whether name is valid as the name of a directory entry, or is "." or "..".

@@ -205,7 +205,7 @@ func TestPath(t *testing.T) {
 // TestClasses tests lines between entries, entries that are skipped, and lines that may be entries.
 func TestClasses(t *testing.T) {
 	for line, want := range map[string]Class{
-		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "pk_cal.fil 532": Unread, "a.b 1": Unread, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
+		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "\u5408\u8a08 12": Nothing, "pk_cal.fil 532": Unread, "windows 1": Unread, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
 		"drwxr-xr-x 1 u g 12 Jan  1  2001 .": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 ..": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 pub/..": Nothing,
 		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "no files": Unread,
 		"Directory USER1:[TEMP]": Nothing, "Directory of DISK:[X]": Nothing, " Directory of C:\\Temp": Nothing, "Total of 3 files, 68 blocks.": Nothing,
