@@ -219,3 +219,17 @@ func TestLongFirstLine(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyLines tests empty lines before a reply, which some servers send after another one.
+func TestEmptyLines(t *testing.T) {
+	for text, want := range map[string]int{"\r\n226 ok\r\n": 226, "\n\r\n226-ok\r\n226 ok\r\n": 226, " \r\n226 ok\r\n": 0, strings.Repeat("\r\n", maxPreface+1) + "226 ok\r\n": 0} {
+		c := converse(text, 200, 2000, nil)
+		c.Lenient, c.sent = true, true
+		if r, err := c.Reply(); r.Code != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %+v %v", text, r, err)
+		}
+	}
+	if r, err := parseReply("\r\n226 ok\r\n"); err == nil {
+		t.Errorf("%+v", r)
+	}
+}

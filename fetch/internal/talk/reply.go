@@ -50,7 +50,7 @@ const maxLines = 1000
 func (t *Talk) readReply(several bool) (Reply, error) {
 	var r Reply
 	var text, preface []string
-	size := 0
+	size, empty := 0, 0
 	for {
 		line, err := t.readLine()
 		if err == ErrClosed && len(text) == 0 && len(preface) > 0 {
@@ -70,6 +70,9 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 		switch {
 		case len(text) == 0 && strings.HasPrefix(whole, "HTTP/"):
 			return Reply{}, Violation(whole, "the server speaks HTTP, not "+t.protocol)
+		case len(text) == 0 && whole == "" && t.Lenient && empty < maxPreface:
+			empty++ // some servers end a reply with two line ends
+			continue
 		case len(text) == 0 && !ok && t.Lenient && !t.sent && len(preface) < maxPreface && isPreface(whole):
 			preface = append(preface, whole)
 			continue
@@ -94,7 +97,7 @@ func (t *Talk) readReply(several bool) (Reply, error) {
 	}
 }
 
-// maxPreface is the maximum number of lines before the greeting.
+// maxPreface is the maximum number of lines before the greeting, and of empty lines before a reply.
 const maxPreface = 10
 
 // otherProtocols is how servers of other protocols begin.
