@@ -51,6 +51,7 @@ type body struct {
 func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = wire.ReaderFunc(body.receive)
+	body.data.whole = func() bool { return body.expected >= 0 && body.received == body.expected }
 	if b.offset > 0 {
 		body.modTime = b.modTime
 	}

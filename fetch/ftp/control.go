@@ -365,20 +365,26 @@ func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	return "150", c.session.begin()
 }
 
-// lookTime is how long isFailing waits for a reply that may have arrived: under TLS, where package tls
+// lookTime is how long isOver waits for a reply that may have arrived: under TLS, where package tls
 // may have it, and on systems that cannot tell.
 const lookTime = time.Millisecond
 
-// isFailing reports whether the final reply to the transfer that is under way has arrived and is
-// negative, or the connection has ended. It reads no reply: with a positive one, data may still come,
-// and the other one is read at the end of the data.
-func (c *control) isFailing() bool {
+// The first digits of final replies.
+const (
+	negative = "345"
+	anyFinal = "2345"
+)
+
+// isOver reports whether the final reply to the transfer that is under way has arrived and begins with
+// one of digits, or the connection has ended. It reads no reply: with a positive one, data may still
+// come, and the other one is read at the end of the data.
+func (c *control) isOver(digits string) bool {
 	quiet := c.TLS == nil && c.Lines.Buffered() == 0 && wire.Silent(c.Raw)
 	if c.phase != transferring || quiet || !c.Await(lookTime) {
 		return false
 	}
 	waiting := c.Lines.Waiting()
-	return len(waiting) == 0 || '3' <= waiting[0] && waiting[0] <= '5'
+	return len(waiting) == 0 || strings.IndexByte(digits, waiting[0]) >= 0
 }
 
 func isTransfer(verb fetch.Op) bool {

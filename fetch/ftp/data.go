@@ -21,7 +21,8 @@ type dataConn struct {
 	raw        net.Conn     // below TLS; nil until the server has connected (active mode)
 	pending    *pendingConn // nil if raw is used as it is
 	secured    bool         // under TLS
-	failing    bool         // the server has said that the transfer has failed
+	over       bool         // the server has said that the transfer has ended, and has left it open
+	whole      func() bool  // reports whether all bytes that were announced have come; or nil
 	s          *session     // whose transfer it is; nil until Conn is set
 	sent       bool         // completely
 	end        func()       // called then, once the connection has been closed; or nil
@@ -158,7 +159,8 @@ func (s *session) begin() error {
 
 // A server may say that a transfer has failed and leave its data connection open, or never use it.
 // While nothing comes or goes there, the control connection is looked at each lookInterval. After a
-// negative reply, the data connection gets one more interval, for what is still on its way.
+// negative reply, the data connection gets one more interval, for what is still on its way; also after
+// a positive one if all bytes that were announced have come, because a FIN can get lost.
 const lookInterval = 500 * time.Millisecond
 
 var errFailing = errors.New("the server has said that the transfer has failed")
@@ -201,7 +203,7 @@ func (s *session) await(c *pendingConn) error {
 // explains reports whether a negative reply says why the data connection has broken. It may come a
 // little later.
 func explains(c *control) bool {
-	return c.phase == transferring && c.Await(lookInterval) && c.isFailing()
+	return c.phase == transferring && c.Await(lookInterval) && c.isOver(negative)
 }
 
 // wait waits until c is closed, within limits. It returns errFailing if the transfer has failed.
@@ -221,7 +223,7 @@ func (s *session) wait(c <-chan struct{}, awaited string, limits ...time.Duratio
 				return errFailing
 			}
 			if end, ok := ctx.Deadline(); !ok || time.Until(end) >= lookInterval {
-				failing = s.ctl.isFailing()
+				failing = s.ctl.isOver(negative)
 			}
 		}
 	}
@@ -300,7 +302,7 @@ func (d *dataConn) wait(silent time.Duration) {
 	d.SetTimeout(limit)
 }
 
-// Read implements io.Reader. If the transfer has failed, the data end.
+// Read implements io.Reader. If the server has said that the transfer has ended, the data end.
 func (d *dataConn) Read(p []byte) (int, error) {
 	for since := time.Now(); ; {
 		d.wait(time.Since(since))
@@ -316,19 +318,23 @@ func (d *dataConn) Read(p []byte) (int, error) {
 
 // look looks at the control connection when nothing has come for an interval, and since a time. If
 // it returns nil, the wait continues. It returns io.EOF if the server has said before that interval
-// that the transfer has failed: then its negative reply is the next one.
+// that the transfer has ended: then its reply is the next one.
 func (d *dataConn) look(since time.Time) error {
 	if err := wire.Ended(d.s.ctx); err != nil {
 		return err
 	}
-	if d.failing {
+	if d.over {
 		return io.EOF
 	}
 	if d.idle > 0 && time.Since(since) >= d.idle {
 		d.SetTimeout(d.idle) // the limit that the error states
 		return d.Cause(os.ErrDeadlineExceeded)
 	}
-	d.failing = d.s.ctl.isFailing()
+	digits := negative
+	if d.whole != nil && d.whole() {
+		digits = anyFinal
+	}
+	d.over = d.s.ctl.isOver(digits)
 	return nil
 }
 
@@ -339,7 +345,7 @@ func (d *dataConn) watch() (stop func()) {
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		if d.s.wait(ended, "") == errFailing {
-			d.failing = true
+			d.over = true
 			d.reset()
 		}
 	})

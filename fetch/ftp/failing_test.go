@@ -162,16 +162,17 @@ func TestFailingBeforeHandshake(t *testing.T) {
 	}
 }
 
-// TestEarlyReply tests that 226 does not end a transfer, however long the data then take.
+// TestEarlyReply tests that 226 does not end a transfer of which a byte is missing, however long that
+// takes.
 func TestEarlyReply(t *testing.T) {
 	eachMode(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
 		for range 2 {
-			srv.On("RETR", 1, ftptest.Stall(10, "226 sent"))
+			srv.On("RETR", 1, ftptest.Stall(9, "226 sent"))
 			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: on(srv, "pub/a.txt")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := io.ReadFull(res.Body, make([]byte, 10)); n != 10 || err != nil {
+			if n, err := io.ReadFull(res.Body, make([]byte, 9)); n != 9 || err != nil {
 				t.Fatalf("%d bytes, %v", n, err)
 			}
 			start := time.Now()
@@ -253,6 +254,31 @@ func TestLookUnderTLS(t *testing.T) {
 			start := time.Now()
 			_, err := transfers["RETR"](t, srv, f)
 			atOnce(t, "RETR", err, time.Since(start), "RETR", 550, fetch.ErrNotFound)
+		})
+	}
+}
+
+// TestWholeButOpen tests that a download ends when all bytes and the last reply have come, although
+// the data connection stays open; not if a byte is missing.
+func TestWholeButOpen(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		securely(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+			if secure {
+				f.Security = RequireTLS
+			}
+			const size = 300000
+			if err := srv.Put("whole.bin", make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+			f.Env.Limits.Idle = 3 * time.Second
+			for missing, want := range map[int64]fetch.ErrorKind{0: fetch.ErrOther, 1: fetch.ErrTimeout} {
+				srv.On("RETR", 1, ftptest.Stall(size-missing, "226 Transfer complete."))
+				start := time.Now()
+				got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/whole.bin")})
+				if missing == 0 && (err != nil || len(got) != size || time.Since(start) > 2*time.Second) || missing > 0 && fetch.KindOf(err) != want {
+					t.Errorf("TLS %v, %d missing: %d bytes after %v: %v", secure, missing, len(got), time.Since(start), err)
+				}
+			}
 		})
 	}
 }

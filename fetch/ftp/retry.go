@@ -49,7 +49,7 @@ func (b *body) retry() (err error, ok bool) {
 		return io.EOF, true
 	}
 	b.swap.Lock()
-	b.data = s.data
+	b.data, s.data.whole = s.data, b.data.whole
 	b.swap.Unlock()
 	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeatsReceived() {
 		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true

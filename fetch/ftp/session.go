@@ -439,7 +439,7 @@ func (s *session) tryTransfer(command string, do func() error) error {
 // requests the port of the next transfer if ask is set, and another one follows.
 func (s *session) finish(ask bool) error {
 	_ = s.data.Close() // some servers reply only then
-	if ask && !s.data.failing && len(s.ctl.queued) == 0 && s.wantsNextPort() {
+	if ask && !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		if err := s.ctl.sendPipelined([]string{s.passiveCommand()}); err != nil {
 			return s.failure(err)
 		}
@@ -491,7 +491,7 @@ func (s *session) store(body io.Reader, offset int64) error {
 
 // endOfUpload is called when all data has been sent. It requests the port of the next upload.
 func (s *session) endOfUpload() {
-	if !s.data.failing && len(s.ctl.queued) == 0 && s.wantsNextPort() {
+	if !s.data.over && len(s.ctl.queued) == 0 && s.wantsNextPort() {
 		_ = s.ctl.sendPipelined([]string{s.passiveCommand()}) // if this fails, so does reading the reply
 	}
 }
