@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -135,9 +136,9 @@ type secrets struct {
 // ask prompts for a password, once for each user and server, one prompt at a time.
 func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	place := HostOf(e.ServerOf(c.Locator))
-	what := "Password"
+	what, option := "Password", ""
 	if c.Account {
-		what = "Account"
+		what, option = "Account", " (--ftp-account)"
 	}
 	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
 	if t := callOf(ctx); t != nil {
@@ -154,7 +155,7 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	if !known {
 		var err error
 		if secret, err = e.client.secret(ctx, e.Op.Password, question); err != nil {
-			return locator.Login{}, fmt.Errorf("the password of %s is required: %w", fetch.Printable(c.User), err)
+			return locator.Login{}, fmt.Errorf("the %s of %s is required%s: %w", strings.ToLower(what), fetch.Printable(c.User), option, err)
 		}
 		if a.known == nil {
 			a.known = make(map[string]string)
