@@ -116,7 +116,10 @@ func (f *session) fill(text, usual string) string {
 	_, rest, _ := strings.Cut(usual, " ")
 	_, numbers, _ := strings.Cut(usual, "(")
 	numbers, _, _ = strings.Cut(numbers, ")")
-	name, port := f.name(f.now.arg), f.passivePort()
+	name, port := f.name(f.now.arg), uint16(0)
+	if f.passive != nil {
+		port = f.srv.m.PublicPort(f.passive.port())
+	}
 	return strings.NewReplacer(
 		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.user,
 		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
@@ -126,14 +129,6 @@ func (f *session) fill(text, usual string) string {
 		"{time}", f.now.time, "{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
 		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
 	).Replace(text)
-}
-
-// passivePort returns the port that the reply to PASV or EPSV names; 0 if none is open.
-func (f *session) passivePort() uint16 {
-	if f.passive == nil {
-		return 0
-	}
-	return f.srv.m.PublicPort(f.passive.port())
 }
 
 // capital returns s with its first letter in upper case.
