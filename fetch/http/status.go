@@ -1,8 +1,11 @@
 package http
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -19,6 +22,39 @@ func (c *call) statusError(resp *http.Response) *fetch.Error {
 		e.Err = errors.New("the server requires authentication other than Basic")
 	}
 	return e
+}
+
+// maxStatuses is how much of a 207 response is searched for a failure, in bytes.
+const maxStatuses = 64 << 10
+
+// failedPart returns the first status of a failure in a 207 response to PUT or DELETE, as "423 Locked". Its
+// body has the statuses of one or more resources (RFC 4918 §13).
+func (c *call) failedPart(resp *http.Response) string {
+	if resp.StatusCode != http.StatusMultiStatus || c.method != http.MethodPut && c.method != http.MethodDelete {
+		return ""
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxStatuses))
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
+	for _, part := range strings.Split(string(text), "status>")[1:] {
+		line, _, _ := strings.Cut(strings.TrimSpace(part), "<")
+		if _, status, _ := strings.Cut(line, " "); codeOf(status) >= 400 {
+			return fetch.Printable(strings.TrimSpace(status))
+		}
+	}
+	return ""
+}
+
+// codeOf returns the code of a status such as "423 Locked", or 0.
+func codeOf(status string) int {
+	digits, _, _ := strings.Cut(status, " ")
+	code, err := strconv.Atoi(digits)
+	if err != nil || len(digits) != 3 {
+		return 0
+	}
+	return code
 }
 
 // statusKind classifies a status that does not mean success.

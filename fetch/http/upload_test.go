@@ -250,3 +250,21 @@ func TestExpectationFailed(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedPart tests 207 responses to uploads: they fail if a status in the body does.
+func TestFailedPart(t *testing.T) {
+	for body, code := range map[string]int{
+		`<D:response><D:status>HTTP/1.1 424 Failed Dependency</D:status></D:response><status>HTTP/1.1 423 Locked</status>`: 424,
+		`<D:status>HTTP/1.1 201 Created</D:status>`: 0,
+		`<D:status>HTTP/1.1</D:status><status>`:     0,
+		``: 0,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newNetwork(t, map[string]server{"a.example:80": says(status("207 Multi-Status", body))}).fetcher()
+			_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, strings.NewReader("x"))
+			if e, _ := errors.AsType[*fetch.Error](err); (err != nil) != (code != 0) || e != nil && e.Code != code {
+				t.Errorf("%s: %v", body, err)
+			}
+		})
+	}
+}
