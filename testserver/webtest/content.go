@@ -161,7 +161,10 @@ func (s *Server) upload(w *response, req *http.Request, name string) {
 	if req.Method == http.MethodPost {
 		offset = old.Size
 	}
-	if err := w.tree.MayWrite(name, offset); err != nil {
+	if err := w.tree.MayWrite(name, offset); s.Collections && errors.Is(err, fs.ErrNotExist) {
+		w.text(http.StatusConflict, "no such directory")
+		return
+	} else if err != nil {
 		w.fail(err)
 		return
 	}
@@ -177,6 +180,24 @@ func (s *Server) upload(w *response, req *http.Request, name string) {
 		w.text(http.StatusCreated, "created")
 	default:
 		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// makeCollection creates a directory (RFC 4918 §9.3).
+func (s *Server) makeCollection(w *response, name string) {
+	err := fs.ErrPermission
+	if w.user.May(testserver.Write) {
+		err = w.tree.Mkdir(name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		w.text(http.StatusMethodNotAllowed, "it exists")
+	case errors.Is(err, fs.ErrNotExist):
+		w.text(http.StatusConflict, "no such directory")
+	case err != nil:
+		w.fail(err)
+	default:
+		w.text(http.StatusCreated, "created")
 	}
 }
 

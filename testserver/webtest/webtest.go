@@ -55,6 +55,9 @@ type Server struct {
 	ReadOnly bool
 	// NoRanges means that Range is ignored, as by simple servers.
 	NoRanges bool
+	// Collections means that MKCOL creates directories, and that PUT into one that does not exist is refused
+	// with 409, as by servers of WebDAV.
+	Collections bool
 	// MediaTypes maps suffixes such as ".txt" to media types. It has priority over the built-in
 	// types.
 	MediaTypes map[string]string
@@ -251,6 +254,8 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 	switch {
 	case req.Method == http.MethodGet || req.Method == http.MethodHead:
 		s.get(w, req, name)
+	case req.Method == "MKCOL" && s.Collections && !s.ReadOnly:
+		s.makeCollection(w, name)
 	case s.ReadOnly || req.Method != http.MethodPut && req.Method != http.MethodPost:
 		w.Header().Set("Allow", s.allow())
 		w.text(http.StatusMethodNotAllowed, "not allowed")
