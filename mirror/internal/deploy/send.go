@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type limitations struct {
 	noTime      atomic.Bool // it does not set modification times
 	noMode      atomic.Bool // it does not set permissions
 	noSize      atomic.Bool // it does not state sizes but in listings
+	noDirs      atomic.Bool // it is a web server on which directories cannot be created
 }
 
 // direct reports whether files are stored under their names, because the server does not rename.
@@ -274,10 +276,7 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		if first = false; err != nil || at == f.size && at > 0 {
 			return err
 		}
-		if _, err := body.Seek(at, io.SeekStart); err != nil {
-			return err
-		}
-		return r.site.Put(ctx, append(components(f.dir()), name), r.Pace.Reader(ctx, body), at, more)
+		return r.put(ctx, f, name, body, at, more)
 	})
 	f.part = name
 	if file, ok := src.(disk.File); ok {
@@ -301,6 +300,28 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	}
 	r.done(f)
 	return nil
+}
+
+// put stores what a file has from an offset on under a name. If a web server has no directory for it, that is
+// created (MKCOL), and the file is sent again.
+func (r *run) put(ctx context.Context, f *file, name string, body content, at int64, more func() bool) error {
+	send := func() error {
+		if _, err := body.Seek(at, io.SeekStart); err != nil {
+			return err
+		}
+		return r.site.Put(ctx, append(components(f.dir()), name), r.Pace.Reader(ctx, body), at, more)
+	}
+	err := send()
+	e, _ := errors.AsType[*fetch.Error](err)
+	missing := e != nil && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict)
+	if !r.site.Web || !missing || f.dir() == "." || r.way.noDirs.Load() {
+		return err
+	}
+	if !r.site.MakeDirs(ctx, components(f.dir())) {
+		r.way.noDirs.Store(true)
+		return err
+	}
+	return send()
 }
 
 // content opens a file to send, and computes its checksum. A small file is read at once, so that

@@ -248,12 +248,28 @@ func (s *Site) Edit(ctx context.Context, path []string, edits []fetch.Edit, more
 
 // Remove deletes a URL of a web server.
 func (s *Site) Remove(ctx context.Context, path []string) error {
-	req := s.request(path, false, nil)
+	return s.send(ctx, http.MethodDelete, path, false)
+}
+
+// MakeDirs creates a directory of a web server, with those above it, by MKCOL (RFC 4918). It reports whether
+// the directory may exist now: another request may have created it.
+func (s *Site) MakeDirs(ctx context.Context, path []string) bool {
+	var err error
+	for i := range path {
+		err = s.send(ctx, "MKCOL", path[:i+1], true)
+	}
+	e, _ := errors.AsType[*fetch.Error](err)
+	return err == nil || e != nil && e.Code == http.StatusMethodNotAllowed
+}
+
+// send makes a request of a web server that has no body.
+func (s *Site) send(ctx context.Context, method string, path []string, dir bool) error {
+	req := s.request(path, dir, nil)
 	o, ok := req.Options.(*fetchhttp.Options)
 	if !ok || o == nil {
 		o = new(fetchhttp.Options)
 	}
-	o.Method, req.Options = http.MethodDelete, o
+	o.Method, req.Options = method, o
 	res, err := s.Server.Fetch(ctx, req)
 	if err != nil {
 		return err
