@@ -2,11 +2,13 @@ package webtest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
 	"io"
 	"io/fs"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -78,10 +80,31 @@ func (s *Server) get(w *response, req *http.Request, name string) {
 		w.noRanges = true
 		req.Header.Del("Range")
 	}
-	if req.Header.Get("Range") != "" && w.plan.Acts(core.FromStart) {
-		content = fromStart{content}
+	if req.Header.Get("Range") != "" {
+		w.says = s.Ranges.Says
+		req.Header.Set("Range", s.Ranges.of(req.Header.Get("Range")))
+		if w.plan.Acts(core.FromStart) {
+			content = fromStart{content}
+		}
 	}
 	http.ServeContent(w, req, "", e.ModTime, content)
+}
+
+// of returns the range that is sent instead of the one that was requested.
+func (r Ranges) of(asked string) string {
+	asked = cmp.Or(r.As, asked)
+	first, last := int64(0), int64(math.MaxInt64)
+	if n, _ := fmt.Sscanf(asked, "bytes=%d-%d", &first, &last); n == 0 || r.Most == 0 || first < 0 {
+		return asked
+	}
+	return fmt.Sprintf("bytes=%d-%d", first, min(last, first+r.Most-1))
+}
+
+// contentRange returns the field Content-Range in the words of Says.
+func contentRange(says, usual string) string {
+	part, size, _ := strings.Cut(strings.TrimPrefix(usual, "bytes "), "/")
+	first, last, _ := strings.Cut(part, "-")
+	return strings.NewReplacer("{first}", first, "{last}", last, "{size}", size).Replace(says)
 }
 
 // fromStart is content of which each part begins at its start.

@@ -40,6 +40,7 @@ type response struct {
 	tree        *tree.Tree // what the user sees
 	header      http.Header
 	noRanges    bool
+	says        string    // the text of Content-Range; "" means the usual one
 	wrote       bool      // the head has been sent
 	body        io.Writer // nil when the response has none
 	sent        int64     // bytes of the body
@@ -95,6 +96,9 @@ func (w *response) WriteHeader(status int) {
 func (w *response) frame() {
 	if w.noRanges {
 		w.header.Del("Accept-Ranges")
+	}
+	if usual := w.header.Get("Content-Range"); usual != "" && w.says != "" {
+		w.header.Set("Content-Range", contentRange(w.says, usual))
 	}
 	if length, ok := w.plan.Take(contentLength); ok {
 		w.last = true

@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 
@@ -58,6 +59,8 @@ type Server struct {
 	// Collections means that MKCOL creates directories, and that PUT into one that does not exist is refused
 	// with 409, as by servers of WebDAV.
 	Collections bool
+	// Ranges says how requests for a range are answered otherwise than usual.
+	Ranges Ranges
 	// MediaTypes maps suffixes such as ".txt" to media types. It has priority over the built-in
 	// types.
 	MediaTypes map[string]string
@@ -70,10 +73,21 @@ type Server struct {
 	m *core.Machine
 }
 
+// Ranges says how requests for a range are answered.
+type Ranges struct {
+	As   string // as if they asked for this range, such as "bytes=0-"; "" means the one that they ask for
+	Most int64  // with at most so many bytes; 0 means all of the range
+	// Says is the text of Content-Range, in which {first}, {last} and {size} are the numbers of the
+	// usual one; "" means the usual one.
+	Says string
+}
+
 // Redirect is the response for a path that has moved.
 type Redirect struct {
-	Location string // sent unchanged
-	Status   int    // 0 means 302
+	// Location is sent unchanged, but "{query}" in it is the search part of the request, decoded: a
+	// redirect to a server whose port is not known before.
+	Location string
+	Status   int // 0 means 302
 }
 
 // New starts an HTTP server that ends with the test.
@@ -238,6 +252,8 @@ func (s *Server) route(w *response, req *http.Request, head []byte) {
 	}
 	name := tree.Clean(req.URL.Path)
 	if r, ok := s.Redirects[req.URL.Path]; ok {
+		query, _ := url.QueryUnescape(req.URL.RawQuery)
+		r.Location = strings.ReplaceAll(r.Location, "{query}", query)
 		w.redirect(r)
 		return
 	}

@@ -58,6 +58,10 @@ func TestHTTPRequests(t *testing.T) {
 		{"range beyond the end", nil, "GET", "/motd.txt", "", "Range: bytes=12-", 416, "", "Content-Range: bytes */12"},
 		{"another part", func(s *webtest.Server) { s.On("GET", 1, testserver.FromStart()) }, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "hello\n", "Content-Range: bytes 6-11/12|Content-Length: 6"},
 		{"ranges unknown", func(s *webtest.Server) { s.NoRanges = true }, "GET", "/motd.txt", "", "Range: bytes=6-", 200, "hello\nworld\n", "Accept-Ranges: (none)"},
+		{"as another range", func(s *webtest.Server) { s.Ranges.As = "bytes=0-" }, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "hello\nworld\n", "Content-Range: bytes 0-11/12"},
+		{"less of a range", func(s *webtest.Server) { s.Ranges.Most = 2 }, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "wo", "Content-Range: bytes 6-7/12|Content-Length: 2"},
+		{"less than most of a range", func(s *webtest.Server) { s.Ranges.Most = 2 }, "GET", "/motd.txt", "", "Range: bytes=6-6", 206, "w", "Content-Range: bytes 6-6/12"},
+		{"range in other words", func(s *webtest.Server) { s.Ranges.Says = "Bytes {first}-{last}/*, not {size}" }, "GET", "/motd.txt", "", "Range: bytes=6-", 206, "world\n", "Content-Range: Bytes 6-11/*, not 12"},
 		{"same version", nil, "GET", "/motd.txt", "", "Range: bytes=6-|If-Range: " + etag, 206, "world\n", ""},
 		{"another version", nil, "GET", "/motd.txt", "", `Range: bytes=6-|If-Range: "x"`, 200, "hello\nworld\n", ""},
 		{"not modified", nil, "GET", "/motd.txt", "", "If-None-Match: " + etag, 304, "", ""},
@@ -79,6 +83,9 @@ func TestHTTPRequests(t *testing.T) {
 		{"redirect", func(s *webtest.Server) {
 			s.Redirects = map[string]webtest.Redirect{"/old": {Location: "/motd.txt"}}
 		}, "GET", "/old", "", "", 302, "it is elsewhere\n", "Location: /motd.txt"},
+		{"redirect as asked", func(s *webtest.Server) {
+			s.Redirects = map[string]webtest.Redirect{"/old": {Location: "{query}?x={query}"}}
+		}, "GET", "/old?http://h:1/a%20b", "", "", 302, "it is elsewhere\n", "Location: http://h:1/a b?x=http://h:1/a b"},
 		{"redirect for good", func(s *webtest.Server) {
 			s.Redirects = map[string]webtest.Redirect{"/old": {Location: "ftp://h/x", Status: 308}}
 		}, "GET", "/old", "", "", 308, "it is elsewhere\n", "Location: ftp://h/x"},

@@ -61,10 +61,11 @@ func (s *stage) lines() string {
 	s.decode("sent", &sent)
 	s.decode("never", &never)
 	var all []string
-	for _, srv := range s.Servers {
+	for i, srv := range s.Servers {
 		for _, line := range srv.Transcript() {
 			if line.From == testserver.FromClient {
-				all = append(all, strings.TrimRight(line.Octets, "\r\n"))
+				text := strings.TrimRight(line.Octets, "\r\n")
+				all = append(all, text, fmt.Sprintf("{server%d} %s", i+1, text))
 			}
 		}
 	}
