@@ -118,7 +118,8 @@ func (c *call) acceptAtEnd(a *answer) bool {
 func (c *call) totalLength(a *answer) int64 {
 	field := a.resp.Header.Get("Content-Range")
 	if field != "" {
-		total, ok := strings.CutPrefix(strings.TrimPrefix(field, "bytes "), "*/") // some servers omit the unit
+		spec, _ := cutUnit(field) // some servers omit the unit
+		total, ok := strings.CutPrefix(spec, "*/")
 		n, err := strconv.ParseUint(total, 10, 63)
 		if !ok || err != nil {
 			return -1

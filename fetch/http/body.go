@@ -244,7 +244,7 @@ func (b *body) reconnect() error {
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 	case http.StatusRequestedRangeNotSatisfiable:
-		if b.to < 0 && resp.Header.Get("Content-Range") == fmt.Sprintf("bytes */%d", b.at) {
+		if spec, _ := cutUnit(resp.Header.Get("Content-Range")); b.to < 0 && spec == fmt.Sprintf("*/%d", b.at) {
 			return io.EOF
 		}
 		return errors.New("the resource has become shorter")

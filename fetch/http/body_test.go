@@ -158,6 +158,20 @@ func TestRangeOfNothing(t *testing.T) {
 	}
 }
 
+// TestRangeUnit has spellings of the unit of Content-Range.
+func TestRangeUnit(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"bytes 5-7/26": true, "Bytes 5-7/26": true, "BYTES  5-7/26": true, "bytes=5-7/26": true, "bytes: 5-7/26": true,
+		"bytes5-7/26": false, "5-7/26": false, "octets 5-7/26": false, "bytes": false, "bytes ": false,
+	} {
+		w := newNetwork(t, map[string]server{"a.example:80": says(status("206 Partial Content", "fgh", "Content-Range: "+text))})
+		body, _, err := do(t.Context(), w.fetcher(), &fetch.Request{Locator: parse(t, "http://a.example/"), Offset: 5, Length: 3})
+		if (err == nil && body == "fgh") != ok {
+			t.Errorf("%s: %q, %v", text, body, err)
+		}
+	}
+}
+
 // TestWrongPart has 206 answers with a part that was not requested.
 func TestWrongPart(t *testing.T) {
 	chunked := "HTTP/1.1 206 Partial Content\r\nTransfer-Encoding: chunked\r\nContent-Range: bytes 5-7/26\r\n\r\n"

@@ -16,7 +16,7 @@ func parseContentRange(resp *http.Response) (contentRange, error) {
 	bad := func() (contentRange, error) {
 		return contentRange{}, fmt.Errorf("bad Content-Range %s", strconv.Quote(text))
 	}
-	spec, ok := strings.CutPrefix(text, "bytes ")
+	spec, ok := cutUnit(text)
 	part, total, slash := strings.Cut(spec, "/")
 	first, last, dash := strings.Cut(part, "-")
 	if !ok || !slash || !dash {
@@ -41,6 +41,17 @@ func parseContentRange(resp *http.Response) (contentRange, error) {
 		return bad()
 	}
 	return r, nil
+}
+
+// cutUnit returns a Content-Range without the unit "bytes", which may be in capitals (RFC 9110 §14.1).
+// Some servers write ":" or "=" behind it.
+func cutUnit(text string) (spec string, ok bool) {
+	const unit = "bytes"
+	if len(text) <= len(unit) || !strings.EqualFold(text[:len(unit)], unit) {
+		return text, false
+	}
+	spec = strings.TrimLeft(text[len(unit):], " :=")
+	return spec, len(spec) < len(text)-len(unit)
 }
 
 // fits returns an error if a 206 response with the range r is another part than the one from an
