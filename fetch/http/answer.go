@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
+	"github.com/fetch1738/fetch1738/internal/date822"
 )
 
 // answer is the last answer of a call.
@@ -33,8 +34,11 @@ type window struct {
 // attributes returns the attributes that the head of a states.
 func (a *answer) attributes() fetch.Attributes {
 	at := fetch.Attributes{Size: a.total, Header: exchange.Fields(a.Head)}
-	if t, err := http.ParseTime(a.resp.Header.Get("Last-Modified")); err == nil {
+	modified := a.resp.Header.Get("Last-Modified")
+	if t, err := http.ParseTime(modified); err == nil {
 		at.ModTime = t
+	} else if t := date822.Parse(modified); !t.IsZero() { // "+0000" or "UTC" in place of "GMT", a day of one digit
+		at.ModTime = t.UTC()
 	}
 	// A type is useful even if its parameters cannot be parsed.
 	media, parameters, err := mime.ParseMediaType(a.resp.Header.Get("Content-Type"))

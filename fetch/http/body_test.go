@@ -595,6 +595,21 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestModified has times as servers write them.
+func TestModified(t *testing.T) {
+	want := time.Date(2014, 3, 6, 23, 32, 49, 0, time.UTC)
+	for text, ok := range map[string]bool{
+		"Thu, 06 Mar 2014 23:32:49 GMT": true, "Thursday, 06-Mar-14 23:32:49 GMT": true, "Thu Mar  6 23:32:49 2014": true, "Thu, 6 Mar 2014 23:32:49 GMT": true,
+		"Thu, 06 Mar 2014 23:32:49 UTC": true, "Thu, 06 Mar 2014 23:32:49 +0000": true, "Fri, 07 Mar 2014 00:32:49 CET": true, "0": false, "-1": false, "": false, "yesterday": false,
+	} {
+		w := newNetwork(t, map[string]server{"a.example:80": says(document("x", "Last-Modified: "+text))})
+		_, res, err := get(t, w.fetcher(), "http://a.example/", nil)
+		if err != nil || res.ModTime.Equal(want) != ok || !ok && !res.ModTime.IsZero() {
+			t.Errorf("%q: %v, %v", text, res.ModTime, err)
+		}
+	}
+}
+
 func TestAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := "HTTP/1.1 200 Fine\r\nServer: x\r\ncontent-type: Text/HTML; Charset=UTF-8\r\nX-Folded: a\r\n  b\r\nLast-Modified: Tue, 20 Dec 1994 17:38:00 GMT\r\nContent-Length: 3\r\nserver:  y \r\n\r\n"
