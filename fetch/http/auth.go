@@ -48,10 +48,14 @@ func hasBasic(resp *http.Response) bool {
 // realm returns the realm of a Basic challenge.
 func realm(resp *http.Response) string {
 	parameters, _ := basicChallenge(resp)
-	for p := range strings.SplitSeq(parameters, ",") {
+	for _, p := range parameters {
 		name, value, _ := strings.Cut(p, "=")
 		if strings.EqualFold(strings.TrimSpace(name), "realm") {
-			return strings.Trim(value, ` "`)
+			value = strings.TrimSpace(value)
+			if text, ok := strings.CutPrefix(value, `"`); ok {
+				return unquoted(strings.TrimSuffix(text, `"`))
+			}
+			return value
 		}
 	}
 	return ""
@@ -59,15 +63,44 @@ func realm(resp *http.Response) string {
 
 // basicChallenge finds the parameters of a Basic challenge. Those of other challenges may follow
 // them. A field may hold several challenges (RFC 9110 §11.6.1).
-func basicChallenge(resp *http.Response) (string, bool) {
+func basicChallenge(resp *http.Response) ([]string, bool) {
+	const basic = "Basic"
 	for _, field := range resp.Header.Values("WWW-Authenticate") {
-		for rest := field; rest != ""; {
-			challenge := strings.TrimLeft(rest, " \t")
-			if len(challenge) >= 5 && strings.EqualFold(challenge[:5], "Basic") && (len(challenge) == 5 || strings.ContainsRune(" \t,", rune(challenge[5]))) {
-				return challenge[5:], true
+		members := listMembers(field)
+		for i, m := range members {
+			if len(m) >= len(basic) && strings.EqualFold(m[:len(basic)], basic) && (len(m) == len(basic) || strings.ContainsRune(" \t", rune(m[len(basic)]))) {
+				return append([]string{m[len(basic):]}, members[i+1:]...), true
 			}
-			_, rest, _ = strings.Cut(rest, ",")
 		}
 	}
-	return "", false
+	return nil, false
+}
+
+// listMembers splits a field at its commas, but not at those in quoted strings.
+func listMembers(field string) (all []string) {
+	quoted, start := false, 0
+	for i := 0; i < len(field); i++ {
+		switch {
+		case field[i] == '"':
+			quoted = !quoted
+		case field[i] == '\\' && quoted:
+			i++
+		case field[i] == ',' && !quoted:
+			all = append(all, strings.Trim(field[start:i], " \t"))
+			start = i + 1
+		}
+	}
+	return append(all, strings.Trim(field[start:], " \t"))
+}
+
+// unquoted returns the text of a quoted string (RFC 9110 §5.6.4), without its quotation marks.
+func unquoted(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) {
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }

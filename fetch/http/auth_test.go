@@ -110,6 +110,7 @@ func TestLoginRefused(t *testing.T) {
 	for field, want := range map[string]string{
 		`Basic realm="x"`: "x", `basic`: "", `Digest realm="a", Basic realm="b"`: "b", `Negotiate, BASIC realm=c`: "c", `Basic charset="UTF-8", realm="d"`: "d",
 		`Basically realm="x"`: "none", `Digest realm="Basic x"`: "none", ``: "none",
+		`Digest realm="Unit, Basic x", nonce="1"`: "none", `Digest realm="a \", Basic b"`: "none", `Digest realm="Unit, Basic x", Basic realm="a, \"b\""`: `a, "b"`,
 	} {
 		resp := &http.Response{Header: http.Header{"Www-Authenticate": {field}}}
 		got := "none"
