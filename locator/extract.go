@@ -2,6 +2,7 @@ package locator
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -87,8 +88,20 @@ func (x *extractor) bracketed() (Reference, bool) {
 	if len(s) > MaxLength {
 		return Reference{}, false
 	}
-	r, bad := x.reference(s)
+	r, bad := x.reference(withoutLabel(s))
+	r.Text = s
 	return r, bad.msg == ""
+}
+
+// withoutLabel removes the label from "<URL|label>", as Slack writes links. A "|" in a query may belong to
+// the URL, if what follows does not look like a label.
+func withoutLabel(s string) string {
+	url, label, ok := strings.Cut(s, "|")
+	label = strings.TrimSuffix(label, ">")
+	if !ok || strings.Contains(url, "?") && !strings.Contains(label, " ") && !strings.HasSuffix(url, label) {
+		return s
+	}
+	return url + ">"
 }
 
 // plausible reports whether a text in brackets is probably a URL. Without this check every
@@ -205,10 +218,15 @@ func cutAfterHost(s string) string {
 		return s
 	}
 	inPort := false
+	last := strings.LastIndexByte(strings.TrimRight(rest, "."), '.') + 1 // where the last label begins
+	plain := last > 0                                                    // no character of it was beyond ASCII
 	for i, r := range rest {
 		inHost := (alpha | digit).has(byte(r))
 		if r >= utf8.RuneSelf {
-			inHost = !inPort && !unicode.IsPunct(r) && !unicode.IsSymbol(r)
+			// No top-level domain has letters of ASCII and of another script.
+			isWord := plain && i > last && unicode.In(r, unspaced...)
+			inHost = !inPort && !unicode.IsPunct(r) && !unicode.IsSymbol(r) && !isWord
+			plain = plain && i < last
 		}
 		if r == '[' && i > 0 || r == ']' && rest[0] != '[' || !inHost && !strings.ContainsRune(`-._:%[]\`, r) {
 			return s[:len(scheme)+len("://")+i]
@@ -218,10 +236,23 @@ func cutAfterHost(s string) string {
 	return s
 }
 
-// cutAtEscape cuts a URL at a backslash that begins an escape sequence of a programming language, such as
-// "\n" or "\"", in a text that shows a string in this form. It does not cut before the path, where a
-// backslash makes a URL ambiguous, nor in file URLs, whose paths on Windows have backslashes.
+// unspaced are the scripts of languages that write no space between a URL and a word behind it.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+
+// entities are those of HTML for characters that end a URL in running text.
+var entities = []string{"&lt;", "&gt;", "&quot;", "&apos;", "&nbsp;", "&#34;", "&#39;"}
+
+// cutAtEscape cuts a URL at an entity of HTML for a character that ends one, and at a backslash that begins
+// an escape sequence of a programming language, such as "\n" or "\"", in a text that shows a string in this
+// form. It does not cut before the path, where a backslash makes a URL ambiguous, nor in file URLs, whose
+// paths on Windows have backslashes.
 func cutAtEscape(s string) string {
+	for i := range len(s) {
+		if s[i] == '&' && slices.ContainsFunc(entities, func(e string) bool { return strings.HasPrefix(s[i:], e) }) {
+			s = s[:i]
+			break
+		}
+	}
 	scheme, rest, ok := strings.Cut(s, "://")
 	path := strings.IndexAny(rest, "/?#")
 	if !ok || path < 0 || strings.EqualFold(scheme, "file") {
@@ -282,6 +313,7 @@ func inTable(before string) bool {
 //
 //   - a ")" or "]" without its counterpart in s, as in Markdown's "[URL](URL)",
 //   - a "(" or "[" without its counterpart in s, as in AsciiDoc's "URL[some text]",
+//   - a "[/", as in "[url]URL[/url]",
 //   - the end of an emphasis, and in a table the end of the cell,
 //   - a "|", "," or ";" before another URL.
 //
@@ -293,6 +325,9 @@ func enclosed(mark string, table bool, s string) int {
 		case '(':
 			round.open(i)
 		case '[':
+			if strings.HasPrefix(s[i:], "[/") {
+				return min(round.end(i), square.end(i))
+			}
 			square.open(i)
 		case ')':
 			round.depth--

@@ -124,6 +124,8 @@ func TestExtract(t *testing.T) {
 		{"http://h/a[some text] http://h/b(see c) http://h/(d)(e", "http://h/a http://h/b http://h/(d)"},
 		{"http://h/a,http://h/b;http://h/c|ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b", "http://h/a http://h/b http://h/c ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b"},
 		{"| http://h/a|b |http://h/c|d", "http://h/a http://h/c"},
+		{"[url]http://h/a[/url] [url=http://h/b]c[/url] http://h[/font]", "http://h/a http://h/b http://h"},
+		{"&lt;http://h/a&gt; &quot;http://h/b?c&amp;d&quot; http://h/&nbsp;x http://h/&g", "http://h/a http://h/b?c&amp;d http://h/ http://h/&g"},
 
 		// What is no part of the text: colors of a terminal, escape sequences of a string.
 		{"\x1b[32mhttp://h/a\x1b[0m\x1b[1;4mhttp://h\x1b[m \x1b[", "http://h/a http://h"},
@@ -176,6 +178,8 @@ func TestExtractTolerant(t *testing.T) {
 		{"http:h, file:/x", ""},
 		{"“http://h/ä”, «http://h/b», (http://h/c…)", "http://h/%C3%A4 http://h/b http://h/c"},
 		{"http://h/a\u00a0b http://h/c\u3000d http://h/e。", "http://h/a http://h/c http://h/e"},
+		{"http://h.exampleを参照 https://h.example에서. http://日本.jp日 http://www.abc日本.jp/ http://h.日本 http://h日本.jp http://localhost日 http://a.b日.c", "http://h.example https://h.example http://日本.jp http://www.abc日本.jp/ http://h.日本 http://h日本.jp http://localhost日 http://a.b日.c"},
+		{"<http://h/a|some label> <http://h|h> <http://h/?a=b|c> <http://h/?a=b|h/?a=b> <mailto:a@b.c|a@b.c> <URL:http://h/a\n|b>", "http://h/a http://h http://h/?a=b%7Cc http://h/?a=b mailto:a@b.c http://h/a"},
 		{"http://h/\xe4\xff b", "http://h/%E4%FF"},
 		{"http://h/a\u200b http://h/b\u2066) \u200bhttp://h/c\u200e. http://h/d\ufeff http://h/e\u200d http://h/f\u200dg", "http://h/a http://h/b http://h/c http://h/d http://h/e http://h/f%E2%80%8Dg"},
 		{"│http://h/a│http://h│ http://h/a|b |http://h/c|d http://h/a\\_b file:///C:\\new http://h/?a=1,b=http://h/", "http://h/a http://h http://h/a%7Cb http://h/c http://h/a%5C_b file:///C:%5Cnew http://h/?a=1,b=http://h/"},
@@ -233,7 +237,7 @@ func TestExtractLongRuns(t *testing.T) {
 // TestExtractWork bounds the work on hostile text without a clock: the number of steps of the extractor,
 // and how far its parser can have read.
 func TestExtractWork(t *testing.T) {
-	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“", "http://h|", "http://h/a(", "http://h/a,", "http://h/a,http:", "http://h/\\_", "\x1b[", "\x1b[0mhttp://h", "| http://h/a", "http://h-", "**http://h/**", "*http://h/a", "http://h/)(", "http://h|@"} {
+	for _, part := range []string{"<", ">", "<>", "http:", "http://", "mailto:", "mailto:@", "ftp://:", "<URL:", "<URL:http:>", "a:", ")", "http://h/)", "-", "\xff", "<<<<http://", "http://h/]", "http://[", "http://h/“", "http://h|", "http://h/&", "http://h/&gt;", "http://h/[/", "http://a.b日", "<http://h|", "http://h/a(", "http://h/a,", "http://h/a,http:", "http://h/\\_", "\x1b[", "\x1b[0mhttp://h", "| http://h/a", "http://h-", "**http://h/**", "*http://h/a", "http://h/)(", "http://h|@"} {
 		text := strings.Repeat(part, (1<<20)/len(part))
 		for _, tolerate := range []Tolerance{WrappedText | Fragments, TolerateAll} {
 			x := extractor{Parser: Parser{tolerate}, text: text}

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"os"
 	"regexp"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
@@ -92,7 +93,7 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 		if err != nil {
 			return stdio.FailedToRead(err)
 		}
-		for ref := range parser.Extract(colors.ReplaceAllString(text, "")) {
+		for ref := range parser.Extract(unescaped(text)) {
 			if err := show(w, ref); err != nil {
 				return err
 			}
@@ -104,8 +105,20 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 	return nil
 }
 
+// unescaped returns text without what may stand within a URL and is no part of it: colors of a terminal,
+// and the escapes that JSON and JavaScript have for characters of URLs.
+func unescaped(text string) string {
+	if strings.Contains(text, "\x1b[") {
+		text = colors.ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, `\/`) || strings.Contains(text, `\u00`) {
+		text = strings.NewReplacer(`\/`, "/", `\u0026`, "&", `\u003d`, "=", `\u003D`, "=", `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">").Replace(text)
+	}
+	return text
+}
+
 // colors matches the control sequences that set the color and style of a text on a terminal, and the one
-// that erases a line, which grep adds to them. They may stand within a URL whose port is in bold.
+// that erases a line, which grep adds to them. A port may be in bold.
 var colors = regexp.MustCompile("\x1b\\[[0-9;:]*[mK]")
 
 // openInput opens the file name, or standard input for "-".

@@ -114,3 +114,16 @@ func (zeros) Read(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// What stands within a URL and is no part of it is removed.
+func TestUnescaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://h:\x1b[1m80\x1b[22m/ \x1b[2J":            "http://h:80/ \x1b[2J",
+		`{"u":"http:\/\/h\/?a=b\u0026c\u003dd\u00e4\n"}`: `{"u":"http://h/?a=b&c=d\u00e4\n"}`,
+		`\d \ `: `\d \ `,
+	} {
+		if got := unescaped(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
