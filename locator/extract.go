@@ -272,6 +272,9 @@ func cutAtEscape(s string) string {
 func trimSentence(before, s string) string {
 	mark := emphasis(before)
 	s = s[:enclosed(mark, inTable(before), s)]
+	if isValue(before) {
+		return s
+	}
 	for len(s) > 0 {
 		r, size := utf8.DecodeLastRuneInString(s)
 		switch r {
@@ -296,6 +299,13 @@ func trimSentence(before, s string) string {
 	return s
 }
 
+// isValue reports whether a URL is the whole value of an attribute or of a key, as in href="URL" and in
+// {"url": "URL"}, by the text before it. Marks at its end belong to it.
+func isValue(before string) bool {
+	key, ok := strings.CutSuffix(before, `"`)
+	return ok && (strings.HasSuffix(key, "=") || strings.HasSuffix(strings.TrimRight(key, " "), `":`))
+}
+
 // emphasis returns the mark of an emphasis that the text before a URL ends in, such as "**", or "".
 func emphasis(before string) string {
 	if before == "" || strings.IndexByte("*_~", before[len(before)-1]) < 0 {
@@ -314,14 +324,18 @@ func inTable(before string) bool {
 //   - a ")" or "]" without its counterpart in s, as in Markdown's "[URL](URL)",
 //   - a "(" or "[" without its counterpart in s, as in AsciiDoc's "URL[some text]",
 //   - a "[/", as in "[url]URL[/url]",
-//   - the end of an emphasis, and in a table the end of the cell,
-//   - a "|", "," or ";" before another URL.
+//   - a "|" in the path, which is more often the separator of something else, or in a table,
+//   - a "|", "," or ";" before another URL,
+//   - the end of an emphasis.
 //
 // A mark that may be in a URL ends none.
 func enclosed(mark string, table bool, s string) int {
 	var round, square nesting
+	inPath := true
 	for i := range len(s) {
 		switch s[i] {
+		case '?', '#':
+			inPath = false
 		case '(':
 			round.open(i)
 		case '[':
@@ -334,7 +348,7 @@ func enclosed(mark string, table bool, s string) int {
 		case ']':
 			square.depth--
 		case '|', ',', ';':
-			if table && s[i] == '|' || beginsURL(s[i+1:]) {
+			if s[i] == '|' && (inPath || table) || beginsURL(s[i+1:]) {
 				return min(round.end(i), square.end(i))
 			}
 		}

@@ -134,6 +134,7 @@ func TestExtract(t *testing.T) {
 		{`"http://h/a" <a href="http://h/b">c</a>`, "http://h/a http://h/b"},
 		{"[text](http://h/a)", "http://h/a"},
 		{"[http://h/a](http://h/b)", "http://h/a http://h/b"},
+		{`<a href="http://h/a."> {"u": "http://h/b!","v":"http://h/c,"} Then: "http://h/d." (="http://h/e.)`, "http://h/a. http://h/b! http://h/c, http://h/d http://h/e."},
 		{"http://h/a\nhttp://h/b\r\nhttp://h/c\thttp://h/d", "http://h/a http://h/b http://h/c http://h/d"},
 		{"http://h/a#b.", "http://h/a#b"},
 		{"http://h/a#.", "http://h/a"},
@@ -163,7 +164,7 @@ func TestExtract(t *testing.T) {
 
 func TestExtractTolerant(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"see http://h/~a/b|c.", "http://h/%7Ea/b%7Cc"},
+		{"see http://h/~a/b?d|c. http://h/a|b http://h/a?b|c|", "http://h/%7Ea/b?d%7Cc http://h/a http://h/a?b%7Cc"},
 		{"「https://a.example」を 『https://b.example/x』です （http://c.example）x （http://d.example/343（fix））", "https://a.example https://b.example/x http://c.example http://d.example/343"},
 		{"http://a.example，and http://b.example。次 https://c.example/p，然后 https://d.example/p；x http://e.example/p！次 http://f.example/p、x", "http://a.example http://b.example https://c.example/p https://d.example/p http://e.example/p http://f.example/p"},
 		{"http://a.example—and “http://b.example”と ‘http://c.example/t’と http://d.example’s „http://e.example/x“ ‹http://f.example/x›", "http://a.example http://b.example http://c.example/t http://d.example http://e.example/x http://f.example/x"},
@@ -182,7 +183,7 @@ func TestExtractTolerant(t *testing.T) {
 		{"<http://h/a|some label> <http://h|h> <http://h/?a=b|c> <http://h/?a=b|h/?a=b> <mailto:a@b.c|a@b.c> <URL:http://h/a\n|b>", "http://h/a http://h http://h/?a=b%7Cc http://h/?a=b mailto:a@b.c http://h/a"},
 		{"http://h/\xe4\xff b", "http://h/%E4%FF"},
 		{"http://h/a\u200b http://h/b\u2066) \u200bhttp://h/c\u200e. http://h/d\ufeff http://h/e\u200d http://h/f\u200dg", "http://h/a http://h/b http://h/c http://h/d http://h/e http://h/f%E2%80%8Dg"},
-		{"│http://h/a│http://h│ http://h/a|b |http://h/c|d http://h/a\\_b file:///C:\\new http://h/?a=1,b=http://h/", "http://h/a http://h http://h/a%7Cb http://h/c http://h/a%5C_b file:///C:%5Cnew http://h/?a=1,b=http://h/"},
+		{"│http://h/a│http://h│ http://h/a?|b |http://h/c?|d http://h/a\\_b file:///C:\\new http://h/?a=1,b=http://h/", "http://h/a http://h http://h/a?%7Cb http://h/c http://h/a%5C_b file:///C:%5Cnew http://h/?a=1,b=http://h/"},
 		{"[http://h/a](http://h/b) [http://[::1]] http://h/?a[b]=c", "http://h/a http://h/b http://[::1] http://h/?a%5Bb%5D=c"},
 		{"http://[fe80::1%25eth0]/, http://[fe80::1%eth0]:80", "http://[fe80::1%25eth0]/ http://[fe80::1%25eth0]:80"},
 	} {
