@@ -10,10 +10,10 @@ import (
 	"github.com/fetch1738/fetch1738/archive/cdx"
 )
 
-// headField returns the value of a header field, or "".
+// headField returns the value of a header field, or "". Some servers send white space before the colon.
 func headField(head []byte, name string) string {
 	for line := range bytes.Lines(head) {
-		if n, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(n), name) {
+		if n, value, ok := bytes.Cut(line, []byte(":")); ok && strings.EqualFold(string(bytes.TrimRight(n, " \t")), name) {
 			return string(bytes.TrimSpace(value))
 		}
 	}

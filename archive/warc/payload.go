@@ -141,7 +141,8 @@ func (p *Payload) compare(s *sum, what string) {
 
 // chunked reports whether the stored HTTP message has a Transfer-Encoding.
 func (p *Payload) chunked() bool {
-	return bytes.Contains(bytes.ToLower(p.Head), []byte("\ntransfer-encoding:"))
+	_, rest, found := bytes.Cut(bytes.ToLower(p.Head), []byte("\ntransfer-encoding"))
+	return found && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte(":"))
 }
 
 // fault returns f with the place of the record.
