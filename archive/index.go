@@ -174,7 +174,7 @@ func lineOf(rec *warc.Record, file string) (*cdx.Line, error) {
 		return nil, nil
 	}
 	l := &cdx.Line{
-		Key: cdx.Key(url), Time: rec.Date(), URL: url, Digest: rec.Header.Get(warc.FieldPayloadDigest),
+		Key: cdx.Key(url), Time: rec.Date(), URL: url, Digest: rec.Header.PayloadDigest(),
 		Filename: file, Offset: cdx.Number(rec.Offset), Type: string(typ), Truncated: rec.Header.Get(warc.FieldTruncated),
 	}
 	if rec.Header.Get(warc.FieldSegmentNumber) != "" && l.Truncated == "" {

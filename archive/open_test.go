@@ -106,15 +106,27 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestNotModified: a revisit that names no capture and has no digest is of the one before it.
+// TestNotModified: a revisit that names no capture and has no digest is of the one before it, also if it
+// has the digest of the empty answer.
 func TestNotModified(t *testing.T) {
+	for _, digest := range []string{"", "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709"} {
+		if body, err := notModified(t, digest); body != "two" || err != nil {
+			t.Errorf("%q: %q, %v", digest, body, err)
+		}
+	}
+}
+
+// notModified returns what an archive has for a revisit by 304 with a digest.
+func notModified(t *testing.T, digest string) (string, error) {
 	const url = "http://h.example/"
 	page := func(after int, text string) warctest.Record {
 		return warctest.New(warc.Response, url, after, warctest.Response, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"+text, nil)
 	}
 	again := warctest.New(warc.Revisit, url, 20, warctest.Response, "HTTP/1.1 304 Not Modified\r\n\r\n", warc.Header{{Name: warc.FieldProfile, Value: warc.NotModified}})
-	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), page(0, "one"), page(10, "two"), again, page(30, "new")))
-	if _, body, err := content(t, a, url, warctest.Day.Add(20*time.Second)); body != "two" || err != nil {
-		t.Errorf("%q, %v", body, err)
+	if digest != "" {
+		again.More = append(again.More, warc.Field{Name: warc.FieldPayloadDigest, Value: digest})
 	}
+	a := open(t, warctest.Write(t, filepath.Join(t.TempDir(), "x.warc"), page(0, "one"), page(10, "two"), again, page(30, "new")))
+	_, body, err := content(t, a, url, warctest.Day.Add(20*time.Second))
+	return body, err
 }

@@ -83,6 +83,22 @@ func (s *sum) fault(what string) *Fault {
 	return &Fault{Field: s.field, Wrong: fmt.Sprintf("%s is %s", s.field, s.value), Right: fmt.Sprintf("the %s has %s:%s", what, s.algorithm, text)}
 }
 
+// PayloadDigest returns the WARC-Payload-Digest, or "" if it says nothing: some crawlers give a revisit
+// by 304 the digest of the empty answer, although its payload is that of an earlier record.
+func (h Header) PayloadDigest() string {
+	digest := h.Get(FieldPayloadDigest)
+	if strings.HasSuffix(h.Get(FieldProfile), "/revisit/server-not-modified") && isOfNothing(digest) {
+		return ""
+	}
+	return digest
+}
+
+// isOfNothing reports whether a digest is that of no octets.
+func isOfNothing(digest string) bool {
+	s, _ := newSum(Header{{FieldPayloadDigest, digest}}, FieldPayloadDigest)
+	return s != nil && s.fault("") == nil
+}
+
 // SameDigest reports whether two digests may be of the same octets. Some programs leave the name of
 // the algorithm out. An empty digest is not known, and may be the same as any.
 func SameDigest(a, b string) bool {

@@ -87,7 +87,7 @@ func (o *options) find(ctx context.Context, file *os.File, arg string) (*warc.Re
 // digest is of the document that the server did not send again: the one before it.
 func originalOf(revisit *warc.Record) func(*warc.Record) int {
 	h := revisit.Header
-	id, digest := strings.Trim(h.Get(warc.FieldRefersTo), "<>"), h.Get(warc.FieldPayloadDigest)
+	id, digest := strings.Trim(h.Get(warc.FieldRefersTo), "<>"), h.PayloadDigest()
 	url := h.Get(warc.FieldRefersToTargetURI)
 	date, err := warc.ParseDate(h.Get(warc.FieldRefersToDate))
 	named := err == nil && url != ""
