@@ -69,11 +69,16 @@ func (c *client) deliver(msg *message, to []string) error {
 	return c.Quit(quitTime) // the message has been accepted, even if QUIT fails
 }
 
-// hello sends EHLO, or HELO if the server refuses that.
+// ownName is the name that servers get. Many refuse "localhost". An address is permitted in place of a
+// name (RFC 5321 §4.1.3), and this one tells nothing about the user's network.
+const ownName = "[127.0.0.1]"
+
+// hello sends EHLO, or HELO if the server does not support that.
 func (c *client) hello() error {
-	r, err := c.command("EHLO", "EHLO localhost", 250)
-	if err != nil && c.Err == nil {
-		_, err = c.command("EHLO", "HELO localhost", 250)
+	r, err := c.command("EHLO", "EHLO "+ownName, 250)
+	var e *fetch.Error
+	if c.Err == nil && errors.As(err, &e) && e.Code >= 500 {
+		_, err = c.command("EHLO", "HELO "+ownName, 250)
 	}
 	c.extensions = map[string]bool{}
 	for line := range strings.Lines(r.Text) {

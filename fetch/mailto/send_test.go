@@ -56,11 +56,11 @@ func TestSend(t *testing.T) {
 		sent            []string
 	}{
 		{"a letter", "mailto:a@b", letter, nil, "joe@example.com", []string{"a@b"}, sentLetter,
-			[]string{"EHLO localhost", "STARTTLS", "EHLO localhost", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+			[]string{"EHLO [127.0.0.1]", "STARTTLS", "EHLO [127.0.0.1]", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
 		{"in the clear", "mailto:a@b", letter, []string{"STARTTLS"}, "joe@example.com", []string{"a@b"}, sentLetter,
-			[]string{"EHLO localhost", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+			[]string{"EHLO [127.0.0.1]", "MAIL FROM:<joe@example.com> BODY=8BITMIME", "RCPT TO:<a@b>", "DATA", "QUIT"}},
 		{"an old server", "mailto:a@b", letter, []string{"EHLO", "8BITMIME"}, "joe@example.com", []string{"a@b"}, sentLetter,
-			[]string{"EHLO localhost", "HELO localhost", "MAIL FROM:<joe@example.com>", "RCPT TO:<a@b>", "DATA", "QUIT"}},
+			[]string{"EHLO [127.0.0.1]", "HELO [127.0.0.1]", "MAIL FROM:<joe@example.com>", "RCPT TO:<a@b>", "DATA", "QUIT"}},
 		{"plain text", "mailto:a%25b@c?subject=caf%C3%A9&cc=d@e&bcc=f@g&in-reply-to=%3Cx@y%3E&body=not%20this", "\r\nhello\r\n", nil, "me@example.com", []string{"a%b@c", "d@e", "f@g"},
 			"From: me@example.com\r\nDate: Sat, 01 Jan 2000 00:00:00 +0000\r\nTo: a%b@c\r\nCc: d@e\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\nIn-Reply-To: <x@y>\r\n\r\n\r\nhello\r\n", nil},
 		{"UTF-8", "mailto:a@b", "gr\u00fcn", nil, "me@example.com", []string{"a@b"},
@@ -178,7 +178,7 @@ func checkFault(t *testing.T, srv *smtptest.Server, err error, kinds []fetch.Err
 		}
 	case err == nil:
 		// After EHLO, HELO is tried.
-		if len(srv.Mail()) != 1 || !strings.Contains(srv.Transcript().String(), "HELO localhost") {
+		if len(srv.Mail()) != 1 || !strings.Contains(srv.Transcript().String(), "HELO [127.0.0.1]") {
 			t.Errorf("no error, but %d messages\n%.2000s", len(srv.Mail()), srv.Transcript())
 		}
 	case !errors.As(err, &e) || !slices.Contains(kinds, e.Kind):
@@ -379,7 +379,7 @@ func TestBadOctets(t *testing.T) {
 				if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), fmt.Sprintf("line %d of the message contains the %s", lines, want)) || len(srv.Mail()) != 0 {
 					t.Errorf("%q in line %d: %v, %d messages", bad, lines, err, len(srv.Mail()))
 				}
-				if begun := srv.Transcript().Has(testserver.FromClient, "EHLO localhost"); begun != (lines > 3) {
+				if begun := srv.Transcript().Has(testserver.FromClient, "EHLO [127.0.0.1]"); begun != (lines > 3) {
 					t.Errorf("%q in line %d: begun: %t", bad, lines, begun)
 				}
 			})
@@ -513,7 +513,7 @@ func TestSendTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "EHLO localhost\r\nSTARTTLS\r\nEHLO localhost\r\nMAIL FROM:<joe@example.com> BODY=8BITMIME\r\nRCPT TO:<a@b>\r\nDATA\r\nQUIT\r\n"
+		want := "EHLO [127.0.0.1]\r\nSTARTTLS\r\nEHLO [127.0.0.1]\r\nMAIL FROM:<joe@example.com> BODY=8BITMIME\r\nRCPT TO:<a@b>\r\nDATA\r\nQUIT\r\n"
 		if sent.String() != want || !strings.HasSuffix(received.String(), "250 Accepted.\r\n221 Goodbye.\r\n") || body < attrs.Size {
 			t.Errorf("%q\n%q\n%d bytes of %d", sent.String(), received.String(), body, attrs.Size)
 		}
