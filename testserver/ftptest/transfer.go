@@ -164,7 +164,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	defer f.closePassive()
 	p, last := f.plan, ""
-	first, _ = f.replyText(first)
+	first, wait := f.replyText(first)
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
@@ -180,8 +180,13 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if err := f.Client.Answer(p.Part(core.Octets), f.toClient(first)); err != nil {
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
+	}
+	if first != "" || p.Has(core.Octets) {
+		if err := f.Client.Answer(p.Part(core.Octets), f.toClient(first)); err != nil {
+			return err
+		}
 	}
 	f.moving = true
 	defer func() { f.moving = false }()

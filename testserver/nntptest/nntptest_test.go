@@ -146,6 +146,7 @@ func TestNNTPFaults(t *testing.T) {
 		{"by argument", "ARTICLE 2", faults{testserver.Reply("430 gone")}, "430 gone\r\n"},
 		{"not this argument", "ARTICLE 1", faults{testserver.Reply("430 gone")}, "220 2 <2@b>\r\n" + second + ".\r\n"},
 		{"data", "ARTICLE", faults{testserver.Data("raw\n.\r\n")}, "220 2 <2@b>\r\nraw\n.\r\n"},
+		{"hangup", "ARTICLE", faults{testserver.Hangup()}, "220 2 <2@b>\r\n" + second + ".\r\n"},
 		{"no dot", "ARTICLE", faults{testserver.NoDot()}, "220 2 <2@b>\r\n" + second},
 		{"lone dot", "ARTICLE", faults{testserver.LoneDot()}, "220 2 <2@b>\r\nMessage-ID: <2@b>\r\n.\r\n" + second[len("Message-ID: <2@b>\r\n"):] + ".\r\n"},
 		{"LF", "ARTICLE", faults{testserver.BareLF()}, "220 2 <2@b>\r\n" + strings.ReplaceAll(second, "\r\n", "\n") + ".\n"},

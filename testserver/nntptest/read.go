@@ -304,7 +304,7 @@ func (n *session) sendBlock(out io.Writer, lines io.Reader, record bool) error {
 	if !record {
 		n.Count(core.FromServer, sent.N)
 	}
-	if n.plan.Has(core.NoDot) {
+	if n.plan.Has(core.NoDot) || n.plan.Acts(core.Hangup) {
 		n.quit = true
 	}
 	if extra, ok := n.plan.Take(core.ExtraReply); ok {

@@ -25,7 +25,8 @@ type own struct {
 // Status answers with the status code given.
 func Status(code int) Fault { return own{Fault: statusFault.With(core.Args{N: int64(code)})} }
 
-// Header sets a field of the response's header; "" removes it. In HTTP/2 a name that begins with a colon
+// Header sets a field of the response's header; "" removes it. {usual} in it is the usual value; a
+// field that the response would not have is not added then. In HTTP/2 a name that begins with a colon
 // is a pseudo-header field: ":status" replaces that of the response.
 func Header(name, value string) Fault {
 	return own{Fault: headerField.With(core.Args{Field: name, Text: value})}

@@ -112,10 +112,11 @@ func (w *response) frame() {
 		w.header.Set("Transfer-Encoding", "chunked")
 	}
 	for _, f := range w.plan.TakeAll(headerField) {
-		if f.Text == "" {
+		usual := w.header.Get(f.Field)
+		if f.Text == "" || usual == "" && strings.Contains(f.Text, "{usual}") {
 			w.header.Del(f.Field)
 		} else {
-			w.header.Set(f.Field, f.Text)
+			w.header.Set(f.Field, strings.ReplaceAll(f.Text, "{usual}", usual))
 		}
 	}
 }

@@ -285,6 +285,7 @@ func TestHTTPFaults(t *testing.T) {
 		{"status", "GET", faults{webtest.Status(503), webtest.Header("Retry-After", "7")}, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 12\r\nRetry-After: 7\r\n\r\nhello\nworld\n", nil, 0},
 		{"status by path", "GET /motd.txt", faults{webtest.Status(599)}, "HTTP/1.1 599 \r\nContent-Length: 12\r\n\r\nhello\nworld\n", nil, 0},
 		{"field left out", "GET", faults{webtest.Header("Content-Length", "")}, "HTTP/1.1 200 OK\r\n\r\nhello\nworld\n", nil, 0},
+		{"usual value", "GET", faults{webtest.Header("Content-Length", "{usual}, {usual}"), webtest.Header("Age", "{usual}")}, "HTTP/1.1 200 OK\r\nContent-Length: 12, 12\r\n\r\nhello\nworld\n", nil, 0},
 		{"too long a length", "GET", faults{webtest.ContentLength(20)}, "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhello\nworld\n", nil, 0},
 		{"too short a length", "GET", faults{webtest.ContentLength(2)}, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello\nworld\n", nil, 0},
 		{"no length", "REQUEST", faults{webtest.ContentLength(-1)}, "HTTP/1.1 200 OK\r\n\r\nhello\nworld\n", nil, 0},
