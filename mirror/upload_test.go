@@ -387,6 +387,7 @@ func TestUploadToOtherServers(t *testing.T) {
 	}{
 		"no MFMT":   {func(s *ftptest.Server) { s.Hide = []string{"MFMT", "SITE"} }, "times", true},
 		"no SIZE":   {func(s *ftptest.Server) { s.Hide = []string{"SIZE"} }, "", true},
+		"SIZE 550":  {func(s *ftptest.Server) { s.Replies = ftptest.Replies{"SIZE": "550 SIZE is not allowed."} }, "", true},
 		"no MLSD":   {func(s *ftptest.Server) { s.Hide = []string{"MLSD", "MLST"} }, "", true},
 		"no FEAT":   {func(s *ftptest.Server) { s.Hide = []string{"FEAT"} }, "times", true},
 		"no EPSV":   {func(s *ftptest.Server) { s.Hide = []string{"EPSV"} }, "", true},
@@ -648,10 +649,14 @@ func keys(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Key
 
 // A file that a server stores in part is not renamed, and its next upload is whole.
 func TestUploadIsChecked(t *testing.T) {
-	for name, hide := range map[string][]string{"SIZE": nil, "listing": {"SIZE"}, "content": {"SIZE", "MLSD", "MLST", "LIST"}} {
+	refused := ftptest.Replies{"SIZE": "550 SIZE is not allowed."}
+	for name, hide := range map[string][]string{"SIZE": nil, "listing": {"SIZE"}, "content": {"SIZE", "MLSD", "MLST", "LIST"}, "SIZE 550": nil} {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) {
 				s.Content, s.Hide = fstest.MapFS{"b": {Data: []byte("old")}}, hide
+				if name == "SIZE 550" {
+					s.Replies = refused
+				}
 			})
 			m := upload(t, srv.URL, map[string]string{"a": "new text", "b": "changed text"})
 			srv.On("STOR", 1, ftptest.Keep(3))

@@ -497,7 +497,7 @@ func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 	if err := r.edit(ctx, dir, edits); err != nil {
 		return err
 	}
-	sizes := make(map[*file]int64)
+	sizes, refused := make(map[*file]int64), make(map[*file]error)
 	for i, e := range edits {
 		unsupported := errors.Is(e.Err, fetch.ErrUnsupported)
 		switch f := of[i]; {
@@ -511,18 +511,18 @@ func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
 			r.note("the server does not set permissions (SITE CHMOD)")
 		case e.Kind == fetch.EditSize && (unsupported || e.Err == nil && e.Size < 0):
 			r.way.noSize.Store(true)
-		case e.Kind == fetch.EditSize && e.Err != nil:
-			r.failFile(ctx, f, e.Err)
+		case e.Kind == fetch.EditSize && e.Err != nil: // some servers refuse it for all files
+			refused[f] = e.Err
 		case e.Kind == fetch.EditSize:
 			sizes[f] = e.Size
 		}
 	}
-	return r.compareSizes(ctx, dir, files, sizes)
+	return r.compareSizes(ctx, dir, files, sizes, refused)
 }
 
-// compareSizes fails the files whose parts have not their size. What the server does not state is
-// taken from a listing.
-func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64) error {
+// compareSizes fails the files whose parts have not their size. What the server does not state, or
+// has refused to state, is taken from a listing.
+func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64, refused map[*file]error) error {
 	var listed *site.Directory
 	for _, f := range files {
 		n, ok := sizes[f]
@@ -535,7 +535,9 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 				listed = &d
 			}
 			t, there := listed.Entries[f.part]
-			if n = t.Size; !there {
+			if n = t.Size; !there && refused[f] != nil {
+				r.failFile(ctx, f, refused[f])
+			} else if !there {
 				n = 0
 			}
 		}
