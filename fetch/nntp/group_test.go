@@ -213,6 +213,19 @@ func TestGroupNumbers(t *testing.T) {
 	}
 }
 
+// TestNumbersFromZero lists a group whose first number is 0, of a server without an overview.
+func TestNumbersFromZero(t *testing.T) {
+	withServer(t, func(s *nntptest.Server) {
+		s.RFC977, s.Replies = true, nntptest.Replies{"GROUP 211": "211 9 0 5 {arg}"}
+	}, func(w *harness) {
+		items, err := w.items("/local.test")
+		if len(items) != 3 || err != nil {
+			w.Errorf("%d items, %v", len(items), err)
+		}
+		w.sent("MODE READER", "GROUP local.test", "XOVER 0-5", "OVER 0-5", "LISTGROUP local.test", "HEAD 1", "HEAD 2", "HEAD 3", "HEAD 4", "HEAD 5")
+	})
+}
+
 // TestOverviewFaults checks that invalid lines of an overview are skipped and that fields may be
 // missing.
 func TestOverviewFaults(t *testing.T) {

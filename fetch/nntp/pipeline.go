@@ -162,11 +162,14 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 // line returns the command for the article n.
 func (p *pipeline) line(n int64) string { return fmt.Sprintf("%s %d", p.verb, n) }
 
-// take removes up to n numbers from p.left and returns them.
+// take removes up to n numbers from p.left and returns them. The first number of a group may be 0,
+// which no article has.
 func (p *pipeline) take(n int) (numbers []int64) {
 	for len(numbers) < n && len(p.left) > 0 {
 		s := &p.left[0]
-		numbers = append(numbers, s.from)
+		if s.from = max(s.from, 1); s.from <= s.to {
+			numbers = append(numbers, s.from)
+		}
 		if s.from++; s.from > s.to {
 			p.left = p.left[1:]
 		}
