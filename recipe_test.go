@@ -22,6 +22,7 @@ func TestRecipes(t *testing.T) {
 	r.section("docs/architecture.md", "Adding a test server", 8, wholeRecipe)
 	r.section("docs/architecture.md", "Adding a fault", 4, wholeRecipe)
 	r.section("docs/simulation.md", "Adding an event", 1, onlyCode)
+	r.section("docs/simulation.md", "Adding a habit", 2, onlyCode)
 	r.section("docs/simulation.md", "Adding an operation", 1, onlyCode)
 	scheme := r.section("docs/architecture.md", "Adding a scheme", 6, nil)
 	update := regexp.MustCompile(`(?m)^go test (\S+) -run '(.*)' -update$`).FindStringSubmatch(scheme)
@@ -40,7 +41,7 @@ func TestRecipes(t *testing.T) {
 	r.run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
 	r.run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")
 	t.Setenv("SIM_SEEDS", "300")
-	r.run("go", "test", "-trimpath", "./cmd/fetch1738/internal/simulation", "-run", "TestSeeds|TestReplay")
+	r.run("go", "test", "-trimpath", "./cmd/fetch1738/internal/simulation", "-run", "TestSeeds|TestReplay|TestHabits")
 	r.fetches()
 }
 

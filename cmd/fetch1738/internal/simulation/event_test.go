@@ -104,7 +104,7 @@ func changes(r *rand.Rand, p *Plan, e *Event) bool {
 // the time, or the validator. A client that continues with the file of an earlier process does not
 // know the word that was given then.
 func identified(r *rand.Rand, p *Plan, e *Event) bool {
-	return changes(r, p, e) && p.Sites[e.Site].Scheme != "gopher" && p.Sites[e.Site].Way != "old" && !strings.HasPrefix(p.Operation, "-C")
+	return changes(r, p, e) && p.Sites[e.Site].Scheme != "gopher" && !p.Sites[e.Site].isBlind() && !strings.HasPrefix(p.Operation, "-C")
 }
 
 // hides reports whether nobody could see the event e because of the event o: the server does not
@@ -116,7 +116,12 @@ func (p *Plan) hides(o, e Event) bool {
 		return false
 	}
 	fault, _, _ := strings.Cut(o.Fault, ":")
-	return slices.Contains([]string{"Header", "Reply", "ExtraReply", "Status"}, fault) || o.Also != "" || o.Kind == "return" && (p.tree || p.Sites[e.Site].Scheme == "ftp")
+	return slices.Contains([]string{"Header", "Reply", "ExtraReply", "Octets", "Status"}, fault) || o.Also != "" || o.Kind == "return" && (p.tree || p.Sites[e.Site].Scheme == "ftp")
+}
+
+// replaces reports whether a server sends another reply than the right one.
+func (e Event) replaces() bool {
+	return strings.HasPrefix(e.Fault, "Reply:") || strings.HasPrefix(e.Fault, "Octets:")
 }
 
 // ofTree is for copies of trees.
@@ -168,7 +173,7 @@ func isOfOthers(e Event) bool { return e.Kind == "link" || e.Kind == "other" || 
 // ofFetcher is for operations that use any Fetcher, of documents whose size is known.
 func ofFetcher(_ *rand.Rand, p *Plan, e *Event) bool {
 	scheme := p.Sites[e.Site].Scheme
-	return slices.Contains([]string{"Download", "Segments"}, p.Operation) && (scheme == "ftp" && p.Sites[e.Site].Way != "old" || scheme == "http")
+	return slices.Contains([]string{"Download", "Segments"}, p.Operation) && (scheme == "ftp" || scheme == "http") && !p.Sites[e.Site].isBlind()
 }
 
 // changing returns the function of an event that changes a document.
@@ -312,6 +317,8 @@ var words = []string{
 	"421 bye", "450 busy", "425 no connection", "426 broken", "451 local error", "500 what", "502 no", "503 order", "530 not logged in", "550 no such file",
 	"552 full", "220 hello", "226 ok", "150 here it comes", "213 0", "213 17", "213 4294967296", "213 19941201100000", "350 send RETR", "250 ok", "230 in", "331 password",
 	"227 Entering Passive Mode (127,0,0,1,8,200)", "229 Entering Extended Passive Mode (|||2248|)", "211 end", "200 ok", "", "x", "226-more\n226 end",
+	"400 closing", "423 no such number", "430 no such article", "480 login", "530 Sorry, the maximum number of clients (2) is connected.",
+	"HTTP/1.1 503 Busy\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 429 Slowly\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
 	"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 206 Partial\r\nContent-Length: 0\r\n\r\n",
 	"HTTP/1.1 416 No\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "3'it is gone'\terror\terror.host\t1",
 }
@@ -337,9 +344,9 @@ func drawFault(r *rand.Rand, p *Plan, e *Event) bool {
 		e.Fault += sep + drawArgument(r, scheme, c.fault, param)
 	}
 	if c.fault == "Truncate" && slices.Contains([]string{"RETR", "LIST", "MLSD"}, c.stage) && r.IntN(2) == 0 {
-		e.Also = "Reply:226 complete" // the server lies
+		e.Also = []string{"Reply:226 complete", "Reply:226 Transfer done (but failed to open directory)."}[r.IntN(2)] // the server lies
 	}
-	return e.Name != "CWD" || !strings.HasPrefix(e.Fault, "Reply:2") // which no client sees without PWD
+	return e.Name != "CWD" || !strings.HasPrefix(e.Fault, "Reply:2") && !strings.HasPrefix(e.Fault, "Octets") // which no client sees without PWD
 }
 
 // numbers are the arguments of faults whose numbers are no lengths.
@@ -365,7 +372,12 @@ func drawArgument(r *rand.Rand, scheme, fault, param string) string {
 		return fmt.Sprint(r.IntN(1000))
 	}
 	for {
-		if word := words[r.IntN(len(words))]; strings.HasPrefix(word, "HTTP") == (scheme == "http") {
+		word := words[r.IntN(len(words))]
+		switch {
+		case strings.HasPrefix(word, "HTTP") != (scheme == "http"):
+		case fault == "Octets" && scheme != "http" && r.IntN(4) > 0: // a line that ends
+			return strings.ReplaceAll(word, "\n", "\r\n") + "\r\n"
+		default:
 			return word
 		}
 	}

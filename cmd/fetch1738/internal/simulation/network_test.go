@@ -87,6 +87,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		time.Sleep(time.Duration(e.N%600) * time.Second)
 	}
 	n, err := c.mem.Read(b)
+	c.p.w.tell("%.200q %v", b[:n], err)
 	if ok && err == nil && e.Kind != "stall" {
 		if e.Kind == "half" && n > 1 {
 			n = 1 + e.N%(n-1)
@@ -101,6 +102,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, []byte("QUIT\r\n")) {
 		c.leave() // it ends while the next one may begin
 	}
+	c.p.w.tell("%.200q", b)
 	c.p.w.step(c.p, "write", c.to, c.LocalAddr().String(), true)
 	if _, ok := c.p.w.take(func(e Event) bool { return e.Kind == "lost" }); ok && c.mem != nil {
 		n, _ := c.Conn.Write(b[:len(b)/2])

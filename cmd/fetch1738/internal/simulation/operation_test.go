@@ -152,7 +152,7 @@ func (o *once) unseen(s *site, d *document) bool {
 	}
 	// A server that sends a part and says 226 is seen by the size only.
 	if has(func(e Event) bool { return e.Name == "DATA" && strings.HasPrefix(e.Fault, "Truncate") }) &&
-		has(func(e Event) bool { return e.Name == "SIZE" && strings.HasPrefix(e.Fault, "Reply") }) {
+		has(func(e Event) bool { return e.Name == "SIZE" && e.replaces() }) {
 		return true
 	}
 	since := o.began

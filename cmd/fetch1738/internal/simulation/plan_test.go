@@ -34,6 +34,8 @@ type Site struct {
 	Login    bool   `json:"login,omitzero"`    // the URL has a user and a password
 	Plus     bool   `json:"plus,omitzero"`     // the URL is one of Gopher+
 	Files    []File `json:"files"`
+	// Habits are the names of rows of habits.
+	Habits []string `json:"habits,omitempty"`
 }
 
 // A File is a document as it is before the run.
@@ -93,6 +95,7 @@ func Draw(seed uint64) *Plan {
 		if p.uploads() {
 			drawUpload(r, &s)
 		}
+		drawHabits(r, p, &s)
 		switch {
 		case op.large && r.IntN(4) == 0:
 			s.Files[0].Size = 2<<20 + r.IntN(1<<18)
@@ -318,6 +321,9 @@ func (p *Plan) simpler() (list []*Plan) {
 		change(func(q *Plan) { q.Sites[i].MaxConns = 0 })
 		change(func(q *Plan) { q.Sites[i].Way = "" })
 		change(func(q *Plan) { q.Sites[i].Plus = false })
+		for k := range s.Habits {
+			change(func(q *Plan) { q.Sites[i].Habits = slices.Delete(q.Sites[i].Habits, k, k+1) })
+		}
 		for k, f := range s.Files {
 			if len(s.Files) > 1 {
 				change(func(q *Plan) { q.Sites[i].Files = slices.Delete(q.Sites[i].Files, k, k+1) })

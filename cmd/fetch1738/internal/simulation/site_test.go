@@ -101,6 +101,9 @@ func newSite(w *world, number int) (*site, error) {
 		d.set(version{data: d.make(0, f.Size), mod: time.Date(1994, 12, 1+i, 10, 0, 0, 0, time.UTC)})
 		s.documents = append(s.documents, d)
 	}
+	for _, name := range s.Habits {
+		w.acted[s.Scheme+": "+name]++
+	}
 	if w.plan.uploads() {
 		s.begin()
 	} else {
@@ -119,8 +122,9 @@ func (s *site) server() server {
 // start starts the server. It is always at the same address.
 func (s *site) start() error {
 	addr := fmt.Sprintf("127.0.0.%d:%d", 1+s.number, 2100+s.number)
-	common := func(c *testserver.Server) {
+	common := func(srv server, c *testserver.Server) {
 		c.Content, c.Network, c.MaxConns = &s.files, &s.w.net, s.MaxConns
+		s.configure(srv, c)
 	}
 	users := map[string]testserver.User{}
 	if s.Login {
@@ -134,16 +138,16 @@ func (s *site) start() error {
 	switch s.Scheme {
 	case "ftp":
 		started, err = ftptest.Start(ctx, addr, func(f *ftptest.Server) {
-			common(&f.Server)
 			f.Users, f.Greeting = users, "220 (vsFTPd 3.0.3)" // to which most commands are sent ahead
 			for _, way := range slices.Concat(ways, waysOfUploads) {
 				if way.name == s.Way && way.set != nil {
 					way.set(f)
 				}
 			}
+			common(f, &f.Server)
 		})
 	case "http":
-		started, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(&h.Server); h.Users = users })
+		started, err = webtest.Start(ctx, addr, func(h *webtest.Server) { common(h, &h.Server); h.Users = users })
 	case "gopher":
 		path = func(name string) string {
 			item := "/9"
@@ -156,7 +160,7 @@ func (s *site) start() error {
 			return item + plain(name)
 		}
 		started, err = gophertest.Start(ctx, addr, func(g *gophertest.Server) {
-			common(&g.Server)
+			common(g, &g.Server)
 			if s.Plus {
 				g.Dialect = gophertest.StandardGopher
 			}
@@ -166,13 +170,16 @@ func (s *site) start() error {
 			i := strings.LastIndex(name, "/")
 			return "/" + strings.ReplaceAll(name[:i], "/", ".") + name[i:]
 		}
-		started, err = nntptest.Start(ctx, addr, func(n *nntptest.Server) { common(&n.Server) })
+		started, err = nntptest.Start(ctx, addr, func(n *nntptest.Server) { common(n, &n.Server) })
 	case "wais":
 		var srv *waistest.Server
-		srv, err = waistest.Start(ctx, addr, func(q *waistest.Server) { common(&q.Server) })
+		srv, err = waistest.Start(ctx, addr, func(q *waistest.Server) { common(q, &q.Server) })
 		started, path = srv, func(name string) string { return srv.DocumentPath("files", name) }
 	case "prospero":
-		started, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(&q.Server) })
+		started, err = prosperotest.Start(ctx, addr, func(q *prosperotest.Server) { common(q, &q.Server) })
+	}
+	if err == nil {
+		err = s.behave(started)
 	}
 	s.mu.Lock()
 	s.running = started
@@ -275,7 +282,7 @@ func (s *site) forges(events []Event) bool {
 // unmarks reports whether a document has an end mark, unless the server only begins to send it.
 // What was received with the mark is not replaced by anything without.
 func (s *site) unmarks(d *document) bool {
-	return s.Scheme == "gopher" && d.text && !slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
+	return s.Scheme == "gopher" && d.text && len(s.Habits) == 0 && !slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
 		return e.Kind == "server" && !strings.HasPrefix(e.Fault, "Truncate")
 	})
 }
@@ -283,7 +290,8 @@ func (s *site) unmarks(d *document) bool {
 // spouts reports whether the server may send bytes that are not of the document before a transfer
 // fails, or beside the requested part of it.
 func (s *site) spouts(events []Event) bool {
-	return s.floods(events) || slices.ContainsFunc(events, func(e Event) bool { return e.Site == s.number && e.Fault == "FromStart" })
+	ignores := slices.ContainsFunc(s.habits(), func(h habit) bool { return h.spouts })
+	return ignores || s.floods(events) || slices.ContainsFunc(events, func(e Event) bool { return e.Site == s.number && e.Fault == "FromStart" })
 }
 
 // floods reports whether the server may send as many wrong bytes as the client asks for.
@@ -336,7 +344,7 @@ func (p *Plan) reaches(s Site, stage string) bool {
 var tables = sync.OnceValue(func() map[string][][]choice {
 	all := make(map[string][][]choice)
 	for scheme, reached := range stages {
-		s, err := newSite(&world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}}, 0)
+		s, err := newSite(&world{plan: &Plan{Sites: []Site{{Scheme: scheme}}}, acted: make(map[string]int)}, 0)
 		if err != nil {
 			panic(err)
 		}

@@ -68,9 +68,13 @@ func copyOf(s *site, d *document) string {
 	case "nntp":
 		return copyDir + d.name[strings.LastIndex(d.name, "/"):]
 	case "gopher":
-		return copyDir + "/" + d.name
+		item := ""
+		if slices.Contains(s.Habits, "gopherd") {
+			item = map[bool]string{true: "/0", false: "/9"}[d.text]
+		}
+		return copyDir + item + "/" + d.name
 	}
-	return copyDir + strings.TrimPrefix(d.name, "pub")
+	return copyDir + strings.ReplaceAll(strings.TrimPrefix(d.name, "pub"), "/~", "/%7E")
 }
 
 // edited is what the user writes into a file of the copy.
@@ -165,7 +169,7 @@ func lies(p *Plan) bool {
 		if hushes(e) {
 			return true
 		}
-		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || strings.HasPrefix(e.Fault, "Reply")
+		early := strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close" || e.replaces()
 		return early && slices.Contains([]string{"DATA", "LIST", "MLSD", "END"}, e.Name)
 	})
 }

@@ -159,7 +159,7 @@ func meddle(w *world, e Event) {
 // second. What others change on another one just after it was sent, without changing its size, is
 // not seen; nor is it where files are not renamed.
 func (s *site) showsTimes() bool {
-	return s.Scheme == "ftp" && slices.Contains([]string{"", "proftpd", "pure-ftpd", "out of turn", "closes", "no REST"}, s.Way) &&
+	return s.Scheme == "ftp" && len(s.Habits) == 0 && slices.Contains([]string{"", "proftpd", "pure-ftpd", "out of turn", "closes", "no REST"}, s.Way) &&
 		!slices.ContainsFunc(s.w.plan.Events, func(e Event) bool {
 			return slices.Contains([]string{"FEAT", "MFMT", "MLSD", "LIST", "DATA", "END", "RNFR", "RNTO"}, e.Name)
 		})
@@ -334,7 +334,7 @@ func brought(o *once, err error) {
 // deletesFirst reports whether a file may be missing because the server does not replace it by
 // RNTO, and something else has ended the run before the new one had its name.
 func (w *world) deletesFirst() bool {
-	return len(w.plan.Events) > 1 && slices.ContainsFunc(w.plan.Events, func(e Event) bool {
+	return slices.Contains(w.sites[0].Habits, "RNTO refused") || len(w.plan.Events) > 1 && slices.ContainsFunc(w.plan.Events, func(e Event) bool {
 		return e.Name == "RNTO" || e.Name == "RNFR" && strings.HasPrefix(e.Fault, "ExtraReply") // which RNTO gets
 	})
 }
