@@ -47,7 +47,6 @@ import (
 //	{error} {Error}       the reason, as it is and with a capital letter
 //	{usual} {numbers}     the usual reply without its code; what that has in parentheses
 //	{port} {high} {low}   the passive port; its two octets
-//	{spaced}              the numbers with a space after each comma
 //	{mode}                ASCII or BINARY, by the type
 //	{time}                the time of modification, for MDTM
 //	{size} {left}         the size of the file in bytes; what is left of it after REST
@@ -125,8 +124,8 @@ func (f *session) fill(text, usual string) string {
 		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.user,
 		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
 		"{error}", f.now.about, "{Error}", capital(f.now.about),
+		"{usual}", rest, "{numbers}", numbers, "{mode}", f.mode(),
 		"{port}", fmt.Sprint(port), "{high}", fmt.Sprint(port>>8), "{low}", fmt.Sprint(port&0xff),
-		"{usual}", rest, "{numbers}", numbers, "{spaced}", strings.ReplaceAll(numbers, ",", ", "), "{mode}", f.mode(),
 		"{time}", f.now.time, "{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
 		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
 	).Replace(text)

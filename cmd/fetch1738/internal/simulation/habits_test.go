@@ -1,8 +1,11 @@
 package simulation
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,9 +22,10 @@ var habits = map[string][]habit{
 }
 
 // Plans that can have a habit.
-func ofTrees(p *Plan, _ *Site) bool   { return p.tree }
-func ofUploads(p *Plan, _ *Site) bool { return p.uploads() }
-func beyondASCII(name string) string  { return strings.Replace(name, "b b.bin", "bé.bin", 1) }
+func ofTrees(p *Plan, _ *Site) bool     { return p.tree }
+func ofDownloads(p *Plan, _ *Site) bool { return !p.uploads() }
+func ofUploads(p *Plan, _ *Site) bool   { return p.uploads() }
+func beyondASCII(name string) string    { return strings.Replace(name, "b b.bin", "bé.bin", 1) }
 
 func isPlain(_ *Plan, s *Site) bool { return !s.Plus }
 
@@ -93,6 +97,7 @@ var ftpHabits = []habit{
 		})},
 	{name: "names only", topic: "listing", fits: ofTrees, hide: []string{"MLSD", "MLST", "LIST"}},
 	{name: "LIST -a refused", topic: "listing", fits: ofTrees, hide: noFacts, rules: each("LIST -a", testserver.Reply("550 -a: No such file or directory."))},
+	{name: "LIST -a is empty", topic: "listing", fits: ofTrees, hide: noFacts, rules: each("LIST -a", testserver.Data(""))},
 	{name: "summer time", topic: "listing", fits: ofTrees, hide: noFacts, set: of(func(f *ftptest.Server) {
 		begins := time.Now().Add(time.Minute)
 		f.ListOffset = func() time.Duration {
@@ -109,9 +114,12 @@ var ftpHabits = []habit{
 	{name: "facts of dots", topic: "listing", fits: ofTrees, set: facts("type=%s;sizd=4096;size=%d;modify=%s; %s",
 		"type=dir;modify=19941201100000; .\r\ntype=dir;modify=19941201100000; ..\r\n", seconds, nothingBefore)},
 
-	{name: "227 with spaces", hide: []string{"EPSV"}, says: map[string]string{"PASV 227": "227 Entering Passive Mode ( {spaced} )."}},
+	{name: "227 with spaces", hide: []string{"EPSV"}, says: map[string]string{"PASV 227": "227 Entering Passive Mode ( 127, 0, 0, 1, {high}, {low} )."}},
 	{name: "227 without parentheses", hide: []string{"EPSV"}, says: map[string]string{"PASV 227": "227 Entering Passive Mode {numbers}"}},
 	{name: "227 of another host", hide: []string{"EPSV"}, set: of(func(f *ftptest.Server) { f.PassiveHost = "10.0.0.5" })},
+	{name: "227 of 0.0.0.0", hide: []string{"EPSV"}, set: of(func(f *ftptest.Server) { f.PassiveHost = "0.0.0.0" })},
+	{name: "replies in Latin-1", says: map[string]string{"PASS 230": "230 D\xe9j\xe0 vu.", "CWD 250": "250 R\xe9pertoire chang\xe9.", "RETR 226": "226 Termin\xe9."}},
+	{name: "220 for 230", says: map[string]string{"PASS 230": "220 In."}},
 	{name: "codes only", says: map[string]string{
 		"TYPE 200": "200", "CWD 250": "250", "REST 350": "350", "RETR 150": "150", "RETR 226": "226", "STOR 226": "226", "USER 331": "331", "PASS 230": "230", "RNFR 350": "350",
 	}},
@@ -150,6 +158,7 @@ var ftpHabits = []habit{
 	{name: "150 after 20 seconds", set: of(func(f *ftptest.Server) { f.Delays = map[string]time.Duration{"150": 20 * time.Second} })},
 	{name: "226 after 30 seconds", set: of(ftptest.Late226)},
 	{name: "226 before the data", says: map[string]string{"RETR 150": "150 {usual}\n226 Transfer complete."}, rules: each("RETR", ftptest.NoFinalReply())},
+	{name: "data stays open", rules: each("RETR", ftptest.Stall(1<<40, "226 Transfer complete."))},
 	{name: "hangs up after downloads", rules: each("RETR", testserver.Hangup())},
 	{name: "hangs up after listings", rules: each("LIST|MLSD", testserver.Hangup()), fits: ofTrees},
 	{name: "hangs up at QUIT", rules: each("QUIT", testserver.Close())},
@@ -157,8 +166,32 @@ var ftpHabits = []habit{
 
 	{name: "hangs up after uploads", fits: ofUploads, rules: each("STOR", testserver.Hangup())},
 	{name: "RNTO refused", fits: ofUploads, set: of(ftptest.RenameRefused)},
+	{name: "250 for 257", fits: ofUploads, says: map[string]string{"MKD 257": "250 created"}},
 	{name: "257 without a name", fits: ofUploads, says: map[string]string{"MKD 257": "257 created"}},
 	{name: "MFMT listed and refused", fits: ofUploads, says: map[string]string{"MFMT": "501 No."}},
+}
+
+// serves returns the settings of a server of documents that answers by a function, in place of the
+// usual one.
+func serves(answer func(w http.ResponseWriter, r *http.Request, mod time.Time, data []byte)) func(server) {
+	return of(func(h *webtest.Server) {
+		h.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			name := strings.TrimPrefix(r.URL.Path, "/")
+			data, err := fs.ReadFile(h.Files(), name)
+			if err != nil {
+				w.Header().Set("Content-Length", "0")
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			info, err := fs.Stat(h.Files(), name)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			w.Header().Set("ETag", fmt.Sprintf(`"%x-%d"`, info.ModTime().UnixNano(), len(data)))
+			w.Header().Set("Last-Modified", info.ModTime().UTC().Format(http.TimeFormat))
+			answer(w, r, info.ModTime(), data)
+		})
+	})
 }
 
 // httpHabits are those of HTTP servers.
@@ -175,8 +208,26 @@ var httpHabits = []habit{
 	{name: "no ETag", blind: true, rules: each("REQUEST", webtest.Header("ETag", ""))},
 	{name: "no Last-Modified", rules: each("REQUEST", webtest.Header("Last-Modified", ""))},
 	{name: "Accept-Ranges: none", rules: each("REQUEST", webtest.Header("Accept-Ranges", "none"))},
-	{name: "no ranges", set: of(func(h *webtest.Server) { h.NoRanges = true })},
+	{name: "no ranges", topic: "ranges", set: of(func(h *webtest.Server) { h.NoRanges = true })},
 	{name: "idle for 10 seconds", idle: 10 * time.Second},
+	{name: "chunks", blind: true, rules: each("GET", webtest.Chunked(), webtest.Trailers("X-Sum", "17"))},
+	{name: "206 for the whole", topic: "ranges", fits: ofDownloads, set: serves(func(w http.ResponseWriter, _ *http.Request, _ time.Time, data []byte) {
+		if w.Header().Set("Content-Length", strconv.Itoa(len(data))); len(data) > 0 {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(data)-1, len(data)))
+			w.WriteHeader(http.StatusPartialContent)
+		}
+		_, _ = w.Write(data)
+	})},
+	{name: "416 with a page", topic: "ranges", fits: ofDownloads, set: serves(func(w http.ResponseWriter, r *http.Request, mod time.Time, data []byte) {
+		var from int
+		if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); n == 1 && from >= len(data) {
+			w.Header().Set("Content-Length", "7")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			_, _ = w.Write([]byte("<html/>"))
+			return
+		}
+		http.ServeContent(w, r, "", mod, bytes.NewReader(data))
+	})},
 	{name: "PUT 200", fits: ofUploads, rules: each("PUT", webtest.Status(200))},
 	{name: "PUT 204", fits: ofUploads, rules: each("PUT", webtest.Status(204))},
 }
@@ -209,6 +260,7 @@ var nntpHabits = []habit{
 	{name: "XOVER only", hide: []string{"OVER"}},
 	{name: "no overview", hide: []string{"OVER", "XOVER"}},
 	{name: "no capabilities", topic: "software", hide: []string{"CAPABILITIES", "MODE READER"}},
+	{name: "480 for capabilities", topic: "software", says: map[string]string{"CAPABILITIES": "480 Authentication required."}},
 	{name: "hangs up after articles", rules: each("ARTICLE", testserver.Hangup())},
 	{name: "idle for 10 seconds", idle: 10 * time.Second},
 }
