@@ -444,7 +444,7 @@ func (a *access) transfer(c commands, offset int64) error {
 		if refused && err == nil {
 			a.noteHides()
 		}
-		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !a.refusesFacts(err) {
+		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !(a.verb == "MLSD" && refusesDirectory(err)) {
 			return err
 		}
 		switch {
@@ -460,11 +460,11 @@ func (a *access) transfer(c commands, offset int64) error {
 	}
 }
 
-// refusesFacts reports whether err is a refusal of MLSD after which LIST may succeed: some servers do
-// not implement it although FEAT lists it.
-func (a *access) refusesFacts(err error) bool {
+// refusesDirectory reports whether err is a refusal of MLSD after which LIST may succeed: some servers
+// do not implement it although FEAT lists it.
+func refusesDirectory(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && a.verb == "MLSD" && e.Code == 550 && !noFiles(err)
+	return ok && e.Code == 550 && !noFiles(err)
 }
 
 // noFiles reports whether err is the reply of some servers to the listing of an empty directory, such

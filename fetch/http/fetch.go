@@ -84,7 +84,6 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		},
 		Peer: a.Peer, TLS: a.TLS,
 	}
-	res.Info.(*Info).FailedPart = c.failedPart(a.resp)
 	if to, err := c.destination(a); err == nil && isRedirect(a.resp.StatusCode) {
 		res.Info.(*Info).Location = to
 	}
@@ -143,13 +142,10 @@ func (c *call) checkResponse(a *answer) error {
 	case code == http.StatusPartialContent && !c.sendsOwnRange():
 		return c.acceptUnrequested(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
-		if err := c.acceptWhole(a); err != nil || c.opt.AnyStatus {
-			return err
-		}
-		if status := c.failedPart(a.resp); status != "" {
+		if status := failedPart(a.resp); status != "" {
 			return c.statusError(&http.Response{StatusCode: codeOf(status), Status: status})
 		}
-		return nil
+		return c.acceptWhole(a)
 	case code == http.StatusSwitchingProtocols: // what follows is neither HTTP nor a document
 		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
 	case c.opt.AnyStatus:

@@ -141,9 +141,6 @@ func (s *session) askCapabilities() error {
 		return err
 	case r.Code != 101 && r.Class() <= 3:
 		return s.unexpected("CAPABILITIES", r)
-	case r.Code == 400: // some servers say so of an unknown command, and stay
-		s.leaving = busy(r)
-		return nil
 	case r.Code != 101:
 		return nil
 	}
@@ -170,8 +167,12 @@ func (s *session) askCapabilities() error {
 	}
 }
 
-// wrapError wraps the error of an operation and masks secrets in its reply.
+// wrapError wraps the error of an operation and masks secrets in its reply. If the connection has failed
+// after a 400, that is the reason.
 func (s *session) wrapError(op fetch.Op, err error) error {
+	if s.leaving != nil && s.Err != nil && fetch.KindOf(err) != fetch.ErrTimeout && s.ctx.Err() == nil {
+		err = s.leaving
+	}
 	e := s.access.fail(op, err)
 	e.Reply = s.Mask(e.Reply)
 	return e
@@ -196,36 +197,21 @@ func (s *session) send(lines ...string) error {
 // receive reads a reply. The session is unusable after 400 (the server closes the connection) and
 // after anything that is not a reply.
 func (s *session) receive() (talk.Reply, error) {
-	r, err := s.reply()
-	if err == nil && r.Code == 400 {
-		err = s.Fail(busy(r))
-	}
-	return r, err
-}
-
-// reply reads a reply, whatever its code.
-func (s *session) reply() (talk.Reply, error) {
 	r, err := s.LineReply()
 	r.Text = strings.TrimSpace(r.Text)
-	if err != nil {
-		return r, s.cause(err)
+	switch {
+	case err != nil:
+		return r, err
+	case r.Code == 400:
+		return r, s.Fail(busy(r))
 	}
-	s.leaving, s.answered = nil, s.answered || r.Code != 400
+	s.leaving, s.answered = nil, true
 	return r, nil
 }
 
 // busy returns the error for the reply 400.
 func busy(r talk.Reply) *fetch.Error {
 	return &fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text}
-}
-
-// cause returns the error for a connection that failed: the reason that the server has stated before,
-// if there is one.
-func (s *session) cause(err error) error {
-	if s.leaving != nil && fetch.KindOf(err) != fetch.ErrTimeout && s.ctx.Err() == nil {
-		return s.leaving
-	}
-	return err
 }
 
 // command sends a command and reads its reply. If the server requires a login or MODE READER first,
@@ -237,13 +223,13 @@ func (s *session) command(line string) (talk.Reply, error) {
 			return talk.Reply{}, s.wrapError(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
 		}
 		if err := s.send(line); err != nil {
-			return talk.Reply{}, s.wrapError(verb, s.cause(err))
+			return talk.Reply{}, s.wrapError(verb, err)
 		}
-		read := s.receive
-		if verb == "CAPABILITIES" {
-			read = s.reply
+		r, err := s.receive()
+		if err != nil && r.Code == 400 && verb == "CAPABILITIES" { // some servers say so of an unknown command, and stay
+			s.leaving, s.Err = err, nil
+			return r, nil
 		}
-		r, err := read()
 		if err != nil {
 			return r, s.wrapError(verb, err)
 		}

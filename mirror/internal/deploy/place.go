@@ -220,7 +220,7 @@ func (r *run) verifyRenames(ctx context.Context, placed []*file) {
 		if errors.Is(err, errOtherContent) {
 			r.note("the server has replied that a file was renamed (RNTO), but has not done it: the old file is deleted first, so it is missing for a moment")
 			again[f.dir()] = true
-			if err = r.renameAgain(ctx, f); err == nil {
+			if err = renameAgain(ctx, r, f); err == nil {
 				err = r.try(ctx, check)
 			}
 		}
@@ -239,7 +239,7 @@ func (r *run) verifyRenames(ctx context.Context, placed []*file) {
 }
 
 // renameAgain deletes a file, and gives its name to its part.
-func (r *run) renameAgain(ctx context.Context, f *file) error {
+func renameAgain(ctx context.Context, r *run, f *file) error {
 	return r.edit(ctx, f.dir(), []fetch.Edit{
 		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
 		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},

@@ -100,7 +100,7 @@ func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made
 	}
 	for i, dir := range dirs {
 		if err := edits[i].Err; err != nil {
-			if !r.isDir(ctx, dir) {
+			if !isDir(ctx, r, dir) {
 				r.fail(ctx, dir, true, err)
 			}
 			continue
@@ -113,7 +113,7 @@ func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made
 
 // isDir reports whether a directory that the server has refused to create exists: another client may
 // have created it, or its name begins with a dot and is not listed. It is then listed itself.
-func (r *run) isDir(ctx context.Context, dir string) bool {
+func isDir(ctx context.Context, r *run, dir string) bool {
 	list := func(dir string) (d site.Directory, err error) {
 		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
 		return d, err
@@ -232,7 +232,7 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		switch {
 		case r.Pool.Crowded(err):
 			return err
-		case r.refusesPart(f, err):
+		case refusesPart(r, f, err):
 			r.storeDirect(ctx, f)
 		case err != nil:
 			r.failFile(ctx, f, err)
@@ -246,7 +246,7 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 
 // refusesPart reports whether err may mean that the server does not accept the name of a part, such as
 // one that accepts only certain extensions.
-func (r *run) refusesPart(f *file, err error) bool {
+func refusesPart(r *run, f *file, err error) bool {
 	e, _ := errors.AsType[*fetch.Error](err)
 	return e != nil && e.Op == "STOR" && e.Kind == fetch.ErrPermission && e.Code >= 500 && !r.site.Web && !f.direct && !r.way.direct()
 }
@@ -276,7 +276,7 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		if first = false; err != nil || at == f.size && at > 0 {
 			return err
 		}
-		return r.put(ctx, f, name, body, at, more)
+		return put(ctx, r, f, name, body, at, more)
 	})
 	f.part = name
 	if file, ok := src.(disk.File); ok {
@@ -304,7 +304,7 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 
 // put stores what a file has from an offset on under a name. If a web server has no directory for it, that is
 // created (MKCOL), and the file is sent again.
-func (r *run) put(ctx context.Context, f *file, name string, body content, at int64, more func() bool) error {
+func put(ctx context.Context, r *run, f *file, name string, body content, at int64, more func() bool) error {
 	send := func() error {
 		if _, err := body.Seek(at, io.SeekStart); err != nil {
 			return err

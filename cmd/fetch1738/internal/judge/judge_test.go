@@ -22,7 +22,7 @@ func ran(t *testing.T, args ...string) (code int, out, errs string) {
 func TestUsage(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there is no COMMAND to judge":           {},
-		"has no {url} and no {in}":                           {"--", "true"},
+		"has no {url} and no {in}":               {"--", "true"},
 		`--scheme: there is no "fpt"`:            {"--scheme", "fpt", "--", "x", "{url}"},
 		`--task: there is no "fetch"`:            {"--task", "fetch", "--", "x", "{url}"},
 		`--only: no case is named "ftp/x"`:       {"--only", "ftp/x", "--", "x", "{url}"},

@@ -3,7 +3,6 @@ package transfer
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -16,13 +15,6 @@ import (
 // status arrive as a document.
 func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 	info, ok := res.Info.(*fetchhttp.Info)
-	if ok && info.FailedPart != "" {
-		code, _ := strconv.Atoi(info.FailedPart[:min(3, len(info.FailedPart))])
-		return &fetch.Error{
-			Op: fetch.Op(t.Method()), URL: t.Answer.Effective.Redacted(), Code: code,
-			Reply: strings.TrimSpace(info.FailedPart[min(3, len(info.FailedPart)):]), Err: errors.New("in a 207 response"),
-		}
-	}
 	if !ok || info.StatusCode/100 == 2 {
 		return nil
 	}
