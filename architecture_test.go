@@ -27,7 +27,8 @@ var imports = []struct {
 	pkg     string
 	allowed []string
 }{
-	{"locator", nil},
+	{"locator/internal/prose", nil},
+	{"locator", []string{"locator/internal/prose"}},
 	// Below internal/, packages know nothing of fetch, except those that the root package, the gateway
 	// or the mirror share with the command: only here can all of them import these.
 	{"internal/", []string{"internal/"}},

@@ -18,22 +18,25 @@ const maxErrorText = 4 << 10
 // It reads as much as it needs for that. Gopher has no other way to say that something does not
 // exist.
 func (s *source) errorText(asMenu bool) (text string, is bool) {
-	return s.decide(func(head []byte, ended bool) (string, verdict) { return classify(head, ended, asMenu) })
-}
-
-// errorPage reports whether the whole response to the request for a document is a menu with an error,
-// and returns its text.
-func (s *source) errorPage() (text string, is bool) { return s.decide(classifyPage) }
-
-// decide reads as much of the response as a function needs to decide whether it is an error.
-func (s *source) decide(classify func(head []byte, ended bool) (string, verdict)) (text string, is bool) {
 	for {
-		text, v := classify(s.head, s.err == io.EOF)
+		text, v := classify(s.head, s.err == io.EOF, asMenu)
 		switch {
 		case v == isError:
 			return text, true
 		case v == isAnswer, s.err != nil, len(s.head) >= maxErrorText:
 			return "", false
+		}
+		s.fill()
+	}
+}
+
+// errorPage reports whether the whole response to the request for a document is a menu with an error,
+// and returns its text.
+func (s *source) errorPage() (text string, is bool) {
+	for {
+		text, is, more := menu.ErrorPage(s.head, s.err == io.EOF)
+		if !more || s.err != nil || len(s.head) >= maxErrorText {
+			return text, is
 		}
 		s.fill()
 	}
@@ -136,55 +139,6 @@ func classifyMenu(rest []byte, ended bool) verdict {
 		return isError
 	}
 	return undecided
-}
-
-// classifyPage examines the beginning of the response to the request for a document, or all of it if
-// ended. It is an error if it is a menu of texts and errors, all with a port that no server has, and at
-// most one link, which leads back. gopher2000 sends such a page in place of a text.
-func classifyPage(head []byte, ended bool) (text string, v verdict) {
-	if len(head) > 0 && head[0] != menu.Info && head[0] != menu.Error {
-		return "", isAnswer
-	}
-	links, texts, last := 0, 0, false
-	for line := range bytes.Lines(head) {
-		if !ended && !bytes.HasSuffix(line, []byte("\n")) {
-			return "", undecided
-		}
-		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
-			continue
-		}
-		parsed := menu.Parse(line)
-		switch {
-		case last:
-			return "", isAnswer
-		case string(line) == ".":
-			last = true
-		case parsed.Link():
-			links++
-		case !nowhere(line):
-			return "", isAnswer
-		case parsed.Type == menu.Info:
-			texts++
-		case text == "":
-			text = string(parsed.Display)
-		}
-		if links > 1 {
-			return "", isAnswer
-		}
-	}
-	switch {
-	case !ended:
-		return "", undecided
-	case text == "" || texts == 0:
-		return "", isAnswer
-	}
-	return text, isError
-}
-
-// nowhere reports whether a line of a menu has all fields, and a port that no server has.
-func nowhere(line []byte) bool {
-	fields := bytes.Split(line, []byte("\t"))
-	return len(fields) > 3 && (string(fields[3]) == "0" || string(fields[3]) == "1")
 }
 
 // hasPlaceholder reports whether a line has a placeholder instead of a server. Servers put such
