@@ -106,13 +106,16 @@ func extractFile(ctx context.Context, w *bufio.Writer, parser locator.Parser, na
 }
 
 // unescaped returns text without what may stand within a URL and is no part of it: colors of a terminal,
-// and the escapes that JSON and JavaScript have for characters of URLs.
+// and the escapes that JSON, JavaScript, HTML, Markdown and LaTeX have for characters of URLs.
 func unescaped(text string) string {
 	if strings.Contains(text, "\x1b[") {
 		text = colors.ReplaceAllString(text, "")
 	}
-	if strings.Contains(text, `\/`) || strings.Contains(text, `\u00`) {
-		text = strings.NewReplacer(`\/`, "/", `\u0026`, "&", `\u003d`, "=", `\u003D`, "=", `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">").Replace(text)
+	if strings.Contains(text, `\`) || strings.Contains(text, "&amp;") {
+		text = strings.NewReplacer(
+			`\/`, "/", `\u0026`, "&", `\u003d`, "=", `\u003D`, "=", `\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">",
+			"&amp;", "&", `\_`, "_", `\&`, "&", `\%`, "%", `\#`, "#", `\~`, "~", `\*`, "*",
+		).Replace(text)
 	}
 	return text
 }

@@ -120,7 +120,8 @@ func TestUnescaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://h:\x1b[1m80\x1b[22m/ \x1b[2J":            "http://h:80/ \x1b[2J",
 		`{"u":"http:\/\/h\/?a=b\u0026c\u003dd\u00e4\n"}`: `{"u":"http://h/?a=b&c=d\u00e4\n"}`,
-		`\d \ `: `\d \ `,
+		`http://h/a\_b?c\&d\%41&amp;e&amp;amp;f`:         `http://h/a_b?c&d%41&e&amp;f`,
+		`\d \ `:                                          `\d \ `,
 	} {
 		if got := unescaped(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
