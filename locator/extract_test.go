@@ -123,7 +123,7 @@ func TestExtract(t *testing.T) {
 		// A bracket that is not closed, another URL, and the cell of a table.
 		{"http://h/a[some text] http://h/b(see c) http://h/(d)(e", "http://h/a http://h/b http://h/(d)"},
 		{"http://h/a,http://h/b;http://h/c|ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b", "http://h/a http://h/b http://h/c ftp://h/d http://h/a,x-foo://h http://h/a/http://h/b"},
-		{"| http://h/a|b |http://h/c|d", "http://h/a http://h/c"},
+		{"| http://h/a|b |http://h/c|d http://h/a[1] http://h/a[]b", "http://h/a http://h/c http://h/a http://h/a"},
 		{"[url]http://h/a[/url] [url=http://h/b]c[/url] http://h[/font]", "http://h/a http://h/b http://h"},
 		{"&lt;http://h/a&gt; &quot;http://h/b?c&amp;d&quot; http://h/&nbsp;x http://h/&g", "http://h/a http://h/b?c&amp;d http://h/ http://h/&g"},
 
@@ -184,7 +184,7 @@ func TestExtractTolerant(t *testing.T) {
 		{"http://h/\xe4\xff b", "http://h/%E4%FF"},
 		{"http://h/a\u200b http://h/b\u2066) \u200bhttp://h/c\u200e. http://h/d\ufeff http://h/e\u200d http://h/f\u200dg", "http://h/a http://h/b http://h/c http://h/d http://h/e http://h/f%E2%80%8Dg"},
 		{"│http://h/a│http://h│ http://h/a?|b |http://h/c?|d http://h/a\\_b file:///C:\\new http://h/?a=1,b=http://h/", "http://h/a http://h http://h/a?%7Cb http://h/c http://h/a%5C_b file:///C:%5Cnew http://h/?a=1,b=http://h/"},
-		{"[http://h/a](http://h/b) [http://[::1]] http://h/?a[b]=c", "http://h/a http://h/b http://[::1] http://h/?a%5Bb%5D=c"},
+		{"[http://h/a](http://h/b) [http://[::1]] http://h/?a[b]=c http://h/[id]/x", "http://h/a http://h/b http://[::1] http://h/?a%5Bb%5D=c http://h/%5Bid%5D/x"},
 		{"http://[fe80::1%25eth0]/, http://[fe80::1%eth0]:80", "http://[fe80::1%25eth0]/ http://[fe80::1%25eth0]:80"},
 	} {
 		var got []string

@@ -175,7 +175,8 @@ func inTable(before string) bool {
 // enclosed returns the length of the beginning of s that ends before
 //
 //   - a ")" or "]" without its counterpart in s, as in Markdown's "[URL](URL)",
-//   - a "(" or "[" without its counterpart in s, as in AsciiDoc's "URL[some text]",
+//   - a "(" or "[" without its counterpart in s,
+//   - a "[" in the path, as in AsciiDoc's "URL[text]", but not at the beginning of a segment,
 //   - a "[/", as in "[url]URL[/url]",
 //   - a "|" in the path, which is more often the separator of something else, or in a table,
 //   - a "|", "," or ";" before another URL,
@@ -192,7 +193,7 @@ func enclosed(mark string, table bool, s string, known func(scheme string) bool)
 		case '(':
 			round.open(i)
 		case '[':
-			if strings.HasPrefix(s[i:], "[/") {
+			if strings.HasPrefix(s[i:], "[/") || inPath && i > 0 && s[i-1] != '/' {
 				return min(round.end(i), square.end(i))
 			}
 			square.open(i)
