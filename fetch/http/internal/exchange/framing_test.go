@@ -59,8 +59,8 @@ func FuzzPlainFraming(f *testing.F) {
 	})
 }
 
-// TestOddLines checks which lines of a head are left out, and which heads stay as they are.
-func TestOddLines(t *testing.T) {
+// TestPlainLines checks which lines of a head are left out or changed, and which heads stay as they are.
+func TestPlainLines(t *testing.T) {
 	const status, end = "HTTP/1.1 200 OK\r\n", "Connection: close\r\n\r\n"
 	for fields, want := range map[string]string{
 		"A: b\r\nbad line\r\nC: d\r\n":         status + "A: b\r\nC: d\r\n" + end,
@@ -69,6 +69,8 @@ func TestOddLines(t *testing.T) {
 		"A: b\x01\r\n c: d\r\nE: f\r\n":        status + "E: f\r\n" + end,
 		"  A: b\r\nC: d\r\n":                   status + "C: d\r\n" + end,
 		status + "A: b\r\n":                    status + "A: b\r\n" + end,
+		"A : b\r\nC\t :d\r\n":                  status + "A: b\r\nC:d\r\n" + end,
+		"Content-Length : 5\r\n e\r\n":         status + "Content-Length: 5\r\n e\r\n" + end,
 		"A: b\nbad line\n":                     status + "A: b\n" + end,
 		"HTTP/1.1 404 Not Found\r\nA: b\r\n":   "",
 		"A: b\r\nContent-Length 5\r\n":         "",
@@ -77,7 +79,7 @@ func TestOddLines(t *testing.T) {
 		"A: b\rbad line\r\n":                   "",
 	} {
 		head := status + fields + "\r\n"
-		got := string(withoutOddLines([]byte(head)))
+		got := string(plainLines([]byte(head)))
 		if want == "" {
 			want = head
 		}
@@ -111,8 +113,8 @@ func FuzzFraming(f *testing.F) {
 		}
 		limits, trailer := fetch.Limits{}.WithDefaults(), false
 		h, ours := head{limits: &limits}, bufio.NewReader(inPieces{bytes.NewReader(octets), int(step) + 1})
-		if h.read(ours) != nil {
-			return
+		if h.read(ours) != nil || !bytes.Equal(plainLines(h.octets), h.octets) {
+			return // net/http knows no length in a field whose name ends in a space
 		}
 		got, err := h.parse(r)
 		if err != nil {

@@ -83,7 +83,7 @@ func (h *head) isInterim() bool {
 
 // parse returns the response to r, without its body.
 func (h *head) parse(r *http.Request) (*http.Response, error) {
-	plain := plainFraming(withoutOddLines(h.octets))
+	plain := plainFraming(plainLines(h.octets))
 	codings := members(Fields(plain), "Transfer-Encoding")
 	if len(codings) > 0 && bytes.HasPrefix(plain, []byte("HTTP/1.0 ")) {
 		// RFC 9112 §6.1: its framing is faulty. net/http would take the chunks for the document.
@@ -99,23 +99,28 @@ func (h *head) parse(r *http.Request) (*http.Response, error) {
 	return nil, &fetch.Error{Kind: fetch.ErrProtocol, Err: err}
 }
 
-// withoutOddLines returns a head without the lines that no program can take for a field: those without
-// a colon, also a status line that comes again, those with a control character, and those that begin
-// with a space where no field is before them. net/http refuses such a head. The connection to such a
-// server is not used again. A head is not changed if it has NUL or a lone CR, or if such a line could
-// be about the framing or is another status line.
-func withoutOddLines(head []byte) []byte {
+// plainLines returns a head without the lines that no program can take for a field: those without a
+// colon, also a status line that comes again, those with a control character, and those that begin
+// with a space where no field is before them. net/http refuses such a head. White space in front of a
+// colon, which net/http takes for a part of the name, is left out, too (RFC 9112 §5.1). The connection
+// to such a server is not used again. A head is not changed if it has NUL or a lone CR, or if such a
+// line could be about the framing or is another status line.
+func plainLines(head []byte) []byte {
 	status, rest, _ := bytes.Cut(bytes.TrimRight(head, "\r\n"), []byte("\n"))
 	if bytes.IndexByte(head, 0) >= 0 || bytes.Count(head, []byte("\r")) != bytes.Count(head, []byte("\r\n")) {
 		return head
 	}
 	plain := append(status[:len(status):len(status)], '\n')
-	first, odd, dropped := true, false, false
+	first, odd, changed := true, false, false
 	for line := range bytes.Lines(append(rest[:len(rest):len(rest)], "\r\n"...)) {
-		if continues := line[0] == ' ' || line[0] == '\t'; !continues {
-			odd = bytes.IndexByte(line, ':') < 0
-		} else if first {
-			odd = true
+		if continues := line[0] == ' ' || line[0] == '\t'; continues {
+			odd = odd || first
+		} else {
+			name, value, ok := bytes.Cut(line, []byte(":"))
+			odd = !ok
+			if bare := bytes.TrimRight(name, " \t"); ok && len(bare) < len(name) {
+				line, changed = slices.Concat(bare, []byte(":"), value), true
+			}
 		}
 		first = false
 		switch {
@@ -124,10 +129,10 @@ func withoutOddLines(head []byte) []byte {
 		case aboutFraming(line) || bytes.HasPrefix(line, []byte("HTTP/")) && !bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(status)):
 			return head // net/http refuses it
 		default:
-			odd, dropped = true, true
+			odd, changed = true, true
 		}
 	}
-	if !dropped {
+	if !changed {
 		return head
 	}
 	return append(plain, "Connection: close\r\n\r\n"...)
@@ -233,7 +238,7 @@ func Fields(head []byte) []fetch.Field {
 			continue
 		}
 		if name, value, ok := strings.Cut(text, ":"); ok {
-			list = append(list, fetch.Field{Name: name, Value: strings.Trim(value, " \t")})
+			list = append(list, fetch.Field{Name: strings.TrimRight(name, " \t"), Value: strings.Trim(value, " \t")})
 		}
 	}
 	return list
