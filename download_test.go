@@ -611,7 +611,7 @@ func TestWalkFunction(t *testing.T) {
 	}
 	// A directory that cannot be listed does not end the walk; leaving it early does.
 	ftp.On("MLSD", 3, testserver.Reply("550 permission denied"))
-	ftp.On("LIST", 1, testserver.Reply("550 permission denied"))
+	ftp.On("LIST", 0, testserver.Reply("550 permission denied"))
 	failed, seen := 0, 0
 	for item, err := range fetch1738.Walk(t.Context(), nil, ftp.URL) {
 		seen++

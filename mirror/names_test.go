@@ -289,6 +289,7 @@ func TestEarlierCopy(t *testing.T) {
 			m, srv, _ := begin(t)
 			m.Delete, m.MaxDelete, m.Names, m.Connections = true, -1, names, 1
 			srv.On("MLSD", 2, testserver.Reply("550 No."))
+			srv.On("LIST", 0, testserver.Reply("550 No."))
 			if got, err := m.Run(t.Context()); err == nil || got.Gone > 0 {
 				t.Errorf("%+v, %v", got, err)
 			}

@@ -76,7 +76,7 @@ type Server struct {
 // Ranges says how requests for a range are answered.
 type Ranges struct {
 	As   string // as if they asked for this range, such as "bytes=0-"; "" means the one that they ask for
-	Most int64  // with at most so many bytes; 0 means all of the range
+	Most int64  // with at most that many bytes; 0 means all of the range
 	// Says is the text of Content-Range, in which {first}, {last} and {size} are the numbers of the
 	// usual one; "" means the usual one.
 	Says string
