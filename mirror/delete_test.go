@@ -344,7 +344,7 @@ func TestMaxDeleteNews(t *testing.T) {
 func TestListingErrorsDeleteNothing(t *testing.T) {
 	const one = "type=file;size=4;modify=20200304050607; 00\r\n"
 	for name, faults := range map[string]map[string][]ftptest.Fault{
-		"refused":              {"MLSD": {testserver.Reply("550 No.")}},
+		"refused":              {"MLSD": {testserver.Reply("550 No.")}, "LIST": {testserver.Reply("550 No.")}},
 		"refused for now":      {"MLSD": {testserver.Reply("450 Not now.")}},
 		"no such folder":       {"CWD": {testserver.Reply("550 No such directory.")}},
 		"broken off":           {"MLSD": {testserver.Data(one)}, "END": {testserver.Reply("426 Broken off.")}},

@@ -45,7 +45,8 @@ type lister struct {
 	paths   []string       // that servers may write before its names
 	n       int            // entries so far
 	unread  string         // the first line that was not understood
-	cut     string         // the last line, if it has no line end
+	cut     string         // the last line, if it has no line end and is an entry
+	isCut   bool           // the last line has no line end
 	merge   *ftplist.Merge // nil if NLST does not take the place of lines that are not understood
 	lines   []string       // of the merge that were not understood, if they are to be reported
 	names   []string       // of NLST in place of LIST, which have no kinds yet
@@ -86,7 +87,7 @@ func (l *lister) read(listing io.Reader) bool {
 		default:
 			text := string(wire.TrimEOL(line))
 			if line[len(line)-1] != '\n' {
-				l.cut = text
+				l.cut, l.isCut = text, true
 			}
 			parsed = parser.Add(text)
 		}
@@ -130,7 +131,7 @@ func (l *lister) holds(text string) bool {
 
 // end handles the end of the listing.
 func (l *lister) end() {
-	if l.info.Unread > 0 && l.lacksFacts() && l.withoutFacts() {
+	if l.info.Unread > 0 && !l.isCut && l.lacksFacts() && l.withoutFacts() {
 		return
 	}
 	if l.merge != nil && l.info.Unread > 0 {
