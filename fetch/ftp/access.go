@@ -431,9 +431,8 @@ func (a *access) begin(c commands) (download, error) {
 	return b, err
 }
 
-// transfer starts the transfer. If the server does not support MLSD, or refuses it for this directory,
-// it sends LIST, if it does not support LIST, NLST, and if it does not support NLST without an
-// argument, NLST of ".".
+// transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
+// support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
 	for refused := false; ; {
 		err := c.retrieve(offset)
@@ -444,7 +443,7 @@ func (a *access) transfer(c commands, offset int64) error {
 		if refused && err == nil {
 			a.noteHides()
 		}
-		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !(a.verb == "MLSD" && refusesDirectory(err)) {
+		if !a.listing() || a.opt.ListCommand != "" || !errors.Is(err, fetch.ErrUnsupported) && !(a.verb == "MLSD" && refusesFacts(err)) {
 			return err
 		}
 		switch {
@@ -460,9 +459,9 @@ func (a *access) transfer(c commands, offset int64) error {
 	}
 }
 
-// refusesDirectory reports whether err is a refusal of MLSD after which LIST may succeed: some servers
-// do not implement it although FEAT lists it.
-func refusesDirectory(err error) bool {
+// refusesFacts reports whether err is a refusal of MLSD after which LIST may succeed: some servers do
+// not implement it although FEAT lists it.
+func refusesFacts(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
 	return ok && e.Code == 550 && !noFiles(err)
 }
@@ -472,11 +471,8 @@ func refusesDirectory(err error) bool {
 // the directory exists.
 func noFiles(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
-	if !ok || e.Code != 450 && e.Code != 550 {
-		return false
-	}
-	text := strings.ToLower(e.Reply)
-	return slices.ContainsFunc([]string{"no files", "no data sets", "no members", "no jobs"}, func(none string) bool { return strings.HasPrefix(text, none) })
+	return ok && (e.Code == 450 || e.Code == 550) && slices.ContainsFunc([]string{"no files", "no data sets", "no members", "no jobs"},
+		func(none string) bool { return strings.HasPrefix(strings.ToLower(e.Reply), none) })
 }
 
 // wantsSize reports whether SIZE is sent before the transfer. In type A, servers count

@@ -158,8 +158,7 @@ func (l *lister) end() {
 	}
 }
 
-// skip counts a line that may be an entry. It is reported at once, unless another listing may show what
-// it is.
+// skip counts a line that may be an entry. It is reported at once, unless another listing may show it.
 func (l *lister) skip(line string) bool {
 	switch l.info.Unread++; {
 	case l.opt.Unread == nil:

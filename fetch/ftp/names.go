@@ -30,8 +30,7 @@ func (f *Fetcher) namesOnly(all bool) *servers {
 	return &f.byNames
 }
 
-// lacksFacts reports whether no line of a listing by MLSD has been understood yet, so that LIST may take
-// its place.
+// lacksFacts reports whether LIST may take the place of a listing by MLSD: no line has been understood.
 func (l *lister) lacksFacts() bool { return l.verb == "MLSD" && l.n == 0 && readsNames(l.access) }
 
 // withoutFacts yields the entries of a listing by LIST in place of one by MLSD of which no line has
