@@ -357,7 +357,7 @@ var completion = map[fetch.Op]string{
 // servers send only the final reply.
 func (c *control) beginTransfer(r talk.Reply) (string, error) {
 	c.began = true
-	c.announced, c.rest = announcedSize(r.Text), announcedRest(r.Text)
+	c.announced, c.rest = announcedSize(r.Text, c.session.access.name), announcedRest(r.Text)
 	c.phase = transferring
 	if r.Class() == 2 {
 		c.phase = transferred

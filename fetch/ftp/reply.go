@@ -169,8 +169,11 @@ func fileTime(text string) time.Time {
 }
 
 // announcedSize returns the number in "150 Opening … (29 bytes)", which many servers
-// send; -1 if there is no number.
-func announcedSize(text string) int64 {
+// send; -1 if there is no number. The name of the file may have the same form.
+func announcedSize(text, name string) int64 {
+	if strings.Contains(name, " bytes)") {
+		text = strings.ReplaceAll(text, name, "")
+	}
 	i := strings.LastIndexByte(text, '(')
 	digits, _, ok := strings.Cut(text[i+1:], " bytes)")
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -98,7 +98,13 @@ func TestNumbersInReplies(t *testing.T) {
 		"Opening BINARY mode data connection for x (29 bytes).": 29, "Opening (x) (0 bytes)": 0, "(1 bytes) (2 bytes)": 2,
 		"Ok": -1, "(29 kbytes)": -1, "(-29 bytes)": -1, "29 bytes": -1, "(99999999999999999999 bytes)": -1, "(": -1, "( bytes)": -1,
 	} {
-		if got := announcedSize(in); got != want {
+		if got := announcedSize(in, ""); got != want {
+			t.Errorf("announced %q: %d", in, got)
+		}
+	}
+	const name = "log (99 bytes).txt"
+	for in, want := range map[string]int64{"Opening " + name: -1, "Opening /pub/" + name + " (29 bytes).": 29} {
+		if got := announcedSize(in, name); got != want {
 			t.Errorf("announced %q: %d", in, got)
 		}
 	}
@@ -118,7 +124,7 @@ func FuzzPassive(f *testing.F) {
 		if n := fileSize(in); n < -1 {
 			t.Errorf("%q: size %d", in, n)
 		}
-		if n := announcedSize(in); n < -1 {
+		if n := announcedSize(in, "29 bytes)"); n < -1 {
 			t.Errorf("%q: announced %d", in, n)
 		}
 		if dir, ok := quotedPath(in); ok && strings.ContainsAny(dir, "\x00\t\r\n\x1b\x7f") {
