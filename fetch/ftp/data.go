@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,10 +53,7 @@ func (s *session) openData(command string) error {
 		}
 		s.later, s.data = port, &dataConn{idle: s.access.limits.Idle}
 	} else {
-		if err := s.preTransfer(command); err != nil {
-			return err
-		}
-		conn, err := s.passive()
+		conn, err := s.passiveFor(command)
 		if err != nil {
 			return err
 		}
@@ -73,16 +71,26 @@ func (s *session) connectsLater(verb fetch.Op) bool {
 	return s.connects && s.program.name != "" && isUpload(verb)
 }
 
-// preTransfer sends PRET, which names the next transfer, if Options.PRET is set.
-func (s *session) preTransfer(command string) error {
-	if !s.access.opt.PRET {
-		return nil
+// passiveFor connects to a port for the transfer that command starts. Before, it sends PRET, which names
+// that transfer, if Options.PRET is set, or once a refusal has said that the server requires it.
+func (s *session) passiveFor(command string) (net.Conn, error) {
+	known := s.pret || s.access.opt.PRET
+	if known {
+		r, err := s.ctl.exchange("PRET " + command)
+		switch {
+		case err != nil:
+			return nil, s.failure(err)
+		case r.Class() != 2:
+			return nil, s.refusedBy(r)
+		}
 	}
-	r, err := s.ctl.exchange("PRET " + command)
-	if err == nil && r.Class() != 2 {
-		return s.refusedBy(r)
+	conn, err := s.passive()
+	e, _ := errors.AsType[*fetch.Error](err)
+	if known || s.access.exact || !refusal(err) || !strings.Contains(strings.ToUpper(e.Reply), "PRET") {
+		return conn, err
 	}
-	return s.failure(err)
+	s.pret = true
+	return s.passiveFor(command)
 }
 
 // dropData closes the data connection or its port.

@@ -44,7 +44,7 @@ func (s *session) plan() []string {
 	p := &planner{session: s, lines: make([]string, 0, 4)}
 	switch {
 	case isUpload(a.verb):
-		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && p.isPlannable(a.name) {
+		if a.enter(p) == nil && a.prepare(p) == nil && !p.ready && a.active == nil && !a.opt.PRET && !p.pret && p.isPlannable(a.name) {
 			_ = p.add(p.passiveCommand())
 		}
 	case a.verb == "":
@@ -134,7 +134,7 @@ func (p *planner) retrieve(offset int64) error {
 	a := p.access
 	switch onSize := a.req.Offset != 0 && a.req.Length == 0 || a.limits.Body > 0; {
 	case p.ready:
-	case a.active != nil, a.opt.PRET, onSize, !p.isPlannable(a.name):
+	case a.active != nil, a.opt.PRET, p.pret, onSize, !p.isPlannable(a.name):
 		return errNotPlannable
 	default:
 		return p.add(p.passiveCommand())
@@ -201,7 +201,7 @@ func (s *session) withTransfer() []string {
 func (s *session) mayRequestNextPort() bool {
 	a := s.access
 	switch {
-	case !s.proven, a.sequential, a.active != nil, a.opt.PRET, len(a.opt.PostQuote) > 0, a.req.Length > 0:
+	case !s.proven, a.sequential, a.active != nil, a.opt.PRET, s.pret, len(a.opt.PostQuote) > 0, a.req.Length > 0:
 		return false
 	case a.listing():
 		return s.program.ahead && (s.used || a.opt.More != nil)

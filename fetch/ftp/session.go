@@ -42,6 +42,7 @@ type session struct {
 	config         *tls.Config    // nil as long as the session is not under TLS
 	private        bool           // data connections are under TLS too
 	noEPRT         bool           // the server has refused EPRT
+	pret           bool           // the server requires PRET
 	noTime         bool           // the server has refused to set a modification time
 	dotted         bool           // names that begin with ~ are sent with ./ before them
 	connects       bool           // the port of a reply to the passive command could be connected to
