@@ -50,7 +50,8 @@ type Options struct {
 	// or PASS. Its reply replaces the refusal.
 	AlternativeToUser string
 	// PRET sends the command PRET, with the command of the transfer, before the data
-	// connection is requested. drftpd requires it.
+	// connection is requested. drftpd requires it. If it is false, PRET is sent once the server
+	// has refused a port with a text that names it.
 	PRET bool
 	// Account is sent (ACCT) when the server requests an account.
 	Account string
