@@ -91,7 +91,7 @@ func TestEachCaseBegins(t *testing.T) {
 		"EndlessLine": "a line of 1 MiB is enough, and ends",
 		"Garble":      "no client can know that a byte is another one",
 		"Octets":      "reports have it", "Hangup": "reports have it",
-		"Connection": "reports have it", "From": "reports have it", "After": "reports have it", "Until": "reports have it",
+		"Connection": "reports have it", "From": "reports have it", "After": "reports have it", "Until": "reports have it", "Matching": "reports have it",
 	}
 	for protocol, faults := range map[string][]testserver.FaultInfo{
 		"ftp": ftptest.New(t).Faults(), "http": webtest.New(t).Faults(), "gopher": gophertest.New(t).Faults(), "nntp": nntptest.New(t).Faults(),

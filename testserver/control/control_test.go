@@ -614,7 +614,7 @@ func TestFaults(t *testing.T) {
 			case "After", "Until":
 				fault["text"] = stage
 				fallthrough
-			case "Connection", "From": // conditions need a fault
+			case "Connection", "From", "Matching": // conditions need a fault
 				faults = append(faults, object{"fault": "Close"})
 			}
 			if status, got := c.send("POST", "/v1/servers/"+s.ID+"/faults", object{"stage": stage, "n": 1, "faults": faults}); status != http.StatusNoContent {

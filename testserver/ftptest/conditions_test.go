@@ -57,8 +57,12 @@ func TestConditions(t *testing.T) {
 		})
 	}
 	srv := ftptest.New(t)
+	srv.On("MKD", 0, testserver.Matching("*.part"), testserver.Reply("553 No."))
+	c := testclient.LoginFTP(t, srv)
+	c.Expect("MKD a.part", "553")
+	c.Expect("MKD a.part.b", "257")
 	for _, wrong := range [][]testserver.Fault{
-		{testserver.From(0), testserver.Reply("f")}, {testserver.Connection(-1), testserver.Reply("f")}, {testserver.After(""), testserver.Reply("f")}, {testserver.From(2)},
+		{testserver.From(0), testserver.Reply("f")}, {testserver.Connection(-1), testserver.Reply("f")}, {testserver.After(""), testserver.Reply("f")}, {testserver.From(2)}, {testserver.Matching("["), testserver.Reply("f")},
 	} {
 		if err := srv.Arm("NOOP", 0, wrong...); err == nil {
 			t.Errorf("%v is accepted", wrong)

@@ -166,7 +166,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		r.listAll(ctx, list)
 		r.findHidden(ctx)
 		r.verifyDirs(ctx, placed)
-		r.verifyRenames(ctx, placed)
+		verifyRenames(ctx, r, placed)
 	}
 	for _, f := range placed {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
@@ -208,7 +208,7 @@ func (r *run) verifyDirs(ctx context.Context, placed []*file) {
 // verifyRenames looks for files whose parts are still listed: some servers reply 250 to RNTO and do
 // nothing. If the file has other content than was sent, it is deleted, and the part renamed again; if
 // that does nothing either, the file is stored under its name.
-func (r *run) verifyRenames(ctx context.Context, placed []*file) {
+func verifyRenames(ctx context.Context, r *run, placed []*file) {
 	again := make(map[string]bool)
 	for _, f := range placed {
 		_, left := r.remote[f.dir()].Entries[f.part]

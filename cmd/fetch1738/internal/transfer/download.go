@@ -179,8 +179,8 @@ func (t *Transfer) store(res *fetch.Resource) error {
 			return err
 		}
 	}
-	if info, ok := res.Info.(*fetchhttp.Info); ok && t.Op.HTTP.FailWithBody && info.StatusCode >= 400 {
-		return fault.Errorf(fault.Status, "%s: %s", t.Answer.Effective.Redacted(), info.Status)
+	if info, ok := res.Info.(*fetchhttp.Info); ok && (info.FailedPart != "" || t.Op.HTTP.FailWithBody && info.StatusCode >= 400) {
+		return fault.Errorf(fault.Status, "%s: %s", t.Answer.Effective.Redacted(), cmp.Or(info.FailedPart, info.Status))
 	}
 	return nil
 }
