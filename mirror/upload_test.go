@@ -832,6 +832,40 @@ func TestUploadKeepsDirectories(t *testing.T) {
 	}
 }
 
+// On a server that ignores case, two files have one name, and the content of either: both have failed, and the
+// one that is listed is compared in the next run.
+func TestUploadOfTwins(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Listing = func(l ftptest.Listing) []string {
+			return slices.DeleteFunc(l.Usual(), func(line string) bool { return strings.HasSuffix(line, "README") })
+		}
+	})
+	m := upload(t, srv.URL+"/site", map[string]string{"README": "one", "readme": "two"})
+	for range 2 {
+		var failed []string
+		m.Report = func(e mirror.Event) {
+			if e.Action == mirror.Failed {
+				failed = append(failed, e.File)
+			}
+		}
+		_ = failure(t, m)
+		if slices.Sort(failed); !slices.Equal(failed, []string{"README", "readme"}) {
+			t.Errorf("%q", failed)
+		}
+	}
+	if err := os.Remove(filepath.Join(m.Dir, "README")); err != nil {
+		t.Fatal(err)
+	}
+	m.Report = nil
+	srv.ResetTranscript()
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := commands(srv, "RETR", "STOR"); len(got) == 0 {
+		t.Error("the file is neither compared nor sent")
+	}
+}
+
 // A server that lists a directory under another name has not taken it, nor what is below it.
 func TestUploadOfNamesOfDirectories(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
@@ -931,10 +965,14 @@ func TestUploadResumes(t *testing.T) {
 		hide    []string
 		spoil   bool
 		resumed string // the verb
+		refused string // the reply to it
 	}{
-		"APPE":        {nil, false, "APPE"},
-		"REST":        {[]string{"APPE"}, false, "REST"},
-		"other bytes": {nil, true, ""},
+		"APPE":         {nil, false, "APPE", ""},
+		"REST":         {[]string{"APPE"}, false, "REST", ""},
+		"other bytes":  {nil, true, "", ""},
+		"APPE refused": {nil, false, "APPE", "451 Append/Restart not permitted, try again"}, // ProFTPD
+		"APPE denied":  {nil, false, "APPE", "550 Permission denied."},
+		"REST refused": {[]string{"APPE"}, false, "REST", "451 Append/Restart not permitted, try again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) { s.Hide = tc.hide })
@@ -954,6 +992,11 @@ func TestUploadResumes(t *testing.T) {
 				t.Fatalf("no part: %q", part)
 			}
 			srv.ResetTranscript()
+			if tc.refused != "" && tc.resumed == "REST" {
+				srv.On("STOR", 1, testserver.Reply(tc.refused))
+			} else if tc.refused != "" {
+				srv.On(tc.resumed, 0, testserver.Reply(tc.refused))
+			}
 			ran(t, m, mirror.Summary{New: 1})
 			hasFiles(t, srv, ".", map[string]string{"big": big})
 			got := commands(srv, "APPE", "REST")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
@@ -104,8 +105,9 @@ func FuzzRule(f *testing.F) {
 		f.Add(line, "a/b")
 	}
 	f.Fuzz(func(t *testing.T, line, name string) {
-		r, err := parseRule(line)
-		if err == nil && r.parts != nil && r.matches(name, false) && !r.matches(name, true) {
+		line, _, _ = strings.Cut(line, "\n")
+		ignored, err := filter.Ignore(line)
+		if err == nil && !strings.HasPrefix(line, "!") && ignored(name, false) && !ignored(name, true) {
 			t.Errorf("%q matches the file %q, but not a folder of that name", line, name)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
 // placeOther gives a file its name on a server that has refused to rename its part. If it is not
@@ -168,6 +169,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		r.verifyDirs(ctx, placed)
 		verifyRenames(ctx, r, placed)
 	}
+	failTwins(ctx, r, placed)
 	for _, f := range placed {
 		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
 			continue // reported
@@ -244,6 +246,23 @@ func renameAgain(ctx context.Context, r *run, f *file) error {
 		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
 		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
 	})
+}
+
+// failTwins fails the files that a server has under a name that another one of them differs from in case
+// only: if it lists that under this name, it has the content of either.
+func failTwins(ctx context.Context, r *run, placed []*file) {
+	for _, f := range placed {
+		for name := range r.remote[f.dir()].Entries {
+			if _, ok := r.entryOf(f.path); ok || !strings.EqualFold(name, path.Base(f.path)) {
+				continue
+			}
+			i := slices.IndexFunc(r.files, func(g *file) bool { return g.path == path.Join(f.dir(), name) && !g.failed })
+			if g := r.files[max(i, 0)]; i >= 0 {
+				r.record(state.Record{URL: r.site.URL(components(g.path), false), File: g.path, Size: g.size}) // not complete
+				r.failFile(ctx, g, fetch.Fail(fetch.OpMirror, r.site.At(components(g.path), false), fetch.ErrNotFound, fmt.Errorf("it may have been replaced by %q, because the server ignores case; rename one of them", path.Base(f.path))))
+			}
+		}
+	}
 }
 
 // missing returns why a file or directory that the server has taken is not in its listing.

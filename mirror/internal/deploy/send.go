@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
@@ -32,6 +30,7 @@ type limitations struct {
 	noTime      atomic.Bool // it does not set modification times
 	noMode      atomic.Bool // it does not set permissions
 	noSize      atomic.Bool // it does not state sizes but in listings
+	noRest      atomic.Bool // it does not continue files
 	noDirs      atomic.Bool // it is a web server on which directories cannot be created
 }
 
@@ -244,13 +243,6 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 	return r.place(ctx, b, more)
 }
 
-// refusesPart reports whether err may mean that the server does not accept the name of a part, such as
-// one that accepts only certain extensions.
-func refusesPart(r *run, f *file, err error) bool {
-	e, _ := errors.AsType[*fetch.Error](err)
-	return e != nil && e.Op == "STOR" && e.Kind == fetch.ErrPermission && e.Code >= 500 && !r.site.Web && !f.direct && !r.way.direct()
-}
-
 // sendFile stores a file on the server, under a temporary name if it can be renamed.
 func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	if f.link != "" {
@@ -302,28 +294,6 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 	return nil
 }
 
-// put stores what a file has from an offset on under a name. If a web server has no directory for it, that is
-// created (MKCOL), and the file is sent again.
-func put(ctx context.Context, r *run, f *file, name string, body content, at int64, more func() bool) error {
-	send := func() error {
-		if _, err := body.Seek(at, io.SeekStart); err != nil {
-			return err
-		}
-		return r.site.Put(ctx, append(components(f.dir()), name), r.Pace.Reader(ctx, body), at, more)
-	}
-	err := send()
-	e, _ := errors.AsType[*fetch.Error](err)
-	missing := e != nil && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict)
-	if !r.site.Web || !missing || f.dir() == "." || r.way.noDirs.Load() {
-		return err
-	}
-	if !r.site.MakeDirs(ctx, components(f.dir())) {
-		r.way.noDirs.Store(true)
-		return err
-	}
-	return send()
-}
-
 // content opens a file to send, and computes its checksum. A small file is read at once, so that
 // what is sent is what the checksum is of.
 func (r *run) content(f *file) (io.Closer, content, error) {
@@ -355,43 +325,6 @@ func (r *run) content(f *file) (io.Closer, content, error) {
 type content interface {
 	io.ReadSeeker
 	io.ReaderAt
-}
-
-// resumeAt returns how many bytes of a file the server has already, and has right: those before the
-// last 4 KiB are believed, because the name is that of the content, and those are fetched and
-// compared.
-func (r *run) resumeAt(ctx context.Context, f *file, name string, src content, begun bool) (int64, error) {
-	if !begun || r.site.Web || f.size < resumable || name == path.Base(f.path) {
-		return 0, nil
-	}
-	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
-	if err := r.site.Edit(ctx, components(f.dir()), edits, nil); err != nil {
-		return 0, err
-	}
-	n := edits[0].Size
-	if edits[0].Err != nil || n < resume.Overlap || n > f.size {
-		return 0, nil
-	}
-	res, err := r.site.Content(ctx, append(components(f.dir()), name), n-resume.Overlap, resume.Overlap)
-	if err != nil {
-		if ctx.Err() != nil || !errors.Is(err, fs.ErrNotExist) && !resume.Refused(err) {
-			return 0, err
-		}
-		return 0, nil
-	}
-	defer res.Close()
-	theirs, err := io.ReadAll(res.Body)
-	if err != nil {
-		return 0, nil
-	}
-	ours := make([]byte, resume.Overlap)
-	if _, err := src.ReadAt(ours, n-resume.Overlap); err != nil && err != io.EOF {
-		return 0, err
-	}
-	if !bytes.Equal(ours, theirs) {
-		return 0, nil
-	}
-	return n, nil
 }
 
 // sendLink creates a link, in place of one that is there.
