@@ -215,9 +215,17 @@ func has(item fetch.Item, header string) bool {
 	return slices.ContainsFunc(item.Header, func(f fetch.Field) bool { return f.Name == header })
 }
 
-// Look returns what a web server has under a path. ok is false if there is nothing.
+// Look returns what a web server has under a path. ok is false if there is nothing. Some servers do not know
+// HEAD: they are sent a GET, whose body is not read.
 func (s *Site) Look(ctx context.Context, path []string) (t Entry, ok bool, err error) {
 	attr, err := s.Server.FindAttributes(ctx, s.request(path, false, nil))
+	if errors.Is(err, fetch.ErrUnsupported) {
+		var res *fetch.Resource
+		if res, err = s.Content(ctx, path, 0, 0); err == nil {
+			_ = res.Close()
+			attr = &res.Attributes
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Entry{}, false, nil
