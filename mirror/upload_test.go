@@ -832,6 +832,20 @@ func TestUploadKeepsDirectories(t *testing.T) {
 	}
 }
 
+// A server that refuses the names of temporary files gets the files under their names, unless it says that it
+// has no room: then the old file stays.
+func TestUploadPartsRefused(t *testing.T) {
+	for reply, want := range map[string]string{"553 Prohibited file name.": "new", "553 Quota exceeded.": "old", "451 Try again.": "old"} {
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: []byte("old")}} })
+		srv.On("STOR", 0, testserver.Matching("*.part"), testserver.Reply(reply))
+		m := upload(t, srv.URL, map[string]string{"a": "new"})
+		if _, err := m.Run(t.Context()); (err == nil) != (want == "new") {
+			t.Errorf("%s: %v", reply, err)
+		}
+		hasFiles(t, srv, ".", map[string]string{"a": want})
+	}
+}
+
 // On a server that ignores case, two files have one name, and the content of either: both have failed, and the
 // one that is listed is compared in the next run.
 func TestUploadOfTwins(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/resume"
@@ -49,10 +51,14 @@ func refusesRest(e *fetch.Error) bool {
 }
 
 // refusesPart reports whether err may mean that the server does not accept the name of a part, such as
-// one that accepts only certain extensions.
+// one that accepts only certain extensions. If there is no room for another file, the old one must stay.
 func refusesPart(r *run, f *file, err error) bool {
 	e, _ := errors.AsType[*fetch.Error](err)
-	return e != nil && e.Op == "STOR" && e.Kind == fetch.ErrPermission && e.Code >= 500 && !r.site.Web && !f.direct && !r.way.direct()
+	if e == nil || e.Op != "STOR" || e.Kind != fetch.ErrPermission || e.Code < 500 || r.site.Web || f.direct || r.way.direct() {
+		return false
+	}
+	text := strings.ToLower(e.Reply)
+	return !slices.ContainsFunc([]string{"quota", "space", "full"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // resumeAt returns how many bytes of a file the server has already, and has right: those before the
