@@ -260,6 +260,18 @@ func TestLyingServer(t *testing.T) {
 	checkFile(t, path, data)
 }
 
+// A server that refuses SIZE, and states the size with the whole document, sends the same one.
+func TestSizeRefused(t *testing.T) {
+	data := content(300_007, 3)
+	w := worlds(t, data)["ftp"]
+	w.On("SIZE", 0, testserver.Reply("550 SIZE is not allowed."))
+	path := partPath(t)
+	if err := run(t.Context(), path, w.job(4)); err != nil {
+		t.Fatal(err)
+	}
+	checkFile(t, path, data)
+}
+
 // Bytes of two versions are never in one file. Those of the first are discarded.
 func TestChangedMeanwhile(t *testing.T) {
 	data := content(300_007, 4)

@@ -256,7 +256,7 @@ var nntpHabits = []habit{
 	{name: "rfc977", topic: "software", set: of(nntptest.Old)},
 	{name: "slow", set: of(nntptest.SlowNews)},
 	{name: "read only", set: of(func(n *nntptest.Server) { n.ReadOnly = true })},
-	{name: "numbers are estimates", says: map[string]string{"GROUP 211": "211 4711 0 4711 {name}"}},
+	{name: "numbers are estimates", says: map[string]string{"GROUP 211": "211 47 0 47 {name}"}},
 	{name: "XOVER only", hide: []string{"OVER"}},
 	{name: "no overview", hide: []string{"OVER", "XOVER"}},
 	{name: "no capabilities", topic: "software", hide: []string{"CAPABILITIES", "MODE READER"}},
