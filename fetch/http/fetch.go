@@ -84,6 +84,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 		},
 		Peer: a.Peer, TLS: a.TLS,
 	}
+	res.Info.(*Info).FailedPart = failedPart(c.method, a.resp)
 	if to, err := c.destination(a); err == nil && isRedirect(a.resp.StatusCode) {
 		res.Info.(*Info).Location = to
 	}
@@ -142,10 +143,13 @@ func (c *call) checkResponse(a *answer) error {
 	case code == http.StatusPartialContent && !c.sendsOwnRange():
 		return c.acceptUnrequested(a)
 	case code >= 200 && code < 300, code == http.StatusNotModified && !c.opt.IfModifiedSince.IsZero():
-		if status := failedPart(a.resp); status != "" {
+		if err := c.acceptWhole(a); err != nil || c.opt.AnyStatus {
+			return err
+		}
+		if status := failedPart(c.method, a.resp); status != "" {
 			return c.statusError(&http.Response{StatusCode: codeOf(status), Status: status})
 		}
-		return c.acceptWhole(a)
+		return nil
 	case code == http.StatusSwitchingProtocols: // what follows is neither HTTP nor a document
 		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
 	case c.opt.AnyStatus:

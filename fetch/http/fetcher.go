@@ -143,6 +143,9 @@ type Info struct {
 	Status     string
 	StatusCode int
 	Proto      string
+	// FailedPart is the first status of a failure in the body of a 207 response to PUT or DELETE, such as
+	// "423 Locked"; "" means that nothing failed. Without Options.AnyStatus it is an error.
+	FailedPart string
 	// Header is the header of the response.
 	Header http.Header
 	// Validator identifies this state of the resource. It is a value for an If-Range field: a

@@ -28,10 +28,8 @@ func (c *call) statusError(resp *http.Response) *fetch.Error {
 const maxStatuses = 64 << 10
 
 // failedPart returns the first status of a failure in a 207 response to PUT or DELETE, as "423 Locked". Its
-// body has the statuses of one or more resources (RFC 4918 §13). Such a failure is an error also where
-// any status of the response is accepted.
-func failedPart(resp *http.Response) string {
-	method := resp.Request.Method
+// body has the statuses of one or more resources (RFC 4918 §13).
+func failedPart(method fetch.Op, resp *http.Response) string {
 	if resp.StatusCode != http.StatusMultiStatus || method != http.MethodPut && method != http.MethodDelete {
 		return ""
 	}
