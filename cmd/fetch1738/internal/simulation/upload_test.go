@@ -315,7 +315,7 @@ func brought(o *once, err error) {
 		seen := d.during(o.began, time.Now())
 		switch {
 		case w.folded(d):
-		case existed && !exists && err != nil && w.deletesFirst():
+		case existed && !exists && (err != nil || wasGone(seen)) && w.deletesFirst():
 		case existed && !exists && !w.plan.deletes():
 			w.breaks("%s was deleted from the server, although nothing was to be deleted", d.name)
 		case existed && !exists && !wasGone(seen):
@@ -332,7 +332,8 @@ func brought(o *once, err error) {
 }
 
 // deletesFirst reports whether a file may be missing because the server does not replace it by
-// RNTO, and something else has ended the run before the new one had its name.
+// RNTO, and something else has ended the run before the new one had its name, or the folder has it
+// no more at that moment.
 func (w *world) deletesFirst() bool {
 	return slices.Contains(w.sites[0].Habits, "RNTO refused") || len(w.plan.Events) > 1 && slices.ContainsFunc(w.plan.Events, func(e Event) bool {
 		return e.Name == "RNTO" || e.Name == "RNFR" && strings.HasPrefix(e.Fault, "ExtraReply") // which RNTO gets
