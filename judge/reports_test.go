@@ -34,10 +34,10 @@ func TestReportsPage(t *testing.T) {
 	}
 	same(t, reportsPage, page, before+reportsBegin+"\n"+summary(all)+decisions(all)+list(all)+reportsEnd+after)
 	text := read(t, readme)
-	number := regexp.MustCompile(`\d+ public bug reports`)
-	same(t, readme, text, number.ReplaceAllString(text, fmt.Sprintf("%d public bug reports", len(all))))
+	number := regexp.MustCompile(`\d+ cases: \[docs/reports.md\]`)
+	same(t, readme, text, number.ReplaceAllString(text, fmt.Sprintf("%d cases: [docs/reports.md]", len(all))))
 	if !number.MatchString(text) {
-		t.Error("README.md does not say how many bug reports there are")
+		t.Error("README.md does not say how many cases there are")
 	}
 }
 

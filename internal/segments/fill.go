@@ -167,20 +167,20 @@ func (f *filling) checkModTime(ctx context.Context) error {
 		return nil
 	}
 	now, err := f.Fetcher.FindAttributes(ctx, f.Request)
-	if err == nil && !f.isSame(&fetch.Resource{Attributes: *now}) {
+	if err == nil && !isOf(f.record.Edition, &fetch.Resource{Attributes: *now}) {
 		err = f.changed()
 	}
 	return err
 }
 
-// isSame reports whether an answer is of the version of the record. An FTP server that refuses SIZE
-// states the size with the whole document only.
-func (f *filling) isSame(res *fetch.Resource) bool {
+// isOf reports whether an answer is of a version. An FTP server that refuses SIZE states the size with
+// the whole document only.
+func isOf(e resume.Edition, res *fetch.Resource) bool {
 	known := fetch.Resource{Attributes: res.Attributes, Info: res.Info}
 	if known.Size < 0 {
-		known.Size = f.record.Edition.Size
+		known.Size = e.Size
 	}
-	return f.record.Edition.Continues(&known)
+	return e.Continues(&known)
 }
 
 // changed returns the error of a document that has changed.
@@ -442,7 +442,7 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && info.StatusCode/100 != 2 {
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
-	} else if !f.isSame(res) {
+	} else if !isOf(f.record.Edition, res) {
 		err = f.changed()
 	} else {
 		err = f.checkLead(req, res)
