@@ -180,9 +180,6 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
-		return err
-	}
 	if first != "" || p.Has(core.Octets) {
 		if err := f.Client.Answer(p.Part(core.Octets), f.toClient(first)); err != nil {
 			return err
@@ -203,7 +200,6 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	if last == "" {
 		f.now.bytes = d.moved
-		var wait time.Duration
 		if last, wait = f.replyText(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
 			return io.EOF
 		}

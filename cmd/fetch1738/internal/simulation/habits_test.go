@@ -155,7 +155,7 @@ var ftpHabits = []habit{
 	{name: "120 before 220", set: of(func(f *ftptest.Server) { f.Greeting = "120 wait\n220 ready" })},
 	{name: "login without password", set: of(func(f *ftptest.Server) { f.NoAnonymousPassword = true })},
 	{name: "no 150 before listings", fits: ofTrees, says: map[string]string{"LIST 150": "", "MLSD 150": ""}},
-	{name: "150 after 20 seconds", set: of(func(f *ftptest.Server) { f.Delays = map[string]time.Duration{"150": 20 * time.Second} })},
+	{name: "150 after 20 seconds", rules: each("RETR|LIST|MLSD|STOR", testserver.Delay(20*time.Second))},
 	{name: "226 after 30 seconds", set: of(ftptest.Late226)},
 	{name: "226 before the data", says: map[string]string{"RETR 150": "150 {usual}\n226 Transfer complete."}, rules: each("RETR", ftptest.NoFinalReply())},
 	{name: "data stays open", rules: each("RETR", ftptest.Stall(1<<40, "226 Transfer complete."))},
