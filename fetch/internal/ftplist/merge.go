@@ -71,8 +71,12 @@ func (m *Merge) Rest(names []string) (rest []string, ok bool) {
 }
 
 // headings returns how many of the first lines are headings: they have neither a digit nor a name. It
-// returns 0 if that is so of a line further down, because that may be an entry that NLST leaves out.
+// returns 0 if that is so of a line further down, because that may be an entry that NLST leaves out, or
+// if no line has a digit, unless there is one line.
 func (m *Merge) headings(names []string) (n int) {
+	if !m.begun && len(m.words) > 1 {
+		return 0
+	}
 	are := make(map[string]bool, len(names))
 	for _, name := range names {
 		are[name] = true
