@@ -310,13 +310,16 @@ func TestHeadings(t *testing.T) {
 		lines, names []string
 		want         bool
 	}{
-		"two headings":                    {[]string{"Owner Attributes Name", "----- ---", "0.0 d-ew A", "0.0 d-ew B"}, []string{"A", "B"}, true},
-		"a name without a digit":          {[]string{"Name Size", "ONE 1", "TWO", "Migrated THREE"}, []string{"ONE", "TWO", "THREE"}, true},
-		"a name of two words":             {[]string{"1 one", "two words"}, []string{"one", "two words"}, true},
-		"an entry that NLST leaves out":   {[]string{"folder", "one 1", "sub"}, []string{"one"}, false},
-		"the same before the others":      {[]string{"folder", "one 1", "2 sub"}, []string{"one"}, false},
-		"more names than lines":           {[]string{"Name Size", "ONE 1"}, []string{"ONE", "TWO", "THREE"}, false},
-		"a heading after the first entry": {[]string{"1 ONE 1", "Name Size", "1 TWO 2"}, []string{"ONE", "TWO"}, false},
+		"two headings":                     {[]string{"Owner Attributes Name", "----- ---", "0.0 d-ew A", "0.0 d-ew B"}, []string{"A", "B"}, true},
+		"a name without a digit":           {[]string{"Name Size", "ONE 1", "TWO", "Migrated THREE"}, []string{"ONE", "TWO", "THREE"}, true},
+		"a name of two words":              {[]string{"1 one", "two words"}, []string{"one", "two words"}, true},
+		"an entry that NLST leaves out":    {[]string{"folder", "one 1", "sub"}, []string{"one"}, false},
+		"the same before the others":       {[]string{"folder", "one 1", "2 sub"}, []string{"one"}, false},
+		"more names than lines":            {[]string{"Name Size", "ONE 1"}, []string{"ONE", "TWO", "THREE"}, false},
+		"a heading after the first entry":  {[]string{"1 ONE 1", "Name Size", "1 TWO 2"}, []string{"ONE", "TWO"}, false},
+		"lines without digits, no names":   {[]string{"what is", "this here"}, nil, false},
+		"an entry before a name, no digit": {[]string{"folder dir", "one file"}, []string{"one"}, false},
+		"one heading alone":                {[]string{"Name Size"}, nil, true},
 	} {
 		p, m := Parser{Now: now}, Merge{}
 		for _, l := range p.all(tc.lines) {
