@@ -302,3 +302,21 @@ func TestRequiredPRET(t *testing.T) {
 		}
 	})
 }
+
+// TestEPSVEndsSession tests that PASV is used in another session after the first has ended at EPSV, and
+// then for this server always.
+func TestEPSVEndsSession(t *testing.T) {
+	for _, fault := range []ftptest.Fault{testserver.Close(), testserver.Reset(0)} {
+		securely(t, nil, func(t *testing.T, srv *ftptest.Server, f *Fetcher) {
+			srv.On("EPSV", 1, fault)
+			for verb, transfer := range transfers {
+				if _, err := transfer(t, srv, f); err != nil {
+					t.Errorf("%v, %s: %v", fault, verb, err)
+				}
+			}
+			if sent := strings.Count(srv.Transcript().String(), "C: EPSV"); sent != 1 {
+				t.Errorf("%v: EPSV was sent %d times:\n%s", fault, sent, srv.Transcript())
+			}
+		})
+	}
+}

@@ -91,7 +91,12 @@ func (s *session) extendedPort() (uint16, error) {
 	r, err := s.ctl.ask("EPSV")
 	switch {
 	case err != nil:
-		return 0, s.failure(err)
+		err = s.failure(err)
+		if fetch.KindOf(s.ctl.Err) == fetch.ErrConnectionFailed && s.ctl.replied && !s.ctl.began && !s.onlyEPSV() {
+			s.access.pasvOnly.add(s.access.server())
+			s.access.fellBack = true // some firewalls end the session: the access is tried again, with PASV
+		}
+		return 0, err
 	case r.Code != 229:
 		return 0, s.refusedBy(r)
 	}
