@@ -51,7 +51,10 @@ type body struct {
 func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
 	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
 	body.src = wire.ReaderFunc(body.receive)
-	body.data.whole = func() bool { return body.expected >= 0 && body.received == body.expected }
+	body.data.whole = func() bool { // also by what the reply to RETR says: the file may be another one since SIZE
+		stated := s.ctl.announced
+		return body.expected >= 0 && body.received == body.expected && (stated < 0 || stated == body.expected || stated == body.size)
+	}
 	if b.offset > 0 {
 		body.modTime = b.modTime
 	}
@@ -178,6 +181,7 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
+	b.askLater = b.askLater || b.data.over && b.expected >= 0 && b.s.ctl.announced < 0       // more may be on its way
 	more := b.askLater || b.expected >= 0 && b.received != b.expected || !b.modTime.IsZero() // commands
 	if err := b.s.finish(b.asks && b.seen != nil && !more); err != nil {
 		if err, ok := b.retry(); ok {

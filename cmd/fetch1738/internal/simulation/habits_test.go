@@ -196,13 +196,13 @@ func serves(answer func(w http.ResponseWriter, r *http.Request, mod time.Time, d
 
 // httpHabits are those of HTTP servers.
 var httpHabits = []habit{
-	{name: "Content-Length twice", rules: each("REQUEST", webtest.Header("Content-Length", "{usual}, {usual}"))},
+	{name: "Content-Length twice", topic: "framing", rules: each("REQUEST", webtest.Header("Content-Length", "{usual}, {usual}"))},
 	{name: "interim responses", rules: each("REQUEST", webtest.Interim(102), webtest.Interim(102), webtest.Interim(102), webtest.Interim(103))},
 	{name: "hangs up", rules: each("REQUEST", testserver.Hangup())},
 	{name: "Keep-Alive", rules: each("REQUEST", webtest.Header("Connection", "keep-alive"), webtest.Header("Keep-Alive", "timeout=5, max=1"))},
 	{name: "label gzip", rules: each("GET", webtest.Header("Content-Encoding", "gzip"))},
 	{name: "label none", rules: each("GET", webtest.Header("Content-Encoding", "none"))},
-	{name: "Transfer-Encoding: identity", rules: each("GET", webtest.Header("Transfer-Encoding", "identity"))},
+	{name: "Transfer-Encoding: identity", topic: "framing", rules: each("GET", webtest.Header("Transfer-Encoding", "identity"))},
 	{name: "Location without a redirect", rules: each("REQUEST", webtest.Header("Location", "/elsewhere"), webtest.Header("Refresh", "0; url=/elsewhere"))},
 	{name: "weak ETag", blind: true, rules: each("REQUEST", webtest.Header("ETag", "W/{usual}"))},
 	{name: "no ETag", blind: true, rules: each("REQUEST", webtest.Header("ETag", ""))},
@@ -210,7 +210,7 @@ var httpHabits = []habit{
 	{name: "Accept-Ranges: none", rules: each("REQUEST", webtest.Header("Accept-Ranges", "none"))},
 	{name: "no ranges", topic: "ranges", set: of(func(h *webtest.Server) { h.NoRanges = true })},
 	{name: "idle for 10 seconds", idle: 10 * time.Second},
-	{name: "chunks", blind: true, rules: each("GET", webtest.Chunked(), webtest.Trailers("X-Sum", "17"))},
+	{name: "chunks", topic: "framing", blind: true, rules: each("GET", webtest.Chunked(), webtest.Trailers("X-Sum", "17"))},
 	{name: "206 for the whole", topic: "ranges", fits: ofDownloads, set: serves(func(w http.ResponseWriter, _ *http.Request, _ time.Time, data []byte) {
 		if w.Header().Set("Content-Length", strconv.Itoa(len(data))); len(data) > 0 {
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(data)-1, len(data)))
