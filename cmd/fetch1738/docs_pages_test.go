@@ -68,9 +68,12 @@ func (p page) prose(f func(line int, text string)) {
 
 var sentenceEnd = regexp.MustCompile(`[.:;] `)
 
-// No page says the same twice, as after a merge.
+// No page says the same twice, as after a merge. The list of reports does, because it is made from data.
 func TestPagesRepeatNothing(t *testing.T) {
 	for _, p := range pages(t) {
+		if strings.HasSuffix(p.name, "reports.md") {
+			continue
+		}
 		seen := make(map[string]int)
 		p.prose(func(line int, text string) {
 			for _, sentence := range sentenceEnd.Split(text, -1) {
