@@ -164,7 +164,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	defer f.closePassive()
 	p, last := f.plan, ""
-	first, wait := f.replyText(first)
+	first, _ = f.replyText(first)
 	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
@@ -200,6 +200,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	}
 	if last == "" {
 		f.now.bytes = d.moved
+		var wait time.Duration
 		if last, wait = f.replyText(f.lastReply(err)); core.Sleep(f.srv.m.Ctx(), wait) != nil {
 			return io.EOF
 		}

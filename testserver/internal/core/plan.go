@@ -52,7 +52,7 @@ func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
 		}
 	}
 	if err == nil && len(r.armed) == 0 && len(wanted) > 0 {
-		err = lacksFaults
+		err = errNoFault
 	}
 	if err != nil {
 		return fmt.Errorf("testserver: On(%q, %d): %w", stage, n, err)

@@ -47,8 +47,8 @@ func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
 	return true, nil
 }
 
-// lacksFaults says that conditions without a fault do nothing.
-var lacksFaults = errors.New("there are conditions only, and no fault")
+// errNoFault says that conditions without a fault do nothing.
+var errNoFault = errors.New("there are conditions only, and no fault")
 
 // holds reports whether the rule counts what happens on a connection at stages.
 func (w *when) holds(at *place, stages []string) bool {
