@@ -39,8 +39,9 @@ type access struct {
 	byNames      bool     // NLST is sent, because LIST is not understood
 	reuses       bool     // sessions are kept for reuse
 	quitTime     time.Duration
-	sequential   bool // nothing is pipelined: each command waits for the previous reply
-	fellBack     bool // pipelining has failed in this access
+	sequential   bool  // nothing is pipelined: each command waits for the previous reply
+	denied       error // the refusal of MLSD in whose place LIST is sent
+	fellBack     bool  // pipelining has failed in this access
 	active       *Active
 	check227     bool
 	tlsSettings  tlsSettings
@@ -449,6 +450,9 @@ func (a *access) transfer(c commands, offset int64) error {
 		switch {
 		case a.verb == "MLSD":
 			a.verb = "LIST"
+			if refusesFacts(err) {
+				a.denied = err
+			}
 		case a.verb == "LIST":
 			a.verb = "NLST"
 		case a.name == "" && !a.exact:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,11 +87,17 @@ func (s *session) passiveFor(command string) (net.Conn, error) {
 	}
 	conn, err := s.passive()
 	e, _ := errors.AsType[*fetch.Error](err)
-	if known || s.access.exact || !refusal(err) || !strings.Contains(strings.ToUpper(e.Reply), "PRET") {
+	if known || s.access.exact || !refusal(err) || !names(e.Reply, "PRET") {
 		return conn, err
 	}
 	s.pret = true
 	return s.passiveFor(command)
+}
+
+// names reports whether a text has a command as a word.
+func names(text, verb string) bool {
+	words := strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r < 'A' || 'Z' < r })
+	return slices.Contains(words, verb)
 }
 
 // dropData closes the data connection or its port.

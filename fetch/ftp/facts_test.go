@@ -17,6 +17,20 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
+// TestDeniedFacts tests that an empty listing does not replace an MLSD that is refused: ProFTPD replies to LIST
+// of a directory that may not be read as if it were empty.
+func TestDeniedFacts(t *testing.T) {
+	srv := start(t, func(s *ftptest.Server) {
+		s.Replies = ftptest.Replies{"MLSD": "550 /pub: Permission denied"}
+		s.Listings = map[string][]string{"LIST": {}}
+	})
+	f := &Fetcher{}
+	defer f.Close()
+	if items, err := list(t, f, srv.URL+"/pub/", &Options{Facts: true}); !errors.Is(err, fetch.ErrPermission) {
+		t.Errorf("%+v %v", items, err)
+	}
+}
+
 // list fetches a directory and returns its entries.
 func list(t *testing.T, f *Fetcher, url string, opt *Options) ([]fetch.Item, error) {
 	t.Helper()

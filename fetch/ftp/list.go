@@ -52,6 +52,7 @@ type lister struct {
 	names   []string       // of NLST in place of LIST, which have no kinds yet
 	octets  int            // of lines and names
 	ended   bool           // nothing takes the place of lines that are not understood any more
+	begun   bool           // there was a line
 	withAll bool           // names are those of NLST -a
 }
 
@@ -86,6 +87,7 @@ func (l *lister) read(listing io.Reader) bool {
 			return l.fails(err)
 		default:
 			text := string(wire.TrimEOL(line))
+			l.begun = true
 			if line[len(line)-1] != '\n' {
 				l.cut, l.isCut = text, true
 			}
@@ -149,6 +151,9 @@ func (l *lister) end() {
 		return
 	}
 	err := l.endOfListing(l.n, l.unread, l.info)
+	if l.denied != nil && !l.begun && err == nil {
+		err = l.denied // ProFTPD lists a directory that may not be read as if it were empty
+	}
 	if l.cut != "" {
 		l.ended = true
 		l.skip(l.cut)

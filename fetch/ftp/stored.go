@@ -56,7 +56,8 @@ func (s *session) lists(name string) (bool, error) {
 
 // listsLast reports whether a directory lists a name that servers may change. It reports true if the
 // listing does not show it: if the server refuses to list, lists nothing or a part only, or may leave
-// out the name because it begins with a dot. The error is that of the session.
+// out the name because it begins with a dot. A name that is special for its spaces only must be listed as its
+// first word: other servers do not list what is uploaded. The error is that of the session.
 func (s *session) listsLast(name string) (bool, error) {
 	dir, base := path.Split(strings.TrimRight(name, "/"))
 	if !looksFor(s.access) || !s.mayChange(base) || base == "." || base == ".." {
@@ -77,6 +78,8 @@ func (s *session) listsLast(name string) (bool, error) {
 		return err
 	})
 	found, others, partial := false, false, verb == "LIST" && strings.HasPrefix(base, ".")
+	first, _, _ := strings.Cut(base, " ")
+	onlySpaces := !s.mayChange(strings.ReplaceAll(base, " ", "_")) && strings.Trim(base, " ") == base
 	if err == nil {
 		parser := ftplist.Parser{Dirs: []string{"./", dir + "/", "./" + dir + "/"}, Now: time.Now()}
 		text := &io.LimitedReader{R: s.data, N: maxListing}
@@ -91,7 +94,7 @@ func (s *session) listsLast(name string) (bool, error) {
 			}
 			for _, l := range parsed {
 				entry := l.Class == ftplist.Entries
-				found, others = found || entry && l.Entry.Name == base, others || entry
+				found, others = found || entry && l.Entry.Name == base, others || entry && (!onlySpaces || l.Entry.Name == first)
 				partial = partial || l.Class == ftplist.Unread
 			}
 		}

@@ -152,6 +152,20 @@ func TestNamesWithSpaces(t *testing.T) {
 	}
 }
 
+// TestUnlistedUploads tests a server that lists other files, but not what is uploaded: a name with a space is
+// not an error there.
+func TestUnlistedUploads(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Greeting = "220 ready"
+		s.Listings = map[string][]string{"MLSD": {"type=file;size=7; README"}}
+	})
+	f := &Fetcher{}
+	defer f.Close()
+	if _, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/a%20b.txt")}, strings.NewReader("stored\n")); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSessionAfterListing tests that a session is used again after an upload whose name was looked
 // for, and that its time is set then.
 func TestSessionAfterListing(t *testing.T) {

@@ -205,7 +205,7 @@ func TestPath(t *testing.T) {
 // TestClasses tests lines between entries, entries that are skipped, and lines that may be entries.
 func TestClasses(t *testing.T) {
 	for line, want := range map[string]Class{
-		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "\u5408\u8a08 12": Nothing, "pk_cal.fil 532": Unread, "windows 1": Unread, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
+		"": Nothing, "total 12": Nothing, "insgesamt 0": Nothing, "total 4.0K": Nothing, "\u5408\u8a08 12": Nothing, "pk_cal.fil 532": Unread, "windows 1": Unread, "type=file;size=3 a; b": Unread, "size=3;type=file a; b": Unread, "type=cdir; .": Nothing, "type=pdir; /": Nothing,
 		"drwxr-xr-x 1 u g 12 Jan  1  2001 .": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 ..": Nothing, "drwxr-xr-x 1 u g 12 Jan  1  2001 pub/..": Nothing,
 		"-rw-r--r-- 1 u g 12 Jan  1  2001 x": Entries, "<html>": Unread, "ls: .: No such file": Unread, "no files": Unread,
 		"Directory USER1:[TEMP]": Nothing, "Directory of DISK:[X]": Nothing, " Directory of C:\\Temp": Nothing, "Total of 3 files, 68 blocks.": Nothing,
@@ -310,6 +310,7 @@ func TestHeadings(t *testing.T) {
 		lines, names []string
 		want         bool
 	}{
+		"two folders that NLST leaves out": {[]string{"[DIR] pub/", "[DIR] src/", "12 bytes; README"}, []string{"README"}, false},
 		"two headings":                     {[]string{"Owner Attributes Name", "----- ---", "0.0 d-ew A", "0.0 d-ew B"}, []string{"A", "B"}, true},
 		"a name without a digit":           {[]string{"Name Size", "ONE 1", "TWO", "Migrated THREE"}, []string{"ONE", "TWO", "THREE"}, true},
 		"a name of two words":              {[]string{"1 one", "two words"}, []string{"one", "two words"}, true},

@@ -23,7 +23,7 @@ type Merge struct {
 // words are the first and the last word of a line. One of them may be a name.
 type words struct {
 	first, last string
-	leads       bool // the line precedes those that have a digit, as a heading does
+	leads       bool // the line may be a heading: it is the first of them, or a rule, and precedes those that have a digit
 }
 
 // Add notes a line of LIST.
@@ -45,7 +45,8 @@ func (m *Merge) Add(l Line) {
 			return
 		}
 		if m.unread++; !digit {
-			m.words = append(m.words, words{strings.Clone(all[0]), strings.Clone(all[len(all)-1]), !m.begun})
+			isRule := !strings.ContainsFunc(l.Text, unicode.IsLetter)
+			m.words = append(m.words, words{strings.Clone(all[0]), strings.Clone(all[len(all)-1]), !m.begun && (len(m.words) == 0 || isRule)})
 		}
 	}
 }

@@ -48,7 +48,11 @@ func facts(line string, _ time.Time) (Entry, bool) {
 		if !ok {
 			return Entry{}, false
 		}
-		switch strings.ToLower(key) {
+		key = strings.ToLower(key)
+		if strings.Contains(value, " ") && (key == "size" || key == "modify" || key == "type" && !strings.Contains(value, ":")) {
+			return Entry{}, false // the name begins there: it has a semicolon, and the facts do not end with one
+		}
+		switch key {
 		case "size":
 			e.Size = size(value)
 		case "modify":

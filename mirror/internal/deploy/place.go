@@ -252,8 +252,11 @@ func renameAgain(ctx context.Context, r *run, f *file) error {
 // only: if it lists that under this name, it has the content of either.
 func failTwins(ctx context.Context, r *run, placed []*file) {
 	for _, f := range placed {
+		if _, ok := r.entryOf(f.path); ok {
+			continue
+		}
 		for name := range r.remote[f.dir()].Entries {
-			if _, ok := r.entryOf(f.path); ok || !strings.EqualFold(name, path.Base(f.path)) {
+			if !strings.EqualFold(name, path.Base(f.path)) {
 				continue
 			}
 			i := slices.IndexFunc(r.files, func(g *file) bool { return g.path == path.Join(f.dir(), name) && !g.failed })

@@ -58,7 +58,7 @@ func refusesPart(r *run, f *file, err error) bool {
 		return false
 	}
 	text := strings.ToLower(e.Reply)
-	return !slices.ContainsFunc([]string{"quota", "space", "full"}, func(word string) bool { return strings.Contains(text, word) })
+	return !slices.ContainsFunc([]string{"quota", "space", "full", "room", "limit", "exceed", "storage", "disk", "alloc"}, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // resumeAt returns how many bytes of a file the server has already, and has right: those before the
