@@ -103,8 +103,8 @@ func (h *head) parse(r *http.Request) (*http.Response, error) {
 // colon, also a status line that comes again, those with a control character, and those that begin
 // with a space where no field is before them. net/http refuses such a head. White space in front of a
 // colon, which net/http takes for a part of the name, is left out, too (RFC 9112 §5.1). The connection
-// to such a server is not used again. A head is not changed if it has NUL or a lone CR, or if such a
-// line could be about the framing or is another status line.
+// to such a server is not used again. A head is not changed if it has NUL or a lone CR, if such a line
+// continues a field, could be about the framing or the coding, or is another status line.
 func plainLines(head []byte) []byte {
 	status, rest, _ := bytes.Cut(bytes.TrimRight(head, "\r\n"), []byte("\n"))
 	if bytes.IndexByte(head, 0) >= 0 || bytes.Count(head, []byte("\r")) != bytes.Count(head, []byte("\r\n")) {
@@ -112,8 +112,9 @@ func plainLines(head []byte) []byte {
 	}
 	plain := append(status[:len(status):len(status)], '\n')
 	first, odd, changed := true, false, false
-	for line := range bytes.Lines(append(rest[:len(rest):len(rest)], "\r\n"...)) {
-		if continues := line[0] == ' ' || line[0] == '\t'; continues {
+	for line := range bytes.Lines(rest) {
+		continues := line[0] == ' ' || line[0] == '\t'
+		if continues {
 			odd = odd || first
 		} else {
 			name, value, ok := bytes.Cut(line, []byte(":"))
@@ -126,7 +127,7 @@ func plainLines(head []byte) []byte {
 		switch {
 		case !odd && !hasControls(line):
 			plain = append(plain, line...)
-		case aboutFraming(line) || bytes.HasPrefix(line, []byte("HTTP/")) && !bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(status)):
+		case !odd && continues, aboutFraming(line), isStatus(line) && !bytes.Equal(bytes.TrimSpace(line), bytes.TrimSpace(status)):
 			return head // net/http refuses it
 		default:
 			odd, changed = true, true
@@ -135,7 +136,15 @@ func plainLines(head []byte) []byte {
 	if !changed {
 		return head
 	}
+	if !bytes.HasSuffix(plain, []byte("\n")) {
+		plain = append(plain, "\r\n"...)
+	}
 	return append(plain, "Connection: close\r\n\r\n"...)
+}
+
+// isStatus reports whether a line looks like a status line.
+func isStatus(line []byte) bool {
+	return bytes.HasPrefix(bytes.ToUpper(bytes.TrimSpace(line)), []byte("HTTP/"))
 }
 
 // hasControls reports whether a line has control characters before its end.
@@ -143,10 +152,12 @@ func hasControls(line []byte) bool {
 	return bytes.ContainsFunc(bytes.TrimRight(line, "\r\n"), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// aboutFraming reports whether a line names one of the fields that say where a body ends.
+// aboutFraming reports whether a line names one of the fields that say where a body ends, how it is
+// coded, or where it is instead.
 func aboutFraming(line []byte) bool {
 	line = bytes.ToLower(line)
-	return bytes.Contains(line, []byte("content-length")) || bytes.Contains(line, []byte("transfer-encoding"))
+	return bytes.Contains(line, []byte("content-length")) || bytes.Contains(line, []byte("transfer-encoding")) ||
+		bytes.Contains(line, []byte("content-encoding")) || bytes.HasPrefix(line, []byte("location"))
 }
 
 // plainFraming returns a head with the framing as net/http accepts it. Servers write the same in
