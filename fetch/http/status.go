@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,7 @@ func failedPart(method fetch.Op, resp *http.Response) string {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
-	for _, part := range strings.Split(string(text), "status>")[1:] {
+	for _, part := range statusTag.Split(string(text), -1)[1:] {
 		line, _, _ := strings.Cut(strings.TrimSpace(part), "<")
 		if _, status, _ := strings.Cut(line, " "); codeOf(status) >= 400 {
 			return fetch.Printable(strings.TrimSpace(status))
@@ -46,6 +47,9 @@ func failedPart(method fetch.Op, resp *http.Response) string {
 	}
 	return ""
 }
+
+// statusTag is the end of the tag of an element "status". The tag may have attributes.
+var statusTag = regexp.MustCompile(`status(\s[^<>]*)?>`)
 
 // codeOf returns the code of a status such as "423 Locked", or 0.
 func codeOf(status string) int {

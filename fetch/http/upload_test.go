@@ -255,9 +255,10 @@ func TestExpectationFailed(t *testing.T) {
 func TestFailedPart(t *testing.T) {
 	for body, code := range map[string]int{
 		`<D:response><D:status>HTTP/1.1 424 Failed Dependency</D:status></D:response><status>HTTP/1.1 423 Locked</status>`: 424,
-		`<D:status>HTTP/1.1 201 Created</D:status>`: 0,
-		`<D:status>HTTP/1.1</D:status><status>`:     0,
-		``:                                          0,
+		`<D:status xml:lang="en">HTTP/1.1 423 Locked</D:status >`:                                                          423,
+		`<D:status>HTTP/1.1 201 Created</D:status>`:                                                                        0,
+		`<D:status>HTTP/1.1</D:status><status>`:                                                                            0,
+		``:                                                                                                                 0,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newNetwork(t, map[string]server{"a.example:80": says(status("207 Multi-Status", body))}).fetcher()
