@@ -128,12 +128,14 @@ func trimSentence(before, s string, known func(scheme string) bool) string {
 	if isValue(before) {
 		return s
 	}
+	_, rest, _ := strings.Cut(s, "://")
+	hasPath := strings.ContainsAny(rest, "/?#@")
 	for len(s) > 0 {
 		r, size := utf8.DecodeLastRuneInString(s)
 		switch r {
 		case '.', ',', ';', ':', '!', '?', '\'', '`', '|', '\\', '^', '[', '{', '}', '#':
 		case '-':
-			if _, rest, _ := strings.Cut(s, "://"); strings.ContainsAny(rest, "/?#@") {
+			if hasPath {
 				return s
 			}
 		case '*', '_', '~':
