@@ -178,6 +178,7 @@ func TestErrorTexts(t *testing.T) {
 		{"gopher2000, as text", "09", "i  Oops\tnull\t(FALSE)\t0\r\ni\tnull\t(FALSE)\t0\r\n3Error 400\tnull\t(FALSE)\t0\r\n1back\t/\th\t70\r\n\r\n.\r\n", "Error 400"},
 		{"a menu with an error, as text", "09", "iHi\tnull\t(FALSE)\t0\r\n3no\tnull\t(FALSE)\t0\r\n1a\t/\th\t70\r\n1b\t/b\th\t70\r\n.\r\n", ""},
 		{"a menu without an error, as text", "09", "iHi\tnull\t(FALSE)\t0\r\n1a\t/\th\t70\r\n.\r\n", ""},
+		{"a table", "09", "id\tname\tcount\t0\n3\tx\ty\t1\n", ""},
 		{"text about a menu", "09", "iHi\tnull\t(FALSE)\t0\r\n3no\tnull\t(FALSE)\t0\r\nlike this\r\n", ""},
 		{"a table of one line", "09", "3\t1\t4\t1\r\n", ""},
 		{"text about it", "09", "3no\t\terror.host\t1\r\nmore\r\n", ""},
