@@ -141,8 +141,12 @@ func (p *Payload) compare(s *sum, what string) {
 
 // chunked reports whether the stored HTTP message has a Transfer-Encoding.
 func (p *Payload) chunked() bool {
-	_, rest, found := bytes.Cut(bytes.ToLower(p.Head), []byte("\ntransfer-encoding"))
-	return found && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte(":"))
+	for line := range bytes.Lines(p.Head) {
+		if name, _, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(bytes.TrimRight(name, " \t"), []byte("Transfer-Encoding")) {
+			return true
+		}
+	}
+	return false
 }
 
 // fault returns f with the place of the record.
