@@ -3,6 +3,7 @@ package judge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,6 +163,9 @@ func (o *options) cases() ([]judge.Case, error) {
 		if len(judge.Select(all, name)) == 0 {
 			return nil, fmt.Errorf("--only: no case is named %q; --cases lists them", name)
 		}
+	}
+	if len(all) == 0 && !o.reports {
+		return nil, errors.New("there is no such case; the tasks of reports need --reports")
 	}
 	return judge.Select(all, o.only...), nil
 }

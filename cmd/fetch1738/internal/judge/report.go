@@ -74,7 +74,7 @@ func (o *options) report(total int) *report {
 	}
 	r.rerun = func(name string) string {
 		args := []string{"fetch1738", "judge"}
-		if o.reports {
+		if o.reports && strings.HasPrefix(name, "reports/") { // the others show what the client can do at all
 			args = append(args, "--reports")
 		}
 		if o.Changed("limit") {
