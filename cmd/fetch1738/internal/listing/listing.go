@@ -142,7 +142,7 @@ func (l *Listing) Line(it *fetch.Item, number string) string {
 		}
 		line += fmt.Sprintf("%10s %16s ", size, when)
 	}
-	return strings.TrimRight(line+" "+stdio.Line(l.charsetOf(it.Name).Decode(it.Name))+l.suffix(it), " ")
+	return strings.TrimRight(line+" "+stdio.Line(l.charsetOf(it).Decode(it.Name))+l.suffix(it), " ")
 }
 
 // suffix returns a remark that is printed after the name of an item, or "".
@@ -160,19 +160,20 @@ func (l *Listing) suffix(it *fetch.Item) string {
 
 // json writes an item for programs, as one JSON object per line.
 func (l *Listing) json(it *fetch.Item) error {
-	return entry.WriteJSON(l.w, it, l.charsetOf(it.Name))
+	return entry.WriteJSON(l.w, it, l.charsetOf(it))
 }
 
 // charsetOf returns the charset of a name. If none is set, the names tell. A line of a picture of CP437
-// often tells too little, so it has the charset of such a line above it.
-func (l *Listing) charsetOf(name string) charset.Charset {
+// often tells too little, so it has the charset of such a line above it. A link does not belong to the
+// picture: its name may be one of a file.
+func (l *Listing) charsetOf(it *fetch.Item) charset.Charset {
 	if l.Charset.Name() != "" {
 		return l.Charset
 	}
-	switch c := charset.Guess([]byte(name)); c.Name() {
-	case "CP437":
+	switch c := charset.Guess([]byte(it.Name)); {
+	case c.Name() == "CP437":
 		l.drawn = c
-	case "windows-1252":
+	case c.Name() == "windows-1252" && it.Locator == nil:
 		return l.drawn
 	}
 	return l.Charset

@@ -46,4 +46,8 @@ func TestPicture(t *testing.T) {
 			t.Errorf("%q is %q, want %q", name, got, want[i])
 		}
 	}
+	link := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0'}
+	if got := list.Line(&fetch.Item{Name: "caf\xe9", Locator: link}, ""); !strings.HasSuffix(got, "café") {
+		t.Errorf("a link below the picture is %q", got)
+	}
 }
