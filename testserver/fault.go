@@ -218,7 +218,7 @@ type Named struct {
 	D     Duration `json:"d,omitzero"`
 	Field string   `json:"field,omitzero"`
 	Text  string   `json:"text,omitzero"`
-	// Repeat is how often Text is there; 0 means once.
+	// Repeat is how often Text is there, up to 1 MiB of it; 0 means once.
 	Repeat int `json:"repeat,omitzero"`
 	// Lines, Latin1 and Octets are other forms of Text: lines that end in CR LF each, characters that
 	// each are one octet, and base64. If there are several, they follow each other: Lines, Text,

@@ -534,7 +534,7 @@ func (a *access) resource(s *session, b download) *fetch.Resource {
 	res := &fetch.Resource{
 		Locator: a.loc, Body: io.NopCloser(strings.NewReader("")), Peer: s.peer, TLS: s.ctl.State(),
 		Attributes: fetch.Attributes{Size: b.size, ModTime: b.modTime},
-		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted},
+		Info:       &Info{Greeting: s.ctl.greeting, Welcome: s.ctl.welcome, Message: s.ctl.message, EntryPath: s.entry, Type: 'I', Unwanted: b.unwanted, Announced: s.ctl.announced},
 	}
 	if a.ascii() {
 		res.Info.(*Info).Type = 'A'

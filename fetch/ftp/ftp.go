@@ -95,6 +95,9 @@ type Info struct {
 	EntryPath string
 	// Type is the type of the transfer: 'A' or 'I'.
 	Type byte
+	// Announced is the number of bytes that the first reply to the transfer states, or -1. Some servers
+	// state the size of the file there, and others how much of it they will send.
+	Announced int64
 	// Unwanted reports that the file was not fetched because Options.Wanted returned
 	// false.
 	Unwanted bool

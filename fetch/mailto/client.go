@@ -73,12 +73,15 @@ func (c *client) deliver(msg *message, to []string) error {
 // name (RFC 5321 §4.1.3), and this one tells nothing about the user's network.
 const ownName = "[127.0.0.1]"
 
-// hello sends EHLO, or HELO if the server does not support that.
+// hello sends EHLO, or HELO if the server does not support that, and HELO with the name that is right
+// nowhere if the server takes no address.
 func (c *client) hello() error {
 	r, err := c.command("EHLO", "EHLO "+ownName, 250)
-	var e *fetch.Error
-	if c.Err == nil && errors.As(err, &e) && e.Code >= 500 {
-		_, err = c.command("EHLO", "HELO "+ownName, 250)
+	for _, line := range []string{"HELO " + ownName, "HELO localhost"} {
+		if e, ok := errors.AsType[*fetch.Error](err); !ok || c.Err != nil || e.Code == 421 {
+			break
+		}
+		_, err = c.command("EHLO", line, 250)
 	}
 	c.extensions = map[string]bool{}
 	for line := range strings.Lines(r.Text) {

@@ -167,17 +167,19 @@ func (f *filling) checkModTime(ctx context.Context) error {
 		return nil
 	}
 	now, err := f.Fetcher.FindAttributes(ctx, f.Request)
-	if err == nil && !isOf(f.record.Edition, &fetch.Resource{Attributes: *now}) {
+	if err == nil && !isOf(f.record.Edition, 0, &fetch.Resource{Attributes: *now}) {
 		err = f.changed()
 	}
 	return err
 }
 
-// isOf reports whether an answer is of a version. An FTP server that refuses SIZE states the size with
-// the whole document only.
-func isOf(e resume.Edition, res *fetch.Resource) bool {
+// isOf reports whether an answer from an offset on is of a version. An FTP server that refuses SIZE
+// may state the size, or what is left of it, in its reply to the transfer.
+func isOf(e resume.Edition, offset int64, res *fetch.Resource) bool {
 	known := fetch.Resource{Attributes: res.Attributes, Info: res.Info}
-	if known.Size < 0 {
+	if info, ok := res.Info.(*ftp.Info); ok && known.Size < 0 && info.Announced >= 0 && info.Announced != e.Size-offset {
+		known.Size = info.Announced
+	} else if known.Size < 0 {
 		known.Size = e.Size
 	}
 	return e.Continues(&known)
@@ -442,7 +444,7 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && info.StatusCode/100 != 2 {
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
-	} else if !isOf(f.record.Edition, res) {
+	} else if !isOf(f.record.Edition, req.Offset-req.Lead, res) {
 		err = f.changed()
 	} else {
 		err = f.checkLead(req, res)

@@ -25,7 +25,8 @@ type DotReader struct {
 func NewDotReader(r *LineReader) *DotReader { return &DotReader{lines: r} }
 
 // Listing makes d accept the listing of a server that ends its lines in LF: if the first line does, a
-// bare LF ends all lines, also that of one dot. It is for blocks whose lines cannot contain an LF.
+// bare LF ends all lines, also that of one dot if nothing has come behind it. It is for blocks whose
+// lines cannot contain an LF; those of a server that does not check that may, and end in CR LF.
 // Listing returns d.
 func (d *DotReader) Listing() *DotReader {
 	d.listing = true
@@ -57,12 +58,12 @@ func (d *DotReader) ReadLine() ([]byte, error) {
 		return d.cut(line)
 	}
 	begins, bare := !d.inside, !bytes.HasSuffix(line, []byte("\r\n"))
-	d.bare = d.bare || d.listing && bare
+	d.bare = bare && (d.bare || d.listing)
 	d.listing, d.inside = false, bare && !d.bare
 	if !begins || line[0] != '.' {
 		return line, nil
 	}
-	if string(line) == ".\r\n" || d.bare && string(line) == ".\n" {
+	if string(line) == ".\r\n" || d.bare && string(line) == ".\n" && d.lines.Buffered() == 0 {
 		d.err = io.EOF
 		return nil, io.EOF
 	}

@@ -68,8 +68,10 @@ func TestDotReaderListing(t *testing.T) {
 		{"empty", ".\r\nnext\r\n", "", nil, "next\r\n"},
 		{"empty, LF", ".\nnext\r\n", "", nil, "next\r\n"},
 		{"cut", "one\n.", "one\n", io.ErrUnexpectedEOF, ""},
+		{"an LF and a dot in the first line", "one\n.\ntwo\r\nthree\r\n.\r\nnext\r\n", "one\n\ntwo\r\nthree\r\n", nil, "next\r\n"},
 	} {
-		lines := NewLineReader(strings.NewReader(tt.wire), 100)
+		in := io.MultiReader(strings.NewReader(strings.TrimSuffix(tt.wire, tt.rest)), strings.NewReader(tt.rest)) // comes later
+		lines := NewLineReader(in, 100)
 		got, err := io.ReadAll(NewDotReader(lines).Listing())
 		if string(got) != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s: got  %q, %v\nwant %q, %v", tt.name, got, err, tt.want, tt.err)

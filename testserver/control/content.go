@@ -22,19 +22,34 @@ import (
 // A File is a text in JSON, or an object for other bytes, for a size and for a time, as in the body of
 // POST /v1/servers.
 type File struct {
-	Data     []byte
 	Modified time.Time // zero if it has none
+
+	head   []byte // the parts of the file in their order
+	text   string
+	repeat int64
+	tail   []byte
+	noise  int64
+}
+
+// Octets returns the content of the file.
+func (f File) Octets() []byte {
+	return slices.Concat(f.head, []byte(strings.Repeat(f.text, int(f.repeat))), f.tail, core.Noise(f.noise))
+}
+
+// Len returns how many octets the file has. Until they are needed, they take no memory.
+func (f File) Len() int64 {
+	return int64(len(f.head)) + int64(len(f.text))*f.repeat + int64(len(f.tail)) + f.noise
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *File) UnmarshalJSON(data []byte) error {
 	var text string
 	if decodeStrict(data, &text) == nil {
-		f.Data = []byte(text)
+		*f = FileOf([]byte(text))
 		return nil
 	}
 	var o struct {
-		Repeat   int               `json:"repeat"`
+		Repeat   int64             `json:"repeat"`
 		Text     string            `json:"text"`
 		Octets   []byte            `json:"octets"`
 		Lines    []string          `json:"lines"`
@@ -48,19 +63,27 @@ func (f *File) UnmarshalJSON(data []byte) error {
 	if o.Size < 0 || o.Size > maxFile {
 		return fmt.Errorf("the size is not from 0 to %d", maxFile)
 	}
-	f.Data = slices.Concat([]byte(core.Lines(o.Lines)), []byte(core.Repeated(o.Text, o.Repeat)), []byte(o.Latin1), o.Octets, core.Noise(o.Size))
-	f.Modified = o.Modified
+	if o.Repeat < 0 || o.Text != "" && o.Repeat > maxFile/int64(len(o.Text)) {
+		return fmt.Errorf("with repeat, the text does not have from 0 to %d bytes", maxFile)
+	}
+	*f = File{
+		Modified: o.Modified, head: []byte(core.Lines(o.Lines)), text: o.Text, repeat: max(1, o.Repeat),
+		tail: slices.Concat([]byte(o.Latin1), o.Octets), noise: o.Size,
+	}
 	return nil
 }
+
+// FileOf returns a file with these octets.
+func FileOf(octets []byte) File { return File{head: octets} }
 
 // putAll stores files by put, in the order of their names.
 func (s *server) putAll(field string, files map[string]File, put func(string, []byte, time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		f := files[name]
-		if err := s.memory.add(int64(len(f.Data))); err != nil {
+		if err := s.memory.add(f.Len()); err != nil {
 			return err
 		}
-		if err := put(name, f.Data, f.Modified); err != nil {
+		if err := put(name, f.Octets(), f.Modified); err != nil {
 			return bad(field+"."+name, "cannot store %q: %v", name, reason(err))
 		}
 	}

@@ -142,6 +142,6 @@ func (n *newServer) addFile(name string, data []byte) (bool, error) {
 	if _, ok := (*files)[path]; ok {
 		return true, bad(name, "the file is there twice")
 	}
-	(*files)[path] = File{Data: data}
+	(*files)[path] = FileOf(data)
 	return true, nil
 }

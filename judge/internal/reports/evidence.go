@@ -100,7 +100,7 @@ func (s *stage) wanted() map[string][]byte {
 	named := make(map[string]control.File)
 	s.decode("files", &named)
 	for name, f := range named {
-		all[name] = f.Data
+		all[name] = f.Octets()
 	}
 	for name, data := range s.files {
 		if name, ok := strings.CutPrefix(name, "want/"); ok {

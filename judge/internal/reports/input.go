@@ -28,7 +28,7 @@ func (p *part) UnmarshalJSON(text []byte) error {
 	}
 	var file control.File
 	if err := json.Unmarshal(text, &file); err == nil {
-		p.data = file.Data
+		p.data = file.Octets()
 		return nil
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -40,13 +40,13 @@ func (p *part) UnmarshalJSON(text []byte) error {
 		if err := json.Unmarshal(o.File, &file); err != nil {
 			return err
 		}
-		p.data = file.Data
+		p.data = file.Octets()
 	} else {
 		end := "\r\n\r\n"
 		if o.End != nil {
 			end = *o.End
 		}
-		p.data = fmt.Appendf(nil, "%s\r\n%s%s", head(o.Head, len(o.Block.Data)), o.Block.Data, end)
+		p.data = fmt.Appendf(nil, "%s\r\n%s%s", head(o.Head, int(o.Block.Len())), o.Block.Octets(), end)
 	}
 	if o.Gzip {
 		var packed bytes.Buffer

@@ -195,13 +195,13 @@ func (s *stage) localFiles() map[string]control.File {
 	s.decode("local", &all)
 	for name, data := range s.files {
 		if name, ok := strings.CutPrefix(name, "local/"); ok {
-			all[name] = control.File{Data: data}
+			all[name] = control.FileOf(data)
 		}
 	}
 	if s.Task == scene.Deploy {
 		s.Files = make(map[string][]byte)
 		for name, f := range all {
-			s.Files[name] = f.Data
+			s.Files[name] = f.Octets()
 		}
 		return nil // the stage writes them
 	}
@@ -213,7 +213,7 @@ func (s *stage) writeAll(dir string, all map[string]control.File) {
 	for name, f := range all {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		s.Check(os.MkdirAll(filepath.Dir(file), 0o700))
-		s.Check(os.WriteFile(file, f.Data, 0o600))
+		s.Check(os.WriteFile(file, f.Octets(), 0o600))
 		if !f.Modified.IsZero() {
 			s.Check(os.Chtimes(file, time.Time{}, f.Modified))
 		}
@@ -236,7 +236,7 @@ func (s *stage) change() (err error) {
 	}
 	srv := s.Servers[0]
 	for _, name := range slices.Sorted(maps.Keys(then.Files)) {
-		if err := srv.PutModified(name, then.Files[name].Data, then.Files[name].Modified); err != nil {
+		if err := srv.PutModified(name, then.Files[name].Octets(), then.Files[name].Modified); err != nil {
 			return err
 		}
 	}

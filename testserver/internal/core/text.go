@@ -129,7 +129,7 @@ func Lines(lines []string) string {
 }
 
 // maxRepeated limits the length of a text that is repeated.
-const maxRepeated = 64 << 20
+const maxRepeated = 1 << 20
 
 // Repeated returns a text n times, at least once, as long as that is not too much.
 func Repeated(text string, n int) string {
