@@ -832,10 +832,10 @@ func TestUploadKeepsDirectories(t *testing.T) {
 	}
 }
 
-// A server that refuses the names of temporary files gets the files under their names, unless it says that it
-// has no room: then the old file stays.
+// A server that refuses the names of temporary files gets the files under their names. If it may mean that it
+// has no room, the old file stays.
 func TestUploadPartsRefused(t *testing.T) {
-	for reply, want := range map[string]string{"553 Prohibited file name.": "new", "553 Quota exceeded.": "old", "553 Disk limit reached.": "old", "550 No room left.": "old", "451 Try again.": "old"} {
+	for reply, want := range map[string]string{"553 Prohibited file name.": "new", "553 Quota exceeded.": "old", "553 Disk limit reached.": "old", "550 No room left.": "old", "451 Try again.": "old", "553 Could not create file.": "old"} {
 		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: []byte("old")}} })
 		srv.On("STOR", 0, testserver.Matching("*.part"), testserver.Reply(reply))
 		m := upload(t, srv.URL, map[string]string{"a": "new"})

@@ -51,14 +51,19 @@ func refusesRest(e *fetch.Error) bool {
 }
 
 // refusesPart reports whether err may mean that the server does not accept the name of a part, such as
-// one that accepts only certain extensions. If there is no room for another file, the old one must stay.
+// one that accepts only certain extensions. The same reply may mean that there is no room, and then an
+// old file must stay: that is replaced only if the reply is about the name. New files are sent first, so
+// one of them may show that names are what the server refuses.
 func refusesPart(r *run, f *file, err error) bool {
 	e, _ := errors.AsType[*fetch.Error](err)
 	if e == nil || e.Op != "STOR" || e.Kind != fetch.ErrPermission || e.Code < 500 || r.site.Web || f.direct || r.way.direct() {
 		return false
 	}
-	text := strings.ToLower(e.Reply)
-	return !slices.ContainsFunc([]string{"quota", "space", "full", "room", "limit", "exceed", "storage", "disk", "alloc"}, func(word string) bool { return strings.Contains(text, word) })
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(e.Reply), word) })
+	}
+	noRoom := says("quota", "space", "full", "room", "limit", "exceed", "storage", "disk", "alloc")
+	return !noRoom && (f.isNew || says("name", "extension", "prohibited", "character", "invalid", "illegal", "type"))
 }
 
 // resumeAt returns how many bytes of a file the server has already, and has right: those before the
