@@ -406,11 +406,11 @@ var judgeTables = []struct {
 		{"http resume", "http/resume"}, {"http upload", "http/upload"}, {"http deploy", "http/deploy"},
 		{"http/2 download", "https+h2/download"}, {"http/2 upload", "https+h2/upload"}, {"gopher", "gopher/download gopher/list"}, {"nntp", "nntp/download"},
 	}},
-	{"<!-- clients in reports: JUDGE_FROM=FILE go test ./interop -run TestJudgePage writes this -->\n", "<!-- end of clients in reports -->\n", true, []column{
+	{"<!-- clients in reports: the same command writes this, too -->\n", "<!-- end of clients in reports -->\n", true, []column{
 		{"ftp download, resume", "ftp/download ftp/resume"}, {"ftp list", "ftp/list"}, {"ftp tree", "ftp/tree"}, {"ftp upload", "ftp/upload"}, {"ftp deploy", "ftp/deploy"},
 		{"ftp with TLS", "ftp+tls/download ftp+tls/resume ftp+tls/list ftp+tls/upload ftp+tls/tree ftp+tls/deploy ftps/download ftps/resume ftps/list ftps/upload ftps/tree ftps/deploy"},
 		{"http download, resume", "http/download http/resume https/download https/resume https+h2/download"}, {"http save", "http/save"}, {"http decode", "http/decode"},
-		{"http upload, deploy", "http/upload http/deploy https/upload https+h2/upload"}, {"http tree", "http/tree"}, {"gopher", "gopher/download gopher/tree gopher/show"},
+		{"http upload, deploy", "http/upload http/deploy https/upload https+h2/upload"}, {"gopher", "gopher/download gopher/tree gopher/show"},
 		{"news", "nntp/download nntp/upload nntp/tree nntp/show news/download"}, {"mail", "mailto/mail"}, {"texts", "text/extract"}, {"archives", "warc/unpack warc/verify"},
 	}},
 }
