@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -42,6 +43,9 @@ func (r *report) set(s *scene.Stage) {
 	st.target()
 	st.login()
 	st.content()
+	if tree := s.Task == scene.Tree || s.Task == scene.Save; tree && len(st.wanted()) == 0 && r.fields["files"]+r.fields["gone"]+r.fields["error"] == "" {
+		s.Check(errors.New("there is no file to compare; say which files are right"))
+	}
 	s.Seen, s.Judged = st.met, st.wrong
 	if r.fields["then"] != "" {
 		s.Again = st.change
