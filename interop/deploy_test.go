@@ -372,7 +372,7 @@ func TestDeployServers(t *testing.T) {
 
 // misleading are the personalities of servers with which an upload cannot succeed. They must not
 // have it end with success.
-var misleading = []string{"pasv-refused", "unasked-refusal", "truncating-list", "lists-nothing", "mlsd-refused", "stor-refused", "stor-refused-drained"}
+var misleading = []string{"pasv-refused", "unasked-refusal", "truncating-list", "lists-nothing", "stor-refused", "stor-refused-drained"}
 
 func TestDeployPersonalities(t *testing.T) {
 	t.Parallel()
