@@ -255,12 +255,12 @@ func (e *editor) reply(edit *fetch.Edit) (refused, err error) {
 		if last, err = e.ctl.ask(line); err != nil {
 			return nil, e.failure(err)
 		}
-		want := 2
-		if i < len(commands)-1 {
-			want = 3
+		done := last.Class() == 2
+		if i < len(commands)-1 { // RNFR; of a server that replies 250 or 226, the reply to RNTO decides
+			done = done || last.Class() == 3
 		}
 		if refused == nil {
-			if refused = e.check(last, last.Class() == want, nil); e.ctl.Err != nil {
+			if refused = e.check(last, done, nil); e.ctl.Err != nil {
 				return nil, refused
 			}
 		}

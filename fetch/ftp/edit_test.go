@@ -51,6 +51,21 @@ func TestEdit(t *testing.T) {
 		"RNFR none", "RNTO x", "DELE b", "MKD made", "RMD sub", "SIZE gone", "SITE SYMLINK ../x l", "QUIT")
 }
 
+// Some servers reply to RNFR as to a command that has done all: the reply to RNTO decides.
+func TestRenameReplies(t *testing.T) {
+	for _, reply := range []string{"226 Transfer complete.", "250 Fine."} {
+		srv := editable(t)
+		srv.On("RNFR", 0, testserver.Reply(reply))
+		f := new(Fetcher)
+		edits := []fetch.Edit{{Kind: fetch.EditRename, Name: "a", To: "new"}, {Kind: fetch.EditRename, Name: "none", To: "x"}}
+		err := f.Edit(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/dir/")}, edits)
+		if _, missing := fs.Stat(srv.Files(), "dir/new"); err != nil || edits[0].Err != nil || missing != nil || edits[1].Err == nil {
+			t.Errorf("%s: %v, %v, %v, %v", reply, err, edits[0].Err, missing, edits[1].Err)
+		}
+		f.Close()
+	}
+}
+
 // Commands wait for each other on a server that is not known to bear more.
 func TestEditOneByOne(t *testing.T) {
 	srv := editable(t, ftptest.Nodeftpd)
