@@ -509,7 +509,7 @@ func TestInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Close()
-	if got, want := *res.Info.(*Info), (Info{Greeting: "hello\nthere", Welcome: "User logged in, proceed.", EntryPath: "/home/lab", Type: 'I'}); got != want {
+	if got, want := *res.Info.(*Info), (Info{Greeting: "hello\nthere", Welcome: "User logged in, proceed.", EntryPath: "/home/lab", Type: 'I', Announced: 5}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if res.Size != 5 || !res.Peer.IsValid() || res.Kind != fetch.KindDocument {
