@@ -82,7 +82,7 @@ func started[S described](start func(context.Context, string, ...func(S)) (S, er
 }
 
 // common are the faults that all servers of connections have.
-var common = []string{"Delay", "Gather", "Reply", "Silence", "Close", "EndlessLine", "Truncate", "Reset", "Drip", "Split", "Garble"}
+var common = []string{"Delay", "Gather", "Reply", "Silence", "Close", "EndlessLine", "Truncate", "Reset", "Drip", "Split", "Garble", "Connection", "From", "After", "Until", "Matching"}
 
 // TestDocsListFaults compares the servers and faults in docs/testing.md with those that exist.
 func TestDocsListFaults(t *testing.T) {
