@@ -64,10 +64,16 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 	e.exact = r.exactOf(e, known)
 	if p = r.menuPart(e); p == nil {
 		err = r.try(ctx, func() (err error) {
-			if p, err = r.download(ctx, e); err == nil && p.end == unmarked {
-				err = r.confirm(e.loc, done, p.size, p.digest, func() (string, error) {
-					return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
-				})
+			p, err = r.download(ctx, e)
+			again := func() (string, error) {
+				return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
+			}
+			switch {
+			case err != nil:
+			case p.end == unmarked:
+				err = r.confirm(e.loc, done, p.size, p.digest, again)
+			case p.unstated && e.size >= 0 && p.size != e.size:
+				err = confirmSize(e, p, again)
 			}
 			if err != nil && p != nil {
 				p.close()
@@ -118,14 +124,15 @@ func (r *run) expected(e *entry) Action {
 
 // A part is an incomplete file.
 type part struct {
-	name   string
-	size   int64
-	sum    hash.Hash // of the bytes written
-	file   disk.File
-	digest string // the final sum in hexadecimal
-	end    ending
-	same   bool // the file has the exact time of its copy, so nothing was fetched
-	closed bool
+	name     string
+	size     int64
+	sum      hash.Hash // of the bytes written
+	file     disk.File
+	digest   string // the final sum in hexadecimal
+	end      ending
+	unstated bool // the server did not state the size of a file in a directory when it sent it
+	same     bool // the file has the exact time of its copy, so nothing was fetched
+	closed   bool
 
 	mu    sync.Mutex           // protects size and sum while keep is set
 	keep  func(r Record) error // writes a line about an incomplete file; nil if it is not resumed
@@ -320,6 +327,8 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	_, err = io.Copy(p, r.pace.Reader(ctx, res.Body))
 	p.stop(err != nil)
 	p.end = endOf(res)
+	info, ok := res.Info.(*ftp.Info)
+	p.unstated = ok && info.Type == 'I' && res.Size < 0
 	return err
 }
 

@@ -70,6 +70,17 @@ func (r *run) confirm(l locator.Locator, done Record, size int64, digest string,
 	return fetch.Fail(fetch.OpRead, l, fetch.ErrTruncated, fmt.Errorf("%w; %w", why, errKept))
 }
 
+// confirmSize decides whether a file may have another size than the listing says, if only that says it: the
+// transfer may have been cut, the file changed since, or the listing counts differently. It may if a second
+// request, made by again, returns the same bytes.
+func confirmSize(e *entry, p *part, again func() (string, error)) error {
+	second, err := again()
+	if err != nil || second == p.digest {
+		return err
+	}
+	return fetch.Fail(fetch.OpRead, e.loc, fetch.ErrTruncated, fmt.Errorf("the listing says %d bytes, two requests returned different documents, and the first one had %d bytes", e.size, p.size))
+}
+
 // isBeginning reports whether the copy is longer than size bytes and its first size bytes have the
 // given digest.
 func (r *run) isBeginning(done Record, size int64, digest string) bool {

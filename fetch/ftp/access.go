@@ -41,7 +41,7 @@ type access struct {
 	quitTime     time.Duration
 	sequential   bool  // nothing is pipelined: each command waits for the previous reply
 	denied       error // the refusal of MLSD in whose place LIST is sent
-	fellBack     bool  // pipelining has failed in this access
+	fellBack     bool  // this attempt has found out what the next one does without
 	active       *Active
 	check227     bool
 	tlsSettings  tlsSettings
@@ -435,8 +435,12 @@ func (a *access) begin(c commands) (download, error) {
 // transfer starts the transfer. If the server does not support MLSD it sends LIST, if it does not
 // support LIST, NLST, and if it does not support NLST without an argument, NLST of ".".
 func (a *access) transfer(c commands, offset int64) error {
+	verb := a.verb
 	for refused := false; ; {
 		err := c.retrieve(offset)
+		if err != nil && !refusal(err) && (refused || a.verb != verb) {
+			a.endedBy(verb, refused)
+		}
 		if a.hidden && a.verb == "LIST" && refusesOption(err) {
 			a.hidden, refused = false, true
 			continue
@@ -460,6 +464,17 @@ func (a *access) transfer(c commands, offset int64) error {
 		default:
 			return err
 		}
+	}
+}
+
+// endedBy notes that a server has ended the session after it had refused a listing by verb, or LIST -a if
+// hidden. Then the access is tried again without that.
+func (a *access) endedBy(verb fetch.Op, hidden bool) {
+	if a.fellBack = true; verb == "MLSD" && a.f != nil {
+		a.f.noFacts.add(a.server())
+	}
+	if hidden {
+		a.noteHides()
 	}
 }
 

@@ -322,7 +322,8 @@ func (c *control) sendAccount(text string) (talk.Reply, error) {
 
 // accept checks a reply that is not negative and returns the one code that the library
 // accepts. Servers use various codes of the same class, but not those for the results of other
-// commands: such a reply came too late or too early. 257 may as well name the directory of a CWD.
+// commands: such a reply came too late or too early. 257 may as well name the directory of a CWD. 226 is
+// the end of a transfer, which a server may have performed although it has refused it.
 func (c *control) accept(r talk.Reply) (string, error) {
 	class := r.Class()
 	switch {
@@ -342,7 +343,7 @@ func (c *control) accept(r talk.Reply) (string, error) {
 		}
 	case c.verb == "USER" && r.Code == 331, c.verb == "REST" && r.Code == 350:
 		return fmt.Sprint(r.Code), nil
-	case class == 2 && completion[c.verb] != "" && (!isResult(r) || r.Code == 257):
+	case class == 2 && completion[c.verb] != "" && r.Code != 226 && (!isResult(r) || r.Code == 257):
 		return completion[c.verb], nil
 	}
 	return "", &fetch.Error{Kind: fetch.ErrProtocol, Code: r.Code, Reply: r.Text, Err: errors.New(talk.Unexpected(c.verb))}

@@ -238,6 +238,10 @@ func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
 	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
 }
 
+// maxFallbacks is how often an access is tried again because the server has ended the session after it had
+// refused a command: EPSV, MLSD, LIST -a, LIST, NLST.
+const maxFallbacks = 5
+
 // do calls use with a session. If it succeeds, it returns the session, which the caller must
 // release.
 func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (*session, error) {
@@ -250,11 +254,14 @@ func (f *Fetcher) do(ctx context.Context, a *access, use func(*session) error) (
 		return use(s)
 	}
 	s, err := f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
-	switch {
-	case !a.fellBack || err == nil:
-	case ctx.Err() != nil: // err is of the attempt that another one would have followed
-		return nil, a.fail(a.verb, context.Cause(ctx))
-	default:
+	for range maxFallbacks {
+		switch {
+		case !a.fellBack || err == nil:
+			return s, err
+		case ctx.Err() != nil: // err is of the attempt that another one would have followed
+			return nil, a.fail(a.verb, context.Cause(ctx))
+		}
+		a.fellBack = false
 		onRetry(err)
 		s, err = f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, onRetry)
 	}

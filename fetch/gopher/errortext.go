@@ -30,17 +30,27 @@ func (s *source) errorText(asMenu bool) (text string, is bool) {
 	}
 }
 
-// errorPage reports whether the whole response to the request for a document is a menu with an error,
-// and returns its text.
+// errorPage reports whether the whole response to the request for a document is a menu with an error, or
+// the text that gophernicus sends, and returns its text.
 func (s *source) errorPage() (text string, is bool) {
 	for {
 		text, is, more := menu.ErrorPage(s.head, s.err == io.EOF)
+		if bytes.HasPrefix(s.head, []byte("Error: ")) {
+			more = s.err == nil
+			if page := gophernicusError.FindSubmatch(s.head); page != nil && s.err == io.EOF {
+				return string(page[1]), true
+			}
+		}
 		if !more || s.err != nil || len(s.head) >= maxErrorText {
 			return text, is
 		}
 		s.fill()
 	}
 }
+
+// gophernicusError is the text that gophernicus sends in place of a document that does not exist, with the
+// footer that it has unless the option -nf is given.
+var gophernicusError = regexp.MustCompile(`^Error: ([^\r\n]*)\r?\n_{20,}\r?\n +Gophered by Gophernicus/[^\r\n]*\r?\n(?:\.\r?\n)?$`)
 
 var errNotServer = errors.New("not a gopher server")
 

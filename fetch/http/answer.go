@@ -130,6 +130,7 @@ func (c *call) totalLength(a *answer) int64 {
 		}
 		return int64(n)
 	}
+	hold(a.resp)
 	head := *c
 	head.method, head.opt.Verb = http.MethodHead, ""
 	resp, _, err := head.exchange(nil)

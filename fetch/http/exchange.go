@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"net/http"
@@ -41,13 +42,30 @@ func handOn(l locator.Locator, to func(Exchange)) func(*exchange.Exchange) {
 	}
 }
 
+// short is the maximum size in bytes of a body that is read for its connection.
+const short = 16 << 10
+
+// hold reads the short body of a response before another request, so that this can use its connection.
+// The body can still be read.
+func hold(resp *http.Response) {
+	if resp.ContentLength < 0 || resp.ContentLength > short {
+		return
+	}
+	stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })
+	text, _ := io.ReadAll(resp.Body) // if this fails, so does the next Read
+	stop.Stop()
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), resp.Body), resp.Body}
+}
+
 // discard reads the short body of an intermediate response, so that its connection can be reused,
 // or else drops the connection.
 func discard(resp *http.Response) {
-	const most = 16 << 10
-	if resp.ContentLength <= most {
+	if resp.ContentLength <= short {
 		stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })
-		_, _ = io.CopyN(io.Discard, resp.Body, most) // on failure, the connection is dropped
+		_, _ = io.CopyN(io.Discard, resp.Body, short) // on failure, the connection is dropped
 		stop.Stop()
 	}
 	resp.Body.Close()

@@ -62,7 +62,7 @@ func (r *run) readRemoteState(ctx context.Context) error {
 	if err := theirs.Read(bytes.NewReader(text)); err != nil {
 		return err
 	}
-	if len(text) > 0 && !theirs.Started() {
+	if !theirs.Started() && !state.IsBeginning(text) {
 		return noState(r, "the server has a file of this name that is no state of an upload, and would be replaced")
 	}
 	return r.state.Merge(theirs)

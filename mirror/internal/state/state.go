@@ -195,6 +195,13 @@ func (s *State) read(line []byte) error {
 // Started reports whether what was read has the line with which each state begins.
 func (s *State) Started() bool { return s.started }
 
+// IsBeginning reports whether a text may be what a failed transfer has left of a state: it ends in the line
+// with which each state begins.
+func IsBeginning(text []byte) bool {
+	const begins = `{"url":"`
+	return !bytes.ContainsRune(text, '\n') && string(text[:min(len(text), len(begins))]) == begins[:min(len(text), len(begins))]
+}
+
 // index takes a line into account.
 func (s *State) index(rec Record) {
 	switch of := s.files; {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ var ftpHabits = []habit{
 	{name: "125 and 250", says: map[string]string{"RETR 150": "125 {usual}", "LIST 150": "125 {usual}", "STOR 150": "125 {usual}", "RETR 226": "250 {usual}", "LIST 226": "250 {usual}", "STOR 226": "250 {usual}"}},
 	{name: "MDTM with fractions", says: map[string]string{"MDTM 213": "213 {time}.000"}},
 	{name: "PWD without quotes", says: map[string]string{"PWD 257": "257 {dir} is the current directory."}},
-	{name: "no PWD", hide: []string{"PWD", "XPWD"}},
+	{name: "no PWD", fits: func(_ *Plan, s *Site) bool { return s.Way != "twisted" }, hide: []string{"PWD", "XPWD"}},
 	{name: "FEAT with codes", says: map[string]string{"FEAT 211": "211-Features:\n211-EPSV\n211-MDTM\n211-MFMT\n211-MLST type*;size*;modify*;\n211-REST STREAM\n211-SIZE\n211-UTF8\n211 End"}},
 	{name: "FEAT with tabs", says: map[string]string{"FEAT 211": "211-Features:\n\tEPSV\nMDTM\n  MFMT\n\tMLST type*;size*;modify*;\n\tREST STREAM\nSIZE\n\tUTF8\n211 End"}},
 	{name: "no FEAT", hide: []string{"FEAT"}},
@@ -144,7 +145,7 @@ var ftpHabits = []habit{
 		return strings.Replace(strings.Replace(name, "b b.bin", "~b.bin", 1), "/sub/", "/~sub/", 1)
 	}, rules: each("CWD ~sub|RETR ~b.bin|SIZE ~b.bin|MDTM ~b.bin|STOR ~b.bin|RNTO ~b.bin|DELE ~b.bin|MKD ~sub|LIST ~sub|RMD ~sub",
 		testserver.Reply("550 No such user."))},
-	{name: "no SIZE", blind: true, says: map[string]string{"SIZE": "550 SIZE is not allowed."}},
+	{name: "no SIZE", blind: true, fits: func(_ *Plan, s *Site) bool { return !slices.Contains(s.Habits, "data stays open") }, says: map[string]string{"SIZE": "550 SIZE is not allowed."}},
 	{name: "no MDTM", blind: true, says: map[string]string{"MDTM": "550 No."}},
 	{name: "REST ignored", spouts: true, set: of(ftptest.RESTIgnored)},
 
@@ -158,7 +159,7 @@ var ftpHabits = []habit{
 	{name: "150 after 20 seconds", rules: each("RETR|LIST|MLSD|STOR", testserver.Delay(20*time.Second))},
 	{name: "226 after 30 seconds", set: of(ftptest.Late226)},
 	{name: "226 before the data", says: map[string]string{"RETR 150": "150 {usual}\n226 Transfer complete."}, rules: each("RETR", ftptest.NoFinalReply())},
-	{name: "data stays open", rules: each("RETR", ftptest.Stall(1<<40, "226 Transfer complete."))},
+	{name: "data stays open", fits: statesSize, rules: each("RETR", ftptest.Stall(1<<40, "226 Transfer complete."))},
 	{name: "hangs up after downloads", rules: each("RETR", testserver.Hangup())},
 	{name: "hangs up after listings", rules: each("LIST|MLSD", testserver.Hangup()), fits: ofTrees},
 	{name: "hangs up at QUIT", rules: each("QUIT", testserver.Close())},
@@ -169,6 +170,12 @@ var ftpHabits = []habit{
 	{name: "250 for 257", fits: ofUploads, says: map[string]string{"MKD 257": "250 created"}},
 	{name: "257 without a name", fits: ofUploads, says: map[string]string{"MKD 257": "257 created"}},
 	{name: "MFMT listed and refused", fits: ofUploads, says: map[string]string{"MFMT": "501 No."}},
+}
+
+// statesSize reports whether a server states the sizes of files. Only then is the end of one known whose data
+// connection stays open.
+func statesSize(_ *Plan, s *Site) bool {
+	return s.Way != "old" && !slices.Contains(s.Habits, "no SIZE")
 }
 
 // serves returns the settings of a server of documents that answers by a function, in place of the
