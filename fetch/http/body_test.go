@@ -132,7 +132,11 @@ func TestUnsatisfiedWithoutLength(t *testing.T) {
 			case fetch.KindOf(err) != fetch.ErrBadRange:
 				t.Errorf("%s: %q, %v", name, body, err)
 			}
-			if n := len(w.visits); n != 2 || w.visits[1].field("Range") != "" {
+			want := 2
+			if tc.head == cut { // the connection of the 416 breaks, and then another one
+				want = 3
+			}
+			if n := len(w.visits); n != want || w.visits[1].field("Range") != "" {
 				t.Errorf("%s: %d requests", name, n)
 			}
 		}

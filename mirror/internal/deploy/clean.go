@@ -326,9 +326,9 @@ func (r *run) removeParts(ctx context.Context) {
 		if ctx.Err() != nil || !state.IsPart(rec.Part) {
 			continue
 		}
-		edits := []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
-		err := r.site.Edit(ctx, components(path.Dir(rec.File)), edits, nil)
-		if err == nil && edits[0].Err != nil && !leftIn(ctx, r, path.Dir(rec.File))(rec.Part) {
+		dir, edits := path.Dir(rec.File), []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
+		err := r.site.Edit(ctx, components(dir), edits, nil)
+		if err == nil && edits[0].Err != nil && !(leftIn(ctx, r, dir)(rec.Part) && r.has(ctx, dir, rec.Part)) {
 			edits[0].Err = nil // it may have got its name; nodeftpd says "Permission denied" then
 		}
 		if err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {

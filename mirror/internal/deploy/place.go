@@ -21,11 +21,11 @@ func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
 	final := e != nil && e.Code >= 500 // a server that is busy may still rename
 	switch {
-	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), final && e.Op == "RNFR" && r.has(ctx, f, f.part):
+	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), final && e.Op == "RNFR" && r.has(ctx, f.dir(), f.part):
 		r.storeDirect(ctx, f)
 		return nil
 	case e == nil || e.Op != "RNTO":
-	case !f.isNew || final && r.has(ctx, f, path.Base(f.path)):
+	case !f.isNew || final && r.has(ctx, f.dir(), path.Base(f.path)):
 		return r.replace(ctx, f, refused)
 	case final:
 		r.storeDirect(ctx, f)
@@ -64,15 +64,15 @@ func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
 	return nil
 }
 
-// has reports whether the server has a name in the directory of a file: by SIZE, or if it has no
-// such command, by the listing.
-func (r *run) has(ctx context.Context, f *file, name string) bool {
+// has reports whether the server has a name in a directory: by SIZE, or if it has no such command, by the
+// listing.
+func (r *run) has(ctx context.Context, dir, name string) bool {
 	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
-	err := r.edit(ctx, f.dir(), edits)
+	err := r.edit(ctx, dir, edits)
 	if err != nil || !errors.Is(edits[0].Err, fetch.ErrUnsupported) {
 		return err == nil && edits[0].Err == nil
 	}
-	return leftIn(ctx, r, f.dir())(name)
+	return leftIn(ctx, r, dir)(name)
 }
 
 // storeDirect stores a file under its name, on a server that has not renamed its part, or not taken

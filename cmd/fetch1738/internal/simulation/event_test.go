@@ -112,6 +112,9 @@ func identified(r *rand.Rand, p *Plan, e *Event) bool {
 // that is back with size and time when it looks at the list again; nor does a download by FTP that
 // is continued.
 func (p *Plan) hides(o, e Event) bool {
+	if e.Kind == "early end" && o.Kind == "return" && p.Sites[e.Site].Scheme == "ftp" {
+		return true // SIZE may not have found a document that RETR finds
+	}
 	if e.Kind != "patch" && e.Kind != "extend" {
 		return false
 	}

@@ -173,9 +173,10 @@ var ftpHabits = []habit{
 }
 
 // statesSize reports whether a server states the sizes of files. Only then is the end of one known whose data
-// connection stays open.
-func statesSize(_ *Plan, s *Site) bool {
-	return s.Way != "old" && !slices.Contains(s.Habits, "no SIZE")
+// connection stays open. In a slow world, each short look at the control connection ends before it has begun; and a
+// server that obeys out of turn refuses what comes before the data end.
+func statesSize(p *Plan, s *Site) bool {
+	return !p.Slow && s.Way != "old" && s.Way != "out of turn" && !slices.Contains(s.Habits, "no SIZE")
 }
 
 // serves returns the settings of a server of documents that answers by a function, in place of the

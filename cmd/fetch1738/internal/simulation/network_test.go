@@ -68,6 +68,7 @@ type conn struct {
 	p      *process
 	mem    *memnet.Conn // nil for datagrams
 	to     string
+	until  time.Time // the time limit of reads
 	closed bool
 	left   bool // it no longer counts
 }
@@ -84,7 +85,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	c.p.w.step(c.p, "read", c.to, c.LocalAddr().String(), true)
 	e, ok := c.p.w.take(func(e Event) bool { return e.Kind == "cut" || e.Kind == "stall" || e.Kind == "half" })
 	if ok && e.Kind == "stall" {
-		time.Sleep(time.Duration(e.N%600) * time.Second)
+		c.stall(time.Duration(e.N%600) * time.Second)
 	}
 	n, err := c.mem.Read(b)
 	c.p.w.tell("%.200q %v", b[:n], err)
@@ -95,6 +96,32 @@ func (c *conn) Read(b []byte) (int, error) {
 		_ = c.mem.Reset()
 	}
 	return n, err
+}
+
+// stall waits for a time, or until nobody waits for the read any more.
+func (c *conn) stall(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
+		c.p.mu.Lock()
+		over := c.closed || !c.until.IsZero() && !time.Now().Before(c.until)
+		c.p.mu.Unlock()
+		if over {
+			return
+		}
+	}
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	_ = c.SetReadDeadline(t)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.p.mu.Lock()
+	c.until = t
+	c.p.mu.Unlock()
+	return c.Conn.SetReadDeadline(t)
 }
 
 // Write implements net.Conn.

@@ -93,7 +93,7 @@ func (w *world) run() {
 	case !op.disk || op.wants == nil || w.plan.Disk.Capacity > 0:
 	case err != nil && w.everCrashed && strings.Contains(err.Error(), "did not create it"):
 		// The line of the manifest is lost, and the document has changed since.
-	case err != nil && s.Scheme == "gopher" && strings.Contains(err.Error(), "the copy is kept"): // it cannot know
+	case err != nil && s.Scheme == "gopher" && (strings.Contains(err.Error(), "the copy is kept") || strings.Contains(err.Error(), "delete the files by hand")): // it cannot know
 	case err != nil && w.foreign() != "": // another file is where a document would be
 	case err != nil && !(d.last().gone && !op.tree) && !strings.Contains(err.Error(), mirror.ErrMaxDelete.Error()) && !w.folds(d) && !s.forges(w.plan.Events):
 		w.breaks("it does not succeed when nothing is wrong any more: %v", err)
