@@ -134,7 +134,8 @@ var ftpHabits = []habit{
 	{name: "125 and 250", says: map[string]string{"RETR 150": "125 {usual}", "LIST 150": "125 {usual}", "STOR 150": "125 {usual}", "RETR 226": "250 {usual}", "LIST 226": "250 {usual}", "STOR 226": "250 {usual}"}},
 	{name: "MDTM with fractions", says: map[string]string{"MDTM 213": "213 {time}.000"}},
 	{name: "PWD without quotes", says: map[string]string{"PWD 257": "257 {dir} is the current directory."}},
-	{name: "no PWD", fits: func(_ *Plan, s *Site) bool { return s.Way != "twisted" }, hide: []string{"PWD", "XPWD"}},
+	// Where NLST replaces a listing, a client returns from each directory to the login directory.
+	{name: "no PWD", topic: "listing", hide: []string{"PWD", "XPWD"}},
 	{name: "FEAT with codes", says: map[string]string{"FEAT 211": "211-Features:\n211-EPSV\n211-MDTM\n211-MFMT\n211-MLST type*;size*;modify*;\n211-REST STREAM\n211-SIZE\n211-UTF8\n211 End"}},
 	{name: "FEAT with tabs", says: map[string]string{"FEAT 211": "211-Features:\n\tEPSV\nMDTM\n  MFMT\n\tMLST type*;size*;modify*;\n\tREST STREAM\nSIZE\n\tUTF8\n211 End"}},
 	{name: "no FEAT", hide: []string{"FEAT"}},
