@@ -439,7 +439,7 @@ func (a *access) transfer(c commands, offset int64) error {
 	for refused := false; ; {
 		err := c.retrieve(offset)
 		if err != nil && !refusal(err) && (refused || a.verb != verb) {
-			a.endedBy(verb, refused)
+			endedBy(a, verb, refused)
 		}
 		if a.hidden && a.verb == "LIST" && refusesOption(err) {
 			a.hidden, refused = false, true
@@ -469,7 +469,7 @@ func (a *access) transfer(c commands, offset int64) error {
 
 // endedBy notes that a server has ended the session after it had refused a listing by verb, or LIST -a if
 // hidden. Then the access is tried again without that.
-func (a *access) endedBy(verb fetch.Op, hidden bool) {
+func endedBy(a *access, verb fetch.Op, hidden bool) {
 	if a.fellBack = true; verb == "MLSD" && a.f != nil {
 		a.f.noFacts.add(a.server())
 	}

@@ -181,6 +181,31 @@ func TestHiddenBody(t *testing.T) {
 }
 
 // TestHiddenFails tests that a listing that fails is an error, whichever of the two it is.
+// TestRefusalEndsSession tests servers that end the session after they have refused a command for listings.
+// The directory is listed in another session; what a server refuses is not sent to it again.
+func TestRefusalEndsSession(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hide     []string
+		refuse   string // a command
+		commands []string
+	}{
+		"LIST -a": {[]string{"MLSD", "MLST"}, "LIST -a", []string{"LIST -a", "LIST", "LIST"}},
+		"MLSD":    {nil, "MLSD", []string{"MLSD", "LIST -a", "LIST", "LIST -a"}},
+		"all":     {nil, "MLSD|LIST -a", []string{"MLSD", "LIST -a", "LIST", "LIST"}},
+	} {
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Hide = hiddenFiles(), tc.hide })
+		for command := range strings.SplitSeq(tc.refuse, "|") {
+			srv.On(command, 0, testserver.Reply("502 no"), testserver.Hangup())
+		}
+		f := &Fetcher{}
+		names, commands := listings(t, f, srv, Options{Hidden: true, Facts: true}, "/sub/", "/empty/")
+		if !slices.Contains(names, "sub/b.txt") || !slices.Equal(commands, tc.commands) {
+			t.Errorf("%s: %q by %q, want %q", name, names, commands, tc.commands)
+		}
+		f.Close()
+	}
+}
+
 func TestHiddenFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arm  func(*ftptest.Server)

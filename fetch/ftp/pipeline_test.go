@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -187,6 +188,23 @@ func TestRefusedPacket(t *testing.T) {
 			t.Errorf("a refusal after which the server hangs up: %q, %v, %d logins", got, err, logins(srv))
 		}
 	})
+}
+
+// TestLateReply tests 226 as the reply to CWD. It ends a transfer that the server has performed although it has
+// refused it, and the directory may not have been changed.
+func TestLateReply(t *testing.T) {
+	for _, ahead := range []ftptest.Ahead{ftptest.AheadKept, ftptest.AheadLost} {
+		srv := start(t, func(s *ftptest.Server) {
+			s.Ahead, s.Content = ahead, fstest.MapFS{"c.txt": {Data: []byte("above")}, "a/c.txt": {Data: []byte("below")}}
+		})
+		srv.On("CWD a", 0, testserver.Reply("226 Transfer complete."))
+		f := &Fetcher{}
+		got, err := read(t.Context(), f, &fetch.Request{Locator: parse(t, srv.URL+"/a/c.txt")})
+		if fetch.KindOf(err) != fetch.ErrProtocol {
+			t.Errorf("%q, %v", got, err)
+		}
+		f.Close()
+	}
 }
 
 // TestRepeat tests transfers in which something went wrong after a command was sent early. They are

@@ -35,8 +35,9 @@ func (s *source) errorText(asMenu bool) (text string, is bool) {
 func (s *source) errorPage() (text string, is bool) {
 	for {
 		text, is, more := menu.ErrorPage(s.head, s.err == io.EOF)
-		if bytes.HasPrefix(s.head, []byte("Error: ")) {
-			more = s.err == nil
+		const begins = "Error: "
+		if n := min(len(s.head), len(begins)); string(s.head[:n]) == begins[:n] {
+			more = true
 			if page := gophernicusError.FindSubmatch(s.head); page != nil && s.err == io.EOF {
 				return string(page[1]), true
 			}

@@ -41,8 +41,6 @@ func TestTexts(t *testing.T) {
 		{"gophernicus-3.1.1", "dots", crlf(".leading dot\n..two dots\n.\nafter a lone dot\n"), false},
 		{"gophernicus-3.1.1", "noeol", "no newline at end\r\n", false},
 		{"gophernicus-3.1.1", "empty", "", false},
-		{"gophernicus-3.1.1", "missing", crlf("Error: File or directory not found! (null)\n" + strings.Repeat("_", 67) +
-			"\n                 Gophered by Gophernicus/3.1.1 on Debian/12 x86_64\n"), false},
 		// Its own last line is ".", which looks like the end mark.
 		{"gophernicus-3.1.1", "lastdot", "end\r\n", true},
 	} {

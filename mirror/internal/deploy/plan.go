@@ -477,19 +477,12 @@ func (r *run) findHidden(ctx context.Context) {
 		}
 	}
 	for _, f := range r.files {
+		// Some servers refuse SIZE for all files, by the same reply as for one that they do not have.
 		if _, found := r.entryOf(f.path); !found && f.placed && f.link == "" && slices.Contains(byDir[f.dir()], path.Base(f.path)) {
-			r.findByContent(ctx, f)
+			if err := r.try(ctx, func() error { return r.checkContent(ctx, f, path.Base(f.path)) }); err == nil {
+				r.addEntry(f.path, site.Entry{Size: f.size})
+			}
 		}
-	}
-}
-
-// findByContent fetches a file that the run has placed, and that neither a listing nor SIZE shows: some
-// servers refuse SIZE for all files, by the same reply as for one that they do not have.
-func (r *run) findByContent(ctx context.Context, f *file) {
-	var differs bool
-	err := r.try(ctx, func() (err error) { differs, err = r.differsFrom(ctx, f, path.Base(f.path)); return err })
-	if err == nil && !differs {
-		r.addEntry(f.path, site.Entry{Size: f.size})
 	}
 }
 
