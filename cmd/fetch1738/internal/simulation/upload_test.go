@@ -336,7 +336,7 @@ func brought(o *once, err error) {
 // no more at that moment.
 func (w *world) deletesFirst() bool {
 	return slices.Contains(w.sites[0].Habits, "RNTO refused") || len(w.plan.Events) > 1 && slices.ContainsFunc(w.plan.Events, func(e Event) bool {
-		return e.Name == "RNTO" || e.Name == "RNFR" && strings.HasPrefix(e.Fault, "ExtraReply") // which RNTO gets
+		return e.Name == "RNTO" || e.Name == "RNFR" && (strings.HasPrefix(e.Fault, "ExtraReply") || strings.HasPrefix(e.Fault, "Octets")) // which RNTO gets
 	})
 }
 
@@ -353,8 +353,10 @@ func wantsBrought(w *world) {
 			w.breaks("in the end %s is on the server, although the folder has it no more", d.name)
 		}
 	}
+	// A server that refuses an upload and performs it may store it after everything else.
+	late := slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Name == "STOR" && strings.HasPrefix(e.Fault, "Octets") })
 	for _, name := range s.names() {
-		if strings.HasPrefix(path.Base(name), "fetch1738-") && w.remembers() {
+		if strings.HasPrefix(path.Base(name), "fetch1738-") && w.remembers() && !late {
 			w.breaks("in the end the server has a part: %s", name)
 		}
 	}
