@@ -17,6 +17,7 @@ import (
 // fetchGroup lists the articles of a group.
 func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, error) {
 	var whole, g groupInfo // of the group; of the listing
+	var verb fetch.Op      // of the listing; empty if there are no articles
 	var list []span
 	s, err := f.begin(ctx, a, func(s *session) (err error) {
 		whole, err = s.selectGroup(a.group)
@@ -24,8 +25,15 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 		if err != nil || g.empty() {
 			return err
 		}
-		if err = a.askOverview(s, &g); err == nil && !g.empty() && s.overview == byHead {
-			list, err = a.askNumbers(s, g)
+		verb, err = a.askOverview(s, g)
+		switch {
+		case err != nil:
+		case verb == byHead:
+			list, err = a.askNumbers(s, g, []span{{g.low, g.high}})
+		case verb == "" && g == whole: // the reply to GROUP says otherwise
+			if list, err = a.askNumbers(s, g, nil); len(list) > 0 {
+				verb = byHead
+			}
 		}
 		return err
 	})
@@ -35,12 +43,12 @@ func (f *Fetcher) fetchGroup(ctx context.Context, a *access) (*fetch.Resource, e
 	res := a.resource(s)
 	res.Kind, res.Header = fetch.KindDirectory, whole.fields()
 	switch {
-	case g.empty():
+	case verb == "":
 		f.release(s)
-	case s.overview == byHead:
+	case verb == byHead:
 		res.Body = newHeads(a, s, list, f.release)
 	default:
-		res.Body = newListing(a, s, s.overview, f.release)
+		res.Body = newListing(a, s, verb, f.release)
 	}
 	res.Items = a.items(ctx, res.Body, a.overviewItem)
 	return res, nil
@@ -58,14 +66,14 @@ func (a *access) listed(g groupInfo) groupInfo {
 // byHead is the session.overview for a server without overviews: the headers come from HEAD.
 const byHead = "HEAD"
 
-// askOverview requests the overview of a group with the first command that the server supports. If
-// it supports none, askOverview sets s.overview to byHead and no block follows. If the group turns
-// out to have no articles, askOverview sets g to empty.
-func (a *access) askOverview(s *session, g *groupInfo) error {
+// askOverview requests the overview of a group with the first command that the server supports, and returns
+// that; its block follows. If it supports none, askOverview returns byHead and no block follows. If the server
+// says that there are no such articles, it returns "".
+func (a *access) askOverview(s *session, g groupInfo) (fetch.Op, error) {
 	commands := []fetch.Op{"XOVER", "OVER"}
 	switch {
 	case s.overview == byHead:
-		return nil
+		return byHead, nil
 	case s.overview != "":
 		commands = []fetch.Op{s.overview}
 	case s.can.has("OVER"):
@@ -76,26 +84,24 @@ func (a *access) askOverview(s *session, g *groupInfo) error {
 		switch {
 		case err == nil:
 			s.overview = verb
-			return nil
+			return verb, nil
 		case code(err) == 420 || code(err) == 423:
-			*g = groupInfo{}
-			return nil
+			return "", nil
 		case !isUnsupported(err) || s.Err != nil:
-			return err
+			return "", err
 		}
 	}
 	s.overview = byHead
 	a.trace.Note("the server has no overview; it is generated from the article headers")
-	return nil
+	return byHead, nil
 }
 
-// askNumbers requests the numbers of the articles in a group. RFC 977 has no command for that; then
-// every number between the first and the last may exist. Numbers that the Options exclude are left
-// out.
-func (a *access) askNumbers(s *session, g groupInfo) ([]span, error) {
+// askNumbers requests the numbers of the articles in a group. RFC 977 has no command for that; then it returns
+// otherwise. Numbers that the Options exclude are left out.
+func (a *access) askNumbers(s *session, g groupInfo, otherwise []span) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
 		if isUnsupported(err) && s.Err == nil {
-			return []span{{g.low, g.high}}, nil
+			return otherwise, nil
 		}
 		return nil, err
 	}
