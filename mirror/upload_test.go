@@ -811,8 +811,22 @@ func TestUploadOfNames(t *testing.T) {
 }
 
 // A directory with files of others is not deleted, nor does the server have to decide that: some delete all
-// that is in it.
+// that is in it. If a listing may leave out files whose names begin with a dot, no directory counts as empty.
 func TestUploadKeepsDirectories(t *testing.T) {
+	t.Run("hidden files", func(t *testing.T) {
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.Hide = []string{"MLSD", "MLST"} })
+		srv.On("LIST -a", 0, testserver.Reply("550 no such file"))
+		m := upload(t, srv.URL+"/site", map[string]string{"x": "x", "a/y": "y"})
+		m.Delete, m.MaxDelete = true, -1
+		ran(t, m, mirror.Summary{New: 2})
+		if err := os.RemoveAll(filepath.Join(m.Dir, "a")); err != nil {
+			t.Fatal(err)
+		}
+		ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+		if got := commands(srv, "RMD"); len(got) > 0 {
+			t.Error(got)
+		}
+	})
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL+"/site", map[string]string{"x": "x", "a/y": "y", "b/z": "z"})
 	m.Delete, m.MaxDelete = true, -1

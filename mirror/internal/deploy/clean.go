@@ -289,7 +289,8 @@ func leftIn(ctx context.Context, r *run, dir string) func(name string) bool {
 }
 
 // removeDirs deletes the directories that runs have created, and that the tree has no more, from
-// the bottom. Those that are not empty are kept; not every server does that by itself.
+// the bottom. Those that are not empty, or may have files that the listing hides, are kept; not every server
+// does that by itself.
 func (r *run) removeDirs(ctx context.Context) {
 	for _, rec := range slices.Backward(r.state.All()) {
 		_, here := r.local[rec.File]
@@ -298,7 +299,7 @@ func (r *run) removeDirs(ctx context.Context) {
 		}
 		var d site.Directory
 		err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(rec.File)); return err })
-		if len(d.Entries) > 0 || d.Partial || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if len(d.Entries) > 0 || d.Partial || d.Hides || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemoveDir, Name: path.Base(rec.File)}}

@@ -133,6 +133,7 @@ type Directory struct {
 	Entries map[string]Entry
 	Exact   bool // sizes are in bytes and times in UTC, to the second
 	Partial bool // entries may be missing: lines were not understood, or the server hides some
+	Hides   bool // files whose names begin with a dot may be missing
 }
 
 // Files returns the number of files in it.
@@ -184,7 +185,7 @@ func (s *Site) list(ctx context.Context, path []string, create bool) (Directory,
 		}
 	}
 	if info, ok := res.Info.(*ftp.Info); ok {
-		d.Exact, d.Partial = info.Facts, info.Unread > 0 || info.Names
+		d.Exact, d.Partial, d.Hides = info.Facts, info.Unread > 0 || info.Names, info.Hides
 	} else {
 		d.Exact = true
 	}
