@@ -298,7 +298,7 @@ func (r *run) removeDirs(ctx context.Context) {
 			continue
 		}
 		var d site.Directory
-		err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(rec.File)); return err })
+		err := r.try(ctx, func() (err error) { d, err = r.site.ListAll(ctx, components(rec.File)); return err })
 		if len(d.Entries) > 0 || d.Partial || d.Hides || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

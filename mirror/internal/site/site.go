@@ -156,12 +156,17 @@ type Entry struct {
 
 // List lists a directory.
 func (s *Site) List(ctx context.Context, path []string) (Directory, error) {
-	return s.list(ctx, path, false)
+	return s.list(ctx, path, ftp.Options{})
 }
 
-// list lists a directory, which is created if create is set and it does not exist.
-func (s *Site) list(ctx context.Context, path []string, create bool) (Directory, error) {
-	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts, o.CreateDirs = true, create }))
+// ListAll is like List, and also asks FTP servers without MLSD for files whose names begin with a dot.
+func (s *Site) ListAll(ctx context.Context, path []string) (Directory, error) {
+	return s.list(ctx, path, ftp.Options{Hidden: true})
+}
+
+// list lists a directory with CreateDirs and Hidden of how.
+func (s *Site) list(ctx context.Context, path []string, how ftp.Options) (Directory, error) {
+	res, err := s.Server.Fetch(ctx, s.request(path, true, func(o *ftp.Options) { o.Facts, o.CreateDirs, o.Hidden = true, how.CreateDirs, how.Hidden }))
 	if err != nil {
 		return Directory{}, err
 	}
@@ -196,7 +201,7 @@ func (s *Site) list(ctx context.Context, path []string, create bool) (Directory,
 func (s *Site) Create(ctx context.Context) (Directory, error) {
 	l, isFile := s.start.(*locator.File)
 	if !isFile {
-		return s.list(ctx, nil, true)
+		return s.list(ctx, nil, ftp.Options{CreateDirs: true})
 	}
 	for i, name := range l.Segments {
 		above := *l
