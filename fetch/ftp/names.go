@@ -152,7 +152,8 @@ func (l *lister) ask(names []string) bool {
 	if l.verb == "LIST" && l.n == len(names) && q.found > 0 && !q.uncertain { // NLST has directories, too
 		l.f.namesOnly(l.withAll).add(l.server())
 	}
-	l.info.Names = l.info.Names || q.uncertain
+	leavesOut := l.merge != nil && l.merge.Headings > 0 && q.found == 0 // a heading may be a directory
+	l.info.Names = l.info.Names || q.uncertain || leavesOut
 	return true
 }
 

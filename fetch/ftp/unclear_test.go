@@ -113,7 +113,7 @@ func TestUnclearReplies(t *testing.T) {
 // the reply comes when the next command has been sent. It is not taken for the reply to that command:
 // a file of another directory would be fetched otherwise.
 func TestLateEnd(t *testing.T) {
-	h := &hostile{on: map[string]string{"CWD": "250-a list:\r\n226 files\r\n", "TYPE": "250 ok\r\n200 ok\r\n"}, data: "data"}
+	h := &hostile{on: map[string]string{"CWD": "250-a list:\r\n225 files\r\n", "TYPE": "250 ok\r\n200 ok\r\n"}, data: "data"}
 	unclearly(t, h, func(t *testing.T, f *Fetcher) {
 		f.DisablePipelining = true
 		got, err := read(t.Context(), f, &fetch.Request{Locator: at("/d/x")})

@@ -18,6 +18,8 @@ type Merge struct {
 	words  []words             // of those without a digit
 	begun  bool                // there was a line that is an entry, or has a digit
 	full   bool                // the listing has too many entries
+
+	Headings int // lines that Rest has taken for headings; one may be a directory that NLST leaves out
 }
 
 // words are the first and the last word of a line. One of them may be a name.
@@ -66,7 +68,8 @@ func (m *Merge) Rest(names []string) (rest []string, ok bool) {
 		}
 	}
 	if len(rest) < lines {
-		lines -= m.headings(rest)
+		m.Headings = m.headings(rest)
+		lines -= m.Headings
 	}
 	return rest, !m.full && known == len(m.known) && len(rest)-hidden <= lines && lines <= len(rest)
 }
