@@ -89,7 +89,7 @@ var imports = []struct {
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"curlvar dial fault glob play record term version wildcard",
+	"curlvar dial fault glob picture play record term version wildcard",
 	"stdio progress render",
 	"plan",
 	"client output source listing form speed",
