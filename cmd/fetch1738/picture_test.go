@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -58,15 +59,21 @@ const (
 //
 //	go test ./cmd/fetch1738 -run TestPicture -update
 //
-// What the command writes, and when, is recorded at a terminal. The following is fixed, so that
-// each run makes the same picture: the servers and the disk are in memory; the names of example.org
-// lead to these servers by --resolve in the configuration file, which also has --connections 1; the clock is that of package
-// synctest, which moves only while everything waits; a read from the network takes 5 ms and returns
-// up to 2 KiB; the user types 4 characters in 30 ms. The prompt and the typed characters are the
-// recorder's.
+// What the command writes, and when, is recorded at a terminal. So that each run makes the same
+// picture, the following is fixed:
+//
+//   - The servers and the disk are in memory. The names of example.org lead to these servers, by
+//     "resolve" in the configuration file.
+//   - The clock is that of package synctest: it moves only while everything waits. A read from the
+//     network takes 5 ms and returns up to 2 KiB, and the user types 4 characters in 30 ms.
+//   - Mirrors use one connection, by "connections" in the configuration file: the order of several
+//     is not always the same.
+//   - Times are shown in UTC.
+//
+// The prompt and the typed characters are the recorder's.
 func TestPicture(t *testing.T) {
 	home := t.TempDir()
-	for _, name := range []string{"XDG_CONFIG_HOME", "NNTPSERVER", "NETRC", "http_proxy", "ftp_proxy", "all_proxy", "FTP_PROXY", "ALL_PROXY"} {
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "NNTPSERVER", "NETRC", "http_proxy", "ftp_proxy", "all_proxy", "FTP_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", home)
@@ -144,7 +151,7 @@ func recordPicture(t *testing.T, tty uintptr, home string) []byte {
 func configurePicture(t *testing.T, home string, mirrors bool) {
 	config := "resolve = *:21:127.0.0.1\nresolve = *:70:127.0.0.1\nresolve = *:119:127.0.0.1\n"
 	if mirrors {
-		config += "connections = 1\n" // with several, the order of their requests is not always the same
+		config += "connections = 1\n"
 	}
 	dir := filepath.Join(home, ".config", "fetch1738")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -160,6 +167,7 @@ type recorder struct {
 	t      *testing.T
 	tty    uintptr // a real terminal of the same size
 	start  time.Time
+	mu     sync.Mutex
 	screen *picture.Screen
 }
 
@@ -167,6 +175,8 @@ type recorder struct {
 func (r *recorder) Fd() uintptr { return r.tty }
 
 func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if err := r.screen.Write(time.Since(r.start), string(p)); err != nil {
 		r.t.Errorf("the picture cannot show %q: %v", p, err)
 	}

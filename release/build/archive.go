@@ -37,7 +37,7 @@ func (f file) mode() fs.FileMode {
 // and the completions that the program prints.
 func pages(ctx context.Context, program string) ([]file, error) {
 	var list []file
-	for _, pattern := range []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md", "docs/*.png", "docs/decisions/*.md"} {
+	for _, pattern := range []string{"LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md", "docs/*.md", "docs/*.png", "docs/*.svg", "docs/decisions/*.md"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
 			return nil, fmt.Errorf("no %s here; run this in the root of the repository", pattern)
