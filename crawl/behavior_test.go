@@ -137,7 +137,7 @@ func TestDeadHosts(t *testing.T) {
 		var dead []string
 		c := w.crawl(t.TempDir(), "gopher://a.example/")
 		c.Report = func(e crawl.Event) {
-			if e.URL == "" {
+			if e.Host != "" && e.URL == "" && e.Next.IsZero() {
 				dead = append(dead, e.Host)
 			}
 		}

@@ -139,28 +139,33 @@ type Link struct {
 	Depth int `json:"depth,omitempty"`
 }
 
-// An Event reports what happened to a URL, or to a host.
+// An Event reports what happened to a URL, or to a host. The first one is about neither: it has what
+// is to be fetched when the run begins.
 type Event struct {
 	// URL is that of the document, without a password; or "" if the Event is about a host.
 	URL string
 	// Host is the name of the host.
 	Host string
+	// Next is set if the crawl waits for a host: it is asked again then. If Reason is "", nothing has
+	// failed; the host or the crawl wants long waits between requests.
+	Next time.Time
 	// Octets is the length of the document.
 	Octets int64
 	// Links is the number of its links that are new.
 	Links int
-	// Reason says why the document was not fetched, or the host given up; "" means that it was.
+	// Reason says why the document was not fetched, or why the host is asked again or given up; ""
+	// means that the document was fetched.
 	Reason Reason
 	// Err is the error, if there is one.
 	Err error
-	// Queued is the number of URLs of all hosts that are to be fetched.
+	// Queued is the number of URLs that are to be fetched, without those of hosts that were given up.
 	Queued int
 }
 
 // A Summary counts what all runs in a directory have done. Its JSON is documented in docs/crawl.md.
 type Summary struct {
-	// Complete is set if nothing is left to be fetched, because of a limit, an interruption, or a
-	// failure of a URL in Start.
+	// Complete is set if nothing is left to be fetched because of a limit, an interruption, or a
+	// failure of a URL in Start, and not everything was refused ([ErrRefused]).
 	Complete bool `json:"complete"`
 	// Documents and Octets count the documents that were fetched, without robots.txt and caps.txt.
 	Documents int   `json:"documents"`
@@ -227,6 +232,11 @@ const (
 // ErrLimit is the error of a Run that ended because of a limit. A run with a higher limit continues.
 var ErrLimit = errors.New("a limit of the crawl was reached")
 
+// ErrRefused is the error of a Run with URLs in Start that has fetched nothing but these, because the
+// policy has refused what they link to. It wraps the first refusal. A run with another policy
+// continues.
+var ErrRefused = errors.New("the policy refuses what is linked")
+
 // ErrInUse is the error of a Run in a directory where another one is running.
 var ErrInUse = errors.New("another crawl is running in this directory")
 
@@ -236,8 +246,9 @@ var ErrStopped = errors.New("the crawl was stopped")
 var errIncomplete = errors.New("crawl: Resolver, Dir and one of Start, Found and Here must be set")
 
 // Run fetches until nothing is left. It may be called repeatedly: with the same Dir it continues,
-// asks dead hosts again, and fetches URLs of Start that have failed. A failure of a document that is
-// linked does not end the run and is no error. Run returns the first error of a URL in Start, or else
+// asks dead hosts again, and tries again to fetch URLs of Start that have failed, and links that the
+// policy has refused. A failure of a document that is linked does not end the run and is no error. Run
+// returns the first error of a URL in Start, or else [ErrRefused] if everything was refused, or
 // [ErrLimit] if a limit was reached. Errors about a resource are of type *[fetch.Error]. If ctx is
 // done, Run stops soon and returns the error of ctx.
 func (c *Crawl) Run(ctx context.Context) (Summary, error) {
@@ -251,8 +262,9 @@ func (c *Crawl) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	err = r.do(ctx)
-	sum, sumErr := r.frontier.summary(&filled, err != nil || ctx.Err() != nil || r.err != nil)
-	err = cmp.Or(err, ctx.Err(), r.err, sumErr)
+	failed := cmp.Or(err, ctx.Err(), r.err, r.onlyRefused())
+	sum, sumErr := r.frontier.summary(&filled, failed != nil)
+	err = cmp.Or(failed, sumErr)
 	if err == nil && !sum.Complete {
 		err = ErrLimit
 	}

@@ -31,7 +31,8 @@ var (
 	bucketSeen    = []byte("seen")    // hash of the URL → its number; also of "from URL" and "elsewhere URL"
 	bucketQueue   = []byte("queue")   // host, depth, number → number of the referrer, tries
 	bucketSimilar = []byte("similar") // host and hash of a skeleton → number of its URLs
-	bucketStarts  = []byte("starts")  // number of a URL of Start that has failed → its depth
+	bucketStarts  = []byte("starts")  // number of a URL of Start that has failed → why it was skipped; nothing if it has failed
+	bucketRefused = []byte("refused") // the keys of entries that the policy has refused → their values in the queue
 )
 
 // keyRecords is the key of a warc.Mark while a run has not ended.
@@ -76,6 +77,7 @@ type host struct {
 
 	failures int           // in turn
 	backoff  time.Duration // because of them
+	why      Reason        // the last failure, if the last request has failed
 	addr     netip.Addr    // of the last connection
 	next     time.Time     // when it may be asked again
 	due      time.Time     // when it is asked again
@@ -118,7 +120,7 @@ func openFrontier(dir string, maxHosts int, noSync bool) (*frontier, error) {
 
 // create creates the buckets.
 func (f *frontier) create(tx *bolt.Tx) error {
-	for _, name := range [][]byte{bucketMeta, bucketHosts, bucketRules, bucketURLs, bucketSeen, bucketQueue, bucketSimilar, bucketStarts} {
+	for _, name := range [][]byte{bucketMeta, bucketHosts, bucketRules, bucketURLs, bucketSeen, bucketQueue, bucketSimilar, bucketStarts, bucketRefused} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}

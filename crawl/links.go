@@ -1,13 +1,14 @@
 package crawl
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
 )
 
 // begin adds the URLs of Start, gives dead hosts another chance, and asks again for the URLs of Start
-// that have failed.
+// that have failed, and for links that were refused.
 func (f *frontier) begin(c *Crawl) error {
 	return f.update(c, func(ch *change) error {
 		if err := ch.mark(); err != nil {
@@ -29,15 +30,13 @@ func (f *frontier) begin(c *Crawl) error {
 			if _, err := ch.add(h.Name, l.String(), "", 0, 0); err != nil {
 				return err
 			}
-			if seq := ch.Bucket(bucketSeen).Get(hashOf(l.String())); ch.Bucket(bucketStarts).Get(seq) != nil {
-				if err := ch.enqueue(h, entry{seq: binary.BigEndian.Uint64(seq)}); err != nil {
-					return err
-				}
-				if err := ch.Bucket(bucketStarts).Delete(seq); err != nil {
-					return err
-				}
-				h.Failed--
-				ch.totals.Failed--
+			if err := ch.startAgain(h, ch.Bucket(bucketSeen).Get(hashOf(l.String()))); err != nil {
+				return err
+			}
+		}
+		if len(c.Start) > 0 { // parts of a crawl run often, with the same policy
+			if err := ch.refusedAgain(); err != nil {
+				return err
 			}
 		}
 		for _, l := range c.Found {
@@ -47,6 +46,66 @@ func (f *frontier) begin(c *Crawl) error {
 		}
 		return nil
 	})
+}
+
+// keepFailed keeps an entry that was not fetched for the next run, if that may fetch it.
+func (ch *change) keepFailed(h *host, e entry, why Reason) error {
+	switch {
+	case e.from == 0 && why == Failed:
+		return ch.Bucket(bucketStarts).Put(number(e.seq), nil)
+	case e.from == 0 && why != "":
+		return ch.Bucket(bucketStarts).Put(number(e.seq), []byte(why))
+	case why == Refused && len(ch.crawl.Start) > 0:
+		return ch.Bucket(bucketRefused).Put(queueKey(h, e.depth, e.seq), queueValue(entry{from: e.from}))
+	}
+	return nil
+}
+
+// startAgain puts a URL of Start that was not fetched into the queue again.
+func (ch *change) startAgain(h *host, seq []byte) error {
+	starts := ch.Bucket(bucketStarts)
+	why := starts.Get(seq)
+	switch {
+	case why == nil:
+		return nil
+	case len(why) > 0:
+		ch.totals.unskip(Reason(why))
+	default:
+		h.Failed--
+		ch.totals.Failed--
+	}
+	return errors.Join(ch.enqueue(h, entry{seq: binary.BigEndian.Uint64(seq)}), starts.Delete(seq))
+}
+
+// refusedAgain puts the links that were refused into the queue again: the policy may be another one.
+func (ch *change) refusedAgain() error {
+	again := ch.Bucket(bucketRefused)
+	byID := make(map[uint32]*host, len(ch.byID))
+	for _, h := range ch.byID {
+		byID[h.ID] = h
+	}
+	var done [][]byte
+	err := again.ForEach(func(key, value []byte) error {
+		h := byID[binary.BigEndian.Uint32(key)]
+		if h == nil { // it is beyond MaxHosts now
+			return nil
+		}
+		ch.touched[h.Name] = h
+		ch.totals.unskip(Refused)
+		done = append(done, bytes.Clone(key))
+		return ch.enqueue(h, entry{depth: binary.BigEndian.Uint16(key[4:]), seq: binary.BigEndian.Uint64(key[6:]), from: binary.BigEndian.Uint64(value)})
+	})
+	for _, key := range done {
+		err = errors.Join(err, again.Delete(key))
+	}
+	return err
+}
+
+// unskip undoes the count of a skipped URL.
+func (t *totals) unskip(why Reason) {
+	if t.Skipped[why]--; t.Skipped[why] <= 0 {
+		delete(t.Skipped, why)
+	}
 }
 
 // addFound adds a link that another crawl has found, if it is followed.

@@ -27,6 +27,8 @@ type run struct {
 	writing  sync.RWMutex // a job reads from the moment before its records are written until it is done
 	stopped  bool         // by Continue or Claim
 	err      error        // the first error of a URL in Start
+	refused  error        // the first refusal of a link by the policy
+	waiting  Event        // the last one about a wait
 }
 
 func newRun(c *Crawl) (*run, error) {
@@ -60,6 +62,7 @@ func (r *run) do(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := r.frontier.begin(r.Crawl)
+	r.report(Event{})
 	for {
 		if failed == nil && ctx.Err() == nil && !r.stopped {
 			r.schedule()
@@ -79,6 +82,7 @@ func (r *run) do(ctx context.Context) error {
 				return r.frontier.unmark(r.Crawl)
 			}
 		}
+		r.sayWait(ctx)
 		switch jobs := r.await(ctx); {
 		case failed != nil: // the frontier may no longer be what is on the disk
 			for _, j := range jobs {
@@ -250,10 +254,7 @@ func (r *run) finish(ctx context.Context, jobs []*job) error {
 	}
 	for _, j := range jobs {
 		for _, e := range j.events {
-			if r.Report != nil {
-				e.Queued = r.frontier.totals.Queued
-				r.Report(e)
-			}
+			r.report(e)
 		}
 	}
 	return nil
@@ -297,11 +298,13 @@ func (j *job) enter(ctx context.Context, ch *change) error {
 	case why == "":
 		h.failures, h.backoff = 0, 0
 	}
+	h.why = why
 	ch.touched[h.Name] = h
 	status, isStatus := errors.AsType[*fetch.Error](j.err)
 	isStatus = isStatus && isWeb(j.loc) && status.Code != 0
 	switch {
 	case j.ask != "" && fetch.KindOf(j.err) == fetch.ErrRefused:
+		j.refuse()
 		j.dead(Refused)
 	case why != "" && (!j.opened || j.ask != "" && !isStatus):
 		h.backoff = firstBackoff << min(h.failures, 10)
@@ -310,6 +313,7 @@ func (j *job) enter(ctx context.Context, ch *change) error {
 		return j.enterRules(ch, isStatus && status.Code >= 500)
 	case why != "" && j.entry.tries == 0:
 		h.backoff = firstBackoff
+		j.tryAgain(why)
 		return ch.again(h, j.entry)
 	default:
 		if why != "" {
@@ -324,7 +328,15 @@ func (j *job) enter(ctx context.Context, ch *change) error {
 func (j *job) failed(why Reason) {
 	if j.host.failures++; j.host.failures >= j.run.MaxFailures {
 		j.dead(why)
+	} else if j.host.backoff > 0 {
+		j.tryAgain(why)
 	}
+}
+
+// tryAgain reports that the host is asked again after its backoff.
+func (j *job) tryAgain(why Reason) {
+	wait := max(j.run.Wait, j.host.Delay, j.host.backoff)
+	j.events = append(j.events, Event{Host: j.host.Name, Reason: why, Err: j.err, Next: time.Now().Add(wait)})
 }
 
 // dead gives the host up.
@@ -382,6 +394,7 @@ func (j *job) enterDocument(ch *change) error {
 		event.Reason = Robots
 	case kind == fetch.ErrRefused:
 		event.Reason = Refused
+		j.refuse()
 	case kind == fetch.ErrNoOctets:
 		event.Reason = Search
 	default:
@@ -400,13 +413,11 @@ func (j *job) enterDocument(ch *change) error {
 	t.Cut += j.cut
 	if j.err != nil && j.entry.from == 0 {
 		j.run.startFailed(j.err)
-		if event.Reason == Failed {
-			if err := ch.Bucket(bucketStarts).Put(number(j.entry.seq), nil); err != nil {
-				return err
-			}
-		}
 	}
-	var err error
+	err := ch.keepFailed(h, j.entry, event.Reason)
+	if err != nil {
+		return err
+	}
 	event.Links, err = j.enterLinks(ch)
 	j.events = append(j.events, event)
 	return err

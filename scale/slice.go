@@ -254,6 +254,9 @@ func (s *slice) goOn(wait time.Duration) bool {
 
 // event counts what was fetched.
 func (s *slice) event(e crawl.Event) {
+	if e.Host == "" || !e.Next.IsZero() {
+		return // the unit and its waits are known
+	}
 	if e.URL != "" {
 		s.documents++
 		s.answered.Store(true)

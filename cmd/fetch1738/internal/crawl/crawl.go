@@ -5,11 +5,8 @@ package crawl
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -18,7 +15,6 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -35,11 +31,13 @@ searches, forms, phone books, telnet, mail addresses and private addresses.
 
   $ fetch1738 crawl --dir floodgap --same-host gopher://gopher.floodgap.com/
 
-Interrupted, it continues when the same command is run again. Standard output gets
-one line of JSON at the end. DIR/hosts.jsonl has a line for each host.
+Interrupted, it continues when the same command is run again. A line at the end says
+what was fetched and what was not; with --json it is JSON. DIR/hosts.jsonl has a line
+for each host.
 
-The exit code is 0 if all was fetched, 63 if a limit was reached, and that of the
-URL if one on the command line failed. The options for connecting (-x, --proto,
+The exit code is 0 if the crawl is complete, 63 if a limit was reached, 120 if nothing
+that is linked may be fetched, and that of the URL if one on the command line failed.
+The options for connecting (-x, --proto,
 --allow-zone, --news-server, --max-time and so on) work as without a verb. The
 following options are for crawl only:
 `
@@ -68,7 +66,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	if err := s.start(op, urls); err != nil {
 		return shown.Misused(err)
 	}
-	watch := &watch{shown: shown, verbose: op.Verbose}
+	watch := &watch{shown: shown, verbose: op.Verbose, silent: op.Silent, began: time.Now(), left: len(s.Start), typed: s.hosts()}
 	shown.Show(op.Global, watch.line)
 	op.Archive = plan.Archive{Path: s.Dir, Folder: true, Crawl: true, Version: op.Archive.Version, MaxSize: op.Archive.MaxSize}
 	kept, err := client.OpenArchive(op.Archive)
@@ -84,7 +82,6 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	links := op.Policy.Rules
 	links.PublicOnly = true
 	s.Resolver, s.Links, s.Records, s.Report = access.ResolverFor(&locator.Prospero{}), links.Allow, kept, watch.event
-	began := time.Now()
 	timed, cancel := ctx, context.CancelFunc(func() {})
 	if op.Limits.Time > 0 {
 		timed, cancel = context.WithTimeout(ctx, op.Limits.Time)
@@ -94,11 +91,11 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	reach.Close()
 	err = cmp.Or(err, kept.Close())
 	shown.Pause() // permanently
-	if n := sum.Skipped[crawl.Refused]; n > 0 && watch.refused != nil && !op.Silent {
+	if n := sum.Skipped[crawl.Refused]; n > 0 && watch.refused != nil && !op.Silent && !errors.Is(err, crawl.ErrRefused) {
 		shown.Warn("%d links were refused, the first with: %s", n, stdio.InOptions(watch.refused.Error()))
 	}
-	if sum.Left != nil { // it has begun
-		if err := s.print(shown, sum, time.Since(began)); err != nil {
+	if sum.Left != nil && (s.json || !op.Silent) { // it has begun
+		if err := s.print(shown, sum, watch); err != nil {
 			return fail(shown, exit.Write, err)
 		}
 	}
@@ -123,19 +120,6 @@ func (s *settings) start(op *plan.Operation, urls []string) error {
 	return nil
 }
 
-// print prints the summary.
-func (s *settings) print(shown *report.Reporter, sum crawl.Summary, took time.Duration) error {
-	line, err := json.Marshal(struct {
-		Dir string `json:"dir"`
-		crawl.Summary
-		Seconds float64 `json:"seconds"`
-	}{s.Dir, sum, math.Round(took.Seconds()*1000) / 1000})
-	if err == nil {
-		_, err = shown.Out.Write(append(line, '\n'))
-	}
-	return err
-}
-
 // code reports the error of the crawl and returns the exit code.
 func (s *settings) code(ctx context.Context, shown *report.Reporter, access *client.Access, err error) int {
 	switch {
@@ -149,6 +133,9 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, access *cli
 		return fail(shown, exit.TooLarge, errors.New("a limit was reached; the summary says which, and a higher one continues"))
 	}
 	t := &transfer.Result{URL: s.Start[0].Redacted(), Call: client.Call{Access: access, Locator: s.Start[0]}, Err: err}
+	if errors.Is(err, crawl.ErrRefused) {
+		return fail(shown, report.Code(t), errors.New(stdio.InOptions(err.Error())+"; then run the same command again"))
+	}
 	shown.Failed(t, "")
 	return report.Code(t)
 }
@@ -157,53 +144,4 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, access *cli
 func fail(shown *report.Reporter, code int, err error) int {
 	fmt.Fprintf(shown.Err, "fetch1738: (%d) crawl: %s\n", code, stdio.Line(err.Error()))
 	return code
-}
-
-// A watch shows the crawl while it runs.
-type watch struct {
-	shown   *report.Reporter
-	verbose bool
-
-	mu                      sync.Mutex
-	documents, failed, left int
-	octets                  int64
-	dead                    int
-	refused                 error // the first refusal by the policy
-}
-
-// event counts an event, and prints it with -v.
-func (w *watch) event(e crawl.Event) {
-	w.mu.Lock()
-	switch {
-	case e.URL == "":
-		w.dead++
-	case e.Reason == "":
-		w.documents++
-	default:
-		w.failed++
-	}
-	if e.Reason == crawl.Refused && w.refused == nil {
-		w.refused = e.Err
-	}
-	w.octets += e.Octets
-	w.left = e.Queued
-	w.mu.Unlock()
-	if !w.verbose {
-		return
-	}
-	text := fmt.Sprintf("%-11s %s, %d bytes, %d new links", cmp.Or(e.Reason, "fetched"), e.URL, e.Octets, e.Links)
-	if e.URL == "" {
-		text = fmt.Sprintf("%-11s %s, given up", e.Reason, e.Host)
-	}
-	if e.Err != nil {
-		text += ": " + stdio.InOptions(e.Err.Error())
-	}
-	fmt.Fprintln(w.shown.Err, stdio.Line(text))
-}
-
-// line returns the text of the progress line.
-func (w *watch) line(progress.Totals) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return fmt.Sprintf("%d documents, %d not fetched, %d to come, %d hosts given up, %s", w.documents, w.failed, w.left, w.dead, progress.Amount(w.octets))
 }

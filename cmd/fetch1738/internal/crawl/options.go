@@ -11,7 +11,10 @@ import (
 )
 
 // settings holds the values of the options of crawl.
-type settings struct{ crawl.Crawl }
+type settings struct {
+	crawl.Crawl
+	json bool
+}
 
 // own returns an option that only crawl has.
 func own(long, arg, help string, set curl.Setter) curl.Option {
@@ -26,6 +29,7 @@ func (s *settings) options() []curl.Option {
 		own("depth", "N", "Follow N links from a URL (0: none; default 20)", depth(&s.Depth)),
 		own("dir", "DIR", "Keep the crawl in DIR", func(_ *curl.CommandLine, value string) error { s.Dir = value; return nil }),
 		own("http", "", "Follow links to http and https, too", curl.OnOff(&s.HTTP)),
+		own("json", "", "Print the summary as a line of JSON", curl.OnOff(&s.json)),
 		own("max-documents", "N", "Fetch N documents of a host (default 10000)", curl.Positive(&s.MaxDocuments)),
 		own("max-host-size", "SIZE", "Fetch SIZE bytes of a host (suffixes k, M, G; default 1 GB)", octets(&s.MaxHostOctets)),
 		own("max-hosts", "N", "Ask N hosts (default 1000)", curl.Positive(&s.MaxHosts)),
