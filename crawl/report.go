@@ -14,13 +14,19 @@ func (r *run) report(e Event) {
 	if r.Report == nil {
 		return
 	}
-	e.Queued = r.frontier.totals.Queued
-	for _, h := range r.frontier.byID {
+	e.Queued = r.frontier.open()
+	r.Report(e)
+}
+
+// open returns the number of URLs that are to be fetched from hosts that are not given up.
+func (f *frontier) open() int {
+	n := f.totals.Queued
+	for _, h := range f.byID {
 		if h.Dead != "" {
-			e.Queued -= h.Queued
+			n -= h.Queued
 		}
 	}
-	r.Report(e)
+	return n
 }
 
 // sayWait reports a long wait in which nothing is asked, once.
@@ -46,7 +52,7 @@ func (j *job) refuse() {
 // onlyRefused returns the error of a run that has fetched no more than Start, because the policy has
 // refused what is linked.
 func (r *run) onlyRefused() error {
-	if r.refused == nil || len(r.Start) == 0 || r.frontier.totals.Documents > len(r.Start) {
+	if r.refused == nil || len(r.Start) == 0 || r.frontier.totals.Documents > len(r.Start) || r.frontier.open() > 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrRefused, r.refused)

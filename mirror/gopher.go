@@ -16,6 +16,7 @@ import (
 type gopherTree struct {
 	at      *locator.Gopher
 	aliases []locator.Locator // other names of the server, as locators of its root
+	part    subtree           // what is copied of the server
 }
 
 func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
@@ -71,9 +72,11 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 	case !ok || !locator.SameServer(l, t.at):
 		return place{}, ErrServer
 	case has(item, gopher.HeaderMirror):
-		return place{}, errElsewhere
+		return place{}, ErrOutside
 	case item.Kind == fetch.KindQuery || item.Kind == fetch.KindInteractive || isForm(item) || l.Search != "" || l.Plus != "":
 		return place{}, errNoFile
+	case !t.part.has(l.Selector):
+		return place{}, ErrOutside
 	}
 	at := place{path: selectorPath(l.Selector), dir: l.Type == '1'}
 	if len(at.path) == 0 && !at.dir {

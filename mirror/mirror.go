@@ -61,6 +61,11 @@ type Mirror struct {
 	// and are fetched from the server of Start.
 	Aliases []string
 
+	// Parent copies all that a gopher server has and that can be reached from Start. Otherwise only
+	// items are copied whose selectors are below that of Start, read as paths; all others are Skipped
+	// with [ErrOutside]. A Start with the empty selector is above all of the server.
+	Parent bool
+
 	// Names says which names of the server files of the copy keep. For an Upload it says which
 	// files get their names on the server back, if Dir is a copy.
 	Names Names

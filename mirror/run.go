@@ -55,6 +55,9 @@ func newRun(m *Mirror) (*run, error) {
 		if err := g.alias(m.Aliases); err != nil {
 			return nil, err
 		}
+		if !m.Parent {
+			g.part = subtreeOf(g.at.Selector)
+		}
 	}
 	box, err := newBox(m, t)
 	if err != nil {

@@ -36,6 +36,10 @@ type place struct {
 // scheme.
 var ErrServer = errors.New("on another server or of another scheme")
 
+// ErrOutside is the reason of a Skipped event for an item that is not below the start URL, although it
+// is on the same server.
+var ErrOutside = errors.New("not below the start URL")
+
 // ErrCut is the reason of a Skipped event for a directory whose listing ends without a line end.
 // Files may be missing in it, so nothing in it counts as gone.
 var ErrCut = errors.New("the last line of the listing is cut; nothing in this directory is deleted")
@@ -48,12 +52,11 @@ var ErrNames = errors.New("the server lists names only; nothing in this director
 var (
 	errLink      = errors.New("symbolic link")
 	errSpecial   = errors.New("not a regular file or directory")
-	errElsewhere = errors.New("not below the start URL")
 	errNoFile    = errors.New("not a document (search, form or session)")
 )
 
 // reasons lists them. A packed item holds the index of its reason.
-var reasons = [...]error{errLink, errSpecial, errElsewhere, ErrServer, errNoFile}
+var reasons = [...]error{errLink, errSpecial, ErrOutside, ErrServer, errNoFile}
 
 // reasonOf returns the index of err in reasons, or -1.
 func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
@@ -181,7 +184,7 @@ func (t *fileTree) find(in folder, key string, dir bool, _ string) (locator.Loca
 // is empty.
 func below(start, p []string, item fetch.Item) (place, error) {
 	if len(p) <= len(start) || !slices.Equal(p[:len(start)], start) {
-		return place{}, errElsewhere
+		return place{}, ErrOutside
 	}
 	at := place{path: p[len(start):]}
 	if at.dir = item.Kind == fetch.KindDirectory; at.dir {
@@ -193,7 +196,7 @@ func below(start, p []string, item fetch.Item) (place, error) {
 	case has(item, fetch.HeaderSpecial):
 		return at, errSpecial
 	case len(at.path) == 0 || slices.ContainsFunc(at.path, dotted):
-		return at, errElsewhere
+		return at, ErrOutside
 	}
 	return at, nil
 }
@@ -223,7 +226,7 @@ func (t *newsTree) start() folder { return folder{loc: t.at} }
 
 func (t *newsTree) place(item fetch.Item) (place, error) {
 	if item.Locator == nil || dotted(item.Name) || strings.Trim(item.Name, "0123456789") != "" {
-		return place{}, errElsewhere
+		return place{}, ErrOutside
 	}
 	at := place{path: []string{item.Name}}
 	id, _ := value(item, "Message-ID")

@@ -41,7 +41,7 @@ func TestParallel(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(c.ctx, parallel, "--jobs", "6", "--joblog", "jobs", program,
-		"crawl", "--same-host", "--allow-zone", "loopback", "--wait", seconds3(testWait), "--dir", "crawls/{#}", "{}")
+		"crawl", "--json", "--same-host", "--allow-zone", "loopback", "--wait", seconds3(testWait), "--dir", "crawls/{#}", "{}")
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 	cmd.Stdin = strings.NewReader(strings.Join(urls, "\n") + "\n")

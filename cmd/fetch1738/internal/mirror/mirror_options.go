@@ -26,7 +26,7 @@ type settings struct {
 // check refuses options that have no meaning in the direction of the copy, and an upload from
 // nowhere, which may have been meant as a copy.
 func (s *settings) check(d disk.Disk, dir string) error {
-	about := map[string]string{"alias": "gopher servers", "no-hidden": "what servers list", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
+	about := map[string]string{"alias": "gopher servers", "no-hidden": "what servers list", "parent": "gopher servers", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
 	for _, option := range s.given {
 		switch isUpload := s.Mirror.Upload != nil; {
 		case isUpload && about[option] != "":
@@ -85,6 +85,7 @@ func (s *settings) options() []curl.Option {
 		own("new-only", "", "Treat existing files as unchanged", curl.OnOff(&s.NewOnly)),
 		one("no-hidden", "", "Do not ask FTP servers for files whose names begin with a dot", curl.OnOff(&s.NoHidden)),
 		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
+		one("parent", "", "Copy also what is not below the menu of the gopher URL (default: --no-parent)", curl.OnOff(&s.Parent)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
 		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),

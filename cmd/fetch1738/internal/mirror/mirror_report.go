@@ -35,6 +35,7 @@ type mirrorReport struct {
 	menus    int            // without an end mark
 	cut      int            // directories whose listing ends without a line end
 	listed   int            // files in all folders listed so far
+	outside  int            // items on the gopher server that are not below the URL
 	others   map[string]int // number of items on other gopher servers, by HOST:PORT
 
 	mu                   sync.Mutex
@@ -137,6 +138,9 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.cut > 0 {
 		r.t.Warn("%s: the listings of %d directories end without a line end, so deleted files cannot be detected there; -v names them", r.t.Locator.Redacted(), r.cut)
 	}
+	if _, isGopher := r.t.Locator.(*locator.Gopher); isGopher && r.outside > r.listed {
+		r.t.Warn("%s: skipped %d items that are not below this menu; use --parent to copy them, too", r.t.Locator.Redacted(), r.outside)
+	}
 	if at, n := r.otherName(); n > r.listed {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
@@ -229,10 +233,13 @@ func (r *mirrorReport) count(e mirror.Event) {
 // maxOthers is the maximum number of other servers that are counted.
 const maxOthers = 1000
 
-// countOther counts a listing that is cut, or a menu item that is on another server.
+// countOther counts a listing that is cut, or an item that is not below the URL or on another server.
 func (r *mirrorReport) countOther(e mirror.Event) {
-	if errors.Is(e.Err, mirror.ErrCut) {
+	switch {
+	case errors.Is(e.Err, mirror.ErrCut):
 		r.cut++
+	case errors.Is(e.Err, mirror.ErrOutside):
+		r.outside++
 	}
 	if !errors.Is(e.Err, mirror.ErrServer) {
 		return
