@@ -63,9 +63,8 @@ func TestFolderInItself(t *testing.T) {
 	}
 	got, err := m.Run(t.Context())
 	slices.Sort(skipped)
-	const link = ": symbolic link"
-	want := []string{"down/down" + link, "down/up/down" + link, "down/up/up" + link, "up/down/down" + link, "up/down/up" + link, "up/up" + link}
-	if err != nil || got.New != 5 || !slices.Equal(skipped, want) {
+	want := []string{"down: symbolic link", "up: symbolic link"}
+	if err != nil || got.New != 1 || !slices.Equal(skipped, want) {
 		t.Errorf("%+v, %v, skipped %q, want %q", got, err, skipped, want)
 	}
 }

@@ -206,14 +206,15 @@ func TestEndless(t *testing.T) {
 		t.Errorf("an endless listing: %+v, %v", got, err)
 	}
 
-	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aDir(l, "a"), aDir(l, "b")) }
+	depth := func(l *locator.FTP) string { return fmt.Sprint(len(l.CWD)) } // so that no directory lists the same as another one
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aDir(l, "a"+depth(l)), aDir(l, "b")) }
 	m = mirrorOf(t, w)
 	m.MaxEntries = 500
 	if got, err = m.Run(t.Context()); got.Failed == 0 || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("a tree that doubles: %+v, %v", got, err)
 	}
 
-	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f"), aDir(l, "d")) }
+	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] { return items(aFile(l, "f"), aDir(l, "d"+depth(l))) }
 	m = mirrorOf(t, w)
 	if got, err = m.Run(t.Context()); counts(got) != (mirror.Summary{New: mirror.DefaultDepth, Failed: 1}) || !errors.Is(err, fetch.ErrTooLarge) {
 		t.Errorf("an endless tree: %+v, %v", got, err)
@@ -266,7 +267,7 @@ func TestEndlessTree(t *testing.T) {
 					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrOther, err))
 					return
 				}
-				_ = yield(aDir(l, "a"), nil) && yield(aDir(l, "b"), nil)
+				_ = yield(aDir(l, fmt.Sprint("a", len(l.CWD))), nil) && yield(aDir(l, "b"), nil) // no directory lists the same as another one
 			},
 		}, nil
 	})

@@ -54,7 +54,8 @@ type folder struct {
 	loc   locator.Locator
 	from  fetch.Provenance
 	path  []string
-	chain []string // the ids of the folder and of those above it, as far as they are known
+	chain []string     // the ids of the folder and of those above it, as far as they are known
+	print *fingerprint // of the folder if it has been listed, or else of the one above it
 }
 
 // A survey is the result of listing the tree. The URLs of files are in the manifest, marked as
@@ -85,6 +86,8 @@ type listing struct {
 	cut     bool  // see ErrCut
 	names   bool  // without kinds: see ErrNames
 	hides   bool  // names that begin with a dot may be missing
+	climbs  bool  // an entry is the folder itself, or one above it
+	loop    error // why a link to a folder above is left out
 	err     error
 }
 
@@ -200,6 +203,16 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, fol
 // merge adds a listing to the survey.
 func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 	f := l.in
+	switch {
+	case l.loop == errLink:
+		s.hide(f)
+		r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: l.loop})
+		return
+	case l.loop != nil:
+		s.hide(f)
+		r.fail(ctx, f.loc.Redacted(), "", l.loop)
+		return
+	}
 	if l.err != nil {
 		s.hide(f)
 		if !s.full {
@@ -260,7 +273,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 	if r.entries.Load() > r.maxEntries {
 		return r.tooMany(f)
 	}
-	return r.try(ctx, func() error {
+	err := r.try(ctx, func() error {
 		*l = listing{batch: &batch{in: f}}
 		before := r.octets.Load()
 		ctx, cancel := r.counting(ctx, max(maxListings, perEntry*r.maxEntries))
@@ -274,6 +287,10 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 		}
 		return err
 	})
+	if err == nil {
+		err = r.findLoop(ctx, f, l)
+	}
+	return err
 }
 
 // tooMany returns the error for a folder that exceeds MaxEntries.
@@ -299,7 +316,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 		l.from = res.Origin()
 	}
 	if res.Kind != fetch.KindMenu {
-		err := r.collect(f, l, res.Items)
+		err := r.collect(f, l, l.digested(res.Items))
 		if info, ok := res.Info.(*ftp.Info); ok {
 			l.unread, l.cut, l.names, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, info.Names, info.Hides, !info.Facts
 		}
@@ -347,7 +364,7 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 		item.Locator = r.canonical(item.Locator)
 		at, err := r.tree.place(item)
 		if err == nil && at.dir && at.id != "" && slices.Contains(f.chain, at.id) {
-			err = errLink // in listings by MLSD some servers show links to folders as folders
+			l.climbs, err = true, errLink // in listings by MLSD some servers show links to folders as folders
 		}
 		switch {
 		case err != nil:

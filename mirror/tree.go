@@ -50,9 +50,9 @@ var ErrNames = errors.New("the server lists names only; nothing in this director
 
 // Reasons of Skipped events.
 var (
-	errLink      = errors.New("symbolic link")
-	errSpecial   = errors.New("not a regular file or directory")
-	errNoFile    = errors.New("not a document (search, form or session)")
+	errLink    = errors.New("symbolic link")
+	errSpecial = errors.New("not a regular file or directory")
+	errNoFile  = errors.New("not a document (search, form or session)")
 )
 
 // reasons lists them. A packed item holds the index of its reason.
