@@ -65,6 +65,8 @@ var imports = []struct {
 	{"mirror/internal/filter", nil},
 	{"mirror/internal/mailbox", []string{"internal/disk", "internal/mbox"}},
 	{"mirror/internal/naming", []string{"internal/disk", "internal/filename"}},
+	{"mirror/internal/loop", []string{"fetch"}},
+	{"mirror/internal/selector", nil},
 	{"mirror/internal/pool", []string{"fetch", "internal/pace"}},
 	{"mirror/internal/state", []string{"internal/disk"}},
 	{"mirror/internal/site", []string{"locator", "fetch", "fetch/ftp", "fetch/http"}},
@@ -157,7 +159,7 @@ var large = map[string]struct {
 	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"gateway":         {6700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":          {3800, "listing, comparing and fetching change one run; the manifest is part of the API"},
+	"mirror":          {3950, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {38, "a request as FTP commands, for the session and for Explain"},

@@ -166,7 +166,7 @@ func (b *batch) folders(t tree) iter.Seq2[*mark, folder] {
 			if p.id != "" {
 				chain = join(chain, p.id)
 			}
-			if !yield(p.mark, folder{loc, b.from, path, chain, b.in.print}) {
+			if !yield(p.mark, folder{loc, b.from, path, chain, b.in.listed}) {
 				return
 			}
 		}

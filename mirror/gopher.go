@@ -8,6 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/selector"
 )
 
 // gopherTree is the tree of the menus and documents of one gopher server that are reachable from a
@@ -16,7 +17,7 @@ import (
 type gopherTree struct {
 	at      *locator.Gopher
 	aliases []locator.Locator // other names of the server, as locators of its root
-	part    subtree           // what is copied of the server
+	part    selector.Subtree  // what is copied of the server
 }
 
 func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
@@ -75,7 +76,7 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 		return place{}, ErrOutside
 	case item.Kind == fetch.KindQuery || item.Kind == fetch.KindInteractive || isForm(item) || l.Search != "" || l.Plus != "":
 		return place{}, errNoFile
-	case !t.part.has(l.Selector):
+	case !t.part.Has(l.Selector):
 		return place{}, ErrOutside
 	}
 	at := place{path: selectorPath(l.Selector), dir: l.Type == '1'}

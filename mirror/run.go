@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/mirror/internal/selector"
 )
 
 // A run is the state of one call of Run.
@@ -56,7 +57,7 @@ func newRun(m *Mirror) (*run, error) {
 			return nil, err
 		}
 		if !m.Parent {
-			g.part = subtreeOf(g.at.Selector)
+			g.part = selector.Below(g.at.Selector)
 		}
 	}
 	box, err := newBox(m, t)

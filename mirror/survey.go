@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/loop"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
@@ -51,11 +52,11 @@ type entry struct {
 
 // A folder is a directory or menu of the tree.
 type folder struct {
-	loc   locator.Locator
-	from  fetch.Provenance
-	path  []string
-	chain []string     // the ids of the folder and of those above it, as far as they are known
-	print *fingerprint // of the folder if it has been listed, or else of the one above it
+	loc    locator.Locator
+	from   fetch.Provenance
+	path   []string
+	chain  []string     // the ids of the folder and of those above it, as far as they are known
+	listed *loop.Listed // of the folder if it has been listed, or else of the one above it
 }
 
 // A survey is the result of listing the tree. The URLs of files are in the manifest, marked as
@@ -203,14 +204,7 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, fol
 // merge adds a listing to the survey.
 func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 	f := l.in
-	switch {
-	case l.loop == errLink:
-		s.hide(f)
-		r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: l.loop})
-		return
-	case l.loop != nil:
-		s.hide(f)
-		r.fail(ctx, f.loc.Redacted(), "", l.loop)
+	if s.leaveOut(ctx, r, l) {
 		return
 	}
 	if l.err != nil {
@@ -287,8 +281,8 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 		}
 		return err
 	})
-	if err == nil {
-		err = r.findLoop(ctx, f, l)
+	if at, isFTP := f.loc.(*locator.FTP); isFTP && err == nil {
+		err = (&loopSearch{r, f, at}).find(ctx, l)
 	}
 	return err
 }

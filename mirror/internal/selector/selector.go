@@ -1,4 +1,5 @@
-package mirror
+// Package selector reads selectors of gopher servers as paths.
+package selector
 
 import (
 	"path"
@@ -6,13 +7,13 @@ import (
 	"strings"
 )
 
-// A subtree is the part of a gopher site that is below a menu. The protocol has no hierarchy, but
+// A Subtree is the part of a gopher site that is below a menu. The protocol has no hierarchy, but
 // most servers use paths as selectors. The zero value is the whole site.
-type subtree [][]string // the components of the menu's path, in one or two ways to read its selector
+type Subtree [][]string // the components of the menu's path, in one or two ways to read its selector
 
-// subtreeOf returns the subtree of the menu with a selector.
-func subtreeOf(selector string) subtree {
-	var s subtree
+// Below returns the subtree of the menu with a selector.
+func Below(selector string) Subtree {
+	var s Subtree
 	for _, p := range readings(selector) {
 		if last := len(p) - 1; last >= 0 && isMenuFile(p[last]) {
 			p = p[:last]
@@ -25,8 +26,8 @@ func subtreeOf(selector string) subtree {
 	return s
 }
 
-// has reports whether a selector is that of the menu, or below it.
-func (s subtree) has(selector string) bool {
+// Has reports whether a selector is that of the menu, or below it.
+func (s Subtree) Has(selector string) bool {
 	return s == nil || slices.ContainsFunc(readings(selector), func(p []string) bool {
 		return slices.ContainsFunc(s, func(start []string) bool { return len(p) >= len(start) && slices.Equal(p[:len(start)], start) })
 	})
@@ -77,5 +78,5 @@ func isMenuFile(name string) bool {
 	case ".gph", ".dcgi", ".cgi", ".gophermap":
 		return true
 	}
-	return name == menuFile
+	return name == "gophermap"
 }

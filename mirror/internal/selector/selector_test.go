@@ -1,4 +1,4 @@
-package mirror
+package selector
 
 import "testing"
 
@@ -23,14 +23,14 @@ func TestSubtree(t *testing.T) {
 		// Selectors that are no paths.
 		{"4711", []string{"4711"}, []string{"4712", "47"}},
 	} {
-		s := subtreeOf(tt.start)
+		s := Below(tt.start)
 		for _, selector := range tt.in {
-			if !s.has(selector) {
+			if !s.Has(selector) {
 				t.Errorf("%q is not below %q", selector, tt.start)
 			}
 		}
 		for _, selector := range tt.out {
-			if s.has(selector) {
+			if s.Has(selector) {
 				t.Errorf("%q is below %q", selector, tt.start)
 			}
 		}
