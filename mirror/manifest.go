@@ -82,6 +82,8 @@ type Record struct {
 	// Found reports that no upload has sent the file: it was on the server, with the same content. It
 	// is never deleted there.
 	Found bool `json:"found,omitempty"`
+	// Folder is the absolute path of Mirror.Dir, in the first line of a state in [Upload.StateDir].
+	Folder string `json:"folder,omitempty"`
 	// Octets is File in the text of a line, if that is not UTF-8: a JSON text cannot hold it.
 	Octets []byte `json:"octets,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.

@@ -35,8 +35,17 @@ import (
 // meaning.
 type Upload struct {
 	// State is the name of the file that keeps what is known about the server: lines of [Record]. If
-	// empty, it is a file in [Folder] in Mirror.Dir, one for each Mirror.Start.
+	// empty, StateDir says where it is.
 	State string
+	// StateDir is the path of a directory for the states of uploads, such as one in the user's state
+	// directory. It is created with the permissions 0700 if it does not exist, and is not sent. The
+	// state is a file in it, one for each Mirror.Dir and Mirror.Start, with the permissions 0600. Its
+	// name is derived from the absolute path of Mirror.Dir, with symbolic links resolved, so a
+	// directory that has been moved has another state; the first line has that path. If Mirror.Dir
+	// has a state for Mirror.Start in [Folder], that one is used.
+	//
+	// If State and StateDir are empty, the state is in [Folder] in Mirror.Dir, one for each Mirror.Start.
+	StateDir string
 	// RemoteState, if not empty, is the name of a file on the server, below Start, in which a copy
 	// of the state is kept, so that uploads from several machines share it. It is an error if Dir
 	// has a file of that name, or if that on the server is another one. The state is believed: a
@@ -87,7 +96,7 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 		Depth: max(1, cmp.Or(m.Depth, DefaultDepth)), AnyDepth: m.Depth == 0, MaxEntries: max(1, cmp.Or(m.MaxEntries, DefaultMaxEntries)),
 		Pool: pool.New(cmp.Or(m.Connections, DefaultConnections), m.Wait), Pace: pace.New(m.Rate), Retry: m.Retry,
 		Delete: m.Delete, MaxDelete: m.MaxDelete, ErrKept: ErrMaxDelete, NewOnly: m.NewOnly, DryRun: m.DryRun,
-		State: m.Upload.State, RemoteState: m.Upload.RemoteState, Links: deploy.Links(m.Upload.Links),
+		State: m.Upload.State, StateDir: m.Upload.StateDir, RemoteState: m.Upload.RemoteState, Links: deploy.Links(m.Upload.Links),
 		Modes: m.Upload.Modes, Checksums: m.Upload.Checksums,
 	}
 	if j.Names, err = m.serverNames(disk.Of(ctx)); err != nil {

@@ -43,10 +43,19 @@ func TestMain(m *testing.M) {
 	testscript.Main(leakChecked{m}, map[string]func(){"fetch1738": main, "terminal": terminal})
 }
 
-// leakChecked fails a run that leaves goroutines behind.
+// leakChecked fails a run that leaves goroutines behind. What tests upload is not recorded in the
+// home folder of the user.
 type leakChecked struct{ *testing.M }
 
 func (m leakChecked) Run() int {
+	state, err := os.MkdirTemp("", "state")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", state)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(state)
 	code := m.M.Run()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -48,6 +48,7 @@ type Job struct {
 	NewOnly     bool
 	DryRun      bool
 	State       string
+	StateDir    string
 	RemoteState string
 	Links       Links
 	Order       []filter.Filter
@@ -152,8 +153,12 @@ func (j *Job) Run(ctx context.Context) (octets int64, err error) {
 		return 0, err
 	}
 	defer r.root.Close()
-	if r.state, err = state.Open(d, r.root, j.State, r.site.URL(nil, true), j.DryRun); err != nil {
+	place := state.Place{File: j.State, Dir: j.StateDir, Tree: j.Dir}
+	if r.state, err = state.Open(d, r.root, place, r.site.URL(nil, true), j.DryRun); err != nil {
 		return 0, err
+	}
+	if r.state.Note != "" {
+		r.note("%s", r.state.Note)
 	}
 	err = r.do(ctx)
 	if closeErr := r.state.Close(err == nil && ctx.Err() == nil && r.recorded.Load()); err == nil {

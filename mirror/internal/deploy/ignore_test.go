@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
 // The patterns that the ignore file may have, with the files that git leaves.
@@ -79,7 +80,7 @@ func filesOf(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	r := &run{Job: &Job{Dir: dir, Depth: 64, MaxEntries: 1000}, root: root, site: site.Site{}}
+	r := &run{Job: &Job{Dir: dir, Depth: 64, MaxEntries: 1000}, root: root, site: site.Site{}, state: state.New("", "")}
 	if r.ignored, err = readIgnore(root); err != nil {
 		t.Fatal(err)
 	}

@@ -192,7 +192,7 @@ func (w *walker) entry(ctx context.Context, local, name string) error {
 		}
 	}
 	switch {
-	case w.excludes(name, info.IsDir()):
+	case w.excludes(name, info.IsDir()), w.state.IsAside(info):
 	case info.IsDir():
 		w.reportName(local, name)
 		return w.enter(ctx, local, name, info)

@@ -39,6 +39,7 @@ type Record struct {
 	Gone     bool      `json:"gone,omitempty"`   // the line ends the record of the file
 	Found    bool      `json:"found,omitempty"`  // no run has sent the file: it was there, with the same content
 	Octets   []byte    `json:"octets,omitempty"` // File, if it is not UTF-8
+	Folder   string    `json:"folder,omitempty"` // of the tree, in the first line; see Place.Dir
 }
 
 // A State is what earlier runs, and this one, have brought to the server. It is a file of one JSON
@@ -48,22 +49,20 @@ type State struct {
 	disk    disk.Folder // of the name; nil in a dry run without a state
 	inner   disk.Folder // to close, or nil
 	name    string
-	file    disk.File // nil in a dry run
+	advice  string        // in errors about its place, if that was chosen here
+	mode    fs.FileMode   // of a new file
+	tree    string        // the path of the tree, if the name does not say which it is
+	aside   []fs.FileInfo // of the file, and of the directory of states
+	file    disk.File     // nil in a dry run
 	locked  *disk.Locked
 	torn    bool // the last line is not complete
 	started bool // it has its first line
 	url     string
 	files   map[string]Record // complete files and directories, by path
 	parts   map[string]Record // files that are not complete, by the path of their temporary name
-}
 
-// Folder is the directory in the tree that holds the state. It is not part of the tree.
-const Folder = ".fetch1738"
-
-// fileFor returns the name of the state for a URL, in Folder. Each server has its own.
-func fileFor(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return "to-" + hex.EncodeToString(sum[:8]) + ".jsonl"
+	// Note, if not empty, says what a user should know about the place of the state.
+	Note string
 }
 
 var errLocked = errors.New("another mirror from this directory to the same server is running")
@@ -74,35 +73,11 @@ func New(name, url string) *State {
 	return &State{name: name, url: url, files: make(map[string]Record), parts: make(map[string]Record)}
 }
 
-// Open opens, locks and reads the state for a URL: the file of that name, or if name is empty, one
-// in Folder in root. With readOnly it is only read, and need not exist.
-func Open(d disk.Disk, root disk.Folder, name, url string, readOnly bool) (s *State, err error) {
-	s = New(name, url)
-	if s.disk = disk.Folder(d); name == "" {
-		s.name = fileFor(url)
-		if !readOnly {
-			if err := root.Mkdir(Folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-				return nil, fmt.Errorf("%w; Upload.State keeps the state elsewhere", err)
-			}
-		}
-		s.inner, err = root.OpenRoot(Folder)
-		if s.disk = s.inner; err != nil && readOnly {
-			return s, nil
-		}
-	}
-	if err == nil && readOnly {
-		err = s.openReadOnly()
-	} else if err == nil {
-		err = s.open()
-	}
-	if err != nil && s.inner != nil {
-		s.inner.Close()
-	}
-	return s, err
-}
-
 // openReadOnly reads the state for a dry run.
 func (s *State) openReadOnly() error {
+	if s.disk == nil {
+		return nil
+	}
 	f, err := s.disk.OpenFile(s.name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -111,24 +86,25 @@ func (s *State) openReadOnly() error {
 		return err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		s.aside = append(s.aside, info)
+	}
 	return s.Read(f)
 }
 
 // open opens, locks and reads the file.
 func (s *State) open() error {
-	locked, err := disk.Lock(func() (disk.File, error) { return s.disk.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666) },
+	locked, err := disk.Lock(func() (disk.File, error) { return s.disk.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_APPEND, s.mode) },
 		func() (fs.FileInfo, error) { return s.disk.Stat(s.name) })
 	if errors.Is(err, disk.ErrBusy) {
 		return errLocked
 	}
 	if err != nil {
-		return err
+		return s.unplaced(err)
 	}
 	s.file, s.locked = locked.File, locked
-	if err = s.start(); err != nil {
-		s.file.Close()
-	}
-	return err
+	s.aside = append(s.aside, locked.Info)
+	return s.start()
 }
 
 // start reads the file. If it is empty, it gets its first line.
@@ -138,9 +114,14 @@ func (s *State) start() error {
 	}
 	info, err := s.file.Stat()
 	if err == nil && info.Size() == 0 {
-		err = s.Add(Record{URL: s.url, Start: true, Size: -1})
+		err = s.Add(s.first())
 	}
 	return err
+}
+
+// first returns the first line of the state.
+func (s *State) first() Record {
+	return Record{URL: s.url, Start: true, Size: -1, Folder: s.tree}
 }
 
 // maxLine is the maximum length in bytes of a line of the state.
@@ -318,13 +299,19 @@ func sorted(of map[string]Record) []Record {
 	return slices.SortedFunc(maps.Values(of), func(a, b Record) int { return strings.Compare(a.File, b.File) })
 }
 
-// Text returns the valid lines of complete files, and of the others if parts is set.
-func (s *State) Text(parts bool) ([]byte, error) {
+// Text returns the valid lines. Those that are for this computer only are left out unless here is
+// set: the path of the tree, and files that are not complete.
+func (s *State) Text(here bool) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b bytes.Buffer
-	lines := append([]Record{{URL: s.url, Start: true, Size: -1, Time: time.Now().UTC().Truncate(time.Second)}}, s.All()...)
-	if parts {
+	first := s.first()
+	first.Time = time.Now().UTC().Truncate(time.Second)
+	if !here {
+		first.Folder = ""
+	}
+	lines := append([]Record{first}, s.All()...)
+	if here {
 		lines = append(lines, sorted(s.parts)...)
 	}
 	for _, rec := range lines {
@@ -359,11 +346,17 @@ func (s *State) rewrite() error {
 	if err != nil {
 		return err
 	}
-	file, err := s.disk.OpenFile(s.name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	mode := s.locked.Info.Mode().Perm()
+	file, err := s.disk.OpenFile(s.name+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(text)
+	if info, statErr := file.Stat(); statErr == nil && info.Mode().Perm() != mode {
+		err = file.Chmod(mode)
+	}
+	if err == nil {
+		_, err = file.Write(text)
+	}
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}

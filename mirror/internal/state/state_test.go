@@ -31,7 +31,7 @@ func open(t *testing.T, dir string, readOnly bool) (*State, error) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	return Open(disk.System(), root, "", url, readOnly)
+	return Open(disk.System(), root, Place{}, url, readOnly)
 }
 
 func must(t *testing.T, err error) {
@@ -79,7 +79,7 @@ func TestState(t *testing.T) {
 	}
 	check(s)
 	must(t, s.Close(false)) // as a kill leaves it
-	name := filepath.Join(dir, Folder, fileFor(url))
+	name := filepath.Join(dir, Folder, nameFor(url))
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
 	_, err = f.WriteString(`{"url":"ftp://h/site/b","fi`)
@@ -110,7 +110,7 @@ func known(t *testing.T, p disk.Disk) (s *State, files []string) {
 	t.Helper()
 	root, err := p.OpenRoot("/dir")
 	must(t, err)
-	s, err = Open(p, root, "", url, false)
+	s, err = Open(p, root, Place{}, url, false)
 	must(t, err)
 	for _, rec := range s.All() {
 		files = append(files, rec.File)

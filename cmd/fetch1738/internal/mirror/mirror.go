@@ -63,7 +63,11 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 		url, dir = dir, url
 		s.Mirror.Upload = &s.upload
 	}
-	if err := s.check(disk.Of(ctx), dir); err != nil {
+	err := s.check(disk.Of(ctx), dir)
+	if err == nil && s.Mirror.Upload != nil {
+		s.upload.StateDir, err = stateDir(s.upload.State)
+	}
+	if err != nil {
 		return shown.Misused(err)
 	}
 	return copyTree(ctx, s, shown, c.Operations[0], url, dir)

@@ -87,7 +87,7 @@ func (s *settings) options() []curl.Option {
 		one("order", "GLOB", "Upload: send files that match last (site: pages last); may be repeated", order(&up.Order)),
 		one("parent", "", "Copy also what is not below the menu of the gopher URL (default: --no-parent)", curl.OnOff(&s.Parent)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
-		one("state", "FILE", "Upload: keep the state in FILE, not in DIR/.fetch1738", stateFile(&up.State)),
+		one("state", "FILE", "Upload: keep the state in FILE (default: in your state folder)", stateFile(&up.State)),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
 		one("warc", "DIR", "Also record what the server sends in WARC files in DIR", s.setArchive),
 		one("warc-size", "SIZE", "Begin another WARC file after SIZE bytes (suffixes k, M, G; default 1 GB)", curl.Size(func(o *plan.Operation) *int64 { return &o.Archive.MaxSize })),

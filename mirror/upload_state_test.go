@@ -1,0 +1,103 @@
+package mirror_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+)
+
+// A state that is kept for the user decides what is deleted, and leaves nothing in the folder, also
+// if the folder is the one in which the user's states are.
+func TestUploadStateDir(t *testing.T) {
+	for _, where := range []string{"elsewhere", "in the folder"} {
+		t.Run(where, func(t *testing.T) {
+			srv := ftptest.New(t)
+			m := upload(t, srv.URL+"/site/", map[string]string{"index.html": "index", "old": "old"})
+			states := t.TempDir()
+			if where != "elsewhere" {
+				states = filepath.Join(m.Dir, "states")
+			}
+			m.Upload.StateDir, m.Delete = states, true
+			ran(t, m, mirror.Summary{New: 2})
+			if err := os.Remove(filepath.Join(m.Dir, "old")); err != nil {
+				t.Fatal(err)
+			}
+			ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+			hasFiles(t, srv, "site", map[string]string{"index.html": "index"})
+			if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a state in the folder: %v", err)
+			}
+			entries, err := os.ReadDir(states)
+			if err != nil || len(entries) != 1 {
+				t.Errorf("%v, %v", entries, err)
+			}
+
+			// Another URL has another state, and another folder too.
+			m.Start = start(t, srv.URL+"/two/").Start
+			ran(t, m, mirror.Summary{New: 1})
+			other := upload(t, srv.URL+"/site/", map[string]string{"more": "more"})
+			other.Upload.StateDir, other.Delete = states, true
+			ran(t, other, mirror.Summary{New: 1})
+			hasFiles(t, srv, "site", map[string]string{"index.html": "index", "more": "more"})
+
+			// A file that is named is used, and is not sent.
+			m.Upload.State = filepath.Join(m.Dir, "mine.jsonl")
+			ran(t, m, mirror.Summary{Unchanged: 1})
+			ran(t, m, mirror.Summary{Unchanged: 1})
+		})
+	}
+}
+
+// The state in a folder stays in use: what it knows can be deleted.
+func TestUploadStateStaysInTheFolder(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL+"/site/", map[string]string{"index.html": "index", "old": "old"})
+	m.Delete = true
+	ran(t, m, mirror.Summary{New: 2})
+	m.Upload.StateDir = filepath.Join(t.TempDir(), "states")
+	if err := os.Remove(filepath.Join(m.Dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	if entries, err := os.ReadDir(m.Upload.StateDir); err == nil && len(entries) > 0 {
+		t.Errorf("a second state: %v", entries)
+	}
+}
+
+// A folder that has been moved is compared, and the old state is named. Nothing is deleted until the
+// user has said that it is that of this folder.
+func TestUploadOfMovedFolder(t *testing.T) {
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL+"/site/", map[string]string{"index.html": "index", "old": "old"})
+	m.Dir = filepath.Join(m.Dir, "before")
+	write(t, m.Dir, map[string]string{"index.html": "index", "old": "old"})
+	m.Upload.StateDir, m.Delete = t.TempDir(), true
+	ran(t, m, mirror.Summary{New: 2})
+	after := filepath.Join(t.TempDir(), "after")
+	if err := errors.Join(os.Rename(m.Dir, after), os.Remove(filepath.Join(after, "old"))); err != nil {
+		t.Fatal(err)
+	}
+	m.Dir = after
+	var from, to string
+	m.Report = func(e mirror.Event) {
+		if e.Action != mirror.Noted {
+			return
+		}
+		text := strings.TrimPrefix(e.Err.Error(), "this folder has no state yet; ")
+		from, _, _ = strings.Cut(text, " is that of ")
+		_, to, _ = strings.Cut(text, "rename that file to ")
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1})
+	hasFiles(t, srv, "site", map[string]string{"index.html": "index", "old": "old"})
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	hasFiles(t, srv, "site", map[string]string{"index.html": "index"})
+}
