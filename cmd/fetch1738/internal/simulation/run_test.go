@@ -31,6 +31,7 @@ const mostRuns = 10
 func Run(t *testing.T, p *Plan, keep bool) (o *Outcome) {
 	o = new(Outcome)
 	collect()
+	t.Setenv("XDG_STATE_HOME", known)
 	var w *world
 	defer func() {
 		if w != nil {
@@ -65,6 +66,9 @@ func collect() {
 func (w *world) run() {
 	op := w.op
 	w.disk.Put(treasure, []byte("treasure"), time.Now())
+	if w.plan.hasState() {
+		w.sites[0].putState()
+	}
 	if op.tree {
 		w.disk.Put(own, ownText, time.Now())
 		if name := w.foreign(); name != "" {

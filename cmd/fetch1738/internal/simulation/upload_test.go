@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,8 @@ import (
 
 const (
 	source = home + "/site"
+	known  = home + "/.local/state" // what this user's programs know
+	states = known + "/fetch1738"
 	aside  = "elsewhere/own.txt" // a file of others on the server, outside of the tree
 )
 
@@ -33,6 +36,30 @@ func (p *Plan) uploads() bool {
 
 // local returns the path of a document on the disk.
 func local(d *document) string { return source + strings.TrimPrefix(d.name, "pub") }
+
+// isState reports whether a file has, or may have, the state of an upload.
+func isState(name string) bool {
+	return strings.HasPrefix(name, source+"/.fetch1738/") || strings.HasPrefix(name, states+"/")
+}
+
+// hasState reports whether the folder has a state before the first run of the command. It stays in
+// use.
+func (p *Plan) hasState() bool { return p.Operation == "mirror to" && p.Variant/256%4 == 0 }
+
+// keepsInside reports whether the state is in the folder.
+func (p *Plan) keepsInside() bool {
+	return p.hasState() || p.Operation == "Upload" && p.Variant/512%2 == 0
+}
+
+// putState puts an empty state into the folder.
+func (s *site) putState() {
+	sum := sha256.Sum256([]byte(s.stateURL()))
+	name := fmt.Sprintf("%s/.fetch1738/to-%x.jsonl", source, sum[:8])
+	s.w.disk.Put(name, fmt.Appendf(nil, `{"url":%q,"size":-1,"start":true}`+"\n", s.stateURL()), time.Now())
+}
+
+// stateURL returns the URL in a state.
+func (s *site) stateURL() string { return strings.Replace(s.tree(), password, "***", 1) }
 
 // store makes the file on the disk the last version of a document.
 func (s *site) store(d *document) {
@@ -228,6 +255,9 @@ func bring(o *once) error {
 	if v/32%8 == 1 {
 		m.Upload.RemoteState = remoteState
 	}
+	if !o.w.plan.keepsInside() {
+		m.Upload.StateDir = states
+	}
 	if v/64%4 == 1 {
 		m.Upload.Order = []string{"*.bin", "sub/**"}
 	}
@@ -281,7 +311,7 @@ func (o *once) foretells(run func() error) error {
 	state := func() map[string]string {
 		all := o.w.serverFiles()
 		for name, data := range o.w.disk.Files() {
-			if !strings.HasPrefix(name, source) || strings.Contains(name, "/.fetch1738/") {
+			if !strings.HasPrefix(name, source) || isState(name) {
 				all[name] = string(data)
 			}
 		}
@@ -371,21 +401,25 @@ func (w *world) remembers() bool {
 	return !w.everCrashed && !w.failsDisk() && !lies(w.plan) && !slices.ContainsFunc(w.plan.Events, late)
 }
 
-// readable checks the state of an upload: it begins with the URL of the server, and its lines are
-// JSON, but for those that something has cut.
+// readable checks the state of an upload: it is at its place, and nowhere else, it begins with the
+// URL of the server, and its lines are JSON, but for those that something has cut.
 func (w *world) readable() {
 	damaged := w.everCrashed || w.crashed || w.plan.Disk.Capacity > 0 || slices.ContainsFunc(w.plan.Events, func(e Event) bool {
 		return slices.Contains([]string{"short", "crash", "crash after"}, e.Kind)
 	})
-	first := fmt.Appendf(nil, `{"url":%q,`, strings.Replace(w.sites[0].tree(), password, "***", 1))
+	first := fmt.Appendf(nil, `{"url":%q,`, w.sites[0].stateURL())
 	for name, data := range w.disk.Files() {
-		switch isState := strings.HasPrefix(name, source+"/.fetch1738/") && strings.HasSuffix(name, ".jsonl"); {
+		if isState(name) && strings.HasPrefix(name, source) != w.plan.keepsInside() {
+			w.breaks("%s is not where the state is", name)
+		}
+		isState := isState(name) && strings.HasSuffix(name, ".jsonl")
+		switch {
 		case damaged || !isState || len(data) == 0: // it has just been created
 		case !bytes.HasPrefix(data, first):
 			w.breaks("the state does not begin with its URL: %.100q", data)
 		}
 		for line := range bytes.Lines(data) {
-			if strings.HasPrefix(name, source+"/.fetch1738/") && !damaged && !json.Valid(line) {
+			if isState && !damaged && !json.Valid(line) {
 				w.breaks("a line of the state is not JSON: %.100q", line)
 			}
 		}

@@ -91,7 +91,7 @@ func (w *world) step(p *process, what, name, actor string, onNet bool) {
 		w.watch() // before the step: it takes time that does not count
 	}
 	name = temporary.ReplaceAllString(name, "*")
-	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") && !strings.Contains(name, "/.fetch1738/") {
+	if onNet || !strings.HasSuffix(what, "stat") && what != "eval" && !strings.Contains(name, "manifest") && !strings.Contains(name, "/.fetch1738/") && !isState(name) {
 		time.Sleep(w.takes(fmt.Sprint(p.number, what, name, actor)))
 		// No other goroutine can run now. To the runtime, a new slice of time begins; otherwise it
 		// would interrupt a later goroutine after ten milliseconds.
