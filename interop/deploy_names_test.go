@@ -229,7 +229,7 @@ func TestDeployMachines(t *testing.T) {
 			const shared = "--remote-state"
 			d := ofDaemon(t, name)
 			other := *d
-			other.dir = t.TempDir()
+			other.dir, other.home = t.TempDir(), t.TempDir()
 			for i, name := range []string{"index.html", "a/b", "a/c", "big"} {
 				data := strings.Repeat(name, 1+i*30_000)
 				d.write(t, name, data, 5)

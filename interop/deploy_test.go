@@ -22,6 +22,7 @@ import (
 // An uploader is a folder that is brought to a server, which has files of its owner already.
 type uploader struct {
 	dir    string // the folder
+	home   string // the user's, which has the state
 	url    string
 	server interface { // the directory of the URL, without asking the server
 		files(t *testing.T) map[string]string
@@ -78,7 +79,7 @@ func (s memorySite) put(t *testing.T, name, data string) {
 	}
 }
 
-// filesBelow returns the content of the files of a tree, without the state of a mirror.
+// filesBelow returns the content of the files of a tree, without the manifest of a copy.
 func filesBelow(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -114,7 +115,7 @@ func owned() map[string]string {
 // newUploader creates the folder, and what the owner has on the server.
 func newUploader(t *testing.T, url string, d uploader) *uploader {
 	t.Helper()
-	d.dir, d.url, d.owned = t.TempDir(), url, owned()
+	d.dir, d.home, d.url, d.owned = t.TempDir(), t.TempDir(), url, owned()
 	for _, name := range slices.Sorted(maps.Keys(d.owned)) {
 		d.server.put(t, name, d.owned[name])
 	}
@@ -199,7 +200,7 @@ func (d *uploader) command(t *testing.T, options ...string) *exec.Cmd {
 		return d.program(t)
 	}
 	cmd := exec.CommandContext(patience(t), buildCommand(t), slices.Concat([]string{"mirror", "-v"}, options, []string{d.dir, d.url})...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir, "LANG=C.UTF-8", "TZ=UTC"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "LANG=C.UTF-8", "TZ=UTC"}
 	return cmd
 }
 
@@ -346,7 +347,7 @@ func checkDeploy(t *testing.T, d *uploader) {
 // hideState takes the state away, and returns a function that brings it back.
 func (d *uploader) hideState(t *testing.T) (remember func()) {
 	t.Helper()
-	state, away := filepath.Join(d.dir, ".fetch1738"), filepath.Join(t.TempDir(), "state")
+	state, away := filepath.Join(d.home, ".local"), filepath.Join(t.TempDir(), "state")
 	if err := os.Rename(state, away); err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestMirrorRoundTrip(t *testing.T) {
 			run := func(options ...string) string {
 				t.Helper()
 				cmd := exec.CommandContext(patience(t), buildCommand(t), append([]string{"mirror"}, options...)...)
-				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TZ=UTC"}
+				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "LANG=C.UTF-8", "TZ=UTC"}
 				out, err := cmd.CombinedOutput()
 				if err != nil {
 					t.Fatalf("%q: %v\n%s", options, err, out)
