@@ -91,7 +91,7 @@ func (c *CommandLine) add(args []string) error {
 	}
 	err := fs.Parse(splitShort(args, c.table))
 	takeURLs()
-	return explainUsage(err, c.table)
+	return explainUsage(err, c.table, args)
 }
 
 // define adds o to fs and, if it is a switch, --no-NAME too.
@@ -118,8 +118,9 @@ func (a *argument) Set(value string) error { return a.set(value) }
 func (a *argument) String() string         { return "" }
 func (a *argument) Type() string           { return a.name }
 
-// explainUsage translates an error of pflag into curl's wording. table has the supported options.
-func explainUsage(err error, table []Option) error {
+// explainUsage translates an error of pflag about args into curl's wording. table has the supported
+// options.
+func explainUsage(err error, table []Option, args []string) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
@@ -134,11 +135,12 @@ func explainUsage(err error, table []Option) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			long, short = "", long
 		}
-		return fault.Usagef("%s", unknownOption(long, short, table))
+		return fault.Usagef("%s%s", unknownOption(long, short, table), asInWget(short, "", args))
 	case errors.As(err, &missing):
 		return fault.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
 	case errors.As(err, &invalid):
-		return fault.Usagef("option %s: %v", spelled(invalid.GetFlag()), errors.Unwrap(invalid))
+		flag := invalid.GetFlag()
+		return fault.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), asInWget(flag.Shorthand, invalid.GetValue(), args))
 	}
 	return fault.Usagef("%s", err.Error())
 }

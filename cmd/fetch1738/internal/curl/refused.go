@@ -1,6 +1,7 @@
 package curl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/typed"
@@ -46,6 +47,9 @@ func Refusals() []Refusal {
 // or its letter.
 func unknownOption(long, short string, table []Option) string {
 	said, known := RefusedOption(long, short)
+	if wgets := FromWget(long); !known && wgets != "" {
+		return wgets
+	}
 	if near := NearestOption(long, table); !known && near != "" {
 		said += "; did you mean " + near + "?"
 	}
@@ -84,7 +88,8 @@ func RefusedOption(long, short string) (said string, known bool) {
 	return "option " + spelled + ": is unknown", false
 }
 
-// NearestOption returns the option of table that a misspelt name may mean, or "".
+// NearestOption returns the option of table that a misspelt name may mean, or the only one of which it
+// is the last word. It returns "" if there is none.
 func NearestOption(long string, table []Option) string {
 	var names []string
 	for _, o := range table {
@@ -95,6 +100,10 @@ func NearestOption(long string, table []Option) string {
 	}
 	if near := typed.Nearest(long, names); near != "" {
 		return "--" + near
+	}
+	last := slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, "-"+long) || strings.HasPrefix(name, "no-") })
+	if len(last) == 1 && long != "" {
+		return "--" + last[0]
 	}
 	return ""
 }

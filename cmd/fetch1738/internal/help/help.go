@@ -186,6 +186,9 @@ func unknown(all []cli.Command, name string) error {
 		return errors.New(said)
 	}
 	long := strings.TrimLeft(name, "-")
+	if wgets := curl.FromWget(long); wgets != "" {
+		return errors.New(wgets)
+	}
 	if near := curl.NearestOption(long, curl.Options()); near != "" {
 		return fmt.Errorf("nothing in the help on %q; did you mean %s?", name, near)
 	}

@@ -1,0 +1,3 @@
+package curl
+
+const WgetRows = wgetRows
