@@ -81,7 +81,7 @@ func (p page) runExamples(t *testing.T, examples []example) {
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), sh, "-c", script.String())
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir, "NNTPSERVER=", "XDG_CONFIG_HOME=", "PWD="+dir, "http_proxy=", "all_proxy=", "ALL_PROXY=")
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir, "NNTPSERVER=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "PWD="+dir, "http_proxy=", "all_proxy=", "ALL_PROXY=")
 	out, _ := cmd.CombinedOutput() // the exit code is that of the last command
 	printed := strings.Split(string(out), endOfCommand)
 	if len(printed) != len(examples)+1 || printed[len(examples)] != "" {

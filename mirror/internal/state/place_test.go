@@ -156,8 +156,8 @@ func TestStateOutsideCrash(t *testing.T) {
 	}
 }
 
-// A tree that was moved has no state, and it is said which one it may have had: that of a tree that
-// still exists is none. Renamed, it is the state of the tree.
+// A tree that was moved has no state, and it is said which one it may have had, but not that of a
+// tree that still exists. Renamed, it is the state of the tree.
 func TestMovedTree(t *testing.T) {
 	d := simdisk.New(simdisk.Options{})
 	for _, tree := range []string{"/old", "/other", "/new"} {

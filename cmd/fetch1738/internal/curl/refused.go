@@ -88,8 +88,8 @@ func RefusedOption(long, short string) (said string, known bool) {
 	return "option " + spelled + ": is unknown", false
 }
 
-// NearestOption returns the option of table that a misspelt name may mean, or the only one of which it
-// is the last word. It returns "" if there is none.
+// NearestOption returns the option of table that a misspelt name may mean, or the only one whose last
+// word it is, or "".
 func NearestOption(long string, table []Option) string {
 	var names []string
 	for _, o := range table {

@@ -8,7 +8,7 @@ import (
 )
 
 // wgetRows has the long options of wget that neither curl nor this program has, each with the option
-// or the verb to use. "-" means that there is none.
+// or the verb to use. "-" means that no option does the same.
 const wgetRows = `
 accept: fetch1738 mirror --include GLOB
 adjust-extension: -

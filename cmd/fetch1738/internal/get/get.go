@@ -45,8 +45,8 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 		return cli.Print(std, cli.Version())
 	case err != nil:
 		code := shown.Misused(err)
-		if len(args) > 0 && shown.VerbHint(args[0]) != "" {
-			fmt.Fprintf(std.Err, "fetch1738: hint: %s\n", shown.VerbHint(args[0]))
+		if len(args) > 0 && shown.WordHint(args[0]) != "" {
+			fmt.Fprintf(std.Err, "fetch1738: hint: %s\n", shown.WordHint(args[0]))
 		}
 		return code
 	}

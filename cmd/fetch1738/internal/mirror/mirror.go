@@ -56,7 +56,7 @@ func Command() cli.Command {
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	urls := c.URLs()
 	if len(urls) != 2 {
-		return shown.Misused(fault.Usagef("mirror requires a URL and a folder; see fetch1738 mirror --help"))
+		return shown.Misused(fault.Usagef("mirror requires a URL and a folder: fetch1738 mirror URL DIR, or to upload fetch1738 mirror DIR URL; see fetch1738 mirror --help"))
 	}
 	url, dir := urls[0], urls[1]
 	if typed.HasKnownScheme(dir) && !typed.HasKnownScheme(url) {

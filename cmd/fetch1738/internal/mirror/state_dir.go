@@ -15,7 +15,7 @@ import (
 func stateDir(file string) (string, error) {
 	dir, err := stateDirOf(runtime.GOOS, os.Getenv, homeDir)
 	if err != nil && file == "" {
-		return "", fault.Usagef("cannot find your home folder, which has the state of uploads: %w; set HOME, or use --state FILE", err)
+		return "", fault.Usagef("there is no place for the state of uploads: %w; set HOME, or use --state FILE", err)
 	}
 	return dir, nil
 }
@@ -26,14 +26,10 @@ func homeDir() (string, error) {
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		return home, nil
 	}
-	u, err := user.Current()
-	if err == nil && !filepath.IsAbs(u.HomeDir) {
-		err = errors.New("the account has none")
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	return u.HomeDir, nil
+	return "", errors.New("HOME is not set, and the account has no home folder")
 }
 
 // stateDirOf is stateDir for a system with an environment. An XDG_STATE_HOME that is not absolute is

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -55,8 +56,10 @@ func hints() []hint {
 	return []hint{
 		{exit.Unsupported, lacksNewsServer, always("set a news server: --news-server HOST, or NNTPSERVER=HOST in the environment")},
 		{exit.Unsupported, lacksFetcher, knownSchemes},
+		{exit.Unsupported, isWebTree, always("a web server lists no files; to record a web site: fetch1738 crawl --http --same-host --dir DIR URL")},
 		{exit.BadURL, lacksScheme, always("a URL with an @ requires a scheme: ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, isFileHere, nameFile},
+		{exit.NoSuchHost, isOtherCommand, nameCommand},
 		{0, isVerb, func(t *told) string { return t.reporter.VerbHint(t.URL) }},
 		{exit.NoSuchHost, isWord, nameVerbs},
 		{0, lacksColon, nameColon},
@@ -105,6 +108,11 @@ func lacksNewsServer(t *told, _ *fetch.Error) bool {
 
 func lacksFetcher(t *told, e *fetch.Error) bool {
 	return e.Kind == fetch.ErrUnsupported && t.Locator != nil && !t.Resolver.Can(t.Locator.Scheme()).Fetch
+}
+
+// isWebTree reports whether a tree of a web server was to be copied.
+func isWebTree(t *told, e *fetch.Error) bool {
+	return e.Op == fetch.OpMirror && t.Locator != nil && client.IsHTTP(t.Locator)
 }
 
 // knownSchemes returns the hint that lists the schemes, and the one that a misspelt scheme may
@@ -196,6 +204,15 @@ func nameFile(t *told) string {
 
 // isVerb reports whether a host name may be a misspelled verb.
 func isVerb(t *told, _ *fetch.Error) bool { return t.reporter.VerbHint(t.URL) != "" }
+
+// isOtherCommand reports whether a host name is a command of other programs.
+func isOtherCommand(t *told, _ *fetch.Error) bool {
+	return t.Number == 0 && otherCommand(strings.ToLower(t.URL)) != ""
+}
+
+func nameCommand(t *told) string {
+	return fmt.Sprintf("%s was read as a host name; %s", t.URL, otherCommand(strings.ToLower(t.URL)))
+}
 
 // isWord reports whether a word was read as a host name, which has no address.
 func isWord(t *told, _ *fetch.Error) bool {
@@ -364,7 +381,7 @@ func leavesPart(t *told, _ *fetch.Error) bool {
 
 // isVerbLike reports whether an argument is one word, as verbs are.
 func isVerbLike(arg string) bool {
-	return arg != "" && strings.Trim(arg, "abcdefghijklmnopqrstuvwxyz") == ""
+	return arg != "" && strings.Trim(strings.ToLower(arg), "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 // NoVerb returns the error for a command line whose first URL is a word and probably no host: a command
@@ -373,31 +390,47 @@ func (r *Reporter) NoVerb(urls []string) string {
 	if len(urls) < 2 || !isVerbLike(urls[0]) || !slices.ContainsFunc(urls[1:], func(url string) bool { return strings.ContainsAny(url, ":/.") }) {
 		return ""
 	}
-	do := ""
-	switch word := urls[0]; word {
-	case "ls", "dir", "list", "nlst", "nlist":
-		do = "use fetch1738 --list URL"
-	case "get", "download", "fetch", "cat", "open", "show", "view", "curl", "wget", "mget", "recv":
-		do = "use fetch1738 URL, or fetch1738 -O URL to save it to a file"
-	case "save":
-		do = "use fetch1738 -O URL"
-	case "head", "stat", "info":
-		do = "use fetch1738 -I URL"
-	case "put", "upload", "send", "mput":
-		do = "use fetch1738 -T FILE URL"
-	case "copy", "cp", "sync", "rsync":
-		do = "use fetch1738 mirror URL FOLDER"
-	default:
-		if do = r.VerbHint(word); do == "" {
-			return ""
-		}
+	do := r.WordHint(urls[0])
+	if do == "" {
+		return ""
 	}
 	return fmt.Sprintf("%[1]s is neither a verb here nor a URL: %[2]s; the URL of a host of that name is http://%[1]s/", urls[0], do)
 }
 
+// WordHint returns what to do instead if an argument is a command of other programs or may be a
+// misspelled verb, or "".
+func (r *Reporter) WordHint(arg string) string {
+	return cmp.Or(otherCommand(strings.ToLower(arg)), r.VerbHint(arg))
+}
+
+// otherCommand returns what to do instead of a command of other programs, or "".
+func otherCommand(word string) string {
+	switch word {
+	case "ls", "dir", "list", "nlst", "nlist":
+		return "use fetch1738 --list URL"
+	case "get", "download", "fetch", "cat", "open", "show", "view", "curl", "wget", "mget", "recv":
+		return "use fetch1738 URL, or fetch1738 -O URL to save it to a file"
+	case "save":
+		return "use fetch1738 -O URL"
+	case "reget", "resume", "continue":
+		return "use fetch1738 -C - -O URL"
+	case "head", "stat", "info":
+		return "use fetch1738 -I URL"
+	case "put", "upload", "send", "mput":
+		return "use fetch1738 -T FILE URL, or for a folder fetch1738 mirror FOLDER URL"
+	case "copy", "cp", "sync", "rsync", "clone":
+		return "use fetch1738 mirror URL FOLDER"
+	case "archive", "record", "spider":
+		return "use fetch1738 crawl --dir FOLDER URL"
+	case "version":
+		return "use fetch1738 --version"
+	}
+	return ""
+}
+
 // VerbHint returns a hint if an argument may be a misspelled verb, or "".
 func (r *Reporter) VerbHint(arg string) string {
-	switch meant := typed.Nearest(arg, r.Verbs); {
+	switch meant := typed.Nearest(strings.ToLower(arg), r.Verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
 	case slices.Contains(r.Verbs, arg):
