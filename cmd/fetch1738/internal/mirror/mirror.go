@@ -55,6 +55,9 @@ func Command() cli.Command {
 // run performs the command and returns its exit code.
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	urls := c.URLs()
+	if len(urls) == 1 && strings.HasPrefix(strings.ToLower(urls[0]), "http") && typed.HasKnownScheme(urls[0]) {
+		return shown.Misused(fault.Usagef("mirror requires a folder too, and a web server lists no files; to record a web site: fetch1738 crawl --http --same-host --dir DIR URL"))
+	}
 	if len(urls) != 2 {
 		return shown.Misused(fault.Usagef("mirror requires a URL and a folder: fetch1738 mirror URL DIR, or to upload fetch1738 mirror DIR URL; see fetch1738 mirror --help"))
 	}
