@@ -49,7 +49,7 @@ inet4-only: -4
 inet6-only: -6
 input-file: @FILE
 level: fetch1738 mirror --depth N, or fetch1738 crawl --depth N
-load-cookies: -b FILE
+load-cookies: -
 max-redirect: --max-redirs N
 method: -X METHOD
 mirror: fetch1738 mirror URL DIR

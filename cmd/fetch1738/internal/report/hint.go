@@ -110,9 +110,10 @@ func lacksFetcher(t *told, e *fetch.Error) bool {
 	return e.Kind == fetch.ErrUnsupported && t.Locator != nil && !t.Resolver.Can(t.Locator.Scheme()).Fetch
 }
 
-// isWebTree reports whether a tree of a web server was to be copied.
+// isWebTree reports whether a tree of a web server was to be copied. The failure of a file has no
+// Sink.
 func isWebTree(t *told, e *fetch.Error) bool {
-	return e.Op == fetch.OpMirror && t.Locator != nil && client.IsHTTP(t.Locator)
+	return e.Op == fetch.OpMirror && t.Sink != nil && t.Locator != nil && client.IsHTTP(t.Locator)
 }
 
 // knownSchemes returns the hint that lists the schemes, and the one that a misspelt scheme may
