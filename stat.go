@@ -42,6 +42,11 @@ func (r *Resolver) Stat(ctx context.Context, url string) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.StatRequest(ctx, req)
+}
+
+// StatRequest is [Resolver.Stat] for a Request, which can have Options.
+func (r *Resolver) StatRequest(ctx context.Context, req *fetch.Request) (*Status, error) {
 	s := &Status{Locator: req.Locator}
 	reached := func(fetch.Connection) { s.Reached = true }
 	ctx = fetch.WithTrace(context.WithValue(ctx, progressKey{}, nil), &fetch.Trace{Connected: reached, Reused: reached})

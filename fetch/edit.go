@@ -4,6 +4,8 @@ import (
 	"context"
 	"io/fs"
 	"time"
+
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // An Editor changes what a directory contains without transferring data: FTP by RNFR and RNTO,
@@ -22,6 +24,9 @@ type Edit struct {
 	Name string
 	// To is the new name for EditRename, and the target for EditLink.
 	To string
+	// ToDir is the directory of To for EditRename, on the same server and with the same login. If nil,
+	// it is the directory of Name.
+	ToDir locator.Locator
 	// Time is the modification time for EditTime.
 	Time time.Time
 	// Mode holds the permissions for EditMode.

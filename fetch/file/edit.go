@@ -24,7 +24,7 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 		if ctx.Err() != nil {
 			return a.fail(fetch.OpWrite, ctx.Err())
 		}
-		if err := a.edit(edit); err != nil {
+		if err := f.edit(ctx, a, edit); err != nil {
 			edit.Err = a.fail(fetch.OpWrite, err)
 		}
 		edit.Done = true
@@ -33,7 +33,7 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 }
 
 // edit performs one edit.
-func (a *access) edit(e *fetch.Edit) error {
+func (f *Fetcher) edit(ctx context.Context, a *access, e *fetch.Edit) error {
 	path, err := a.entry(e.Name)
 	if err != nil {
 		return err
@@ -47,7 +47,13 @@ func (a *access) edit(e *fetch.Edit) error {
 		e.Size = info.Size()
 		return nil
 	case fetch.EditRename:
-		to, err := a.entry(e.To)
+		dir := a
+		if e.ToDir != nil {
+			if dir, err = f.access(ctx, &fetch.Request{Locator: e.ToDir, From: a.req.From}); err != nil {
+				return err
+			}
+		}
+		to, err := dir.entry(e.To)
 		if err != nil {
 			return err
 		}

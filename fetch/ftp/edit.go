@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
@@ -20,10 +21,13 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 		return err
 	}
 	for _, e := range edits {
-		if err := checkEdit(e); err != nil {
+		if err := checkEdit(a, e); err != nil {
 			return a.fail(fetch.OpCheck, err)
 		}
 		a.utf8 = a.utf8 || !a.exact && isBeyondASCII(e.Name, e.To)
+		if to, ok := e.ToDir.(*locator.FTP); ok && !a.exact {
+			a.utf8 = a.utf8 || isBeyondASCII(to.CWD...)
+		}
 	}
 	for {
 		before, closed := 0, false
@@ -56,12 +60,16 @@ func done(edits []fetch.Edit) (n int) {
 	return n
 }
 
-// checkEdit refuses names that are no component of a path, or cannot be part of a command.
-func checkEdit(e fetch.Edit) error {
+// checkEdit refuses names that are no component of a path, or cannot be part of a command, and another
+// directory that a name alone does not reach.
+func checkEdit(a *access, e fetch.Edit) error {
 	names := []string{e.Name}
 	switch e.Kind {
 	case fetch.EditRename:
 		names = append(names, e.To)
+		if err := checkToDir(a, e.ToDir); err != nil {
+			return err
+		}
 	case fetch.EditLink:
 		if err := checkLine("a target of a link", e.To); err != nil {
 			return err
@@ -76,6 +84,45 @@ func checkEdit(e fetch.Edit) error {
 		}
 	}
 	return nil
+}
+
+// checkToDir refuses the directory of a new name if RNTO cannot name it, or it is another user's.
+func checkToDir(a *access, dir locator.Locator) error {
+	if dir == nil {
+		return nil
+	}
+	to, ok := dir.(*locator.FTP)
+	switch {
+	case !ok || to.Name != "" || !locator.SameServer(to, a.loc):
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%s is not a directory of this server", dir.Redacted())}
+	case to.Login != a.loc.Login && (to.Login == nil || a.loc.Login == nil || *to.Login != *a.loc.Login):
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the directory of the new name has another login")}
+	case slices.Contains(to.CWD, ""):
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("only the server knows where an empty part of a path leads")}
+	}
+	return fetch.CheckOctets(to)
+}
+
+// newName returns the argument of RNTO: the path from the root, if the directory is another one. It
+// returns "" if the paths of the server do not begin with a slash.
+func (e *editor) newName(edit *fetch.Edit) string {
+	to, ok := edit.ToDir.(*locator.FTP)
+	if !ok || slices.Equal(to.CWD, e.access.loc.CWD) {
+		return e.spelled(edit.To)
+	}
+	path := e.entry
+	for _, dir := range to.CWD {
+		if strings.HasPrefix(dir, "/") {
+			path = ""
+		} else {
+			path = strings.TrimSuffix(path, "/") + "/"
+		}
+		path += dir
+	}
+	if !strings.HasPrefix(path, "/") {
+		return ""
+	}
+	return strings.TrimSuffix(path, "/") + "/" + edit.To
 }
 
 // maxAhead is the maximum number of commands of edits that are sent at once. They have some 3 KB,
@@ -155,7 +202,10 @@ func (e *editor) commands(edit *fetch.Edit) ([]string, error) {
 	case fetch.EditSize:
 		return []string{"SIZE " + name}, nil
 	case fetch.EditRename:
-		return []string{"RNFR " + name, "RNTO " + e.spelled(edit.To)}, nil
+		if to := e.newName(edit); to != "" {
+			return []string{"RNFR " + name, "RNTO " + to}, nil
+		}
+		return nil, nil
 	case fetch.EditRemove:
 		return []string{"DELE " + name}, nil
 	case fetch.EditMakeDir:

@@ -134,3 +134,29 @@ func TestSums(t *testing.T) {
 		}
 	}
 }
+
+// A file gets its new name in another directory by the path from the root.
+func TestRenameIntoDirectory(t *testing.T) {
+	srv := editable(t)
+	f := new(Fetcher)
+	defer f.Close()
+	into := func(dir string) fetch.Edit {
+		return fetch.Edit{Kind: fetch.EditRename, Name: "a", To: "new", ToDir: parse(t, dir)}
+	}
+	edits := []fetch.Edit{into(srv.URL + "/dir/sub/"), {Kind: fetch.EditRename, Name: "b", To: "b2", ToDir: parse(t, srv.URL+"/dir/")}}
+	if err := f.Edit(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/dir/")}, edits); err != nil || edits[0].Err != nil || edits[1].Err != nil {
+		t.Fatal(err, edits[0].Err, edits[1].Err)
+	}
+	if b, err := fs.ReadFile(srv.Files(), "dir/sub/new"); string(b) != "abc" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if got := sent(srv); !slices.Contains(got, "RNTO /dir/sub/new") || !slices.Contains(got, "RNTO b2") {
+		t.Errorf("%q", got)
+	}
+	for _, dir := range []string{"ftp://other/", srv.URL + "/dir//x/", srv.URL + "/dir/file", "ftp://u@" + strings.TrimPrefix(srv.URL, "ftp://") + "/dir/"} {
+		edits := []fetch.Edit{into(dir)}
+		if err := f.Edit(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/dir/")}, edits); !errors.Is(err, fetch.ErrBadURL) {
+			t.Errorf("%s: %v, %+v", dir, err, edits)
+		}
+	}
+}
