@@ -99,7 +99,7 @@ var layers = []string{
 	"dialogue report",
 	"cli",
 	"help",
-	"get parse explain extract mirror crawl archie gateway serve judge warc demo completion manual",
+	"get files parse explain extract mirror crawl archie gateway serve judge warc demo completion manual",
 	"browse", // shows what explain does
 	"simulation",
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/archie"
@@ -17,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/demo"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/extract"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/files"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/gateway"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/help"
@@ -31,7 +33,7 @@ import (
 
 // commands returns the verbs. Without a verb, the arguments are options and URLs to fetch.
 func commands() []cli.Command {
-	return []cli.Command{
+	return slices.Concat(files.Commands(), []cli.Command{
 		parse.Command(),
 		explain.Command(),
 		extract.Command(),
@@ -47,7 +49,7 @@ func commands() []cli.Command {
 		help.Command(commands),
 		completion.Command(commands),
 		manual.Command(commands),
-	}
+	})
 }
 
 func main() {

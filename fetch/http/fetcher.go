@@ -143,7 +143,7 @@ type Info struct {
 	Status     string
 	StatusCode int
 	Proto      string
-	// FailedPart is the first status of a failure in the body of a 207 response to PUT or DELETE, such as
+	// FailedPart is the first status of a failure in the body of a 207 response to a change, such as
 	// "423 Locked"; "" means that nothing failed. Without Options.AnyStatus it is an error.
 	FailedPart string
 	// Header is the header of the response.

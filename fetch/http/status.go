@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,10 +29,10 @@ func (c *call) statusError(resp *http.Response) *fetch.Error {
 // maxStatuses is how much of a 207 response is searched for a failure, in bytes.
 const maxStatuses = 64 << 10
 
-// failedPart returns the first status of a failure in a 207 response to PUT or DELETE, as "423 Locked". Its
+// failedPart returns the first status of a failure in a 207 response to a change, as "423 Locked". Its
 // body has the statuses of one or more resources (RFC 4918 §13).
 func failedPart(method fetch.Op, resp *http.Response) string {
-	if resp.StatusCode != http.StatusMultiStatus || method != http.MethodPut && method != http.MethodDelete {
+	if resp.StatusCode != http.StatusMultiStatus || !slices.Contains([]fetch.Op{http.MethodPut, http.MethodDelete, "MOVE", "MKCOL"}, method) {
 		return ""
 	}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxStatuses))

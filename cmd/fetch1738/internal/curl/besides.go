@@ -27,7 +27,26 @@ func Besides(own []Option, what, useful, useless string) []Option {
 				return errors.New("cannot be used with " + what + "; see fetch1738 " + verb + " --help")
 			}
 		}
+		if o.Short != "" && slices.ContainsFunc(own, func(mine Option) bool { return mine.Short == o.Short }) {
+			o.Short = ""
+		}
 		table = append(table, o)
+	}
+	return table
+}
+
+// sharedLetters returns table with the letters of Options.
+func sharedLetters(table []Option) []Option {
+	table = slices.Clone(table)
+	all := Options()
+	for i, o := range table {
+		at := slices.IndexFunc(all, func(other Option) bool { return other.Long == o.Long })
+		switch {
+		case at >= 0:
+			table[i].Short = all[at].Short
+		case slices.ContainsFunc(all, func(other Option) bool { return other.Short == o.Short }):
+			table[i].Short = ""
+		}
 	}
 	return table
 }

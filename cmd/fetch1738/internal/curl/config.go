@@ -55,6 +55,9 @@ func (c *CommandLine) configLine(line string) error {
 		if value != nil {
 			args = append(args, *value)
 		}
+		own := c.table
+		c.table = sharedLetters(own)
+		defer func() { c.table = own }()
 		return c.add(args)
 	}
 	return c.setOption(strings.TrimPrefix(name, "--"), value)

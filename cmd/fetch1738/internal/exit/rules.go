@@ -96,7 +96,7 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 // from the kind of the error.
 var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, "greeting", "init", fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
-	fetch.OpEdit, fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
+	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, "union", fetch.OpMatch, "choose", "query", "search", "retrieve",
 	"CCC", "PWD", "FEAT", "MDTM",
 	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "STAT", "ARTICLE",
@@ -173,6 +173,8 @@ var exitRules = []exitRule{
 	{scheme: "file", kinds: kinds{fetch.ErrBadURL, fetch.ErrNoOctets}, code: BadURL},
 	{scheme: "file", kinds: kinds{fetch.ErrBadRange}, code: Resume},
 	{scheme: "file", kinds: kinds{fetch.ErrTooLarge}, code: TooLarge},
+	{ops: ops{fetch.OpEdit}, kinds: kinds{fetch.ErrOther, fetch.ErrExists}, code: Upload},
+	{scheme: "file", ops: ops{fetch.OpWrite}, code: Write},
 	{scheme: "file", ops: ops{fetch.OpRead}, only: uploading, code: Read},
 	{scheme: "file", only: uploading, code: Write},
 	{scheme: "file", code: File},

@@ -407,16 +407,24 @@ func (r *Reporter) WordHint(arg string) string {
 // otherCommand returns what to do instead of a command of other programs, or "".
 func otherCommand(word string) string {
 	switch word {
-	case "ls", "dir", "list", "nlst", "nlist":
-		return "use fetch1738 --list URL"
+	case "dir", "list", "nlst", "nlist":
+		return "use fetch1738 ls URL"
+	case "delete", "del", "dele", "unlink":
+		return "use fetch1738 rm URL"
+	case "rmdir", "mrm":
+		return "use fetch1738 rm -r URL"
+	case "rename", "ren", "move":
+		return "use fetch1738 mv URL NEWURL"
+	case "mkd", "md":
+		return "use fetch1738 mkdir URL"
 	case "get", "download", "fetch", "cat", "open", "show", "view", "curl", "wget", "mget", "recv":
 		return "use fetch1738 URL, or fetch1738 -O URL to save it to a file"
 	case "save":
 		return "use fetch1738 -O URL"
 	case "reget", "resume", "continue":
 		return "use fetch1738 -C - -O URL"
-	case "head", "stat", "info":
-		return "use fetch1738 -I URL"
+	case "head", "info":
+		return "use fetch1738 stat URL, or fetch1738 -I URL"
 	case "put", "upload", "send", "mput":
 		return "use fetch1738 -T FILE URL, or for a folder fetch1738 mirror FOLDER URL"
 	case "copy", "cp", "sync", "rsync", "clone":

@@ -151,7 +151,9 @@ func (o *once) unseen(s *site, d *document) bool {
 		return false
 	}
 	// A server that sends a part and says 226 is seen by the size only.
-	if has(func(e Event) bool { return e.Name == "DATA" && (strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close") }) &&
+	if has(func(e Event) bool {
+		return e.Name == "DATA" && (strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close")
+	}) &&
 		has(func(e Event) bool { return e.Name == "SIZE" && e.replaces() }) {
 		return true
 	}

@@ -1,0 +1,167 @@
+package files
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const duHelp = `Usage: fetch1738 du [option]... URL...
+
+Prints the size in bytes of all files below each ftp or file directory: a line for each
+directory below it, with that of the URL last. Links are not followed and do not count.
+
+  $ fetch1738 du -sh ftp://ftp.example.org/pub/
+
+The sizes are those of the listings. If a listing is not complete, or has a file
+without a size, an error says so, and the sum is that of the others.
+
+The options for connecting (-u, -n, -x, --proto and so on) work as without a verb. The
+following options are for du:
+`
+
+func duVerb() verb {
+	return verb{
+		name: "du", summary: "sum the sizes of files below ftp and file directories", help: duHelp, does: "sums sizes", least: 1, follows: true, do: du,
+		options: func(s *settings) []curl.Option {
+			return []curl.Option{
+				own("h", "human-readable", "Print sizes such as 1.5 MiB", &s.human),
+				own("", "json", "Print JSON Lines, with the numbers of files and directories", &s.json),
+				own("s", "summarize", "Print only one line for each URL", &s.summarize),
+			}
+		},
+	}
+}
+
+// A usage is what a directory takes.
+type usage struct {
+	URL         string `json:"url"`
+	Bytes       int64  `json:"bytes"`
+	Files       int    `json:"files"`
+	Directories int    `json:"directories"`       // below it
+	Unknown     int    `json:"unknown,omitempty"` // files without a size
+}
+
+// du sums the sizes of the operands.
+func du(ctx context.Context, r *run) error {
+	for o := range r.operands(len(r.op.URLs)) {
+		if err := o.du(ctx); err != nil {
+			return ended(ctx, err)
+		}
+	}
+	return nil
+}
+
+// du sums the sizes of one operand.
+func (o *operand) du(ctx context.Context) error {
+	ctx, end := o.context(ctx)
+	defer end()
+	s, err := spotOf(o.t.Locator)
+	switch {
+	case err != nil:
+		o.fail(o.t, err)
+		return nil
+	case o.pattern != nil:
+		d, err := o.list(ctx, s.dir, true)
+		if err != nil {
+			o.fail(o.t, err)
+			return nil
+		}
+		found := d.matching(o.pattern)
+		for i := range found {
+			if err := o.duOf(ctx, d.at, &found[i]); err != nil {
+				return err
+			}
+		}
+		if len(found) == 0 || d.unsure != nil {
+			o.fail(o.t, noMatch(d, o.pattern))
+		}
+		return nil
+	}
+	d, err := o.list(ctx, s.as(true), true)
+	if err == nil {
+		return o.duBelow(ctx, s.as(true), d)
+	}
+	if isRefusal(err) && !s.slash { // it may be a file
+		if d, listErr := o.list(ctx, s.dir, true); listErr == nil {
+			if it := d.find(s.name); it != nil && kindOf(it) != isDir {
+				return o.duOf(ctx, d.at, it)
+			}
+		}
+	}
+	o.fail(o.t, err)
+	return nil
+}
+
+// duOf prints the size of an entry.
+func (o *operand) duOf(ctx context.Context, dir locator.Locator, it *fetch.Item) error {
+	if kindOf(it) == isDir {
+		return o.duBelow(ctx, child(dir, it.Name, true), nil)
+	}
+	u := usage{URL: child(dir, it.Name, false).Redacted()}
+	u.add(it)
+	o.printUsage(&u)
+	return o.out.Err()
+}
+
+// duBelow prints the sizes of a directory, whose listing may be known, and of those below it.
+func (o *operand) duBelow(ctx context.Context, at locator.Locator, first *directory) error {
+	var open []usage // of the directories from the operand on
+	return o.walk(ctx, at, &visitor{
+		facts: true, partial: true, first: first, bad: o.failAt,
+		enter: func(string) { open = append(open, usage{}) },
+		item: func(_ string, it *fetch.Item) error {
+			open[len(open)-1].add(it)
+			return o.out.Err()
+		},
+		leave: func(at locator.Locator, path string) {
+			last := open[len(open)-1]
+			if open = open[:len(open)-1]; len(open) > 0 {
+				above := &open[len(open)-1]
+				above.Bytes += last.Bytes
+				above.Files += last.Files
+				above.Directories += last.Directories
+				above.Unknown += last.Unknown
+			}
+			if last.URL = at.Redacted(); path == "" || !o.summarize {
+				o.printUsage(&last)
+			}
+			if path == "" && last.Unknown > 0 {
+				o.failAt(at, fault.Errorf(fault.Listing, "%s: the server states no size of %s", at.Redacted(), count(last.Unknown, "file")))
+			}
+		},
+	})
+}
+
+// add adds an entry.
+func (u *usage) add(it *fetch.Item) {
+	switch kindOf(it) {
+	case isDir:
+		u.Directories++
+	case isFile:
+		u.Files++
+		if it.Size < 0 {
+			u.Unknown++
+		}
+		u.Bytes += max(0, it.Size)
+	}
+}
+
+// printUsage prints a line.
+func (o *operand) printUsage(u *usage) {
+	if o.json {
+		o.encode(u)
+		return
+	}
+	size := fmt.Sprint(u.Bytes)
+	if o.human {
+		size = progress.Amount(u.Bytes)
+	}
+	fmt.Fprintln(o.out, size+"\t"+stdio.Line(u.URL))
+}

@@ -1,0 +1,238 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const lsHelp = `Usage: fetch1738 ls [option]... URL...
+
+Lists the directory, gopher menu or newsgroup at each URL: a name per line, with a
+slash after those of directories and menus. A URL of a file lists that file. In the
+last part of an ftp or file URL, *, ? and [a-z] match names.
+
+  $ fetch1738 ls -l ftp://ftp.example.org/pub/
+
+-l adds kind, size in bytes and time in UTC before the name. -R lists all below the
+directory, with paths. Names that begin with a dot are left out unless -a is given.
+
+HTTP has no listings. The options for connecting (-u, -n, -x, --proto, --news-server
+and so on) work as without a verb. The following options are for ls:
+`
+
+func lsVerb() verb {
+	return verb{
+		name: "ls", summary: "list directories, menus and newsgroups", help: lsHelp, does: "lists names", least: 1, follows: true, do: ls,
+		options: func(s *settings) []curl.Option {
+			return []curl.Option{
+				own("a", "all", "List names that begin with a dot, too", &s.all),
+				own("h", "human-readable", "With -l, print sizes such as 1.5 MiB", &s.human),
+				own("", "json", "Print JSON Lines, in the format of --json without a verb", &s.json),
+				own("l", "long", "Also print kind, size and time", &s.long),
+				own("R", "recursive", "List all below the directory; links are not followed", &s.recursive),
+			}
+		},
+	}
+}
+
+// ls lists the operands.
+func ls(ctx context.Context, r *run) error {
+	for o := range r.operands(len(r.op.URLs)) {
+		if err := o.ls(ctx); err != nil {
+			return ended(ctx, err)
+		}
+	}
+	return nil
+}
+
+// heading prints the URL of a directory above its names, if there are several.
+func (o *operand) heading() {
+	if several := len(o.op.URLs) > 1 || strings.ContainsAny(o.op.URLs[0], "{["); several && !o.json {
+		fmt.Fprintln(o.out, stdio.Line(o.t.Locator.Redacted()+":"))
+	}
+}
+
+// ls lists one operand.
+func (o *operand) ls(ctx context.Context) error {
+	ctx, end := o.context(ctx)
+	defer end()
+	switch o.t.Locator.(type) {
+	case *locator.FTP, *locator.File:
+		return o.lsFiles(ctx)
+	case *locator.HTTP:
+		o.fail(o.t, fault.Errorf(fault.Unsupported, "HTTP has no listings; fetch1738 stat %s asks for one document", o.t.Locator.Redacted()))
+		return nil
+	}
+	if o.recursive {
+		return o.lsTree(ctx)
+	}
+	return o.lsMenu(ctx)
+}
+
+// lsFiles lists a directory by ftp or file, or what its directory has of a file.
+func (o *operand) lsFiles(ctx context.Context) error {
+	s, err := spotOf(o.t.Locator)
+	if err != nil {
+		o.fail(o.t, err)
+		return nil
+	}
+	var refused error
+	if o.pattern == nil {
+		refused, err = o.lsDirectory(ctx, s.as(true))
+		if refused == nil || err != nil {
+			return err
+		}
+	}
+	if refused != nil && (s.slash || !isRefusal(refused)) {
+		o.fail(o.t, refused)
+		return nil
+	}
+	d, err := o.list(ctx, s.dir, true)
+	if err != nil {
+		o.fail(o.t, cmp.Or(refused, err))
+		return nil
+	}
+	var found []fetch.Item
+	if o.pattern != nil {
+		found, refused = d.matching(o.pattern), noMatch(d, o.pattern)
+	} else if it := d.find(s.name); it != nil {
+		found = []fetch.Item{*it}
+	}
+	for i := range found {
+		o.print(found[i].Name, &found[i])
+	}
+	if len(found) == 0 {
+		o.fail(o.t, refused)
+	} else if d.unsure != nil {
+		o.failAt(d.at, d.unsure)
+	}
+	return nil
+}
+
+// lsDirectory lists a directory. refused is the error of its own listing.
+func (o *operand) lsDirectory(ctx context.Context, at locator.Locator) (refused, err error) {
+	item := func(path string, it *fetch.Item) error {
+		if it.Name[0] == '.' && !o.all {
+			return fs.SkipDir
+		}
+		o.print(path, it)
+		return o.out.Err()
+	}
+	d, err := o.list(ctx, at, true)
+	if err != nil {
+		return err, nil
+	}
+	o.heading()
+	if o.recursive {
+		return nil, o.walk(ctx, at, &visitor{
+			facts: true, partial: true, enter: func(string) {}, leave: func(locator.Locator, string) {}, item: item, bad: o.failAt, first: d,
+		})
+	}
+	for i := range d.items {
+		if err := item(d.items[i].Name, &d.items[i]); err != nil && err != fs.SkipDir {
+			return nil, err
+		}
+	}
+	if d.unsure != nil {
+		o.failAt(at, d.unsure)
+	}
+	return nil, nil
+}
+
+// lsMenu lists a menu, newsgroup or other listing, or names a document.
+func (o *operand) lsMenu(ctx context.Context) error {
+	req, err := o.request(o.t.Locator, nil)
+	var res *fetch.Resource
+	if err == nil {
+		res, err = o.access.ResolverFor(o.t.Locator).Fetch(ctx, req)
+	}
+	if err != nil {
+		o.fail(o.t, err)
+		return nil
+	}
+	defer res.Close()
+	if res.Items == nil {
+		name := output.DecodedName(o.t.Locator, o.t.URL)
+		o.print(name, &fetch.Item{Name: name, Locator: res.Locator, Kind: res.Kind, Attributes: res.Attributes})
+		return nil
+	}
+	o.heading()
+	for item, err := range res.Items {
+		switch {
+		case err != nil:
+			o.fail(o.t, err)
+			return nil
+		case item.Locator == nil: // a line of text in a menu
+			continue
+		}
+		if o.print(item.Name, &item); o.out.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// lsTree lists all below a menu.
+func (o *operand) lsTree(ctx context.Context) error {
+	o.access.Pick() // every menu is on the server of the URL
+	fsys, err := fetch1738.FS(ctx, o.access.ResolverFor(o.t.Locator), o.t.Locator.String())
+	if err != nil {
+		o.fail(o.t, err)
+		return nil
+	}
+	o.heading()
+	for item, err := range fsys.Walk(0) {
+		switch {
+		case ctx.Err() != nil || o.out.Err() != nil:
+			return nil
+		case err != nil:
+			o.fail(o.t, err)
+		default:
+			o.print(item.Name, &item)
+		}
+	}
+	return nil
+}
+
+// print prints an entry. The path ends in its name.
+func (o *operand) print(path string, it *fetch.Item) {
+	if o.json {
+		_ = entry.WriteJSON(o.out, it, o.op.Output.Charset) // o.out keeps the error
+		return
+	}
+	l := &listing.Listing{Charset: o.op.Output.Charset, Detailed: o.long}
+	name := *it
+	switch name.Name = path; {
+	case listing.IsArticle(it), kindOf(it) == isLink:
+	case it.Kind == fetch.KindDirectory || it.Kind == fetch.KindMenu:
+		name.Name = strings.TrimSuffix(path, "/") + "/"
+	}
+	text := stdio.Line(l.Charset.Decode(name.Name))
+	if o.long {
+		if o.human {
+			name.Size = -1
+		}
+		text = strings.TrimPrefix(l.Line(&name, ""), "     ")
+		if o.human && it.Size >= 0 {
+			text = text[:min(len(text), kindWidth)] + fmt.Sprintf("%10s", progress.Amount(it.Size)) + text[min(len(text), kindWidth+10):]
+		}
+	}
+	fmt.Fprintln(o.out, text)
+}
+
+// kindWidth is how many columns of a line have the kind of an entry.
+const kindWidth = 6

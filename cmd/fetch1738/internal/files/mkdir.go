@@ -1,0 +1,130 @@
+package files
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+const mkdirHelp = `Usage: fetch1738 mkdir [option]... URL...
+
+Creates a directory at each ftp, ftps, file, http or https URL. HTTP servers are sent
+MKCOL, which WebDAV servers support.
+
+  $ fetch1738 mkdir -p ftp://user@ftp.example.org/pub/2026/11/
+
+A directory that exists is an error unless -p is given. -p also creates the
+directories above it.
+
+The options for connecting (-u, -n, -x, --proto and so on) work as without a verb. The
+following options are for mkdir:
+`
+
+func mkdirVerb() verb {
+	return verb{
+		name: "mkdir", summary: "create directories on a server", help: mkdirHelp, does: "creates directories", least: 1, do: mkdir,
+		options: func(s *settings) []curl.Option {
+			return []curl.Option{
+				own("", "dry-run", "Show what would be created; create nothing", &s.dryRun),
+				own("", "json", "Print what was created and failures as JSON Lines", &s.json),
+				own("p", "parents", "Create the directories above, too; one that exists is no error", &s.parents),
+				s.verbose("Print the URL of each created directory"),
+			}
+		},
+	}
+}
+
+// mkdir creates the operands.
+func mkdir(ctx context.Context, r *run) error {
+	for o := range r.operands(len(r.op.URLs)) {
+		if err := o.mkdir(ctx); err != nil {
+			return ended(ctx, err)
+		}
+	}
+	return nil
+}
+
+// mkdir creates one operand.
+func (o *operand) mkdir(ctx context.Context) error {
+	ctx, end := o.context(ctx)
+	defer end()
+	err := o.changes()
+	if err == nil && o.pattern != nil {
+		err = fault.Errorf(fault.BadURL, "a new directory cannot have a wildcard; write %%2A for * and %%3F for ?")
+	}
+	if err == nil {
+		if l, ok := o.t.Locator.(*locator.HTTP); ok {
+			err = o.mkdirWeb(ctx, l, o.parents)
+		} else {
+			err = o.mkdirFiles(ctx, o.t.Locator)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		o.fail(o.t, err)
+		return stopAfter(err)
+	}
+	return nil
+}
+
+// mkdirFiles creates a directory by ftp or file. It asks first whether it exists: some servers say of one
+// that does that it was created.
+func (o *operand) mkdirFiles(ctx context.Context, l locator.Locator) error {
+	s, err := spotOf(l)
+	if err != nil {
+		return err
+	}
+	exists, err := o.exists(ctx, s.as(true))
+	switch {
+	case err != nil || exists && (o.parents || s.isRoot()):
+		return err
+	case exists:
+		return failure(s.as(true), fetch.ErrExists, "-p accepts that")
+	}
+	if o.parents && !s.isRoot() {
+		if err := o.mkdirFiles(ctx, s.dir); err != nil {
+			return err
+		}
+	}
+	if !o.dryRun {
+		edits, err := o.edit(ctx, s.dir, fetch.EditMakeDir, []string{s.name})
+		if err == nil {
+			err = edits[0].Err
+		}
+		if err != nil {
+			if exists, _ := o.exists(ctx, s.as(true)); exists && o.parents { // another client has created it
+				return nil
+			}
+			return o.belowMissing(s, err)
+		}
+	}
+	o.say("created", isDir, s.as(true), nil)
+	return nil
+}
+
+// belowMissing adds to err what to do if the directory above is missing.
+func (o *operand) belowMissing(s spot, err error) error {
+	if !o.parents && (refusesDirectory(err) || errors.Is(err, fetch.ErrNotFound)) {
+		return failure(s.dir, fetch.ErrNotFound, "the directory above does not exist; -p creates it: %w", err)
+	}
+	return err
+}
+
+// exists reports whether a directory exists. The error is that of the connection.
+func (o *operand) exists(ctx context.Context, at locator.Locator) (bool, error) {
+	req, err := o.request(at, nil)
+	if err != nil {
+		return false, err
+	}
+	_, err = o.access.ResolverFor(at).FindAttributes(ctx, req)
+	if isRefusal(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

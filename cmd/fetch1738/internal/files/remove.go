@@ -1,0 +1,272 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// A doom is what is to be deleted in a directory.
+type doom struct {
+	at    locator.Locator // the directory
+	name  string          // its own name
+	files []*fetch.Item   // also links and special files
+	dirs  []*doom
+	kept  bool // its listing is not complete: nothing in it is deleted
+}
+
+// size returns how much a doom is, without its own directory.
+func (p *doom) size() (files, directories int) {
+	if p.kept {
+		return 0, 0
+	}
+	files = len(p.files)
+	for _, dir := range p.dirs {
+		n, m := dir.size()
+		files, directories = files+n, directories+m
+		if dir.isWhole() {
+			directories++
+		}
+	}
+	return files, directories
+}
+
+// isWhole reports whether the directory itself can be deleted.
+func (p *doom) isWhole() bool {
+	if p.kept {
+		return false
+	}
+	for _, dir := range p.dirs {
+		if !dir.isWhole() {
+			return false
+		}
+	}
+	return true
+}
+
+// plan returns the doom of entries of a directory.
+func (o *operand) plan(ctx context.Context, d *directory, items []fetch.Item) (*doom, error) {
+	all := &doom{at: d.at}
+	for i := range items {
+		it := &items[i]
+		switch {
+		case kindOf(it) != isDir:
+			all.files = append(all.files, it)
+		case !o.recursive:
+			o.failAt(child(d.at, it.Name, true), isDirectory(child(d.at, it.Name, true)))
+		default:
+			dir, err := o.planBelow(ctx, child(d.at, it.Name, true), it.Name)
+			if err != nil {
+				return nil, err
+			}
+			all.dirs = append(all.dirs, dir)
+		}
+	}
+	return all, nil
+}
+
+// planBelow lists a directory and all below it. It reports listings of which nothing is deleted.
+func (o *operand) planBelow(ctx context.Context, at locator.Locator, name string) (*doom, error) {
+	var open []*doom // from the directory on
+	var first *doom
+	n := 0
+	next := name
+	err := o.walk(ctx, at, &visitor{
+		enter: func(string) { open = append(open, &doom{name: next}) },
+		item: func(_ string, it *fetch.Item) error {
+			if n++; n > maxEntries {
+				err := failure(at, fetch.ErrTooLarge, "more than %d files and directories, also because links may lead back; delete its directories one by one", maxEntries)
+				o.fail(o.t, err)
+				return errReported
+			}
+			if next = it.Name; kindOf(it) != isDir {
+				last := open[len(open)-1]
+				last.files = append(last.files, it)
+			}
+			return nil
+		},
+		leave: func(at locator.Locator, _ string) {
+			last := open[len(open)-1]
+			last.at = at
+			if open = open[:len(open)-1]; len(open) == 0 {
+				first = last
+				return
+			}
+			above := open[len(open)-1]
+			above.dirs = append(above.dirs, last)
+		},
+		bad: func(at locator.Locator, err error) {
+			open[len(open)-1].kept = true
+			o.failAt(at, fmt.Errorf("nothing at or below %s is deleted: %w", at.Redacted(), err))
+		},
+	})
+	return first, err
+}
+
+// pretend tells what would be deleted.
+func (o *operand) pretend(p *doom) {
+	if p.kept {
+		return
+	}
+	for _, it := range p.files {
+		o.deleted(kindOf(it), child(p.at, it.Name, false))
+	}
+	for _, dir := range p.dirs {
+		if o.pretend(dir); dir.isWhole() {
+			o.deleted(isDir, dir.at)
+		}
+	}
+}
+
+// atOnce is how many edits are sent together.
+const atOnce = 256
+
+// edit performs the same edit with several names in a directory.
+func (o *operand) edit(ctx context.Context, at locator.Locator, kind fetch.EditKind, names []string) ([]fetch.Edit, error) {
+	edits := make([]fetch.Edit, len(names))
+	for i, name := range names {
+		edits[i] = fetch.Edit{Kind: kind, Name: name}
+	}
+	return edits, o.perform(ctx, at, edits)
+}
+
+// perform performs edits in a directory.
+func (o *operand) perform(ctx context.Context, at locator.Locator, edits []fetch.Edit) error {
+	req, err := o.request(at, nil)
+	if err != nil {
+		return err
+	}
+	return o.access.ResolverFor(at).Edit(ctx, req, edits)
+}
+
+// remove deletes the files of a doom, then its directories from the bottom up. It reports what fails. The
+// error is that of the context, or errReported.
+func (o *operand) remove(ctx context.Context, p *doom) error {
+	if p.kept {
+		return nil
+	}
+	left := o.leftIn(ctx, p.at)
+	err := inParts(p.files, func(part []*fetch.Item) error {
+		names := make([]string, len(part))
+		for i, it := range part {
+			names[i] = it.Name
+		}
+		return o.removeAll(ctx, p.at, fetch.EditRemove, names, func(i int, err error) {
+			l := child(p.at, names[i], false)
+			switch {
+			case err == nil:
+				o.deleted(kindOf(part[i]), l)
+			case !errors.Is(err, fetch.ErrNotFound) || left(names[i]):
+				o.failAt(l, err)
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	dirs, err := o.directories(ctx, p)
+	if err != nil {
+		return err
+	}
+	var empty []string // as far as is known
+	for _, dir := range dirs {
+		before := o.failed
+		if err := o.remove(ctx, dir); err != nil {
+			return err
+		}
+		if o.failed == before && dir.isWhole() {
+			empty = append(empty, dir.name)
+		}
+	}
+	left = o.leftIn(ctx, p.at)
+	return inParts(empty, func(names []string) error {
+		return o.removeAll(ctx, p.at, fetch.EditRemoveDir, names, func(i int, err error) {
+			l := child(p.at, names[i], true)
+			switch {
+			case err == nil:
+				o.deleted(isDir, l)
+			case !errors.Is(err, fetch.ErrNotFound) || left(names[i]):
+				o.failAt(l, err)
+			}
+		})
+	})
+}
+
+// notDirectory is what servers write of a link to a directory, where they expect a directory.
+var notDirectory = regexp.MustCompile(`(?i)\bnot a directory\b|\bENOTDIR\b`)
+
+// directories returns the directories of a doom, without those that are links: several FTP servers
+// list a link to a directory as that directory. DELE deletes such a link, but no directory that has
+// files. ftp-srv does not delete it, but says what it is.
+func (o *operand) directories(ctx context.Context, p *doom) (real []*doom, err error) {
+	if _, isFTP := p.at.(*locator.FTP); !isFTP {
+		return p.dirs, nil
+	}
+	err = inParts(p.dirs, func(dirs []*doom) error {
+		names := make([]string, len(dirs))
+		for i, dir := range dirs {
+			names[i] = dir.name
+		}
+		return o.removeAll(ctx, p.at, fetch.EditRemove, names, func(i int, err error) {
+			e, _ := errors.AsType[*fetch.Error](err)
+			switch {
+			case err == nil && len(dirs[i].files)+len(dirs[i].dirs) == 0:
+				o.deleted(isDir, dirs[i].at) // or a link to an empty one
+			case err == nil:
+				o.deleted(isLink, child(p.at, names[i], false))
+			case e != nil && notDirectory.MatchString(e.Reply):
+				o.failAt(child(p.at, names[i], false), fmt.Errorf("the server lists a link as a directory, and does not delete it: %w", err))
+			default:
+				real = append(real, dirs[i])
+			}
+		})
+	})
+	return real, err
+}
+
+// removeAll performs an edit that deletes, with several names, and calls result for each that has one. It
+// reports an error that concerns all.
+func (o *operand) removeAll(ctx context.Context, at locator.Locator, kind fetch.EditKind, names []string, result func(i int, err error)) error {
+	edits, err := o.edit(ctx, at, kind, names)
+	for i, e := range edits {
+		if e.Done {
+			result(i, e.Err)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		o.failAt(at, err)
+		return stopAfter(err)
+	}
+	return nil
+}
+
+// inParts calls do with at most atOnce values at a time.
+func inParts[T any](all []T, do func([]T) error) error {
+	for len(all) > 0 {
+		n := min(atOnce, len(all))
+		if err := do(all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+// leftIn returns a function that reports whether a directory may still have an entry of which the server
+// has said that it does not exist: vsftpd replies the same if the user may not delete it. Where it is
+// gone, another client has deleted it.
+func (o *operand) leftIn(ctx context.Context, at locator.Locator) func(name string) bool {
+	list := sync.OnceValues(func() (*directory, error) { return o.list(ctx, at, false) })
+	return func(name string) bool {
+		d, err := list()
+		return err != nil || d.unsure != nil || d.find(name) != nil
+	}
+}
