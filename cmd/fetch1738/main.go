@@ -33,11 +33,12 @@ import (
 
 // commands returns the verbs. Without a verb, the arguments are options and URLs to fetch.
 func commands() []cli.Command {
-	return slices.Concat(files.Commands(), []cli.Command{
+	return slices.Concat([]cli.Command{
 		parse.Command(),
 		explain.Command(),
 		extract.Command(),
 		browse.Command(),
+	}, files.Commands(), []cli.Command{
 		archie.Command(run),
 		mirror.Command(),
 		crawl.Command(),

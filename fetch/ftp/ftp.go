@@ -110,6 +110,10 @@ type Info struct {
 	// files: the kind of an entry is not known if it has no size. It is valid when the loop over Items
 	// has ended.
 	Names bool
+	// Asked reports that the server was asked about names of NLST one by one, because lines of LIST are
+	// not understood: a symbolic link looks like what it leads to. It is valid when the loop over Items
+	// has ended.
+	Asked bool
 	// Facts reports that a listing is by MLSD, so that sizes are in bytes and times are UTC.
 	Facts bool
 	// Hides reports that names which begin with a dot may be missing in a listing: it is by LIST or

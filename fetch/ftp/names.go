@@ -53,7 +53,7 @@ func (l *lister) withoutFacts() bool {
 		}
 	}
 	info := res.Info.(*Info)
-	l.info.Unread, l.info.unread, l.info.Names, l.info.Facts, l.info.Hides = info.Unread, info.unread, info.Names, false, info.Hides
+	l.info.Unread, l.info.unread, l.info.Names, l.info.Asked, l.info.Facts, l.info.Hides = info.Unread, info.unread, info.Names, info.Asked, false, info.Hides
 	return true
 }
 
@@ -128,6 +128,7 @@ const askedAtOnce = maxAhead / 2
 // ask yields the entries of names, with what SIZE, MDTM and CWD say about them.
 func (l *lister) ask(names []string) bool {
 	q := &inquiry{lister: l}
+	l.info.Asked = l.info.Asked || len(names) > 0
 	for group := range slices.Chunk(names, askedAtOnce) {
 		var entries []ftplist.Entry
 		a := *l.access

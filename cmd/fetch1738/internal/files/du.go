@@ -90,8 +90,12 @@ func (o *operand) du(ctx context.Context) error {
 	}
 	if isRefusal(err) && !s.slash { // it may be a file
 		if d, listErr := o.list(ctx, s.dir, true); listErr == nil {
-			if it := d.find(s.name); it != nil && kindOf(it) != isDir {
+			it := d.find(s.name)
+			switch {
+			case it != nil && kindOf(it) != isDir:
 				return o.duOf(ctx, d.at, it)
+			case it == nil && d.unsure == nil:
+				err = absent(o.t.Locator)
 			}
 		}
 	}

@@ -112,8 +112,12 @@ func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (*di
 			o.listed.Add(1)
 		}
 	}
-	if info, ok := res.Info.(*ftp.Info); ok && info.Names {
+	switch info, _ := res.Info.(*ftp.Info); {
+	case info == nil:
+	case info.Names:
 		d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the server lists names only: a file and a directory look the same"))
+	case info.Asked && !facts:
+		d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the listing is not understood: a link and a directory look the same"))
 	}
 	if err := ftp.UnreadError(res); err != nil {
 		d.unsure = err
@@ -219,6 +223,11 @@ func ended(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
+}
+
+// absent returns the error of a URL whose directory does not list it.
+func absent(l locator.Locator) error {
+	return &fetch.Error{Op: fetch.OpList, URL: l.Redacted(), Kind: fetch.ErrNotFound, Err: errors.New("no such file or directory")}
 }
 
 // noMatch returns the error of a pattern in a directory.

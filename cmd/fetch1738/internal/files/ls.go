@@ -111,6 +111,8 @@ func (o *operand) lsFiles(ctx context.Context) error {
 		found, refused = d.matching(o.pattern), noMatch(d, o.pattern)
 	} else if it := d.find(s.name); it != nil {
 		found = []fetch.Item{*it}
+	} else if d.unsure == nil {
+		refused = absent(o.t.Locator)
 	}
 	for i := range found {
 		o.print(found[i].Name, &found[i])
@@ -216,6 +218,9 @@ func (o *operand) print(path string, it *fetch.Item) {
 	}
 	l := &listing.Listing{Charset: o.op.Output.Charset, Detailed: o.long}
 	name := *it
+	if _, isLocal := it.Locator.(*locator.File); isLocal {
+		name.MediaType = "" // it is a guess, which would take the place of the kind
+	}
 	switch name.Name = path; {
 	case listing.IsArticle(it), kindOf(it) == isLink:
 	case it.Kind == fetch.KindDirectory || it.Kind == fetch.KindMenu:

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -110,8 +109,8 @@ func (o *operand) mkdirFiles(ctx context.Context, l locator.Locator) error {
 
 // belowMissing adds to err what to do if the directory above is missing.
 func (o *operand) belowMissing(s spot, err error) error {
-	if !o.parents && (refusesDirectory(err) || errors.Is(err, fetch.ErrNotFound)) {
-		return failure(s.dir, fetch.ErrNotFound, "the directory above does not exist; -p creates it: %w", err)
+	if !o.parents && (lacksDirectory(err)) {
+		return failure(s.dir, fetch.ErrNotFound, "the directory does not exist; -p creates it")
 	}
 	return err
 }

@@ -126,7 +126,7 @@ func (o *operand) target(ctx context.Context, several bool) (*move, error) {
 	if !s.slash && !s.isRoot() {
 		d, err := o.sure(ctx, s.dir)
 		switch {
-		case err != nil && (ctx.Err() != nil || !o.force || errors.Is(err, fetch.ErrNotFound) || isFatal(err)):
+		case err != nil && (ctx.Err() != nil || !o.force || lacksDirectory(err) || isFatal(err)):
 			return nil, o.unknown(s.dir, err)
 		case err != nil && !several:
 			return &move{dir: s.dir, name: s.name, why: err}, nil
@@ -139,7 +139,7 @@ func (o *operand) target(ctx context.Context, several bool) (*move, error) {
 		}
 	}
 	d, err := o.sure(ctx, s.as(true))
-	if err != nil && (ctx.Err() != nil || !o.force || isFatal(err) || refusesDirectory(err)) {
+	if err != nil && (ctx.Err() != nil || !o.force || isFatal(err) || lacksDirectory(err)) {
 		return nil, o.unknown(s.as(true), err)
 	}
 	return &move{dir: s.as(true), here: d, why: err}, nil
@@ -156,7 +156,7 @@ func (o *operand) sure(ctx context.Context, at locator.Locator) (*directory, err
 
 // unknown returns the error of a directory that cannot be listed.
 func (o *operand) unknown(at locator.Locator, err error) error {
-	if o.force || errors.Is(err, fetch.ErrNotFound) || refusesDirectory(err) || !isRefusal(err) && !errors.Is(err, fetch.ErrProtocol) {
+	if o.force || lacksDirectory(err) || !isRefusal(err) && !errors.Is(err, fetch.ErrProtocol) {
 		return err
 	}
 	return failure(at, fetch.ErrOther, "cannot tell whether the new name exists; -f moves anyway: %w", err)
@@ -223,7 +223,7 @@ func (o *operand) mvOne(ctx context.Context, dir locator.Locator, name string, m
 			err = failure(to, fetch.ErrExists, "the server may not replace files; delete it first: %w", err)
 		}
 	} else if d, listErr := o.sure(ctx, dir); listErr != nil || d.find(name) == nil {
-		err = cmp.Or(listErr, failure(from, fetch.ErrNotFound, "no such file or directory"))
+		err = cmp.Or(listErr, absent(from))
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -135,13 +135,21 @@ func (o *operand) edit(ctx context.Context, at locator.Locator, kind fetch.EditK
 	return edits, o.perform(ctx, at, edits)
 }
 
-// perform performs edits in a directory.
+// perform performs edits in a directory. Their errors name the file.
 func (o *operand) perform(ctx context.Context, at locator.Locator, edits []fetch.Edit) error {
 	req, err := o.request(at, nil)
 	if err != nil {
 		return err
 	}
-	return o.access.ResolverFor(at).Edit(ctx, req, edits)
+	err = o.access.ResolverFor(at).Edit(ctx, req, edits)
+	for i, edit := range edits {
+		if e, ok := errors.AsType[*fetch.Error](edit.Err); ok {
+			named := *e
+			named.URL = child(at, edit.Name, edit.Kind == fetch.EditMakeDir || edit.Kind == fetch.EditRemoveDir).Redacted()
+			edits[i].Err = &named
+		}
+	}
+	return err
 }
 
 // remove deletes the files of a doom, then its directories from the bottom up. It reports what fails. The

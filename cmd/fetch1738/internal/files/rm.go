@@ -2,10 +2,10 @@ package files
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -153,11 +153,11 @@ func (o *operand) rmFile(ctx context.Context, s spot) error {
 	}
 	d, listErr := o.list(ctx, s.dir, false)
 	switch {
-	case errors.Is(listErr, fetch.ErrNotFound) || refusesDirectory(listErr):
-		err = o.missing(s, listErr)
+	case lacksDirectory(listErr) && errors.Is(listErr, fetch.ErrNotFound):
+		err = o.missing(s)
 	case listErr != nil || d.unsure != nil && d.find(s.name) == nil: // the reply to DELE is all there is
 	case d.find(s.name) == nil:
-		err = o.missing(s, nil)
+		err = o.missing(s)
 	case kindOf(d.find(s.name)) == isDir:
 		err = isDirectory(s.as(true))
 	}
@@ -167,18 +167,12 @@ func (o *operand) rmFile(ctx context.Context, s spot) error {
 	return nil
 }
 
-// refusesDirectory reports whether err is the refusal of CWD.
-func refusesDirectory(err error) bool {
-	e, ok := errors.AsType[*fetch.Error](err)
-	return ok && e.Op == "CWD" && isRefusal(err)
-}
-
-// missing returns the error of a file that does not exist, unless -f is given. cause may be nil.
-func (o *operand) missing(s spot, cause error) error {
-	if o.force && !refusesDirectory(cause) {
+// missing returns the error of a file that does not exist, unless -f is given.
+func (o *operand) missing(s spot) error {
+	if o.force {
 		return nil
 	}
-	return cmp.Or(cause, failure(s.as(s.slash), fetch.ErrNotFound, "no such file or directory"))
+	return absent(s.as(s.slash))
 }
 
 // rmListed deletes what a URL names or matches by the listing of the directory that has it.
@@ -187,8 +181,8 @@ func (o *operand) rmListed(ctx context.Context, s spot) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case err != nil && o.pattern == nil && errors.Is(err, fetch.ErrNotFound):
-		err = o.missing(s, nil)
+	case o.pattern == nil && lacksDirectory(err) && errors.Is(err, fetch.ErrNotFound):
+		err = o.missing(s)
 	case err != nil:
 	case d.unsure != nil:
 		err = d.unsure
@@ -217,7 +211,7 @@ func (o *operand) doomed(s spot, d *directory) ([]fetch.Item, error) {
 	it := d.find(s.name)
 	switch {
 	case it == nil:
-		return nil, o.missing(s, nil)
+		return nil, o.missing(s)
 	case s.slash && kindOf(it) != isDir:
 		return nil, failure(s.as(true), fetch.ErrOther, "is not a directory; without the slash at the end, rm deletes the %s", strings.Replace(kindOf(it), isFile, "file", 1))
 	}
@@ -247,20 +241,27 @@ func (o *operand) rmItems(ctx context.Context, d *directory, items []fetch.Item)
 	return o.remove(ctx, p)
 }
 
-// isAnswered reports whether there is a terminal to ask at.
-func (r *run) isAnswered() bool { return term.IsTerminal(r.In) && term.IsTerminal(r.Err) }
+// isAnswered reports whether a user is there to answer a question.
+func (r *run) isAnswered() bool { return term.IsTerminal(r.In) }
 
-// confirm asks a question.
+// confirm asks a question at the terminal.
 func (r *run) confirm(ctx context.Context, question string) (bool, error) {
 	defer r.Pause()()
-	fmt.Fprint(r.Err, stdio.Line(question)+" ")
+	screen := r.Err
+	if !term.IsTerminal(screen) {
+		if tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
+			defer tty.Close()
+			screen = tty
+		}
+	}
+	fmt.Fprint(screen, stdio.Line(question)+" ")
 	answer, err := term.Await(ctx, func() (string, error) { return bufio.NewReader(r.In).ReadString('\n') })
-	if ctx.Err() != nil {
-		fmt.Fprintln(r.Err)
+	if ctx.Err() != nil || err != nil {
+		fmt.Fprintln(screen)
 		return false, ctx.Err()
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "y" || answer == "yes"), nil
+	return answer == "y" || answer == "yes", nil
 }
 
 // deleted counts and tells of what was deleted.

@@ -157,7 +157,7 @@ func (o *operand) failAt(l locator.Locator, err error) {
 
 // failure returns the error of an operation at l that was decided here.
 func failure(l locator.Locator, kind fetch.ErrorKind, format string, args ...any) error {
-	return fetch.Fail(fetch.OpEdit, l, kind, fmt.Errorf(format, args...))
+	return &fetch.Error{Op: fetch.OpEdit, URL: l.Redacted(), Kind: kind, Err: fmt.Errorf(format, args...)}
 }
 
 // An event is a line of --json about a change.
@@ -233,4 +233,11 @@ func isRefusal(err error) bool {
 	}
 	local := strings.HasPrefix(e.URL, "file:") && e.Kind != fetch.ErrCanceled
 	return local || e.Code >= 400 && !isFatal(err)
+}
+
+// lacksDirectory reports whether err is that the directory cannot be entered, probably because it does not
+// exist.
+func lacksDirectory(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	return ok && (e.Op == "CWD" && isRefusal(err) || strings.HasPrefix(e.URL, "file:") && e.Kind == fetch.ErrNotFound)
 }

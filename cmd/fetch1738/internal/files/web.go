@@ -14,29 +14,36 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// send makes a request of a web server that has no body, with header fields. It returns the beginning of
-// the response and its status.
-func (o *operand) send(ctx context.Context, method string, l locator.Locator, fields map[string]string) (body []byte, status int, err error) {
+// send makes a request of a web server that has no body, with header fields. A status that is a refusal
+// is an error.
+func (o *operand) send(ctx context.Context, method string, l locator.Locator, fields map[string]string) (status int, err error) {
+	info, _, err := o.exchange(ctx, method, l, fields, false)
+	if err != nil {
+		return 0, err
+	}
+	return info.StatusCode, nil
+}
+
+// exchange makes a request that has no body. It returns the response with the beginning of its body. With
+// anyStatus a refusal is no error.
+func (o *operand) exchange(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (*fetchhttp.Info, []byte, error) {
 	req, err := o.request(l, nil)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	options := req.Options.(*fetchhttp.Options)
-	options.Method = method
+	options.Method, options.AnyStatus = method, anyStatus
 	for name, value := range fields {
 		options.Header.Set(name, value)
 	}
 	res, err := o.access.ResolverFor(l).Fetch(ctx, req)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer res.Close()
 	const enough = 1 << 20
-	body, err = io.ReadAll(io.LimitReader(res.Body, enough))
-	if info, ok := res.Info.(*fetchhttp.Info); ok {
-		status = info.StatusCode
-	}
-	return body, status, err
+	body, err := io.ReadAll(io.LimitReader(res.Body, enough))
+	return res.Info.(*fetchhttp.Info), body, err
 }
 
 // isFolder reports whether a URL ends in a slash, and so names a collection.
@@ -49,35 +56,38 @@ func asFolder(l *locator.HTTP) *locator.HTTP {
 	return &at
 }
 
-// isCollection reports whether a URL is that of a directory: by PROPFIND, or where the server does not
-// support that, by HEAD, which redirects to the URL with a slash. DELETE of a directory deletes all below
-// it. The error is of the kind ErrNotFound if there is nothing.
+// look finds out what there is at a URL: by PROPFIND, or where the server does not support that, by HEAD,
+// which redirects from a directory to the URL with a slash. If it does not know, it reports that there is
+// no directory.
+func (o *operand) look(ctx context.Context, l *locator.HTTP) (exists, isDirectory bool, err error) {
+	depth := map[string]string{"Depth": "0"}
+	for _, method := range []string{"PROPFIND", http.MethodHead} {
+		info, body, err := o.exchange(ctx, method, l, depth, true)
+		switch {
+		case err != nil:
+			return false, false, err
+		case info.StatusCode == http.StatusMultiStatus:
+			return true, hasCollection(body), nil
+		case info.Location != nil && isSlashOf(info.Location, l):
+			return true, true, nil
+		case info.StatusCode == http.StatusNotFound, info.StatusCode == http.StatusGone:
+			return false, false, nil
+		case method == http.MethodHead:
+			return info.StatusCode < 300 || info.StatusCode == http.StatusForbidden, isFolder(l), nil
+		}
+		depth = nil
+	}
+	return false, false, nil
+}
+
+// isCollection reports whether a URL is that of a directory. DELETE of one deletes all below it. The error
+// is of the kind ErrNotFound if there is nothing.
 func (o *operand) isCollection(ctx context.Context, l *locator.HTTP) (bool, error) {
-	if isFolder(l) {
-		return true, nil
+	exists, whole, err := o.look(ctx, l)
+	if err == nil && !exists && !isFolder(l) {
+		err = absent(l)
 	}
-	body, status, err := o.send(ctx, "PROPFIND", l, map[string]string{"Depth": "0"})
-	moved, isMoved := errors.AsType[*fetch.Referral](err)
-	switch {
-	case err == nil && status == http.StatusMultiStatus:
-		return hasCollection(body), nil
-	case isMoved:
-		return isSlashOf(moved.To, l), nil
-	case err != nil && !isRefusal(err), errors.Is(err, fetch.ErrNotFound), errors.Is(err, fetch.ErrUnauthenticated):
-		return false, err
-	}
-	req, err := o.request(l, nil)
-	if err != nil {
-		return false, err
-	}
-	_, err = o.access.ResolverFor(l).FindAttributes(ctx, req)
-	if moved, ok := errors.AsType[*fetch.Referral](err); ok {
-		return isSlashOf(moved.To, l), nil
-	}
-	if err != nil && (!isRefusal(err) || errors.Is(err, fetch.ErrNotFound)) {
-		return false, err
-	}
-	return false, nil
+	return whole || isFolder(l), err
 }
 
 // isSlashOf reports whether to is the URL l with a slash at its end.
@@ -124,8 +134,11 @@ func (o *operand) rmWeb(ctx context.Context, l *locator.HTTP) error {
 		err = fault.Errorf(fault.BadURL, "%s is the root of the server, which rm does not delete", l.Redacted())
 	case whole && !o.recursive:
 		err = isDirectory(l)
+	case o.dryRun && whole:
+		o.deleted(isDir, asFolder(l))
+		return nil
 	case o.dryRun:
-		o.deleted(kindOfWeb(whole), l)
+		o.deleted(isFile, l)
 		return nil
 	case whole && !o.force:
 		yes, err := o.confirm(ctx, "Delete "+l.Redacted()+" and all below it? [y/N]")
@@ -149,7 +162,7 @@ func (o *operand) deleteWeb(ctx context.Context, l *locator.HTTP, whole bool) er
 	if whole {
 		l, depth = asFolder(l), "infinity"
 	}
-	_, status, err := o.send(ctx, http.MethodDelete, l, map[string]string{"Depth": depth})
+	status, err := o.send(ctx, http.MethodDelete, l, map[string]string{"Depth": depth})
 	switch {
 	case errors.Is(err, fetch.ErrNotFound) && o.force:
 		return nil
@@ -222,7 +235,7 @@ func (o *operand) moveWeb(ctx context.Context, from, to *locator.HTTP, into bool
 	if o.force && !whole { // with T, the server would delete all that a directory of this name has
 		overwrite = "T"
 	}
-	_, _, err = o.send(ctx, "MOVE", from, map[string]string{"Destination": at.String(), "Overwrite": overwrite})
+	_, err = o.send(ctx, "MOVE", from, map[string]string{"Destination": at.String(), "Overwrite": overwrite})
 	e, _ := errors.AsType[*fetch.Error](err)
 	switch {
 	case e != nil && e.Code == http.StatusPreconditionFailed && overwrite == "F" && !whole:
@@ -246,7 +259,7 @@ func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) e
 		o.say("created", isDir, l, nil)
 		return nil
 	}
-	_, _, err := o.send(ctx, "MKCOL", l, nil)
+	_, err := o.send(ctx, "MKCOL", l, nil)
 	e, _ := errors.AsType[*fetch.Error](err)
 	switch {
 	case err == nil:
@@ -254,7 +267,10 @@ func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) e
 		return nil
 	case e == nil:
 		return err
-	case e.Code == http.StatusMethodNotAllowed && o.answers(ctx, l):
+	case e.Code == http.StatusMethodNotAllowed: // it exists, or the server does not support MKCOL
+		if exists, _, _ := o.look(ctx, l); !exists {
+			return err
+		}
 		if o.parents {
 			return nil
 		}
@@ -262,7 +278,7 @@ func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) e
 	case e.Code != http.StatusConflict:
 		return err
 	case !parents:
-		return failure(l, fetch.ErrNotFound, "the directory above does not exist; -p creates it: %w", err)
+		return failure(l, fetch.ErrNotFound, "the directory above it does not exist; -p creates it")
 	}
 	above := *l
 	above.Path = strings.TrimSuffix(l.Path, "/")
@@ -274,15 +290,4 @@ func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) e
 		return err
 	}
 	return o.mkdirWeb(ctx, l, false)
-}
-
-// answers reports whether there is something at a URL: the status 405 of MKCOL may mean that it exists,
-// or that the server does not support MKCOL.
-func (o *operand) answers(ctx context.Context, l *locator.HTTP) bool {
-	req, err := o.request(l, nil)
-	if err != nil {
-		return false
-	}
-	_, err = o.access.ResolverFor(l).FindAttributes(ctx, req)
-	return err == nil || errors.Is(err, fetch.ErrPermission) || errors.Is(err, fetch.ErrMoved)
 }
