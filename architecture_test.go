@@ -155,7 +155,7 @@ var large = map[string]struct {
 }{
 	".":               {3900, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
 	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
-	"fetch/ftp":       {6900, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
+	"fetch/ftp":       {6950, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"gateway":         {6700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},

@@ -57,6 +57,7 @@ http {
 		location /auth/ { alias %[2]s/root/; auth_basic "the lab"; auth_basic_user_file %[2]s/htpasswd; }
 		location /norange/ { alias %[2]s/root/; max_ranges 0; }
 		location /dav/ { alias %[2]s/dav/; dav_methods PUT DELETE; create_full_put_path on; }
+		location /webdav/ { alias %[2]s/dav/; dav_methods PUT DELETE MKCOL MOVE; }
 	}
 }
 `

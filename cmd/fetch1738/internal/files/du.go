@@ -48,20 +48,16 @@ type usage struct {
 	Unknown     int    `json:"unknown,omitempty"` // files without a size
 }
 
+// A sizer sums the sizes of an operand.
+type sizer struct{ *operand }
+
 // du sums the sizes of the operands.
 func du(ctx context.Context, r *run) error {
-	for o := range r.operands(len(r.op.URLs)) {
-		if err := o.du(ctx); err != nil {
-			return ended(ctx, err)
-		}
-	}
-	return nil
+	return r.each(ctx, func(ctx context.Context, o *operand) error { return sizer{o}.du(ctx) })
 }
 
 // du sums the sizes of one operand.
-func (o *operand) du(ctx context.Context) error {
-	ctx, end := o.context(ctx)
-	defer end()
+func (o sizer) du(ctx context.Context) error {
 	s, err := spotOf(o.t.Locator)
 	switch {
 	case err != nil:
@@ -104,7 +100,7 @@ func (o *operand) du(ctx context.Context) error {
 }
 
 // duOf prints the size of an entry.
-func (o *operand) duOf(ctx context.Context, dir locator.Locator, it *fetch.Item) error {
+func (o sizer) duOf(ctx context.Context, dir locator.Locator, it *fetch.Item) error {
 	if kindOf(it) == isDir {
 		return o.duBelow(ctx, child(dir, it.Name, true), nil)
 	}
@@ -115,7 +111,7 @@ func (o *operand) duOf(ctx context.Context, dir locator.Locator, it *fetch.Item)
 }
 
 // duBelow prints the sizes of a directory, whose listing may be known, and of those below it.
-func (o *operand) duBelow(ctx context.Context, at locator.Locator, first *directory) error {
+func (o sizer) duBelow(ctx context.Context, at locator.Locator, first *directory) error {
 	var open []usage // of the directories from the operand on
 	return o.walk(ctx, at, &visitor{
 		facts: true, partial: true, first: first, bad: o.failAt,
@@ -158,7 +154,7 @@ func (u *usage) add(it *fetch.Item) {
 }
 
 // printUsage prints a line.
-func (o *operand) printUsage(u *usage) {
+func (o sizer) printUsage(u *usage) {
 	if o.json {
 		o.encode(u)
 		return

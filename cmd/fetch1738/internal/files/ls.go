@@ -49,27 +49,23 @@ func lsVerb() verb {
 	}
 }
 
+// A lister lists an operand.
+type lister struct{ *operand }
+
 // ls lists the operands.
 func ls(ctx context.Context, r *run) error {
-	for o := range r.operands(len(r.op.URLs)) {
-		if err := o.ls(ctx); err != nil {
-			return ended(ctx, err)
-		}
-	}
-	return nil
+	return r.each(ctx, func(ctx context.Context, o *operand) error { return lister{o}.ls(ctx) })
 }
 
 // heading prints the URL of a directory above its names, if there are several.
-func (o *operand) heading() {
+func (o lister) heading() {
 	if several := len(o.op.URLs) > 1 || strings.ContainsAny(o.op.URLs[0], "{["); several && !o.json {
 		fmt.Fprintln(o.out, stdio.Line(o.t.Locator.Redacted()+":"))
 	}
 }
 
 // ls lists one operand.
-func (o *operand) ls(ctx context.Context) error {
-	ctx, end := o.context(ctx)
-	defer end()
+func (o lister) ls(ctx context.Context) error {
 	switch o.t.Locator.(type) {
 	case *locator.FTP, *locator.File:
 		return o.lsFiles(ctx)
@@ -84,7 +80,7 @@ func (o *operand) ls(ctx context.Context) error {
 }
 
 // lsFiles lists a directory by ftp or file, or what its directory has of a file.
-func (o *operand) lsFiles(ctx context.Context) error {
+func (o lister) lsFiles(ctx context.Context) error {
 	s, err := spotOf(o.t.Locator)
 	if err != nil {
 		o.fail(o.t, err)
@@ -126,7 +122,7 @@ func (o *operand) lsFiles(ctx context.Context) error {
 }
 
 // lsDirectory lists a directory. refused is the error of its own listing.
-func (o *operand) lsDirectory(ctx context.Context, at locator.Locator) (refused, err error) {
+func (o lister) lsDirectory(ctx context.Context, at locator.Locator) (refused, err error) {
 	item := func(path string, it *fetch.Item) error {
 		if it.Name[0] == '.' && !o.all {
 			return fs.SkipDir
@@ -156,7 +152,7 @@ func (o *operand) lsDirectory(ctx context.Context, at locator.Locator) (refused,
 }
 
 // lsMenu lists a menu, newsgroup or other listing, or names a document.
-func (o *operand) lsMenu(ctx context.Context) error {
+func (o lister) lsMenu(ctx context.Context) error {
 	req, err := o.request(o.t.Locator, nil)
 	var res *fetch.Resource
 	if err == nil {
@@ -189,7 +185,7 @@ func (o *operand) lsMenu(ctx context.Context) error {
 }
 
 // lsTree lists all below a menu.
-func (o *operand) lsTree(ctx context.Context) error {
+func (o lister) lsTree(ctx context.Context) error {
 	o.access.Pick() // every menu is on the server of the URL
 	fsys, err := fetch1738.FS(ctx, o.access.ResolverFor(o.t.Locator), o.t.Locator.String())
 	if err != nil {
@@ -211,7 +207,7 @@ func (o *operand) lsTree(ctx context.Context) error {
 }
 
 // print prints an entry. The path ends in its name.
-func (o *operand) print(path string, it *fetch.Item) {
+func (o lister) print(path string, it *fetch.Item) {
 	if o.json {
 		_ = entry.WriteJSON(o.out, it, o.op.Output.Charset) // o.out keeps the error
 		return

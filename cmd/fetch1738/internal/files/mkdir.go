@@ -37,27 +37,23 @@ func mkdirVerb() verb {
 	}
 }
 
+// A maker creates an operand.
+type maker struct{ *operand }
+
 // mkdir creates the operands.
 func mkdir(ctx context.Context, r *run) error {
-	for o := range r.operands(len(r.op.URLs)) {
-		if err := o.mkdir(ctx); err != nil {
-			return ended(ctx, err)
-		}
-	}
-	return nil
+	return r.each(ctx, func(ctx context.Context, o *operand) error { return maker{o}.mkdir(ctx) })
 }
 
 // mkdir creates one operand.
-func (o *operand) mkdir(ctx context.Context) error {
-	ctx, end := o.context(ctx)
-	defer end()
+func (o maker) mkdir(ctx context.Context) error {
 	err := o.changes()
 	if err == nil && o.pattern != nil {
 		err = fault.Errorf(fault.BadURL, "a new directory cannot have a wildcard; write %%2A for * and %%3F for ?")
 	}
 	if err == nil {
 		if l, ok := o.t.Locator.(*locator.HTTP); ok {
-			err = o.mkdirWeb(ctx, l, o.parents)
+			err = webdav{o.operand}.mkdir(ctx, l, o.parents)
 		} else {
 			err = o.mkdirFiles(ctx, o.t.Locator)
 		}
@@ -74,7 +70,7 @@ func (o *operand) mkdir(ctx context.Context) error {
 
 // mkdirFiles creates a directory by ftp or file. It asks first whether it exists: some servers say of one
 // that does that it was created.
-func (o *operand) mkdirFiles(ctx context.Context, l locator.Locator) error {
+func (o maker) mkdirFiles(ctx context.Context, l locator.Locator) error {
 	s, err := spotOf(l)
 	if err != nil {
 		return err
@@ -108,22 +104,9 @@ func (o *operand) mkdirFiles(ctx context.Context, l locator.Locator) error {
 }
 
 // belowMissing adds to err what to do if the directory above is missing.
-func (o *operand) belowMissing(s spot, err error) error {
+func (o maker) belowMissing(s spot, err error) error {
 	if !o.parents && (lacksDirectory(err)) {
 		return failure(s.dir, fetch.ErrNotFound, "the directory does not exist; -p creates it")
 	}
 	return err
-}
-
-// exists reports whether a directory exists. The error is that of the connection.
-func (o *operand) exists(ctx context.Context, at locator.Locator) (bool, error) {
-	req, err := o.request(at, nil)
-	if err != nil {
-		return false, err
-	}
-	_, err = o.access.ResolverFor(at).FindAttributes(ctx, req)
-	if isRefusal(err) {
-		return false, nil
-	}
-	return err == nil, err
 }

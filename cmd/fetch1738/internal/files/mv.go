@@ -18,7 +18,7 @@ Renames a file or directory on a server, or moves it into another directory ther
 NEWURL is a directory, URL moves into it. Both must be on the same server: ftp, ftps or
 file, or http and https, where the server is sent MOVE (WebDAV).
 
-  $ fetch1738 mv ftp://user@ftp.example.org/a.txt ftp://user@ftp.example.org/old/
+  $ fetch1738 mv ftp://user@ftp.example.org/a ftp://user@ftp.example.org/old/
 
 A file that exists is not replaced unless -f is given. To find out, mv lists the
 directory of NEWURL, or sends "Overwrite: F". If the server does not list it, -f is
@@ -42,6 +42,9 @@ func mvVerb() verb {
 	}
 }
 
+// A mover moves an operand, or finds out what its new URL is.
+type mover struct{ *operand }
+
 // mv moves all operands but the last one.
 func mv(ctx context.Context, r *run) error {
 	last := len(r.op.URLs) - 1
@@ -51,7 +54,7 @@ func mv(ctx context.Context, r *run) error {
 		return nil
 	}
 	if l, ok := to.t.Locator.(*locator.HTTP); ok {
-		return ended(ctx, r.mvWeb(ctx, to, l, last))
+		return ended(ctx, (webdav{to}).mvAll(ctx, l, last))
 	}
 	var m *move
 	for o := range r.operands(last) {
@@ -60,12 +63,12 @@ func mv(ctx context.Context, r *run) error {
 			continue
 		}
 		if m == nil {
-			if m, err = to.target(ctx, last > 1 || o.pattern != nil); err != nil {
+			if m, err = (mover{to}).target(ctx, r.op.Count() > 2 || o.pattern != nil); err != nil {
 				r.fail(to.t, err)
 				return nil
 			}
 		}
-		if err := o.mv(ctx, m); err != nil {
+		if err := (mover{o}).mv(ctx, m); err != nil {
 			return ended(ctx, err)
 		}
 	}
@@ -116,7 +119,7 @@ type move struct {
 }
 
 // target finds out what the new URL is. If several operands move, it must be a directory.
-func (o *operand) target(ctx context.Context, several bool) (*move, error) {
+func (o mover) target(ctx context.Context, several bool) (*move, error) {
 	ctx, end := o.context(ctx)
 	defer end()
 	s, err := spotOf(o.t.Locator)
@@ -146,7 +149,7 @@ func (o *operand) target(ctx context.Context, several bool) (*move, error) {
 }
 
 // sure lists a directory. A listing that is not complete is an error.
-func (o *operand) sure(ctx context.Context, at locator.Locator) (*directory, error) {
+func (o mover) sure(ctx context.Context, at locator.Locator) (*directory, error) {
 	d, err := o.list(ctx, at, false)
 	if err == nil && d.unsure != nil {
 		return nil, d.unsure
@@ -155,7 +158,7 @@ func (o *operand) sure(ctx context.Context, at locator.Locator) (*directory, err
 }
 
 // unknown returns the error of a directory that cannot be listed.
-func (o *operand) unknown(at locator.Locator, err error) error {
+func (o mover) unknown(at locator.Locator, err error) error {
 	if o.force || lacksDirectory(err) || !isRefusal(err) && !errors.Is(err, fetch.ErrProtocol) {
 		return err
 	}
@@ -163,7 +166,7 @@ func (o *operand) unknown(at locator.Locator, err error) error {
 }
 
 // mv moves one operand, or what it matches.
-func (o *operand) mv(ctx context.Context, m *move) error {
+func (o mover) mv(ctx context.Context, m *move) error {
 	ctx, end := o.context(ctx)
 	defer end()
 	s, err := spotOf(o.t.Locator)
@@ -196,7 +199,7 @@ func (o *operand) mv(ctx context.Context, m *move) error {
 }
 
 // mvOne moves one file or directory.
-func (o *operand) mvOne(ctx context.Context, dir locator.Locator, name string, m *move) error {
+func (o mover) mvOne(ctx context.Context, dir locator.Locator, name string, m *move) error {
 	from, to := child(dir, name, false), child(m.dir, cmp.Or(m.name, name), false)
 	exists, err := false, error(nil)
 	switch there := m.find(cmp.Or(m.name, name)); {

@@ -50,7 +50,7 @@ func (p *doom) isWhole() bool {
 }
 
 // plan returns the doom of entries of a directory.
-func (o *operand) plan(ctx context.Context, d *directory, items []fetch.Item) (*doom, error) {
+func (o remover) plan(ctx context.Context, d *directory, items []fetch.Item) (*doom, error) {
 	all := &doom{at: d.at}
 	for i := range items {
 		it := &items[i]
@@ -71,7 +71,7 @@ func (o *operand) plan(ctx context.Context, d *directory, items []fetch.Item) (*
 }
 
 // planBelow lists a directory and all below it. It reports listings of which nothing is deleted.
-func (o *operand) planBelow(ctx context.Context, at locator.Locator, name string) (*doom, error) {
+func (o remover) planBelow(ctx context.Context, at locator.Locator, name string) (*doom, error) {
 	var open []*doom // from the directory on
 	var first *doom
 	n := 0
@@ -109,7 +109,7 @@ func (o *operand) planBelow(ctx context.Context, at locator.Locator, name string
 }
 
 // pretend tells what would be deleted.
-func (o *operand) pretend(p *doom) {
+func (o remover) pretend(p *doom) {
 	if p.kept {
 		return
 	}
@@ -126,35 +126,9 @@ func (o *operand) pretend(p *doom) {
 // atOnce is how many edits are sent together.
 const atOnce = 256
 
-// edit performs the same edit with several names in a directory.
-func (o *operand) edit(ctx context.Context, at locator.Locator, kind fetch.EditKind, names []string) ([]fetch.Edit, error) {
-	edits := make([]fetch.Edit, len(names))
-	for i, name := range names {
-		edits[i] = fetch.Edit{Kind: kind, Name: name}
-	}
-	return edits, o.perform(ctx, at, edits)
-}
-
-// perform performs edits in a directory. Their errors name the file.
-func (o *operand) perform(ctx context.Context, at locator.Locator, edits []fetch.Edit) error {
-	req, err := o.request(at, nil)
-	if err != nil {
-		return err
-	}
-	err = o.access.ResolverFor(at).Edit(ctx, req, edits)
-	for i, edit := range edits {
-		if e, ok := errors.AsType[*fetch.Error](edit.Err); ok {
-			named := *e
-			named.URL = child(at, edit.Name, edit.Kind == fetch.EditMakeDir || edit.Kind == fetch.EditRemoveDir).Redacted()
-			edits[i].Err = &named
-		}
-	}
-	return err
-}
-
 // remove deletes the files of a doom, then its directories from the bottom up. It reports what fails. The
 // error is that of the context, or errReported.
-func (o *operand) remove(ctx context.Context, p *doom) error {
+func (o remover) remove(ctx context.Context, p *doom) error {
 	if p.kept {
 		return nil
 	}
@@ -211,7 +185,7 @@ var notDirectory = regexp.MustCompile(`(?i)\bnot a directory\b|\bENOTDIR\b`)
 // directories returns the directories of a doom, without those that are links: several FTP servers
 // list a link to a directory as that directory. DELE deletes such a link, but no directory that has
 // files. ftp-srv does not delete it, but says what it is.
-func (o *operand) directories(ctx context.Context, p *doom) (real []*doom, err error) {
+func (o remover) directories(ctx context.Context, p *doom) (real []*doom, err error) {
 	if _, isFTP := p.at.(*locator.FTP); !isFTP {
 		return p.dirs, nil
 	}
@@ -239,7 +213,7 @@ func (o *operand) directories(ctx context.Context, p *doom) (real []*doom, err e
 
 // removeAll performs an edit that deletes, with several names, and calls result for each that has one. It
 // reports an error that concerns all.
-func (o *operand) removeAll(ctx context.Context, at locator.Locator, kind fetch.EditKind, names []string, result func(i int, err error)) error {
+func (o remover) removeAll(ctx context.Context, at locator.Locator, kind fetch.EditKind, names []string, result func(i int, err error)) error {
 	edits, err := o.edit(ctx, at, kind, names)
 	for i, e := range edits {
 		if e.Done {
@@ -271,7 +245,7 @@ func inParts[T any](all []T, do func([]T) error) error {
 // leftIn returns a function that reports whether a directory may still have an entry of which the server
 // has said that it does not exist: vsftpd replies the same if the user may not delete it. Where it is
 // gone, another client has deleted it.
-func (o *operand) leftIn(ctx context.Context, at locator.Locator) func(name string) bool {
+func (o remover) leftIn(ctx context.Context, at locator.Locator) func(name string) bool {
 	list := sync.OnceValues(func() (*directory, error) { return o.list(ctx, at, false) })
 	return func(name string) bool {
 		d, err := list()

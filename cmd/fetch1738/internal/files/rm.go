@@ -50,20 +50,18 @@ func rmVerb() verb {
 	}
 }
 
+// A remover deletes an operand.
+type remover struct{ *operand }
+
 // rm deletes the operands.
 func rm(ctx context.Context, r *run) error {
 	if r.recursive && !r.force && !r.dryRun && !r.isAnswered() {
 		return fault.Usagef("rm -r asks before it deletes: without a terminal, use -f, or --dry-run to see what it would delete")
 	}
 	began := time.Now()
-	var err error
-	for o := range r.operands(len(r.op.URLs)) {
-		if err = o.rm(ctx); err != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	err := r.each(ctx, func(ctx context.Context, o *operand) error { return remover{o}.rm(ctx) })
 	r.summary(time.Since(began))
-	return ended(ctx, err)
+	return err
 }
 
 // summary says how much was deleted.
@@ -93,12 +91,10 @@ func (r *run) summary(took time.Duration) {
 }
 
 // rm deletes one operand, or what it matches.
-func (o *operand) rm(ctx context.Context) error {
-	ctx, end := o.context(ctx)
-	defer end()
+func (o remover) rm(ctx context.Context) error {
 	err := o.changes()
 	if l, ok := o.t.Locator.(*locator.HTTP); ok && err == nil {
-		return o.rmWeb(ctx, l)
+		return webdav{o.operand}.rm(ctx, l)
 	}
 	var s spot
 	if err == nil {
@@ -126,7 +122,7 @@ func isDirectory(l locator.Locator) error {
 
 // rmFile deletes a file without a look at the directory that has it, unless the server refuses, or the URL
 // leads to a directory: DELE of BSD's ftpd deletes that, too, if it is empty.
-func (o *operand) rmFile(ctx context.Context, s spot) error {
+func (o remover) rmFile(ctx context.Context, s spot) error {
 	enters, err := o.exists(ctx, s.as(true))
 	switch {
 	case ctx.Err() != nil:
@@ -168,7 +164,7 @@ func (o *operand) rmFile(ctx context.Context, s spot) error {
 }
 
 // missing returns the error of a file that does not exist, unless -f is given.
-func (o *operand) missing(s spot) error {
+func (o remover) missing(s spot) error {
 	if o.force {
 		return nil
 	}
@@ -176,7 +172,7 @@ func (o *operand) missing(s spot) error {
 }
 
 // rmListed deletes what a URL names or matches by the listing of the directory that has it.
-func (o *operand) rmListed(ctx context.Context, s spot) error {
+func (o remover) rmListed(ctx context.Context, s spot) error {
 	d, err := o.list(ctx, s.dir, false)
 	switch {
 	case ctx.Err() != nil:
@@ -200,7 +196,7 @@ func (o *operand) rmListed(ctx context.Context, s spot) error {
 }
 
 // doomed returns the entries of a directory that are to be deleted.
-func (o *operand) doomed(s spot, d *directory) ([]fetch.Item, error) {
+func (o remover) doomed(s spot, d *directory) ([]fetch.Item, error) {
 	if o.pattern != nil {
 		found := d.matching(o.pattern)
 		if len(found) == 0 && !o.force {
@@ -219,7 +215,7 @@ func (o *operand) doomed(s spot, d *directory) ([]fetch.Item, error) {
 }
 
 // rmItems plans, asks and deletes entries of a directory.
-func (o *operand) rmItems(ctx context.Context, d *directory, items []fetch.Item) error {
+func (o remover) rmItems(ctx context.Context, d *directory, items []fetch.Item) error {
 	p, err := o.plan(ctx, d, items)
 	if err != nil {
 		return err
@@ -265,13 +261,13 @@ func (r *run) confirm(ctx context.Context, question string) (bool, error) {
 }
 
 // deleted counts and tells of what was deleted.
-func (o *operand) deleted(kind string, l locator.Locator) {
+func (r *run) deleted(kind string, l locator.Locator) {
 	if kind == isDir {
-		o.done.directories.Add(1)
+		r.done.directories.Add(1)
 	} else {
-		o.done.files.Add(1)
+		r.done.files.Add(1)
 	}
-	o.say("deleted", kind, l, nil)
+	r.say("deleted", kind, l, nil)
 }
 
 // stopAfter returns errReported if no other request can succeed after err, which was reported.

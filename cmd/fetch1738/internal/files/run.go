@@ -87,6 +87,18 @@ func (r *run) operands(urls int) iter.Seq[*operand] {
 	}
 }
 
+// each calls do for each operand until the run has ended.
+func (r *run) each(ctx context.Context, do func(ctx context.Context, o *operand) error) error {
+	for o := range r.operands(len(r.op.URLs)) {
+		one, end := o.context(ctx)
+		err := do(one, o)
+		if end(); err != nil || ctx.Err() != nil {
+			return ended(ctx, err)
+		}
+	}
+	return nil
+}
+
 // operand returns the operand of a URL.
 func (r *run) operand(url string, malformed error) (*operand, error) {
 	o := &operand{run: r, t: &transfer.Result{URL: url, Call: client.Call{Access: r.access}, Out: r.out}}
@@ -124,15 +136,6 @@ func (o *operand) request(l locator.Locator, change func(*ftp.Options)) (*fetch.
 		options.AnyStatus, options.Method, options.Verb, options.Target, options.Body = false, "", "", "", nil
 	}
 	return req, nil
-}
-
-// changes fails for a scheme whose servers cannot change files.
-func (o *operand) changes() error {
-	switch o.t.Locator.(type) {
-	case *locator.FTP, *locator.File, *locator.HTTP:
-		return nil
-	}
-	return fault.Errorf(fault.Unsupported, "%s works with ftp, ftps, file, http and https URLs, not with %s", o.verb.name, o.t.Locator.Scheme())
 }
 
 // fail reports a failure, which does not end the run.

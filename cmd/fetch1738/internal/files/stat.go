@@ -35,20 +35,16 @@ func statVerb() verb {
 	}
 }
 
+// A viewer shows what is at an operand.
+type viewer struct{ *operand }
+
 // stat shows the operands.
 func stat(ctx context.Context, r *run) error {
-	for o := range r.operands(len(r.op.URLs)) {
-		if err := o.stat(ctx); err != nil {
-			return ended(ctx, err)
-		}
-	}
-	return nil
+	return r.each(ctx, func(ctx context.Context, o *operand) error { return viewer{o}.stat(ctx) })
 }
 
 // stat shows one operand, or the entries that it matches.
-func (o *operand) stat(ctx context.Context) error {
-	ctx, end := o.context(ctx)
-	defer end()
+func (o viewer) stat(ctx context.Context) error {
 	if o.pattern != nil {
 		return o.statMatching(ctx)
 	}
@@ -67,7 +63,7 @@ func (o *operand) stat(ctx context.Context) error {
 }
 
 // statMatching shows the entries that match, as the listing has them.
-func (o *operand) statMatching(ctx context.Context) error {
+func (o viewer) statMatching(ctx context.Context) error {
 	s, err := spotOf(o.t.Locator)
 	var d *directory
 	if err == nil {
@@ -88,7 +84,7 @@ func (o *operand) statMatching(ctx context.Context) error {
 }
 
 // show prints what is at a URL.
-func (o *operand) show(it *fetch.Item, advice string) {
+func (o viewer) show(it *fetch.Item, advice string) {
 	if o.json {
 		_ = entry.WriteJSON(o.out, it, o.op.Output.Charset) // o.out keeps the error
 		return

@@ -14,9 +14,12 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
+// webdav is an operand on a web server.
+type webdav struct{ *operand }
+
 // send makes a request of a web server that has no body, with header fields. A status that is a refusal
 // is an error.
-func (o *operand) send(ctx context.Context, method string, l locator.Locator, fields map[string]string) (status int, err error) {
+func (o webdav) send(ctx context.Context, method string, l locator.Locator, fields map[string]string) (status int, err error) {
 	info, _, err := o.exchange(ctx, method, l, fields, false)
 	if err != nil {
 		return 0, err
@@ -26,7 +29,7 @@ func (o *operand) send(ctx context.Context, method string, l locator.Locator, fi
 
 // exchange makes a request that has no body. It returns the response with the beginning of its body. With
 // anyStatus a refusal is no error.
-func (o *operand) exchange(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (*fetchhttp.Info, []byte, error) {
+func (o webdav) exchange(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (*fetchhttp.Info, []byte, error) {
 	req, err := o.request(l, nil)
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +62,7 @@ func asFolder(l *locator.HTTP) *locator.HTTP {
 // look finds out what there is at a URL: by PROPFIND, or where the server does not support that, by HEAD,
 // which redirects from a directory to the URL with a slash. If it does not know, it reports that there is
 // no directory.
-func (o *operand) look(ctx context.Context, l *locator.HTTP) (exists, isDirectory bool, err error) {
+func (o webdav) look(ctx context.Context, l *locator.HTTP) (exists, isDirectory bool, err error) {
 	depth := map[string]string{"Depth": "0"}
 	for _, method := range []string{"PROPFIND", http.MethodHead} {
 		info, body, err := o.exchange(ctx, method, l, depth, true)
@@ -82,7 +85,7 @@ func (o *operand) look(ctx context.Context, l *locator.HTTP) (exists, isDirector
 
 // isCollection reports whether a URL is that of a directory. DELETE of one deletes all below it. The error
 // is of the kind ErrNotFound if there is nothing.
-func (o *operand) isCollection(ctx context.Context, l *locator.HTTP) (bool, error) {
+func (o webdav) isCollection(ctx context.Context, l *locator.HTTP) (bool, error) {
 	exists, whole, err := o.look(ctx, l)
 	if err == nil && !exists && !isFolder(l) {
 		err = absent(l)
@@ -121,8 +124,8 @@ func hasCollection(body []byte) bool {
 	}
 }
 
-// rmWeb deletes a URL of a web server.
-func (o *operand) rmWeb(ctx context.Context, l *locator.HTTP) error {
+// rm deletes a URL of a web server.
+func (o webdav) rm(ctx context.Context, l *locator.HTTP) error {
 	whole, err := o.isCollection(ctx, l)
 	switch {
 	case ctx.Err() != nil:
@@ -147,7 +150,7 @@ func (o *operand) rmWeb(ctx context.Context, l *locator.HTTP) error {
 		}
 	}
 	if err == nil {
-		err = o.deleteWeb(ctx, l, whole)
+		err = o.delete(ctx, l, whole)
 	}
 	if err != nil && ctx.Err() == nil {
 		o.fail(o.t, err)
@@ -156,8 +159,8 @@ func (o *operand) rmWeb(ctx context.Context, l *locator.HTTP) error {
 	return ctx.Err()
 }
 
-// deleteWeb sends DELETE. "Depth: 0" has the server refuse it if the URL has become that of a directory.
-func (o *operand) deleteWeb(ctx context.Context, l *locator.HTTP, whole bool) error {
+// delete sends DELETE. "Depth: 0" has the server refuse it if the URL has become that of a directory.
+func (o webdav) delete(ctx context.Context, l *locator.HTTP, whole bool) error {
 	depth := "0"
 	if whole {
 		l, depth = asFolder(l), "infinity"
@@ -182,25 +185,25 @@ func kindOfWeb(whole bool) string {
 	return isFile
 }
 
-// mvWeb moves operands on a web server.
-func (r *run) mvWeb(ctx context.Context, to *operand, dir *locator.HTTP, last int) error {
+// mvAll moves all operands but the last one to that, which is o, with the URL dir.
+func (o webdav) mvAll(ctx context.Context, dir *locator.HTTP, last int) error {
 	into, asked := isFolder(dir), false
-	for o := range r.operands(last) {
-		err := o.fits(to)
+	for one := range o.operands(last) {
+		err := one.fits(o.operand)
 		if err == nil && !asked && !into {
 			asked = true
-			if into, err = to.isCollection(ctx, dir); errors.Is(err, fetch.ErrNotFound) {
+			if into, err = o.isCollection(ctx, dir); errors.Is(err, fetch.ErrNotFound) {
 				err = nil
 			}
 		}
-		if err == nil && !into && last > 1 {
+		if err == nil && !into && o.op.Count() > 2 {
 			err = failure(dir, fetch.ErrOther, "is not a directory; several files move into one")
 		}
 		if err == nil {
-			err = o.moveWeb(ctx, o.t.Locator.(*locator.HTTP), dir, into)
+			err = webdav{one}.move(ctx, one.t.Locator.(*locator.HTTP), dir, into)
 		}
 		if err != nil && ctx.Err() == nil {
-			o.fail(o.t, err)
+			o.fail(one.t, err)
 			err = stopAfter(err)
 		}
 		if err != nil {
@@ -210,8 +213,8 @@ func (r *run) mvWeb(ctx context.Context, to *operand, dir *locator.HTTP, last in
 	return nil
 }
 
-// moveWeb sends MOVE. "Overwrite: F" has the server refuse it if the new URL exists.
-func (o *operand) moveWeb(ctx context.Context, from, to *locator.HTTP, into bool) error {
+// move sends MOVE. "Overwrite: F" has the server refuse it if the new URL exists.
+func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) error {
 	ctx, end := o.context(ctx)
 	defer end()
 	whole, err := o.isCollection(ctx, from)
@@ -249,8 +252,8 @@ func (o *operand) moveWeb(ctx context.Context, from, to *locator.HTTP, into bool
 	return nil
 }
 
-// mkdirWeb creates a directory on a web server by MKCOL, and those above it if parents is set.
-func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) error {
+// mkdir creates a directory on a web server by MKCOL, and those above it if parents is set.
+func (o webdav) mkdir(ctx context.Context, l *locator.HTTP, parents bool) error {
 	l = asFolder(l)
 	if l.Path == "" {
 		return nil // the root, above all others
@@ -286,8 +289,8 @@ func (o *operand) mkdirWeb(ctx context.Context, l *locator.HTTP, parents bool) e
 	if above.Path == "" {
 		return err
 	}
-	if err := o.mkdirWeb(ctx, &above, true); err != nil {
+	if err := o.mkdir(ctx, &above, true); err != nil {
 		return err
 	}
-	return o.mkdirWeb(ctx, l, false)
+	return o.mkdir(ctx, l, false)
 }
