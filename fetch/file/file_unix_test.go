@@ -374,3 +374,25 @@ func TestAttributes(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// A file gets its new name in another directory.
+func TestRenameIntoDirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), "text")
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	at := func(path string) locator.Locator {
+		return &locator.File{Segments: strings.Split(strings.TrimPrefix(path, "/"), "/")}
+	}
+	edits := []fetch.Edit{
+		{Kind: fetch.EditRename, Name: "a", To: "b", ToDir: at(dir + "/d/")},
+		{Kind: fetch.EditRename, Name: "d", To: "x", ToDir: at(dir + "/none/")},
+	}
+	if err := new(Fetcher).Edit(t.Context(), &fetch.Request{Locator: at(dir + "/")}, edits); err != nil || edits[0].Err != nil || !errors.Is(edits[1].Err, fs.ErrNotExist) {
+		t.Fatal(err, edits[0].Err, edits[1].Err)
+	}
+	if got := read(t, filepath.Join(dir, "d/b")); got != "text" {
+		t.Errorf("%q", got)
+	}
+}

@@ -251,7 +251,7 @@ func TestExpectationFailed(t *testing.T) {
 	}
 }
 
-// TestFailedPart tests 207 responses to uploads: they fail if a status in the body does.
+// TestFailedPart tests 207 responses to changes: they fail if a status in the body does.
 func TestFailedPart(t *testing.T) {
 	for body, code := range map[string]int{
 		`<D:response><D:status>HTTP/1.1 424 Failed Dependency</D:status></D:response><status>HTTP/1.1 423 Locked</status>`: 424,
@@ -265,6 +265,14 @@ func TestFailedPart(t *testing.T) {
 			_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f")}, strings.NewReader("x"))
 			if e, _ := errors.AsType[*fetch.Error](err); (err != nil) != (code != 0) || e != nil && e.Code != code {
 				t.Errorf("%s: %v", body, err)
+			}
+			f = newNetwork(t, map[string]server{"a.example:80": says(status("207 Multi-Status", body))}).fetcher()
+			res, err := f.Fetch(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/f"), Options: &Options{Method: "MOVE"}})
+			if (err != nil) != (code != 0) {
+				t.Errorf("MOVE: %s: %v", body, err)
+			}
+			if err == nil {
+				res.Close()
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func Meanings() []Meaning {
 		{Quote, "FTP: a command of -Q is refused"},
 		{Status, "HTTP: a status of 400 or more, with -f"},
 		{Write, "the output cannot be written"},
-		{Upload, "the upload is refused"},
+		{Upload, "the upload, or another change of files, is refused"},
 		{Read, "the file to upload, a password file, a configuration file or a WARC file cannot be read"},
 		{Timeout, "a time limit is exceeded; FTP: a reply of 421"},
 		{PORT, "FTP: no port for -P can be opened, or the server refuses it"},

@@ -96,11 +96,11 @@ func (r exitRule) fits(f Failure, e *fetch.Error) bool {
 // from the kind of the error.
 var opsByKind = []fetch.Op{
 	fetch.OpExplain, fetch.OpResolve, "greeting", "init", fetch.OpAccess, fetch.OpAttributes, fetch.OpUpdate, fetch.OpReplace,
-	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpWrite, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
+	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, "union", fetch.OpMatch, "choose", "query", "search", "retrieve",
 	"CCC", "PWD", "FEAT", "MDTM",
 	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "STAT", "ARTICLE",
-	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "GET-OBJECT-INFO",
+	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "MOVE", "MKCOL", "GET-OBJECT-INFO",
 }
 
 // The rules have many of these.

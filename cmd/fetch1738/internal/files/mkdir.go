@@ -53,7 +53,7 @@ func (o maker) mkdir(ctx context.Context) error {
 	}
 	if err == nil {
 		if l, ok := o.t.Locator.(*locator.HTTP); ok {
-			err = webdav{o.operand}.mkdir(ctx, l, o.parents)
+			err = webdav(o).mkdir(ctx, l, o.parents)
 		} else {
 			err = o.mkdirFiles(ctx, o.t.Locator)
 		}

@@ -94,7 +94,7 @@ func (r *run) summary(took time.Duration) {
 func (o remover) rm(ctx context.Context) error {
 	err := o.changes()
 	if l, ok := o.t.Locator.(*locator.HTTP); ok && err == nil {
-		return webdav{o.operand}.rm(ctx, l)
+		return webdav(o).rm(ctx, l)
 	}
 	var s spot
 	if err == nil {
