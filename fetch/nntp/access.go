@@ -50,6 +50,7 @@ type access struct {
 	newest   int64  // article numbers of the group to list; zero means all
 	skip     int64  // of the highest numbers, before those
 	within   *span  // the only numbers to list; nil means all
+	matches  []Match
 
 	login *locator.Login // Options.Login, or the result of Env.Credentials; nil before it is called
 }
@@ -189,8 +190,8 @@ func (a *access) options() error {
 	if a.newest, a.skip = o.Newest, o.Skip; a.newest < 0 || a.skip < 0 {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a number of newest articles is negative")}
 	}
-	if o.Articles == "" {
-		return nil
+	if err := a.setMatches(o.Match); err != nil || o.Articles == "" {
+		return err
 	}
 	if a.group == "" || a.article != "" {
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a range of articles requires a URL that names a newsgroup")}
@@ -201,9 +202,26 @@ func (a *access) options() error {
 		}
 		a.articles = nil
 	}
+	if err == nil && a.matches != nil && a.articles != nil {
+		err = errors.New("articles that match are listed, not fetched")
+	}
 	if err != nil {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: err}
 	}
+	return nil
+}
+
+// setMatches checks and sets Options.Match.
+func (a *access) setMatches(matches []Match) error {
+	for _, m := range matches {
+		if err := m.check(); err != nil {
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: err}
+		}
+	}
+	if len(matches) > 0 && (a.group == "" || a.article != "") {
+		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("a match requires a URL that names a newsgroup")}
+	}
+	a.matches = matches
 	return nil
 }
 

@@ -78,6 +78,13 @@ func (n *notes) access(a *access) {
 		n.send("ARTICLE "+a.article, "")
 	default:
 		n.send("GROUP "+a.group, "")
+		for _, m := range a.matches {
+			n.send(fmt.Sprintf("XPAT %s <first>-<last> %s", m.Header, m.Pattern), "")
+		}
+		if a.matches != nil {
+			n.send("OVER <number>", "for each article that matches; XOVER or HEAD as below")
+			n.note("when the server does not support XPAT, all articles are listed:")
+		}
 		n.send("OVER <first>-<last>", "when the server advertises OVER")
 		n.send("XOVER <first>-<last>", "when it does not")
 		n.send("LISTGROUP "+a.group, "when it supports neither")

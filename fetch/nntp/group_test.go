@@ -106,13 +106,16 @@ func TestNewest(t *testing.T) {
 	for _, tt := range overviews {
 		t.Run(tt.name, func(t *testing.T) {
 			withServer(t, tt.configure, func(w *harness) {
-				for o, want := range map[Options]string{
-					{Newest: 1}: "4", {Newest: 2}: "4", {Newest: 3}: "2 4", {Newest: 9}: "1 2 4", {}: "1 2 4", {Newest: 1 << 62}: "1 2 4",
-					{Newest: 2, Skip: 2}: "1 2", {Skip: 1}: "1 2", {Newest: 1, Skip: 1}: "", {Newest: 1, Skip: 4}: "", {Skip: 1 << 62}: "",
-					{Articles: "2-4", List: true}: "2 4", {Articles: "1", List: true}: "1", {Articles: "2-", List: true, Newest: 2}: "4",
-					{Articles: "3", List: true}: "", {Articles: "9-", List: true}: "", {List: true}: "1 2 4",
+				for _, c := range []struct {
+					o    Options
+					want string
+				}{
+					{Options{Newest: 1}, "4"}, {Options{Newest: 2}, "4"}, {Options{Newest: 3}, "2 4"}, {Options{Newest: 9}, "1 2 4"}, {Options{}, "1 2 4"}, {Options{Newest: 1 << 62}, "1 2 4"},
+					{Options{Newest: 2, Skip: 2}, "1 2"}, {Options{Skip: 1}, "1 2"}, {Options{Newest: 1, Skip: 1}, ""}, {Options{Newest: 1, Skip: 4}, ""}, {Options{Skip: 1 << 62}, ""},
+					{Options{Articles: "2-4", List: true}, "2 4"}, {Options{Articles: "1", List: true}, "1"}, {Options{Articles: "2-", List: true, Newest: 2}, "4"},
+					{Options{Articles: "3", List: true}, ""}, {Options{Articles: "9-", List: true}, ""}, {Options{List: true}, "1 2 4"},
 				} {
-					res, err := w.Fetch(w.Context(), w.req("/local.test", &o))
+					res, err := w.Fetch(w.Context(), w.req("/local.test", &c.o))
 					if err != nil {
 						w.Fatal(err)
 					}
@@ -124,8 +127,8 @@ func TestNewest(t *testing.T) {
 						got = append(got, item.Name)
 					}
 					res.Close()
-					if strings.Join(got, " ") != want {
-						w.Errorf("%+v: got %v, want %s", o, got, want)
+					if strings.Join(got, " ") != c.want {
+						w.Errorf("%+v: got %v, want %s", c.o, got, c.want)
 					}
 					if got, want := fmt.Sprint(res.Header), "[{Articles 3} {First 1} {Last 4}]"; got != want {
 						w.Errorf("the group is described as %s, want %s", got, want)

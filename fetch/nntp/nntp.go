@@ -54,6 +54,10 @@ type Options struct {
 	// after Skip of them. There may be fewer articles, because not every number has one. Zero means
 	// no limit.
 	Newest, Skip int64
+	// Match limits the listing of a group to the articles that one of the Matches selects, as far as
+	// the server can find them (XPAT, RFC 2980). If it cannot, all are listed; Info.Matched tells. It
+	// cannot be combined with Articles that are fetched.
+	Match []Match
 	// Login is used if the server requires a login. If nil, Env.Credentials is called. Sessions are
 	// shared only by requests with equal Logins, and a session that Env.Credentials has logged in
 	// only by requests without one.
@@ -73,6 +77,8 @@ type Info struct {
 	// MessageID is the message-id of an article as the server sent it, with its angle brackets. It
 	// is empty for any other resource.
 	MessageID string
+	// Matched means that the server has selected the articles of the listing by Options.Match.
+	Matched bool
 	// Articles yields the articles selected by Options.Articles, each as the server sent it. It is
 	// nil without that option. Articles and Body read the same data, so use only one of them. The
 	// sequence can be used once. If it fails, the error is the last thing it yields.
@@ -117,6 +123,8 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return f.fetchArticles(ctx, a)
 	case a.all:
 		return f.fetchGroups(ctx, a)
+	case a.matches != nil:
+		return f.fetchMatches(ctx, a)
 	case a.article == "" && a.id == "":
 		return f.fetchGroup(ctx, a)
 	}

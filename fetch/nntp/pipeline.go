@@ -110,7 +110,10 @@ func (p *pipeline) next() (bool, error) {
 
 // begin opens the block after a reply.
 func (p *pipeline) begin(r talk.Reply, asked int64) error {
-	told, id := parseArticle(r.Text)
+	told, id := int64(0), ""
+	if p.want != 224 { // the text after the code of an overview has no meaning
+		told, id = parseArticle(r.Text)
+	}
 	if told != 0 && told != asked {
 		return p.s.unexpected(p.verb, r)
 	}

@@ -26,5 +26,5 @@ var table = core.Table{
 
 // blocks are the commands whose reply has more than one line.
 var blocks = []string{
-	"CAPABILITIES", "HELP", "LIST", "LISTGROUP", "OVER", "XOVER", "HDR", "XHDR", "NEWNEWS", "NEWGROUPS", "ARTICLE", "HEAD", "BODY",
+	"CAPABILITIES", "HELP", "LIST", "LISTGROUP", "OVER", "XOVER", "HDR", "XHDR", "XPAT", "NEWNEWS", "NEWGROUPS", "ARTICLE", "HEAD", "BODY",
 }

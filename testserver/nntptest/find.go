@@ -12,22 +12,39 @@ import (
 )
 
 // Articles by their headers and by their age (RFC 3977 §7.3, §7.4, §8.5, §8.6;
-// RFC 2980 §2.6).
+// RFC 2980 §2.6, §2.9).
 
 // hdr is HDR. The value is empty if an article lacks the field. An article requested by its
 // message-id has the number 0.
 func (n *session) hdr(arg string) error {
-	return n.headers("225 Headers follow", arg, "", func(string) string { return "0" })
+	return n.headers("225 Headers follow", arg, "", func(string) string { return "0" }, nil)
 }
 
 // xhdr is XHDR. The value is "(none)" if an article lacks the field. An article requested by its
 // message-id is shown by that message-id.
 func (n *session) xhdr(arg string) error {
-	return n.headers("221 Header follows", arg, "(none)", func(id string) string { return id })
+	return n.headers("221 Header follows", arg, "(none)", func(id string) string { return id }, nil)
 }
 
-// headers lists one header field of each article of a range, or of one article.
-func (n *session) headers(first, arg, missing string, called func(id string) string) error {
+// xpat is XPAT: XHDR with a pattern, which may contain spaces and, as in INN, no commas.
+func (n *session) xpat(arg string) error {
+	name, rest, _ := strings.Cut(arg, " ")
+	which, pattern, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if pattern = strings.TrimSpace(pattern); pattern == "" {
+		return n.reply("501 Which pattern?")
+	}
+	// A "*" of package path does not match a slash.
+	slashes := strings.NewReplacer("/", "\x01")
+	fits := func(value string) bool {
+		is, err := path.Match(slashes.Replace(pattern), slashes.Replace(value))
+		return err == nil && is
+	}
+	return n.headers("221 Header follows", name+" "+which, "", func(id string) string { return id }, fits)
+}
+
+// headers lists one header field of each article of a range, or of one article. If fits is not nil, it
+// omits values that do not fit.
+func (n *session) headers(first, arg, missing string, called func(id string) string, fits func(value string) bool) error {
 	name, which, _ := strings.Cut(arg, " ")
 	which = strings.TrimSpace(which)
 	if name == "" {
@@ -40,6 +57,9 @@ func (n *session) headers(first, arg, missing string, called func(id string) str
 			return
 		}
 		value := overviewField.Replace(headerOf(a, text, name))
+		if fits != nil && !fits(value) {
+			return
+		}
 		if value == "" {
 			value = missing
 		}

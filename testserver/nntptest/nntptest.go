@@ -18,7 +18,7 @@ import (
 )
 
 // Server is a news server: RFC 3977 with OVER, HDR and NEWNEWS, AUTHINFO USER (RFC 4643), STARTTLS
-// (RFC 4642) and the XOVER and XHDR of RFC 2980. Posted articles are kept in memory.
+// (RFC 4642) and the XOVER, XHDR and XPAT of RFC 2980. Posted articles are kept in memory.
 //
 // Its groups are those of Groups, and one for each directory of Content that has files in it:
 // "local/test" and "local.test" are both the group local.test. A file whose name is a number is the
@@ -265,6 +265,7 @@ var commands = map[string]func(*session, string) error{
 	"LIST HEADERS":      (*session).listHeaders,
 	"HDR":               (*session).hdr,
 	"XHDR":              (*session).xhdr,
+	"XPAT":              (*session).xpat,
 	"NEWNEWS":           (*session).newNews,
 	"NEWGROUPS":         (*session).newGroups,
 	"NEXT":              (*session).next,

@@ -17,7 +17,7 @@ import (
 func (n *session) capabilities(string) error {
 	list := []string{"VERSION 2", "IMPLEMENTATION testserver"}
 	if n.reader {
-		list = append(list, "READER", "LIST ACTIVE HEADERS NEWSGROUPS OVERVIEW.FMT", "OVER", "HDR", "NEWNEWS", "XHDR")
+		list = append(list, "READER", "LIST ACTIVE HEADERS NEWSGROUPS OVERVIEW.FMT", "OVER", "HDR", "NEWNEWS", "XHDR", "XPAT")
 		if !n.srv.ReadOnly {
 			list = append(list, "POST")
 		}

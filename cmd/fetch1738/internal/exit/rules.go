@@ -99,7 +99,7 @@ var opsByKind = []fetch.Op{
 	fetch.OpUpload, fetch.OpFetch, fetch.OpFollow, fetch.OpGateway, fetch.OpSend, fetch.OpTransfer, fetch.OpOpen, fetch.OpSeek,
 	fetch.OpClose, fetch.OpList, "union", fetch.OpMatch, "choose", "query", "search", "retrieve",
 	"CCC", "PWD", "FEAT", "MDTM",
-	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "STAT", "ARTICLE",
+	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "XPAT", "STAT", "ARTICLE",
 	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "MOVE", "MKCOL", "GET-OBJECT-INFO",
 }
 

@@ -30,10 +30,18 @@ type Server struct {
 // Setting configures the part that all servers have in common.
 type Setting = func(*testserver.Server)
 
-// Servers returns the test servers, one for each scheme that has one.
+// Servers returns the test servers, one for each scheme that has one. Once the FTP server runs, the
+// Prospero server is an archie server that finds its files.
 func Servers() []Server {
+	site := "" // of the FTP server, in the form of Prospero
 	return []Server{
-		{"ftp", starter(ftptest.Start)},
+		{"ftp", starter(func(ctx context.Context, addr string, configure ...func(*ftptest.Server)) (*ftptest.Server, error) {
+			srv, err := ftptest.Start(ctx, addr, configure...)
+			if err == nil {
+				site = siteOf(srv.Addr)
+			}
+			return srv, err
+		})},
 		{"gopher", starter(func(ctx context.Context, addr string, configure ...func(*gophertest.Server)) (*gophertest.Server, error) {
 			// The UMN client requests menus by Gopher+ only.
 			return gophertest.Start(ctx, addr, append(configure, func(s *gophertest.Server) { s.Dialect = gophertest.StandardGopher })...)
@@ -41,8 +49,16 @@ func Servers() []Server {
 		{"http", starter(webtest.Start)},
 		{"nntp", starter(nntptest.Start)},
 		{"wais", starter(waistest.Start)},
-		{"prospero", starter(prosperotest.Start)},
+		{"prospero", starter(func(ctx context.Context, addr string, configure ...func(*prosperotest.Server)) (*prosperotest.Server, error) {
+			return prosperotest.Start(ctx, addr, append(configure, func(s *prosperotest.Server) { s.Site = site })...)
+		})},
 	}
+}
+
+// siteOf returns an address in the form of Prospero: host(port).
+func siteOf(addr string) string {
+	host, port, _ := net.SplitHostPort(addr)
+	return fmt.Sprintf("%s(%s)", host, port)
 }
 
 // starter returns a function that starts a server of a package by its Start.
@@ -83,11 +99,10 @@ func Prospero(ctx context.Context, sample fs.FS) (string, func(), error) {
 	if err != nil {
 		return "", nil, err
 	}
-	host, port, _ := net.SplitHostPort(ftp.Addr)
 	srv, err := prosperotest.Start(ctx, "", func(s *prosperotest.Server) {
 		s.Content = sample
 		s.Methods = func(name string) []prosperotest.Method {
-			return []prosperotest.Method{{Name: "AFTP", Host: fmt.Sprintf("%s(%s)", host, port), HSOName: path.Join("/", name), Args: []string{"BINARY"}}}
+			return []prosperotest.Method{{Name: "AFTP", Host: siteOf(ftp.Addr), HSOName: path.Join("/", name), Args: []string{"BINARY"}}}
 		}
 	})
 	if err != nil {
