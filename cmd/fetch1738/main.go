@@ -26,6 +26,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/manual"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/parse"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/search"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/serve"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/warc"
@@ -39,6 +40,7 @@ func commands() []cli.Command {
 		extract.Command(),
 		browse.Command(),
 	}, files.Commands(), []cli.Command{
+		search.Command(),
 		archie.Command(run),
 		mirror.Command(),
 		crawl.Command(),

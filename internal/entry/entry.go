@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -75,9 +77,32 @@ func WriteDocument(w io.Writer, d *Document, names charset.Charset) error {
 }
 
 func write(w io.Writer, l *line) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	return e.Encode(l)
+	if err := e.Encode(l); err != nil {
+		return err
+	}
+	_, err := w.Write(safe(b.Bytes()))
+	return err
+}
+
+// safe returns JSON with escapes for the characters that a terminal obeys and that encoding/json leaves
+// as they are: DEL, the C1 controls, and those that change the direction of text.
+func safe(line []byte) []byte {
+	obeyed := func(r rune) bool { return r >= 0x7F && r < 0xA0 || unicode.Is(unicode.Cf, r) && r < 0x10000 }
+	if !bytes.ContainsFunc(line, obeyed) {
+		return line
+	}
+	escaped := make([]byte, 0, len(line)+16)
+	for _, r := range string(line) {
+		if obeyed(r) {
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		} else {
+			escaped = utf8.AppendRune(escaped, r)
+		}
+	}
+	return escaped
 }
 
 func lineOf(it *fetch.Item, names charset.Charset) *line {

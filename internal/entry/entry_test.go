@@ -41,6 +41,8 @@ func TestWriteJSON(t *testing.T) {
 			`{"name":"n","url":"ftp://h/a%0Ab","kind":"link","target":"../d"}`},
 		{fetch.Item{Name: "n", Locator: ref.Locator, Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: fetch.HeaderSpecial}}}},
 			`{"name":"n","url":"ftp://h/a%0Ab","kind":"special"}`},
+		{fetch.Item{Name: "\x1b[0m \u009b \x7f \u202e \u2066 é 日 \U0001F600", Attributes: fetch.Attributes{Size: -1}},
+			`{"name":"\u001b[0m \u009b \u007f \u202e \u2066 é 日 😀","kind":"text"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1}}, `{"name":"n","kind":"text"}`},
 		{fetch.Item{Name: "n", Attributes: fetch.Attributes{Size: -1, Header: []fetch.Field{{Name: gopher.HeaderError}}}}, `{"name":"n","kind":"error"}`},
 		{fetch.Item{Name: "3", Locator: ref.Locator, Attributes: fetch.Attributes{Size: 5, MediaType: "message/rfc822", Header: []fetch.Field{{Name: "Subject", Value: "=?utf-8?Q?gr=C3=BCn?= \xfc"}, {Name: "From", Value: "A & B <a@b>"}}}},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strconv"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
@@ -15,40 +17,38 @@ import (
 
 const help = `Usage: fetch1738 archie [--archie-server HOST] [--search KIND] [--hits N] NAME
 
-Searches an archie server for files and directories named NAME, and prints their
-URLs, one per line. HOST may be HOST:PORT; the default is $ARCHIE_HOST. KIND is
-exact, substring, case (a case-sensitive substring) or regex. The command
-fetches prospero://HOST/ARCHIE/MATCH(N,...)/NAME.
+Searches an archie server for files and directories named NAME, and prints a
+line for each: its URL, a tab and its name. HOST may be HOST:PORT; the default
+is $ARCHIE_HOST. KIND is exact, substring, case (a case-sensitive substring) or
+regex. The exit code is 1 if there are none.
+
+The command is short for: fetch1738 search --match KIND prospero://HOST NAME
 
   $ fetch1738 archie --archie-server archie.example.org prospero.tar.Z
-  ftp://ftp.example.org/pub/prospero.tar.Z;type=i
+  ftp://ftp.example.org/pub/prospero.tar.Z;type=i	prospero.tar.Z
 `
-
-// archieKinds maps the kinds of search to the letters of the archie protocol.
-var archieKinds = map[string]string{"exact": "=", "substring": "S", "case": "C", "regex": "R"}
 
 const maxHits = 2500 // archie servers allow no more
 
-// Command returns the archie command. get runs fetch1738 with the given arguments.
-func Command(get func(ctx context.Context, args []string, std stdio.Streams) int) cli.Command {
-	return cli.New("archie", "find files by name on an archie server", help, func(v *cli.Verb) func(context.Context) int { return define(v, get) })
+// Command returns the archie command. run runs fetch1738 with the given arguments.
+func Command(run func(ctx context.Context, args []string, std stdio.Streams) int) cli.Command {
+	return cli.New("archie", "find files by name on an archie server", help, func(v *cli.Verb) func(context.Context) int { return define(v, run) })
 }
 
 // define adds the flags and returns the function that runs the command.
-func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.Streams) int) func(context.Context) int {
+func define(v *cli.Verb, run func(ctx context.Context, args []string, std stdio.Streams) int) func(context.Context) int {
 	server := v.String("archie-server", os.Getenv("ARCHIE_HOST"), "Search the archie server on `HOST` (default $ARCHIE_HOST)")
-	search := v.String("search", "exact", "How to match NAME (default exact) (`exact|substring|case|regex`)")
+	kind := v.String("search", "exact", "How to match NAME (default exact) (`exact|substring|case|regex`)")
 	hits := v.Int("hits", 95, "Return at most `N` files (default 95)")
 	verbose := v.BoolP("verbose", "v", false, "Show the conversation")
 	return func(ctx context.Context) int {
-		kind, known := archieKinds[*search]
 		switch {
 		case v.NArg() != 1:
 			return v.Complain("requires exactly one NAME")
 		case *server == "":
 			return v.Complain("no archie server; set --archie-server HOST or $ARCHIE_HOST")
-		case !known:
-			return v.Complain("--search %s: unknown kind; use exact, substring, case or regex", *search)
+		case !slices.Contains([]string{"exact", "substring", "case", "regex"}, *kind):
+			return v.Complain("--search %s: unknown kind; use exact, substring, case or regex", *kind)
 		case *hits < 1 || *hits > maxHits:
 			return v.Complain("--hits %d: out of range; use 1 to %d", *hits, maxHits)
 		}
@@ -56,12 +56,11 @@ func define(v *cli.Verb, get func(ctx context.Context, args []string, std stdio.
 		if err != nil {
 			return v.Complain("--archie-server %v", err)
 		}
-		l := &locator.Prospero{HostPort: at, HSOName: fmt.Sprintf("ARCHIE/MATCH(%d,%d,%d,0,%s)/%s", *hits, *hits, *hits, kind, v.Arg(0))}
-		args := []string{"--disable", "--globoff"}
+		args := []string{"search", "--match", *kind, "--max-hits", strconv.Itoa(*hits)}
 		if *verbose {
 			args = append(args, "--verbose")
 		}
-		return get(ctx, append(args, "--", l.String()), v.Std)
+		return run(ctx, append(args, "--", (&locator.Prospero{HostPort: at}).String(), v.Arg(0)), v.Std)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 const (
 	OK             = 0
 	Unsupported    = 1
+	NoResults      = 1 // of a search; grep's code
 	Usage          = 2
 	BadURL         = 3
 	NoSuchProxy    = 5

@@ -11,7 +11,7 @@ type Meaning struct {
 func Meanings() []Meaning {
 	return []Meaning{
 		{OK, "success"},
-		{Unsupported, "the scheme is not supported, is disabled by --proto, or is not permitted in a redirect; -I with wais, telnet or mailto; the response of an http server is not HTTP; warc: something in a file is wrong"},
+		{Unsupported, "the scheme is not supported, is disabled by --proto, or is not permitted in a redirect; -I with wais, telnet or mailto; the response of an http server is not HTTP; search: no results; warc: something in a file is wrong"},
 		{Usage, "the command line is wrong"},
 		{BadURL, "the URL is malformed, contains encoded line ends or NUL, or lacks search words"},
 		{NoSuchProxy, "the proxy's host name has no address"},
