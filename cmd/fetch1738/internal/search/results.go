@@ -15,6 +15,7 @@ import (
 
 // print prints a line for each result.
 func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
+	other := false // the first line is no line of a menu
 	for item, err := range res.Items {
 		switch {
 		case err != nil:
@@ -24,6 +25,7 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		case item.Locator == nil:
 			if q.said == "" {
 				q.said = strings.TrimSpace(q.decoded(item.Name))
+				other = entry.Field(&item, gopher.HeaderFault) != nil
 			}
 			continue
 		case !isHit(&item):
@@ -35,6 +37,9 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		if q.found++; q.found == q.max {
 			return nil
 		}
+	}
+	if other && q.found == 0 {
+		return fetch.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the response is not a list of results: %s", q.said))
 	}
 	info, isGopher := res.Info.(*gopher.Info)
 	q.endless = isGopher && !info.Complete
