@@ -91,7 +91,7 @@ var imports = []struct {
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"curlvar dial fault glob picture play record term version wildcard",
+	"curlvar dial fault glob picture play record term used version wildcard",
 	"stdio progress render",
 	"plan",
 	"client output source listing form speed",
@@ -99,7 +99,7 @@ var layers = []string{
 	"dialogue report",
 	"cli",
 	"help",
-	"get files parse explain extract mirror crawl archie gateway serve judge warc demo completion manual",
+	"get files parse explain extract mirror crawl search archie gateway serve judge warc demo completion manual",
 	"browse", // shows what explain does
 	"simulation",
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/search"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/serve"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/warc"
 )
 
@@ -64,7 +65,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(ctx, os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	code := run(used.With(ctx, used.Open()), os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	stop()
 	os.Exit(code)
 }

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/disk"
@@ -49,7 +50,11 @@ func NewClient(name, summary, help string, define func(width int) Client) Comman
 				return shown.Misused(err)
 			}
 			signal.Ignore(syscall.SIGPIPE) // a closed pipe is a write error like any other
-			return v.Run(ctx, c, shown)
+			code := v.Run(ctx, c, shown)
+			if code == exit.OK {
+				NoteServers(ctx, c, args)
+			}
+			return code
 		},
 	}
 }

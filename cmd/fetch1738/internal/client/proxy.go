@@ -196,3 +196,21 @@ func (e *Access) asks(t fetch.Target) bool {
 	p := e.AskedProxy(t.From.By)
 	return p != nil && p.Address() == locator.HostPort{Host: t.Host, Port: t.Port}
 }
+
+// Via returns the proxy through which the server of l is reached, without its login, or "". An invalid
+// one is returned as it is.
+func Via(o *plan.Operation, l locator.Locator) string {
+	scheme := l.Scheme()
+	if IsNews(l) {
+		scheme = "nntp"
+	}
+	text, _ := proxyText(&o.Proxy, scheme)
+	if at, ok := locator.ServerOf(l); text == "" || ok && bypasses(&o.Proxy, at.Host) {
+		return ""
+	}
+	p, err := proxy.Parse(text)
+	if err != nil {
+		return text
+	}
+	return p.Scheme + "://" + HostOf(locator.Server{HostPort: p.Address()})
+}

@@ -28,7 +28,10 @@ func Command(all func() []cli.Command) cli.Command {
 
 // define returns the function of the verb, which has no flags.
 func define(v *cli.Verb, all func() []cli.Command) func(context.Context) int {
-	return func(context.Context) int {
+	return func(ctx context.Context) int {
+		if v.NArg() == 1 && v.Arg(0) == "remote" { // for the scripts
+			return completeRemote(ctx, v)
+		}
 		shells := map[string]func(io.Writer, []cli.Command) error{"bash": completeBash, "zsh": completeZsh, "fish": completeFish}
 		write := shells[v.Arg(0)]
 		if v.NArg() != 1 || write == nil {
@@ -93,9 +96,11 @@ func takesDir(o curl.Option) bool { return o.Arg == "DIR" }
 func completeBash(w io.Writer, all []cli.Command) error {
 	b := new(script)
 	b.line("%s", madeBy("bash"))
+	b.WriteString(remoteBash)
 	b.line("_fetch1738() {")
 	b.line("    local word=${COMP_WORDS[COMP_CWORD]} options")
 	b.line("    COMPREPLY=()")
+	b.line("    _fetch1738_remote \"$2\" && return")
 	b.line("    case ${COMP_WORDS[COMP_CWORD-1]} in")
 	for _, o := range valued(all) {
 		switch names := strings.Join(spellingsOf(o), "|"); {
@@ -129,7 +134,9 @@ func completeZsh(w io.Writer, all []cli.Command) error {
 	b := new(script)
 	b.line("#compdef fetch1738")
 	b.line("%s", madeBy("zsh"))
+	b.WriteString(remoteZsh)
 	b.line("_fetch1738() {")
+	b.line("  _fetch1738_remote && return")
 	b.line("  local -a verbs=(")
 	for _, c := range all {
 		b.line("    %s", quoteShell(c.Name+":"+c.Summary))
@@ -175,6 +182,7 @@ func zshSpecs(table []curl.Option) string {
 func completeFish(w io.Writer, all []cli.Command) error {
 	b := new(script)
 	b.line("%s", madeBy("fish"))
+	b.WriteString(remoteFish)
 	none := "not __fish_seen_subcommand_from " + strings.Join(cli.Names(all), " ")
 	for _, c := range all {
 		b.line("complete -c fetch1738 -n __fish_is_first_arg -a %s -d %s", c.Name, quoteFish(c.Summary))

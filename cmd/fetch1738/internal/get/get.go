@@ -71,6 +71,9 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 	if ctx.Err() != nil {
 		return exit.OfSignal(ctx)
 	}
+	if code == exit.OK {
+		cli.NoteServers(ctx, c, args)
+	}
 	return code
 }
 
