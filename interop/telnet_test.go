@@ -276,6 +276,7 @@ func TestMain(m *testing.M) {
 				signal.Notify(make(chan os.Signal, 1), s)
 			}
 		}
+		os.Setenv("FETCH1738_COMPLETION", "off") // programs that tests start note nothing
 		// Most of the time the tests wait for a server or a program.
 		if err := flag.Set("test.parallel", "6"); err != nil {
 			panic(err)

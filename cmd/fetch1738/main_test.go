@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/csotest"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -35,6 +36,9 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("GORACE") == "" { // else a program under the race detector takes a second to end
 		os.Setenv("GORACE", "atexit_sleep_ms=0")
+	}
+	if filepath.Base(os.Args[0]) != "fetch1738" { // see testscript.Main; programs that tests start note nothing
+		os.Setenv(used.Variable, "off")
 	}
 	// Scripts wait more than they work.
 	if err := flag.Set("test.parallel", "6"); err != nil {

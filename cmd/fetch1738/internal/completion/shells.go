@@ -35,13 +35,16 @@ const remoteZsh = `_fetch1738_remote() {
 }
 `
 
-// remoteFish is the same for fish, which adds no space after a slash.
-const remoteFish = `function __fetch1738_remote
+// remoteFish is the same for fish, which adds no space after a slash. It would also complete what
+// follows a colon as a file name, without the encoding of URLs.
+const remoteFish = `function __fetch1738_is_url
+    string match -qr '^["\']?[A-Za-z][^/]*://' -- (commandline -ct)
+end
+function __fetch1738_remote
     set -l typed (string unescape -- (commandline -ct))
     test (count $typed) -eq 1; or set typed (string trim -l -c '"\'' -- (commandline -ct))
-    string match -qr '^[A-Za-z][^/]*://' -- $typed; or return
     set -l words (commandline -po)
     printf '%s\n' $words[2..-1] $typed | command fetch1738 completion remote 2>/dev/null
 end
-complete -c fetch1738 -a '(__fetch1738_remote)'
+complete -c fetch1738 -n __fetch1738_is_url -f -a '(__fetch1738_remote)'
 `
