@@ -14,7 +14,9 @@ import (
 
 const help = `Usage: fetch1738 completion bash|zsh|fish
 
-Prints shell completions for verbs, options and option values.
+Prints shell completions for verbs, options, option values, and paths of URLs on
+servers that you have used before. FETCH1738_COMPLETION=off in the environment
+switches the last off; then the program does not note which servers it uses.
 
   $ source <(fetch1738 completion bash)
   $ fetch1738 completion zsh > "${fpath[1]}/_fetch1738"
