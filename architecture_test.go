@@ -157,6 +157,7 @@ var large = map[string]struct {
 	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
 	"fetch/ftp":       {6950, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
+	"fetch/nntp":      {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":         {6700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
 	"mirror":          {3950, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
@@ -177,7 +178,7 @@ var large = map[string]struct {
 	"testserver/internal/core.Machine": {35, "the server that testserver.Server shows, with what the protocols use"},
 	"testserver/ftptest":               {3750, "the imitated servers set the fields of one server; their texts are a third of it"},
 	"testserver/ftptest.session":       {100, "one login, with a method for each command of FTP"},
-	"testserver/nntptest.session":      {45, "one login, with a method for each command of NNTP"},
+	"testserver/nntptest.session":      {50, "one login, with a method for each command of NNTP"},
 
 	"cmd/fetch1738/internal/transfer":     {2560, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
 	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},

@@ -20,7 +20,7 @@ const help = `Usage: fetch1738 archie [--archie-server HOST] [--search KIND] [--
 Searches an archie server for files and directories named NAME, and prints a
 line for each: its URL, a tab and its name. HOST may be HOST:PORT; the default
 is $ARCHIE_HOST. KIND is exact, substring, case (a case-sensitive substring) or
-regex. The exit code is 1 if there are none.
+regex. The exit code is 1 if nothing has that name.
 
 The command is short for: fetch1738 search --match KIND prospero://HOST NAME
 

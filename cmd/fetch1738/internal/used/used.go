@@ -36,8 +36,8 @@ const maxListing = 4 << 20
 // same notes. Failures are ignored: completion is not worth a message.
 type Notes struct{ dir string }
 
-// Open returns the notes in the user's cache directory, or nil if there is none, or if the environment
-// switches them off.
+// Open returns the notes in the user's cache directory, or nil if the user has no such directory, or
+// if the environment switches them off.
 func Open() *Notes {
 	dir, err := os.UserCacheDir()
 	if err != nil || !filepath.IsAbs(dir) || strings.EqualFold(os.Getenv(Variable), "off") {
