@@ -136,7 +136,8 @@ func (p *place) lines(ctx context.Context, op *plan.Operation, streams stdio.Str
 	}
 	key := p.dir.Redacted() + "\n" + via
 	if lines, ok := notes.Listing(key); ok {
-		return lines
+		// A file may have been changed. What is not encoded is never offered.
+		return slices.DeleteFunc(lines, func(line string) bool { return encoded(percent.Decode(line)) != line })
 	}
 	lines, err := p.fetch(ctx, op, streams)
 	switch {
