@@ -294,7 +294,7 @@ func TestActionArguments(t *testing.T) {
 		"state-name":         {map[string]string{"state-name": "-a b's $(id).json"}, slices.Replace(slices.Clone(usual), 5, 6, "-a b's $(id).json")},
 		"state-name empty":   {map[string]string{"state-name": ""}, slices.Delete(slices.Clone(usual), 4, 6)},
 		"connections, order": {map[string]string{"connections": "2", "order": "site\n\n a b*\n", "exclude": ""}, slices.Concat(usual[:6], []string{"--connections", "2", "--order", "site", "--order", "a b*"}, usual[10:])},
-		"verbose":            {map[string]string{"log-level": "verbose"}, arguments("-v")},
+		"verbose":            {map[string]string{"log-level": "verbose"}, arguments("-vv")},
 		"minimal":            {map[string]string{"log-level": "minimal"}, usual},
 		"timeout":            {map[string]string{"timeout": "30000"}, slices.Insert(slices.Clone(usual), 6, "--connect-timeout", "30.000")},
 		"timeout, part":      {map[string]string{"timeout": "1050"}, slices.Insert(slices.Clone(usual), 6, "--connect-timeout", "1.050")},

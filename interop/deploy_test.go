@@ -199,7 +199,7 @@ func (d *uploader) command(t *testing.T, options ...string) *exec.Cmd {
 	if d.program != nil {
 		return d.program(t)
 	}
-	cmd := exec.CommandContext(patience(t), buildCommand(t), slices.Concat([]string{"mirror", "-v"}, options, []string{d.dir, d.url})...)
+	cmd := exec.CommandContext(patience(t), buildCommand(t), slices.Concat([]string{"mirror", "-vv"}, options, []string{d.dir, d.url})...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "LANG=C.UTF-8", "TZ=UTC"}
 	return cmd
 }

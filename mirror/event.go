@@ -11,7 +11,8 @@ type Event struct {
 	// Size is the size of the file in bytes, or -1 if unknown.
 	Size int64
 	// For Planned, Files and Octets are the number of files to fetch and their known total size in
-	// bytes. For Listed, Files is the number of files in the listing.
+	// bytes. For Listed, Files is the number of files in the listing. For Progress, Octets is the
+	// number of bytes of the file that have arrived.
 	Files  int
 	Octets int64
 	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed
@@ -19,6 +20,9 @@ type Event struct {
 	Err error
 	// Name is the name on the server, for Renamed.
 	Name string
+	// Ends says, for Failed, that Err ends the run, because it is not about one file: the disk is full,
+	// or there is no connection to the server, for example. No other Failed follows.
+	Ends bool
 }
 
 // Action is the kind of an [Event].
@@ -32,7 +36,7 @@ const (
 	Added                   // a new file has been fetched, or sent (DryRun: would be)
 	Replaced                // a changed file has been fetched, or sent (DryRun: would be)
 	Unchanged               // a file has not changed
-	Checked                 // a file would be fetched to see whether it differs (DryRun only)
+	Checked                 // a file has been compared with that on the server (DryRun: would be)
 	Gone                    // a file is no longer in the tree, and is kept
 	Deleted                 // a file is no longer in the tree, and was deleted (DryRun: would be)
 	Failed                  // a file or listing could not be fetched or written
@@ -42,10 +46,11 @@ const (
 	Noted                   // Upload: what the server does not do, and what is done instead
 	Missing                 // Upload: at the end, a file is not on the server, or old there
 	Renamed                 // a file or directory has another name on the server than here
+	Progress                // a part of a file has arrived, here or on the server; several times a second
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing", "renamed",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing", "renamed", "progress",
 }
 
 // String returns a word such as "new" or "changed".

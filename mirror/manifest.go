@@ -21,6 +21,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 const (
@@ -350,7 +351,7 @@ func endLine(file disk.File) error {
 	return err
 }
 
-// add appends a line.
+// add appends a line. An error of that ends the run: what is not recorded would be fetched again.
 func (m *manifest) add(r Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -371,7 +372,7 @@ func (m *manifest) add(r Record) error {
 	if err == nil {
 		m.index(line{r, at})
 	}
-	return err
+	return pool.Over(err)
 }
 
 // isEmpty reports whether the manifest has no files.

@@ -25,6 +25,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // Default limits of a Mirror.
@@ -170,8 +171,8 @@ type Summary struct {
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
 // Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed
-// file does not stop the others. Run returns the first error that occurred; errors about a resource
-// are of type *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an
+// file does not stop the others, unless nothing else can succeed either; see [Event].Ends. Run
+// returns the first error that occurred; errors about a resource are of type *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an
 // error to start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
@@ -185,11 +186,13 @@ func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	if err := r.open(ctx); err != nil {
+		err, _ = pool.Unmark(err)
 		return Summary{}, err
 	}
 	err = r.do(ctx)
 	if closeErr := r.close(ctx); err == nil {
 		err = closeErr
 	}
+	err, _ = pool.Unmark(err)
 	return r.sum, err
 }

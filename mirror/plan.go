@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,12 +19,15 @@ import (
 
 // plan names every file, compares the listings with the manifest, and marks the files to fetch. It
 // returns their number and known total size.
-func (r *run) plan(s *survey) (files int, octets int64) {
+func (r *run) plan(ctx context.Context, s *survey) (files int, octets int64) {
 	names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
-	r.nameFolders(s, &names)
+	r.nameFolders(ctx, s, &names)
 	var shift site.Shift
 	for _, old := range []bool{true, false} { // files that have a name keep it
 		for m, e := range s.wanted(r.tree) {
+			if ctx.Err() != nil {
+				return 0, 0
+			}
 			if r.manifest.isDone(e.url) != old {
 				continue
 			}
@@ -168,13 +172,13 @@ func keyOf(p []string) string { return strings.Join(p, "\x00") }
 
 // nameFolders names the folders and creates them. If two names differ in letter case only, the
 // second folder fails.
-func (r *run) nameFolders(s *survey, names *claims) {
+func (r *run) nameFolders(ctx context.Context, s *survey, names *claims) {
 	name := func(f folder) {
 		dir := r.naming.Path(f.path)
 		r.nameFolder(f, dir)
 		err := names.claimDir(dir)
 		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
-			err = r.root.MkdirAll(dir, 0o777)
+			err = r.placeError(ctx, r.root.MkdirAll(dir, 0o777))
 		}
 		if err != nil {
 			r.failFile(&entry{url: strings.TrimSuffix(r.tree.start().loc.Redacted(), "/") + "/" + dir, file: dir, size: -1}, err)

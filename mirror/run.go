@@ -36,15 +36,18 @@ type run struct {
 	naming   naming.Naming
 	said     sync.Map // the changed names that were reported, by the ids of their paths
 
-	shift   time.Duration // by how much the server lists times later than in the previous run
-	listed  bool          // the tree has been listed
-	whole   bool          // no folder of it was left out
-	entries atomic.Int64  // number of entries in all listings
+	shift   time.Duration      // by how much the server lists times later than in the previous run
+	listed  bool               // the tree has been listed
+	whole   bool               // no folder of it was left out
+	stop    context.CancelFunc // ends the requests of do
+	entries atomic.Int64       // number of entries in all listings
 	octets  atomic.Int64
 
-	mu  sync.Mutex
-	sum Summary
-	err error // the first error
+	mu   sync.Mutex
+	sum  Summary
+	err  error   // the first error
+	over bool    // a failure has ended the run
+	held []Event // failures that may end it
 }
 
 func newRun(m *Mirror) (*run, error) {
@@ -103,6 +106,9 @@ func (r *run) open(ctx context.Context) (err error) {
 	}
 	if err = r.root.Mkdir(Folder, 0o777); err == nil || errors.Is(err, fs.ErrExist) {
 		r.inner, err = r.root.OpenRoot(Folder)
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: "create", Path: r.Dir + "/" + Folder, Err: failed.Err}
 	}
 	if err == nil {
 		r.manifest, err = openManifest(r.inner)
@@ -163,13 +169,14 @@ func (r *run) begin(d disk.Disk) error {
 }
 
 // close closes the manifest. After a complete run it also rewrites it and removes obsolete parts.
-// After an interruption it leaves both alone, because the next run needs them.
+// After an interruption, or a failure that has ended the run, it leaves both alone, because the next
+// run needs them.
 func (r *run) close(ctx context.Context) error {
 	if r.root == nil {
 		return nil
 	}
 	var err error
-	if !r.DryRun && ctx.Err() == nil && r.listed {
+	if !r.DryRun && ctx.Err() == nil && r.listed && !r.over {
 		if r.whole {
 			r.manifest.dropUnlisted()
 		}
@@ -179,31 +186,72 @@ func (r *run) close(ctx context.Context) error {
 }
 
 // do performs the run.
-func (r *run) do(ctx context.Context) error {
+func (r *run) do(outer context.Context) error {
 	defer func() { r.sum.Octets = r.octets.Load() }()
+	ctx, stop := context.WithCancel(outer)
+	defer stop()
+	r.stop = stop
 	found, err := r.survey(ctx)
 	if err != nil {
-		return err
+		err, _ = pool.Unmark(err)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.sayHeld()
+		return cmp.Or(outer.Err(), r.err, err)
 	}
 	r.listed, r.whole = true, found.unseen == 0
-	files, octets := r.plan(found)
-	r.remove(ctx, found)
-	r.report(Event{Action: Planned, Size: -1, Files: files, Octets: octets})
-	r.fetchAll(ctx, found)
-	if err := ctx.Err(); err != nil {
-		return err
+	files, octets := r.plan(ctx, found)
+	if ctx.Err() == nil {
+		r.remove(ctx, found)
+		r.report(Event{Action: Planned, Size: -1, Files: files, Octets: octets})
+		r.fetchAll(ctx, found)
 	}
-	return r.err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sayHeld()
+	return cmp.Or(outer.Err(), r.err)
 }
 
-// report counts an event and calls Report.
+// report counts an event and calls Report. If the error of a failure ends the run, requests that are
+// under way are broken off, and none of them is a failure. A failure in doubt is held until another
+// request succeeds; if the run ends for the same reason, it is not reported.
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sum.count(e)
-	if e.Action == Failed && r.err == nil {
-		r.err = e.Err
+	switch e.Action {
+	case Failed:
+		if r.over {
+			return
+		}
+		var mark pool.Mark
+		switch e.Err, mark = pool.Unmark(e.Err); mark {
+		case pool.Doubt:
+			r.held = append(r.held, e)
+			return
+		case pool.Ends:
+			e.Ends, r.over, r.held = true, true, nil
+			r.stop()
+		}
+	case Listed, Added, Replaced:
+		r.sayHeld()
 	}
+	r.say(e)
+}
+
+// sayHeld reports the failures that are held.
+func (r *run) sayHeld() {
+	for _, e := range r.held {
+		r.say(e)
+	}
+	r.held = nil
+}
+
+// say is report for an event that is certain.
+func (r *run) say(e Event) {
+	if e.Action == Failed {
+		r.err = cmp.Or(r.err, e.Err)
+	}
+	r.sum.count(e)
 	if r.Report != nil {
 		r.Report(e)
 	}
@@ -241,7 +289,9 @@ func (r *run) fail(ctx context.Context, url, file string, err error) {
 		return
 	}
 	if logErr := r.manifest.add(Record{URL: url, File: file, Size: -1, Time: now(), Error: err.Error()}); logErr != nil {
-		err = logErr
+		if _, mark := pool.Unmark(err); mark != pool.Ends {
+			err = logErr
+		}
 	}
 	r.report(Event{Action: Failed, URL: url, File: file, Size: -1, Err: err})
 }
@@ -260,8 +310,11 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			r.pool.Worked()
 			return nil
 		}
-		if ctx.Err() != nil || r.Retry == nil || r.pool.Crowded(err) || !r.Retry(ctx, n, err) {
+		if _, mark := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.pool.Crowded(err) {
 			return err
+		}
+		if r.Retry == nil || !r.Retry(ctx, n, err) {
+			return r.pool.Failed(err)
 		}
 	}
 }

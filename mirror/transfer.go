@@ -95,7 +95,7 @@ func (r *run) fetchFile(ctx context.Context, e *entry) error {
 		r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
 		return nil
 	}
-	return cmp.Or(r.finish(e, done, p), p.close())
+	return cmp.Or(r.finish(ctx, e, done, p), p.close())
 }
 
 // exactOf returns the exact time of the copy of a file, or the zero time if it is not known, or does
@@ -133,8 +133,10 @@ type part struct {
 	unstated bool // the server did not state the size of a file in a directory when it sent it
 	same     bool // the file has the exact time of its copy, so nothing was fetched
 	closed   bool
+	failed   error // of Write
 
 	mu    sync.Mutex           // protects size and sum while keep is set
+	moved *pool.Part           // reports the size; nil for a menu
 	keep  func(r Record) error // writes a line about an incomplete file; nil if it is not resumed
 	begun Record               // that line
 	later *time.Timer          // until keep is called, or nil
@@ -152,7 +154,9 @@ func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
 // newPart opens a part. If begun is not nil and the part begins with what that record says, it
 // continues there. Otherwise it is empty.
 func (r *run) newPart(e *entry, begun *Record) (*part, error) {
-	p := &part{name: partName(e.url), sum: sha256.New()}
+	p := &part{name: partName(e.url), sum: sha256.New(), moved: pool.NewPart(func(octets int64) {
+		r.report(Event{Action: Progress, URL: e.url, File: e.file, Size: e.size, Octets: octets})
+	})}
 	flags := os.O_RDWR | os.O_CREATE
 	if begun == nil {
 		flags |= os.O_TRUNC
@@ -177,10 +181,12 @@ func (r *run) newPart(e *entry, begun *Record) (*part, error) {
 // Write implements io.Writer.
 func (p *part) Write(b []byte) (int, error) {
 	n, err := p.file.Write(b)
+	p.failed = err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sum.Write(b[:n])
 	p.size += int64(n)
+	p.moved.Set(p.size)
 	if p.keep != nil && p.later == nil {
 		p.later = time.AfterFunc(keepEvery, p.keepNow)
 	}
@@ -243,7 +249,7 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	}
 	p, err := r.newPart(e, from)
 	if err != nil {
-		return nil, err
+		return nil, r.partError(ctx, e, err)
 	}
 	if p.size > 0 {
 		err := errOther
@@ -260,8 +266,9 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	return p.finishDigest(r.fill(ctx, e, p, nil))
 }
 
-// finishDigest sets the digest of p. It returns err.
+// finishDigest sets the digest of p, which gets no more bytes. It returns err.
 func (p *part) finishDigest(err error) (*part, error) {
+	p.moved.End()
 	p.digest = hex.EncodeToString(p.sum.Sum(nil))
 	return p, err
 }
@@ -324,7 +331,9 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	if p.begun = e.begun(res); !res.ModTime.IsZero() && res.Size >= resumable {
 		p.keep = r.manifest.add
 	}
-	_, err = io.Copy(p, r.pace.Reader(ctx, res.Body))
+	if _, err = io.Copy(p, r.pace.Reader(ctx, res.Body)); p.failed != nil {
+		err = r.partError(ctx, e, p.failed)
+	}
 	p.stop(err != nil)
 	p.end = endOf(res)
 	info, ok := res.Info.(*ftp.Info)
@@ -367,7 +376,7 @@ func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 }
 
 // finish moves a complete part to its place and records it.
-func (r *run) finish(e *entry, done Record, p *part) error {
+func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error {
 	rec := Record{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
@@ -376,7 +385,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		rec.Exact = p.begun.Exact
 	}
 	if r.box != nil {
-		return r.deliver(e, rec, p)
+		return r.placeError(ctx, r.deliver(e, rec, p))
 	}
 	info, err := r.stat(e.file)
 	if err != nil {
@@ -396,7 +405,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 			return err
 		}
 		if err := setTime(r.root, e.file, e.modified); err != nil {
-			return err
+			return r.placeError(ctx, err)
 		}
 		if !e.modified.IsZero() {
 			rec.Modified = e.modified
@@ -405,7 +414,7 @@ func (r *run) finish(e *entry, done Record, p *part) error {
 		return existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
 		if err := r.place(e, p); err != nil {
-			return err
+			return r.placeError(ctx, err)
 		}
 		// A response that replaces a copy was received twice.
 		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256

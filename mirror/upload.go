@@ -80,7 +80,7 @@ const (
 var actions = [...]Action{
 	deploy.Listed: Listed, deploy.Planned: Planned, deploy.Started: Started, deploy.Added: Added, deploy.Replaced: Replaced,
 	deploy.Unchanged: Unchanged, deploy.Checked: Checked, deploy.Gone: Gone, deploy.Deleted: Deleted, deploy.Failed: Failed,
-	deploy.Skipped: Skipped, deploy.Kept: Kept, deploy.Noted: Noted, deploy.Missing: Missing, deploy.Renamed: Renamed,
+	deploy.Skipped: Skipped, deploy.Kept: Kept, deploy.Noted: Noted, deploy.Missing: Missing, deploy.Renamed: Renamed, deploy.Progress: Progress,
 }
 
 var errCannotUpload = errors.New("mirror: the Fetcher must implement Replacer, Updater, Editor and AttributeFinder")
@@ -113,11 +113,12 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 		j.Order = append(j.Order, group)
 	}
 	j.Report = func(e deploy.Event) {
-		event := Event{Action: actions[e.What], URL: e.URL, File: e.File, Size: e.Size, Files: e.Files, Octets: e.Octets, Err: e.Err, Name: e.Name}
+		event := Event{Action: actions[e.What], URL: e.URL, File: e.File, Size: e.Size, Files: e.Files, Octets: e.Octets, Err: e.Err, Name: e.Name, Ends: e.Ends}
 		if sum.count(event); m.Report != nil {
 			m.Report(event)
 		}
 	}
 	sum.Octets, err = j.Run(ctx)
+	err, _ = pool.Unmark(err)
 	return sum, err
 }

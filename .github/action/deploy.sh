@@ -145,7 +145,7 @@ minimal=false
 case ${INPUT_LOG_LEVEL:-standard} in
   minimal) minimal=true ;;
   standard) ;;
-  verbose) arguments+=(-v) ;;
+  verbose) arguments+=(-vv) ;;
   *) fail "log-level is '$INPUT_LOG_LEVEL'; expected minimal, standard or verbose" ;;
 esac
 

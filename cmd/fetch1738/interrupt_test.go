@@ -128,7 +128,7 @@ func TestInterruptedMirror(t *testing.T) {
 	})
 	srv.On("RETR", 0, testserver.Drip(400, time.Hour))
 	dir := filepath.Join(t.TempDir(), "copy")
-	cmd := program(t, "mirror", "-v", srv.URL+"/", dir)
+	cmd := program(t, "mirror", "-vv", srv.URL+"/", dir)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func TestInterruptedMirror(t *testing.T) {
 		last = lines.Text()
 	}
 	_ = cmd.Wait() // the message and the code are what counts
-	if want := "fetch1738: interrupted; run the same command again to continue"; last != want || cmd.ProcessState.ExitCode() != 130 {
+	if want := "fetch1738: interrupted at 0 of 1 files, 0 B of 1.0 KiB; run the same command again to continue"; last != want || cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("exit code %d, said %q; want 130, %q", cmd.ProcessState.ExitCode(), last, want)
 	}
 	srv.ResetFaults()

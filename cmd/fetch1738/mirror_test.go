@@ -32,7 +32,7 @@ func TestMirrorKilled(t *testing.T) {
 			})
 			srv.On("RETR big", 1, testserver.Drip(20_000, time.Hour))
 			dir := t.TempDir()
-			cmd := program(t, "mirror", "-v", "--connections", "1", srv.URL+"/", dir)
+			cmd := program(t, "mirror", "-vv", "--connections", "1", srv.URL+"/", dir)
 			stderr, err := cmd.StderrPipe()
 			if err != nil {
 				t.Fatal(err)

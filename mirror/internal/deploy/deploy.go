@@ -84,6 +84,7 @@ type Event struct {
 	Octets int64
 	Err    error
 	Name   string // on the server, of Renamed
+	Ends   bool   // of Failed: the run ends
 
 	local string // the path in Dir, if File may be that of several files
 }
@@ -108,6 +109,7 @@ const (
 	Noted // how the server departs from what is usual
 	Missing
 	Renamed // a file or folder has another name on the server
+	Progress
 )
 
 // A run is the state of one Run.
@@ -136,14 +138,20 @@ type run struct {
 	way      limitations
 	shift    time.Duration // by how much the server lists times later than in the previous run
 
-	mu     sync.Mutex
-	err    error // the first one
-	failed int
+	stop context.CancelFunc // ends the requests of do
+
+	mu       sync.Mutex
+	err      error // the first one
+	failed   int
+	over     bool            // a failure has ended the run
+	held     []Event         // failures that may end it
+	broken   map[string]bool // directories whose failure was reported
+	refusals refusals
 }
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.
 func (j *Job) Run(ctx context.Context) (octets int64, err error) {
-	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool), renamed: make(map[string]string), left: make(map[string]bool)}
+	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool), renamed: make(map[string]string), left: make(map[string]bool), broken: make(map[string]bool)}
 	r.site = site.Site{Server: j.Server, From: j.From, Options: j.Options, MaxEntries: j.MaxEntries}
 	if err := r.site.SetStart(j.Start); err != nil {
 		return 0, err
@@ -168,7 +176,10 @@ func (j *Job) Run(ctx context.Context) (octets int64, err error) {
 }
 
 // do performs the run.
-func (r *run) do(ctx context.Context) error {
+func (r *run) do(outer context.Context) error {
+	ctx, stop := context.WithCancel(outer)
+	defer stop()
+	r.stop = stop
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{Body: func(k int64) { r.octets.Add(k) }})
 	var err error
 	if r.ignored, err = readIgnore(r.root); err != nil {
@@ -181,13 +192,16 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	if err := r.survey(ctx); err != nil {
-		return err
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.sayHeld()
+		return cmp.Or(outer.Err(), r.err, err)
 	}
 	p := r.plan(ctx)
 	if r.DryRun {
 		r.reportPlan(p)
 		r.removeObsolete(ctx)
-		return r.end(ctx, p)
+		return r.end(outer, p)
 	}
 	r.report(Event{What: Planned, Size: -1, Files: p.files, Octets: p.octets})
 	r.makeDirs(ctx)
@@ -196,11 +210,14 @@ func (r *run) do(ctx context.Context) error {
 	r.removeObsolete(ctx)
 	r.writeRemoteState(ctx)
 	r.removeParts(ctx)
-	return r.end(ctx, p)
+	return r.end(outer, p)
 }
 
 // end reports what is missing, and returns the error of the run.
 func (r *run) end(ctx context.Context, p *plan) error {
+	r.mu.Lock()
+	r.sayHeld()
+	r.mu.Unlock()
 	planned := make(map[*file]bool)
 	for _, f := range slices.Concat(p.fresh, p.changed) {
 		planned[f] = !r.DryRun
@@ -210,22 +227,49 @@ func (r *run) end(ctx context.Context, p *plan) error {
 			r.report(Event{What: Missing, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: f.size})
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return r.err
+	return cmp.Or(ctx.Err(), r.err)
 }
 
-// report calls Report.
+// report calls Report. If the error of a failure ends the run, requests that are under way are broken off,
+// and none of them is a failure. A failure in doubt is held until another request succeeds; if the run
+// ends for the same reason, it is not reported.
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.File = cmp.Or(e.local, r.renamed[e.File], e.File)
-	if e.What == Failed {
-		r.failed++
-		if r.err == nil {
-			r.err = e.Err
+	switch e.What {
+	case Failed:
+		if r.over {
+			return
 		}
+		r.failed++
+		var mark pool.Mark
+		switch e.Err, mark = pool.Unmark(e.Err); mark {
+		case pool.Doubt:
+			r.held = append(r.held, e)
+			return
+		case pool.Ends:
+			e.Ends, r.over, r.held = true, true, nil
+			r.stop()
+		}
+	case Listed, Added, Replaced, Checked:
+		r.sayHeld()
+	}
+	r.say(e)
+}
+
+// sayHeld reports the failures that are held.
+func (r *run) sayHeld() {
+	for _, e := range r.held {
+		r.say(e)
+	}
+	r.held = nil
+}
+
+// say is report for an event that is certain.
+func (r *run) say(e Event) {
+	if e.What == Failed {
+		r.err = cmp.Or(r.err, e.Err)
 	}
 	if r.Report != nil {
 		r.Report(e)
@@ -234,8 +278,14 @@ func (r *run) report(e Event) {
 
 // fail reports a failure. A request that an interruption broke off is not a failure.
 func (r *run) fail(ctx context.Context, path string, dir bool, err error) {
-	if ctx.Err() == nil {
-		r.report(Event{What: Failed, File: path, URL: r.site.URL(components(path), dir), Size: -1, Err: err})
+	if ctx.Err() != nil {
+		return
+	}
+	r.report(Event{What: Failed, File: path, URL: r.site.URL(components(path), dir), Size: -1, Err: err})
+	if dir {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.broken[path] = true
 	}
 }
 
@@ -265,8 +315,11 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			r.Pool.Worked()
 			return nil
 		}
-		if ctx.Err() != nil || r.Retry == nil || r.Pool.Crowded(err) || !r.Retry(ctx, n, err) {
+		if _, mark := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.Pool.Crowded(err) {
 			return err
+		}
+		if r.Retry == nil || !r.Retry(ctx, n, err) {
+			return r.Pool.Failed(err)
 		}
 	}
 }

@@ -86,9 +86,10 @@ func (r *run) storeDirect(ctx context.Context, f *file) {
 	}
 	f.part, f.timed, f.direct = "", false, true
 	if err := r.sendFile(ctx, f, nil); err != nil {
-		r.failFile(ctx, f, err)
+		r.failFile(ctx, f, r.refused(ctx, f, err))
 		return
 	}
+	r.stored()
 	r.way.refused.Store(true)
 }
 

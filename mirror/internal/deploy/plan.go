@@ -316,11 +316,12 @@ func (r *run) remember(f *file, t site.Entry) {
 	r.record(rec)
 }
 
-// record adds a line to the state.
+// record adds a line to the state. An error of that ends the run: a later one would not know what this
+// one has sent.
 func (r *run) record(rec state.Record) {
 	r.recorded.Store(true)
 	if err := r.state.Add(rec); err != nil {
-		r.report(Event{What: Failed, File: rec.File, URL: rec.URL, Size: -1, Err: err})
+		r.report(Event{What: Failed, File: rec.File, URL: rec.URL, Size: -1, Err: pool.Over(err)})
 	}
 }
 
@@ -328,14 +329,22 @@ func (r *run) record(rec state.Record) {
 func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 	differs := make([]bool, len(files))
 	pool.Each(ctx, r.Pool, pool.Indices(len(files)), func(i int, _ func() bool) error {
-		return r.try(ctx, func() (err error) {
-			f := files[i]
-			r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
+		f := files[i]
+		e := Event{What: Started, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: f.size}
+		err := r.try(ctx, func() (err error) {
+			e.What = Started
+			r.report(e)
 			if !r.isOnlyShifted(ctx, f) {
+				ctx, part := r.watch(ctx, f, 0)
+				defer part.End()
 				differs[i], err = r.differsFrom(ctx, f, path.Base(f.path))
 			}
 			return err
 		})
+		if e.What = Checked; err == nil {
+			r.report(e)
+		}
+		return err
 	}, func(i int, err error) {
 		files[i].failed = true
 		r.fail(ctx, files[i].path, false, err)

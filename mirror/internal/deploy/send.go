@@ -178,11 +178,29 @@ func (r *run) sendAll(ctx context.Context, files []*file) {
 		return r.sendBatch(ctx, batches[i], func() bool { return !large && more() })
 	}, func(i int, err error) {
 		for _, f := range batches[i].files {
-			if !f.placed && !f.failed {
+			switch {
+			case f.placed || f.failed:
+			case errors.Is(err, errNoDirectory) && r.isSaid(f.dir()):
+				f.failed = true // it is missing at the end
+			default:
 				r.failFile(ctx, f, err)
 			}
 		}
 	})
+}
+
+var errNoDirectory = errors.New("the directory could not be created or listed")
+
+// isSaid reports whether the failure of a directory, or of one above it, has been reported.
+func (r *run) isSaid(dir string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ; !r.broken[dir]; dir = path.Dir(dir) {
+		if dir == "." {
+			return false
+		}
+	}
+	return true
 }
 
 // batches divides files, so that all workers have something to do.
@@ -217,7 +235,7 @@ func (r *run) failFile(ctx context.Context, f *file, err error) {
 // that there are too many connections, it is called again.
 func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 	if _, ok := r.remote[b.dir]; !ok && !r.site.Web {
-		return fetch.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errors.New("the directory could not be created or listed"))
+		return fetch.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errNoDirectory)
 	}
 	for i, f := range b.files {
 		if f.part != "" || f.placed || f.failed {
@@ -229,12 +247,14 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		}
 		err := r.sendFile(ctx, f, more)
 		switch {
+		case err == nil:
+			r.stored()
 		case r.Pool.Crowded(err):
 			return err
 		case refusesPart(r, f, err):
 			r.storeDirect(ctx, f)
 		case err != nil:
-			r.failFile(ctx, f, err)
+			r.failFile(ctx, f, r.refused(ctx, f, err))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -23,6 +23,7 @@ type Pool struct {
 	mu     sync.Mutex
 	width  int
 	worked bool
+	lost   int // requests in a row that failed for a reason that is not theirs
 }
 
 // New returns a Pool of width connections. wait is the minimum time between the starts of two
@@ -149,7 +150,7 @@ func (p *Pool) shrink() bool {
 func (p *Pool) Worked() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.worked = true
+	p.worked, p.lost = true, 0
 }
 
 // Crowded reports whether an error means that the server permits fewer connections than there are. Some

@@ -106,7 +106,7 @@ func (s *session) fail(err error) {
 	if f, ok := errors.AsType[*failure](err); ok {
 		f.of.Err = f.error
 		code = report.Code(f.of)
-		s.Failed(f.of, "")
+		s.Failed(f.of)
 	} else {
 		fmt.Fprintf(s.Err, "fetch1738: %s\n", stdio.Line(err.Error()))
 	}

@@ -136,7 +136,7 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, access *cli
 	if errors.Is(err, crawl.ErrRefused) {
 		return fail(shown, report.Code(t), errors.New(stdio.InOptions(err.Error())+"; then run the same command again"))
 	}
-	shown.Failed(t, "")
+	shown.Failed(t)
 	return report.Code(t)
 }
 

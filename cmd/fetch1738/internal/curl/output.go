@@ -1,6 +1,7 @@
 package curl
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -101,6 +102,16 @@ func setVerbose(c *CommandLine, value string) error {
 		c.Global.Trace.Form = plan.TraceNot
 	}
 	return err
+}
+
+// SetVerbosity is -v of a command that reports files: the first one sets Global.Verbose, and the second one
+// shows the conversation, as -v does without a verb.
+func SetVerbosity(c *CommandLine, value string) error {
+	if on, err := strconv.ParseBool(value); err != nil || !on || c.Global.Verbose {
+		return cmp.Or(err, setVerbose(c, value))
+	}
+	c.Global.Verbose = true
+	return nil
 }
 
 // setTrace is --trace or --trace-ascii.

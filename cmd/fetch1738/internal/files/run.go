@@ -150,7 +150,7 @@ func (r *run) fail(t *transfer.Result, err error) {
 		}
 		r.encode(event{Event: "failed", URL: url, Error: stdio.InOptions(err.Error())})
 	}
-	r.Failed(t, "")
+	r.Failed(t)
 }
 
 // failAt is fail for a URL at or below the operand.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
@@ -15,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -80,7 +80,11 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.Mirror.Upload != nil}
-	shown.Show(op.Global, rep.line)
+	rep.gauge = gauge{meter: shown.Meter, moved: t.Account.Moved.Load, upload: rep.upload}
+	shown.Show(op.Global, func(progress.Totals) string { return rep.gauge.line() })
+	if !s.json {
+		shown.Tell(op.Global, rep.gauge.log)
+	}
 	rep.out = stdio.CheckOutput(shown.Out)
 	kept, err := client.OpenArchive(op.Archive)
 	if err != nil {
@@ -100,13 +104,15 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	switch {
 	case ctx.Err() != nil:
 		if !op.Silent && !s.DryRun {
-			fmt.Fprintln(shown.Err, "fetch1738: interrupted; run the same command again to continue")
+			shown.Stopped("interrupted", rep.gauge.reached())
 		}
 		return exit.OfSignal(ctx)
 	case t.Err == nil:
 		return exit.OK
 	}
-	rep.complain()
+	if rep.complain(); rep.failures.ended && !op.Silent && !s.DryRun {
+		shown.Stopped("stopped", rep.gauge.reached())
+	}
 	return report.Code(t)
 }
 
@@ -141,8 +147,8 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		defer cancel()
 	}
 	sum, err := m.Run(ctx)
-	rep.reporter.Pause() // permanently
-	rep.summary(sum)
+	rep.reporter.Conclude()
+	rep.summary(sum, ctx.Err() != nil || rep.failures.ended)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}

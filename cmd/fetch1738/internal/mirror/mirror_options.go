@@ -88,6 +88,7 @@ func (s *settings) options() []curl.Option {
 		one("parent", "", "Copy also what is not below the menu of the gopher URL (default: --no-parent)", curl.OnOff(&s.Parent)),
 		one("remote-state", "NAME", "Upload: share the state with other machines by the file NAME on the server", remoteState(&up.RemoteState)),
 		one("state", "FILE", "Upload: keep the state in FILE (default: in your state folder)", stateFile(&up.State)),
+		verbosity(),
 		own("wait", "SECONDS", "Wait SECONDS between requests", interval(&s.Wait)),
 		one("warc", "DIR", "Also record what the server sends in WARC files in DIR", s.setArchive),
 		one("warc-size", "SIZE", "Begin another WARC file after SIZE bytes (suffixes k, M, G; default 1 GB)", curl.Size(func(o *plan.Operation) *int64 { return &o.Archive.MaxSize })),
@@ -111,6 +112,13 @@ func (s *settings) setArchive(c *curl.CommandLine, value string) error {
 	c.Global.Archive.Path, c.Global.Archive.Folder = value, true
 	s.Whole = true
 	return nil
+}
+
+// verbosity is -v: once it names the files, twice it shows the conversation too.
+func verbosity() curl.Option {
+	o := own("verbose", "", "Name each file and what happened to it; -vv also shows the conversation", curl.SetVerbosity)
+	o.Short = "v"
+	return o
 }
 
 // keepNames sets which names are kept.

@@ -8,11 +8,9 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -21,8 +19,8 @@ import (
 )
 
 // A mirrorReport prints the events of a mirror run. Files that no longer exist on the server go to
-// standard output; with -v or --dry-run all changed files do. Failures go to standard error. On a
-// terminal it draws a progress line. Events arrive one at a time.
+// standard output; with -v or --dry-run all changed files do, and with -vv the unchanged ones too.
+// Failures go to standard error. Events arrive one at a time.
 type mirrorReport struct {
 	t        *transfer.Result // represents the whole run
 	reporter *report.Reporter
@@ -30,30 +28,32 @@ type mirrorReport struct {
 	json     bool // events are lines of JSON
 	upload   bool
 	out      *stdio.Checked // standard output
-	first    error          // reported failure
+	gauge    gauge
+	failures failures
 	missing  []string       // files that are not on the server, or old there
 	menus    int            // without an end mark
 	cut      int            // directories whose listing ends without a line end
-	listed   int            // files in all folders listed so far
 	outside  int            // items on the gopher server that are not below the URL
+	acted    bool           // something else than a failure was reported
 	others   map[string]int // number of items on other gopher servers, by HOST:PORT
-
-	mu                   sync.Mutex
-	folders, done, files int
-	planned              bool
 }
 
 // event prints one event.
 func (r *mirrorReport) event(e mirror.Event) {
 	r.count(e)
-	if r.json {
+	r.gauge.count(e)
+	if r.json && e.Action != mirror.Progress {
 		r.sayJSON(e)
 	}
 	switch e.Action {
-	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Unchanged:
+	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Progress:
 		return
+	case mirror.Unchanged:
+		if r.t.Op.Trace.Form != plan.TraceLines || !r.t.Op.Verbose {
+			return
+		}
 	case mirror.Failed:
-		r.reportFailure(e)
+		r.fail(e)
 		return
 	case mirror.Noted:
 		r.t.Warn("%s: %s", e.URL, stdio.InOptions(e.Err.Error()))
@@ -62,7 +62,11 @@ func (r *mirrorReport) event(e mirror.Event) {
 		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose {
 			return
 		}
-	case mirror.Added, mirror.Replaced, mirror.Checked, mirror.Kept:
+	case mirror.Checked:
+		if !r.dry {
+			return
+		}
+	case mirror.Added, mirror.Replaced, mirror.Kept:
 		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
@@ -118,18 +122,11 @@ func (r *mirrorReport) encode(line any) {
 	_ = e.Encode(line) // r.out keeps the error
 }
 
-// reportFailure prints the failure of a file or listing.
-func (r *mirrorReport) reportFailure(e mirror.Event) {
-	if r.first == nil {
-		r.first = e.Err
-	}
-	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
-	r.reporter.Failed(one, e.File)
-}
-
-// summary prints the line of totals, and the warnings about the server.
-func (r *mirrorReport) summary(s mirror.Summary) {
-	if r.t.Op.Silent && !r.json {
+// summary prints the line of totals, and the warnings about the server. A run that was refused has no
+// totals.
+func (r *mirrorReport) summary(s mirror.Summary, stopped bool) {
+	r.rest()
+	if r.t.Op.Silent && !r.json || !r.acted && !r.json {
 		return
 	}
 	if r.menus > 0 {
@@ -138,10 +135,10 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	if r.cut > 0 {
 		r.t.Warn("%s: the listings of %d directories end without a line end, so deleted files cannot be detected there; -v names them", r.t.Locator.Redacted(), r.cut)
 	}
-	if _, isGopher := r.t.Locator.(*locator.Gopher); isGopher && r.outside > r.listed {
+	if _, isGopher := r.t.Locator.(*locator.Gopher); isGopher && r.outside > r.gauge.found {
 		r.t.Warn("%s: skipped %d items that are not below this menu; use --parent to copy them, too", r.t.Locator.Redacted(), r.outside)
 	}
-	if at, n := r.otherName(); n > r.listed {
+	if at, n := r.otherName(); n > r.gauge.found {
 		r.t.Warn("%s: skipped %d items on %s; if that is another name for this server, use --alias %s", r.t.Locator.Redacted(), n, at, at)
 	}
 	more := ""
@@ -175,7 +172,7 @@ func (r *mirrorReport) summary(s mirror.Summary) {
 	}
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
 		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
-	if n := len(r.missing); n > 0 {
+	if n := len(r.missing); n > 0 && !stopped {
 		names := strings.Join(r.missing[:min(n, fewNames)], ", ")
 		if n > fewNames {
 			names += ", …"
@@ -189,8 +186,8 @@ const fewNames = 5
 
 // complain prints the error of the run, unless an event already reported it.
 func (r *mirrorReport) complain() {
-	if r.first != r.t.Err {
-		r.reporter.Failed(r.t, "")
+	if r.failures.first != r.t.Err {
+		r.reporter.Failed(r.t)
 	}
 }
 
@@ -199,34 +196,16 @@ func (r *mirrorReport) say(text string) {
 	fmt.Fprintln(r.out, text) // the run continues: its product is the copy
 }
 
-// line returns the text of the progress line.
-func (r *mirrorReport) line(progress.Totals) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.planned {
-		return fmt.Sprintf("%d folders listed", r.folders)
-	}
-	return fmt.Sprintf("%d of %d files, %s", r.done, r.files, progress.Amount(r.t.Account.Moved.Load()))
-}
-
 // count updates the counters for an event.
 func (r *mirrorReport) count(e mirror.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.acted = r.acted || e.Action != mirror.Failed
 	switch e.Action {
-	case mirror.Listed:
-		r.folders++
-		r.listed += e.Files
 	case mirror.Skipped:
 		r.countOther(e)
 	case mirror.Unsure:
-		if !r.planned {
+		if !r.gauge.planned {
 			r.menus++ // documents are fetched after Planned
 		}
-	case mirror.Planned:
-		r.planned, r.files, r.done = true, e.Files, 0
-	case mirror.Added, mirror.Replaced, mirror.Unchanged, mirror.Failed:
-		r.done++
 	}
 }
 

@@ -8,24 +8,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
-	"github.com/fetch1738/fetch1738/mirror"
 )
-
-func TestMirrorLine(t *testing.T) {
-	r := &mirrorReport{t: new(transfer.Result)}
-	r.count(mirror.Event{Action: mirror.Listed})
-	if got := r.line(progress.Totals{}); got != "1 folders listed" {
-		t.Error(got)
-	}
-	r.count(mirror.Event{Action: mirror.Planned, Files: 3})
-	r.count(mirror.Event{Action: mirror.Added})
-	r.t.Account.Moved.Store(3 << 20)
-	if got := r.line(progress.Totals{}); got != "1 of 3 files, 3.0 MiB" {
-		t.Error(got)
-	}
-}
 
 // Every option is in the table exactly once.
 func TestMirrorOptions(t *testing.T) {

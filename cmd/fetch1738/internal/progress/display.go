@@ -129,12 +129,13 @@ func (d *Display) draw(now time.Time) {
 	d.picture = lines
 }
 
-// erasing returns what erases the lines from the screen.
+// erasing returns what erases the lines from the screen. It begins with a carriage return, because the
+// terminal may have echoed a key, such as "^C", where the cursor was.
 func (d *Display) erasing() string {
 	if d.picture == nil {
 		return ""
 	}
-	return fmt.Sprintf("\x1b[%dA\x1b[J", len(d.picture))
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", len(d.picture))
 }
 
 // drawing returns what draws lines, each with its end.
@@ -170,7 +171,7 @@ func (d *Display) lines(now time.Time, columns, rows int) []string {
 		rows--
 	}
 	for _, m := range d.meters {
-		if m.sample(now); len(lines) < rows && now.Sub(m.start) >= patience {
+		if m.rate.Sample(now, m.moved()); len(lines) < rows && now.Sub(m.start) >= patience {
 			lines = append(lines, m.line(columns))
 		}
 	}

@@ -30,8 +30,8 @@ func TestRemaining(t *testing.T) {
 	}{
 		{0, 0, "00:00"}, {-1, 1, "00:00"}, {10, 0, "--:--"}, {10, 1, "00:10"}, {3599, 1, "59:59"}, {3600, 1, "1:00:00"}, {1 << 62, 1, "--:--"},
 	} {
-		m := &Meter{rate: tc.rate}
-		if got := m.remaining(tc.left); got != tc.want {
+		r := Rate{perSecond: tc.rate}
+		if got := r.Remaining(tc.left); got != tc.want {
 			t.Errorf("%d octets at %v a second take %q, want %q", tc.left, tc.rate, got, tc.want)
 		}
 	}
@@ -51,8 +51,8 @@ func FuzzMeterLine(f *testing.F) {
 		start := time.Now()
 		m := &Meter{display: &Display{plain: plain}, name: name, start: start, moved: func() int64 { return got }}
 		m.total.Store(total)
-		m.sample(start.Add(time.Second))
-		m.sample(start.Add(2 * time.Second))
+		m.rate.Sample(start.Add(time.Second), got)
+		m.rate.Sample(start.Add(2*time.Second), got)
 		line := m.line(int(columns))
 		if term.Width(line) > int(columns) || strings.ContainsAny(line, "\r\n\t\x1b\a") {
 			t.Errorf("%q in %d columns", line, columns)

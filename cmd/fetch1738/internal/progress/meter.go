@@ -18,10 +18,7 @@ type Meter struct {
 	moved   func() int64
 	total   atomic.Int64 // 0: not known
 
-	// Of the latest sample:
-	at   time.Time
-	got  int64
-	rate float64 // bytes per second, with more weight on recent samples
+	rate Rate
 }
 
 // Add adds a transfer, in the order of number. moved returns how many bytes have been
@@ -30,9 +27,19 @@ func (d *Display) Add(name string, number int, start time.Time, moved func() int
 	if d == nil {
 		return nil
 	}
-	m := &Meter{display: d, name: name, number: number, start: start, moved: moved}
+	m := &Meter{display: d, name: name, number: number, start: start, moved: moved, rate: RateFrom(start, 0)}
 	d.add(m)
 	return m
+}
+
+// Resume says that the transfer begins now, with what has been transferred earlier. That does not count
+// for the rate.
+func (m *Meter) Resume() {
+	if m != nil {
+		m.display.mu.Lock()
+		defer m.display.mu.Unlock()
+		m.rate = RateFrom(time.Now(), m.moved())
+	}
 }
 
 // SetTotal sets the number of bytes to transfer.
@@ -49,19 +56,6 @@ func (m *Meter) Stop() {
 	}
 }
 
-// sample records the current number of bytes.
-func (m *Meter) sample(now time.Time) {
-	got := m.moved()
-	switch passed := now.Sub(m.at); {
-	case m.at.IsZero() || got < m.got:
-		m.rate = float64(perSecond(got, now.Sub(m.start)))
-	case passed > 0:
-		weight := min(1, passed.Seconds()/3)
-		m.rate += weight * (float64(perSecond(got-m.got, passed)) - m.rate)
-	}
-	m.at, m.got = now, got
-}
-
 // line returns the line of the transfer, of at most the given width: its name, a bar, the
 // amount, the rate and the remaining time. A narrow window shows less.
 func (m *Meter) line(columns int) string {
@@ -70,16 +64,16 @@ func (m *Meter) line(columns int) string {
 		return m.drawn(columns, total, "", fmt.Sprintf("%5s", m.percent(total)))
 	}
 	name := term.Fit(m.name, min(30, columns/4)) + " "
-	came, rate := fmt.Sprintf("%8s", Amount(m.got)), fmt.Sprintf("%10s", Amount(int64(m.rate))+"/s")
+	came, rate := fmt.Sprintf("%8s", Amount(m.rate.got)), fmt.Sprintf("%10s", Amount(m.rate.PerSecond())+"/s")
 	switch {
 	case total <= 0:
 		return term.SafeLine(name+came+"  "+rate, columns)
 	case columns < 36:
 		return m.drawn(columns, total, name, fmt.Sprintf("%5s", m.percent(total)))
 	case columns < 60:
-		return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), rate, m.remaining(total)}, " "))
+		return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), rate, m.rate.Remaining(total - m.rate.got)}, " "))
 	}
-	return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), came, rate, m.remaining(total)}, "  "))
+	return m.drawn(columns, total, name, strings.Join([]string{fmt.Sprintf("%5s", m.percent(total)), came, rate, m.rate.Remaining(total - m.rate.got)}, "  "))
 }
 
 // drawn returns left and right with a bar between them.
@@ -87,7 +81,7 @@ func (m *Meter) drawn(columns int, total int64, left, right string) string {
 	var b strings.Builder
 	b.WriteString(left)
 	if room := columns - term.Width(left) - term.Width(right); room >= 4 && total > 0 {
-		b.WriteString(m.bar(room, min(1, float64(m.got)/float64(total))))
+		b.WriteString(m.bar(room, min(1, float64(m.rate.got)/float64(total))))
 	}
 	b.WriteString(right)
 	return term.SafeLine(b.String(), columns)
@@ -111,23 +105,7 @@ func (m *Meter) bar(columns int, part float64) string {
 // percent returns the percentage of total, or the amount if total is unknown.
 func (m *Meter) percent(total int64) string {
 	if total <= 0 {
-		return Amount(m.got)
+		return Amount(m.rate.got)
 	}
-	return fmt.Sprintf("%d%%", int(100*min(1, float64(m.got)/float64(total))))
-}
-
-// remaining returns the remaining time at the current rate.
-func (m *Meter) remaining(total int64) string {
-	left := total - m.got
-	if left > 0 && (m.rate < 1 || float64(left)/m.rate >= 100*3600) {
-		return "--:--"
-	}
-	seconds := 0
-	if left > 0 {
-		seconds = int(float64(left)/m.rate + 0.5)
-	}
-	if seconds < 3600 {
-		return fmt.Sprintf("%02d:%02d", seconds/60, seconds%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	return fmt.Sprintf("%d%%", int(100*min(1, float64(m.rate.got)/float64(total))))
 }

@@ -26,7 +26,6 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/policy"
 )
 
 // A hint says what to do about a common failure.
@@ -44,7 +43,10 @@ func showHint(t *told) {
 	}
 	for _, h := range hints() {
 		if (h.code == 0 || h.code == t.code) && h.fits(t, known) {
-			fmt.Fprintf(t.reporter.Err, "fetch1738: hint: %s\n", stdio.Line(h.text(t)))
+			text := h.text(t)
+			if _, again := t.reporter.hinted.LoadOrStore(text, true); !again || !t.once {
+				fmt.Fprintf(t.reporter.Err, "fetch1738: hint: %s\n", stdio.Line(text))
+			}
 			return
 		}
 	}
@@ -67,7 +69,6 @@ func hints() []hint {
 		{exit.BadURL, lacksGroup, always("to list the groups of a server: --news-server HOST 'news:*'")},
 		{exit.BadURL, globFails, always("{} and [] in a URL expand to several URLs; with -g they do not, and [a-z] is a wildcard for one character of a file name")},
 		{exit.Refused, func(_ *told, e *fetch.Error) bool { return e.Op == fetch.OpGateway }, always("use --gateway-login to send the login to the gateway")},
-		{exit.Refused, isReservedPort, always("this port belongs to another service; use --allow-port PORT to connect anyway")},
 		{exit.Proxy, resolvesForProxy, always("use --socks5-hostname, or socks5h:// in the proxy's URL, to have the proxy look up names")},
 		{exit.Login, lacksTerminal, always("without a terminal, give the password by -n with ~/.netrc or by --password-fd")},
 		{exit.NoSuchProxy, inheritsProxy, always("the proxy is set in the environment; --noproxy '*' ignores it")},
@@ -222,11 +223,6 @@ func isWord(t *told, _ *fetch.Error) bool {
 
 func nameVerbs(t *told) string {
 	return fmt.Sprintf("%s was read as a host name; the verbs are %s", t.URL, strings.Join(t.reporter.Verbs, " "))
-}
-
-func isReservedPort(_ *told, e *fetch.Error) bool {
-	denied, ok := errors.AsType[*policy.Denied](e)
-	return ok && denied.Rule == "reserved-port"
 }
 
 func resolvesForProxy(t *told, e *fetch.Error) bool {

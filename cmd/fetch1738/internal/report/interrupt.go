@@ -30,7 +30,7 @@ func sayKept(t *told) {
 		}
 	}
 	if text != "" {
-		fmt.Fprintf(t.reporter.Err, "fetch1738: interrupted: %s\n", stdio.Line(text))
+		t.reporter.afterKey("interrupted: " + text)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 )
@@ -16,7 +18,7 @@ import (
 // sum returns the line for all transfers; if nil, it is omitted.
 func (r *Reporter) Show(g *plan.Global, sum func(progress.Totals) string) {
 	traced := g.Trace.Form != plan.TraceNot && term.IsTerminal(r.trace)
-	if g.Silent || g.NoMeter || g.Verbose || traced || !term.IsTerminal(r.Err) {
+	if g.Silent || g.NoMeter || traced || !term.IsTerminal(r.Err) {
 		return
 	}
 	r.display = progress.New(r.Err, progress.Options{Plain: g.ProgressBar, Sum: sum})
@@ -27,6 +29,47 @@ func (r *Reporter) Show(g *plan.Global, sum func(progress.Totals) string) {
 func (r *Reporter) ShowAll(ops []*plan.Operation) {
 	r.tally = newTally(ops)
 	r.Show(ops[0].Global, r.tally.line)
+}
+
+// Tell writes a line about a long run to standard error now and then, if that is not a terminal and the
+// progress is wanted. See [progress.NewLog].
+func (r *Reporter) Tell(g *plan.Global, line func() string) {
+	if !g.Silent && !g.NoMeter && g.Trace.Form == plan.TraceNot && !term.IsTerminal(r.Err) {
+		r.log = progress.NewLog(r.Err, line)
+	}
+}
+
+// Meter shows the progress of a file that is not a transfer of its own. The result is nil if there is no
+// display.
+func (r *Reporter) Meter(name string, number int, total int64, moved func() int64) *progress.Meter {
+	m := r.display.Add(name, number, time.Now(), moved)
+	m.SetTotal(total)
+	return m
+}
+
+// Conclude removes the display for good, and ends the lines of Tell.
+func (r *Reporter) Conclude() {
+	r.Pause()
+	r.log.Close()
+	r.log = nil
+}
+
+// Stopped says at the end of a run that has not reached its own what was reached, and how to continue. how
+// is "interrupted", for example.
+func (r *Reporter) Stopped(how, reached string) {
+	if reached != "" {
+		how += " at " + reached
+	}
+	r.afterKey(how + "; run the same command again to continue")
+}
+
+// afterKey prints a message in the first column, whatever key the terminal has echoed, such as "^C".
+func (r *Reporter) afterKey(text string) {
+	start := ""
+	if term.IsTerminal(r.Err) {
+		start = "\r\x1b[K"
+	}
+	fmt.Fprintf(r.Err, "%sfetch1738: %s\n", start, stdio.Line(text))
 }
 
 // Pause removes the display from the terminal until resume is called.

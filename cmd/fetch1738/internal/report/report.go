@@ -33,8 +33,10 @@ type Reporter struct {
 
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
+	log     *progress.Log
 	tally   *tally           // nil without -Z
 	silent  sync.Map         // what has been said about silent servers
+	hinted  sync.Map         // the hints about files of a mirror that were shown
 	opened  []io.Closer      // files of trace and Err
 	outputs []*stdio.Checked // trace and Err, unless they are standard error
 }
@@ -105,6 +107,7 @@ func (r *Reporter) Open(trace plan.Trace) error {
 // Close closes the display and the files of Redirect and Open. Errors are ignored.
 func (r *Reporter) Close() {
 	r.display.Close()
+	r.log.Close()
 	for _, f := range r.opened {
 		_ = f.Close()
 	}
@@ -168,12 +171,14 @@ type told struct {
 	*transfer.Result
 	reporter *Reporter
 	code     int
+	more     string // behind the message
+	once     bool   // a hint that was shown is not shown again
 }
 
 // End implements transfer.Events.
 func (r *Reporter) End(t *transfer.Result) {
 	t.Err = cmp.Or(t.Err, r.Lost())
-	over := &told{t, r, Code(t)}
+	over := &told{Result: t, reporter: r, code: Code(t)}
 	if t.Skipped && t.Op.Output.SkipExisting && t.Op.Trace.Form != plan.TraceNot {
 		fmt.Fprintf(r.Err, "Note: skips transfer, \"%s\" exists locally\n", stdio.Line(t.Sink.Path)) // in curl's words
 	}
@@ -190,9 +195,14 @@ func (r *Reporter) End(t *transfer.Result) {
 	}
 }
 
-// Failed prints the failure of a file of a mirror.
-func (r *Reporter) Failed(t *transfer.Result, file string) {
-	over := &told{t, r, Code(t)}
+// Failed prints a failure that is not that of a transfer.
+func (r *Reporter) Failed(t *transfer.Result) {
+	r.complain(&told{Result: t, reporter: r, code: Code(t)})
+}
+
+// FailedFile prints the failure of a file of a mirror, with more behind it. Each hint is shown once.
+func (r *Reporter) FailedFile(t *transfer.Result, file, more string) {
+	over := &told{Result: t, reporter: r, code: Code(t), more: more, once: true}
 	if file != "" && !strings.Contains(message(t.Err), file) {
 		t.Err = fmt.Errorf("%s: %w", file, t.Err)
 	}
@@ -206,7 +216,7 @@ func (r *Reporter) complain(t *told) {
 	case t.code == exit.Interrupted:
 		sayKept(t)
 	default:
-		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", t.code, message(t.Err))
+		fmt.Fprintf(r.Err, "fetch1738: (%d) %s%s\n", t.code, message(t.Err), t.more)
 		if !t.Op.Silent {
 			showHint(t)
 		}
@@ -223,7 +233,9 @@ func (r *Reporter) Misused(err error) int {
 		return exit.Of(kind)
 	}
 	fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(err.Error()))
-	fmt.Fprintln(r.Err, "fetch1738: try 'fetch1738 --help' for more information")
+	if !strings.Contains(err.Error(), " --help") { // it says what to read
+		fmt.Fprintln(r.Err, "fetch1738: try 'fetch1738 --help' for more information")
+	}
 	return exit.Usage
 }
 

@@ -102,7 +102,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	case ctx.Err() != nil:
 		return exit.OfSignal(ctx)
 	case t.Err != nil:
-		shown.Failed(t, "")
+		shown.Failed(t)
 		return report.Code(t)
 	case q.found > 0:
 		return exit.OK

@@ -1,0 +1,96 @@
+package mirror
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/mirror"
+)
+
+// maxAlike is how many failures for the same reason are shown without -v.
+const maxAlike = 5
+
+// failures shows the failures of files and listings.
+type failures struct {
+	first error // reported failure
+	ended bool  // one has ended the run
+	kinds []*alike
+}
+
+// alike are failures for the same reason.
+type alike struct {
+	reason string
+	text   string // of the first
+	n      int
+}
+
+// fail prints the failure of a file or listing. Of many for the same reason it prints the first.
+func (r *mirrorReport) fail(e mirror.Event) {
+	f := &r.failures
+	f.first = cmp.Or(f.first, e.Err)
+	more := ""
+	if e.Ends {
+		f.ended = true
+		more = "; the run ends here"
+	}
+	if kind := f.kindOf(e); kind.n > maxAlike && !r.t.Op.Verbose && !e.Ends {
+		return
+	}
+	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
+	r.reporter.FailedFile(one, e.File, more)
+}
+
+// kindOf counts a failure among those for the same reason.
+func (f *failures) kindOf(e mirror.Event) *alike {
+	reason := reasonOf(e)
+	for _, kind := range f.kinds {
+		if kind.reason == reason {
+			kind.n++
+			return kind
+		}
+	}
+	kind := &alike{reason: reason, text: e.File, n: 1}
+	if len(f.kinds) < maxKinds {
+		f.kinds = append(f.kinds, kind)
+	}
+	return kind
+}
+
+// maxKinds is how many reasons are remembered.
+const maxKinds = 1000
+
+// reasonOf returns the reason of a failure, without the name of the file.
+func reasonOf(e mirror.Event) string {
+	reason := e.Err.Error()
+	if known, ok := errors.AsType[*fetch.Error](e.Err); ok {
+		reason = fmt.Sprintf("%s %d %v %s", known.Op, known.Code, known.Kind, known.Reply)
+		if known.Reply == "" && known.Err != nil {
+			reason += known.Err.Error()
+		}
+	} else if local, ok := errors.AsType[*fs.PathError](e.Err); ok {
+		reason = local.Op + " " + local.Err.Error()
+	}
+	if e.File != "" {
+		reason = strings.NewReplacer(e.File, "", path.Base(e.File), "").Replace(reason)
+	}
+	return reason
+}
+
+// rest says how many failures were not printed.
+func (r *mirrorReport) rest() {
+	if r.t.Op.Verbose || r.t.Op.Silent && !r.t.Op.ShowError {
+		return
+	}
+	for _, kind := range r.failures.kinds {
+		if n := kind.n - maxAlike; n > 0 {
+			r.t.Warn("%d more failed for the same reason as %s; -v names them", n, cmp.Or(kind.text, "the first"))
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+)
+
+// endsOnce runs m, which must end by one failure that says so. It returns its error.
+func endsOnce(ctx context.Context, t *testing.T, m *mirror.Mirror) (mirror.Summary, error) {
+	t.Helper()
+	var failed []mirror.Event
+	then := m.Report
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Failed {
+			failed = append(failed, e)
+		}
+		if then != nil {
+			then(e)
+		}
+	}
+	sum, err := m.Run(ctx)
+	m.Report = then
+	if len(failed) != 1 || !failed[0].Ends || sum.Failed != 1 {
+		t.Errorf("failures: %v; %+v", failed, sum)
+	}
+	if err == nil || len(failed) > 0 && failed[0].Err != err {
+		t.Errorf("the run returns %v", err)
+	}
+	return sum, err
+}
+
+// many returns n files of 1000 bytes in several folders.
+func many(n int) (files map[string]string) {
+	files = make(map[string]string)
+	for i := range n {
+		files[fmt.Sprintf("%c/%d", 'a'+i%4, i)] = strings.Repeat("x", 1000)
+	}
+	return files
+}
+
+// A full disk is said once, and ends the run. With more room, the next run continues.
+func TestFullDiskEndsRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(100)) })
+	d := simdisk.New(simdisk.Options{Capacity: 50_000})
+	m := start(t, srv.URL)
+	m.Dir = "/copy"
+	sum, err := endsOnce(disk.With(t.Context(), d.Process(nil)), t, m)
+	if !errors.Is(err, syscall.ENOSPC) || sum.New == 0 || sum.New > 50 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	d.Capacity = 0
+	runOn(t, d, m, mirror.Summary{New: 100 - sum.New, Unchanged: sum.New})
+}
+
+// A manifest that cannot be written ends the run.
+func TestManifestEndsRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(100)) })
+	d := simdisk.New(simdisk.Options{})
+	lines := 0
+	p := d.Process(func(c *simdisk.Call) error {
+		if c.Op == "write" && strings.HasSuffix(c.Name, "manifest.jsonl") {
+			if lines++; lines > 30 {
+				return syscall.EIO
+			}
+		}
+		return nil
+	})
+	m := start(t, srv.URL)
+	m.Dir = "/copy"
+	if sum, err := endsOnce(disk.With(t.Context(), p), t, m); !errors.Is(err, syscall.EIO) || sum.New > 30 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// removable returns a process for which no file and no directory has a name after a call of remove, as on
+// a disk that is not mounted any more.
+func removable(d *simdisk.Disk) (p *simdisk.Process, remove func()) {
+	var gone atomic.Bool
+	p = d.Process(func(c *simdisk.Call) error {
+		switch c.Op {
+		case "open", "stat", "lstat", "mkdir", "rename", "remove":
+			if gone.Load() {
+				return fs.ErrNotExist
+			}
+		}
+		return nil
+	})
+	return p, func() { gone.Store(true) }
+}
+
+// If the directory of the copy is removed, the run ends.
+func TestRemovedDirectoryEndsRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(100)) })
+	d := simdisk.New(simdisk.Options{})
+	p, remove := removable(d)
+	m := start(t, srv.URL)
+	m.Dir = "/copy"
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Added {
+			remove()
+		}
+	}
+	if sum, err := endsOnce(disk.With(t.Context(), p), t, m); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "/copy: the directory was removed") {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// unreachable is a Fetcher to whose server some requests get no connection.
+type unreachable struct {
+	*fetch1738.Resolver
+	n    atomic.Int64
+	from int64 // the number of the first of these requests
+	to   int64 // and of the last one
+}
+
+func (u *unreachable) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+	if at, ok := req.Locator.(*locator.FTP); ok && at.Name != "" {
+		if n := u.n.Add(1); n >= u.from && n <= u.to {
+			return nil, fetch.Fail(fetch.OpConnect, req.Locator, fetch.ErrUnreachable, errors.New("connection refused"))
+		}
+	}
+	return u.Resolver.Fetch(ctx, req)
+}
+
+// A server that is gone ends the run; two requests without a connection are two failures.
+func TestUnreachableServerEndsRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(100)) })
+	m := start(t, srv.URL)
+	m.Fetcher = &unreachable{Resolver: m.Fetcher.(*fetch1738.Resolver), from: 20, to: 1000}
+	if sum, err := endsOnce(t.Context(), t, m); !errors.Is(err, fetch.ErrUnreachable) || sum.New == 0 || sum.New > 19 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	m = start(t, srv.URL)
+	m.Connections = 1
+	m.Fetcher = &unreachable{Resolver: m.Fetcher.(*fetch1738.Resolver), from: 20, to: 21}
+	if sum, err := m.Run(t.Context()); !errors.Is(err, fetch.ErrUnreachable) || counts(sum) != (mirror.Summary{New: 98, Failed: 2}) {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	m.Fetcher = &unreachable{Resolver: m.Fetcher.(*unreachable).Resolver, from: 2, to: 2} // the last request
+	if sum, err := m.Run(t.Context()); !errors.Is(err, fetch.ErrUnreachable) || counts(sum) != (mirror.Summary{New: 1, Unchanged: 98, Failed: 1}) {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// An upload to a server that has no room, or takes no files, ends; one file that it does not take is a
+// failure of its own.
+func TestRefusedUploadEnds(t *testing.T) {
+	for reply, want := range map[string]mirror.Summary{
+		"552 Exceeded storage allocation.": {Failed: 1, Missing: 40},
+		"550 Permission denied.":           {Failed: 1, Missing: 40},
+	} {
+		srv := ftptest.New(t, nil)
+		srv.On("STOR", 0, testserver.Reply(reply))
+		m := upload(t, srv.URL, many(40))
+		if sum, err := endsOnce(t.Context(), t, m); counts(sum) != want {
+			t.Errorf("%s: %v, %+v", reply, err, sum)
+		}
+		if n := len(commands(srv, "STOR")); n > 50 { // each file is tried under two names
+			t.Errorf("%s: %d times", reply, n)
+		}
+		srv.ResetFaults()
+		srv.On("STOR", 5, testserver.Reply(reply))
+		sum, err := m.Run(t.Context())
+		if counts(sum) != (mirror.Summary{New: 39, Failed: 1, Missing: 1}) && counts(sum) != (mirror.Summary{New: 40}) || (err == nil) != (sum.New == 40) {
+			t.Errorf("%s: %v, %+v", reply, err, sum)
+		}
+	}
+}
+
+// A state that cannot be written ends an upload, as does a folder that is gone.
+func TestLocalFaultEndsUpload(t *testing.T) {
+	srv := ftptest.New(t, nil)
+	m := upload(t, srv.URL, many(40))
+	d := simdisk.New(simdisk.Options{})
+	p := d.Process(nil)
+	for name, text := range many(40) {
+		dir, _, _ := strings.Cut(name, "/")
+		if err := p.MkdirAll("/site/"+dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f, err := p.OpenFile("/site/"+name, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err == nil {
+			_, err = f.Write([]byte(text))
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Dir = "/site"
+	lines := 0
+	broken := d.Process(func(c *simdisk.Call) error {
+		if c.Op == "write" {
+			if lines++; lines > 20 {
+				return syscall.EROFS
+			}
+		}
+		return nil
+	})
+	if sum, err := endsOnce(disk.With(t.Context(), broken), t, m); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	p, remove := removable(d)
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Planned {
+			remove()
+		}
+	}
+	if sum, err := endsOnce(disk.With(t.Context(), p), t, m); err == nil || !strings.Contains(err.Error(), "/site: the folder was removed") {
+		t.Errorf("%v, %+v", err, sum)
+	}
+}
+
+// Progress says how much of a large file has arrived, in both directions.
+func TestProgressOfFile(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 1<<18)
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"big": {Data: []byte(big), ModTime: modified}}
+	})
+	progress := func(m *mirror.Mirror) (said []int64) {
+		t.Helper()
+		m.Rate = 8 << 20 // half a second
+		m.Report = func(e mirror.Event) {
+			if e.Action == mirror.Progress {
+				said = append(said, e.Octets)
+				if e.File != "big" || e.Size != int64(len(big)) {
+					t.Errorf("%+v", e)
+				}
+			}
+		}
+		if _, err := m.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for i, n := range said {
+			if n <= 0 || n > int64(len(big)) || i > 0 && n < said[i-1] {
+				t.Errorf("progress: %d", said)
+			}
+		}
+		if len(said) == 0 {
+			t.Error("no progress")
+		}
+		return said
+	}
+	m := start(t, srv.URL)
+	progress(m)
+	up := upload(t, srv.URL+"/new/", map[string]string{"big": big})
+	if said := progress(up); len(said) > 0 && said[len(said)-1] != int64(len(big)) {
+		t.Errorf("at the end: %d", said)
+	}
+}

@@ -1,0 +1,52 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+)
+
+// partError returns the error of creating or writing the part of a file, marked as one that ends the run:
+// no other part could be written either. Only a file that is too large for the file system is a failure
+// of its own. The error names the file, as the name of the part says nothing to a user.
+func (r *run) partError(ctx context.Context, e *entry, err error) error {
+	if gone := r.goneError(ctx, err); gone != nil {
+		return pool.Over(gone)
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = &fs.PathError{Op: "write", Path: e.file, Err: failed.Err}
+	}
+	if errors.Is(err, syscall.EFBIG) {
+		return err
+	}
+	return pool.Over(err)
+}
+
+// placeError returns the error of giving a file its name or time. It is marked if the disk is full, or
+// the directory of the copy does not exist any more.
+func (r *run) placeError(ctx context.Context, err error) error {
+	gone := r.goneError(ctx, err)
+	switch {
+	case gone != nil:
+		return pool.Over(gone)
+	case disk.IsFull(err):
+		return pool.Over(err)
+	}
+	return err
+}
+
+// goneError returns an error if the directory of the copy does not exist any more.
+func (r *run) goneError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, failed := disk.Of(ctx).Stat(r.Dir); !errors.Is(failed, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("write %s: the directory was removed or renamed while the mirror ran: %w", r.Dir, fs.ErrNotExist)
+}
