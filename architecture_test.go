@@ -153,14 +153,15 @@ var large = map[string]struct {
 	limit int
 	why   string
 }{
-	".":               {3900, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
-	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
-	"fetch/ftp":       {6950, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
-	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
-	"fetch/nntp":      {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
-	"gateway":         {6700, "every page reads the state of one visit; a second package would export that state"},
-	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":          {3950, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	".":                      {3900, "programs import one package; FS, Transport, ReaderAt, Download and Stat are types and methods of its API"},
+	"fetch/fetchtest":        {3200, "all tests share one rig: its network, trace and limits are set by each test"},
+	"fetch/ftp":              {6950, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
+	"fetch/gopher":           {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
+	"fetch/nntp":             {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
+	"gateway":                {6700, "every page reads the state of one visit; a second package would export that state"},
+	"locator":                {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
+	"mirror":                 {3950, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	"mirror/internal/deploy": {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {38, "a request as FTP commands, for the session and for Explain"},

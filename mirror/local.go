@@ -14,8 +14,8 @@ import (
 // partError returns the error of creating or writing the part of a file, marked as one that ends the run:
 // no other part could be written either. Only a file that is too large for the file system is a failure
 // of its own. The error names the file, as the name of the part says nothing to a user.
-func (r *run) partError(ctx context.Context, e *entry, err error) error {
-	if gone := r.goneError(ctx, err); gone != nil {
+func partError(ctx context.Context, r *run, e *entry, err error) error {
+	if gone := goneError(ctx, r, err); gone != nil {
 		return pool.Over(gone)
 	}
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
@@ -29,8 +29,8 @@ func (r *run) partError(ctx context.Context, e *entry, err error) error {
 
 // placeError returns the error of giving a file its name or time. It is marked if the disk is full, or
 // the directory of the copy does not exist any more.
-func (r *run) placeError(ctx context.Context, err error) error {
-	gone := r.goneError(ctx, err)
+func placeError(ctx context.Context, r *run, err error) error {
+	gone := goneError(ctx, r, err)
 	switch {
 	case gone != nil:
 		return pool.Over(gone)
@@ -41,7 +41,7 @@ func (r *run) placeError(ctx context.Context, err error) error {
 }
 
 // goneError returns an error if the directory of the copy does not exist any more.
-func (r *run) goneError(ctx context.Context, err error) error {
+func goneError(ctx context.Context, r *run, err error) error {
 	if err == nil {
 		return nil
 	}

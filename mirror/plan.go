@@ -178,7 +178,7 @@ func (r *run) nameFolders(ctx context.Context, s *survey, names *claims) {
 		r.nameFolder(f, dir)
 		err := names.claimDir(dir)
 		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
-			err = r.placeError(ctx, r.root.MkdirAll(dir, 0o777))
+			err = placeError(ctx, r, r.root.MkdirAll(dir, 0o777))
 		}
 		if err != nil {
 			r.failFile(&entry{url: strings.TrimSuffix(r.tree.start().loc.Redacted(), "/") + "/" + dir, file: dir, size: -1}, err)

@@ -196,7 +196,7 @@ func (r *run) do(outer context.Context) error {
 		err, _ = pool.Unmark(err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.sayHeld()
+		sayHeld(r)
 		return cmp.Or(outer.Err(), r.err, err)
 	}
 	r.listed, r.whole = true, found.unseen == 0
@@ -208,7 +208,7 @@ func (r *run) do(outer context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sayHeld()
+	sayHeld(r)
 	return cmp.Or(outer.Err(), r.err)
 }
 
@@ -233,21 +233,23 @@ func (r *run) report(e Event) {
 			r.stop()
 		}
 	case Listed, Added, Replaced:
-		r.sayHeld()
+		if r.pool.IsCalm() {
+			sayHeld(r)
+		}
 	}
-	r.say(e)
+	say(r, e)
 }
 
 // sayHeld reports the failures that are held.
-func (r *run) sayHeld() {
+func sayHeld(r *run) {
 	for _, e := range r.held {
-		r.say(e)
+		say(r, e)
 	}
 	r.held = nil
 }
 
 // say is report for an event that is certain.
-func (r *run) say(e Event) {
+func say(r *run, e Event) {
 	if e.Action == Failed {
 		r.err = cmp.Or(r.err, e.Err)
 	}

@@ -249,7 +249,7 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 	}
 	p, err := r.newPart(e, from)
 	if err != nil {
-		return nil, r.partError(ctx, e, err)
+		return nil, partError(ctx, r, e, err)
 	}
 	if p.size > 0 {
 		err := errOther
@@ -332,7 +332,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 		p.keep = r.manifest.add
 	}
 	if _, err = io.Copy(p, r.pace.Reader(ctx, res.Body)); p.failed != nil {
-		err = r.partError(ctx, e, p.failed)
+		err = partError(ctx, r, e, p.failed)
 	}
 	p.stop(err != nil)
 	p.end = endOf(res)
@@ -385,7 +385,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 		rec.Exact = p.begun.Exact
 	}
 	if r.box != nil {
-		return r.placeError(ctx, r.deliver(e, rec, p))
+		return placeError(ctx, r, r.deliver(e, rec, p))
 	}
 	info, err := r.stat(e.file)
 	if err != nil {
@@ -405,7 +405,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 			return err
 		}
 		if err := setTime(r.root, e.file, e.modified); err != nil {
-			return r.placeError(ctx, err)
+			return placeError(ctx, r, err)
 		}
 		if !e.modified.IsZero() {
 			rec.Modified = e.modified
@@ -414,7 +414,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 		return existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
 		if err := r.place(e, p); err != nil {
-			return r.placeError(ctx, err)
+			return placeError(ctx, r, err)
 		}
 		// A response that replaces a copy was received twice.
 		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256

@@ -33,6 +33,8 @@ import (
 // of what is not part of the tree. Mirror.Fetcher must implement [fetch.Replacer], [fetch.Updater],
 // [fetch.Editor] and [fetch.AttributeFinder], as a *fetch1738.Resolver does. Mirror.Aliases has no
 // meaning.
+//
+// If a directory can be neither listed nor created, that is one failure; its files are [Missing].
 type Upload struct {
 	// State is the name of the file that keeps what is known about the server: lines of [Record]. If
 	// empty, StateDir says where it is.

@@ -194,7 +194,7 @@ func (r *run) do(outer context.Context) error {
 	if err := r.survey(ctx); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.sayHeld()
+		sayHeld(r)
 		return cmp.Or(outer.Err(), r.err, err)
 	}
 	p := r.plan(ctx)
@@ -216,7 +216,7 @@ func (r *run) do(outer context.Context) error {
 // end reports what is missing, and returns the error of the run.
 func (r *run) end(ctx context.Context, p *plan) error {
 	r.mu.Lock()
-	r.sayHeld()
+	sayHeld(r)
 	r.mu.Unlock()
 	planned := make(map[*file]bool)
 	for _, f := range slices.Concat(p.fresh, p.changed) {
@@ -253,21 +253,23 @@ func (r *run) report(e Event) {
 			r.stop()
 		}
 	case Listed, Added, Replaced, Checked:
-		r.sayHeld()
+		if r.Pool.IsCalm() && r.refusals.noRoom+r.refusals.forbidden == 0 {
+			sayHeld(r)
+		}
 	}
-	r.say(e)
+	say(r, e)
 }
 
 // sayHeld reports the failures that are held.
-func (r *run) sayHeld() {
+func sayHeld(r *run) {
 	for _, e := range r.held {
-		r.say(e)
+		say(r, e)
 	}
 	r.held = nil
 }
 
 // say is report for an event that is certain.
-func (r *run) say(e Event) {
+func say(r *run, e Event) {
 	if e.What == Failed {
 		r.err = cmp.Or(r.err, e.Err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"path"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
@@ -28,7 +29,7 @@ type refusals struct {
 
 // refused records that the server has not stored a file. It marks the error if that ends the run: there is
 // no room for several files in a row, or the server has stored none at all, in any directory.
-func (r *run) refused(ctx context.Context, f *file, err error) error {
+func refused(ctx context.Context, r *run, f *file, err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
 	switch _, mark := pool.Unmark(err); {
 	case mark != pool.Own:
@@ -36,7 +37,7 @@ func (r *run) refused(ctx context.Context, f *file, err error) error {
 	case disk.IsFull(err): // that of a file URL
 		return pool.Over(err)
 	case !ok:
-		return r.goneError(ctx, err)
+		return goneError(ctx, r, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +56,7 @@ func (r *run) refused(ctx context.Context, f *file, err error) error {
 			err = pool.InDoubt(err)
 		}
 	}
-	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.dirs) >= min(fewFolders, r.folders())
+	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.dirs) >= min(fewFolders, folders(r))
 	if s.noRoom >= patience || takesNone {
 		err, _ = pool.Unmark(err)
 		return pool.Over(err)
@@ -65,7 +66,7 @@ func (r *run) refused(ctx context.Context, f *file, err error) error {
 
 // goneError returns the error of reading a local file. If the folder does not exist any more, that ends
 // the run.
-func (r *run) goneError(ctx context.Context, err error) error {
+func goneError(ctx context.Context, r *run, err error) error {
 	if _, failed := disk.Of(ctx).Stat(r.Dir); err == nil || !errors.Is(failed, fs.ErrNotExist) {
 		return err
 	}
@@ -73,14 +74,14 @@ func (r *run) goneError(ctx context.Context, err error) error {
 }
 
 // stored records that the server has stored a file.
-func (r *run) stored() {
+func stored(r *run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refusals = refusals{stored: true}
 }
 
 // folders returns the number of directories that have files of the tree.
-func (r *run) folders() int {
+func folders(r *run) int {
 	dirs := make(map[string]bool)
 	for _, f := range r.files {
 		dirs[f.dir()] = true
@@ -88,9 +89,23 @@ func (r *run) folders() int {
 	return len(dirs)
 }
 
+var errNoDirectory = errors.New("the directory could not be created or listed")
+
+// isSaid reports whether the failure of a directory, or of one above it, has been reported.
+func isSaid(r *run, dir string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ; !r.broken[dir]; dir = path.Dir(dir) {
+		if dir == "." {
+			return false
+		}
+	}
+	return true
+}
+
 // watch returns a copy of ctx in which the transfer of a file is reported. from is the number of bytes that
 // the server has already.
-func (r *run) watch(ctx context.Context, f *file, from int64) (context.Context, *pool.Part) {
+func watch(ctx context.Context, r *run, f *file, from int64) (context.Context, *pool.Part) {
 	part := pool.NewPart(func(octets int64) {
 		r.report(Event{What: Progress, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: f.size, Octets: octets})
 	})

@@ -86,10 +86,10 @@ func (r *run) storeDirect(ctx context.Context, f *file) {
 	}
 	f.part, f.timed, f.direct = "", false, true
 	if err := r.sendFile(ctx, f, nil); err != nil {
-		r.failFile(ctx, f, r.refused(ctx, f, err))
+		r.failFile(ctx, f, refused(ctx, r, f, err))
 		return
 	}
-	r.stored()
+	stored(r)
 	r.way.refused.Store(true)
 }
 
@@ -201,8 +201,8 @@ func (r *run) verifyDirs(ctx context.Context, placed []*file) {
 		err := fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))
 		r.fail(ctx, dir, true, err)
 		for _, f := range placed {
-			if !f.failed && strings.HasPrefix(f.path, dir+"/") {
-				r.failFile(ctx, f, err)
+			if strings.HasPrefix(f.path, dir+"/") {
+				f.failed = true // it is missing at the end
 			}
 		}
 	}

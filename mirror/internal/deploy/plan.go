@@ -335,7 +335,7 @@ func (r *run) checkAll(ctx context.Context, files []*file, p *plan) {
 			e.What = Started
 			r.report(e)
 			if !r.isOnlyShifted(ctx, f) {
-				ctx, part := r.watch(ctx, f, 0)
+				ctx, part := watch(ctx, r, f, 0)
 				defer part.End()
 				differs[i], err = r.differsFrom(ctx, f, path.Base(f.path))
 			}

@@ -24,7 +24,7 @@ func put(ctx context.Context, r *run, f *file, name string, body content, at int
 		if _, err := body.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
-		ctx, part := r.watch(ctx, f, at)
+		ctx, part := watch(ctx, r, f, at)
 		defer part.End()
 		return r.site.Put(ctx, append(components(f.dir()), name), r.Pace.Reader(ctx, body), at, more)
 	}

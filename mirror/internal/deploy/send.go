@@ -180,27 +180,13 @@ func (r *run) sendAll(ctx context.Context, files []*file) {
 		for _, f := range batches[i].files {
 			switch {
 			case f.placed || f.failed:
-			case errors.Is(err, errNoDirectory) && r.isSaid(f.dir()):
+			case errors.Is(err, errNoDirectory) && isSaid(r, f.dir()):
 				f.failed = true // it is missing at the end
 			default:
 				r.failFile(ctx, f, err)
 			}
 		}
 	})
-}
-
-var errNoDirectory = errors.New("the directory could not be created or listed")
-
-// isSaid reports whether the failure of a directory, or of one above it, has been reported.
-func (r *run) isSaid(dir string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for ; !r.broken[dir]; dir = path.Dir(dir) {
-		if dir == "." {
-			return false
-		}
-	}
-	return true
 }
 
 // batches divides files, so that all workers have something to do.
@@ -248,13 +234,13 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		err := r.sendFile(ctx, f, more)
 		switch {
 		case err == nil:
-			r.stored()
+			stored(r)
 		case r.Pool.Crowded(err):
 			return err
 		case refusesPart(r, f, err):
 			r.storeDirect(ctx, f)
 		case err != nil:
-			r.failFile(ctx, f, r.refused(ctx, f, err))
+			r.failFile(ctx, f, refused(ctx, r, f, err))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

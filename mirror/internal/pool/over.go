@@ -62,6 +62,13 @@ func (p *Pool) Failed(err error) error {
 	return Over(err)
 }
 
+// IsCalm reports whether a request has succeeded since [Pool.Failed] was in doubt.
+func (p *Pool) IsCalm() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost == 0
+}
+
 // isAboutServer reports whether an error is about the server and not about one of its files.
 func isAboutServer(e *fetch.Error) bool {
 	switch e.Op {

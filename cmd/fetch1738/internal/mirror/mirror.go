@@ -82,9 +82,6 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.Mirror.Upload != nil}
 	rep.gauge = gauge{meter: shown.Meter, moved: t.Account.Moved.Load, upload: rep.upload}
 	shown.Show(op.Global, func(progress.Totals) string { return rep.gauge.line() })
-	if !s.json {
-		shown.Tell(op.Global, rep.gauge.log)
-	}
 	rep.out = stdio.CheckOutput(shown.Out)
 	kept, err := client.OpenArchive(op.Archive)
 	if err != nil {
@@ -146,8 +143,13 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
 		defer cancel()
 	}
+	var log *progress.Log
+	if !s.json {
+		log = rep.reporter.Tell(t.Op.Global, rep.gauge.log)
+	}
 	sum, err := m.Run(ctx)
-	rep.reporter.Conclude()
+	rep.reporter.Pause() // permanently
+	log.Close()
 	rep.summary(sum, ctx.Err() != nil || rep.failures.ended)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())

@@ -42,7 +42,7 @@ type mirrorReport struct {
 func (r *mirrorReport) event(e mirror.Event) {
 	r.count(e)
 	r.gauge.count(e)
-	if r.json && e.Action != mirror.Progress {
+	if r.json && e.Action != mirror.Progress && (e.Action != mirror.Checked || r.dry) {
 		r.sayJSON(e)
 	}
 	switch e.Action {

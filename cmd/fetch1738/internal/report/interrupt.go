@@ -30,7 +30,7 @@ func sayKept(t *told) {
 		}
 	}
 	if text != "" {
-		t.reporter.afterKey("interrupted: " + text)
+		afterKey(t.reporter, "interrupted: "+text)
 	}
 }
 

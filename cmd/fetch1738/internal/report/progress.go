@@ -33,10 +33,12 @@ func (r *Reporter) ShowAll(ops []*plan.Operation) {
 
 // Tell writes a line about a long run to standard error now and then, if that is not a terminal and the
 // progress is wanted. See [progress.NewLog].
-func (r *Reporter) Tell(g *plan.Global, line func() string) {
-	if !g.Silent && !g.NoMeter && g.Trace.Form == plan.TraceNot && !term.IsTerminal(r.Err) {
-		r.log = progress.NewLog(r.Err, line)
+// The caller must close the Log, which may be nil.
+func (r *Reporter) Tell(g *plan.Global, line func() string) *progress.Log {
+	if g.Silent || g.NoMeter || g.Trace.Form != plan.TraceNot || term.IsTerminal(r.Err) {
+		return nil
 	}
+	return progress.NewLog(r.Err, line)
 }
 
 // Meter shows the progress of a file that is not a transfer of its own. The result is nil if there is no
@@ -47,24 +49,17 @@ func (r *Reporter) Meter(name string, number int, total int64, moved func() int6
 	return m
 }
 
-// Conclude removes the display for good, and ends the lines of Tell.
-func (r *Reporter) Conclude() {
-	r.Pause()
-	r.log.Close()
-	r.log = nil
-}
-
 // Stopped says at the end of a run that has not reached its own what was reached, and how to continue. how
 // is "interrupted", for example.
 func (r *Reporter) Stopped(how, reached string) {
 	if reached != "" {
 		how += " at " + reached
 	}
-	r.afterKey(how + "; run the same command again to continue")
+	afterKey(r, how+"; run the same command again to continue")
 }
 
 // afterKey prints a message in the first column, whatever key the terminal has echoed, such as "^C".
-func (r *Reporter) afterKey(text string) {
+func afterKey(r *Reporter, text string) {
 	start := ""
 	if term.IsTerminal(r.Err) {
 		start = "\r\x1b[K"

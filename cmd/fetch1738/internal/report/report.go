@@ -33,7 +33,6 @@ type Reporter struct {
 
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
-	log     *progress.Log
 	tally   *tally           // nil without -Z
 	silent  sync.Map         // what has been said about silent servers
 	hinted  sync.Map         // the hints about files of a mirror that were shown
@@ -107,7 +106,6 @@ func (r *Reporter) Open(trace plan.Trace) error {
 // Close closes the display and the files of Redirect and Open. Errors are ignored.
 func (r *Reporter) Close() {
 	r.display.Close()
-	r.log.Close()
 	for _, f := range r.opened {
 		_ = f.Close()
 	}
