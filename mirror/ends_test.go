@@ -231,7 +231,8 @@ func TestProgressOfFile(t *testing.T) {
 		d := simdisk.New(simdisk.Options{})
 		d.Put("/site/big", big, modified)
 		for dir, m := range map[string]*mirror.Mirror{"/copy": start(t, srv.URL), "/site": start(t, srv.URL+"/new/")} {
-			if m.Fetcher, m.Dir, m.Rate = r, dir, 1<<20; dir == "/site" {
+			m.Fetcher, m.Dir, m.Rate, m.Exclude = r, dir, 1<<20, []string{"new/"}
+			if dir == "/site" {
 				m.Upload = new(mirror.Upload)
 			}
 			var said []int64

@@ -186,13 +186,13 @@ func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	if err := r.open(ctx); err != nil {
-		err, _ = pool.Unmark(err)
+		_, err = pool.Unmark(err)
 		return Summary{}, err
 	}
 	err = r.do(ctx)
 	if closeErr := r.close(ctx); err == nil {
 		err = closeErr
 	}
-	err, _ = pool.Unmark(err)
+	_, err = pool.Unmark(err)
 	return r.sum, err
 }

@@ -193,7 +193,7 @@ func (r *run) do(outer context.Context) error {
 	r.stop = stop
 	found, err := r.survey(ctx)
 	if err != nil {
-		err, _ = pool.Unmark(err)
+		_, err = pool.Unmark(err)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		sayHeld(r)
@@ -224,7 +224,7 @@ func (r *run) report(e Event) {
 			return
 		}
 		var mark pool.Mark
-		switch e.Err, mark = pool.Unmark(e.Err); mark {
+		switch mark, e.Err = pool.Unmark(e.Err); mark {
 		case pool.Doubt:
 			r.held = append(r.held, e)
 			return
@@ -291,7 +291,7 @@ func (r *run) fail(ctx context.Context, url, file string, err error) {
 		return
 	}
 	if logErr := r.manifest.add(Record{URL: url, File: file, Size: -1, Time: now(), Error: err.Error()}); logErr != nil {
-		if _, mark := pool.Unmark(err); mark != pool.Ends {
+		if mark, _ := pool.Unmark(err); mark != pool.Ends {
 			err = logErr
 		}
 	}
@@ -312,7 +312,7 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			r.pool.Worked()
 			return nil
 		}
-		if _, mark := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.pool.Crowded(err) {
+		if mark, _ := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.pool.Crowded(err) {
 			return err
 		}
 		if r.Retry == nil || !r.Retry(ctx, n, err) {

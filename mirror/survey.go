@@ -115,7 +115,7 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 			lists := make([]listing, len(folders))
 			pool.Each(ctx, r.pool, pool.Indices(len(folders)), func(i int, more func() bool) error { return r.list(ctx, folders[i], &lists[i], more) },
 				func(i int, err error) {
-					if _, mark := pool.Unmark(err); mark == pool.Ends {
+					if mark, _ := pool.Unmark(err); mark == pool.Ends {
 						r.fail(ctx, folders[i].loc.Redacted(), "", err)
 					}
 					lists[i].err = err

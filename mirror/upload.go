@@ -121,6 +121,6 @@ func (m *Mirror) upload(ctx context.Context) (sum Summary, err error) {
 		}
 	}
 	sum.Octets, err = j.Run(ctx)
-	err, _ = pool.Unmark(err)
+	_, err = pool.Unmark(err)
 	return sum, err
 }

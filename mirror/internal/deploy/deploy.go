@@ -244,7 +244,7 @@ func (r *run) report(e Event) {
 		}
 		r.failed++
 		var mark pool.Mark
-		switch e.Err, mark = pool.Unmark(e.Err); mark {
+		switch mark, e.Err = pool.Unmark(e.Err); mark {
 		case pool.Doubt:
 			r.held = append(r.held, e)
 			return
@@ -317,7 +317,7 @@ func (r *run) try(ctx context.Context, do func() error) error {
 			r.Pool.Worked()
 			return nil
 		}
-		if _, mark := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.Pool.Crowded(err) {
+		if mark, _ := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.Pool.Crowded(err) {
 			return err
 		}
 		if r.Retry == nil || !r.Retry(ctx, n, err) {

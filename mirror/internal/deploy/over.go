@@ -31,7 +31,7 @@ type refusals struct {
 // no room for several files in a row, or the server has stored none at all, in any directory.
 func refused(ctx context.Context, r *run, f *file, err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
-	switch _, mark := pool.Unmark(err); {
+	switch mark, _ := pool.Unmark(err); {
 	case mark != pool.Own:
 		return err
 	case disk.IsFull(err): // that of a file URL
@@ -58,7 +58,7 @@ func refused(ctx context.Context, r *run, f *file, err error) error {
 	}
 	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.dirs) >= min(fewFolders, folders(r))
 	if s.noRoom >= patience || takesNone {
-		err, _ = pool.Unmark(err)
+		_, err = pool.Unmark(err)
 		return pool.Over(err)
 	}
 	return err

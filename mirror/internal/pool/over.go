@@ -38,13 +38,13 @@ func Over(err error) error {
 // InDoubt marks err as one that ends the run if the next requests fail too.
 func InDoubt(err error) error { return markedError{err, Doubt} }
 
-// Unmark returns err without its mark, and the mark.
-func Unmark(err error) (plain error, mark Mark) {
+// Unmark returns the mark of an error, and the error without it.
+func Unmark(err error) (Mark, error) {
 	marked, ok := errors.AsType[markedError](err)
 	if ok && error(marked) == err {
-		return marked.error, marked.mark
+		return marked.mark, marked.error
 	}
-	return err, marked.mark
+	return marked.mark, err
 }
 
 // Failed records that a request has failed for good. It marks the error if the reason may be that there

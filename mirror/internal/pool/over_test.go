@@ -40,7 +40,7 @@ func TestFailed(t *testing.T) {
 				continue
 			}
 			var plain error
-			if plain, mark = Unmark(p.Failed(err)); plain != err {
+			if mark, plain = Unmark(p.Failed(err)); plain != err {
 				t.Errorf("%s: %v became %v", tc.name, err, plain)
 			}
 		}
@@ -53,7 +53,7 @@ func TestFailed(t *testing.T) {
 // A mark is found in a chain, and does not hide the error.
 func TestUnmark(t *testing.T) {
 	err := fmt.Errorf("file: %w", Over(io.EOF))
-	if plain, mark := Unmark(err); plain != err || mark != Ends || !errors.Is(plain, io.EOF) {
+	if mark, plain := Unmark(err); plain != err || mark != Ends || !errors.Is(plain, io.EOF) {
 		t.Error(plain, mark)
 	}
 	if Over(nil) != nil {
