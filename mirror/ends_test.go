@@ -68,7 +68,11 @@ func TestFullDiskEndsRun(t *testing.T) {
 		t.Errorf("%v, %+v", err, sum)
 	}
 	d.Capacity = 0
-	runOn(t, d, m, mirror.Summary{New: 100 - sum.New, Unchanged: sum.New})
+	// A file may have got its name when there was no room for its line: it is fetched again.
+	next, err := m.Run(disk.With(t.Context(), d.Process(nil)))
+	if err != nil || next.Unchanged != sum.New || next.New+next.Changed != 100-sum.New {
+		t.Errorf("%v, %+v after %+v", err, next, sum)
+	}
 }
 
 // A manifest that cannot be written ends the run.
