@@ -1,3 +1,3 @@
 package curl
 
-const WgetRows = wgetRows
+var WgetRows = wgetRows

@@ -1,7 +1,6 @@
 package curl
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"strconv"
@@ -107,8 +106,8 @@ func setVerbose(c *CommandLine, value string) error {
 // SetVerbosity is -v of a command that reports files: the first one sets Global.Verbose, and the second one
 // shows the conversation, as -v does without a verb.
 func SetVerbosity(c *CommandLine, value string) error {
-	if on, err := strconv.ParseBool(value); err != nil || !on || c.Global.Verbose {
-		return cmp.Or(err, setVerbose(c, value))
+	if on, _ := strconv.ParseBool(value); !on || c.Global.Verbose && !c.InFile() {
+		return setVerbose(c, value)
 	}
 	c.Global.Verbose = true
 	return nil

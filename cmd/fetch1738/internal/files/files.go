@@ -30,7 +30,7 @@ func Commands() []cli.Command {
 // settings holds the values of the options of all verbs.
 type settings struct {
 	all, long, recursive, human, summarize bool
-	force, parents, dryRun, json, paths    bool
+	force, parents, dryRun, json           bool
 }
 
 // A verb is one of the verbs.
@@ -121,19 +121,8 @@ func own(short, long, help string, field *bool) curl.Option {
 }
 
 // verbose returns -v, which names paths. Given twice it is that of curl, too.
-func (s *settings) verbose(help string) curl.Option {
-	all := curl.Options()
-	o := all[slices.IndexFunc(all, func(o curl.Option) bool { return o.Long == "verbose" })]
-	conversation := o.Set
-	o.Help = help + "; -vv also shows the conversation"
-	o.Set = func(c *curl.CommandLine, value string) error {
-		if !s.paths || c.InFile() {
-			s.paths = true
-			return nil
-		}
-		return conversation(c, value)
-	}
-	return o
+func verbose(help string) curl.Option {
+	return curl.Option{Short: "v", Long: "verbose", Groups: "files", Help: help + "; -vv also shows the conversation", Set: curl.SetVerbosity, Curl: curl.Own}
 }
 
 // count returns a number with its unit.

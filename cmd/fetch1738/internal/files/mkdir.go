@@ -31,7 +31,7 @@ func mkdirVerb() verb {
 				own("", "dry-run", "Show what would be created; create nothing", &s.dryRun),
 				own("", "json", "Print what was created and failures as JSON Lines", &s.json),
 				own("p", "parents", "Create the directories above, too; one that exists is no error", &s.parents),
-				s.verbose("Print the URL of each created directory"),
+				verbose("Print the URL of each created directory"),
 			}
 		},
 	}

@@ -36,7 +36,7 @@ func mvVerb() verb {
 				own("", "dry-run", "Show what would be moved; move nothing", &s.dryRun),
 				own("f", "force", "Replace files that exist", &s.force),
 				own("", "json", "Print what was moved and failures as JSON Lines", &s.json),
-				s.verbose("Print the URLs of each moved file"),
+				verbose("Print the URLs of each moved file"),
 			}
 		},
 	}

@@ -44,7 +44,7 @@ func rmVerb() verb {
 				own("f", "force", "Do not ask, and ignore URLs that do not exist", &s.force),
 				own("", "json", "Print what was deleted, failures and a summary as JSON Lines", &s.json),
 				own("r", "recursive", "Delete directories and all below them", &s.recursive),
-				s.verbose("Print the URL of each deleted file"),
+				verbose("Print the URL of each deleted file"),
 			}
 		},
 	}

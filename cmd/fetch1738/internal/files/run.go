@@ -183,7 +183,7 @@ func (r *run) say(what, kind string, l, to locator.Locator) {
 		r.encode(e)
 		return
 	}
-	if r.op.Silent || !r.paths && !r.dryRun {
+	if r.op.Silent || !r.op.Verbose && !r.dryRun {
 		return
 	}
 	if r.dryRun {

@@ -62,7 +62,7 @@ func hints() []hint {
 		{exit.BadURL, lacksScheme, always("a URL with an @ requires a scheme: ftp://USER@HOST/ or mailto:USER@HOST")},
 		{0, isFileHere, nameFile},
 		{exit.NoSuchHost, isOtherCommand, nameCommand},
-		{0, isVerb, func(t *told) string { return t.reporter.VerbHint(t.URL) }},
+		{0, isVerb, func(t *told) string { return verbHint(t.reporter.Verbs, t.URL) }},
 		{exit.NoSuchHost, isWord, nameVerbs},
 		{0, lacksColon, nameColon},
 		{exit.BadURL, namesNewsServer, always("a news URL names no server; use nntp://HOST/GROUP, or --news-server HOST with news:GROUP")},
@@ -205,7 +205,7 @@ func nameFile(t *told) string {
 }
 
 // isVerb reports whether a host name may be a misspelled verb.
-func isVerb(t *told, _ *fetch.Error) bool { return t.reporter.VerbHint(t.URL) != "" }
+func isVerb(t *told, _ *fetch.Error) bool { return verbHint(t.reporter.Verbs, t.URL) != "" }
 
 // isOtherCommand reports whether a host name is a command of other programs.
 func isOtherCommand(t *told, _ *fetch.Error) bool {
@@ -397,7 +397,7 @@ func (r *Reporter) NoVerb(urls []string) string {
 // WordHint returns what to do instead if an argument is a command of other programs or may be a
 // misspelled verb, or "".
 func (r *Reporter) WordHint(arg string) string {
-	return cmp.Or(otherCommand(strings.ToLower(arg)), r.VerbHint(arg))
+	return cmp.Or(otherCommand(strings.ToLower(arg)), verbHint(r.Verbs, arg))
 }
 
 // otherCommand returns what to do instead of a command of other programs, or "".
@@ -433,12 +433,12 @@ func otherCommand(word string) string {
 	return ""
 }
 
-// VerbHint returns a hint if an argument may be a misspelled verb, or "".
-func (r *Reporter) VerbHint(arg string) string {
-	switch meant := typed.Nearest(strings.ToLower(arg), r.Verbs); {
+// verbHint returns a hint if an argument may be a misspelled verb, or "".
+func verbHint(verbs []string, arg string) string {
+	switch meant := typed.Nearest(strings.ToLower(arg), verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
-	case slices.Contains(r.Verbs, arg):
+	case slices.Contains(verbs, arg):
 		return "a verb must be the first argument: fetch1738 " + arg
 	default:
 		return "did you mean: fetch1738 " + meant
