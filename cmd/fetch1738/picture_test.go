@@ -40,7 +40,7 @@ var pictureCommands = []struct {
 	pause float64
 }{
 	{"fetch1738 -O ftp://ftp.example.org/pub/charts.tar", 0.6},
-	{"fetch1738 ftp://ftp.example.org/pub/", 1.5},
+	{"fetch1738 ls -l ftp://ftp.example.org/pub/", 1.5},
 	{"fetch1738 gopher://gopher.example.org/", 2},
 	{"fetch1738 nntp://news.example.org/comp.lighthouses/1", 1.8},
 	{"fetch1738 mirror ftp://ftp.example.org/pub/ pub", 0.8},
