@@ -152,9 +152,8 @@ func (o *once) unseen(s *site, d *document) bool {
 	}
 	// A server that sends a part and says 226 is seen by the size only.
 	if has(func(e Event) bool {
-		return e.Name == "DATA" && (strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close")
-	}) &&
-		has(func(e Event) bool { return e.Name == "SIZE" && e.replaces() }) {
+		return (e.Name == "DATA" || e.Name == "RETR") && (strings.HasPrefix(e.Fault, "Truncate") || e.Fault == "Close")
+	}) && (s.isBlind() || has(func(e Event) bool { return e.Name == "SIZE" && e.replaces() })) {
 		return true
 	}
 	since := o.began

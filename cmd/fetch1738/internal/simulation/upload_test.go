@@ -217,6 +217,11 @@ func (p *process) storesDirectly() bool {
 	return strings.Contains(p.text.String(), "are stored under their names")
 }
 
+// storesLate reports whether a server refuses an upload and performs it: it may store it after everything else.
+func (p *Plan) storesLate() bool {
+	return slices.ContainsFunc(p.Events, func(e Event) bool { return e.Name == "STOR" && strings.HasPrefix(e.Fault, "Octets") })
+}
+
 // watch checks that no file on the server is half, at any moment.
 func (w *world) watch() {
 	if !w.plan.uploads() {
@@ -225,7 +230,7 @@ func (w *world) watch() {
 	s := w.sites[0]
 	for _, d := range s.documents {
 		data, exists := s.has(d.name)
-		if exists && !d.has(data, time.Time{}, time.Now()) && !s.isOf(d.name, data) && !w.folded(d) && !w.isDirect() {
+		if exists && !d.has(data, time.Time{}, time.Now()) && !s.isOf(d.name, data) && !w.folded(d) && !w.isDirect() && !w.plan.storesLate() {
 			w.breaks("%s on the server has %d bytes that no version has: %s", d.name, len(data), d.differs(data))
 		}
 	}
@@ -383,10 +388,8 @@ func wantsBrought(w *world) {
 			w.breaks("in the end %s is on the server, although the folder has it no more", d.name)
 		}
 	}
-	// A server that refuses an upload and performs it may store it after everything else.
-	late := slices.ContainsFunc(w.plan.Events, func(e Event) bool { return e.Name == "STOR" && strings.HasPrefix(e.Fault, "Octets") })
 	for _, name := range s.names() {
-		if strings.HasPrefix(path.Base(name), "fetch1738-") && w.remembers() && !late {
+		if strings.HasPrefix(path.Base(name), "fetch1738-") && w.remembers() && !w.plan.storesLate() {
 			w.breaks("in the end the server has a part: %s", name)
 		}
 	}
