@@ -173,6 +173,10 @@ func (n *session) block(first string, lines io.Reader, record bool) error {
 	}
 	first = n.plan.Text(core.Reply, first)
 	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
+	if all, ok := n.plan.Take(core.Octets); ok {
+		_, err = io.WriteString(out, all.Text)
+		return err
+	}
 	if _, err := io.WriteString(out, core.ReplyOctets(first)); err != nil {
 		return err
 	}
