@@ -300,7 +300,7 @@ func (m *matrix) shell(ctx context.Context, t *testing.T, command, dir string, e
 	t.Helper()
 	cmd := exec.CommandContext(ctx, "bash", "-c", command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, errs
-	cmd.Env = []string{"PATH=" + m.bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TZ=UTC", "SHELLOPTS=pipefail"}
+	cmd.Env = []string{"PATH=" + m.bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TZ=UTC", "SHELLOPTS=pipefail", "FETCH1738_COMPLETION=off"}
 	for name, value := range env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

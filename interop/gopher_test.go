@@ -140,8 +140,7 @@ func TestGophernicusDocuments(t *testing.T) {
 			t.Errorf("%s: Info says that the server marked the end, but it did not", path)
 		}
 	}
-	// Only the wording distinguishes this from a text.
-	if data, _, err := dig(t, srv.request(t, "/0/no/such.txt")); err != nil || !strings.HasPrefix(string(data), "Error: File or directory not found!") {
+	if data, _, err := dig(t, srv.request(t, "/0/no/such.txt")); !errors.Is(err, fetch.ErrNotFound) {
 		t.Errorf("a missing text: %q, %v", data, err)
 	}
 	if _, _, err := dig(t, srv.request(t, "/1/no/such/")); !errors.Is(err, fetch.ErrNotFound) {

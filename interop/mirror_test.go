@@ -189,9 +189,13 @@ func TestMirrorVsftpd(t *testing.T) {
 func TestMirrorGophernicus(t *testing.T) {
 	t.Parallel()
 	srv := startGophernicus(t)
+	// The server does not find what is below such a folder, which it lists.
+	if err := os.RemoveAll(filepath.Join(srv.root, "with#040")); err != nil {
+		t.Fatal(err)
+	}
 	c := newCopier(t, "gopher://"+srv.addr+"/")
-	const all, out = 118, 3                                                       // a search, a web page and a telnet session are not mirrored
-	c.run(t, mirror.Summary{New: all, Skipped: out, Unsure: 110}, "/many/i", 100) // the server marks the ends of menus only
+	const all, out = 116, 3                                                       // a search, a web page and a telnet session are not mirrored
+	c.run(t, mirror.Summary{New: all, Skipped: out, Unsure: 109}, "/many/i", 100) // the server marks the ends of menus only
 	many := c.Dir + "/many"
 	sameFolder(t, srv.root+"/many", many, asText)
 	sameFolder(t, srv.root+"/bin.d", c.Dir+"/bin.d", asItIs)

@@ -52,12 +52,17 @@ type loopSearch struct {
 // refusal of a path with many links.
 func (s *loopSearch) find(ctx context.Context, l *listing) error {
 	way := l.in.listed.Loop(s.f.path)
-	list := func(below []string, most int) (loop.Digest, error) { return s.list(ctx, below, most) }
+	list := func(below []string, most int, without string) (loop.Digest, error) {
+		return s.list(ctx, below, most, without)
+	}
 	if way == nil || !l.in.listed.Repeats(way, list) {
 		return ctx.Err() // a real folder, as far as is known: the levels below it are tried, too
 	}
 	reason := errLink
 	if !l.climbs && !loop.HasLinks(way, list) {
+		if l.in.listed.Ends(way, list) {
+			return ctx.Err()
+		}
 		end := *s.at
 		end.CWD = s.at.CWD[:len(s.at.CWD)-len(way)]
 		reason = fetch.Fail(fetch.OpList, s.at, fetch.ErrTruncated,
@@ -68,7 +73,7 @@ func (s *loopSearch) find(ctx context.Context, l *listing) error {
 }
 
 // list is a loop.Lister. What it lists is not a part of the copy.
-func (s *loopSearch) list(ctx context.Context, below []string, most int) (d loop.Digest, err error) {
+func (s *loopSearch) list(ctx context.Context, below []string, most int, without string) (d loop.Digest, err error) {
 	at := *s.at
 	at.CWD = append(slices.Clip(s.at.CWD), below...)
 	options := s.optionsOf(&at, func(o *ftp.Options) { o.Facts, o.Hidden = true, !s.NoHidden })
@@ -84,6 +89,9 @@ func (s *loopSearch) list(ctx context.Context, below []string, most int) (d loop
 		for item, err := range res.Items {
 			if err != nil {
 				return err
+			}
+			if item.Name == without {
+				continue
 			}
 			if d.Add(item); d.N > most {
 				break

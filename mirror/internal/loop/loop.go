@@ -4,7 +4,7 @@
 // it, the tree has no end. Then the link lists the same as that directory, and so does the directory to
 // which the same way leads from there. A real directory may list the same as the one that it is in, too.
 // So the way is repeated: only if the directory at its end lists the same as well, the first one is
-// taken for a link.
+// taken for a link, unless the way comes to one that lists something else.
 package loop
 
 import (
@@ -74,19 +74,41 @@ func (d *Listed) Loop(path []string) (way []string) {
 	return nil
 }
 
-// A Lister lists a directory below the one that may be a link, up to the first entry after most.
-type Lister func(below []string, most int) (Digest, error)
+// A Lister lists a directory below the one that may be a link, up to the first entry after most, without the
+// entry of a name.
+type Lister func(below []string, most int, without string) (Digest, error)
 
 // Repeats reports whether the directory at the end of a way, repeated, lists the same.
 func (d *Listed) Repeats(way []string, list Lister) bool {
-	again, err := list(slices.Repeat(way, Repeats), d.N)
+	again, err := list(slices.Repeat(way, Repeats), d.N, "")
 	return err == nil && again == d.Digest
+}
+
+// Ends reports whether the way, repeated, comes to a directory that lists something else: real directories
+// may list the same at many levels, but not at all. Where the links in a path are too many, a server may leave out
+// the next one, or list it as something else; that is no other directory.
+func (d *Listed) Ends(way []string, list Lister) bool {
+	last, beyond := Repeats, linkLimit+1 // the last one that lists the same, and one that nobody lists
+	for beyond-last > 1 {
+		middle := (last + beyond) / 2
+		switch listed, err := list(slices.Repeat(way, middle), d.N, ""); {
+		case err != nil:
+			beyond = middle
+		case listed == d.Digest:
+			last = middle
+		default:
+			end, err := list(slices.Repeat(way, middle), d.N, way[0])
+			usual, failed := list(slices.Repeat(way, last), d.N, way[0])
+			return err == nil && failed == nil && end != usual
+		}
+	}
+	return false
 }
 
 // HasLinks reports whether the server says that a way has symbolic links: it refuses a path with more of
 // them than its system follows.
 func HasLinks(way []string, list Lister) bool {
-	_, err := list(slices.Repeat(way, linkLimit), 0)
+	_, err := list(slices.Repeat(way, linkLimit), 0, "")
 	failed, ok := errors.AsType[*fetch.Error](err)
 	return ok && tooManyLinks.MatchString(failed.Reply)
 }
