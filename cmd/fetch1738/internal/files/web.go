@@ -6,11 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -61,7 +63,7 @@ func asFolder(l *locator.HTTP) *locator.HTTP {
 
 // look finds out what there is at a URL: by PROPFIND, or where the server does not support that, by HEAD,
 // which redirects from a directory to the URL with a slash. If it does not know, it reports that there is
-// no directory.
+// no directory. The error is also that of a server that tells neither.
 func (o webdav) look(ctx context.Context, l *locator.HTTP) (exists, isDirectory bool, err error) {
 	depth := map[string]string{"Depth": "0"}
 	for _, method := range []string{"PROPFIND", http.MethodHead} {
@@ -75,22 +77,40 @@ func (o webdav) look(ctx context.Context, l *locator.HTTP) (exists, isDirectory 
 			return true, true, nil
 		case info.StatusCode == http.StatusNotFound, info.StatusCode == http.StatusGone:
 			return false, false, nil
-		case method == http.MethodHead:
-			return info.StatusCode < 300 || info.StatusCode == http.StatusForbidden, isFolder(l), nil
+		case method == http.MethodHead && (info.StatusCode < 300 || info.StatusCode == http.StatusForbidden):
+			return true, isFolder(l), nil
 		}
 		depth = nil
 	}
-	return false, false, nil
+	_, err = o.send(ctx, http.MethodHead, l, nil) // for the error
+	return err == nil, isFolder(l), err
 }
 
 // isCollection reports whether a URL is that of a directory. DELETE of one deletes all below it. The error
-// is of the kind ErrNotFound if there is nothing.
+// is of the kind ErrNotFound if there is nothing. A server that has neither PROPFIND nor HEAD does not tell.
 func (o webdav) isCollection(ctx context.Context, l *locator.HTTP) (bool, error) {
 	exists, whole, err := o.look(ctx, l)
-	if err == nil && !exists && !isFolder(l) {
+	e, _ := errors.AsType[*fetch.Error](err)
+	switch {
+	case e != nil && (e.Code == http.StatusMethodNotAllowed || e.Code == http.StatusNotImplemented):
+		err = nil
+	case err == nil && !exists && !isFolder(l):
 		err = absent(l)
 	}
 	return whole || isFolder(l), err
+}
+
+// checkPath refuses the root of a server, and a path with . or .., which only the server can resolve: it
+// may lead to the root.
+func (o webdav) checkPath(l *locator.HTTP) error {
+	parts := strings.FieldsFunc(percent.Decode(l.Path), func(r rune) bool { return r == '/' || r == '\\' })
+	switch {
+	case slices.Contains(parts, "."), slices.Contains(parts, ".."):
+		return fault.Errorf(fault.BadURL, "%s has a part . or .. in its path; write the path without it", l.Redacted())
+	case len(parts) == 0:
+		return fault.Errorf(fault.BadURL, "%s is the root of the server, which %s does not change", l.Redacted(), o.verb.name)
+	}
+	return nil
 }
 
 // isSlashOf reports whether to is the URL l with a slash at its end.
@@ -126,15 +146,16 @@ func hasCollection(body []byte) bool {
 
 // rm deletes a URL of a web server.
 func (o webdav) rm(ctx context.Context, l *locator.HTTP) error {
-	whole, err := o.isCollection(ctx, l)
+	whole, err := false, o.checkPath(l)
+	if err == nil {
+		whole, err = o.isCollection(ctx, l)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, fetch.ErrNotFound) && o.force:
 		return nil
 	case err != nil:
-	case strings.Trim(l.Path, "/") == "":
-		err = fault.Errorf(fault.BadURL, "%s is the root of the server, which rm does not delete", l.Redacted())
 	case whole && !o.recursive:
 		err = isDirectory(l)
 	case o.dryRun && whole:
@@ -217,6 +238,9 @@ func (o webdav) mvAll(ctx context.Context, dir *locator.HTTP, last int) error {
 func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) error {
 	ctx, end := o.context(ctx)
 	defer end()
+	if err := o.checkPath(from); err != nil {
+		return err
+	}
 	whole, err := o.isCollection(ctx, from)
 	if err != nil {
 		return err
@@ -230,13 +254,24 @@ func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) err
 	if whole {
 		from, at = asFolder(from), *asFolder(&at)
 	}
+	overwrite := "F"
+	if err := o.checkPath(&at); err != nil {
+		return err
+	}
+	if o.force && !whole { // with T, the server would delete all that a directory of this name has
+		overwrite = "T"
+		replaces, err := o.isCollection(ctx, &at)
+		switch {
+		case errors.Is(err, fetch.ErrNotFound):
+		case err != nil:
+			return err
+		case replaces:
+			return failure(&at, fetch.ErrExists, "is a directory, which mv does not replace")
+		}
+	}
 	if o.dryRun {
 		o.say("moved", "", from, &at)
 		return nil
-	}
-	overwrite := "F"
-	if o.force && !whole { // with T, the server would delete all that a directory of this name has
-		overwrite = "T"
 	}
 	_, err = o.send(ctx, "MOVE", from, map[string]string{"Destination": at.String(), "Overwrite": overwrite})
 	e, _ := errors.AsType[*fetch.Error](err)
