@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -184,31 +185,58 @@ var notDirectory = regexp.MustCompile(`(?i)\bnot a directory\b|\bENOTDIR\b`)
 
 // directories returns the directories of a doom, without those that are links: several FTP servers
 // list a link to a directory as that directory. DELE deletes such a link, but no directory that has
-// files. ftp-srv does not delete it, but says what it is.
+// files. If it is refused, RMD deletes a directory that is empty, and the reply to it, or that of
+// ftp-srv to DELE, says what a link is. Nothing is sent for a directory whose listing is not complete,
+// and RMD only for one of which all is to be deleted.
 func (o remover) directories(ctx context.Context, p *doom) (real []*doom, err error) {
+	dirs := slices.DeleteFunc(slices.Clone(p.dirs), func(dir *doom) bool { return dir.kept })
 	if _, isFTP := p.at.(*locator.FTP); !isFTP {
-		return p.dirs, nil
+		return dirs, nil
 	}
-	err = inParts(p.dirs, func(dirs []*doom) error {
-		names := make([]string, len(dirs))
-		for i, dir := range dirs {
-			names[i] = dir.name
-		}
-		return o.removeAll(ctx, p.at, fetch.EditRemove, names, func(i int, err error) {
-			e, _ := errors.AsType[*fetch.Error](err)
-			switch {
-			case err == nil && len(dirs[i].files)+len(dirs[i].dirs) == 0:
-				o.deleted(isDir, dirs[i].at) // or a link to an empty one
-			case err == nil:
-				o.deleted(isLink, child(p.at, names[i], false))
-			case e != nil && notDirectory.MatchString(e.Reply):
-				o.failAt(child(p.at, names[i], false), fmt.Errorf("the server lists a link as a directory, and does not delete it: %w", err))
-			default:
-				real = append(real, dirs[i])
+	for _, kind := range []fetch.EditKind{fetch.EditRemove, fetch.EditRemoveDir} {
+		var asked []*doom
+		real = nil
+		for _, dir := range dirs {
+			if kind == fetch.EditRemove || dir.isWhole() {
+				asked = append(asked, dir)
+			} else {
+				real = append(real, dir)
 			}
+		}
+		err := inParts(asked, func(dirs []*doom) error {
+			names := make([]string, len(dirs))
+			for i, dir := range dirs {
+				names[i] = dir.name
+			}
+			return o.removeAll(ctx, p.at, kind, names, func(i int, err error) {
+				if o.isReal(p.at, dirs[i], kind, err) {
+					real = append(real, dirs[i])
+				}
+			})
 		})
-	})
-	return real, err
+		if err != nil {
+			return nil, err
+		}
+		dirs = real
+	}
+	return real, nil
+}
+
+// isReal reports whether a directory remains to be deleted after an edit that was to find out what it is.
+// It tells of one that was deleted, and of a link.
+func (o remover) isReal(at locator.Locator, dir *doom, kind fetch.EditKind, err error) bool {
+	e, _ := errors.AsType[*fetch.Error](err)
+	switch {
+	case err == nil && (kind == fetch.EditRemoveDir || len(dir.files)+len(dir.dirs) == 0):
+		o.deleted(isDir, dir.at) // or a link to an empty one
+	case err == nil:
+		o.deleted(isLink, child(at, dir.name, false))
+	case e != nil && notDirectory.MatchString(e.Reply):
+		o.failAt(child(at, dir.name, false), fmt.Errorf("the server lists a link as a directory, and does not delete it: %w", err))
+	default:
+		return true
+	}
+	return false
 }
 
 // removeAll performs an edit that deletes, with several names, and calls result for each that has one. It
