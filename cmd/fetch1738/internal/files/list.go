@@ -137,12 +137,16 @@ type visitor struct {
 	leave   func(at locator.Locator, path string)
 	bad     func(at locator.Locator, err error) // the listing cannot be read, or is not complete
 	first   *directory                          // the listing of the start, if it is known
+	parent  *directory                          // the listing that has the start; if set, one that is the same as one above is bad
 }
 
 // walk lists the directory at, and all below it. It follows no links. The error is that of item, of the
 // context, or one after which the server cannot be asked any more.
 func (o *operand) walk(ctx context.Context, at locator.Locator, v *visitor) error {
-	w := &walk{o, v, nil}
+	w := &walk{o, v, nil, nil}
+	if v.parent != nil {
+		w.lists = append(w.lists, v.parent)
+	}
 	return w.below(ctx, at, "", "")
 }
 
@@ -150,7 +154,8 @@ func (o *operand) walk(ctx context.Context, at locator.Locator, v *visitor) erro
 type walk struct {
 	*operand
 	*visitor
-	above []string // what the server calls the directories above, by MLSD
+	above []string     // what the server calls the directories above, by MLSD
+	lists []*directory // the listings above, if the visitor has that of the parent
 }
 
 // below lists one directory. unique is what the server calls it, or "".
@@ -174,8 +179,15 @@ func (w *walk) below(ctx context.Context, at locator.Locator, path, unique strin
 		}
 		return nil
 	}
+	if d.unsure == nil {
+		d.unsure = w.repeated(d)
+	}
 	if d.unsure != nil {
 		w.bad(at, d.unsure)
+	}
+	if w.parent != nil {
+		w.lists = append(w.lists, d)
+		defer func() { w.lists = w.lists[:len(w.lists)-1] }()
 	}
 	w.above = append(w.above, unique)
 	for i := range d.items {
@@ -198,6 +210,23 @@ func (w *walk) below(ctx context.Context, at locator.Locator, path, unique strin
 	}
 	w.above = w.above[:len(w.above)-1]
 	w.leave(at, path)
+	return nil
+}
+
+// repeated returns an error if a directory lists the same as one above: the server has not entered it, or
+// it is a link to that one. A directory with nothing but directories may do so.
+func (w *walk) repeated(d *directory) error {
+	if !slices.ContainsFunc(d.items, func(it fetch.Item) bool { return kindOf(&it) != isDir }) {
+		return nil
+	}
+	for _, above := range w.lists {
+		same := slices.EqualFunc(d.items, above.items, func(a, b fetch.Item) bool {
+			return a.Name == b.Name && kindOf(&a) == kindOf(&b) && a.Size == b.Size && a.ModTime.Equal(b.ModTime)
+		})
+		if same && slices.ContainsFunc(d.items, func(it fetch.Item) bool { return kindOf(&it) == isDir }) {
+			return fetch.Fail(fetch.OpList, d.at, fetch.ErrProtocol, fmt.Errorf("lists the same as %s: the server does not enter it, or it is a link to that", above.at.Redacted()))
+		}
+	}
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (o remover) plan(ctx context.Context, d *directory, items []fetch.Item) (*d
 		case !o.recursive:
 			o.failAt(child(d.at, it.Name, true), isDirectory(child(d.at, it.Name, true)))
 		default:
-			dir, err := o.planBelow(ctx, child(d.at, it.Name, true), it.Name)
+			dir, err := o.planBelow(ctx, d, it.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -71,14 +71,16 @@ func (o remover) plan(ctx context.Context, d *directory, items []fetch.Item) (*d
 	return all, nil
 }
 
-// planBelow lists a directory and all below it. It reports listings of which nothing is deleted.
-func (o remover) planBelow(ctx context.Context, at locator.Locator, name string) (*doom, error) {
+// planBelow lists a directory and all below it. name is its name in parent. It reports listings of which nothing is deleted.
+func (o remover) planBelow(ctx context.Context, parent *directory, name string) (*doom, error) {
+	at := child(parent.at, name, true)
 	var open []*doom // from the directory on
 	var first *doom
 	n := 0
 	next := name
 	err := o.walk(ctx, at, &visitor{
-		enter: func(string) { open = append(open, &doom{name: next}) },
+		parent: parent,
+		enter:  func(string) { open = append(open, &doom{name: next}) },
 		item: func(_ string, it *fetch.Item) error {
 			if n++; n > maxEntries {
 				err := failure(at, fetch.ErrTooLarge, "more than %d files and directories, also because links may lead back; delete its directories one by one", maxEntries)
