@@ -133,7 +133,7 @@ func (o mover) target(ctx context.Context, several bool) (*move, error) {
 			return nil, o.unknown(s.dir, err)
 		case err != nil && !several:
 			return &move{dir: s.dir, name: s.name, why: err}, nil
-		case err == nil && !several && (d.find(s.name) == nil || kindOf(d.find(s.name)) != isDir):
+		case err == nil && !several && !o.isInto(ctx, s, d.find(s.name)):
 			return &move{dir: s.dir, name: s.name, here: d}, nil
 		case err == nil && d.find(s.name) == nil:
 			return nil, failure(s.as(true), fetch.ErrNotFound, "no such directory; several files move into one")
@@ -146,6 +146,15 @@ func (o mover) target(ctx context.Context, several bool) (*move, error) {
 		return nil, o.unknown(s.as(true), err)
 	}
 	return &move{dir: s.as(true), here: d, why: err}, nil
+}
+
+// isInto reports whether an entry of a directory, or what it is a link to, is a directory.
+func (o mover) isInto(ctx context.Context, s spot, it *fetch.Item) bool {
+	if it == nil || kindOf(it) != isLink {
+		return it != nil && kindOf(it) == isDir
+	}
+	exists, _ := o.exists(ctx, s.as(true))
+	return exists
 }
 
 // sure lists a directory. A listing that is not complete is an error.
@@ -202,7 +211,11 @@ func (o mover) mv(ctx context.Context, m *move) error {
 func (o mover) mvOne(ctx context.Context, dir locator.Locator, name string, m *move) error {
 	from, to := child(dir, name, false), child(m.dir, cmp.Or(m.name, name), false)
 	exists, err := false, error(nil)
-	switch there := m.find(cmp.Or(m.name, name)); {
+	there := m.find(cmp.Or(m.name, name))
+	if there == nil && !o.force && !locator.Equal(from, to) && o.isHidden(ctx, m.dir, cmp.Or(m.name, name)) {
+		there = new(fetch.Item)
+	}
+	switch {
 	case locator.Equal(from, to):
 		err = failure(from, fetch.ErrOther, "is already there")
 	case there == nil:
@@ -240,6 +253,13 @@ func (o mover) mvOne(ctx context.Context, dir locator.Locator, name string, m *m
 	}
 	o.say("moved", "", from, to)
 	return nil
+}
+
+// isHidden reports whether a file exists that the listing does not have: the server does not list it,
+// treats names in upper and lower case as the same, or another client has created it.
+func (o mover) isHidden(ctx context.Context, dir locator.Locator, name string) bool {
+	edits, err := o.edit(ctx, dir, fetch.EditSize, []string{name})
+	return err == nil && edits[0].Done && edits[0].Err == nil
 }
 
 // find returns what is known to have the new name.
