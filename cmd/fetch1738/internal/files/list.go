@@ -98,6 +98,7 @@ func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (*di
 	if res.Items == nil {
 		return nil, fetch.Fail(fetch.OpList, at, fetch.ErrUnsupported, errors.New("not a directory"))
 	}
+	_, isLocal := at.(*locator.File)
 	for item, err := range res.Items {
 		switch {
 		case errors.Is(context.Cause(ctx), listing.ErrTooLong) || len(d.items) == maxEntries:
@@ -105,7 +106,7 @@ func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (*di
 		case err != nil:
 			return nil, err
 		case item.Name == "" || item.Name == "." || item.Name == "..":
-		case strings.ContainsAny(item.Name, "/\r\n\x00"):
+		case strings.ContainsAny(item.Name, "/\x00"), !isLocal && strings.ContainsAny(item.Name, "\r\n"):
 			d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, fmt.Errorf("the listing has a name that no file can have: %q", item.Name))
 		default:
 			d.items = append(d.items, item)

@@ -218,7 +218,7 @@ func nameCommand(t *told) string {
 
 // isWord reports whether a word was read as a host name, which has no address.
 func isWord(t *told, _ *fetch.Error) bool {
-	return t.Locator != nil && t.Number == 0 && isVerbLike(t.URL)
+	return t.Locator != nil && t.Number == 0 && isVerbLike(t.URL) && len(t.reporter.Verbs) > 0
 }
 
 func nameVerbs(t *told) string {
