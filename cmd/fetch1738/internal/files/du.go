@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -124,7 +125,7 @@ func (o sizer) duBelow(ctx context.Context, at locator.Locator, first *directory
 			last := open[len(open)-1]
 			if open = open[:len(open)-1]; len(open) > 0 {
 				above := &open[len(open)-1]
-				above.Bytes += last.Bytes
+				above.Bytes = sum(above.Bytes, last.Bytes)
 				above.Files += last.Files
 				above.Directories += last.Directories
 				above.Unknown += last.Unknown
@@ -149,8 +150,16 @@ func (u *usage) add(it *fetch.Item) {
 		if it.Size < 0 {
 			u.Unknown++
 		}
-		u.Bytes += max(0, it.Size)
+		u.Bytes = sum(u.Bytes, max(0, it.Size))
 	}
+}
+
+// sum adds sizes, which a server may state as it likes: at most the largest number.
+func sum(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // printUsage prints a line.
