@@ -83,7 +83,7 @@ func (v verb) run(ctx context.Context, c *curl.CommandLine, shown *report.Report
 		}
 		return shown.Misused(fault.Usagef("%s requires %s; see fetch1738 %s --help", v.name, what, v.name))
 	}
-	op.HTTP.Location = v.follows
+	op.HTTP.Location, shown.NoRetries = v.follows, true
 	r := &run{Reporter: shown, settings: s, verb: v, op: op}
 	shown.Show(op.Global, r.line)
 	r.out = stdio.CheckOutput(shown.Out)

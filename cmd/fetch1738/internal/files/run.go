@@ -228,14 +228,14 @@ func isFatal(err error) bool {
 }
 
 // isRefusal reports whether the server has replied that it does not do it. Otherwise err is that of the
-// connection.
+// connection, also of one that the server ends (421).
 func isRefusal(err error) bool {
 	e, ok := errors.AsType[*fetch.Error](err)
 	if !ok {
 		return false
 	}
 	local := strings.HasPrefix(e.URL, "file:") && e.Kind != fetch.ErrCanceled
-	return local || e.Code >= 400 && !isFatal(err)
+	return local || e.Code >= 400 && e.Code != 421 && !isFatal(err)
 }
 
 // lacksDirectory reports whether err is that the directory cannot be entered, probably because it does not

@@ -338,7 +338,7 @@ func lacksLogin(t *told, e *fetch.Error) bool {
 }
 
 func isBusy(t *told, e *fetch.Error) bool {
-	return t.Op.Retry.Times == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
+	return !t.reporter.NoRetries && t.Op.Retry.Times == 0 && (e.Kind == fetch.ErrBusy || e.Code == 421)
 }
 
 // startsAtHome reports whether a directory is missing that the user may have meant

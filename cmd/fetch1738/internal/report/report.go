@@ -31,6 +31,8 @@ type Reporter struct {
 	Disk  disk.Disk // if nil, the system's
 	Verbs []string  // for a URL that may be a misspelled verb
 
+	NoRetries bool // --retry is not an option
+
 	trace   io.Writer // where conversations are shown
 	display *progress.Display
 	tally   *tally           // nil without -Z

@@ -93,6 +93,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	op.WAIS.MaxHits = s.max
 	t := &transfer.Result{URL: args[0], Call: client.Call{Access: access}, Out: shown.Out}
 	q := &query{settings: s, t: t, words: args[1:], out: stdio.CheckOutput(shown.Out)}
+	shown.NoRetries = true
 	shown.Show(op.Global, nil)
 	t.Account.Begin()
 	err = q.perform(ctx, shown)
