@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -116,6 +117,7 @@ type move struct {
 	name string     // the new name; "" for that of each operand
 	here *directory // what dir has; nil if it cannot be known
 	why  error      // then
+	made []string   // the names that this run has moved something to
 }
 
 // target finds out what the new URL is. If several operands move, it must be a directory.
@@ -218,7 +220,9 @@ func (o mover) mvOne(ctx context.Context, dir locator.Locator, name string, m *m
 	switch {
 	case locator.Equal(from, to):
 		err = failure(from, fetch.ErrOther, "is already there")
-	case there == nil:
+	case there == nil && !slices.Contains(m.made, cmp.Or(m.name, name)):
+	case slices.Contains(m.made, cmp.Or(m.name, name)):
+		err = justMoved(to)
 	case kindOf(there) == isDir:
 		err = failure(to, fetch.ErrExists, "is a directory, which mv does not replace")
 	case !o.force:
@@ -248,11 +252,17 @@ func (o mover) mvOne(ctx context.Context, dir locator.Locator, name string, m *m
 		o.failAt(from, err)
 		return stopAfter(err)
 	}
+	m.made = append(m.made, cmp.Or(m.name, name))
 	if m.here != nil {
 		m.here.add(cmp.Or(m.name, name))
 	}
 	o.say("moved", "", from, to)
 	return nil
+}
+
+// justMoved returns the error of a new name that the run has given already: -f does not lose that file.
+func justMoved(to locator.Locator) error {
+	return failure(to, fetch.ErrExists, "it was moved there just now")
 }
 
 // isHidden reports whether a file exists that the listing does not have: the server does not list it,

@@ -209,6 +209,7 @@ func kindOfWeb(whole bool) string {
 // mvAll moves all operands but the last one to that, which is o, with the URL dir.
 func (o webdav) mvAll(ctx context.Context, dir *locator.HTTP, last int) error {
 	into, asked := isFolder(dir), false
+	made := map[string]bool{}
 	for one := range o.operands(last) {
 		err := one.fits(o.operand)
 		if err == nil && !asked && !into {
@@ -221,7 +222,7 @@ func (o webdav) mvAll(ctx context.Context, dir *locator.HTTP, last int) error {
 			err = failure(dir, fetch.ErrOther, "is not a directory; several files move into one")
 		}
 		if err == nil {
-			err = webdav{one}.move(ctx, one.t.Locator.(*locator.HTTP), dir, into)
+			err = webdav{one}.move(ctx, one.t.Locator.(*locator.HTTP), dir, into, made)
 		}
 		if err != nil && ctx.Err() == nil {
 			o.fail(one.t, err)
@@ -234,8 +235,8 @@ func (o webdav) mvAll(ctx context.Context, dir *locator.HTTP, last int) error {
 	return nil
 }
 
-// move sends MOVE. "Overwrite: F" has the server refuse it if the new URL exists.
-func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) error {
+// move sends MOVE, and adds the new URL to made. "Overwrite: F" has the server refuse it if that exists.
+func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool, made map[string]bool) error {
 	ctx, end := o.context(ctx)
 	defer end()
 	if err := o.checkPath(from); err != nil {
@@ -258,6 +259,9 @@ func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) err
 	if err := o.checkPath(&at); err != nil {
 		return err
 	}
+	if made[at.Path] {
+		return justMoved(&at)
+	}
 	if o.force && !whole { // with T, the server would delete all that a directory of this name has
 		overwrite = "T"
 		replaces, err := o.isCollection(ctx, &at)
@@ -270,6 +274,7 @@ func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) err
 		}
 	}
 	if o.dryRun {
+		made[at.Path] = true
 		o.say("moved", "", from, &at)
 		return nil
 	}
@@ -283,6 +288,7 @@ func (o webdav) move(ctx context.Context, from, to *locator.HTTP, into bool) err
 	case err != nil:
 		return err
 	}
+	made[at.Path] = true
 	o.say("moved", "", from, &at)
 	return nil
 }

@@ -111,6 +111,12 @@ func TestRemoveFromWeb(t *testing.T) {
 
 // mv -f replaces no directory of a server that would delete all that it has, and does not move the root.
 func TestMoveOnWeb(t *testing.T) {
+	one := new(dav)
+	srv := httptest.NewServer(one)
+	if code, _, complaint := perform(t, "mv", "-f", srv.URL+"/a/x", srv.URL+"/b/x", srv.URL+"/"); code != 25 || !slices.Contains(one.asked, "MOVE /a/x") || slices.Contains(one.asked, "MOVE /b/x") {
+		t.Errorf("two of a name: exit code %d, sent %q: %s", code, one.asked, complaint)
+	}
+	srv.Close()
 	for _, d := range []*dav{{propfind: true}, {redirects: true}} {
 		srv := httptest.NewServer(d)
 		for _, tc := range []struct {
