@@ -138,7 +138,7 @@ type visitor struct {
 	leave   func(at locator.Locator, path string)
 	bad     func(at locator.Locator, err error) // the listing cannot be read, or is not complete
 	first   *directory                          // the listing of the start, if it is known
-	parent  *directory                          // the listing that has the start; if set, one that is the same as one above is bad
+	parent  *directory                          // the listing that has the start, if it is known
 }
 
 // walk lists the directory at, and all below it. It follows no links. The error is that of item, of the
@@ -156,7 +156,7 @@ type walk struct {
 	*operand
 	*visitor
 	above []string     // what the server calls the directories above, by MLSD
-	lists []*directory // the listings above, if the visitor has that of the parent
+	lists []*directory // the listings above
 }
 
 // below lists one directory. unique is what the server calls it, or "".
@@ -180,16 +180,14 @@ func (w *walk) below(ctx context.Context, at locator.Locator, path, unique strin
 		}
 		return nil
 	}
-	if d.unsure == nil {
-		d.unsure = w.repeated(d)
+	if err := w.repeated(d); err != nil {
+		d.items, d.unsure = nil, err
 	}
 	if d.unsure != nil {
 		w.bad(at, d.unsure)
 	}
-	if w.parent != nil {
-		w.lists = append(w.lists, d)
-		defer func() { w.lists = w.lists[:len(w.lists)-1] }()
-	}
+	w.lists = append(w.lists, d)
+	defer func() { w.lists = w.lists[:len(w.lists)-1] }()
 	w.above = append(w.above, unique)
 	for i := range d.items {
 		it := &d.items[i]

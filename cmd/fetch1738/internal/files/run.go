@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -111,6 +112,14 @@ func (r *run) operand(url string, malformed error) (*operand, error) {
 	}
 	if wildcard.Is(url) {
 		o.pattern = output.Pattern(o.t.Locator, url)
+		switch o.t.Locator.(type) {
+		case *locator.FTP, *locator.File:
+			_, rest, _ := strings.Cut(url, "://")
+			_, segments, _ := strings.Cut(rest, "/")
+			if wildcard.Is(path.Dir(strings.TrimSuffix(segments, "/"))) || o.pattern == nil && strings.HasSuffix(segments, "/") && wildcard.Is(segments) {
+				return o, fault.Usagef("a wildcard matches in the last part of a URL only, and not before a slash; write %%2A, %%3F or %%5B for the character itself: %s", o.t.Locator.Redacted())
+			}
+		}
 	}
 	return o, o.t.Authenticate()
 }
