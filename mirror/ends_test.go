@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -188,6 +189,38 @@ func TestRefusedUploadEnds(t *testing.T) {
 		if done := sum.New + sum.Changed; done+sum.Failed != 40 || sum.Failed > 1 || sum.Missing != sum.Failed || (err == nil) != (done == 40) {
 			t.Errorf("%s: %v, %+v", reply, err, sum)
 		}
+	}
+}
+
+// readOnly is a Fetcher whose server takes files in one directory only.
+type readOnly struct {
+	*fetch1738.Resolver
+	but string
+}
+
+func (f *readOnly) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	if at := req.Locator.(*locator.FTP); !slices.Contains(at.CWD, f.but) {
+		return nil, fetch.Fail("STOR", at, fetch.ErrPermission, nil)
+	}
+	return f.Resolver.Replace(ctx, req, body)
+}
+
+// A server that refuses the files of some directories takes those of another one, also if it is the last
+// one, and if these are changed ones, which are sent after the new ones.
+func TestRefusedDirectories(t *testing.T) {
+	srv := ftptest.New(t, nil)
+	m := upload(t, srv.URL, many(100))
+	write(t, m.Dir, map[string]string{"z/1": "one"})
+	m.Connections = 1
+	m.Fetcher = &readOnly{m.Fetcher.(*fetch1738.Resolver), "z"}
+	sum, err := m.Run(t.Context())
+	if err == nil || sum.New != 1 || sum.Missing != 100 || sum.Failed > 20 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	write(t, m.Dir, map[string]string{"z/1": "changed"})
+	sum, err = m.Run(t.Context())
+	if err == nil || sum.Changed != 1 || sum.Missing != 100 {
+		t.Errorf("%v, %+v", err, sum)
 	}
 }
 

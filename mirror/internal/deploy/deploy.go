@@ -147,6 +147,7 @@ type run struct {
 	held     []Event         // failures that may end it
 	broken   map[string]bool // directories whose failure was reported
 	refusals refusals
+	spots    int // of the files to send
 }
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.

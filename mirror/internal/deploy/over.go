@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
@@ -14,21 +15,29 @@ import (
 )
 
 const (
-	patience   = 3  // the files in a row for which a server may have no room
-	fewFiles   = 10 // the files that a server may refuse before it has stored one
-	fewFolders = 3  // the directories in which they are at least, if the tree has that many
+	patience = 3  // the files in a row for which a server may have no room
+	fewFiles = 10 // the files that a server may refuse before it has stored one; then one of each other spot
 )
 
 // refusals are the files in a row that a server has not stored.
 type refusals struct {
 	noRoom    int
 	forbidden int
-	dirs      map[string]bool // of these
-	stored    bool            // the run has stored a file
+	spots     map[spot]bool // of these
+	stored    bool          // the run has stored a file
 }
 
+// A spot is where files go for which a server has one answer: it may take new contents for the files of a
+// directory, but no new files.
+type spot struct {
+	dir   string
+	isNew bool
+}
+
+func spotOf(f *file) spot { return spot{f.dir(), f.isNew} }
+
 // refused records that the server has not stored a file. It marks the error if that ends the run: there is
-// no room for several files in a row, or the server has stored none at all, in any directory.
+// no room for several files in a row, or the server has stored none at all, in any spot of the plan.
 func refused(ctx context.Context, r *run, f *file, err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
 	switch mark, _ := pool.Unmark(err); {
@@ -47,16 +56,16 @@ func refused(ctx context.Context, r *run, f *file, err error) error {
 		s.noRoom++
 		err = pool.InDoubt(err)
 	case e.Kind == fetch.ErrPermission || e.Kind == fetch.ErrUnsupported || e.Kind == fetch.ErrUnauthenticated:
-		if s.dirs == nil {
-			s.dirs = make(map[string]bool)
+		if s.spots == nil {
+			s.spots = make(map[spot]bool)
 		}
 		s.forbidden++
-		s.dirs[f.dir()] = true
+		s.spots[spotOf(f)] = true
 		if !s.stored {
 			err = pool.InDoubt(err)
 		}
 	}
-	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.dirs) >= min(fewFolders, folders(r))
+	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.spots) >= r.spots
 	if s.noRoom >= patience || takesNone {
 		_, err = pool.Unmark(err)
 		return pool.Over(err)
@@ -80,13 +89,22 @@ func stored(r *run) {
 	r.refusals = refusals{stored: true}
 }
 
-// folders returns the number of directories that have files of the tree.
-func folders(r *run) int {
-	dirs := make(map[string]bool)
-	for _, f := range r.files {
-		dirs[f.dir()] = true
+// isHopeless reports whether a file is not tried, because the server has stored none so far, and has refused
+// one in the same spot.
+func isHopeless(r *run, f *file) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.refusals
+	return !s.stored && s.forbidden >= fewFiles && s.spots[spotOf(f)]
+}
+
+// spots returns the number of spots of the files of a plan.
+func spots(p *plan) int {
+	all := make(map[spot]bool)
+	for _, f := range slices.Concat(p.fresh, p.changed) {
+		all[spotOf(f)] = true
 	}
-	return len(dirs)
+	return len(all)
 }
 
 var errNoDirectory = errors.New("the directory could not be created or listed")

@@ -137,6 +137,7 @@ func isDir(ctx context.Context, r *run, dir string) bool {
 // page that is replaced finds what it refers to. Once a file has failed, the later groups are not
 // sent.
 func (r *run) send(ctx context.Context, p *plan) {
+	r.spots = spots(p)
 	type step struct{ files, links []*file } // some servers create only links that lead to something
 	groups := make([][2]step, len(r.Order)+1)
 	for i, files := range [][]*file{p.fresh, p.changed} {
@@ -225,6 +226,10 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 	}
 	for i, f := range b.files {
 		if f.part != "" || f.placed || f.failed {
+			continue
+		}
+		if isHopeless(r, f) {
+			f.failed = true // it is missing at the end
 			continue
 		}
 		r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
