@@ -91,6 +91,9 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	reach.Close()
 	err = cmp.Or(err, kept.Close())
 	shown.Pause() // permanently
+	if ctx.Err() != nil {
+		shown.ClearKey()
+	}
 	if n := sum.Skipped[crawl.Refused]; n > 0 && watch.refused != nil && !op.Silent && !errors.Is(err, crawl.ErrRefused) {
 		shown.Warn("%d links were refused, the first with: %s", n, stdio.InOptions(watch.refused.Error()))
 	}

@@ -150,6 +150,9 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	sum, err := m.Run(ctx)
 	rep.reporter.Pause() // permanently
 	log.Close()
+	if ctx.Err() != nil {
+		rep.reporter.ClearKey()
+	}
 	rep.summary(sum, ctx.Err() != nil || rep.failures.ended)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())

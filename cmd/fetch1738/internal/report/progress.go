@@ -58,13 +58,18 @@ func (r *Reporter) Stopped(how, reached string) {
 	afterKey(r, how+"; run the same command again to continue")
 }
 
-// afterKey prints a message in the first column, whatever key the terminal has echoed, such as "^C".
+// afterKey prints a message in the first column, whatever key the terminal has echoed.
 func afterKey(r *Reporter, text string) {
-	start := ""
+	r.ClearKey()
+	fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(text))
+}
+
+// ClearKey removes from the terminal what it has echoed of a key, such as "^C". The next line begins in the
+// first column.
+func (r *Reporter) ClearKey() {
 	if term.IsTerminal(r.Err) {
-		start = "\r\x1b[K"
+		fmt.Fprint(r.Err, "\r\x1b[K")
 	}
-	fmt.Fprintf(r.Err, "%sfetch1738: %s\n", start, stdio.Line(text))
 }
 
 // Pause removes the display from the terminal until resume is called.
