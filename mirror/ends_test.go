@@ -167,6 +167,30 @@ func TestUnreachableServerEndsRun(t *testing.T) {
 	}
 }
 
+// Failures that might have ended the run are said, if it ends for another reason.
+func TestFailuresBeforeEnd(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(10)) })
+	full := simdisk.New(simdisk.Options{}).Process(func(c *simdisk.Call) error {
+		if c.Op == "write" && strings.HasSuffix(c.Name, ".part") {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	m := start(t, srv.URL)
+	m.Dir, m.Connections = "/copy", 1
+	m.Fetcher = &unreachable{Resolver: m.Fetcher.(*fetch1738.Resolver), from: 1, to: 2}
+	var failed []error
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Failed {
+			failed = append(failed, e.Err)
+		}
+	}
+	sum, err := m.Run(disk.With(t.Context(), full))
+	if sum.Failed != 3 || len(failed) != 3 || err != failed[0] || !errors.Is(err, fetch.ErrUnreachable) || !errors.Is(failed[2], syscall.ENOSPC) {
+		t.Errorf("%v, %+v, %v", err, sum, failed)
+	}
+}
+
 // An upload to a server that has no room, or takes no files, ends; one file that it does not take is a
 // failure of its own.
 func TestRefusedUploadEnds(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -214,7 +215,7 @@ func (r *run) do(outer context.Context) error {
 
 // report counts an event and calls Report. If the error of a failure ends the run, requests that are
 // under way are broken off, and none of them is a failure. A failure in doubt is held until another
-// request succeeds; if the run ends for the same reason, it is not reported.
+// request succeeds; only if the run ends for the same reason, it is not reported.
 func (r *run) report(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,7 +230,9 @@ func (r *run) report(e Event) {
 			r.held = append(r.held, e)
 			return
 		case pool.Ends:
-			e.Ends, r.over, r.held = true, true, nil
+			e.Ends, r.over = true, true
+			r.held = slices.DeleteFunc(r.held, func(held Event) bool { return pool.SameReason(held.Err, e.Err) })
+			sayHeld(r)
 			r.stop()
 		}
 	case Listed, Added, Replaced:

@@ -250,7 +250,9 @@ func (r *run) report(e Event) {
 			r.held = append(r.held, e)
 			return
 		case pool.Ends:
-			e.Ends, r.over, r.held = true, true, nil
+			e.Ends, r.over = true, true
+			r.held = slices.DeleteFunc(r.held, func(held Event) bool { return pool.SameReason(held.Err, e.Err) })
+			sayHeld(r)
 			r.stop()
 		}
 	case Listed, Added, Replaced, Checked:

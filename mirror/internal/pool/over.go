@@ -69,6 +69,16 @@ func (p *Pool) IsCalm() bool {
 	return p.lost == 0
 }
 
+// SameReason reports whether two failures have the same reason, so that one of them says all.
+func SameReason(a, b error) bool {
+	first, _ := errors.AsType[*fetch.Error](a)
+	second, _ := errors.AsType[*fetch.Error](b)
+	if first == nil || second == nil {
+		return first == second && a.Error() == b.Error()
+	}
+	return first.Kind == second.Kind || isAboutServer(first) && isAboutServer(second)
+}
+
 // isAboutServer reports whether an error is about the server and not about one of its files.
 func isAboutServer(e *fetch.Error) bool {
 	switch e.Op {
