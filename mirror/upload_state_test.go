@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -100,4 +101,31 @@ func TestUploadOfMovedFolder(t *testing.T) {
 	}
 	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, "site", map[string]string{"index.html": "index"})
+}
+
+// A temporary file that a server lists, and does not delete, is not forgotten, although the server refuses
+// SIZE for all files by the reply for one that does not exist.
+func TestUploadKeepsRecordOfPart(t *testing.T) {
+	const part = "fetch1738-000000000000000000000000.part"
+	srv := ftptest.New(t)
+	m := upload(t, srv.URL, map[string]string{"a": "a"})
+	m.Upload.State = filepath.Join(t.TempDir(), "state")
+	ran(t, m, mirror.Summary{New: 1})
+	text, err := os.ReadFile(m.Upload.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := `{"url":"` + srv.URL + `/gone","file":"gone","size":1,"part":"` + part + `","time":"2020-01-01T00:00:00Z"}` + "\n"
+	err = os.WriteFile(m.Upload.State, append(text, line...), 0o666)
+	if err = errors.Join(err, srv.Put(part, []byte("x"))); err != nil {
+		t.Fatal(err)
+	}
+	srv.On("DELE", 0, testserver.Reply("550 Permission denied."))
+	srv.On("SIZE", 0, testserver.Reply("550 Permission denied."))
+	if sum, err := m.Run(t.Context()); err == nil || sum.Failed != 1 {
+		t.Errorf("%v, %+v", err, sum)
+	}
+	srv.ResetFaults()
+	ran(t, m, mirror.Summary{Unchanged: 1})
+	hasFiles(t, srv, ".", map[string]string{"a": "a"})
 }

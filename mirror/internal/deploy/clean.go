@@ -255,7 +255,8 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 	if !r.site.Web {
 		err = r.edit(ctx, dir, edits)
 	}
-	left := leftIn(ctx, r, dir)
+	leftOf := leftIn(ctx, r, dir)
+	left := func(name string) bool { is, _ := leftOf(name); return is }
 	for i, rec := range recs {
 		switch e := edits[i]; {
 		case err != nil && !e.Done:
@@ -272,19 +273,19 @@ func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) err
 
 // leftIn returns a function that reports whether the server may still have a file of which it has
 // said that it does not exist: vsftpd gives the same reply to DELE if the user may not delete the
-// file.
-func leftIn(ctx context.Context, r *run, dir string) func(name string) bool {
+// file. isListed says that it is sure.
+func leftIn(ctx context.Context, r *run, dir string) func(name string) (left, isListed bool) {
 	if r.site.Web {
-		return func(string) bool { return false }
+		return func(string) (bool, bool) { return false, false }
 	}
 	list := sync.OnceValues(func() (d site.Directory, err error) {
 		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
 		return d, err
 	})
-	return func(name string) bool {
+	return func(name string) (bool, bool) {
 		d, err := list()
 		_, there := d.Entries[name]
-		return there || d.Partial || r.hidden(path.Join(dir, name)) || err != nil && !errors.Is(err, fs.ErrNotExist)
+		return there || d.Partial || r.hidden(path.Join(dir, name)) || err != nil && !errors.Is(err, fs.ErrNotExist), there
 	}
 }
 
@@ -329,8 +330,10 @@ func (r *run) removeParts(ctx context.Context) {
 		}
 		dir, edits := path.Dir(rec.File), []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
 		err := r.site.Edit(ctx, components(dir), edits, nil)
-		if err == nil && edits[0].Err != nil && !(leftIn(ctx, r, dir)(rec.Part) && r.has(ctx, dir, rec.Part)) {
-			edits[0].Err = nil // it may have got its name; nodeftpd says "Permission denied" then
+		if err == nil && edits[0].Err != nil {
+			if left, isListed := leftIn(ctx, r, dir)(rec.Part); !isListed && !(left && r.has(ctx, dir, rec.Part)) {
+				edits[0].Err = nil // it may have got its name; nodeftpd says "Permission denied" then
+			}
 		}
 		if err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
 			rec.Gone = true

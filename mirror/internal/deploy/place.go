@@ -72,7 +72,8 @@ func (r *run) has(ctx context.Context, dir, name string) bool {
 	if err != nil || !errors.Is(edits[0].Err, fetch.ErrUnsupported) {
 		return err == nil && edits[0].Err == nil
 	}
-	return leftIn(ctx, r, dir)(name)
+	left, _ := leftIn(ctx, r, dir)(name)
+	return left
 }
 
 // storeDirect stores a file under its name, on a server that has not renamed its part, or not taken
