@@ -18,14 +18,20 @@ const fewFiles = 10
 
 // remove reports files that have disappeared. With Delete it also removes them, unless they were
 // modified locally or MaxDelete keeps them. In a gopher tree any menu can list any file, so nothing
-// counts as disappeared unless all menus were read to their end.
+// counts as disappeared unless all menus were read to their end, and with those that an earlier run has
+// read, with Parent.
 func (r *run) remove(ctx context.Context, s *survey) {
-	if s.flat && s.unseen > 0 {
+	if s.flat && s.unseen+s.outside > 0 {
 		hidden := 0
 		for range r.vanished(s) {
 			hidden++
 		}
-		if r.Delete && hidden > 0 && s.unseen == s.unmarked {
+		switch {
+		case !r.Delete || hidden == 0:
+		case s.outside > 0:
+			r.report(Event{Action: Noted, URL: r.tree.start().loc.Redacted(), Size: -1, Err: fmt.Errorf("nothing is deleted: "+
+				"%d files are in no menu below this one, but may be in others, which are in the copy; use Mirror.Parent, or another directory", hidden)})
+		case s.unseen == s.unmarked:
 			r.failUnmarked(ctx, s, hidden)
 		}
 		return

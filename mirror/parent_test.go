@@ -40,3 +40,32 @@ func TestParent(t *testing.T) {
 		t.Errorf("%q", files)
 	}
 }
+
+// A file below the menu that only a menu beside it lists is not deleted, if a run with Parent has copied it.
+func TestParentDelete(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"many/gophermap": "1Other\t/other\n0a\t/many/a.txt\n", "many/a.txt": "a\n", "many/b.txt": "b\n",
+		"other/gophermap": "0b\t/many/b.txt\n",
+	})
+	srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = os.DirFS(dir) })
+	m := start(t, srv.URL+"/1/many")
+	m.Parent = true
+	ran(t, m, mirror.Summary{New: 4})
+	var notes []string
+	m.Report = func(e mirror.Event) {
+		if e.Action == mirror.Noted {
+			notes = append(notes, e.Err.Error())
+		}
+	}
+	m.Parent, m.Delete = false, true
+	ran(t, m, mirror.Summary{Unchanged: 2, Skipped: 1})
+	if files := read(t, m.Dir); files["many/b.txt"] == "" || len(notes) != 1 {
+		t.Errorf("%q, %q", files, notes)
+	}
+	m.Parent = true
+	if err := os.Remove(dir + "/other/gophermap"); err != nil {
+		t.Fatal(err)
+	}
+	ran(t, m, mirror.Summary{Unchanged: 2, Changed: 1, Gone: 1})
+}

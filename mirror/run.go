@@ -200,7 +200,7 @@ func (r *run) do(outer context.Context) error {
 		sayHeld(r)
 		return cmp.Or(outer.Err(), r.err, err)
 	}
-	r.listed, r.whole = true, found.unseen == 0
+	r.listed, r.whole = true, found.unseen+found.outside == 0
 	files, octets := r.plan(ctx, found)
 	if ctx.Err() == nil {
 		r.remove(ctx, found)

@@ -74,6 +74,7 @@ type survey struct {
 	hidden   map[string]bool // by the keys of their paths
 	dotless  map[string]bool // folders in whose listings names that begin with a dot may be missing, by the same keys
 	unmarked int             // menus among them that were read but have no end mark
+	outside  int             // links out of the part of a gopher site to what the copy has: a run with Parent has followed them
 	full     bool            // a limit was exceeded, and that was reported
 }
 
@@ -245,6 +246,9 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 	}
 	for p := range l.skipped.packed() {
 		r.report(Event{Action: Skipped, URL: p.key, File: p.id, Size: -1, Err: reasons[p.size]})
+		if s.flat && reasons[p.size] == ErrOutside && r.manifest.lookup(p.key).done.URL != "" {
+			s.outside++
+		}
 	}
 	for m, e := range l.entries(r.tree) {
 		again := r.manifest.markSeen(e.url)
