@@ -246,9 +246,7 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 	}
 	for p := range l.skipped.packed() {
 		r.report(Event{Action: Skipped, URL: p.key, File: p.id, Size: -1, Err: reasons[p.size]})
-		if s.flat && reasons[p.size] == ErrOutside && r.manifest.lookup(p.key).done.URL != "" {
-			s.outside++
-		}
+		s.outside += r.copiedOutside(p)
 	}
 	for m, e := range l.entries(r.tree) {
 		again := r.manifest.markSeen(e.url)
@@ -294,6 +292,15 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 		err = (&loopSearch{r, f, at}).find(ctx, l)
 	}
 	return err
+}
+
+// copiedOutside returns 1 if an item that is skipped is outside of the part of a gopher site, and the copy
+// has it.
+func (r *run) copiedOutside(p packed) int {
+	if _, isGopher := r.tree.(*gopherTree); !isGopher || reasons[p.size] != ErrOutside || r.manifest.lookup(p.key).done.URL == "" {
+		return 0
+	}
+	return 1
 }
 
 // tooMany returns the error for a folder that exceeds MaxEntries.

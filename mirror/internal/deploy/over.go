@@ -94,8 +94,7 @@ func stored(r *run) {
 func isHopeless(r *run, f *file) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &r.refusals
-	return !s.stored && s.forbidden >= fewFiles && s.spots[spotOf(f)]
+	return !r.refusals.stored && r.refusals.forbidden >= fewFiles && r.refusals.spots[spotOf(f)]
 }
 
 // spots returns the number of spots of the files of a plan.

@@ -92,7 +92,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 	err = cmp.Or(err, kept.Close())
 	shown.Pause() // permanently
 	if ctx.Err() != nil {
-		shown.ClearKey()
+		report.ClearKey(shown)
 	}
 	if n := sum.Skipped[crawl.Refused]; n > 0 && watch.refused != nil && !op.Silent && !errors.Is(err, crawl.ErrRefused) {
 		shown.Warn("%d links were refused, the first with: %s", n, stdio.InOptions(watch.refused.Error()))

@@ -151,7 +151,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	rep.reporter.Pause() // permanently
 	log.Close()
 	if ctx.Err() != nil {
-		rep.reporter.ClearKey()
+		report.ClearKey(rep.reporter)
 	}
 	rep.summary(sum, ctx.Err() != nil || rep.failures.ended)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {

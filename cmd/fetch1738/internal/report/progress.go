@@ -60,13 +60,13 @@ func (r *Reporter) Stopped(how, reached string) {
 
 // afterKey prints a message in the first column, whatever key the terminal has echoed.
 func afterKey(r *Reporter, text string) {
-	r.ClearKey()
+	ClearKey(r)
 	fmt.Fprintf(r.Err, "fetch1738: %s\n", stdio.Line(text))
 }
 
 // ClearKey removes from the terminal what it has echoed of a key, such as "^C". The next line begins in the
 // first column.
-func (r *Reporter) ClearKey() {
+func ClearKey(r *Reporter) {
 	if term.IsTerminal(r.Err) {
 		fmt.Fprint(r.Err, "\r\x1b[K")
 	}
