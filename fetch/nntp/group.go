@@ -100,7 +100,7 @@ func (a *access) askOverview(s *session, g groupInfo) (fetch.Op, error) {
 // otherwise. Numbers that the Options exclude are left out.
 func (a *access) askNumbers(s *session, g groupInfo, otherwise []span) ([]span, error) {
 	if _, err := s.expect("LISTGROUP "+a.group, 211); err != nil {
-		if isUnsupported(err) && s.Err == nil {
+		if s.Err == nil && (isUnsupported(err) || otherwise == nil && code(err) >= 400) {
 			return otherwise, nil
 		}
 		return nil, err
