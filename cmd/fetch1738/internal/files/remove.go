@@ -111,8 +111,8 @@ func (o remover) planBelow(ctx context.Context, parent *directory, name string) 
 	return first, err
 }
 
-// pretend tells what would be deleted.
-func (o remover) pretend(p *doom) {
+// tell tells that all of a doom was deleted, or would be.
+func (o remover) tell(p *doom) {
 	if p.kept {
 		return
 	}
@@ -120,7 +120,7 @@ func (o remover) pretend(p *doom) {
 		o.deleted(kindOf(it), child(p.at, it.Name, false))
 	}
 	for _, dir := range p.dirs {
-		if o.pretend(dir); dir.isWhole() {
+		if o.tell(dir); dir.isWhole() {
 			o.deleted(isDir, dir.at)
 		}
 	}
@@ -230,6 +230,7 @@ func (o remover) isReal(at locator.Locator, dir *doom, kind fetch.EditKind, err 
 	e, _ := errors.AsType[*fetch.Error](err)
 	switch {
 	case err == nil && (kind == fetch.EditRemoveDir || len(dir.files)+len(dir.dirs) == 0):
+		o.tell(dir)              // RMD of goftp deletes all below
 		o.deleted(isDir, dir.at) // or a link to an empty one
 	case err == nil:
 		o.deleted(isLink, child(at, dir.name, false))

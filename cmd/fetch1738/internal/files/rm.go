@@ -225,7 +225,7 @@ func (o remover) rmItems(ctx context.Context, d *directory, items []fetch.Item) 
 	case files+directories == 0:
 		return nil
 	case o.dryRun:
-		o.pretend(p)
+		o.tell(p)
 		return nil
 	case directories > 0 && !o.force:
 		yes, err := o.confirm(ctx, fmt.Sprintf("Delete %s: %s? [y/N]", amount(files, directories), o.t.Locator.Redacted()))
