@@ -60,7 +60,7 @@ func (s *loopSearch) find(ctx context.Context, l *listing) error {
 	}
 	reason := errLink
 	if !l.climbs && !loop.HasLinks(way, list) {
-		if l.in.listed.Ends(way, list) {
+		if l.in.listed.Real = l.in.listed.Ends(way, list); l.in.listed.Real {
 			return ctx.Err()
 		}
 		end := *s.at

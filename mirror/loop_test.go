@@ -118,6 +118,9 @@ func TestSameListings(t *testing.T) {
 			want = mirror.Summary{Failed: 1}
 		}
 		ran(t, s.mirror(t), want)
+		if n := int(s.lists.Load()); n > levels+20 {
+			t.Errorf("%d listings of %d levels", n, levels)
+		}
 	}
 }
 

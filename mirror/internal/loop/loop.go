@@ -56,6 +56,7 @@ func has(item fetch.Item, header string) bool {
 type Listed struct {
 	Digest
 	Above *Listed
+	Real  bool // the way to it from one above that lists the same has an end; so it is for those below
 }
 
 // Loop returns the names that lead to the directory from one above it that has the same listing: the
@@ -67,6 +68,9 @@ func (d *Listed) Loop(path []string) (way []string) {
 	levels := 1
 	for above := d.Above; above != nil && levels <= len(path); above = above.Above {
 		if above.Digest == d.Digest {
+			if d.Real = above.Real; d.Real {
+				return nil
+			}
 			return path[len(path)-levels:]
 		}
 		levels++
