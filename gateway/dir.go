@@ -85,7 +85,7 @@ func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
 	p := &page{Main: d}
 	if !v.native {
 		here := v.linkTo(v.loc)
-		p.Links = []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}, {"download all", here.With("tar"), true}}
+		p.Actions = append([]crumb{{"Download folder", here.With("tar"), true}}, rawAndHow(here)...)
 	}
 	return v.render("directory", status, p)
 }

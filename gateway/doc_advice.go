@@ -52,7 +52,7 @@ func (v documentPages) advice(res *fetch.Resource) error {
 		}
 	}
 	// There are no octets, and nothing would be sent: no link leads there.
-	return v.render("advice", http.StatusOK, &page{Heading: name, Main: p, Links: []crumb{}})
+	return v.render("advice", http.StatusOK, &page{Heading: name, Main: p, Actions: []crumb{}})
 }
 
 // session describes a session with a program such as telnet.

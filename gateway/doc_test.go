@@ -64,7 +64,7 @@ func TestDocumentPages(t *testing.T) {
 			path += "?" + query
 		}
 		res, body := get(t, s, path)
-		if res.StatusCode != 200 || res.Header.Get("Content-Security-Policy") != pageSecurity {
+		if res.StatusCode != 200 || res.Header.Get("Content-Security-Policy") != ownSecurity() {
 			t.Errorf("%s: %s %v", name, res.Status, res.Header)
 		}
 		golden(t, "documents/"+strings.NewReplacer("?", "-", "=", "-").Replace(name)+".html", mainOf(t, body, srv.URL))

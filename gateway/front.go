@@ -145,8 +145,8 @@ func (v front) start() place.Link { return place.At(v.h.Prefix + "/") }
 
 // A homePage is the data of the page where a person enters a URL.
 type homePage struct {
-	Open, Setup place.Link
-	Examples    []example
+	Setup    place.Link
+	Examples []example
 }
 
 // An example is a URL to begin with.
@@ -177,7 +177,7 @@ func (v front) home() error {
 	return v.render("home", http.StatusOK, &page{
 		Heading: "Pages of ftp, gopher, news and wais",
 		Title:   "fetch1738 gateway",
-		Main:    homePage{place.At(v.h.Prefix + "/open"), place.At(v.h.Prefix + "/setup"), examples},
+		Main:    homePage{place.At(v.h.Prefix + "/setup"), examples},
 	})
 }
 

@@ -46,7 +46,7 @@ func TestArchive(t *testing.T) {
 		if res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", path, res.Status)
 		}
-		golden(t, "archive/first"+strings.NewReplacer("?q=", "-", "%3Cb%3E", "b").Replace(path)+".html", body)
+		goldenPage(t, "archive/first"+strings.NewReplacer("?q=", "-", "%3Cb%3E", "b").Replace(path)+".html", body)
 	}
 	if _, body := get(t, s, "/net/?q=many"); strings.Count(body, "<time") != maxArchiveHits || !strings.Contains(body, "There are more") {
 		t.Errorf("%d hits", strings.Count(body, "<time"))

@@ -3,9 +3,9 @@ package gateway
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -139,29 +139,44 @@ func TestWayHome(t *testing.T) {
 	}
 }
 
-// TestSetup tests that the only script of the gateway is the one that its CSP permits, and that the
-// page names nothing but what the browser has sent as the field Host.
+// TestScript tests that each page has the script of the gateway and no other, as its security policy
+// permits, and that a proxy's client gets none.
+func TestScript(t *testing.T) {
+	s := start(t, func(h *Handler) { h.Prefix, h.Proxy = "/net", true })
+	asScript := []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "script"}
+	res, script, err := ask(t, s, http.MethodGet, "/net/script.js", asScript...)
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(err, res.Status)
+	}
+	for _, path := range []string{"/net/script.js/", "/net/style.css", "/net/url?u=/net/script.js", "/net/gopher/h/9/net/script.js"} {
+		if res, _, err := ask(t, s, http.MethodGet, path, asScript...); err != nil || res.StatusCode != 403 {
+			t.Errorf("%s as a script: %v, %v", path, err, res.Status)
+		}
+	}
+	sum := sha256.Sum256([]byte(script))
+	digest := "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	if got := res.Header.Get("Content-Type"); got != "text/javascript; charset=utf-8" || len(script) < 1000 {
+		t.Errorf("%s: %s", got, script)
+	}
+	for _, path := range []string{"/net/", "/net/setup", "/net/setup?x=%3Cscript%3E", "/net/mailto/a@b", "/net/gopher/h/7x", "/net/nothing"} {
+		res, body := get(t, s, path)
+		tag := `<script src="/net/script.js" integrity="` + digest + `" defer></script>`
+		if csp := res.Header.Get("Content-Security-Policy"); csp != pageSecurity+"; script-src '"+digest+"'" {
+			t.Errorf("%s: CSP %q", path, csp)
+		}
+		if strings.Count(body, "<script") != 1 || !strings.Contains(html.UnescapeString(body), tag) {
+			t.Errorf("%s: not %s alone in\n%s", path, tag, body)
+		}
+	}
+}
+
+// TestSetup tests that the page names nothing but what the browser has sent as the field Host.
 func TestSetup(t *testing.T) {
 	s := start(t, func(h *Handler) { h.Prefix = "/net" })
-	res, body := get(t, s, "/net/setup?x=%3Cscript%3E")
-	scripts := regexp.MustCompile(`(?s)<script[^>]*>(.*?)</script>`).FindAllStringSubmatch(body, -1)
-	if len(scripts) != 1 {
-		t.Fatalf("%d scripts in\n%s", len(scripts), body)
-	}
-	sum := sha256.Sum256([]byte(scripts[0][1]))
-	csp := res.Header.Get("Content-Security-Policy")
-	if want := "; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.HasSuffix(csp, want) || !strings.HasPrefix(csp, pageSecurity) {
-		t.Errorf("CSP %q does not end in %q", csp, want)
-	}
+	_, body := get(t, s, "/net/setup?x=%3Cscript%3E")
 	for _, want := range []string{`data-scheme="ftp"`, `data-scheme="ftps"`, `data-scheme="news"`, `data-scheme="nntp"`, `data-open="/net/open?url=%s"`, `role="status"`, s.URL + "/net/open?url=%s", "--install"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
-		}
-	}
-	for _, path := range []string{"/net/", "/net/mailto/a@b", "/net/gopher/h/7x", "/net/nothing"} {
-		res, body := get(t, s, path)
-		if csp := res.Header.Get("Content-Security-Policy"); strings.Contains(csp, "script-src") || strings.Contains(body, "<script") {
-			t.Errorf("%s: CSP %q\n%s", path, csp, body)
 		}
 	}
 }

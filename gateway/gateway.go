@@ -8,8 +8,8 @@
 //
 //	http.ListenAndServe("127.0.0.1:8738", &gateway.Handler{})
 //
-// The pages that a server can influence have no script, and what a server sends is never given to
-// a browser as a page of the gateway's own origin.
+// The pages work without scripts. The only one that a browser runs is a constant of this package, and
+// what a server sends is never given to a browser as a page of the gateway's own origin.
 package gateway
 
 import (

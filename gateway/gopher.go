@@ -82,7 +82,7 @@ type menuRow struct {
 func (v gopherPages) menu(res *fetch.Resource) error {
 	m := &menuPage{v: v, res: res}
 	m.charset, _ = charset.Named(v.query.Get("charset"))
-	p := &page{Main: m, Links: v.gopherLinks()}
+	p := &page{Main: m, Actions: v.actions()}
 	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '7' {
 		m.Search = v.searchAt(l)
 		p.Heading = "Results for " + visible(m.Search.Words)
@@ -287,19 +287,19 @@ func withPlus(l *locator.Gopher, plus string) *locator.Gopher {
 	return &with
 }
 
-// gopherLinks are the links of the footer of a page of gopher; nil means the usual ones.
-func (v gopherPages) gopherLinks() []crumb {
+// actions are those of a page of gopher; nil means the usual ones.
+func (v gopherPages) actions() []crumb {
 	l, ok := v.loc.(*locator.Gopher)
 	if !ok || v.native {
 		return nil
 	}
-	here := v.linkTo(l)
-	links := []crumb{{"raw", here.With("raw"), true}, {"explain", here.With("explain"), true}}
+	var links []crumb
 	if (l.Type == '1' || l.Type == 0) && l.Search == "" && l.Plus == "" {
-		links = append(links, crumb{"download all", here.With("tar"), true})
+		links = append(links, crumb{"Download folder", v.linkTo(l).With("tar"), true})
 	}
+	links = append(links, rawAndHow(v.linkTo(l))...)
 	if way := v.gopherWay(l); len(way) > 1 {
-		links = append(links, crumb{Text: "up (a guess)", Link: way[len(way)-2].Link})
+		links = append(links, crumb{Text: "Up (a guess)", Link: way[len(way)-2].Link})
 	}
 	return links
 }

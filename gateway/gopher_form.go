@@ -66,7 +66,7 @@ func (v gopherPages) form(a *gopher.Attributes) error {
 			p.Views = append(p.Views, visible(view.Label))
 		}
 	}
-	return v.render("form", http.StatusOK, &page{Main: p, Links: v.gopherLinks()})
+	return v.render("form", http.StatusOK, &page{Main: p, Actions: v.actions()})
 }
 
 // maxForm is the maximum size of the answers to a form.
@@ -221,7 +221,7 @@ func (v gopherPages) confirm(req *fetch.Request, answers url.Values) error {
 		p.Hidden = append(p.Hidden, fetch.Field{Name: "view", Value: answers.Get("view")})
 	}
 	v.hideAnswers()
-	return v.render("confirm", http.StatusOK, &page{Heading: "Send this form?", Main: p, Links: v.gopherLinks()})
+	return v.render("confirm", http.StatusOK, &page{Heading: "Send this form?", Main: p, Actions: v.actions()})
 }
 
 // nth is the name of an input for the question with a number.

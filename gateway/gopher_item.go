@@ -70,7 +70,7 @@ func (v gopherPages) fileInfo(found *fetch.Attributes) error {
 	for _, f := range found.Header {
 		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Text: visible(f.Value)})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p, Actions: v.actions()})
 }
 
 // addTime adds the time of the last modification, if it is known.
@@ -112,7 +112,7 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	for _, b := range a.Other {
 		p.Blocks = append(p.Blocks, itemBlock{visible(b.Name), visibleText(strings.Join(b.Lines, "\n"))})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p, Links: v.gopherLinks()})
+	return v.render("item", http.StatusOK, &page{Main: p, Actions: v.actions()})
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.

@@ -57,7 +57,7 @@ func (v gopherPages) phones(status int, p *phonePage) error {
 		heading = "Results for " + p.Form.Words
 	}
 	p.Form.Placeholder = "name"
-	return v.render("phonebook", status, &page{Heading: heading, Main: p, Links: v.gopherLinks()})
+	return v.render("phonebook", status, &page{Heading: heading, Main: p, Actions: v.actions()})
 }
 
 // phoneForm shows the fields that can be searched for. The phone book is asked for them.

@@ -39,7 +39,7 @@ func (v gopherPages) search(res *fetch.Resource) error {
 	if form == nil {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway cannot search here."}
 	}
-	return v.render("search", http.StatusOK, &page{Main: &searchPage{Form: form}, Links: v.gopherLinks()})
+	return v.render("search", http.StatusOK, &page{Main: &searchPage{Form: form}, Actions: v.actions()})
 }
 
 // searchAt is the form for search words at a Locator; nil if nothing can be searched there. The

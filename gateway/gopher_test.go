@@ -96,7 +96,7 @@ func TestMenuPage(t *testing.T) {
 	if res.StatusCode != 200 {
 		t.Error(res.Status)
 	}
-	golden(t, "gopher/menu.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/menu.html", mask(body, srv.Addr))
 }
 
 // TestMenuEnds tests what is said about a menu that is empty, is only an error, is cut or is too
@@ -259,7 +259,7 @@ func TestSearchPage(t *testing.T) {
 		}
 	}
 	_, body := get(t, s, "/gopher/"+srv.Addr+"/7/find?q=%3Cb%3E")
-	golden(t, "gopher/search.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/search.html", mask(body, srv.Addr))
 }
 
 // requests are what a client sent to a server.
@@ -312,7 +312,7 @@ func TestPhoneBook(t *testing.T) {
 	s := start(t, nil)
 	at := "/gopher/" + book.Addr + "/2"
 	_, body := get(t, s, at)
-	golden(t, "gopher/phonebook.html", mask(body, book.Addr))
+	goldenPage(t, "gopher/phonebook.html", mask(body, book.Addr))
 	if sent := requests(book.Transcript()); sent != "fields\r\nquit\r\n" {
 		t.Errorf("sent %q for the form", sent)
 	}
@@ -336,7 +336,7 @@ func TestPhoneBook(t *testing.T) {
 		}
 	}
 	_, body = get(t, s, at+"?q=baggins")
-	golden(t, "gopher/phones.html", mask(body, book.Addr))
+	goldenPage(t, "gopher/phones.html", mask(body, book.Addr))
 
 	book.On("FIELDS", 0, testserver.Reply("598:Command not recognized."))
 	if _, body := get(t, s, at); !strings.Contains(body, "does not list its fields") || !strings.Contains(body, `name="q"`) {
@@ -347,14 +347,14 @@ func TestPhoneBook(t *testing.T) {
 func TestItemPage(t *testing.T) {
 	srv, s := startGopher(t, nil, plusContent)
 	_, body := get(t, s, pathOf(t, srv.URL+"/0/salmon")+"?info")
-	golden(t, "gopher/item.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/item.html", mask(body, srv.Addr))
 	if _, same := get(t, s, pathOf(t, srv.URL+"/0/salmon%09%09!")); !strings.Contains(same, "Great\nsalmon.") {
 		t.Errorf("the attributes by URL:\n%s", same)
 	}
 	_, body = get(t, s, pathOf(t, srv.URL+"/1/"))
-	golden(t, "gopher/menu-plus.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/menu-plus.html", mask(body, srv.Addr))
 	_, body = get(t, s, pathOf(t, srv.URL+"/1%09%09$"))
-	golden(t, "gopher/menu-details.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/menu-details.html", mask(body, srv.Addr))
 	// The link of a view leads to it, with one request.
 	before := len(srv.Transcript())
 	if _, body := get(t, s, pathOf(t, srv.URL+"/0/salmon%09%09+Text/plain%20De_DE")); !strings.Contains(body, "Lachs, deutsch.") {
@@ -384,7 +384,7 @@ func TestForm(t *testing.T) {
 	srv, s := startGopher(t, nil, plusContent)
 	path := pathOf(t, srv.URL+"/0/survey%09%09?")
 	res, body := get(t, s, path)
-	golden(t, "gopher/form.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/form.html", mask(body, srv.Addr))
 	if res.StatusCode != 200 {
 		t.Error(res.Status)
 	}
@@ -396,7 +396,7 @@ func TestForm(t *testing.T) {
 	values.Set("a6", "Green")
 	values.Del("a5") // as a browser does with an empty check box
 	res, body = postForm(t, s, path, values)
-	golden(t, "gopher/confirm.html", mask(body, srv.Addr))
+	goldenPage(t, "gopher/confirm.html", mask(body, srv.Addr))
 	if res.StatusCode != 200 || res.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s, %s", res.Status, res.Header.Get("Cache-Control"))
 	}

@@ -19,8 +19,12 @@ type page struct {
 	// Heading is the h1: the name, or what the menu said that led here.
 	Heading string
 	URL     string // the original URL as text, without a password
-	// Links are those of the footer.
-	Links []crumb
+	// Actions are what a user can do with the page. If nil, render sets those of a document.
+	Actions []crumb
+	// Original is the link to the original URL.
+	Original place.Link
+	// Keep means that the browser may keep the page in its list of recent places.
+	Keep bool
 	// Feed is the Atom feed of the page, or empty.
 	Feed place.Link
 	// Notes are remarks about what is shown, such as the charset.
@@ -29,7 +33,9 @@ type page struct {
 	Main any
 
 	Prefix string
-	Native bool // no style: the paths of the gateway are not those of the client
+	Native bool   // no style: the paths of the gateway are not those of the client
+	Bar    bool   // for a person: the bar with the address, and the script
+	Script string // the digest of script.js
 }
 
 // A crumb is a link with its text.
@@ -80,23 +86,37 @@ func (v *visit) render(kind string, status int, p *page) error {
 				p.Title, p.Heading = p.Heading, lastPart(v.loc)
 			}
 		}
-		if p.Links == nil && !v.native {
-			p.Links = []crumb{{"raw", v.linkTo(v.loc).With("raw"), true}, {"explain", v.linkTo(v.loc).With("explain"), true}}
+		if !v.native {
+			if p.Actions == nil {
+				p.Actions = rawAndHow(v.linkTo(v.loc))
+			}
+			p.Original = place.URL(place.WithoutLogin(v.loc))
+			p.Keep = status == http.StatusOK && v.user == nil && v.r.Method == http.MethodGet && !unkept[kind]
 		}
 	}
 	if v.loc != nil || kind != "home" && kind != "archive" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
 		p.Crumbs = v.crumbs(p.Heading)
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
-		p.Links = nil
+		p.Actions, p.Original = nil, place.Link{}
 	}
 	if p.Title == "" {
 		p.Title = p.Heading
 	}
-	p.Prefix, p.Native = v.h.Prefix, v.native
+	t := v.h.templates()
+	p.Bar = !v.native && v.accepts("text/html")
+	p.Prefix, p.Native, p.Script = v.h.Prefix, v.native, t.digest
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
-	return v.h.templates().kinds[kind].send(v, status, p)
+	return t.kinds[kind].send(v, status, p)
+}
+
+// unkept are the kinds of pages of a URL that are not its content.
+var unkept = map[string]bool{"explain": true, "confirm": true, "form": true, "interstitial": true}
+
+// rawAndHow are the actions that the page of each URL has.
+func rawAndHow(here place.Link) []crumb {
+	return []crumb{{"Raw", here.With("raw"), true}, {"How it was fetched", here.With("explain"), true}}
 }
 
 // A row is an entry of a listing, for a template.
@@ -176,15 +196,15 @@ func (v *visit) seeOther(url string) {
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 
-// style sends the style sheet.
-func (v *visit) style() {
-	v.page = "style"
+// static sends a file that all pages share.
+func (v *visit) static(kind, mediaType string, content []byte) {
+	v.page = kind
 	v.secure()
-	v.w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	v.w.Header().Set("Content-Type", mediaType)
 	v.w.Header().Set("Cache-Control", "private, max-age=3600")
 	v.w.WriteHeader(http.StatusOK)
 	if v.r.Method != http.MethodHead {
-		_, _ = v.w.Write(v.h.templates().style)
+		_, _ = v.w.Write(content)
 	}
 }
 

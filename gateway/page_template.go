@@ -28,8 +28,10 @@ var files embed.FS
 
 // Templates are the files that the pages of a Handler are made of: see docs/gateway.md.
 type Templates struct {
-	kinds map[string]pageTemplate
-	style []byte
+	kinds  map[string]pageTemplate
+	style  []byte
+	script []byte
+	digest string // of script, as in Subresource Integrity
 }
 
 // A pageTemplate makes the pages of a kind, with their frame.
@@ -72,7 +74,8 @@ func ParseTemplates(changed fs.FS) (*Templates, error) {
 
 // parseTemplates parses the files of all templates.
 func parseTemplates(all map[string][]byte) (*Templates, error) {
-	t := &Templates{kinds: make(map[string]pageTemplate), style: all["style.css"]}
+	t := &Templates{kinds: make(map[string]pageTemplate), style: all["style.css"], script: all["script.js"]}
+	t.digest = digestOf(t.script)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		kind, isHTML := strings.CutSuffix(name, ".html")
 		if !isHTML || kind == "page" || kind == "parts" {
@@ -93,7 +96,7 @@ func parseTemplates(all map[string][]byte) (*Templates, error) {
 				return nil, templateError(err)
 			}
 		}
-		t.kinds[kind] = pageTemplate{page.Lookup("page.html"), securityOf(page)}
+		t.kinds[kind] = pageTemplate{page.Lookup("page.html"), securityOf(page, t.digest)}
 	}
 	return t, nil
 }
@@ -121,30 +124,35 @@ func (h *Handler) templates() *Templates {
 	return builtin()
 }
 
-// pageSecurity are the restrictions of most pages: no script, nothing from elsewhere, no frame around
-// it.
+// pageSecurity are the restrictions of all pages: no script but those of the templates, nothing from
+// elsewhere, no frame around it.
 const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 var script = regexp.MustCompile(`(?is)<script(?:\s[^>]*)?>(.*?)</script`)
 
-// securityOf is pageSecurity with the scripts of a page, by their hashes. They are constants of the
-// templates: no server or query can change them.
-func securityOf(page *template.Template) string {
-	var hashes []string
+// digestOf is the digest of a script, as Content-Security-Policy and Subresource Integrity write it.
+func digestOf(script []byte) string {
+	sum := sha256.Sum256(script)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// securityOf is pageSecurity with the scripts of a page, by their digests: that of script.js, which
+// all pages share, and those within the templates. They are constants: no server or query can change
+// them, and no other path of the gateway can become a script.
+func securityOf(page *template.Template, shared string) string {
+	digests := []string{"'" + shared + "'"}
 	for _, part := range page.Templates() {
 		if part.Tree == nil { // that of no name
 			continue
 		}
 		for _, found := range script.FindAllStringSubmatch(part.Tree.Root.String(), -1) {
-			sum := sha256.Sum256([]byte(found[1]))
-			hashes = append(hashes, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'")
+			if found[1] != "" {
+				digests = append(digests, "'"+digestOf([]byte(found[1]))+"'")
+			}
 		}
 	}
-	if hashes == nil {
-		return pageSecurity
-	}
-	slices.Sort(hashes)
-	return pageSecurity + "; script-src " + strings.Join(hashes, " ")
+	slices.Sort(digests[1:])
+	return pageSecurity + "; script-src " + strings.Join(digests, " ")
 }
 
 // send sends a page. The error is that of the connection, or of an iterator in the data.

@@ -44,7 +44,9 @@ func (v *visit) route() error {
 	case "/setup":
 		return front{v}.setup()
 	case "/style.css":
-		v.style()
+		v.static("style", "text/css; charset=utf-8", v.h.templates().style)
+	case "/script.js":
+		v.static("script", "text/javascript; charset=utf-8", v.h.templates().script)
 	case "/robots.txt":
 		v.robots()
 	case "/favicon.ico":

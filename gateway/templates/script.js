@@ -1,0 +1,102 @@
+// What makes the pages more convenient. Each block stands by itself, and no page needs any of them.
+"use strict";
+
+// The places that this browser keeps, newest first: "recent" and "bookmarks". No server sees them.
+const places = {
+  all(list) {
+    try {
+      return JSON.parse(localStorage.getItem("fetch1738 " + list)).filter((p) => /^\/(?!\/)/.test(p.path));
+    } catch {
+      return [];
+    }
+  },
+  has: (list, path) => places.all(list).some((p) => p.path === path),
+  save(list, all) {
+    try {
+      localStorage.setItem("fetch1738 " + list, JSON.stringify(all));
+    } catch {} // the browser keeps nothing
+  },
+  remove: (list, path) => places.save(list, places.all(list).filter((p) => p.path !== path)),
+  add(list, place, most) {
+    places.remove(list, place.path);
+    places.save(list, [place, ...places.all(list)].slice(0, most));
+  },
+};
+
+// This page becomes a recent place. The star makes it a bookmark, or no bookmark any more.
+{
+  const star = document.querySelector("[data-star]"), address = document.getElementById("address");
+  if ("keep" in document.body.dataset && star && address) {
+    const here = { path: location.pathname + location.search, url: address.value, title: document.title };
+    places.add("recent", here, 30);
+    const show = () => star.setAttribute("aria-pressed", places.has("bookmarks", here.path));
+    star.addEventListener("click", () => {
+      if (places.has("bookmarks", here.path)) places.remove("bookmarks", here.path);
+      else places.add("bookmarks", here, 200);
+      show();
+    });
+    show();
+    star.classList.add("on");
+  }
+}
+
+// The lists of these places on the first page, in sections that are hidden while they are empty.
+for (const list of document.querySelectorAll("[data-list]")) {
+  for (const place of places.all(list.dataset.list)) {
+    const row = list.appendChild(document.createElement("li"));
+    const link = row.appendChild(document.createElement("a"));
+    link.href = place.path;
+    link.textContent = place.title || place.url;
+    if (place.url !== link.textContent) row.appendChild(document.createElement("span")).textContent = place.url;
+  }
+  list.closest("section").hidden = !list.firstChild;
+}
+for (const button of document.querySelectorAll("[data-clear]")) {
+  button.addEventListener("click", () => {
+    places.save(button.dataset.clear, []);
+    button.closest("section").hidden = true;
+  });
+}
+
+// A click on "Link" copies the original URL, where the browser permits it.
+for (const link of document.querySelectorAll("a[data-copy]")) {
+  if (!navigator.clipboard) break;
+  const text = link.textContent;
+  link.setAttribute("role", "button");
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    await navigator.clipboard.writeText(link.getAttribute("href"));
+    link.textContent = "Copied";
+    setTimeout(() => { link.textContent = text; }, 1500);
+  });
+}
+
+// While a person types into the filter, its table shows the rows whose names contain the text. All
+// rows are on the page.
+for (const table of document.querySelectorAll("table[data-filter]")) {
+  const filter = document.getElementById(table.dataset.filter), count = document.getElementById("count");
+  const rows = table.querySelectorAll("tbody tr:not(.parent)"), all = count.textContent;
+  filter.addEventListener("input", () => {
+    const part = filter.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !(row.querySelector("a") || row.cells[0]).textContent.toLowerCase().includes(part);
+      if (!row.hidden) shown++;
+    }
+    count.textContent = part ? shown + " of " + rows.length + " names" : all;
+  });
+}
+
+// The buttons of /setup register the gateway with the browser.
+for (const button of document.querySelectorAll("button[data-scheme]")) {
+  const result = document.getElementById("result"), scheme = button.dataset.scheme;
+  document.getElementById("handlers").hidden = false;
+  button.addEventListener("click", () => {
+    try {
+      navigator.registerProtocolHandler(scheme, location.origin + button.dataset.open);
+      result.textContent = "The browser was asked to open " + scheme + " links here. If it asks you, confirm.";
+    } catch (error) {
+      result.textContent = "The browser refused to register " + scheme + ": " + error.message;
+    }
+  });
+}
