@@ -113,12 +113,27 @@ type Part struct {
 	Number int // from 1
 	// Alternative is set if the part has the same content as another one, in another form.
 	Alternative bool
+	// Embedded is what is known of a file that stands in a text; nil for any other part.
+	Embedded *Embedded
 	// Body is not decoded. It is valid until the next part.
 	Body io.Reader
+
+	split bool // Body is decoded: it is a piece of a text
+}
+
+// FileName is the name of a file, or "". It is not safe.
+func (p *Part) FileName() string {
+	if p.Embedded != nil {
+		return p.Embedded.Name
+	}
+	return p.Fields.FileName()
 }
 
 // Decoded reads the part without its transfer encoding.
 func (p *Part) Decoded() io.Reader {
+	if p.split {
+		return p.Body
+	}
 	return mime822.Decode(p.Get("Content-Transfer-Encoding"), p.Body)
 }
 
@@ -155,12 +170,10 @@ type walker struct {
 func (w *walker) walk(p *Part, nested int) error {
 	mediaType, params := p.MediaType()
 	if !strings.HasPrefix(mediaType, "multipart/") || params["boundary"] == "" || nested == maxNested {
-		if w.n++; w.n > maxParts {
-			return errParts
+		if mediaType == "text/plain" && !p.Attached() {
+			return w.splitText(p)
 		}
-		p.Number = w.n
-		w.done = !w.f(p)
-		return nil
+		return w.call(p)
 	}
 	for r := multipart.NewReader(p.Body, params["boundary"]); !w.done; {
 		raw, err := r.NextRawPart()
@@ -179,6 +192,41 @@ func (w *walker) walk(p *Part, nested int) error {
 		}
 	}
 	return nil
+}
+
+// call calls f for one part.
+func (w *walker) call(p *Part) error {
+	if w.n++; w.n > maxParts {
+		return errParts
+	}
+	p.Number = w.n
+	w.done = !w.f(p)
+	return nil
+}
+
+// splitText calls f for a text, for the files that stand in it, and for the texts behind these that are
+// not empty.
+func (w *walker) splitText(p *Part) error {
+	in := bufio.NewReaderSize(p.Decoded(), splitBufSize)
+	for t, more := (&text{r: in}), true; ; more = t.skipEmpty() {
+		if more {
+			piece := *p
+			piece.Body, piece.split = t, true
+			if err := w.call(&piece); err != nil || w.done {
+				return err
+			}
+			_, _ = io.Copy(io.Discard, t) // the error is that of the article
+		}
+		if t.file == nil {
+			return nil
+		}
+		file := &Part{Fields: Fields{{Name: "Content-Type", Value: "application/octet-stream"}}, Embedded: t.file, Body: t.body}
+		if err := w.call(file); err != nil || w.done {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, t.body)
+		t = &text{r: in}
+	}
 }
 
 // Read reads the header of an article, and returns its first part, which has all others in
