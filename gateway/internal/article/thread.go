@@ -18,6 +18,7 @@ type Post struct {
 	Link          place.Link
 	Text          string   // of Link: Subject, or From
 	Repeated      bool     // the page has other links with this text
+	Here          bool     // it is the article of the page
 	ID            string   // with its angle brackets; may be empty
 	References    []string // message-ids, likewise
 }
@@ -28,6 +29,8 @@ type Thread struct {
 	ID      string     // of that article, with its angle brackets
 	Missing place.Link // to that article, which the page sets
 	Replies []*Thread
+	Count   int       // of the articles that are listed
+	Newest  time.Time // the date of the article that arrived last
 
 	first, newest int // positions of articles in the thread, by their arrival
 }
@@ -120,6 +123,9 @@ func (n *node) reaches(target *node) bool {
 // the replies. Only where that would separate several replies the article stays, as a gap.
 func (n *node) threads(isRoot bool) []*Thread {
 	t := &Thread{Post: n.post, ID: n.id, first: n.position, newest: n.position}
+	if n.post != nil {
+		t.Count, t.Newest = 1, n.post.Date
+	}
 	for _, r := range n.replies {
 		t.Replies = append(t.Replies, r.threads(false)...)
 	}
@@ -128,7 +134,10 @@ func (n *node) threads(isRoot bool) []*Thread {
 	}
 	slices.SortStableFunc(t.Replies, func(a, b *Thread) int { return cmp.Compare(a.first, b.first) })
 	for _, r := range t.Replies {
-		if t.newest = max(t.newest, r.newest); t.first == 0 {
+		if t.Count += r.Count; r.newest > t.newest {
+			t.newest, t.Newest = r.newest, r.Newest
+		}
+		if t.first == 0 {
 			t.first = r.first
 		}
 	}
