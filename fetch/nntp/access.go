@@ -51,6 +51,8 @@ type access struct {
 	skip     int64  // of the highest numbers, before those
 	within   *span  // the only numbers to list; nil means all
 	matches  []Match
+	// overviewOnly is Options.OverviewOnly.
+	overviewOnly bool
 
 	login *locator.Login // Options.Login, or the result of Env.Credentials; nil before it is called
 }
@@ -187,6 +189,7 @@ func (a *access) options() error {
 	if o.Login != nil {
 		a.login, a.key.login = o.Login, *o.Login
 	}
+	a.overviewOnly = o.OverviewOnly
 	if a.newest, a.skip = o.Newest, o.Skip; a.newest < 0 || a.skip < 0 {
 		return &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a number of newest articles is negative")}
 	}

@@ -2,6 +2,7 @@ package nntp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -72,6 +73,8 @@ const byHead = "HEAD"
 func (a *access) askOverview(s *session, g groupInfo) (fetch.Op, error) {
 	commands := []fetch.Op{"XOVER", "OVER"}
 	switch {
+	case s.overview == byHead && a.overviewOnly:
+		return "", a.noOverview()
 	case s.overview == byHead:
 		return byHead, nil
 	case s.overview != "":
@@ -92,8 +95,16 @@ func (a *access) askOverview(s *session, g groupInfo) (fetch.Op, error) {
 		}
 	}
 	s.overview = byHead
+	if a.overviewOnly {
+		return "", a.noOverview()
+	}
 	a.trace.Note("the server has no overview; it is generated from the article headers")
 	return byHead, nil
+}
+
+// noOverview is the error of Options.OverviewOnly.
+func (a *access) noOverview() error {
+	return a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the server has no overview")})
 }
 
 // askNumbers requests the numbers of the articles in a group. RFC 977 has no command for that; then it returns

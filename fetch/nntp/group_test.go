@@ -180,6 +180,22 @@ func TestGroupWithout(t *testing.T) {
 	}
 }
 
+// TestOverviewOnly tests that no header is fetched if the server has no overview.
+func TestOverviewOnly(t *testing.T) {
+	for _, tt := range overviews {
+		t.Run(tt.name, func(t *testing.T) {
+			withServer(t, tt.configure, func(w *harness) {
+				_, err := w.getAs(w.req("/local.test", &Options{OverviewOnly: true}))
+				if !slices.Contains(tt.sent, "HEAD 1") {
+					w.sent(tt.sent...)
+				} else if w.fails("a server without overview", err, fetch.ErrUnsupported); strings.Contains(strings.Join(w.srv.Transcript().From(testserver.FromClient), "\n"), "HEAD") {
+					w.Error("a header was fetched")
+				}
+			})
+		})
+	}
+}
+
 // TestNewsGroup checks the Items of a news URL. They are news URLs, too, unless the message-id is not
 // valid in a URL.
 func TestNewsGroup(t *testing.T) {

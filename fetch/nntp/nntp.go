@@ -58,6 +58,9 @@ type Options struct {
 	// the server can find them (XPAT, RFC 2980). If it cannot, all are listed; Info.Matched tells. It
 	// cannot be combined with Articles that are fetched.
 	Match []Match
+	// OverviewOnly makes the listing of a group fail with ErrUnsupported if the server has no overview,
+	// instead of fetching the header of each article.
+	OverviewOnly bool
 	// Login is used if the server requires a login. If nil, Env.Credentials is called. Sessions are
 	// shared only by requests with equal Logins, and a session that Env.Credentials has logged in
 	// only by requests without one.

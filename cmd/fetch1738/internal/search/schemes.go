@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/newssearch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -124,50 +125,16 @@ func (q *query) matchNews(req *fetch.Request) {
 	options.Match = matches(q.words)
 }
 
-// The lengths of patterns, in characters: shorter words match too much, and a command has 512 bytes.
-const (
-	minPattern = 2
-	maxPattern = 60
-)
-
 // matches returns what an article that has all words matches. It may match others, too: the patterns
 // are those of one word, and let encoded words (RFC 2047) pass. It returns nil if all articles are
 // candidates.
 func matches(words []string) []nntp.Match {
-	best, most := "", minPattern-1
-	for _, word := range words {
-		if pattern, known := wildmat(word); known > most {
-			best, most = pattern, known
-		}
-	}
+	best := newssearch.Pattern(words)
 	if best == "" {
 		return nil
 	}
-	const encoded = "*=[?]*"
+	const encoded = newssearch.Encoded
 	return []nntp.Match{{Header: "Subject", Pattern: best}, {Header: "Subject", Pattern: encoded}, {Header: "From", Pattern: best}, {Header: "From", Pattern: encoded}}
-}
-
-// wildmat returns a pattern for values that contain word in lower or upper case, and how many letters
-// and digits of it the pattern has.
-func wildmat(word string) (pattern string, known int) {
-	pattern = "*"
-	for _, r := range word {
-		switch lower, upper := strings.ToLower(string(r)), strings.ToUpper(string(r)); {
-		case known == maxPattern:
-		case r >= '0' && r <= '9':
-			pattern += string(r)
-			known++
-		case r <= '~' && lower != upper:
-			pattern += "[" + lower + upper + "]"
-			known++
-		case !strings.HasSuffix(pattern, "*"):
-			pattern += "*"
-		}
-	}
-	if !strings.HasSuffix(pattern, "*") {
-		pattern += "*"
-	}
-	return pattern, known
 }
 
 // fits reports whether all words are in the subject or the author of an article, or in the name or the
@@ -177,14 +144,8 @@ func (q *query) fits(it *fetch.Item) bool {
 	if listing.IsArticle(it) {
 		texts = []string{listing.Field(it, "Subject"), listing.Field(it, "From")}
 	}
-	text := ""
-	for _, part := range texts {
-		text += strings.Join(strings.Fields(strings.ToLower(mime822.Text(part, q.t.Op.Output.Charset))), " ") + "\n"
+	for i, text := range texts {
+		texts[i] = mime822.Text(text, q.t.Op.Output.Charset)
 	}
-	for _, word := range q.words {
-		if !strings.Contains(text, strings.Join(strings.Fields(strings.ToLower(word)), " ")) {
-			return false
-		}
-	}
-	return true
+	return newssearch.HasAll(q.words, texts...)
 }
