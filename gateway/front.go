@@ -215,12 +215,12 @@ func (v front) interstitial() error {
 	switch {
 	case v.query.Has("login") || v.user != nil:
 		action = "log in to this server"
-	case v.query.Has("q") || v.searches():
+	case v.query.Has("q") || v.query.Has("author") || v.searches():
 		action = "send this search"
 	case v.query.Has("tar"):
 		action = "download this folder"
 	}
-	words := v.query.Get("q")
+	words := strings.TrimSpace(v.query.Get("q") + " " + v.query.Get("author"))
 	return v.render("interstitial", http.StatusOK, &page{
 		Heading: "Another site leads here",
 		Main:    interstitialPage{action, visible(place.WithoutLogin(v.loc).Redacted()), visible(words), v.requestLink()},

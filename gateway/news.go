@@ -105,6 +105,8 @@ type groupPage struct {
 	Posts   []*article.Post   // without threads
 	Threads []*article.Thread // or these
 	Views   []crumb           // the other view, the feed, and other pages
+	Search  *newsForm         // nil without a form
+	Found   bool              // the articles are those of a search
 	Cut     string
 }
 
@@ -117,7 +119,7 @@ func (v newsPages) group(res *fetch.Resource) error {
 	if v.wants("atom") {
 		return v.atom(posts)
 	}
-	g := &groupPage{About: aboutGroup(res), Cut: v.cut()}
+	g := &groupPage{About: "The newsgroup has " + aboutGroup(res) + ".", Search: v.searchForm(), Cut: v.cut()}
 	if v.wants("threads") {
 		g.Threads = article.Threads(posts)
 		v.label(g.Threads, nil)
@@ -125,10 +127,7 @@ func (v newsPages) group(res *fetch.Resource) error {
 		slices.Reverse(posts)
 		g.Posts = posts
 	}
-	texts := make(map[string]bool)
-	for _, post := range posts {
-		post.Repeated, texts[post.Text] = texts[post.Text], true
-	}
+	article.MarkRepeatedPosts(posts)
 	if !v.native {
 		g.Views = v.groupViews(res)
 	}
@@ -174,9 +173,7 @@ func (v newsPages) groupViews(res *fetch.Resource) []crumb {
 		}
 		return here.With(strings.Join(query, "&"))
 	}
-	header := article.Fields(res.Header)
-	first, _ := strconv.ParseInt(header.Get("First"), 10, 64)
-	last, _ := strconv.ParseInt(header.Get("Last"), 10, 64)
+	_, last, first := numbersOf(res)
 	var views []crumb
 	if page > 1 {
 		views = append(views, crumb{"newer articles", at(page-1, threads), threads})
@@ -218,7 +215,7 @@ func (v newsPages) articleLink(id string) place.Link {
 			return v.linkTo(&group).With("id=" + url.QueryEscape(id))
 		}
 	}
-	if again, err := place.Parse(to.String()); err != nil || !locator.Equal(again, to) {
+	if !named(to) {
 		return place.Link{} // not a message-id that a URL can have
 	}
 	return v.linkTo(to)
@@ -226,17 +223,16 @@ func (v newsPages) articleLink(id string) place.Link {
 
 // groupLink is the link to another group on the server of the page.
 func (v newsPages) groupLink(name string) place.Link {
-	var to locator.Locator = &locator.News{Group: name}
-	switch l := v.loc.(type) {
-	case *locator.News:
-		to = &locator.News{Group: name, HostPort: l.HostPort, Secure: l.Secure}
-	case *locator.NNTP:
-		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	if to := v.groupOf(name); to != nil {
+		return v.linkTo(to)
 	}
-	if again, err := place.Parse(to.String()); err != nil || !locator.Equal(again, to) {
-		return place.Link{}
-	}
-	return v.linkTo(to)
+	return place.Link{}
+}
+
+// named reports whether a URL can name what a Locator does.
+func named(to locator.Locator) bool {
+	again, err := place.Parse(to.String())
+	return err == nil && locator.Equal(again, to)
 }
 
 // findArticle leads from a message-id to the article of that number, in the group that v.loc names.

@@ -1,10 +1,9 @@
 package gateway
 
 import (
+	"cmp"
 	"io"
-	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/date822"
-	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
@@ -22,13 +20,22 @@ const maxBody = 512 << 10
 
 // An articlePage is the data of the page of an article.
 type articlePage struct {
-	Fields []articleField // of the header, for readers
-	Others []articleField // all other fields
-	Texts  []articleText
-	Files  []articleFile
+	From, Author crumb        // who wrote it; the link to other articles of the author
+	Date         articleField // without a name
+	Groups       []crumb
+	Parent       *crumb         // what it replies to; nil if that is nothing
+	Fields       []articleField // of the header
+	References   []crumb        // the articles before it in its thread, oldest first
+	Texts        []articleText
+	Files        []articleFile
 	// Charsets are the links to the page in other charsets, if that matters.
 	Charset  string // the one that the reader has chosen; else empty
 	Charsets []crumb
+	// What stands around the article in its group.
+	Neighbours     []neighbour
+	Thread         []*article.Thread // the one with the article, if it has others
+	Near           bool              // only those near the article are in Thread
+	Count, Replies int               // of the articles in the thread; of those that reply to this one
 }
 
 // An articleField is a field of the header, decoded and safe to show: a time, or values with links.
@@ -54,9 +61,12 @@ type block struct {
 
 // An articleFile is a part that can be downloaded.
 type articleFile struct {
-	Name, Type string
-	Size       int64
-	Link       place.Link
+	Name, Type    string
+	Size          int64
+	Link          place.Link
+	Of            string // "part 2 of 5", if the file is in several articles
+	Damaged       string // why the file is not as it was sent; else empty
+	Width, Height int    // of a picture that is shown; else 0
 }
 
 // article shows a news article, or sends one of its parts.
@@ -79,27 +89,32 @@ func (v newsPages) article(res *fetch.Resource) error {
 	if broken.Err != nil {
 		return broken.Err
 	}
+	_ = res.Close() // its connection is free for the listing
+	notes = append(notes, v.settle(a, whole.Fields)...)
 	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Notes: notes, Main: a})
 }
 
-// shownFields are the fields of the header that a reader sees at once.
-var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To", "References", "Message-ID"}
+// shownFields are the fields of the header that come first. References are apart.
+var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To", "Message-ID"}
 
 // articlePage is the content of the page of an article, with remarks about what is not shown.
 // chosen is the charset of its texts, and of what its header does not encode; the zero Charset means
 // the one that the header names, or that fits.
 func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
-	a := &articlePage{Fields: v.shown(whole.Fields, chosen), Charset: chosen.Name()}
-	for _, f := range whole.Others(shownFields) {
-		a.Others = append(a.Others, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value, chosen))}}})
+	a := &articlePage{
+		From: crumb{Text: visible(cmp.Or(mime822.Text(whole.Get("From"), chosen), "(unknown)"))}, Author: v.byAuthor(whole.Fields), Date: date(whole.Fields),
+		Groups: v.groupLinks(whole.Get("Newsgroups")), Fields: v.shown(whole.Fields, chosen), Charset: chosen.Name(),
+	}
+	for _, f := range whole.Others(append(shownFields, "References")) {
+		a.Fields = append(a.Fields, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value, chosen))}}})
 	}
 	var notes []string
-	room := int64(maxBody)
+	room, pictures := int64(maxBody), 0
 	err := article.Walk(whole, func(p *article.Part) bool {
 		mediaType, params := p.MediaType()
-		isText := strings.HasPrefix(mediaType, "text/") && !p.Attached() && (mediaType == "text/plain" || !p.Alternative)
+		isText := p.Embedded == nil && strings.HasPrefix(mediaType, "text/") && !p.Attached() && (mediaType == "text/plain" || !p.Alternative)
 		if !isText {
-			a.Files = append(a.Files, v.file(p, mediaType))
+			a.Files = append(a.Files, v.file(p, mediaType, &pictures))
 			return true
 		}
 		text, more := p.Text(params["charset"], chosen, room)
@@ -119,8 +134,9 @@ func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*ar
 		default:
 			blocks = article.Blocks(article.Quoted(text))
 		}
-		t.Blocks = v.link(blocks)
-		a.Texts = append(a.Texts, t)
+		if t.Blocks = v.link(blocks); t.Blocks != nil { // nothing else may stand beside a file
+			a.Texts = append(a.Texts, t)
+		}
 		return true
 	})
 	if err != nil {
@@ -129,7 +145,15 @@ func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*ar
 	return a, notes
 }
 
-// shown are the fields that a reader sees at once, with their links.
+// groupLinks are the links to groups that a field lists.
+func (v newsPages) groupLinks(value string) (groups []crumb) {
+	for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		groups = append(groups, crumb{Text: visible(group), Link: v.groupLink(group)})
+	}
+	return groups
+}
+
+// shown are the fields that come first, with their links.
 func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleField {
 	var list []articleField
 	for _, name := range shownFields {
@@ -142,13 +166,7 @@ func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleFiel
 		case "Date":
 			f.Text, f.Time = visible(value), date822.Parse(value)
 		case "Newsgroups", "Followup-To":
-			for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
-				f.Values = append(f.Values, crumb{Text: visible(group), Link: v.groupLink(group)})
-			}
-		case "References":
-			for _, id := range article.MessageIDs(value) {
-				f.Values = append(f.Values, crumb{Text: visible(id), Link: v.articleLink(id)})
-			}
+			f.Values = v.groupLinks(value)
 		default:
 			f.Values = []crumb{{Text: visible(mime822.Text(value, chosen))}}
 		}
@@ -166,51 +184,4 @@ func (v newsPages) link(blocks []*article.Block) []*block {
 		linked = append(linked, &block{b, pieceLines(v.linked(b.Text)), v.link(b.Quote)})
 	}
 	return linked
-}
-
-// file describes a part for downloading.
-func (v newsPages) file(p *article.Part, mediaType string) articleFile {
-	size, _ := io.Copy(io.Discard, p.Decoded())
-	name := visible(p.FileName())
-	if name == "" {
-		name = "part " + strconv.Itoa(p.Number)
-	}
-	return articleFile{name, visible(mediaType), size, v.linkTo(v.loc).With("part=" + strconv.Itoa(p.Number))}
-}
-
-// part sends one part of an article as a download.
-func (v newsPages) part(whole *article.Part, broken *article.Reader) error {
-	v.page = "part"
-	number, _ := strconv.Atoi(v.query.Get("part"))
-	found := false
-	var broke error // while the part was sent
-	err := article.Walk(whole, func(p *article.Part) bool {
-		if p.Number != number {
-			return true
-		}
-		found = true
-		mediaType, _ := p.MediaType()
-		v.secureOctets(mediaType)
-		name, _ := filename.Safe(p.FileName())
-		if name == "" {
-			name = "part" + strconv.Itoa(number)
-		}
-		v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-		v.w.WriteHeader(http.StatusOK)
-		if v.r.Method != http.MethodHead {
-			_, broke = io.Copy(v.w, p.Decoded())
-		}
-		return false
-	})
-	if found {
-		return broke
-	}
-	if _, _ = io.Copy(io.Discard, broken); broken.Err != nil {
-		return broken.Err
-	}
-	f := &failure{Status: http.StatusNotFound, Text: "The article has no such part."}
-	if err != nil {
-		f.Detail = err.Error()
-	}
-	return f
 }

@@ -3,10 +3,12 @@ package gateway
 import (
 	"iter"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/internal/newssearch"
 )
 
 // pageGroups is the number of groups of a page, for a browser.
@@ -22,10 +24,11 @@ type groupRow struct {
 
 // A groupsPage is the data of the page of all newsgroups.
 type groupsPage struct {
-	v     *visit
-	Rows  iter.Seq[*groupRow]
-	more  bool
-	Pages func() []crumb // after the rows
+	v      *visit
+	Rows   iter.Seq[*groupRow]
+	Search *newsForm
+	more   bool
+	Pages  func() []crumb // after the rows
 }
 
 // Cut says why there are no more rows, if the listing has failed.
@@ -42,10 +45,13 @@ func (v newsPages) groups(res *fetch.Resource) error {
 	} else {
 		first = (v.number() - 1) * pageGroups
 	}
-	g := &groupsPage{v: v.visit}
+	g, words := &groupsPage{v: v.visit, Search: v.searchForm()}, v.newsQuery().words
 	g.Rows = func(yield func(*groupRow) bool) {
 		n := 0
 		for row := range v.rows(res.Items) {
+			if !newssearch.HasAll(words, row.Name, article.Fields(row.Header).Get("Description")) {
+				continue
+			}
 			n++
 			if g.more = n > first+size; g.more {
 				return
@@ -58,6 +64,9 @@ func (v newsPages) groups(res *fetch.Resource) error {
 	g.Pages = func() []crumb {
 		var pages []crumb
 		page, here := v.number(), v.linkTo(v.loc)
+		if q := v.query.Get("q"); q != "" {
+			here = here.With("q=" + url.QueryEscape(q))
+		}
 		if first > 0 {
 			pages = append(pages, crumb{Text: "previous groups", Link: here.With("page=" + strconv.Itoa(page-1))})
 		}

@@ -216,6 +216,8 @@ func everyPage(text string) map[string]any {
 	search := &searchForm{here, fields, "q", text, text, text}
 	quoted := []*block{{Block: &article.Block{Mark: text}, Quote: []*block{{Block: &article.Block{Mark: text, Signature: true}, Lines: [][]piece{pieces, pieces}}}}}
 	post := &article.Post{Number: text, Subject: text, From: text, Date: now, Lines: text, Link: here, Text: text + "x", Repeated: true}
+	threads := []*article.Thread{{Post: post, Count: 20, Newest: now, Replies: []*article.Thread{{ID: text, Missing: there}, {ID: text}, {Post: &article.Post{Text: text, From: text, Here: true}}}}, {Post: post, Count: 2, Replies: []*article.Thread{{Post: post}}}}
+	groupForm := &newsForm{here, fields, text, text, true}
 	pages := map[string]any{
 		"home":         homePage{here, []example{{text, there, text}}},
 		"setup":        setupPage{text, text, text, []handled{{text, text}}},
@@ -227,15 +229,19 @@ func everyPage(text string) map[string]any {
 		"text":         &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: links, Raw: here, visit: v, body: bufio.NewReader(strings.NewReader("text")), more: true},
 		"hits": &hitsPage{text, text, here, text, true, 2, slices.Values([]*hit{{text, here, []string{text, text}, now, links, text}}), []field{{text, text}}, pieces,
 			links[0], links[1], text, []string{text}, v},
-		"search":         &searchPage{search, text},
-		"phonebook":      &phonePage{v: gopherPages{v}, items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
-		"menu":           &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true},
-		"item":           &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there},
-		"confirm":        &confirmPage{text, text, true, here, fields},
-		"groups":         &groupsPage{v, slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), true, func() []crumb { return links[:2] }},
-		"group":          &groupPage{text, []*article.Post{post, post}, nil, links[:2], text},
-		"group threads":  &groupPage{text, nil, []*article.Thread{{Post: post, Replies: []*article.Thread{{ID: text, Missing: there}, {ID: text}}}}, links[:2], text},
-		"article":        &articlePage{[]articleField{{text, now, text, links}}, []articleField{{text, time.Time{}, text, links}}, []articleText{{text, quoted}}, []articleFile{{text, text, 3, here}}, text, links},
+		"search":        &searchPage{search, text},
+		"phonebook":     &phonePage{v: gopherPages{v}, items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
+		"menu":          &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true},
+		"item":          &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there},
+		"confirm":       &confirmPage{text, text, true, here, fields},
+		"groups":        &groupsPage{v: v, Rows: slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), Search: groupForm, more: true, Pages: func() []crumb { return links[:2] }},
+		"group":         &groupPage{About: text, Posts: []*article.Post{post, post}, Views: links[:2], Search: groupForm, Found: true, Cut: text},
+		"group threads": &groupPage{About: text, Threads: threads, Views: links[:2], Search: groupForm, Cut: text},
+		"article": &articlePage{
+			From: links[2], Author: links[0], Date: articleField{text, now, text, nil}, Groups: links, Parent: &links[0], Fields: []articleField{{text, now, text, links}, {text, time.Time{}, text, links}}, References: links,
+			Texts: []articleText{{text, quoted}}, Files: []articleFile{{text, text, 3, here, text, text, 4, 5}, {Name: text, Type: text}}, Charset: text, Charsets: links,
+			Neighbours: []neighbour{{links[0], "prev"}, {links[0], ""}}, Thread: threads, Near: true, Count: 2, Replies: 1,
+		},
 		"directory":      files(choice{Filter: text}),
 		"directory grid": files(choice{Grid: true, Page: 2}),
 		"directory page": files(choice{Order: "name", Filter: text, Page: 3}),

@@ -112,6 +112,8 @@ func (v *visit) asked() error {
 		return documentPages{v}.raw()
 	case v.knowsMedia():
 		return documentPages{v}.media()
+	case newsPages{v}.searches():
+		return newsPages{v}.search()
 	case v.isFolder():
 		return directoryPages{v}.folder()
 	}

@@ -2,6 +2,7 @@ package article
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,7 +11,7 @@ import (
 type Setting struct {
 	Previous, Next *Post // by number; nil if it is not known
 	Thread         []*Thread
-	Count          int   // of the articles in Thread
+	Count, Shown   int   // of the articles in the thread; of those that are in Thread, and those above them
 	Before, After  *Post // in Thread, as it is shown
 	Replies        int   // to the article itself
 
@@ -39,11 +40,36 @@ func Around(posts []*Post, here *Post) *Setting {
 		}
 	}
 	for _, t := range Threads(posts) {
-		if order := t.posts(nil); s.place(order, found) && len(order) > 1 {
-			s.Thread, s.Count = []*Thread{t}, len(order)
+		order := t.posts(nil)
+		at := slices.Index(order, found)
+		if at < 0 || len(order) == 1 {
+			continue
 		}
+		if at > 0 {
+			s.Before = order[at-1]
+		}
+		if at+1 < len(order) {
+			s.After = order[at+1]
+		}
+		s.Count = len(order)
+		near := make(map[*Post]bool)
+		for _, p := range order[max(0, at-maxShown/2):min(len(order), at+maxShown/2)] {
+			near[p] = true
+		}
+		s.Thread, s.Shown = []*Thread{t}, len(near)
+		t.keep(near)
 	}
 	return s
+}
+
+// maxShown is the number of articles of a thread that are shown with one of them.
+const maxShown = 100
+
+// keep leaves out the articles that are not near, except those above one that is. It reports whether the
+// thread has any that is.
+func (t *Thread) keep(near map[*Post]bool) bool {
+	t.Replies = slices.DeleteFunc(t.Replies, func(r *Thread) bool { return !r.keep(near) })
+	return len(t.Replies) > 0 || near[t.Post]
 }
 
 // Of returns the post with a message-id, or nil.
@@ -104,24 +130,6 @@ func (t *Thread) posts(list []*Post) []*Post {
 	return list
 }
 
-// place finds what is before and after an article in the order of its thread. It reports whether the
-// article is there.
-func (s *Setting) place(order []*Post, here *Post) bool {
-	for i, p := range order {
-		if p != here {
-			continue
-		}
-		if i > 0 {
-			s.Before = order[i-1]
-		}
-		if i+1 < len(order) {
-			s.After = order[i+1]
-		}
-		return true
-	}
-	return false
-}
-
 // Stands returns the group of an article and its number there, by the fields Xref and Newsgroups of its
 // header. The number is 0 if it is not known; then the group may be empty, too.
 func (h Fields) Stands() (group string, number int64) {
@@ -137,4 +145,58 @@ func (h Fields) Stands() (group string, number int64) {
 		}
 	}
 	return group, 0
+}
+
+// MarkRepeatedPosts sets Repeated of the posts whose links have the text of another one.
+func MarkRepeatedPosts(posts []*Post) {
+	texts := make(map[string]bool)
+	for _, p := range posts {
+		p.Repeated, texts[p.Text] = texts[p.Text], true
+	}
+}
+
+// MarkRepeated is MarkRepeatedPosts for the articles of threads.
+func MarkRepeated(threads []*Thread) {
+	var posts []*Post
+	for _, t := range threads {
+		posts = t.posts(posts)
+	}
+	MarkRepeatedPosts(posts)
+}
+
+// Shorten shortens the texts of long subjects and names in threads.
+func Shorten(threads []*Thread) {
+	for _, t := range threads {
+		if t.Post != nil {
+			t.Post.Text, t.Post.From = Shortened(t.Post.Text), Shortened(t.Post.From)
+		}
+		Shorten(t.Replies)
+	}
+}
+
+// maxText is the length of a text in a thread, in characters.
+const maxText = 150
+
+// Shortened is a text without what is behind the first maxText characters.
+func Shortened(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxText {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// Address is the address in a field From, or "".
+func Address(from string) string {
+	if i := strings.LastIndexByte(from, '<'); i >= 0 {
+		from, _, _ = strings.Cut(from[i+1:], ">")
+	}
+	for word := range strings.FieldsSeq(from) {
+		if strings.Contains(word, "@") {
+			return word
+		}
+	}
+	return ""
 }

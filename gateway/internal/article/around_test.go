@@ -72,6 +72,9 @@ func TestHostileAround(t *testing.T) {
 				}
 			}
 		}
+		if s.Shown > maxShown {
+			t.Errorf("%s: %d articles are shown", name, s.Shown)
+		}
 		if len(s.Thread) > 0 && marked != 1 || depth(s.Thread) > maxIndent {
 			t.Errorf("%s: %d places marked, %d lists within each other", name, marked, depth(s.Thread))
 		}
@@ -109,5 +112,28 @@ func TestThreadFacts(t *testing.T) {
 	threads := Threads(posts)
 	if len(threads) != 2 || threads[0].Count != 3 || threads[0].Newest.Unix() != 996 || threads[1].Count != 2 || threads[1].Newest.Unix() != 997 {
 		t.Errorf("%+v %+v", threads[0], threads[1])
+	}
+}
+
+// TestLongThread shows the part of a long thread that is around the article.
+func TestLongThread(t *testing.T) {
+	lines := []string{"0:"}
+	for i := range 499 {
+		lines = append(lines, fmt.Sprintf("%d: 0", i+1))
+	}
+	s := Around(posted(lines...), &Post{Number: "301", ID: "<300>"})
+	order := s.Thread[0].posts(nil)
+	if s.Count != 500 || s.Shown != maxShown || len(order) != maxShown+1 || order[0].Number != "1" || order[1].Number != "251" || numbers(s.Before, s.After) != "300 302" {
+		t.Errorf("%d of %d articles, %s", len(order), s.Count, numbers(order[:2]...))
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for from, want := range map[string]string{
+		"Ann <a@b>": "a@b", "a@b (Ann)": "a@b", "a@b": "a@b", "Ann": "", "": "", "<a@b": "a@b", "<<a@b>>": "a@b", "Ann <>": "",
+	} {
+		if got := Address(from); got != want {
+			t.Errorf("%q: %q, want %q", from, got, want)
+		}
 	}
 }

@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/date822"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// What is requested around an article, by one command. An article is shown without it after aroundTime.
+const (
+	aroundBefore = 100 // numbers
+	aroundAfter  = 100
+	maxAround    = 300 // entries that are read, whatever was requested
+	aroundTime   = 5 * time.Second
+)
+
+// A neighbour is a link to an article near the one of the page.
+type neighbour struct {
+	crumb
+	Rel string // as browsers have it, or empty
+}
+
+// here is the article of the page as a post of its group, and the number where others are looked for:
+// 0 means among the newest. The group is empty if it is not known.
+func (v newsPages) here(h article.Fields) (group string, number int64, post *article.Post) {
+	post = &article.Post{
+		Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: date822.Parse(h.Get("Date")),
+		Link: v.linkTo(v.loc), References: article.MessageIDs(h.Get("References")),
+	}
+	post.Text = post.Subject
+	if ids := article.MessageIDs(h.Get("Message-ID")); len(ids) == 1 {
+		post.ID = ids[0]
+	}
+	if l, ok := v.loc.(*locator.NNTP); ok {
+		number, _ = strconv.ParseInt(l.Article, 10, 64)
+		post.Number = strconv.FormatInt(number, 10)
+		return l.Group, number, post
+	}
+	group, number = h.Stands()
+	return group, number, post
+}
+
+// around returns what stands around the article of the page, from one listing of its group. The second
+// result says why it is not known, for the reader.
+func (v newsPages) around(h article.Fields) (*article.Setting, string) {
+	group, number, post := v.here(h)
+	l := v.groupOf(group)
+	if l == nil {
+		return article.Around(nil, post), ""
+	}
+	ctx, cancel := context.WithTimeout(v.context(), aroundTime)
+	defer cancel()
+	options := &nntp.Options{OverviewOnly: true, Newest: aroundBefore + aroundAfter}
+	if number > 0 {
+		options = &nntp.Options{OverviewOnly: true, List: true, Articles: fmt.Sprintf("%d-%d", max(1, number-aroundBefore), number+aroundAfter)}
+	}
+	req := v.request(l)
+	req.Options = options
+	v.prepare(req)
+	req.Query = ""
+	res, err := v.h.resolver().Fetch(ctx, req)
+	if err != nil {
+		return article.Around(nil, post), v.unlisted(err)
+	}
+	defer res.Close()
+	var posts []*article.Post
+	for item, err := range res.Items {
+		if err != nil {
+			return article.Around(posts, post), v.unlisted(err)
+		}
+		if posts = append(posts, v.postOf(&item)); len(posts) == maxAround {
+			break
+		}
+	}
+	return article.Around(posts, post), ""
+}
+
+// unlisted says that the group of an article cannot be listed. In an archive, that is usual.
+func (v newsPages) unlisted(err error) string {
+	if v.h.Archive != nil {
+		return ""
+	}
+	return "The other articles of the group are not shown: " + visible(err.Error())
+}
+
+// settle shows where the article stands in its group. It returns a remark if that is not known.
+func (v newsPages) settle(a *articlePage, h article.Fields) (notes []string) {
+	if v.r.Method == http.MethodHead {
+		return nil
+	}
+	s, note := v.around(h)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	for _, n := range []struct {
+		post      *article.Post
+		text, rel string
+	}{{s.Previous, "previous article", "prev"}, {s.Next, "next article", "next"}, {s.Before, "previous in thread", ""}, {s.After, "next in thread", ""}} {
+		if n.post != nil && !n.post.Link.Empty() {
+			a.Neighbours = append(a.Neighbours, neighbour{crumb{Text: n.text, Link: n.post.Link}, n.rel})
+		}
+	}
+	a.Thread, a.Count, a.Near, a.Replies = s.Thread, s.Count, s.Shown < s.Count, s.Replies
+	v.label(a.Thread, nil)
+	article.Shorten(a.Thread)
+	article.MarkRepeated(a.Thread)
+	references := article.MessageIDs(h.Get("References"))
+	for i, id := range references {
+		reference := crumb{Text: visible(id), Link: v.articleLink(id)}
+		if p := s.Of(id); p != nil {
+			reference = crumb{Text: article.Shortened(p.Subject) + " (" + article.Shortened(p.From) + ")", Link: p.Link}
+		}
+		if i == len(references)-1 {
+			a.Parent = &reference
+		}
+		a.References = append(a.References, reference)
+	}
+	return notes
+}
+
+// byAuthor is the link to the articles of an author in the group of the page.
+func (v newsPages) byAuthor(h article.Fields) crumb {
+	group, _, _ := v.here(h)
+	address := article.Address(h.Get("From"))
+	if group == "" || address == "" {
+		return crumb{}
+	}
+	return crumb{Text: "articles by this author", Link: v.groupLink(group).With("author=" + url.QueryEscape(address)), NoFollow: true}
+}
+
+// groupOf is the Locator of a group on the server of the page; nil if no URL can have its name.
+func (v newsPages) groupOf(name string) locator.Locator {
+	var to locator.Locator = &locator.News{Group: name}
+	switch l := v.loc.(type) {
+	case *locator.News:
+		to = &locator.News{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	case *locator.NNTP:
+		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	}
+	if !named(to) {
+		return nil
+	}
+	return to
+}
+
+// date is the field Date of a header, with its time.
+func date(h article.Fields) articleField {
+	value := h.Get("Date")
+	return articleField{Text: cmp.Or(visible(value), "no date"), Time: date822.Parse(value)}
+}
