@@ -104,7 +104,7 @@ type groupPage struct {
 	About   string            // how many articles the group has
 	Posts   []*article.Post   // without threads
 	Threads []*article.Thread // or these
-	Views   []crumb           // the other view, the feed, and other pages
+	Views   []crumb           // other pages
 	Search  *newsForm         // nil without a form
 	Found   bool              // the articles are those of a search
 	Cut     string
@@ -128,10 +128,12 @@ func (v newsPages) group(res *fetch.Resource) error {
 		g.Posts = posts
 	}
 	article.MarkRepeatedPosts(posts)
+	p := &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g}
 	if !v.native {
-		g.Views = v.groupViews(res)
+		g.Views = v.groupPages(res)
+		p.Actions = v.groupActions()
 	}
-	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g})
+	return v.render("group", http.StatusOK, p)
 }
 
 // groupName is the name of the group that a URL names.
@@ -157,35 +159,42 @@ func aboutGroup(res *fetch.Resource) string {
 	return "about " + count + " articles"
 }
 
-// groupViews are the links to the other view of a group, to its feed and to other pages.
-func (v newsPages) groupViews(res *fetch.Resource) []crumb {
-	here, threads, page := v.linkTo(v.loc), v.wants("threads"), v.number()
-	at := func(page int, threads bool) place.Link {
-		var query []string
-		if threads {
-			query = append(query, "threads")
-		}
-		if page > 1 {
-			query = append(query, "page="+strconv.Itoa(page))
-		}
-		if len(query) == 0 {
-			return here
-		}
-		return here.With(strings.Join(query, "&"))
+// groupAt is the link to a page of the group, from 1, as threads or as a list.
+func (v newsPages) groupAt(page int, threads bool) place.Link {
+	var query []string
+	if threads {
+		query = append(query, "threads")
 	}
-	_, last, first := numbersOf(res)
-	var views []crumb
 	if page > 1 {
-		views = append(views, crumb{"newer articles", at(page-1, threads), threads})
+		query = append(query, "page="+strconv.Itoa(page))
+	}
+	if len(query) == 0 {
+		return v.linkTo(v.loc)
+	}
+	return v.linkTo(v.loc).With(strings.Join(query, "&"))
+}
+
+// groupPages are the links to other pages of a group.
+func (v newsPages) groupPages(res *fetch.Resource) []crumb {
+	var pages []crumb
+	threads, page := v.wants("threads"), v.number()
+	_, last, first := numbersOf(res)
+	if page > 1 {
+		pages = append(pages, crumb{"newer articles", v.groupAt(page-1, threads), threads})
 	}
 	if last-first >= int64(page)*groupRows {
-		views = append(views, crumb{"older articles", at(page+1, threads), threads})
+		pages = append(pages, crumb{"older articles", v.groupAt(page+1, threads), threads})
 	}
-	other := "threads"
+	return pages
+}
+
+// groupActions are the actions of the page of a group: the other view, the feed, and those of every URL.
+func (v newsPages) groupActions() []crumb {
+	other, threads, here := "Threads", v.wants("threads"), v.linkTo(v.loc)
 	if threads {
-		other = "list"
+		other = "List"
 	}
-	return append(views, crumb{other, at(page, !threads), !threads}, crumb{"Atom feed", here.With("atom"), true})
+	return append([]crumb{{other, v.groupAt(v.number(), !threads), !threads}, {"Atom feed", here.With("atom"), true}}, rawAndHow(here)...)
 }
 
 // maxPage limits the number of a page.

@@ -105,7 +105,7 @@ func (v newsPages) settle(a *articlePage, h article.Fields) (notes []string) {
 	for _, n := range []struct {
 		post      *article.Post
 		text, rel string
-	}{{s.Previous, "previous article", "prev"}, {s.Next, "next article", "next"}, {s.Before, "previous in thread", ""}, {s.After, "next in thread", ""}} {
+	}{{s.Previous, "Previous article", "prev"}, {s.Next, "Next article", "next"}, {s.Before, "Previous in thread", ""}, {s.After, "Next in thread", ""}} {
 		if n.post != nil && !n.post.Link.Empty() {
 			a.Neighbours = append(a.Neighbours, neighbour{crumb{Text: n.text, Link: n.post.Link}, n.rel})
 		}
@@ -135,7 +135,7 @@ func (v newsPages) byAuthor(h article.Fields) crumb {
 	if group == "" || address == "" {
 		return crumb{}
 	}
-	return crumb{Text: "articles by this author", Link: v.groupLink(group).With("author=" + url.QueryEscape(address)), NoFollow: true}
+	return crumb{Text: "Articles by this author", Link: v.groupLink(group).With("author=" + url.QueryEscape(address)), NoFollow: true}
 }
 
 // groupOf is the Locator of a group on the server of the page; nil if no URL can have its name.

@@ -91,7 +91,17 @@ func (v newsPages) article(res *fetch.Resource) error {
 	}
 	_ = res.Close() // its connection is free for the listing
 	notes = append(notes, v.settle(a, whole.Fields)...)
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Notes: notes, Main: a})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Actions: v.articleActions(a), Notes: notes, Main: a})
+}
+
+// articleActions are the actions of the page of an article.
+func (v newsPages) articleActions(a *articlePage) (actions []crumb) {
+	for _, n := range a.Neighbours {
+		if n.Rel != "" {
+			actions = append(actions, n.crumb)
+		}
+	}
+	return append(actions, rawAndHow(v.linkTo(v.loc))...)
 }
 
 // shownFields are the fields of the header that come first. References are apart.

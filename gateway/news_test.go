@@ -202,9 +202,9 @@ func TestGroupPages(t *testing.T) {
 		over  string
 		links []string
 	}{
-		{"OVER 1501-2500", []string{"older articles", "threads"}},
-		{"OVER 501-1500", []string{"newer articles", "older articles", "threads"}},
-		{"OVER 1-500", []string{"newer articles", "threads"}},
+		{"OVER 1501-2500", []string{"older articles", "Threads"}},
+		{"OVER 501-1500", []string{"newer articles", "older articles", "Threads"}},
+		{"OVER 1-500", []string{"newer articles", "Threads"}},
 	} {
 		news.ResetTranscript()
 		query := fmt.Sprintf("?page=%d", number+1)
@@ -221,7 +221,7 @@ func TestGroupPages(t *testing.T) {
 			}
 			before = n
 		}
-		for _, text := range []string{"newer articles", "older articles", "threads"} {
+		for _, text := range []string{"newer articles", "older articles", "Threads"} {
 			if got := strings.Contains(body, ">"+text+"</a>"); got != slices.Contains(want.links, text) {
 				t.Errorf("%s: a link %q: %v", query, text, got)
 			}

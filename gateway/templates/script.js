@@ -71,6 +71,14 @@ for (const link of document.querySelectorAll("a[data-copy]")) {
   });
 }
 
+// The date of an article, which has the zone of its author, becomes the date and time of this computer.
+for (const time of document.querySelectorAll("time[data-local]")) {
+  const date = new Date(time.dateTime);
+  if (isNaN(date)) continue;
+  time.title = time.textContent;
+  time.textContent = date.toLocaleString(undefined, { dateStyle: "full", timeStyle: "short" });
+}
+
 // While a person types into the filter, its table shows the rows whose names contain the text. All
 // rows are on the page.
 for (const table of document.querySelectorAll("table[data-filter]")) {
