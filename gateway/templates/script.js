@@ -71,12 +71,14 @@ for (const link of document.querySelectorAll("a[data-copy]")) {
   });
 }
 
-// The date of an article, which has the zone of its author, becomes the date and time of this computer.
-for (const time of document.querySelectorAll("time[data-local]")) {
-  const date = new Date(time.dateTime);
+// The times of articles become those of this computer. The title keeps what was there: the date in the
+// zone of the author, or UTC.
+for (const time of document.querySelectorAll("[data-local] time")) {
+  const date = new Date(time.getAttribute("datetime") || time.textContent.replace(" ", "T"));
   if (isNaN(date)) continue;
   time.title = time.textContent;
-  time.textContent = date.toLocaleString(undefined, { dateStyle: "full", timeStyle: "short" });
+  if (time.hasAttribute("datetime")) time.textContent = date.toLocaleString(undefined, { dateStyle: "full", timeStyle: "short" });
+  else time.textContent = new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16).replace("T", " ");
 }
 
 // While a person types into the filter, its table shows the rows whose names contain the text. All
