@@ -32,7 +32,7 @@ type neighbour struct {
 
 // here is the article of the page as a post of its group, and the number where others are looked for:
 // 0 means among the newest. The group is empty if it is not known.
-func (v newsPages) here(h article.Fields) (group string, number int64, post *article.Post) {
+func (v articlePages) here(h article.Fields) (group string, number int64, post *article.Post) {
 	post = &article.Post{
 		Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: date822.Parse(h.Get("Date")),
 		Link: v.linkTo(v.loc), References: article.MessageIDs(h.Get("References")),
@@ -52,7 +52,7 @@ func (v newsPages) here(h article.Fields) (group string, number int64, post *art
 
 // around returns what stands around the article of the page, from one listing of its group. The second
 // result says why it is not known, for the reader.
-func (v newsPages) around(h article.Fields) (*article.Setting, string) {
+func (v articlePages) around(h article.Fields) (*article.Setting, string) {
 	group, number, post := v.here(h)
 	l := v.groupOf(group)
 	if l == nil {
@@ -86,7 +86,7 @@ func (v newsPages) around(h article.Fields) (*article.Setting, string) {
 }
 
 // unlisted says that the group of an article cannot be listed. In an archive, that is usual.
-func (v newsPages) unlisted(err error) string {
+func (v articlePages) unlisted(err error) string {
 	if v.h.Archive != nil {
 		return ""
 	}
@@ -94,7 +94,7 @@ func (v newsPages) unlisted(err error) string {
 }
 
 // settle shows where the article stands in its group. It returns a remark if that is not known.
-func (v newsPages) settle(a *articlePage, h article.Fields) (notes []string) {
+func (v articlePages) settle(a *articlePage, h article.Fields) (notes []string) {
 	if v.r.Method == http.MethodHead {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (v newsPages) settle(a *articlePage, h article.Fields) (notes []string) {
 }
 
 // byAuthor is the link to the articles of an author in the group of the page.
-func (v newsPages) byAuthor(h article.Fields) crumb {
+func (v articlePages) byAuthor(h article.Fields) crumb {
 	group, _, _ := v.here(h)
 	address := article.Address(h.Get("From"))
 	if group == "" || address == "" {

@@ -2,10 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -132,4 +135,27 @@ func TestHostileArticle(t *testing.T) {
 			checkMarkup(t, path, withoutBar(body))
 		}
 	}
+}
+
+// TestSlowOverview shows an article without the others if the server does not list the group in time.
+func TestSlowOverview(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		news := nntptest.New(t, func(s *nntptest.Server) { s.InMemory, s.Groups = true, newsgroups() })
+		news.On("OVER", 0, testserver.Silence())
+		client, begin := inMemory(t, &news.Server, nil), time.Now()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost:8738"+pathOf(t, news.URL+"/local.test/3"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", browserAccepts)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if took := time.Since(begin); err != nil || res.StatusCode != 200 || took > aroundTime || !strings.Contains(string(body), "I saw.") || !strings.Contains(string(body), "are not shown: ") {
+			t.Errorf("after %v: %s, %v\n%s", took, res.Status, err, body)
+		}
+	})
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/fetch1738/fetch1738/internal/mime822"
 )
 
+// articlePages show articles.
+type articlePages struct{ newsPages }
+
 // maxBody is how many bytes of the texts of an article are shown.
 const maxBody = 512 << 10
 
@@ -70,7 +73,7 @@ type articleFile struct {
 }
 
 // article shows a news article, or sends one of its parts.
-func (v newsPages) article(res *fetch.Resource) error {
+func (v articlePages) article(res *fetch.Resource) error {
 	whole, broken, err := article.Read(res.Body)
 	if err != nil {
 		return err
@@ -95,7 +98,7 @@ func (v newsPages) article(res *fetch.Resource) error {
 }
 
 // articleActions are the actions of the page of an article.
-func (v newsPages) articleActions(a *articlePage) (actions []crumb) {
+func (v articlePages) articleActions(a *articlePage) (actions []crumb) {
 	for _, n := range a.Neighbours {
 		if n.Rel != "" {
 			actions = append(actions, n.crumb)
@@ -110,7 +113,7 @@ var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To
 // articlePage is the content of the page of an article, with remarks about what is not shown.
 // chosen is the charset of its texts, and of what its header does not encode; the zero Charset means
 // the one that the header names, or that fits.
-func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
+func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
 	a := &articlePage{
 		From: crumb{Text: visible(cmp.Or(mime822.Text(whole.Get("From"), chosen), "(unknown)"))}, Author: v.byAuthor(whole.Fields), Date: date(whole.Fields),
 		Groups: v.groupLinks(whole.Get("Newsgroups")), Fields: v.shown(whole.Fields, chosen), Charset: chosen.Name(),
@@ -156,7 +159,7 @@ func (v newsPages) articlePage(whole *article.Part, chosen charset.Charset) (*ar
 }
 
 // groupLinks are the links to groups that a field lists.
-func (v newsPages) groupLinks(value string) (groups []crumb) {
+func (v articlePages) groupLinks(value string) (groups []crumb) {
 	for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
 		groups = append(groups, crumb{Text: visible(group), Link: v.groupLink(group)})
 	}
@@ -164,7 +167,7 @@ func (v newsPages) groupLinks(value string) (groups []crumb) {
 }
 
 // shown are the fields that come first, with their links.
-func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleField {
+func (v articlePages) shown(h article.Fields, chosen charset.Charset) []articleField {
 	var list []articleField
 	for _, name := range shownFields {
 		value := h.Get(name)
@@ -188,7 +191,7 @@ func (v newsPages) shown(h article.Fields, chosen charset.Charset) []articleFiel
 }
 
 // link finds the links in blocks.
-func (v newsPages) link(blocks []*article.Block) []*block {
+func (v articlePages) link(blocks []*article.Block) []*block {
 	var linked []*block
 	for _, b := range blocks {
 		linked = append(linked, &block{b, pieceLines(v.linked(b.Text)), v.link(b.Quote)})

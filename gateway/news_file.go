@@ -25,7 +25,7 @@ const (
 func (f articleFile) SizeText() string { return sizeText(f.Size) }
 
 // file describes a part for downloading. A picture is shown if its own bytes say that it is one.
-func (v newsPages) file(p *article.Part, mediaType string, pictures *int) articleFile {
+func (v articlePages) file(p *article.Part, mediaType string, pictures *int) articleFile {
 	f := articleFile{Name: visible(p.FileName()), Link: v.linkTo(v.loc).With("part=" + strconv.Itoa(p.Number))}
 	if f.Name == "" {
 		f.Name = "part " + strconv.Itoa(p.Number)
@@ -81,7 +81,7 @@ func partName(p *article.Part) string {
 }
 
 // part sends one part of an article as a download.
-func (v newsPages) part(whole *article.Part, broken *article.Reader) error {
+func (v articlePages) part(whole *article.Part, broken *article.Reader) error {
 	v.page = "part"
 	number, _ := strconv.Atoi(v.query.Get("part"))
 	found := false

@@ -45,7 +45,7 @@ func (v newsPages) groups(res *fetch.Resource) error {
 	} else {
 		first = (v.number() - 1) * pageGroups
 	}
-	g, words := &groupsPage{v: v.visit, Search: v.searchForm()}, v.newsQuery().words
+	g, words := &groupsPage{v: v.visit, Search: v.searchForm()}, v.newsQuery().Words
 	g.Rows = func(yield func(*groupRow) bool) {
 		n := 0
 		for row := range v.rows(res.Items) {

@@ -3,29 +3,21 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/mime822"
-	"github.com/fetch1738/fetch1738/internal/newssearch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Limits of a search: its time, and the words of it.
-const (
-	searchTime = time.Minute
-	maxWords   = 20
-)
+// searchTime is the limit of the time of a search.
+const searchTime = time.Minute
 
 // A newsForm is the form that searches a group, or all groups.
 type newsForm struct {
@@ -35,65 +27,21 @@ type newsForm struct {
 	InGroup       bool   // an author can be given
 }
 
-// A newsQuery is what a reader searches for. It is empty if nothing is searched for.
-type newsQuery struct{ words, author []string }
-
 // newsQuery is what the client searches for in the group of the page.
-func (v newsPages) newsQuery() newsQuery {
+func (v newsPages) newsQuery() article.Query {
 	if v.native {
-		return newsQuery{}
+		return article.Query{}
 	}
-	q := newsQuery{words: strings.Fields(v.query.Get("q"))}
-	if author := strings.TrimSpace(v.query.Get("author")); author != "" {
-		q.author = []string{author} // a name may have several words
-	}
-	q.words = q.words[:min(len(q.words), maxWords)]
-	return q
-}
-
-func (q newsQuery) empty() bool { return len(q.words)+len(q.author) == 0 }
-
-// matches returns what the articles match that the server is asked for: nil if all are.
-func (q newsQuery) matches() []nntp.Match {
-	var matches []nntp.Match
-	fields, pattern := []string{"From"}, newssearch.Pattern(q.author)
-	if pattern == "" {
-		fields, pattern = []string{"Subject", "From"}, newssearch.Pattern(q.words)
-	}
-	if pattern == "" {
-		return nil
-	}
-	for _, field := range fields {
-		matches = append(matches, nntp.Match{Header: field, Pattern: pattern}, nntp.Match{Header: field, Pattern: newssearch.Encoded})
-	}
-	return matches
-}
-
-// found are the articles of a listing that have all words.
-func (q newsQuery) found(items iter.Seq2[fetch.Item, error]) iter.Seq2[fetch.Item, error] {
-	return func(yield func(fetch.Item, error) bool) {
-		for item, err := range items {
-			if err == nil {
-				h := article.Fields(item.Header)
-				subject, from := mime822.Text(h.Get("Subject"), charset.Charset{}), mime822.Text(h.Get("From"), charset.Charset{})
-				if !newssearch.HasAll(q.words, subject, from) || !newssearch.HasAll(q.author, from) {
-					continue
-				}
-			}
-			if !yield(item, err) {
-				return
-			}
-		}
-	}
+	return article.NewQuery(v.query.Get("q"), v.query.Get("author"))
 }
 
 // searches reports whether the client searches a group.
 func (v newsPages) searches() bool {
 	switch l := v.loc.(type) {
 	case *locator.News:
-		return l.Group != "" && !v.newsQuery().empty() && !v.wants("atom")
+		return l.Group != "" && !v.newsQuery().Empty() && !v.wants("atom")
 	case *locator.NNTP:
-		return l.Article == "" && !v.newsQuery().empty() && !v.wants("atom")
+		return l.Article == "" && !v.newsQuery().Empty() && !v.wants("atom")
 	}
 	return false
 }
@@ -104,7 +52,7 @@ func (v newsPages) search() error {
 	defer cancel()
 	q, number := v.newsQuery(), v.number()
 	req := v.request(v.loc)
-	req.Options = &nntp.Options{Newest: searchRows, Skip: int64(number-1) * searchRows, Match: q.matches(), OverviewOnly: true}
+	req.Options = &nntp.Options{Newest: searchRows, Skip: int64(number-1) * searchRows, Match: q.Matches(), OverviewOnly: true}
 	v.prepare(req)
 	req.Query = ""
 	res, err := v.h.resolver().Fetch(ctx, req)
@@ -112,7 +60,7 @@ func (v newsPages) search() error {
 		return err
 	}
 	defer res.Close()
-	res.Items = q.found(res.Items)
+	res.Items = q.Found(res.Items)
 	if format := (directoryPages{v.visit}).format(); format != nil {
 		return directoryPages{v.visit}.formatted(res, format)
 	}

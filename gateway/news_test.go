@@ -538,7 +538,7 @@ func FuzzArticle(f *testing.F) {
 		}
 		rec := httptest.NewRecorder()
 		v := &visit{h: h, w: &countingWriter{ResponseWriter: rec}, r: httptest.NewRequest(http.MethodGet, "/news/a@b.example", nil), loc: loc, query: url.Values{}}
-		err = newsPages{v}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
+		err = articlePages{newsPages{v}}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
 		if rec.Code != 200 || err != nil {
 			t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
 		}

@@ -151,7 +151,7 @@ func (v *visit) fetched() error {
 	case kind == fetch.KindAdvice, kind == fetch.KindInteractive:
 		return documentPages{v}.advice(res)
 	case isNews(v):
-		return newsPages{v}.article(res)
+		return articlePages{newsPages{v}}.article(res)
 	case isA[*locator.Gopher](v):
 		return gopherPages{v}.document(res)
 	}

@@ -65,8 +65,8 @@ func Around(posts []*Post, here *Post) *Setting {
 // maxShown is the number of articles of a thread that are shown with one of them.
 const maxShown = 100
 
-// keep leaves out the articles that are not near, except those above one that is. It reports whether the
-// thread has any that is.
+// keep leaves out the articles that are not near, except those above one that is. It reports whether
+// anything is left.
 func (t *Thread) keep(near map[*Post]bool) bool {
 	t.Replies = slices.DeleteFunc(t.Replies, func(r *Thread) bool { return !r.keep(near) })
 	return len(t.Replies) > 0 || near[t.Post]
@@ -81,7 +81,7 @@ func (s *Setting) Of(id string) *Post {
 }
 
 // among returns the article among posts: the one with its message-id, or else the one of its number,
-// unless that has another message-id. It returns nil if there is none.
+// unless that has another message-id. If the article is not among them, the result is nil.
 func (p *Post) among(posts []*Post) *Post {
 	var numbered *Post
 	for _, other := range posts {

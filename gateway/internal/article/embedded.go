@@ -148,7 +148,7 @@ func (u *uuReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next decodes a line. A line that is none of uuencode belongs to the text behind the file.
+// next decodes a line. Any other line belongs to the text behind the file.
 func (u *uuReader) next() {
 	const longest = 100 // with a checksum and the end of the line
 	start, _ := u.r.Peek(longest)
@@ -215,7 +215,7 @@ func yEncStart(r *bufio.Reader, first, rest []byte) (*Embedded, io.Reader) {
 	return e, &yEncReader{r: r, of: e, size: size, sum: crc32.NewIEEE()}
 }
 
-// yEncNumber is the number that a line of yEnc gives to a name; -1 if it is invalid, 0 if there is none.
+// yEncNumber is the number that a line of yEnc gives to a name; -1 if it is invalid, 0 without one.
 func yEncNumber(line, name string) int64 {
 	for field := range strings.FieldsSeq(line) {
 		if value, ok := strings.CutPrefix(field, name+"="); ok {
