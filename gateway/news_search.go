@@ -61,8 +61,8 @@ func (v newsPages) search() error {
 	}
 	defer res.Close()
 	res.Items = q.Found(res.Items)
-	if format := (directoryPages{v.visit}).format(); format != nil {
-		return directoryPages{v.visit}.formatted(res, format)
+	if format := directoryPages(v).format(); format != nil {
+		return directoryPages(v).formatted(res, format)
 	}
 	var posts []*article.Post
 	count := 0

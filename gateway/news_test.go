@@ -430,7 +430,7 @@ func TestShortRows(t *testing.T) {
 
 // pageTags are the tags and attributes of the pages of news. Everything else that such a page has is
 // text.
-var pageTags = regexp.MustCompile(`^<(?:!doctype html|/?(?:html|head|meta|title|link|body|a|nav|ol|ul|li|main|h1|h2|p|dl|dt|dd|details|summary|time|data|wbr|strong|b|section|aside|form|label|input|button|img|pre|blockquote|table|caption|thead|tbody|tr|th|td|footer|span|div)(?: (?:lang|charset|name|content|rel|type|title|href|class|id|aria-label|aria-current|aria-hidden|role|scope|datetime|value|action|method|for|data-local|src|alt|width|height|loading)="[^"<>]*")*)>$`)
+var pageTags = regexp.MustCompile(`^<(?:!doctype html|/?(?:html|head|meta|title|link|body|a|nav|ol|ul|li|main|h1|h2|p|dl|dt|dd|details|summary|time|data|wbr|strong|b|section|form|label|input|button|img|pre|blockquote|table|caption|thead|tbody|tr|th|td|footer|span|div)(?: (?:lang|charset|name|content|rel|type|title|href|class|id|aria-label|aria-current|aria-hidden|role|scope|datetime|value|action|method|data-local|src|alt|width|height|loading)="[^"<>]*")*)>$`)
 
 // checkMarkup checks that a page has nothing but the markup of the templates, and that its links
 // lead to the gateway or to a web page.
