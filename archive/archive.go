@@ -140,6 +140,21 @@ func (a *Archive) Captures(prefix string) iter.Seq2[*Capture, error] {
 	}
 }
 
+// Times yields the times of the captures of exactly one URL, sorted. An error is the last pair.
+func (a *Archive) Times(url string) iter.Seq2[time.Time, error] {
+	return func(yield func(time.Time, error) bool) {
+		for l, err := range a.lines(cdx.Key(url) + " ") {
+			if err != nil {
+				yield(time.Time{}, err)
+				return
+			}
+			if l.URL == url && !yield(l.Time, nil) {
+				return
+			}
+		}
+	}
+}
+
 // keyPrefix returns what the keys of all URLs that begin with prefix begin with.
 func keyPrefix(prefix string) string {
 	switch {

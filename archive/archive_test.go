@@ -169,6 +169,32 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
+// TestTimes tests that the times are those of exactly one URL, also where the keys of several are the
+// same, and those of all files.
+func TestTimes(t *testing.T) {
+	sample := warctest.Write(t, filepath.Join(t.TempDir(), "x.warc.gz"), warctest.Sample...)
+	other := warctest.Write(t, filepath.Join(t.TempDir(), "y.warc.gz"), warctest.Sample...)
+	for _, names := range [][]string{{sample}, {sample, other}} {
+		a := open(t, names...)
+		for url, want := range map[string][]int{
+			"gopher://h.example/0/a": {1, 3}, "gopher://h.example/0/A": {4}, "gopher://h.example/0/": nil, "http://example.org/chunked": {1}, "https://example.org/chunked": nil, "": nil,
+		} {
+			var got []int
+			for at, err := range a.Times(url) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := int(at.Sub(warctest.Day) / time.Second); len(got) == 0 || got[len(got)-1] != n {
+					got = append(got, n)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q in %d files: %v, want %v", url, len(names), got, want)
+			}
+		}
+	}
+}
+
 func TestSites(t *testing.T) {
 	dir := t.TempDir()
 	warctest.Write(t, filepath.Join(dir, "a.warc.gz"), warctest.Sample...)

@@ -38,8 +38,8 @@ func startFTP(ctx context.Context, s *site, addr string, set func(*testserver.Se
 	return &server.Server, nil
 }
 
-// ftpFiles are the files of a site. A file that a listing has, but not the archive, can be seen and
-// not opened.
+// ftpFiles are the files of a site. A file or directory that a listing has, but not the archive, can be
+// seen and not opened.
 type ftpFiles struct {
 	*site
 
@@ -232,7 +232,13 @@ func (f *ftpFiles) listing(command, dir string) (io.ReadCloser, error) {
 	}
 	c, err := f.find(dir, true)
 	if err != nil {
-		return nil, nil // of what is below it
+		for range f.below(dir) {
+			return nil, nil // of what is below it
+		}
+		if dir == "." {
+			return nil, nil
+		}
+		return nil, err
 	}
 	doc, err := f.open(c)
 	if err != nil {

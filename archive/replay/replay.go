@@ -48,13 +48,10 @@ func New(a *archive.Archive, at time.Time) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{archive: a, at: at, sites: make(map[archive.Site]*site), tls: sync.OnceValue(func() *tls.Config { return testserver.NewTLS() })}
-	r.ctx, r.end = context.WithCancel(context.Background())
+	r := newReplay(a, at, sync.OnceValue(func() *tls.Config { return testserver.NewTLS() }))
 	for _, is := range found {
 		if p := protocolOf(is.Scheme); p != nil {
-			s := &site{Site: is, replay: r, protocol: p}
-			r.sites[is] = s
-			r.order = append(r.order, s)
+			r.add(is, p, nil)
 		}
 	}
 	return r, a.EachSite(func(url string) {
@@ -62,6 +59,31 @@ func New(a *archive.Archive, at time.Time) (*Replay, error) {
 			s.spell(url)
 		}
 	})
+}
+
+func newReplay(a *archive.Archive, at time.Time, tls func() *tls.Config) *Replay {
+	r := &Replay{archive: a, at: at, sites: make(map[archive.Site]*site), tls: tls}
+	r.ctx, r.end = context.WithCancel(context.Background())
+	return r
+}
+
+func (r *Replay) add(is archive.Site, p *protocol, spellings []locator.HostPort) {
+	s := &site{Site: is, replay: r, protocol: p, spellings: spellings}
+	r.sites[is] = s
+	r.order = append(r.order, s)
+}
+
+// Time returns the time that the Replay was made for.
+func (r *Replay) Time() time.Time { return r.at }
+
+// At returns a Replay of the same archive for another time, with servers of its own. The caller must
+// close it.
+func (r *Replay) At(at time.Time) *Replay {
+	other := newReplay(r.archive, at, r.tls)
+	for _, s := range r.order {
+		other.add(s.Site, s.protocol, s.spellings)
+	}
+	return other
 }
 
 // spell adds the host and port of a URL to the spellings.
