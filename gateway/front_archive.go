@@ -1,46 +1,40 @@
 package gateway
 
 import (
-	"context"
 	"iter"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/locator"
 )
-
-// An Archive is what a Handler shows if its Resolver answers from an archive. Its pages have no links
-// to URLs of http and https, which would lead to the servers of today.
-type Archive struct {
-	// About is a sentence about the archive, such as its time.
-	About string
-	// Sites are the URLs of its sites.
-	Sites []string
-	// Search yields the documents whose URL or title has all of the words, and ends with an error if
-	// it cannot go on. It is called concurrently.
-	Search func(ctx context.Context, words string) iter.Seq2[Hit, error]
-}
-
-// A Hit is a document that a search in an archive has found.
-type Hit struct {
-	URL   string
-	Title string    // "" if only the URL has the words
-	Time  time.Time // of the capture
-}
 
 // An archivePage is the data of the first page for an archive.
 type archivePage struct {
 	About, Words, End string
-	Action            place.Link
+	Search            place.Link // empty if the archive cannot be searched
+	Dates             place.Link // where the query "at" chooses a time; empty if there is only one
+	Date              string     // of the captures; empty if these are the last ones
 	Searched          bool
-	Sites, Hits       []archiveRow
+	Sites             []archiveSite
+	Hits              []archiveRow
 }
 
-// An archiveRow is a site, or a document that a search has found.
+// An archiveRow is a page of a site, or a document that a search has found.
 type archiveRow struct {
 	Text, URL string
 	Link      place.Link // empty if it has no page here
 	Time      time.Time
+}
+
+// An archiveSite is a site of an archive.
+type archiveSite struct {
+	archiveRow // its first page, if it has one
+	Pages      []archiveRow
+	Documents  place.Link // a list of what the archive has of it; may be empty
+	Web        bool       // its documents have no pages here
 }
 
 // maxArchiveHits is how many documents a search shows.
@@ -48,26 +42,29 @@ const maxArchiveHits = 200
 
 // archive is the first page for an archive, with what a search has found.
 func (v front) archive() error {
-	if guard(v).enter() {
+	if v.r.URL.Query().Has("at") {
+		return archivePages(v).chooseTime("/")
+	}
+	if v.h.undated == nil && guard(v).enter() {
 		return nil
 	}
-	rowOf := func(text, url string, at time.Time) archiveRow {
-		r := archiveRow{Text: visible(text), URL: visible(url), Time: at}
-		if l, err := place.Parse(url); err == nil {
-			r.Link = v.linkTo(l)
-		}
-		return r
+	data := archivePage{About: v.h.Archive.About, Date: archivePages(v).date()}
+	if v.h.Archive.Search != nil {
+		data.Search = v.start()
 	}
-	var data archivePage
-	a := v.h.Archive
-	data.About, data.Action = a.About, v.start()
-	for _, url := range a.Sites {
-		data.Sites = append(data.Sites, rowOf("", url, time.Time{}))
+	if v.h.Archive.At != nil {
+		data.Dates = v.start()
+	}
+	if v.h.undated != nil {
+		data.About = "The captures as of " + v.h.at.UTC().Format("2006-01-02 15:04:05 UTC") + "."
+	}
+	for _, s := range v.h.Archive.Sites {
+		data.Sites = append(data.Sites, v.site(s))
 	}
 	words := v.r.URL.Query().Get("q")
-	if data.Searched = words != "" && !v.crossSite; data.Searched {
+	if data.Searched = words != "" && !v.crossSite && !data.Search.Empty(); data.Searched {
 		data.Words = visible(words)
-		for hit, err := range a.Search(v.r.Context(), words) {
+		for hit, err := range v.search(words) {
 			if err != nil {
 				data.End = visible("The search ended early: " + err.Error())
 				break
@@ -76,8 +73,49 @@ func (v front) archive() error {
 				data.End = "There are more documents. Add a word to find fewer."
 				break
 			}
-			data.Hits = append(data.Hits, rowOf(hit.Title, hit.URL, hit.Time))
+			data.Hits = append(data.Hits, v.row(hit.Title, hit.URL, hit.Time))
 		}
 	}
 	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data})
+}
+
+// row is the row of a URL.
+func (v front) row(text, url string, at time.Time) archiveRow {
+	r := archiveRow{Text: visible(text), URL: visible(url), Time: at}
+	if l, err := place.Parse(url); err == nil {
+		r.Link = v.linkTo(l)
+	}
+	return r
+}
+
+// site is the row of a site.
+func (v front) site(s Site) archiveSite {
+	is := archiveSite{archiveRow: archiveRow{URL: visible(s.URL)}, Web: strings.HasPrefix(s.URL, "http")}
+	if v.h.Archive.Search != nil {
+		is.Documents = v.start().With("q=" + url.QueryEscape(s.URL))
+	}
+	for _, page := range s.Pages {
+		text := strings.TrimPrefix(page, s.URL)
+		if text == "*" {
+			text = "all groups"
+		}
+		if r := v.row(text, page, time.Time{}); page == s.URL || len(s.Pages) == 1 && strings.HasPrefix(s.URL, "gopher") {
+			r.Text = ""
+			is.archiveRow = r
+		} else {
+			is.Pages = append(is.Pages, r)
+		}
+	}
+	return is
+}
+
+// search yields the documents with some words. A URL finds what begins with it.
+func (v front) search(words string) iter.Seq2[Hit, error] {
+	a := v.h.Archive
+	if scheme, _, ok := strings.Cut(words, ":"); ok && a.Documents != nil {
+		if _, known := locator.SchemeOf(scheme); known && !strings.ContainsAny(words, " \t") {
+			return a.Documents(v.r.Context(), v.h.at, words)
+		}
+	}
+	return a.Search(v.r.Context(), v.h.at, words)
 }

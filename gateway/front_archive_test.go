@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"net"
 	"net/http"
@@ -12,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	captures "github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/replay"
-	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
@@ -24,8 +21,12 @@ func TestArchive(t *testing.T) {
 		h.Prefix = "/net"
 		h.Archive = &Archive{
 			About: "The captures as of 1994-12-01.",
-			Sites: []string{"ftp://ftp.example.org/", "gopher://gopher.example.org:7070/", "http://www.example.org/"},
-			Search: func(_ context.Context, words string) iter.Seq2[Hit, error] {
+			Sites: []Site{
+				{"ftp://ftp.example.org/", []string{"ftp://ftp.example.org/"}}, {"gopher://gopher.example.org:7070/", nil},
+				{"http://www.example.org/", []string{"http://www.example.org/"}}, {"news:", []string{"news:*", "news:comp.lang.c"}},
+				{"nntp://news.example.org/", []string{"nntp://news.example.org/comp.lang.c"}},
+			},
+			Search: func(_ context.Context, _ time.Time, words string) iter.Seq2[Hit, error] {
 				return func(yield func(Hit, error) bool) {
 					captured := time.Date(1994, 12, 1, 0, 0, 0, 0, time.UTC)
 					switch words {
@@ -61,37 +62,16 @@ func TestArchive(t *testing.T) {
 // TestArchiveNeverConnects tests that the pages of an archive come from it, lead to no server of
 // today, and need no connection.
 func TestArchiveNeverConnects(t *testing.T) {
-	dir := t.TempDir()
-	w, err := warc.Create(dir, warc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for url, content := range map[string][2]string{
-		"gopher://h.example/": {"application/gopher-menu", "0A text\t/text\th.example\t70\r\nhA page\tURL:http://h.example/\th.example\t70\r\n" +
+	a := captured(t, []record{
+		{url: "gopher://h.example/", mediaType: "application/gopher-menu", content: "0A text\t/text\th.example\t70\r\nhA page\tURL:http://h.example/\th.example\t70\r\n" +
 			"1Lost\t/lost\tlost.example\t70\r\n"},
-		"gopher://h.example/0/text":     {"text/plain", "see http://h.example/ and ftp://h.example/dir/\r\n"},
-		"ftp://h.example/dir/":          {"text/plain", "-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 file\r\n-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 lost\r\n"},
-		"ftp://h.example/dir/file":      {"text/plain", "12345"},
-		"ftp://h.example/whole/":        {"text/plain", "-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 file\r\n"},
-		"ftp://h.example/whole/file":    {"text/plain", "12345"},
-		"gophers://10.0.0.1:7070/0text": {"text/plain", "of a private address\r\n"},
-	} {
-		block := warc.NewBlock()
-		defer block.Close()
-		io.WriteString(block, content[1])
-		err := w.Write(warc.Draft{Block: block, Header: warc.Header{{Name: warc.FieldType, Value: "resource"}, {Name: warc.FieldTargetURI, Value: url}, {Name: warc.FieldContentType, Value: content[0]}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := captures.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+		{url: "gopher://h.example/0/text", content: "see http://h.example/ and ftp://h.example/dir/\r\n"},
+		{url: "ftp://h.example/dir/", content: "-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 file\r\n-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 lost\r\n"},
+		{url: "ftp://h.example/dir/file", content: "12345"},
+		{url: "ftp://h.example/whole/", content: "-rw-r--r-- 1 ftp ftp 5 Dec  1  1994 file\r\n"},
+		{url: "ftp://h.example/whole/file", content: "12345"},
+		{url: "gophers://10.0.0.1:7070/0text", content: "of a private address\r\n"},
+	})
 	past, err := replay.New(a, time.Time{})
 	if err != nil {
 		t.Fatal(err)
@@ -110,11 +90,11 @@ func TestArchiveNeverConnects(t *testing.T) {
 	}{
 		"/gopher/h.example/":               {200, `href="/gopher/h.example/0/text"`},
 		"/gopher/h.example/0/text":         {200, `href="/ftp/h.example/dir/"`},
-		"/gopher/h.example/0/none":         {404, "the archive has no capture of it"},
-		"/gopher/lost.example/1/lost":      {404, "the archive has no capture of a server at gopher://lost.example:70"},
+		"/gopher/h.example/0/none":         {404, "The archive has no capture of"},
+		"/gopher/lost.example/1/lost":      {404, "The archive has nothing of this server."},
 		"/ftp/h.example/dir/":              {200, `href="./file"`},
 		"/ftp/h.example/dir/file":          {200, "12345"},
-		"/ftp/h.example/dir/lost":          {404, "The archive has no capture of it."},
+		"/ftp/h.example/dir/lost":          {404, "The archive has no capture of"},
 		"/ftp/h.example/whole/?tar":        {200, "12345"},
 		"/gophers/10.0.0.1:7070/0text":     {200, "of a private address"},
 		"/gopher/h.example/?explain":       {200, "h.example"},

@@ -63,6 +63,9 @@ type Handler struct {
 	own       fetch1738.Resolver
 	once      sync.Once
 	pseudonym string // in the field Via
+
+	undated *Handler  // the Handler of the same archive for its usual time; nil in that Handler itself
+	at      time.Time // of the captures; the zero Time means the last ones
 }
 
 // Limits are the limits for a Handler's Resolver: a server that is silent for 20 seconds, or sends
@@ -96,9 +99,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.own.Env = fetch.Env{Allow: policy.Public, Limits: Limits()}
 		h.own.MaxTransfers, h.own.MaxTransfersPerHost = 64, 8
 		h.pseudonym = "fetch1738-" + rand.Text()
+		if h.Archive != nil {
+			h.at = h.Archive.Time
+		}
 	})
 	v := &visit{h: h, w: &countingWriter{ResponseWriter: w}, r: r, arrived: time.Now()}
 	defer v.log()
+	defer func() {
+		if v.done != nil {
+			v.done()
+		}
+	}()
 	h.serve(v)
 }
 

@@ -29,10 +29,13 @@ type page struct {
 	Feed place.Link
 	// Notes are remarks about what is shown, such as the charset.
 	Notes []string
+	// Capture is the capture that the page shows, from an archive; nil without one.
+	Capture *captureBar
 	// Main is what the template of the kind of page shows. It is nil for a request by HEAD.
 	Main any
 
 	Prefix string
+	Files  string // what the paths of style.css and script.js begin with
 	Native bool   // no style: the paths of the gateway are not those of the client
 	Bar    bool   // for a person: the bar with the address, and the script
 	Script string // the digest of script.js
@@ -106,6 +109,7 @@ func (v *visit) render(kind string, status int, p *page) error {
 	t := v.h.templates()
 	p.Bar = !v.native && v.accepts("text/html")
 	p.Prefix, p.Native, p.Script = v.h.Prefix, v.native, t.digest
+	p.Files, p.Capture = archivePages{v}.root().Prefix, archivePages{v}.bar()
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
 	return t.kinds[kind].send(v, status, p)
@@ -172,6 +176,7 @@ func (v *visit) secure() {
 		header.Set("Cache-Control", "no-store") // it is private, or contains the answers to a form
 	}
 	header.Set("Vary", "Accept, Authorization, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
+	archivePages{v}.setHeaders()
 }
 
 // redirectTo sends the client to another URL.

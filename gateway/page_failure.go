@@ -98,6 +98,9 @@ func (v *visit) accessFailure(err error) *failure {
 		v.explainFailure(f)
 	}
 	f.Retry = v.linkTo(v.loc)
+	if v.h.Archive != nil {
+		archivePages{v}.explain(f)
+	}
 	return f
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/markdown"
+	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -222,7 +223,8 @@ func everyPage(text string) map[string]any {
 		"home":         homePage{here, []example{{text, there, text}}},
 		"setup":        setupPage{text, text, text, []handled{{text, text}}},
 		"interstitial": interstitialPage{text, text, text, here},
-		"archive":      archivePage{text, text, text, here, true, []archiveRow{{text, text, there, now}, {"", text, place.Link{}, now}}, []archiveRow{{text, text, here, now}}},
+		"archive":      archivePage{text, text, text, here, here, text, true, []archiveSite{{archiveRow{"", text, there, now}, nil, here, false}, {archiveRow{"", text, place.Link{}, now}, []archiveRow{{text, text, here, now}, {"", text, place.Link{}, now}}, here, true}}, []archiveRow{{text, text, here, now}}},
+		"captures":     &capturesPage{text, here, 2, now, now, links, memento.Timeline{now, now.Add(time.Hour), now.AddDate(0, 1, 0)}.Years(), true, here, func(time.Time) place.Link { return here }},
 		"error":        &failure{Detail: text, Do: text, Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
 		"advice":       &advicePage{text, []field{{text, text}}, pieces, there, text},
 		"explain":      &explainPage{text, []step{{text, text, text, true}, {"", text, "", false}}, []string{text}, text},
@@ -256,6 +258,13 @@ func everyPage(text string) map[string]any {
 	pages["form"] = form
 	pages["text prose"] = slices.Values([]proseBlock{{markdown.Heading, 0, pieces}, {markdown.Code, 2, pieces}, {markdown.Quote, 0, pieces}, {markdown.Item, 1, pieces}, {markdown.Rule, 0, nil}})
 	return pages
+}
+
+// captureOf is the bar of an archive with a text in each place that a URL or a query can set.
+func captureOf(text string) *captureBar {
+	here := place.At("/" + text)
+	other := captureLink{time.Unix(1e9, 0), here}
+	return &captureBar{Time: other.Time, Number: 2, Count: 3, AsOf: text, Previous: other, Next: other, Calendar: here, Usual: crumb{text, here, true}, Live: crumb{text, here, true}, Form: here, Hidden: []fetch.Field{{Name: text, Value: text}}, Date: text}
 }
 
 // skeleton is a page without its texts: its elements with the names of their attributes. The links
@@ -314,7 +323,7 @@ func FuzzTemplates(f *testing.F) {
 			} else {
 				here := place.At("/" + text)
 				links := []crumb{{text, here, true}, {text, place.Link{}, false}}
-				err = made.Execute(&b, &page{Title: text, Crumbs: links, Heading: text, URL: text, Actions: links[:1], Original: here, Feed: here, Notes: []string{text}, Main: data})
+				err = made.Execute(&b, &page{Title: text, Crumbs: links, Heading: text, URL: text, Actions: links[:1], Original: here, Feed: here, Notes: []string{text}, Capture: captureOf(text), Main: data})
 			}
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -30,11 +30,17 @@ func (v *visit) route() error {
 		if err := (forwardProxy{v}).locate(); err != nil {
 			return err
 		}
+		if err := (archivePages{v}).negotiateNative(); err != nil {
+			return err
+		}
 		return v.visitURL()
 	}
 	path, ok := strings.CutPrefix(v.r.URL.EscapedPath(), v.h.Prefix)
 	if !ok || !strings.HasPrefix(path, "/") {
 		return &failure{Status: http.StatusNotFound, Text: "The gateway has no such page."}
+	}
+	if stamp, rest, dated := place.CutDated(path); dated && v.h.Archive != nil && v.h.undated == nil {
+		return archivePages{v}.enter(stamp, rest)
 	}
 	switch path {
 	case "/":
@@ -83,6 +89,9 @@ func (v *visit) visitURL() error {
 		return err
 	}
 	gopherPages{v}.takeWords()
+	if answered, err := (archivePages{v}).asked(); answered || err != nil {
+		return err
+	}
 	return v.asked()
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -27,6 +28,9 @@ type visit struct {
 	crossSite bool            // a link of another site, which the user may have followed, leads here
 	query     url.Values      // of the request, where loc does not include it
 	user      *locator.Login  // the login of the client for loc, which contains no login; nil without one
+
+	timeline memento.Timeline // the captures of loc in an archive
+	done     func()           // ends the use of a Resolver of an archive; may be nil
 
 	page string // for the log
 	err  error  // for the log; also that of a listing which ended early

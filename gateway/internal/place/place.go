@@ -88,6 +88,44 @@ func Locate(path string, query url.Values) (locator.Locator, error) {
 	return l, err
 }
 
+// maxAbove is how many folders Above returns.
+const maxAbove = 16
+
+// Above is what the URLs begin with that are in the folder of a URL, and in the folders above it, up to
+// all of its server. The parts of a news URL end in dots.
+func Above(l locator.Locator) (folders []string) {
+	url, ends := l.String(), "/."
+	root := strings.IndexByte(url, ':') + 1
+	if authority, ok := strings.CutPrefix(url[root:], "//"); ok {
+		ends = "/"
+		if !strings.Contains(authority, "/") {
+			url += "/"
+		}
+		root += 3 + strings.IndexByte(url[root+2:], '/')
+	}
+	for below := url; ; {
+		below = below[:max(root, strings.LastIndexAny(below[:max(root, len(below)-1)], ends)+1)]
+		if len(below) <= root || len(folders) == maxAbove-1 {
+			return append(folders, url[:root])
+		}
+		folders = append(folders, below)
+	}
+}
+
+// dated begins the paths of pages from an archive as of a time.
+const dated = "/at/"
+
+// Dated is the beginning of the paths of all pages as of a time, which is a stamp such as
+// "19941201120000".
+func Dated(stamp string) string { return dated + stamp }
+
+// CutDated cuts what Dated returns off a path.
+func CutDated(path string) (stamp, rest string, ok bool) {
+	after, ok := strings.CutPrefix(path, dated)
+	stamp, _, _ = strings.Cut(after, "/")
+	return stamp, strings.TrimPrefix(after, stamp), ok
+}
+
 // mended is the path of a file or folder of FTP as the gateway writes it. Some clients write the names
 // on its pages in another way: ";" plain, and "./" before a name that contains a colon.
 func mended(path string) string {

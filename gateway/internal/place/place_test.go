@@ -183,3 +183,56 @@ func TestTrusted(t *testing.T) {
 		}
 	}
 }
+
+// TestDated tests that the beginning of a path of a page as of a time is cut off as it was written, and
+// that no page of a URL has such a path.
+func TestDated(t *testing.T) {
+	for _, tc := range places {
+		l, err := Parse(tc.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := CutDated(Of(l)); ok {
+			t.Errorf("%s is the path of a time", Of(l))
+		}
+		stamp, rest, ok := CutDated(Dated("19941201120000") + Of(l))
+		if !ok || stamp != "19941201120000" || rest != Of(l) {
+			t.Errorf("%s: %q, %q, %t", tc.url, stamp, rest, ok)
+		}
+	}
+	for _, path := range []string{"", "/", "/at", "/atom/1994/x"} {
+		if stamp, rest, ok := CutDated(path); ok {
+			t.Errorf("%q: %q, %q", path, stamp, rest)
+		}
+	}
+}
+
+// TestAbove tests the folders above a URL, of which the last one is its server.
+func TestAbove(t *testing.T) {
+	for url, want := range map[string]string{
+		"ftp://h/":            "ftp://h/",
+		"ftp://h":             "ftp://h/",
+		"ftp://h:2121/a/b/c":  "ftp://h:2121/a/b/ ftp://h:2121/a/ ftp://h:2121/",
+		"ftp://h/a/b/":        "ftp://h/a/ ftp://h/",
+		"gopher://h/0/a.b/c":  "gopher://h/0/a.b/ gopher://h/0/ gopher://h/",
+		"news:comp.lang.c":    "news:comp.lang. news:comp. news:",
+		"news:a@b":            "news:",
+		"news:*":              "news:",
+		"nntp://h/comp.c/12":  "nntp://h/comp.c/ nntp://h/",
+		"wais://h/db?a/b.c":   "wais://h/",
+		"prospero://h/a;b=/c": "prospero://h/",
+		"gopher://h/0" + strings.Repeat("/", 1000): "",
+	} {
+		l, err := Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Above(l)
+		if want == "" && len(got) == maxAbove && got[maxAbove-1] == "gopher://h/" {
+			continue
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%.100s: %.1000q, want %q", url, got, want)
+		}
+	}
+}
