@@ -9,8 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/archive"
+	"github.com/fetch1738/fetch1738/archive/replay"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/policy"
@@ -70,4 +73,38 @@ func ExampleHandler_resolver() {
 	// Output:
 	// GET raw 200 6
 	// hello
+}
+
+// The pages are those of an archive, as of any time.
+func ExampleArchive() {
+	files, err := archive.Open(context.Background(), "notes.warc.gz")
+	if err != nil {
+		log.Print(err) // there is no such file
+		return
+	}
+	defer files.Close()
+	last, err := replay.New(files, time.Time{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer last.Close()
+	pages := &gateway.Handler{
+		Resolver: last.Resolver(),
+		Archive: &gateway.Archive{
+			Captures: last.Times,
+			At: func(at time.Time) (*fetch1738.Resolver, func()) { // a program with many users keeps some of these
+				past := last.At(at)
+				resolver := past.Resolver()
+				return resolver, func() { resolver.Close(); past.Close() }
+			},
+		},
+	}
+	for _, site := range last.Sites() {
+		first, err := last.Pages(site)
+		if err != nil {
+			log.Fatal(err)
+		}
+		pages.Archive.Sites = append(pages.Archive.Sites, gateway.Site{URL: site.String(), Pages: first})
+	}
+	log.Fatal(http.ListenAndServe("127.0.0.1:8738", pages))
 }

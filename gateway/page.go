@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
@@ -110,6 +111,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 	p.Bar = !v.native && v.accepts("text/html")
 	p.Prefix, p.Native, p.Script = v.h.Prefix, v.native, t.digest
 	p.Files, p.Capture = archivePages{v}.root().Prefix, archivePages{v}.bar()
+	if c := p.Capture; c != nil && c.AsOf != "" && !c.Time.IsZero() { // to tell bookmarks apart
+		p.Title += ", " + c.Time.Format(time.DateOnly)
+	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.secure()
 	return t.kinds[kind].send(v, status, p)

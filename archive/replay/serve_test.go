@@ -199,6 +199,24 @@ func TestReplayListings(t *testing.T) {
 			}
 		}
 	}
+	// What only a listing has is refused: it would look empty.
+	for _, dir := range []string{"list/dir", "facts/dir", "names/dir", "missing"} {
+		for name, options := range map[string]*ftp.Options{"LIST": nil, "MLSD": {Facts: true}, "NLST": {ListOnly: true}} {
+			req, err := r.Request(t.Context(), "ftp://h.example/"+dir+"/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if options != nil {
+				req.Options = options
+			}
+			if res, err := r.Fetch(t.Context(), req); err == nil {
+				res.Close()
+				t.Errorf("%s of %s: no error", name, dir)
+			} else if fetch.KindOf(err) != fetch.ErrNotFound {
+				t.Errorf("%s of %s: %v", name, dir, err)
+			}
+		}
+	}
 	res, err := r.Get(t.Context(), "ftp://h.example/facts/file")
 	if err != nil {
 		t.Fatal(err)

@@ -91,8 +91,17 @@ func TestGatewayArchive(t *testing.T) {
 	if status, body := g.get(t, "/?q=FILE+h.example", html); status != 200 || !strings.Contains(body, `href="/gopher/h.example/0file"`) || !strings.Contains(body, "as of 1994-12-01") {
 		t.Errorf("%d, %q", status, body)
 	}
-	if status, body := g.get(t, "/ftp/other.example/", html); status != 404 || !strings.Contains(body, "the archive has no capture of a server at ftp://other.example:21") {
+	if status, body := g.get(t, "/ftp/other.example/", html); status != 404 || !strings.Contains(body, "The archive has nothing of this server.") {
 		t.Errorf("%d, %q", status, body)
+	}
+	if status, body := g.get(t, "/at/9999/gopher/h.example/0file"); status != 200 || body != "second\r\n" {
+		t.Errorf("another time than that of --at: %d, %q", status, body)
+	}
+	if status, body := g.get(t, "/gopher/h.example/0file", html); status != 200 || !strings.Contains(body, "1 of 2") || !strings.Contains(body, `href="/at/`) {
+		t.Errorf("the bar: %d, %q", status, body)
+	}
+	if status, body := g.get(t, "/gopher/h.example/0file?timemap"); status != 200 || strings.Count(body, "memento") != 2 {
+		t.Errorf("the TimeMap: %d, %q", status, body)
 	}
 	if code := g.stop(); code != 0 {
 		t.Errorf("code %d", code)
