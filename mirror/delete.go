@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,8 +21,8 @@ const fewFiles = 10
 
 // remove reports files that have disappeared. With Delete it also removes them, unless they were
 // modified locally or MaxDelete keeps them. In a gopher tree any menu can list any file, so nothing
-// counts as disappeared unless all menus were read to their end, and with those that an earlier run has
-// read, with Parent.
+// counts as disappeared unless all menus were read to their end, and so were those that an earlier run
+// has read with Parent or with another alias.
 func (r *run) remove(ctx context.Context, s *survey) {
 	if s.flat && s.unseen+s.outside > 0 {
 		hidden := 0
@@ -30,7 +33,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 		case !r.Delete || hidden == 0:
 		case s.outside > 0:
 			r.report(Event{Action: Noted, URL: r.tree.start().loc.Redacted(), Size: -1, Err: fmt.Errorf("nothing is deleted: "+
-				"%d files are in no menu below this one, but may be in others, which are in the copy; use Mirror.Parent, or another directory", hidden)})
+				"%d files are in no menu that was read, but may be in others, which an earlier run has read; use %s, or another directory", hidden, r.widening())})
 		case s.unseen == s.unmarked:
 			r.failUnmarked(ctx, s, hidden)
 		}
@@ -46,6 +49,22 @@ func (r *run) remove(ctx context.Context, s *survey) {
 			r.removeFile(rec)
 		}
 	}
+}
+
+// widening names the options of earlier runs that have read more menus.
+func (r *run) widening() string {
+	t := r.tree.(*gopherTree)
+	var all []string
+	if r.wider.part == nil && t.part != nil {
+		all = append(all, "Mirror.Parent")
+	}
+	used := t.names(Record{})
+	for _, name := range r.manifest.start.Aliases {
+		if !slices.Contains(used, name) {
+			all = append(all, "Mirror.Aliases "+fetch.Printable(name))
+		}
+	}
+	return strings.Join(all, " and ")
 }
 
 // removeFile reports a file that has disappeared. With Delete it removes it, unless it was
@@ -67,6 +86,24 @@ func (r *run) removeFile(rec Record) {
 		r.record(rec)
 	}
 	r.report(e)
+}
+
+// missing returns why a listing may lack files of the directory, or nil: it has names only, or the
+// command for it has an argument that is no option, such as a pattern.
+func (r *run) missing(info *ftp.Info) error {
+	given, _ := r.Options.(*ftp.Options)
+	switch {
+	case info.Names:
+		return ErrNames
+	case given == nil:
+		return nil
+	}
+	for i, word := range strings.Fields(given.ListCommand) {
+		if i > 0 && word[0] != '-' && word != "." {
+			return errPart
+		}
+	}
+	return nil
 }
 
 // A guard decides which files that have disappeared are not deleted; see MaxDelete.

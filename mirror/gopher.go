@@ -38,6 +38,44 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
+// widened returns the tree of this run and of earlier ones with other options, of which rec is the
+// start record. It returns nil if that is the tree itself.
+func (t *gopherTree) widened(rec Record) *gopherTree {
+	wide := &gopherTree{at: t.at, part: t.part}
+	if rec.Parent {
+		wide.part = nil
+	}
+	_ = wide.alias(rec.Aliases) // the manifest may have been changed; one that is none has led to nothing
+	known := func(a locator.Locator) bool {
+		return slices.ContainsFunc(t.aliases, func(b locator.Locator) bool { return locator.SameServer(a, b) })
+	}
+	if len(wide.part) == len(t.part) && !slices.ContainsFunc(wide.aliases, func(a locator.Locator) bool { return !known(a) }) {
+		return nil
+	}
+	wide.aliases = append(wide.aliases, t.aliases...)
+	return wide
+}
+
+// has reports whether an item belongs to the tree. t may be nil.
+func (t *gopherTree) has(item fetch.Item) bool {
+	if t == nil {
+		return false
+	}
+	item.Locator = t.canonical(item.Locator)
+	_, err := t.place(item)
+	return err == nil
+}
+
+// names returns the aliases of the tree and those of rec, in order.
+func (t *gopherTree) names(rec Record) (all []string) {
+	all = slices.Clone(rec.Aliases)
+	for _, l := range t.aliases {
+		all = append(all, l.(*locator.Gopher).HostPort.String())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // canonical returns the locator of an item, with an alias replaced by the server.
 func (t *gopherTree) canonical(l locator.Locator) locator.Locator {
 	item, ok := l.(*locator.Gopher)

@@ -69,6 +69,10 @@ type Record struct {
 	// server the copy keeps: "safe", "usual" or "all"; it is empty in copies of earlier versions.
 	Start bool   `json:"start,omitempty"`
 	Names string `json:"names,omitempty"`
+	// Parent and Aliases say there what earlier runs have copied: with Mirror.Parent, and with which
+	// of Mirror.Aliases.
+	Parent  bool     `json:"parent,omitempty"`
+	Aliases []string `json:"aliases,omitempty"`
 	// Gone reports that the file is no longer in the tree and was kept. For an upload it ends the
 	// record of the file.
 	Gone bool `json:"gone,omitempty"`

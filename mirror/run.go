@@ -24,6 +24,7 @@ import (
 type run struct {
 	*Mirror
 	tree       tree
+	wider      *gopherTree // what earlier runs have copied with other options; nil if that is no more
 	filter     filter.Filter
 	pool       *pool.Pool
 	pace       *pace.Pace
@@ -142,7 +143,11 @@ func (r *run) release() (err error) {
 func (r *run) begin(d disk.Disk) error {
 	word := r.manifest.start.Names // also that of a run that copied nothing, but may have created folders
 	at := naming.Place{Disk: d, Root: r.root, Inner: r.inner, Folder: Folder, IsCopy: !r.manifest.isEmpty() || word != "", Word: word}
-	if r.naming = at.Choose(r.Names.keep()); r.DryRun {
+	r.naming = at.Choose(r.Names.keep())
+	if g, ok := r.tree.(*gopherTree); ok {
+		r.wider = g.widened(r.manifest.start)
+	}
+	if r.DryRun {
 		return nil
 	}
 	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
@@ -153,18 +158,20 @@ func (r *run) begin(d disk.Disk) error {
 	if r.box != nil {
 		file = r.box.Name
 	}
-	switch {
-	case claimed == start && r.manifest.start.File == file:
-		if r.manifest.start.Names == r.naming.Word() {
+	first := Record{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()}
+	if g, ok := r.tree.(*gopherTree); ok {
+		first.Parent, first.Aliases = r.Parent || r.manifest.start.Parent, g.names(r.manifest.start)
+	}
+	switch was := r.manifest.start; {
+	case claimed == start && was.File == file:
+		if was.Names == first.Names && was.Parent == first.Parent && slices.Equal(was.Aliases, first.Aliases) {
 			return nil
 		}
-		again := r.manifest.start
-		again.Names, again.Time = r.naming.Word(), now()
-		return r.manifest.add(again)
+		return r.manifest.add(first)
 	case claimed == start:
 		return existsf("%s has the articles in another form; use the same options as before, or another directory", r.Dir)
 	case claimed == "":
-		return r.manifest.add(Record{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()})
+		return r.manifest.add(first)
 	}
 	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }

@@ -74,7 +74,7 @@ type survey struct {
 	hidden   map[string]bool // by the keys of their paths
 	dotless  map[string]bool // folders in whose listings names that begin with a dot may be missing, by the same keys
 	unmarked int             // menus among them that were read but have no end mark
-	outside  int             // links out of the part of a gopher site to what the copy has: a run with Parent has followed them
+	outside  int             // links that are not followed, but have been in an earlier run, with Parent or another of the Aliases
 	full     bool            // a limit was exceeded, and that was reported
 }
 
@@ -86,9 +86,10 @@ type listing struct {
 	end     ending
 	unread  error // lines were not understood
 	cut     bool  // see ErrCut
-	names   bool  // without kinds: see ErrNames
+	why     error // files may be missing without a failure: ErrNames or errPart
 	hides   bool  // names that begin with a dot may be missing
 	climbs  bool  // an entry is the folder itself, or one above it
+	outside int   // entries that are skipped, and were not in an earlier run with other options
 	loop    error // why a link to a folder above is left out
 	err     error
 }
@@ -233,10 +234,10 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 			s.hide(f)
 			r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: ErrCut})
 		}
-		if l.names {
+		if l.why != nil {
 			s.hide(f)
 			if r.Delete {
-				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: ErrNames})
+				r.report(Event{Action: Skipped, URL: f.loc.Redacted(), File: r.naming.Path(f.path), Size: -1, Err: l.why})
 			}
 		}
 		if l.hides {
@@ -244,9 +245,9 @@ func (r *run) merge(ctx context.Context, s *survey, m *mark, l *listing) {
 		}
 		r.report(Event{Action: Listed, URL: f.loc.Redacted(), Size: -1, Files: l.files})
 	}
+	s.outside += l.outside
 	for p := range l.skipped.packed() {
 		r.report(Event{Action: Skipped, URL: p.key, File: p.id, Size: -1, Err: reasons[p.size]})
-		s.outside += r.copiedOutside(p)
 	}
 	for m, e := range l.entries(r.tree) {
 		again := r.manifest.markSeen(e.url)
@@ -294,15 +295,6 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 	return err
 }
 
-// copiedOutside returns 1 if an item that is skipped is outside of the part of a gopher site, and the copy
-// has it.
-func (r *run) copiedOutside(p packed) int {
-	if _, isGopher := r.tree.(*gopherTree); !isGopher || reasons[p.size] != ErrOutside || r.manifest.lookup(p.key).done.URL == "" {
-		return 0
-	}
-	return 1
-}
-
 // tooMany returns the error for a folder that exceeds MaxEntries.
 func (r *run) tooMany(f folder) error {
 	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; Mirror.MaxEntries raises it", errMany, r.maxEntries))
@@ -328,7 +320,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, l.digested(res.Items))
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.cut, l.names, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, info.Names, info.Hides, !info.Facts
+			l.unread, l.cut, l.why, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, r.missing(info), info.Hides, !info.Facts
 		}
 		return err
 	}
@@ -378,6 +370,9 @@ func (r *run) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error]) 
 		}
 		switch {
 		case err != nil:
+			if r.wider.has(item) {
+				l.outside++
+			}
 			name := strings.Join(join(f.path, item.Name), "/")
 			m := hasID
 			l.skipped.pack(packed{mark: &m, key: item.Locator.Redacted(), id: name, size: reasonOf(err)})

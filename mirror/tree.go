@@ -50,6 +50,7 @@ var ErrNames = errors.New("the server lists names only; nothing in this director
 
 // Reasons of Skipped events.
 var (
+	errPart    = errors.New("the command for listings may list a part only; nothing in this directory is deleted")
 	errLink    = errors.New("symbolic link")
 	errSpecial = errors.New("not a regular file or directory")
 	errNoFile  = errors.New("not a document (search, form or session)")

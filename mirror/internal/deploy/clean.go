@@ -46,7 +46,7 @@ func (r *run) removeObsolete(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	here := make(map[string]bool)
+	here := maps.Clone(r.skipped) // earlier runs may have sent what links lead to
 	for _, f := range r.files {
 		here[f.path] = true
 	}

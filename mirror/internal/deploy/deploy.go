@@ -125,6 +125,7 @@ type run struct {
 	files   []*file                   // of local, in the order of paths
 	renamed map[string]string         // the paths in Dir of what has another path on the server, by the latter
 	left    map[string]bool           // these paths in Dir
+	skipped map[string]bool           // what is in Dir and is not sent
 
 	unlisted map[string]bool // directories that exist on the server and could not be listed
 	made     []string        // directories that the run has created
@@ -152,7 +153,7 @@ type run struct {
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.
 func (j *Job) Run(ctx context.Context) (octets int64, err error) {
-	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool), renamed: make(map[string]string), left: make(map[string]bool), broken: make(map[string]bool)}
+	r := &run{Job: j, remote: make(map[string]site.Directory), unlisted: make(map[string]bool), renamed: make(map[string]string), left: make(map[string]bool), skipped: make(map[string]bool), broken: make(map[string]bool)}
 	r.site = site.Site{Server: j.Server, From: j.From, Options: j.Options, MaxEntries: j.MaxEntries}
 	if err := r.site.SetStart(j.Start); err != nil {
 		return 0, err

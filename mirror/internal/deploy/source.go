@@ -226,6 +226,7 @@ func (w *walker) enter(ctx context.Context, local, name string, info fs.FileInfo
 
 // skip reports an entry of Dir that is not sent.
 func (r *run) skip(name string, reason error) {
+	r.skipped[name] = true
 	r.report(Event{What: Skipped, File: name, URL: r.site.URL(components(name), false), Size: -1, Err: reason})
 }
 

@@ -21,6 +21,7 @@ var inOptions = strings.NewReplacer(
 	"Mirror.MaxDelete -1", "--max-delete all",
 	"Mirror.MaxDelete", "--max-delete",
 	"Mirror.MaxEntries", "--max-entries N",
+	"Mirror.Aliases", "--alias",
 	"Mirror.Parent", "--parent",
 	"Mirror.Depth", "--depth N",
 	"Mirror.Exclude", "--exclude",

@@ -1,0 +1,131 @@
+package mirror_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/gophertest"
+)
+
+// A run that sees less of the server than an earlier one deletes nothing that only the earlier one could
+// see. Without its options, Delete works again.
+func TestDeleteWithLess(t *testing.T) {
+	files := map[string]string{
+		"many/gophermap":     "1Self\t/many/one\tpublic.example\t70\n1Own\t/many/own\n1Out\t/out\n",
+		"many/one/gophermap": "0a\t/many/a.txt\tpublic.example\t70\n", "many/a.txt": "a\n",
+		"many/own/gophermap": "0b\t/many/b.txt\n0c\t/many/c.txt\n", "many/b.txt": "b\n", "many/c.txt": "c\n",
+		"out/gophermap": "0d\t/many/d.txt\n", "many/d.txt": "d\n",
+		"many/.hidden": "h\n", "many/deep/er/e.txt": "e\n",
+	}
+	serve := map[string]func(dir string) string{
+		"gopher": func(dir string) string {
+			srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = os.DirFS(dir) })
+			return srv.URL + "/1/many"
+		},
+		"MLSD": func(dir string) string {
+			return ftptest.New(t, func(s *ftptest.Server) { s.Content = os.DirFS(dir) }).URL + "/many/"
+		},
+		"LIST": func(dir string) string {
+			srv := ftptest.New(t, ftptest.VSFTPD, func(s *ftptest.Server) { s.Content = os.DirFS(dir) })
+			return srv.URL + "/many/"
+		},
+	}
+	for _, test := range []struct {
+		name    string
+		schemes string
+		more    func(*mirror.Mirror) // the options of the first run
+		less    func(*mirror.Mirror) // those of the second
+	}{
+		{"alias", "gopher", func(m *mirror.Mirror) { m.Aliases = []string{"public.example:70"} }, nil},
+		{"another alias", "gopher", func(m *mirror.Mirror) { m.Aliases = []string{"public.example:70"} }, func(m *mirror.Mirror) { m.Aliases = []string{"other.example"} }},
+		{"parent", "gopher", func(m *mirror.Mirror) { m.Parent = true }, nil},
+		{"exclude a folder", "gopher MLSD LIST", nil, func(m *mirror.Mirror) { m.Exclude = []string{"own/", "deep/"} }},
+		{"exclude files", "gopher MLSD LIST", nil, func(m *mirror.Mirror) { m.Exclude = []string{"*.txt"} }},
+		{"include", "gopher MLSD LIST", nil, func(m *mirror.Mirror) { m.Include = []string{"b.txt"} }},
+		{"depth", "gopher MLSD LIST", nil, func(m *mirror.Mirror) { m.Depth = 1 }},
+		{"max-entries", "gopher MLSD LIST", nil, func(m *mirror.Mirror) { m.MaxEntries = 2 }},
+		{"no-hidden", "MLSD LIST", nil, func(m *mirror.Mirror) { m.NoHidden = true }},
+		{"LIST in place of the usual", "MLSD LIST", nil, func(m *mirror.Mirror) { m.Options = &ftp.Options{ListCommand: "LIST"} }},
+		{"LIST with a pattern", "MLSD LIST", nil, func(m *mirror.Mirror) { m.Options = &ftp.Options{ListCommand: "LIST *.bin"} }},
+		{"NLST", "MLSD LIST", nil, func(m *mirror.Mirror) { m.Options = &ftp.Options{ListCommand: "NLST"} }},
+	} {
+		for scheme := range strings.FieldsSeq(test.schemes) {
+			t.Run(test.name+" "+scheme, func(t *testing.T) {
+				dir := t.TempDir()
+				write(t, dir, files)
+				m := start(t, serve[scheme](dir))
+				m.MaxDelete = -1
+				if test.more != nil {
+					test.more(m)
+				}
+				if _, err := m.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				before := read(t, m.Dir)
+				less := start(t, "ftp://h/")
+				less.Start, less.Dir, less.Delete, less.MaxDelete = m.Start, m.Dir, true, -1
+				if test.less != nil {
+					test.less(less)
+				}
+				sum, err := less.Run(t.Context())
+				if after := read(t, m.Dir); !maps.Equal(before, after) {
+					t.Errorf("%+v, %v: %q, before %q", sum, err, slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+				}
+				if err := os.Remove(filepath.Join(dir, "many/c.txt")); err != nil {
+					t.Fatal(err)
+				}
+				write(t, dir, map[string]string{"many/own/gophermap": "0b\t/many/b.txt\n"})
+				m.Delete = true
+				if sum, err := m.Run(t.Context()); err != nil || sum.Gone != 1 || read(t, m.Dir)["c.txt"]+read(t, m.Dir)["many/c.txt"] != "" {
+					t.Errorf("with the options of before: %+v, %v", sum, err)
+				}
+			})
+		}
+	}
+}
+
+// An upload that sends less of the folder than an earlier one deletes nothing that the folder still has.
+func TestUploadDeleteWithLess(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a privilege")
+	}
+	for name, less := range map[string]func(*mirror.Mirror){
+		"links skipped": func(m *mirror.Mirror) { m.Upload.Links = mirror.SkipLinks },
+		"links copied":  func(m *mirror.Mirror) { m.Upload.Links = mirror.CopyLinks },
+		"exclude":       func(m *mirror.Mirror) { m.Exclude = []string{"deep/", "to*"} },
+		"include":       func(m *mirror.Mirror) { m.Include = []string{"a"} },
+		"depth":         func(m *mirror.Mirror) { m.Depth = 1 },
+		"max-entries":   func(m *mirror.Mirror) { m.MaxEntries = 1 },
+		"ignored":       func(m *mirror.Mirror) { write(t, m.Dir, map[string]string{".fetch1738ignore": "deep/\nto*\n"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t)
+			m := upload(t, srv.URL, map[string]string{"a": "a", "c": "c", "deep/er/b": "b", "deep/er/c": "c"})
+			for name, target := range map[string]string{"to file": "a", "to folder": "deep"} {
+				if err := os.Symlink(target, filepath.Join(m.Dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			m.Delete, m.MaxDelete, m.Upload.Links = true, -1, mirror.FollowLinks
+			ran(t, m, mirror.Summary{New: 7})
+			less(m)
+			if err := os.Remove(filepath.Join(m.Dir, "c")); err != nil {
+				t.Fatal(err)
+			}
+			_, err := m.Run(t.Context())
+			all := map[string]string{"a": "a", "deep/er/b": "b", "deep/er/c": "c", "to file": "a", "to folder/er/b": "b", "to folder/er/c": "c"}
+			if err != nil || name == "include" {
+				all["c"] = "c"
+			}
+			hasFiles(t, srv, ".", all)
+		})
+	}
+}
