@@ -98,7 +98,7 @@ func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name
 			return err
 		}
 	}
-	return d.Rename(path, name)
+	return disk.Rename(d, path, name, file.Info)
 }
 
 // removeEmpty removes the part if there is nothing to resume.

@@ -33,7 +33,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 		case !r.Delete || hidden == 0:
 		case s.outside > 0:
 			r.report(Event{Action: Noted, URL: r.tree.start().loc.Redacted(), Size: -1, Err: fmt.Errorf("nothing is deleted: "+
-				"%d files are in no menu that was read, but may be in others, which an earlier run has read; use %s, or another directory", hidden, r.widening())})
+				"%d files are in no menu that was read, but may be in others, which an earlier run has read; use %s, or another directory", hidden, widening(r))})
 		case s.unseen == s.unmarked:
 			r.failUnmarked(ctx, s, hidden)
 		}
@@ -52,7 +52,7 @@ func (r *run) remove(ctx context.Context, s *survey) {
 }
 
 // widening names the options of earlier runs that have read more menus.
-func (r *run) widening() string {
+func widening(r *run) string {
 	t := r.tree.(*gopherTree)
 	var all []string
 	if r.wider.part == nil && t.part != nil {
@@ -90,8 +90,8 @@ func (r *run) removeFile(rec Record) {
 
 // missing returns why a listing may lack files of the directory, or nil: it has names only, or the
 // command for it has an argument that is no option, such as a pattern.
-func (r *run) missing(info *ftp.Info) error {
-	given, _ := r.Options.(*ftp.Options)
+func missing(info *ftp.Info, options any) error {
+	given, _ := options.(*ftp.Options)
 	switch {
 	case info.Names:
 		return ErrNames

@@ -154,9 +154,9 @@ func checkPlace(t *testing.T, text string, on []string) {
 	for keep := filename.KeepSafe; keep <= filename.KeepAll; keep++ {
 		for _, n := range []filename.Naming{{Keep: keep}, {Keep: keep, Portable: true}} {
 			file := naming.Naming{Naming: n}.Path(on)
-			names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
-			claimed := names.claim(file)
-			if long := len(file) > maxPath; long != errors.Is(claimed, errPath) {
+			names := naming.NewClaims(Folder)
+			claimed := names.File(file)
+			if long := len(file) > 1024; long != errors.Is(claimed, naming.ErrPath) {
 				t.Errorf("a path of %d bytes: %v", len(file), claimed)
 			} else if long {
 				continue
@@ -165,11 +165,11 @@ func checkPlace(t *testing.T, text string, on []string) {
 				t.Errorf("%q is stored as %q: %v", text, file, claimed)
 			}
 			for name := range strings.SplitSeq(file, "/") {
-				if name[0] == '.' && keep == filename.KeepSafe || strings.HasPrefix(fold(name), fold(Folder)) || len(name) > 255 {
+				if name[0] == '.' && keep == filename.KeepSafe || strings.HasPrefix(naming.Fold(name), naming.Fold(Folder)) || len(name) > 255 {
 					t.Errorf("%q is stored as %q", text, file)
 				}
 			}
-			if names.claim(file) == nil {
+			if names.File(file) == nil {
 				t.Errorf("%q may have two files", file)
 			}
 		}

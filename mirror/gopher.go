@@ -45,7 +45,7 @@ func (t *gopherTree) widened(rec Record) *gopherTree {
 	if rec.Parent {
 		wide.part = nil
 	}
-	_ = wide.alias(rec.Aliases) // the manifest may have been changed; one that is none has led to nothing
+	_ = wide.alias(rec.Aliases) // the manifest may have been changed; what is no name has led to nothing
 	known := func(a locator.Locator) bool {
 		return slices.ContainsFunc(t.aliases, func(b locator.Locator) bool { return locator.SameServer(a, b) })
 	}

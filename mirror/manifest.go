@@ -21,6 +21,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
@@ -221,7 +222,7 @@ func encode(r Record) ([]byte, error) {
 
 // isOurs reports whether file is a path that a mirror can have written.
 func isOurs(file string) bool {
-	return file == "" || fs.ValidPath(strings.ToValidUTF8(file, "_")) && file != "." && (file[0] != Folder[0] || fold(firstOf(file)) != fold(Folder))
+	return file == "" || fs.ValidPath(strings.ToValidUTF8(file, "_")) && file != "." && (file[0] != Folder[0] || naming.Fold(naming.First(file)) != naming.Fold(Folder))
 }
 
 // known holds the records of one URL.
@@ -533,13 +534,14 @@ func (m *manifest) rewrite(inner disk.Folder) error {
 		w.Write(start) // Flush returns its error
 		err = copyLines(w, io.NewSectionReader(m.file, 0, m.end), lines)
 	}
-	if err = errors.Join(err, w.Flush(), file.Sync(), file.Close()); err != nil {
+	info, statErr := file.Stat()
+	if err = errors.Join(err, statErr, w.Flush(), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	if err := m.locked.Yield(); err != nil {
 		return err
 	}
-	return inner.Rename(name+".new", name)
+	return disk.Rename(inner, name+".new", name, info)
 }
 
 // copyLines copies the lines at the given offsets, which must be in ascending order.

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 
 // Names says which names of a server the files of a copy keep.
@@ -169,7 +170,7 @@ func (s *serverNames) add(rec Record) {
 // refuse returns why an upload does not use a name, or nil.
 func (s *serverNames) refuse(name string) error {
 	switch {
-	case strings.HasPrefix(fold(name), fold(Folder)):
+	case strings.HasPrefix(naming.Fold(name), naming.Fold(Folder)):
 		return errOwnName
 	case slices.Contains(strings.Split(name, `\`), ".."):
 		return errLeads

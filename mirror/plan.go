@@ -4,24 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
-	"path"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // plan names every file, compares the listings with the manifest, and marks the files to fetch. It
 // returns their number and known total size.
 func (r *run) plan(ctx context.Context, s *survey) (files int, octets int64) {
-	names := claims{dirs: make(map[string]string), files: make(map[shortID]struct{})}
-	r.nameFolders(ctx, s, &names)
+	names := naming.NewClaims(Folder)
+	r.nameFolders(ctx, s, names)
 	var shift site.Shift
 	for _, old := range []bool{true, false} { // files that have a name keep it
 		for m, e := range s.wanted(r.tree) {
@@ -39,7 +37,7 @@ func (r *run) plan(ctx context.Context, s *survey) (files int, octets int64) {
 			if e.local && e.size >= 0 && e.size == known.done.Size {
 				shift.Add(known.done.Modified, e.modified)
 			}
-			if err := names.claim(e.file); err != nil && (r.box == nil || e.file != r.box.Name) {
+			if err := names.File(e.file); err != nil && (r.box == nil || e.file != r.box.Name) {
 				r.failFile(e, err)
 				continue
 			}
@@ -172,11 +170,11 @@ func keyOf(p []string) string { return strings.Join(p, "\x00") }
 
 // nameFolders names the folders and creates them. If two names differ in letter case only, the
 // second folder fails.
-func (r *run) nameFolders(ctx context.Context, s *survey, names *claims) {
+func (r *run) nameFolders(ctx context.Context, s *survey, names *naming.Claims) {
 	name := func(f folder) {
 		dir := r.naming.Path(f.path)
 		r.nameFolder(f, dir)
-		err := names.claimDir(dir)
+		err := names.Dir(dir)
 		if err == nil && !r.DryRun && dir != "" && len(r.Include) == 0 {
 			err = placeError(ctx, r, r.root.MkdirAll(dir, 0o777))
 		}
@@ -187,94 +185,6 @@ func (r *run) nameFolders(ctx context.Context, s *survey, names *claims) {
 	for f := range s.listed(r.tree) {
 		name(f)
 	}
-}
-
-// claims holds the names in use so far, case-folded.
-type claims struct {
-	dirs  map[string]string // by folded name, as written
-	files map[shortID]struct{}
-}
-
-// A shortID is an id of half the length. If two names ever have the same shortID, the second file
-// fails with an error.
-type shortID [8]byte
-
-func shortIDOf(folded string) shortID {
-	long := idOf(folded)
-	return shortID(long[:])
-}
-
-// hasFile reports whether a file has this name.
-func (c *claims) hasFile(folded string) bool {
-	_, taken := c.files[shortIDOf(folded)]
-	return taken
-}
-
-// maxPath is the maximum length in bytes of a local path. Systems do not open much longer ones.
-const maxPath = 1024
-
-var errPath = fmt.Errorf("path is longer than %d bytes", maxPath)
-
-// An existsError is an fs.ErrExist with a text of its own.
-type existsError struct{ text string }
-
-func existsf(format string, args ...any) error { return existsError{fmt.Sprintf(format, args...)} }
-
-func (e existsError) Error() string { return e.text }
-
-// Is makes the error match fs.ErrExist.
-func (e existsError) Is(target error) bool { return target == fs.ErrExist }
-
-// claim reserves the name of a file, and those of the directories above it.
-func (c *claims) claim(file string) error {
-	if len(file) > maxPath {
-		return errPath
-	}
-	folded := fold(file)
-	if _, isDir := c.dirs[folded]; isDir || c.hasFile(folded) || fold(Folder) == firstOf(folded) {
-		return existsf("%s: another file or directory has this name here, ignoring case", file)
-	}
-	if err := c.claimDir(path.Dir(file)); err != nil {
-		return err
-	}
-	c.files[shortIDOf(folded)] = struct{}{}
-	return nil
-}
-
-// claimDir reserves the name of a directory, and those of the directories above it.
-func (c *claims) claimDir(dir string) error {
-	if len(dir) > maxPath {
-		return errPath
-	}
-	for ; dir != "." && dir != ""; dir = path.Dir(dir) {
-		folded := fold(dir)
-		written, taken := c.dirs[folded]
-		if c.hasFile(folded) || taken && written != dir {
-			return existsf("%s: another file or directory has this name here, ignoring case", dir)
-		}
-		if taken {
-			break
-		}
-		c.dirs[folded] = dir
-	}
-	return nil
-}
-
-// firstOf returns the first component of a path.
-func firstOf(p string) string {
-	first, _, _ := strings.Cut(p, "/")
-	return first
-}
-
-// fold returns s with its letters case-folded.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, s)
 }
 
 // verdict is the result of compare.
@@ -306,7 +216,7 @@ func (r *run) compare(e *entry, known known) verdict {
 		if r.adopt(e, info) {
 			return upToDate
 		}
-		r.failFile(e, existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
+		r.failFile(e, naming.Existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
 		return refused
 	}
 	switch {

@@ -169,11 +169,11 @@ func (r *run) begin(d disk.Disk) error {
 		}
 		return r.manifest.add(first)
 	case claimed == start:
-		return existsf("%s has the articles in another form; use the same options as before, or another directory", r.Dir)
+		return naming.Existsf("%s has the articles in another form; use the same options as before, or another directory", r.Dir)
 	case claimed == "":
 		return r.manifest.add(first)
 	}
-	return existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
+	return naming.Existsf("%s is already a mirror of %s; use another directory, or remove %s from it", r.Dir, claimed, ManifestFile)
 }
 
 // close closes the manifest. After a complete run it also rewrites it and removes obsolete parts.

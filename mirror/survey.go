@@ -320,7 +320,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	if res.Kind != fetch.KindMenu {
 		err := r.collect(f, l, l.digested(res.Items))
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.cut, l.why, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, r.missing(info), info.Hides, !info.Facts
+			l.unread, l.cut, l.why, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, missing(info, r.Options), info.Hides, !info.Facts
 		}
 		return err
 	}

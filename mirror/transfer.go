@@ -21,6 +21,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/resume"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
@@ -411,7 +412,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 			rec.Modified = e.modified
 		}
 	case info != nil && !info.Mode().IsRegular():
-		return existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
+		return naming.Existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
 		if err := r.place(e, p); err != nil {
 			return placeError(ctx, r, err)
@@ -451,12 +452,13 @@ func (r *run) place(e *entry, p *part) error {
 	if err := disk.Verify(p.file, r.inner, p.name); err != nil {
 		return err
 	}
-	if err := cmp.Or(setTime(r.inner, p.name, e.modified), p.file.Sync(), p.close()); err != nil {
+	info, err := p.file.Stat()
+	if err = cmp.Or(err, setTime(r.inner, p.name, e.modified), p.file.Sync(), p.close()); err != nil {
 		return err
 	}
-	err := r.root.Rename(Folder+"/"+p.name, e.file)
+	err = disk.Rename(r.root, Folder+"/"+p.name, e.file, info)
 	if dir := path.Dir(e.file); dir != "." && errors.Is(err, fs.ErrNotExist) {
-		err = cmp.Or(r.root.MkdirAll(dir, 0o777), r.root.Rename(Folder+"/"+p.name, e.file))
+		err = cmp.Or(r.root.MkdirAll(dir, 0o777), disk.Rename(r.root, Folder+"/"+p.name, e.file, info))
 	}
 	return err
 }

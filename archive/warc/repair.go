@@ -73,7 +73,7 @@ func release(d disk.Disk, file *disk.Locked, name string) error {
 	case info.Size() == 0:
 		err = d.Remove(name + OpenSuffix)
 	default:
-		err = d.Rename(name+OpenSuffix, name)
+		err = disk.Rename(d, name+OpenSuffix, name, info)
 	}
 	return errors.Join(err, file.Close())
 }

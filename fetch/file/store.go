@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +147,10 @@ func (a *access) replaceFile(src *source) (*fetch.Attributes, error) {
 	}
 	if err := a.disk.Rename(file.Name(), a.path); err != nil {
 		return nil, a.fail(fetch.OpWrite, err)
+	}
+	// Another process may have replaced it since, but not by anything else than a file.
+	if info, err := a.disk.Lstat(a.path); err != nil || !info.Mode().IsRegular() {
+		return nil, a.fail(fetch.OpWrite, cmp.Or(err, error(&fs.PathError{Op: "rename", Path: a.path, Err: errors.New("another program has put something else in its place")})))
 	}
 	return attributes, nil
 }

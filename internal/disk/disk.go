@@ -146,6 +146,45 @@ func Verify(f File, in Folder, name string) error {
 	return err
 }
 
+// Rename renames the file that info is of. It fails, too, if another program puts something else in
+// its place in the last moment, such as a link, which then has the new name.
+func Rename(in Folder, from, to string, info fs.FileInfo) error {
+	return name(in, from, to, info, in.Rename)
+}
+
+// Link is like Rename, but keeps the old name, and fails if the new one exists.
+func Link(in Folder, from, to string, info fs.FileInfo) error {
+	return name(in, from, to, info, in.Link)
+}
+
+// name gives a file another name.
+func name(in Folder, from, to string, info fs.FileInfo, do func(from, to string) error) error {
+	before, err := in.Lstat(from)
+	if err == nil && !SameFile(before, info) {
+		err = fmt.Errorf("%s: %w", from, ErrReplaced)
+	}
+	if err == nil {
+		err = do(from, to)
+	}
+	if err != nil {
+		return err
+	}
+	now, err := in.Lstat(to)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !SameFile(now, before) && !isLike(now, before) {
+		return fmt.Errorf("%s: %w", to, ErrReplaced)
+	}
+	return err
+}
+
+// isLike reports whether two regular files have the same size and time. On some file systems, such as
+// FAT on Windows, a file that is renamed is another one for the system.
+func isLike(a, b fs.FileInfo) bool {
+	return a.Mode().IsRegular() && b.Mode().IsRegular() && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// ErrReplaced means that the file which got a name is not the one that was meant.
+var ErrReplaced = errors.New("another program has replaced or removed the file")
+
 // same returns the FileInfo of a name, which must be that of the open file f.
 func same(f File, opened fs.FileInfo, stat func() (fs.FileInfo, error)) (fs.FileInfo, error) {
 	now, err := stat()

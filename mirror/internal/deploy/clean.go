@@ -158,14 +158,14 @@ func (r *run) isThere(ctx context.Context, rec state.Record) bool {
 // isGone reports whether it is certain that the server has no more in a directory than it lists.
 func (r *run) isGone(dir string) bool {
 	if d, ok := r.remote[dir]; ok {
-		return !d.Partial
+		return d.IsWhole()
 	}
 	above, ok := r.remote[path.Dir(dir)]
 	if !ok && dir != "." {
 		return r.isGone(path.Dir(dir))
 	}
 	_, there := above.Entries[path.Base(dir)]
-	return ok && !there && !above.Partial
+	return ok && !there && above.IsWhole()
 }
 
 // guard returns a function that reports which files are not deleted, and complains about them:
@@ -300,7 +300,7 @@ func (r *run) removeDirs(ctx context.Context) {
 		}
 		var d site.Directory
 		err := r.try(ctx, func() (err error) { d, err = r.site.ListAll(ctx, components(rec.File)); return err })
-		if len(d.Entries) > 0 || d.Partial || d.Hides || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if len(d.Entries) > 0 || !d.IsWhole() || d.Hides || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemoveDir, Name: path.Base(rec.File)}}

@@ -46,7 +46,7 @@ func (r *run) survey(ctx context.Context) error {
 	for depth := 0; len(wanted[depth]) > 0; depth++ {
 		var dirs []string
 		for _, dir := range wanted[depth] {
-			if above, ok := r.remote[path.Dir(dir)]; ok && (above.Entries[path.Base(dir)].Dir || above.Partial || path.Base(dir)[0] == '.') {
+			if above, ok := r.remote[path.Dir(dir)]; ok && (above.Entries[path.Base(dir)].Dir || !above.IsWhole() || path.Base(dir)[0] == '.') {
 				dirs = append(dirs, dir)
 			}
 		}

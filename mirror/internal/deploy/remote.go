@@ -35,7 +35,7 @@ func (r *run) readRemoteState(ctx context.Context) error {
 			return err
 		}
 		_, listed = r.entryOf(r.RemoteState)
-		if !listed && !r.remote["."].Partial && !r.hidden(r.RemoteState) {
+		if !listed && r.remote["."].IsWhole() && !r.hidden(r.RemoteState) {
 			return nil
 		}
 	}

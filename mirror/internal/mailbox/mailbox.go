@@ -190,10 +190,11 @@ func (b *Box) addFile(name string, article io.ReadSeeker) error {
 		return err
 	}
 	defer file.Close()
-	if err := cmp.Or(mbox.WriteLF(file, article), file.Sync(), file.Close()); err != nil {
+	info, err := file.Stat()
+	if err := cmp.Or(err, mbox.WriteLF(file, article), file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("%s: %w", temporary, err)
 	}
-	if err := b.root.Rename(temporary, name); err != nil {
+	if err := disk.Rename(b.root, temporary, name, info); err != nil {
 		return err
 	}
 	b.names[unique] = true

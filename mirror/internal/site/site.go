@@ -133,8 +133,12 @@ type Directory struct {
 	Entries map[string]Entry
 	Exact   bool // sizes are in bytes and times in UTC, to the second
 	Partial bool // entries may be missing: lines were not understood, or the server hides some
+	Names   bool // there are only names: directories may be missing, or look like files
 	Hides   bool // files whose names begin with a dot may be missing
 }
+
+// IsWhole reports whether no entry is missing, but for those that Hides is about.
+func (d Directory) IsWhole() bool { return !d.Partial && !d.Names }
 
 // Files returns the number of files in it.
 func (d Directory) Files() (n int) {
@@ -190,7 +194,7 @@ func (s *Site) list(ctx context.Context, path []string, how ftp.Options) (Direct
 		}
 	}
 	if info, ok := res.Info.(*ftp.Info); ok {
-		d.Exact, d.Partial, d.Hides = info.Facts, info.Unread > 0 || info.Names, info.Hides
+		d.Exact, d.Partial, d.Names, d.Hides = info.Facts, info.Unread > 0, info.Names, info.Hides
 	} else {
 		d.Exact = true
 	}

@@ -351,7 +351,8 @@ func (s *State) rewrite() error {
 	if err != nil {
 		return err
 	}
-	if info, statErr := file.Stat(); statErr == nil && info.Mode().Perm() != mode {
+	info, err := file.Stat()
+	if err == nil && info.Mode().Perm() != mode {
 		err = file.Chmod(mode)
 	}
 	if err == nil {
@@ -363,7 +364,7 @@ func (s *State) rewrite() error {
 	if err := s.locked.Yield(); err != nil {
 		return err
 	}
-	return s.disk.Rename(s.name+".new", s.name)
+	return disk.Rename(s.disk, s.name+".new", s.name, info)
 }
 
 // PartName returns the temporary name on the server of a file with a checksum and a name: another

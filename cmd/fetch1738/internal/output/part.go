@@ -121,11 +121,11 @@ func adopt(s *Sink) error {
 // that exists.
 func rename(s *Sink, exclusive bool) error {
 	if exclusive {
-		err := withPart(s, disk.Folder.Link)
+		err := withPart(s, func(dir disk.Folder, part, file string) error { return disk.Link(dir, part, file, s.part.opened) })
 		switch {
 		case err == nil:
 			return s.part.Remove()
-		case errors.Is(err, fs.ErrExist):
+		case errors.Is(err, fs.ErrExist), errors.Is(err, disk.ErrReplaced):
 			return err
 		}
 		// The file system has no links. A reader may see the empty file.
@@ -135,7 +135,7 @@ func rename(s *Sink, exclusive bool) error {
 		}
 		_ = claimed.Close()
 	}
-	return withPart(s, disk.Folder.Rename)
+	return withPart(s, func(dir disk.Folder, part, file string) error { return disk.Rename(dir, part, file, s.part.opened) })
 }
 
 // withPart calls do with the names of the part and of the Sink's file.

@@ -133,14 +133,14 @@ var ftpHabits = []habit{
 	{name: "200 for 250", says: map[string]string{"CWD 250": "200 {usual}", "DELE 250": "200 {usual}", "RNTO 250": "200 {usual}", "RMD 250": "200 {usual}"}},
 	{name: "125 and 250", says: map[string]string{"RETR 150": "125 {usual}", "LIST 150": "125 {usual}", "STOR 150": "125 {usual}", "RETR 226": "250 {usual}", "LIST 226": "250 {usual}", "STOR 226": "250 {usual}"}},
 	{name: "MDTM with fractions", says: map[string]string{"MDTM 213": "213 {time}.000"}},
-	{name: "PWD without quotes", says: map[string]string{"PWD 257": "257 {dir} is the current directory."}},
-	// Where NLST replaces a listing, a client returns from each directory to the login directory.
+	// Where NLST replaces a listing, a client returns from each directory to the login directory, whose name it must know.
+	{name: "PWD without quotes", topic: "listing", says: map[string]string{"PWD 257": "257 {dir} is the current directory."}},
 	{name: "no PWD", topic: "listing", hide: []string{"PWD", "XPWD"}},
 	{name: "FEAT with codes", says: map[string]string{"FEAT 211": "211-Features:\n211-EPSV\n211-MDTM\n211-MFMT\n211-MLST type*;size*;modify*;\n211-REST STREAM\n211-SIZE\n211-UTF8\n211 End"}},
 	{name: "FEAT with tabs", says: map[string]string{"FEAT 211": "211-Features:\n\tEPSV\nMDTM\n  MFMT\n\tMLST type*;size*;modify*;\n\tREST STREAM\nSIZE\n\tUTF8\n211 End"}},
 	{name: "no FEAT", hide: []string{"FEAT"}},
-	{name: "OPTS refused", fits: ofTrees, rename: beyondASCII, says: map[string]string{"OPTS": "500 OPTS not understood."}},
-	{name: "UTF-8 on request", fits: func(p *Plan, s *Site) bool { return p.tree && s.Way == "" }, set: of(func(f *ftptest.Server) { f.CodePage = true }),
+	{name: "OPTS refused", topic: "UTF-8", fits: ofTrees, rename: beyondASCII, says: map[string]string{"OPTS": "500 OPTS not understood."}},
+	{name: "UTF-8 on request", topic: "UTF-8", fits: func(p *Plan, s *Site) bool { return p.tree && s.Way == "" }, set: of(func(f *ftptest.Server) { f.CodePage = true }),
 		rename: beyondASCII},
 	{name: "~ is a home directory", fits: ofTrees, rename: func(name string) string {
 		return strings.Replace(strings.Replace(name, "b b.bin", "~b.bin", 1), "/sub/", "/~sub/", 1)
