@@ -216,6 +216,54 @@ func TestRefusedUploadEnds(t *testing.T) {
 	}
 }
 
+// A server that takes no large files gets the small ones, also those after three large ones in a row. One
+// that is full refuses the small ones, too, and that ends the run: no larger ones are tried.
+func TestNoRoomForLargeFiles(t *testing.T) {
+	for name, most := range map[string]int64{"a limit of size": 10, "a full server": -1} {
+		t.Run(name, func(t *testing.T) {
+			srv := ftptest.New(t, nil)
+			files := make(map[string]string)
+			for i := range 30 {
+				files[fmt.Sprintf("%02d", i)] = strings.Repeat("x", 20+i%7)
+			}
+			files["90"], files["91"], files["20"] = "small", "small", "small"
+			m := upload(t, srv.URL, files)
+			m.Connections = 1
+			limit := &sizeLimit{Resolver: m.Fetcher.(*fetch1738.Resolver), most: most}
+			m.Fetcher = limit
+			sum, err := m.Run(t.Context())
+			if most < 0 {
+				if !strings.Contains(fmt.Sprint(err), "552") || counts(sum) != (mirror.Summary{Failed: 1, Missing: 32}) || limit.refused > 12 {
+					t.Errorf("%v, %+v, %d were tried", err, sum, limit.refused)
+				}
+				return
+			}
+			if err == nil || sum.New != 3 || sum.Missing != 29 || limit.refused > 20 {
+				t.Errorf("%v, %+v, %d were tried", err, sum, limit.refused)
+			}
+		})
+	}
+}
+
+// sizeLimit is a Fetcher whose server has no room for files of more than some bytes.
+type sizeLimit struct {
+	*fetch1738.Resolver
+	most    int64
+	refused int
+}
+
+func (f *sizeLimit) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(text)) > f.most {
+		f.refused++
+		return nil, &fetch.Error{Op: "STOR", URL: req.Locator.Redacted(), Code: 552, Reply: "Exceeded storage allocation."}
+	}
+	return f.Resolver.Replace(ctx, req, bytes.NewReader(text))
+}
+
 // readOnly is a Fetcher whose server takes files in one directory only.
 type readOnly struct {
 	*fetch1738.Resolver

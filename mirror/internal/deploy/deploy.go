@@ -147,8 +147,7 @@ type run struct {
 	over     bool            // a failure has ended the run
 	held     []Event         // failures that may end it
 	broken   map[string]bool // directories whose failure was reported
-	refusals refusals
-	spots    int // of the files to send
+	refusals pool.Refusals
 }
 
 // Run brings the tree to the server. It returns the number of bytes of bodies.
@@ -257,7 +256,7 @@ func (r *run) report(e Event) {
 			r.stop()
 		}
 	case Listed, Added, Replaced, Checked:
-		if r.Pool.IsCalm() && r.refusals.noRoom+r.refusals.forbidden == 0 {
+		if r.Pool.IsCalm() && r.refusals.AreNone() {
 			sayHeld(r)
 		}
 	}

@@ -5,39 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"path"
-	"slices"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
-const (
-	patience = 3  // the files in a row for which a server may have no room
-	fewFiles = 10 // the files that a server may refuse before it has stored one; then one of each other spot
-)
+func spotOf(f *file) pool.Spot { return pool.Spot{Dir: f.dir(), IsNew: f.isNew} }
 
-// refusals are the files in a row that a server has not stored.
-type refusals struct {
-	noRoom    int
-	forbidden int
-	spots     map[spot]bool // of these
-	stored    bool          // the run has stored a file
-}
-
-// A spot is where files go for which a server has one answer: it may take new contents for the files of a
-// directory, but no new files.
-type spot struct {
-	dir   string
-	isNew bool
-}
-
-func spotOf(f *file) spot { return spot{f.dir(), f.isNew} }
-
-// refused records that the server has not stored a file. It marks the error if that ends the run: there is
-// no room for several files in a row, or the server has stored none at all, in any spot of the plan.
+// refused records that the server has not stored a file. It marks the error if that ends the run, or may.
 func refused(ctx context.Context, r *run, f *file, err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
 	switch mark, _ := pool.Unmark(err); {
@@ -48,27 +25,11 @@ func refused(ctx context.Context, r *run, f *file, err error) error {
 	case !ok:
 		return goneError(ctx, r, err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &r.refusals
-	switch {
-	case e.Code == 452 || e.Code == 552 || e.Code == http.StatusInsufficientStorage:
-		s.noRoom++
-		err = pool.InDoubt(err)
-	case e.Kind == fetch.ErrPermission || e.Kind == fetch.ErrUnsupported || e.Kind == fetch.ErrUnauthenticated:
-		if s.spots == nil {
-			s.spots = make(map[spot]bool)
-		}
-		s.forbidden++
-		s.spots[spotOf(f)] = true
-		if !s.stored {
-			err = pool.InDoubt(err)
-		}
-	}
-	takesNone := !s.stored && s.forbidden >= fewFiles && len(s.spots) >= r.spots
-	if s.noRoom >= patience || takesNone {
-		_, err = pool.Unmark(err)
+	switch r.refusals.Refused(e, spotOf(f), f.size) {
+	case pool.Ends:
 		return pool.Over(err)
+	case pool.Doubt:
+		return pool.InDoubt(err)
 	}
 	return err
 }
@@ -82,28 +43,15 @@ func goneError(ctx context.Context, r *run, err error) error {
 	return pool.Over(fmt.Errorf("read %s: the folder was removed or renamed while the mirror ran: %w", r.Dir, fs.ErrNotExist))
 }
 
-// stored records that the server has stored a file.
-func stored(r *run) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.refusals = refusals{stored: true}
-}
-
-// isHopeless reports whether a file is not tried, because the server has stored none so far, and has refused
-// one in the same spot.
+// isHopeless reports whether a file is not tried. It is missing at the end.
 func isHopeless(r *run, f *file) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.refusals.stored && r.refusals.forbidden >= fewFiles && r.refusals.spots[spotOf(f)]
-}
-
-// spots returns the number of spots of the files of a plan.
-func spots(p *plan) int {
-	all := make(map[spot]bool)
-	for _, f := range slices.Concat(p.fresh, p.changed) {
-		all[spotOf(f)] = true
+	if !r.refusals.IsHopeless(spotOf(f), f.size) {
+		return false
 	}
-	return len(all)
+	if r.refusals.LackRoom() {
+		r.note("the server has no room for several files in a row (452, 552, 507): from here on, only smaller ones are sent")
+	}
+	return true
 }
 
 var errNoDirectory = errors.New("the directory could not be created or listed")

@@ -90,7 +90,7 @@ func (r *run) storeDirect(ctx context.Context, f *file) {
 		r.failFile(ctx, f, refused(ctx, r, f, err))
 		return
 	}
-	stored(r)
+	r.refusals.Stored()
 	r.way.refused.Store(true)
 }
 
@@ -196,7 +196,7 @@ func (r *run) verify(ctx context.Context, p *plan) {
 func (r *run) verifyDirs(ctx context.Context, placed []*file) {
 	for _, dir := range r.made {
 		above, listed := r.remote[path.Dir(dir)]
-		if !listed || above.Entries[path.Base(dir)].Dir || above.Partial || r.hidden(dir) || ctx.Err() != nil {
+		if !listed || above.Entries[path.Base(dir)].Dir || !above.IsWhole() || r.hidden(dir) || ctx.Err() != nil {
 			continue
 		}
 		err := fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))

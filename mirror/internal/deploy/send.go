@@ -137,7 +137,9 @@ func isDir(ctx context.Context, r *run, dir string) bool {
 // page that is replaced finds what it refers to. Once a file has failed, the later groups are not
 // sent.
 func (r *run) send(ctx context.Context, p *plan) {
-	r.spots = spots(p)
+	for _, f := range slices.Concat(p.fresh, p.changed) {
+		r.refusals.Expect(spotOf(f), f.size)
+	}
 	type step struct{ files, links []*file } // some servers create only links that lead to something
 	groups := make([][2]step, len(r.Order)+1)
 	for i, files := range [][]*file{p.fresh, p.changed} {
@@ -228,6 +230,10 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		if f.part != "" || f.placed || f.failed {
 			continue
 		}
+		if !f.tried {
+			r.refusals.Try(f.size)
+			f.tried = true
+		}
 		if isHopeless(r, f) {
 			f.failed = true // it is missing at the end
 			continue
@@ -239,7 +245,7 @@ func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 		err := r.sendFile(ctx, f, more)
 		switch {
 		case err == nil:
-			stored(r)
+			r.refusals.Stored()
 		case r.Pool.Crowded(err):
 			return err
 		case refusesPart(r, f, err):

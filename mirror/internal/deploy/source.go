@@ -31,6 +31,7 @@ type file struct {
 	data     []byte // the content of a file that is not in Dir: the remote state
 	sum      string // SHA256 in hexadecimal; empty until it is known
 	isNew    bool   // the server does not have it
+	tried    bool
 	part     string // the name under which it is complete on the server, until it is renamed
 	direct   bool   // it is stored under its name, because the server has not renamed its part
 	placed   bool   // it has its name there
