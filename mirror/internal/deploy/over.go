@@ -45,7 +45,7 @@ func goneError(ctx context.Context, r *run, err error) error {
 
 // isHopeless reports whether a file is not tried. It is missing at the end.
 func isHopeless(r *run, f *file) bool {
-	if !r.refusals.IsHopeless(spotOf(f), f.size) {
+	if f.data != nil || !r.refusals.IsHopeless(spotOf(f), f.size) {
 		return false
 	}
 	if r.refusals.LackRoom() {

@@ -44,7 +44,9 @@ func (s *Refusals) Expect(at Spot, size int64) {
 func (s *Refusals) Try(size int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.waiting[size]--; s.waiting[size] <= 0 {
+	if s.waiting[size] > 1 {
+		s.waiting[size]--
+	} else {
 		delete(s.waiting, size)
 	}
 }
@@ -75,7 +77,9 @@ func (s *Refusals) Refused(e *fetch.Error, at Spot, size int64) Mark {
 		}
 	case e.Kind == fetch.ErrPermission || e.Kind == fetch.ErrUnsupported || e.Kind == fetch.ErrUnauthenticated:
 		s.forbidden++
-		s.spots[at] = true
+		if _, known := s.spots[at]; known {
+			s.spots[at] = true
+		}
 		if s.stored {
 			return Own
 		}
