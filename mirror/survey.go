@@ -126,7 +126,7 @@ func (r *run) survey(ctx context.Context) (*survey, error) {
 				return nil, err
 			}
 			if depth == 1 && lists[0].err != nil && lists[0].files == 0 {
-				r.fail(ctx, start.loc.Redacted(), "", lists[0].err)
+				r.fail(ctx, start.loc.Redacted(), "", pool.Over(lists[0].err))
 				return nil, lists[0].err
 			}
 			for i := range lists {

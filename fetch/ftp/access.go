@@ -335,8 +335,12 @@ func (a *access) changeDir(c commands) error {
 	for _, dir := range rest {
 		err := c.cwd(dir)
 		if a.opt.CreateDirs && refusal(err) {
-			if err = c.mkd(dir); err == nil || refusal(err) { // another client may have created it first
+			made := c.mkd(dir)
+			if err = made; err == nil || refusal(err) { // another client may have created it first
 				err = c.cwd(dir)
+			}
+			if refusal(err) {
+				err = cmp.Or(made, err) // why it does not exist
 			}
 		}
 		if err != nil {

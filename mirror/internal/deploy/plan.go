@@ -84,7 +84,7 @@ func (r *run) listTop(ctx context.Context) error {
 	}
 	top, err := r.listStart(ctx)
 	if err != nil {
-		r.fail(ctx, ".", true, err)
+		r.fail(ctx, ".", true, pool.Over(err))
 		return err
 	}
 	r.remote["."] = top

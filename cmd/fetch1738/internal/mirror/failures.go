@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -21,7 +23,9 @@ const maxAlike = 5
 type failures struct {
 	first error // reported failure
 	ended bool  // one has ended the run
+	again bool  // the same command may succeed later
 	kinds []*alike
+	named map[string]bool // with -v: the files whose failures were printed
 }
 
 // alike are failures for the same reason.
@@ -35,16 +39,32 @@ type alike struct {
 func (r *mirrorReport) fail(e mirror.Event) {
 	f := &r.failures
 	f.first = cmp.Or(f.first, e.Err)
+	f.again = e.Ends && !isFinal(e.Err) || !e.Ends && (f.again || !isFinal(e.Err))
 	more := ""
-	if e.Ends {
+	if e.Ends && r.gauge.folders > 0 { // else it has not begun
 		f.ended = true
 		more = "; the run ends here"
 	}
 	if kind := f.kindOf(e); kind.n > maxAlike && !r.t.Op.Verbose && !e.Ends {
 		return
 	}
+	if r.t.Op.Verbose {
+		if f.named == nil {
+			f.named = make(map[string]bool)
+		}
+		f.named[e.File] = true
+	}
 	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
 	r.reporter.FailedFile(one, e.File, more)
+}
+
+// isFinal reports whether the server has refused something that it will refuse again.
+func isFinal(err error) bool {
+	switch fetch.KindOf(err) {
+	case fetch.ErrUnauthenticated, fetch.ErrPermission, fetch.ErrUnsupported:
+		return true
+	}
+	return false
 }
 
 // kindOf counts a failure among those for the same reason.
@@ -68,9 +88,9 @@ const maxKinds = 1000
 
 // reasonOf returns the reason of a failure, without the name of the file.
 func reasonOf(e mirror.Event) string {
-	reason := e.Err.Error()
+	reason, code := e.Err.Error(), ""
 	if known, ok := errors.AsType[*fetch.Error](e.Err); ok {
-		reason = fmt.Sprintf("%s %d %v %s", known.Op, known.Code, known.Kind, known.Reply)
+		code, reason = fmt.Sprintf("%s %d %v ", known.Op, known.Code, known.Kind), known.Reply
 		if known.Reply == "" && known.Err != nil {
 			reason += known.Err.Error()
 		}
@@ -78,9 +98,28 @@ func reasonOf(e mirror.Event) string {
 		reason = local.Op + " " + local.Err.Error()
 	}
 	if e.File != "" {
-		reason = strings.NewReplacer(e.File, "", path.Base(e.File), "").Replace(reason)
+		reason = without(without(reason, e.File), path.Base(e.File))
 	}
-	return reason
+	return code + reason
+}
+
+// without returns a text without a name, where that is not a part of a word or number.
+func without(text, name string) string {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	rest := ""
+	for {
+		before, after, found := strings.Cut(text, name)
+		if !found {
+			return rest + text
+		}
+		last, _ := utf8.DecodeLastRuneInString(rest + before)
+		next, _ := utf8.DecodeRuneInString(after)
+		rest += before
+		if isWord(last) || isWord(next) {
+			rest += name
+		}
+		text = after
+	}
 }
 
 // rest says how many failures were not printed.

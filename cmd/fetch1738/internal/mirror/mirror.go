@@ -101,14 +101,14 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	switch {
 	case ctx.Err() != nil:
 		if !op.Silent && !s.DryRun {
-			shown.Stopped("interrupted", rep.gauge.reached())
+			shown.Stopped("interrupted", rep.gauge.reached(), true)
 		}
 		return exit.OfSignal(ctx)
 	case t.Err == nil:
 		return exit.OK
 	}
 	if rep.complain(); rep.failures.ended && !op.Silent && !s.DryRun {
-		shown.Stopped("stopped", rep.gauge.reached())
+		shown.Stopped("stopped", rep.gauge.reached(), rep.failures.again)
 	}
 	return report.Code(t)
 }

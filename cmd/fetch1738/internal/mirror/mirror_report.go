@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -59,7 +60,7 @@ func (r *mirrorReport) event(e mirror.Event) {
 		r.t.Warn("%s: %s", e.URL, stdio.InOptions(e.Err.Error()))
 		return
 	case mirror.Missing:
-		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose {
+		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose || r.failures.named[e.File] {
 			return
 		}
 	case mirror.Checked:
@@ -106,7 +107,8 @@ func (r *mirrorReport) sayJSON(e mirror.Event) {
 		Bytes int64  `json:"bytes,omitempty"`
 		Name  string `json:"name,omitempty"`
 		Error string `json:"error,omitempty"`
-	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets, Name: e.Name}
+		Ends  bool   `json:"ends,omitempty"`
+	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets, Name: e.Name, Ends: e.Ends}
 	if e.Size >= 0 {
 		line.Size = &e.Size
 	}
@@ -170,14 +172,21 @@ func (r *mirrorReport) summary(s mirror.Summary, stopped bool) {
 		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Renamed, s.Octets, math.Round(took*1000) / 1000})
 		return
 	}
-	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %d bytes in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, s.Octets, took))
+	octets := fmt.Sprintf("%d bytes", s.Octets)
+	if s.Octets >= 100_000 { // so that the usual line fits in 80 columns
+		octets = progress.Amount(s.Octets)
+	}
+	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %s in %.1f s",
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, octets, took))
 	if n := len(r.missing); n > 0 && !stopped {
 		names := strings.Join(r.missing[:min(n, fewNames)], ", ")
 		if n > fewNames {
 			names += ", …"
 		}
-		r.say(stdio.Line(fmt.Sprintf("%d missing on the server, or old there: %s; run the same command again", n, names)))
+		if r.failures.again {
+			names += "; run the same command again"
+		}
+		r.say(stdio.Line(fmt.Sprintf("%d missing on the server, or old there: %s", n, names)))
 	}
 }
 

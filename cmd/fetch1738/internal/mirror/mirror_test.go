@@ -1,13 +1,17 @@
 package mirror
 
 import (
+	"errors"
 	"os"
+	"path"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // Every option is in the table exactly once.
@@ -79,5 +83,24 @@ func TestMirrorOptionsHaveScripts(t *testing.T) {
 		if !strings.Contains(all.String(), " --"+o.Long+" ") {
 			t.Errorf("no script uses --%s", o.Long)
 		}
+	}
+}
+
+// Failures of different files for the same reason are alike, also if a name is short and occurs in the
+// reply or is that of its code.
+func TestAlikeFailures(t *testing.T) {
+	for _, reply := range []string{"Exceeded storage allocation.", "NAME: no room for NAME", "/NAME: no"} {
+		var f failures
+		for _, name := range []string{"5", "52", "a", "dir/o"} {
+			text := strings.ReplaceAll(reply, "NAME", path.Base(name))
+			err := &fetch.Error{Op: "STOR", Code: 552, Reply: text}
+			f.kindOf(mirror.Event{File: name, Err: err})
+		}
+		if len(f.kinds) > 1 {
+			t.Errorf("%q: %d reasons", reply, len(f.kinds))
+		}
+	}
+	if err := errors.New("no room"); reasonOf(mirror.Event{File: "o", Err: err}) != "no room" {
+		t.Errorf("%q", reasonOf(mirror.Event{File: "o", Err: err}))
 	}
 }

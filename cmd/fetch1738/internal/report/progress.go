@@ -49,13 +49,18 @@ func (r *Reporter) Meter(name string, number int, total int64, moved func() int6
 	return m
 }
 
-// Stopped says at the end of a run that has not reached its own what was reached, and how to continue. how
-// is "interrupted", for example.
-func (r *Reporter) Stopped(how, reached string) {
+// Stopped says at the end of a run that has not reached its own what was reached, and how to continue, if
+// the same command can do that. how is "interrupted", for example.
+func (r *Reporter) Stopped(how, reached string, again bool) {
 	if reached != "" {
 		how += " at " + reached
 	}
-	afterKey(r, how+"; run the same command again to continue")
+	if again {
+		how += "; run the same command again to continue"
+	}
+	if again || reached != "" {
+		afterKey(r, how)
+	}
 }
 
 // afterKey prints a message in the first column, whatever key the terminal has echoed.
