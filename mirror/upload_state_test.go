@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -128,4 +132,31 @@ func TestUploadKeepsRecordOfPart(t *testing.T) {
 	srv.ResetFaults()
 	ran(t, m, mirror.Summary{Unchanged: 1})
 	hasFiles(t, srv, ".", map[string]string{"a": "a"})
+}
+
+// The state is that of a user of the server, with or without the password in the URL. Another user has
+// another one, and deletes nothing that the first one has sent.
+func TestStateOfUser(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Users = map[string]testserver.User{"ann": {Password: "a"}, "bob": {Password: "b"}}
+	})
+	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b"})
+	m.Upload.StateDir = filepath.Join(t.TempDir(), "states")
+	r := m.Fetcher.(*fetch1738.Resolver)
+	r.Env.Credentials = func(context.Context, fetch.Challenge) (locator.Login, error) {
+		return locator.Login{User: "ann", Password: "a", HasPassword: true}, nil
+	}
+	as := func(login *locator.Login, want mirror.Summary) {
+		t.Helper()
+		m.Start, _ = locator.WithLogin(m.Start, login)
+		ran(t, m, want)
+	}
+	as(&locator.Login{User: "ann", Password: "a", HasPassword: true}, mirror.Summary{New: 2})
+	as(&locator.Login{User: "ann"}, mirror.Summary{Unchanged: 2})
+	if err := os.Remove(filepath.Join(m.Dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	m.Delete = true
+	as(&locator.Login{User: "bob", Password: "b", HasPassword: true}, mirror.Summary{Unchanged: 1})
+	as(&locator.Login{User: "ann"}, mirror.Summary{Unchanged: 1, Gone: 1})
 }

@@ -163,7 +163,7 @@ func (j *Job) Run(ctx context.Context) (octets int64, err error) {
 	}
 	defer r.root.Close()
 	place := state.Place{File: j.State, Dir: j.StateDir, Tree: j.Dir}
-	if r.state, err = state.Open(d, r.root, place, r.site.URL(nil, true), j.DryRun); err != nil {
+	if r.state, err = state.Open(d, r.root, place, r.site.Key(), j.DryRun); err != nil {
 		return 0, err
 	}
 	if r.state.Note != "" {

@@ -106,6 +106,16 @@ func (s *Site) At(path []string, dir bool) locator.Locator {
 // URL returns the URL of a path, without a password.
 func (s *Site) URL(path []string, dir bool) string { return s.At(path, dir).Redacted() }
 
+// Key returns the URL of the start by which its state is known: with the user, who may have another tree
+// on the server, but whether or not the password was in the URL.
+func (s *Site) Key() string {
+	at := s.At(nil, true)
+	if server, _ := locator.ServerOf(at); server.Login != nil {
+		at, _ = locator.WithLogin(at, &locator.Login{User: server.Login.User})
+	}
+	return at.Redacted()
+}
+
 // request returns a request for a path. change may change the FTP options.
 func (s *Site) request(path []string, dir bool, change func(*ftp.Options)) *fetch.Request {
 	req := &fetch.Request{Locator: s.At(path, dir), From: s.From, Options: s.Options}
