@@ -172,22 +172,32 @@ func (r *mirrorReport) summary(s mirror.Summary, stopped bool) {
 		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Renamed, s.Octets, math.Round(took*1000) / 1000})
 		return
 	}
-	octets := fmt.Sprintf("%d bytes", s.Octets)
-	if s.Octets >= 100_000 { // so that the usual line fits in 80 columns
-		octets = progress.Amount(s.Octets)
-	}
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %s in %.1f s",
-		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, octets, took))
-	if n := len(r.missing); n > 0 && !stopped {
-		names := strings.Join(r.missing[:min(n, fewNames)], ", ")
-		if n > fewNames {
-			names += ", …"
-		}
-		if r.failures.again {
-			names += "; run the same command again"
-		}
-		r.say(stdio.Line(fmt.Sprintf("%d missing on the server, or old there: %s", n, names)))
+		s.New, s.Changed, s.Unchanged, s.Gone, s.Skipped, s.Failed, more, amount(s.Octets), took))
+	if len(r.missing) > 0 && !stopped {
+		r.sayMissing()
 	}
+}
+
+// amount returns a number of bytes, so that the usual line of totals fits in 80 columns.
+func amount(n int64) string {
+	if n < 100_000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return progress.Amount(n)
+}
+
+// sayMissing names files that the server does not have.
+func (r *mirrorReport) sayMissing() {
+	n := len(r.missing)
+	names := strings.Join(r.missing[:min(n, fewNames)], ", ")
+	if n > fewNames {
+		names += ", …"
+	}
+	if r.failures.again {
+		names += "; run the same command again"
+	}
+	r.say(stdio.Line(fmt.Sprintf("%d missing on the server, or old there: %s", n, names)))
 }
 
 // fewNames is how many of the files that are missing the last line names.
