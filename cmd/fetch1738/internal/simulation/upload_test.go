@@ -59,7 +59,7 @@ func (s *site) putState() {
 }
 
 // stateURL returns the URL in a state.
-func (s *site) stateURL() string { return strings.Replace(s.tree(), password, "***", 1) }
+func (s *site) stateURL() string { return strings.Replace(s.tree(), ":"+password, "", 1) }
 
 // store makes the file on the disk the last version of a document.
 func (s *site) store(d *document) {
