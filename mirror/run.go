@@ -150,19 +150,20 @@ func (r *run) begin(d disk.Disk) error {
 	if r.DryRun {
 		return nil
 	}
-	start, claimed := r.tree.start().loc.Redacted(), r.manifest.start.URL
+	start, was := r.tree.start().loc.Redacted(), r.manifest.start
 	if r.manifest.isEmpty() {
-		claimed = "" // after a run that copied nothing, such as one with a mistyped URL
+		was = Record{} // after a run that copied nothing, such as one with a mistyped URL
 	}
+	claimed := was.URL
 	file := ""
 	if r.box != nil {
 		file = r.box.Name
 	}
 	first := Record{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()}
 	if g, ok := r.tree.(*gopherTree); ok {
-		first.Parent, first.Aliases = r.Parent || r.manifest.start.Parent, g.names(r.manifest.start)
+		first.Parent, first.Aliases = r.Parent || was.Parent, g.names(was)
 	}
-	switch was := r.manifest.start; {
+	switch {
 	case claimed == start && was.File == file:
 		if was.Names == first.Names && was.Parent == first.Parent && slices.Equal(was.Aliases, first.Aliases) {
 			return nil
