@@ -74,6 +74,8 @@ type Record struct {
 	// of Mirror.Aliases.
 	Parent  bool     `json:"parent,omitempty"`
 	Aliases []string `json:"aliases,omitempty"`
+	// Server is Mirror.NewsServer there.
+	Server string `json:"server,omitempty"`
 	// Gone reports that the file is no longer in the tree and was kept. For an upload it ends the
 	// record of the file.
 	Gone bool `json:"gone,omitempty"`

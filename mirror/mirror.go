@@ -46,6 +46,9 @@ type Mirror struct {
 	Start locator.Locator
 	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
+	// NewsServer is the name of the server that the Fetcher uses for a Start that names none, such as
+	// news:group. A copy from another one is refused: there, the articles have other numbers.
+	NewsServer string
 	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
 	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime, More and Wanted itself.
 	Options any

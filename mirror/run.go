@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
@@ -163,7 +164,12 @@ func (r *run) begin(d disk.Disk) error {
 	if g, ok := r.tree.(*gopherTree); ok {
 		first.Parent, first.Aliases = r.Parent || was.Parent, g.names(was)
 	}
+	if _, isNews := r.tree.start().loc.(*locator.News); isNews {
+		first.Server = r.NewsServer
+	}
 	switch {
+	case claimed == start && was.Server != first.Server:
+		return naming.Existsf("%s is a copy from the news server %q; use that, or another directory", r.Dir, was.Server)
 	case claimed == start && was.File == file:
 		if was.Names == first.Names && was.Parent == first.Parent && slices.Equal(was.Aliases, first.Aliases) {
 			return nil

@@ -1,6 +1,8 @@
 package mirror_test
 
 import (
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // A run that sees less of the server than an earlier one deletes nothing that only the earlier one could
@@ -128,4 +131,24 @@ func TestUploadDeleteWithLess(t *testing.T) {
 			hasFiles(t, srv, ".", all)
 		})
 	}
+}
+
+// A copy of a newsgroup that comes from one server is not brought to the state of another one.
+func TestDeleteFromOtherNewsServer(t *testing.T) {
+	article := func(id string) string {
+		return "From: a@b.example\r\nNewsgroups: g.test\r\nSubject: s\r\nDate: Wed, 04 Mar 2020 05:06:07 +0000\r\nMessage-ID: <" + id + "@x.example>\r\n\r\ntext\r\n"
+	}
+	serve := func(articles ...string) string {
+		return nntptest.New(t, func(s *nntptest.Server) { s.Groups = map[string][]string{"g.test": articles} }).Addr
+	}
+	first, other := serve(article("1"), article("2")), serve(article("2"))
+	m := start(t, "news:g.test")
+	m.Fetcher, m.NewsServer = newsFrom(t, first), first
+	ran(t, m, mirror.Summary{New: 2})
+	m.Fetcher, m.NewsServer, m.Delete, m.MaxDelete = newsFrom(t, other), other, true, -1
+	if sum, err := m.Run(t.Context()); !errors.Is(err, fs.ErrExist) || len(read(t, m.Dir)) != 2 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	m.Fetcher, m.NewsServer = newsFrom(t, first), first
+	ran(t, m, mirror.Summary{Unchanged: 2})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
@@ -130,6 +131,9 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	t.Pick() // every URL comes from a listing; the Mirror stays on the server
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
+	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
+		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
+	}
 	m.Retry = func(ctx context.Context, n int, err error) bool { return waitToRetry(ctx, t, n, err) }
 	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
