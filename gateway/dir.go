@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"io"
 	"iter"
 	"net/http"
@@ -20,7 +21,8 @@ import (
 type directoryPages struct{ *visit }
 
 const (
-	pageRows    = 5000    // on a page for a browser; also entries that are held
+	pageRows    = 500     // on a page for a browser
+	heldRows    = 5000    // of a listing whose order is chosen by the gateway
 	gridTiles   = 48      // on a page of pictures
 	maxPicture  = 4 << 20 // of a picture that is shown among others
 	sortedRows  = 100_000 // of a listing that is sorted on demand
@@ -49,7 +51,9 @@ func (v directoryPages) folder() error {
 	}
 	unread := new(unread)
 	req.Options = &ftp.Options{Facts: true, Unread: unread.add}
-	res, err := v.h.resolver().Fetch(v.context(), req)
+	ctx, cancel := context.WithCancel(v.context())
+	defer cancel()
+	res, err := v.h.resolver().Fetch(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -57,15 +61,18 @@ func (v directoryPages) folder() error {
 	if format != nil {
 		return v.formatted(res, format)
 	}
-	return v.list(res, unread)
+	return v.list(&directory{res: res, cancel: cancel, Unread: unread})
 }
 
 // directory shows a directory that is not on an FTP server.
-func (v directoryPages) directory(res *fetch.Resource) error { return v.list(res, new(unread)) }
+func (v directoryPages) directory(res *fetch.Resource) error {
+	return v.list(&directory{res: res, Unread: new(unread)})
+}
 
 // list shows a directory.
-func (v directoryPages) list(res *fetch.Resource, unread *unread) error {
-	d := &directory{v: v.visit, res: res, Unread: unread, Of: heading(v.loc), Person: !v.native && v.accepts("text/html")}
+func (v directoryPages) list(d *directory) error {
+	res, unread := d.res, d.Unread
+	d.v, d.Of, d.Person = v.visit, heading(v.loc), !v.native && v.accepts("text/html")
 	d.choose()
 	stop, err := d.gather(v.entries(res.Items))
 	defer stop()
@@ -112,6 +119,8 @@ type directory struct {
 	res     *fetch.Resource
 	entries iter.Seq2[dirEntry, error] // in the order in which they are shown
 	readme  *dirEntry                  // a text about the directory; nil if the directory has no such file
+	cancel  func()                     // ends the access; nil if the listing does not come by and by
+	end     func()                     // ends the listing
 	more    bool                       // there is a next page
 
 	Of       string // the directory
@@ -122,6 +131,7 @@ type directory struct {
 	Message  []piece // of the server, about the directory
 	Greeting []piece // of the server, to each of its users
 	Unread   *unread
+	Total    int // entries that were read, also those that the filter leaves out
 	// What is counted: the directory if it is known, otherwise the rows so far.
 	Files    int
 	Pictures int // of the files
@@ -135,6 +145,8 @@ type choice struct {
 	Filter string // a part of the names that are shown
 	Grid   bool   // pictures are shown, with the folders, and nothing else
 	Page   int    // 0 for all rows
+	// Unsorted is the page with a number in the order of the server.
+	Unsorted bool
 }
 
 // choose reads the query of the page.
@@ -152,6 +164,7 @@ func (d *directory) choose() {
 	if c.Grid || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
 		n, _ := strconv.Atoi(query.Get("page"))
 		c.Page = max(1, n)
+		c.Unsorted = c.Order == "" && query.Has("page")
 	}
 }
 
@@ -277,6 +290,7 @@ func (d *directory) Rows() iter.Seq[*fileRow] {
 			}
 			if d.Choice.Page > 0 && n > skip+d.perPage() {
 				d.more = true
+				d.end()
 				d.res.Close()
 				return
 			}
@@ -340,32 +354,6 @@ func (d *directory) Whole() bool { return d.v.err == nil && d.Choice.Page <= 1 &
 
 // Empty reports whether nothing was counted.
 func (d *directory) Empty() bool { return d.Files+d.Folders == 0 }
-
-// Pages is the number of pages; 0 if it is not known.
-func (d *directory) Pages() int {
-	if !d.Known {
-		return 0
-	}
-	return (d.Files + d.Folders + d.perPage() - 1) / d.perPage()
-}
-
-// Previous is the link to the page before this one.
-func (d *directory) Previous() place.Link {
-	c := d.Choice
-	if c.Page--; c.Page < 1 {
-		return place.Link{}
-	}
-	return d.link(c)
-}
-
-// Next is the link to the page after this one.
-func (d *directory) Next() place.Link {
-	c := d.Choice
-	if c.Page++; !d.more {
-		return place.Link{}
-	}
-	return d.link(c)
-}
 
 // A readme is a text of the directory about it.
 type readme struct {

@@ -1,17 +1,13 @@
 package gateway
 
 import (
-	"cmp"
-	"fmt"
 	"iter"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/gateway/internal/natural"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -201,96 +197,4 @@ func (e *dirEntry) rank() int {
 		return 0
 	}
 	return 1
-}
-
-// keeps reports whether the page shows an entry at all.
-func (d *directory) keeps(e *dirEntry, filter string) bool {
-	if d.Choice.Grid && e.kind != kindFolder && !e.isPicture() {
-		return false
-	}
-	return filter == "" || strings.Contains(strings.ToLower(visible(e.name)), filter)
-}
-
-// gather reads the beginning of a listing: all of it if it is short, or is to be sorted. A longer one
-// is not held; its entries are shown in the order of the server, except that the folders in the
-// beginning are first. The error is that of a listing without entries. An error in the middle of a
-// listing comes after its entries. stop must be called.
-func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err error) {
-	next, stop := iter.Pull2(entries)
-	filter := strings.ToLower(d.Choice.Filter)
-	limit := pageRows
-	if d.Choice.Order != "" {
-		limit = sortedRows
-	}
-	var held []*dirEntry
-	var failure error
-	var following *dirEntry // the first entry that is not held
-	for {
-		e, err, ok := next()
-		if failure = err; !ok || err != nil {
-			break
-		}
-		if !d.keeps(&e, filter) {
-			continue
-		}
-		if len(held) == limit {
-			following = &e
-			break
-		}
-		e.name = strings.Clone(e.name) // not the whole line of the listing
-		held = append(held, &e)
-	}
-	if following != nil && d.Choice.Order != "" {
-		err := fmt.Errorf("a listing of more than %d entries cannot be sorted", sortedRows)
-		return stop, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
-	}
-	if d.Known = following == nil; d.Known {
-		for _, e := range held {
-			d.count(e)
-		}
-		d.Choice.Page = min(d.Choice.Page, max(1, d.Pages()))
-	}
-	slices.SortStableFunc(held, d.compare)
-	d.entries = func(yield func(dirEntry, error) bool) {
-		for _, e := range held {
-			if !yield(*e, nil) {
-				return
-			}
-		}
-		if following != nil && !yield(*following, nil) {
-			return
-		}
-		for failure == nil {
-			e, err, ok := next()
-			if failure = err; !ok || err == nil && d.keeps(&e, filter) && !yield(e, nil) {
-				return
-			}
-		}
-		yield(dirEntry{}, failure)
-	}
-	if len(held) > 0 {
-		d.v.err = failure
-		return stop, nil
-	}
-	return stop, failure
-}
-
-// compare is the order of two entries that are held: folders, files, names with a dot; within them
-// the chosen one. Without a choice it is that of the names, if all are known.
-func (d *directory) compare(a, b *dirEntry) int {
-	if c := cmp.Compare(a.rank(), b.rank()); c != 0 || !d.Known {
-		return c
-	}
-	by, reverse := strings.CutPrefix(d.Choice.Order, "-")
-	c := 0
-	switch by {
-	case "size":
-		c = cmp.Compare(a.size, b.size)
-	case "time":
-		c = cmp.Compare(a.time, b.time)
-	}
-	if c = cmp.Or(c, natural.Compare(a.name, b.name)); reverse {
-		return -c
-	}
-	return c
 }

@@ -224,32 +224,50 @@ func listingOf(files int) string {
 // TestDirectoryPages tests that a browser gets a long listing in pages, and a program at once.
 func TestDirectoryPages(t *testing.T) {
 	srv := startFTP(t, nil)
-	srv.On("MLSD", 0, testserver.Data(listingOf(pageRows+700)+"type=dir; last\r\n"))
+	const n = heldRows + 700
+	srv.On("MLSD", 0, testserver.Data(listingOf(n-1)+"type=dir; last\r\n"))
 	s := start(t, nil)
-	for _, sort := range []string{"", "sort=-size&"} {
-		first := pageAt(t, s, at(srv, "/?"+sort), browser)
-		second := pageAt(t, s, at(srv, "/?"+sort+"page=2"), browser)
-		if !strings.Contains(first, "page=2") || strings.Contains(second, "page=3") || !strings.Contains(second, "page=1") {
-			t.Errorf("%q: links between the pages", sort)
+	next := regexp.MustCompile(`<a href="([^"]*)" rel="next`)
+	for _, query := range []string{"", "?sort=-size", "?filter=a", "?sort=-size&filter=a"} {
+		seen, pages := make(map[string]bool), 0
+		for path := at(srv, "/"+query); path != ""; pages++ {
+			page := pageAt(t, s, path, browser)
+			for _, r := range rowsOf(page) {
+				seen[r.text] = true
+			}
+			for label, want := range map[string]bool{"First page": pages > 0, "Previous page": pages > 0, "Last page": strings.Contains(query, "sort") && pages < 11} {
+				if strings.Contains(page, label) != want {
+					t.Errorf("%s: %q on the page: %v", path, label, !want)
+				}
+			}
+			if len(rowsOf(page)) > pageRows {
+				t.Errorf("%s: %d rows", path, len(rowsOf(page)))
+			}
+			path = ""
+			if to := next.FindStringSubmatch(page); to != nil {
+				path = html.UnescapeString(to[1])
+			}
 		}
-		all := append(rowsOf(first), rowsOf(second)...)
-		seen := make(map[string]bool)
-		for _, r := range all {
-			seen[r.text] = true
-		}
-		if len(rowsOf(first)) != pageRows || len(all) != pageRows+701 || len(seen) != len(all) {
-			t.Errorf("%q: %d and %d rows, %d different", sort, len(rowsOf(first)), len(all), len(seen))
+		if len(seen) != n || pages != n/pageRows+1 {
+			t.Errorf("%q: %d different rows on %d pages", query, len(seen), pages)
 		}
 	}
-	if got := len(rowsOf(pageAt(t, s, at(srv, "/"), program))); got != pageRows+701 {
+	if got := len(rowsOf(pageAt(t, s, at(srv, "/"), program))); got != n {
 		t.Errorf("a program gets %d rows", got)
+	}
+	// A page that is sorted because the whole listing was there leads to others in the same order.
+	short := startFTP(t, nil)
+	short.On("MLSD", 0, testserver.Data(strings.Repeat("type=file; z\r\n", pageRows)+"type=file; a\r\n"))
+	page := pageAt(t, s, at(short, "/"), browser)
+	if rows := rowsOf(page); rows[0].text != "a" || strings.Count(page, "?sort=name&amp;page=2") != 4 || !strings.Contains(page, "Page 1 of 2") || !strings.Contains(page, "501 files") {
+		t.Error(page)
 	}
 }
 
 // TestGather tests the order of a listing that is held, and that a longer one keeps the order of the
 // server, except that the folders in its beginning are first.
 func TestGather(t *testing.T) {
-	for _, n := range []int{0, 30, pageRows, pageRows + 1, 2 * pageRows} {
+	for _, n := range []int{0, 30, heldRows, heldRows + 1, 2 * heldRows} {
 		var in []dirEntry
 		for i := range n {
 			e := dirEntry{name: fmt.Sprint("f", n-i)}
@@ -274,10 +292,10 @@ func TestGather(t *testing.T) {
 			got = append(got, e.name)
 		}
 		stop()
-		if known := n <= pageRows; d.Known != known || len(got) != n || known && d.Files+d.Folders != n {
+		if known := n <= heldRows; d.Known != known || len(got) != n || known && d.Files+d.Folders != n {
 			t.Errorf("%d entries: %d, %d files and %d folders, known: %v", n, len(got), d.Files, d.Folders, d.Known)
 		}
-		held := got[:min(n, pageRows)]
+		held := got[:min(n, heldRows)]
 		if !slices.IsSortedFunc(held, func(a, b string) int { return strings.IndexByte("df.", a[0]) - strings.IndexByte("df.", b[0]) }) {
 			t.Errorf("%d entries: the kinds are not in order", n)
 		}
@@ -316,7 +334,7 @@ func pairs[T any](all []T, err error) iter.Seq2[T, error] {
 func TestFirstRow(t *testing.T) {
 	for name, header := range map[string][]string{"browser": browser, "program": program} {
 		read := make(chan struct{})
-		addr := stalling(t, strings.Repeat("-rw-r--r-- 1 u g 12 Jan  1  2001 first\r\n", pageRows+1), read, "-rw-r--r-- 1 u g 12 Jan  1  2001 last\r\n")
+		addr := stalling(t, strings.Repeat("-rw-r--r-- 1 u g 12 Jan  1  2001 first\r\n", heldRows+1), read, "-rw-r--r-- 1 u g 12 Jan  1  2001 last\r\n")
 		s := start(t, nil)
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/ftp/"+addr+"/", nil)
 		for i := 0; i < len(header); i += 2 {
@@ -599,7 +617,7 @@ func TestDirectorySize(t *testing.T) {
 	srv.On("CWD pub", 0, testserver.Reply("250 OK."))
 	srv.On("CWD linux", 0, testserver.Reply("250 OK."))
 	srv.On("MLSD", 0, testserver.Data(listingOf(1000)))
-	page := pageAt(t, start(t, nil), at(srv, "/pub/linux/"), browser)
+	page := pageAt(t, start(t, nil), at(srv, "/pub/linux/"), []string{"Accept", "text/html"})
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	io.WriteString(w, page)

@@ -54,14 +54,15 @@ func TestFilter(t *testing.T) {
 	}
 
 	long := startFTP(t, nil)
-	long.On("MLSD", 0, testserver.Data(listingOf(2*pageRows)+"type=dir; some-package\r\n"))
-	if rows := rowsOf(pageAt(t, s, at(long, "/?filter=package_09999"), browser)); len(rows) != 1 {
-		t.Errorf("%q", rows)
+	long.On("MLSD", 0, testserver.Data(listingOf(2*heldRows)+"type=dir; some-package\r\n"))
+	found := pageAt(t, s, at(long, "/?filter=package_09999"), browser)
+	if rows := rowsOf(found); len(rows) != 1 || !strings.Contains(found, "Found in 10001 entries: 1 file, 76 MiB") {
+		t.Errorf("%q\n%s", rows, found)
 	}
-	if page := pageAt(t, s, at(long, "/?page=4"), browser); len(rowsOf(page)) != 0 || !strings.Contains(page, "There are no more entries.") || !strings.Contains(page, "?page=3") {
+	if page := pageAt(t, s, at(long, "/?page=22"), browser); len(rowsOf(page)) != 0 || !strings.Contains(page, "There are no more entries.") || !strings.Contains(page, "?page=21") {
 		t.Error(page)
 	}
-	if page := pageAt(t, s, at(long, "/?sort=name&page=4"), browser); len(rowsOf(page)) != 1 || !strings.Contains(page, "Page 3 of 3") {
+	if page := pageAt(t, s, at(long, "/?sort=name&page=30"), browser); len(rowsOf(page)) != 1 || !strings.Contains(page, "Page 21 of 21") {
 		t.Error(page)
 	}
 	second := pageAt(t, s, at(long, "/?filter=package&page=2"), browser)
@@ -83,10 +84,10 @@ func TestGrid(t *testing.T) {
 	images := func(page string) []string { return regexp.MustCompile(`<img [^>]*>`).FindAllString(page, -1) }
 	for name, header := range map[string][]string{"browser": browser, "old browser": {"Accept", "text/html"}} {
 		first := pageAt(t, s, at(srv, "/?grid"), header)
-		if got := images(first); !slices.Equal(got, []string{`<img src="./0.jpg?raw" alt="" loading="lazy">`, `<img src="./1.jpg?raw" alt="" loading="lazy">`}) || strings.Count(first, "<li><a href=\"./") != gridTiles || !strings.Contains(first, "/?grid&amp;page=2") || !strings.Contains(first, "Page 1 of 2") {
+		if got := images(first); !slices.Equal(got, []string{`<img src="./0.jpg?raw" alt="" loading="lazy">`, `<img src="./1.jpg?raw" alt="" loading="lazy">`}) || strings.Count(first, "<li><a href=\"./") != gridTiles || !strings.Contains(first, "/?sort=name&amp;grid&amp;page=2") || !strings.Contains(first, "Page 1 of 2") {
 			t.Errorf("%s: %q\n%s", name, got, first)
 		}
-		if second := pageAt(t, s, at(srv, "/?grid&page=2"), header); strings.Count(second, "<li><a href=\"./") != 2 || strings.Contains(second, "page=3") {
+		if second := pageAt(t, s, at(srv, "/?sort=name&grid&page=2"), header); strings.Count(second, "<li><a href=\"./") != 2 || strings.Contains(second, "page=3") {
 			t.Errorf("%s: %s", name, second)
 		}
 	}
