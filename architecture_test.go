@@ -83,6 +83,7 @@ var imports = []struct {
 	{"gateway", []string{".", "locator", "fetch", "fetch/", "policy", "internal/", "gateway/internal/"}},
 	{"gateway/internal/place", []string{"locator", "fetch", "internal/percent"}},
 	{"gateway/internal/natural", nil},
+	{"gateway/internal/packed", []string{"internal/charset"}},
 	{"gateway/internal/markdown", nil},
 	{"gateway/internal/article", []string{"gateway/internal/place", "fetch", "fetch/nntp", "internal/charset", "internal/mime822", "internal/newssearch"}},
 	{"gateway/internal/memento", nil},

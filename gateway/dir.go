@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/filename"
@@ -74,7 +75,10 @@ func (v directoryPages) list(d *directory) error {
 	res, unread := d.res, d.Unread
 	d.v, d.Of, d.Person = v.visit, heading(v.loc), !v.native && v.accepts("text/html")
 	d.choose()
-	stop, err := d.gather(v.entries(res.Items))
+	if d.entries == nil {
+		d.entries = v.entries(res.Items)
+	}
+	stop, err := d.gather(d.entries)
 	defer stop()
 	status := http.StatusOK
 	if err != nil {
@@ -83,16 +87,20 @@ func (v directoryPages) list(d *directory) error {
 		}
 		status = http.StatusBadGateway // none of the lines is an entry
 	}
-	d.UTC = isA[*locator.Prospero](v.visit)
+	d.UTC = d.UTC || isA[*locator.Prospero](v.visit)
 	if info, ok := res.Info.(*ftp.Info); ok {
 		d.UTC = info.Facts
 		d.Message = v.linked(severalLines(info.Message))
 		d.Greeting = v.linked(strings.TrimSpace(info.Greeting + "\n" + severalLines(info.Welcome)))
 	}
-	p := &page{Main: d}
+	p := &page{Main: d, Heading: d.Heading}
 	if !v.native {
 		here := v.linkTo(v.loc)
 		p.Actions = append([]crumb{{"Download folder", here.With("tar"), true}}, rawAndHow(here)...)
+		if d.Archive != nil {
+			p.Actions = []crumb{{"Download archive", here.With("raw"), true}, {"How it was fetched", here.With("explain"), true}}
+			d.Of = strings.TrimSuffix(d.Of+" "+visible(v.query.Get("in")), " ")
+		}
 	}
 	return v.render("directory", status, p)
 }
@@ -124,12 +132,14 @@ type directory struct {
 	more    bool                       // there is a next page
 
 	Of       string // the directory
+	Heading  string // of the page, if it is not that of the URL
 	Choice   choice
-	Person   bool    // the page is for a person, who can follow links with a query
-	UTC      bool    // the times are; otherwise the server does not say their zone
-	Known    bool    // all entries are counted before the first one is shown, and sorted
-	Message  []piece // of the server, about the directory
-	Greeting []piece // of the server, to each of its users
+	Archive  packed.Archive // that the directory is in; nil if it is on the server
+	Person   bool           // the page is for a person, who can follow links with a query
+	UTC      bool           // the times are; otherwise the server does not say their zone
+	Known    bool           // all entries are counted before the first one is shown, and sorted
+	Message  []piece        // of the server, about the directory
+	Greeting []piece        // of the server, to each of its users
 	Unread   *unread
 	Total    int // entries that were read, also those that the filter leaves out
 	// What is counted: the directory if it is known, otherwise the rows so far.
@@ -160,7 +170,7 @@ func (d *directory) choose() {
 		c.Order = order
 	}
 	c.Filter = strings.TrimSpace(query.Get("filter"))
-	c.Grid = query.Has("grid")
+	c.Grid = query.Has("grid") && d.Archive == nil // each picture would read the archive once more
 	if c.Grid || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
 		n, _ := strconv.Atoi(query.Get("page"))
 		c.Page = max(1, n)
@@ -170,7 +180,7 @@ func (d *directory) choose() {
 
 // link is the link to another choice.
 func (d *directory) link(c choice) place.Link {
-	to := d.v.linkTo(d.v.loc)
+	to := here(d.v)
 	if c.Order != "" {
 		to = to.With("sort=" + c.Order)
 	}
@@ -222,6 +232,9 @@ func (d *directory) Columns() []column {
 
 // Parent is the link to the folder that has this one; empty if that is not known.
 func (d *directory) Parent() place.Link {
+	if d.Archive != nil {
+		return packedPages{d.v}.parent()
+	}
 	l, ok := d.v.loc.(*locator.FTP)
 	if !ok || !d.v.accepts("text/html") || len(l.CWD) == 0 && l.Name == "" {
 		return place.Link{}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -40,10 +41,11 @@ const (
 	kindFolder
 	kindLink
 	kindSpecial
+	kindEncrypted
 	kindOther
 )
 
-var kinds = [...]string{"file", "folder", "link", "special", "other"}
+var kinds = [...]string{"file", "folder", "link", "special", "encrypted", "other"}
 
 // entries are the items of a listing as entries.
 func (v directoryPages) entries(items iter.Seq2[fetch.Item, error]) iter.Seq2[dirEntry, error] {
@@ -113,7 +115,8 @@ func (v directoryPages) entry(base, here string, item *fetch.Item) dirEntry {
 type fileRow struct {
 	Link   place.Link
 	Text   string
-	Target string // of a symbolic link
+	Target string     // of a symbolic link
+	Open   place.Link // what is in an archive
 	Kind   string
 	Icon   string     // its name in directory.html
 	Image  place.Link // the address of a picture that can be shown
@@ -138,7 +141,13 @@ func (d *directory) fill(row *fileRow, e *dirEntry) {
 	case kindFile:
 		row.Kind = documentKind(e.name)
 		row.Icon = row.Kind
-	case kindSpecial, kindOther:
+		if !d.Person || d.Choice.Page == 0 || d.Archive != nil {
+			break // an archive in an archive is a download
+		}
+		if packed.FormatOf(e.name) != packed.None {
+			row.Open = row.Link.With("in=")
+		}
+	case kindSpecial, kindEncrypted, kindOther:
 		row.Icon = "file"
 	}
 	if !d.Person {

@@ -24,7 +24,7 @@ func (d *directory) keeps(e *dirEntry, filter string) bool {
 // gets a page in the order of the server.
 const patience = 300 * time.Millisecond
 
-// A pulled is an entry of a listing, or why there is none.
+// A pulled is an entry of a listing, or why there is not one.
 type pulled struct {
 	dirEntry
 	err error
@@ -36,7 +36,7 @@ type incoming struct {
 	next    func() (dirEntry, error, bool)
 	stop    func()
 	cancel  func()      // ends the access; nil if nothing does
-	pending chan pulled // of an entry that came too late; nil if there is none
+	pending chan pulled // of an entry that came too late; nil if nothing is awaited
 }
 
 // pull returns the next entry. It reports false if late is readable before the entry has come, which
@@ -76,7 +76,7 @@ func (in *incoming) end() {
 
 // limits are how many entries are held, and whether the page begins without the rest of the listing if
 // that takes longer than a person waits. What is sorted or searched is read to its end.
-func (d *directory) limits() (held int, hasty bool) {
+func limits(d *directory) (held int, hasty bool) {
 	c := &d.Choice
 	switch {
 	case c.Order != "":
@@ -96,7 +96,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 	in.next, in.stop = iter.Pull2(entries)
 	d.end = in.end
 	filter := strings.ToLower(d.Choice.Filter)
-	limit, hasty := d.limits()
+	limit, hasty := limits(d)
 	var held []*dirEntry
 	var failure error
 	var following *dirEntry // the first entry that is not held
@@ -138,7 +138,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 	if d.Known || d.Choice.Page == 0 {
 		slices.SortStableFunc(held, d.compare)
 	}
-	d.entries = d.rest(in, held, following, failure)
+	d.entries = in.rest(d, held, following, failure)
 	if len(held) > 0 {
 		d.v.err = failure
 		return in.end, nil
@@ -146,9 +146,9 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 	return in.end, failure
 }
 
-// rest are the entries that are held, the one after them, and those that the server still sends, or
-// the failure that ended the listing.
-func (d *directory) rest(in *incoming, held []*dirEntry, following *dirEntry, failure error) iter.Seq2[dirEntry, error] {
+// rest are the entries of d that are held, the one after them, and those that the server still sends,
+// or the failure that ended the listing.
+func (in *incoming) rest(d *directory, held []*dirEntry, following *dirEntry, failure error) iter.Seq2[dirEntry, error] {
 	filter := strings.ToLower(d.Choice.Filter)
 	return func(yield func(dirEntry, error) bool) {
 		for _, e := range held {

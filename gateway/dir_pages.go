@@ -10,46 +10,53 @@ func (d *directory) Pages() int {
 	return (d.Files + d.Folders + d.perPage() - 1) / d.perPage()
 }
 
-// Paged reports whether the listing has more than one page, as far as that is known.
-func (d *directory) Paged() bool { return d.Pages() > 1 }
+// Pager are the links to the other pages of the listing.
+func (d *directory) Pager() pager { return pager{d} }
 
-// page is the link to another page, in the same order.
-func (d *directory) page(n int) place.Link {
-	c := d.Choice
-	if c.Page = n; d.Known && c.Order == "" {
+// A pager leads to the other pages of a listing.
+type pager struct{ d *directory }
+
+// Page is the number of this page, and Pages that of all; 0 if it is not known.
+func (p pager) Page() int  { return p.d.Choice.Page }
+func (p pager) Pages() int { return p.d.Pages() }
+
+// to is the link to another page, in the same order.
+func (p pager) to(page int) place.Link {
+	c := p.d.Choice
+	if c.Page = page; p.d.Known && c.Order == "" {
 		c.Order = "name" // without it, the page is in the order of the server
 	}
-	return d.link(c)
+	return p.d.link(c)
 }
 
 // First is the link to the first page; empty if this is it.
-func (d *directory) First() place.Link {
-	if d.Choice.Page <= 1 {
+func (p pager) First() place.Link {
+	if p.Page() <= 1 {
 		return place.Link{}
 	}
-	return d.page(1)
+	return p.to(1)
 }
 
 // Previous is the link to the page before this one.
-func (d *directory) Previous() place.Link {
-	if d.Choice.Page <= 1 {
+func (p pager) Previous() place.Link {
+	if p.Page() <= 1 {
 		return place.Link{}
 	}
-	return d.page(d.Choice.Page - 1)
+	return p.to(p.Page() - 1)
 }
 
 // Next is the link to the page after this one.
-func (d *directory) Next() place.Link {
-	if !d.more && d.Choice.Page >= d.Pages() {
+func (p pager) Next() place.Link {
+	if !p.d.more && p.Page() >= p.Pages() {
 		return place.Link{}
 	}
-	return d.page(d.Choice.Page + 1)
+	return p.to(p.Page() + 1)
 }
 
 // Last is the link to the last page; empty if this is it, or if it is not known.
-func (d *directory) Last() place.Link {
-	if d.Choice.Page >= d.Pages() {
+func (p pager) Last() place.Link {
+	if p.Page() >= p.Pages() {
 		return place.Link{}
 	}
-	return d.page(d.Pages())
+	return p.to(p.Pages())
 }

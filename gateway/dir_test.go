@@ -77,7 +77,7 @@ func commandsOf(srv *ftptest.Server, verbs ...string) []string {
 
 const iconPattern = `(?:<svg aria-hidden="true" width="18" height="18"><use href="#[a-z]+"/></svg>)?`
 
-var rowPattern = regexp.MustCompile(`<tr><td>(?:<a href="([^"]*)">` + iconPattern + `([^<]*)</a>|` + iconPattern + `([^<]*))([^<]*)</td><td>([^<]*)</td><td>(.*?)</td><td>(.*?)</td></tr>`)
+var rowPattern = regexp.MustCompile(`<tr><td>(?:<a href="([^"]*)">` + iconPattern + `([^<]*)</a>|` + iconPattern + `([^<]*))([^<]*)(?:<a class="enter" [^>]*>open</a>)?</td><td>([^<]*)</td><td>(.*?)</td><td>(.*?)</td></tr>`)
 
 // A shownRow is a row of a page, as a browser reads it.
 type shownRow struct{ href, text, target, kind, size, time string }
@@ -88,7 +88,7 @@ func rowsOf(page string) []shownRow {
 		for i := range m {
 			m[i] = html.UnescapeString(m[i])
 		}
-		rows = append(rows, shownRow{m[1], m[2] + m[3], strings.TrimPrefix(m[4], " → "), m[5], m[6], m[7]})
+		rows = append(rows, shownRow{m[1], m[2] + m[3], strings.TrimPrefix(strings.TrimRight(m[4], " "), " → "), m[5], m[6], m[7]})
 	}
 	return rows
 }

@@ -29,7 +29,7 @@ func (v documentPages) document(res *fetch.Resource) error {
 	mediaType := mediaTypeOf(res)
 	c, _, _ := v.charset(res.Charset, start)
 	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || strings.Contains(c.Decode(string(start)), "\x00") {
-		if v.r.Method == http.MethodPost { // the answer to a form, which raw would not get
+		if v.r.Method == http.MethodPost || v.wants("in") { // the answer to a form, or a part of an archive, which raw would not get
 			res.Body = struct {
 				io.Reader
 				io.Closer
@@ -56,7 +56,7 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 	}
 	t := &textPage{
 		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
-		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: v.linkTo(v.loc).With("raw"), Markdown: mediaType == "text/markdown",
+		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: here(v.visit).With("raw"), Markdown: mediaType == "text/markdown",
 		visit: v.visit, body: body, charset: c,
 	}
 	return v.render("text", http.StatusOK, &page{Main: t})

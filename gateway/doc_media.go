@@ -47,7 +47,12 @@ func (v documentPages) media() error {
 		}
 		size = attributes.Size
 	}
-	return v.render("media", http.StatusOK, &page{Main: &mediaPage{Kind: kind, Label: visible(lastPart(v.loc)), Raw: v.linkTo(v.loc).With("raw"), Size: size, MediaType: mediaType}})
+	return v.showMedia(kind, lastPart(v.loc), size, mediaType)
+}
+
+// showMedia shows the page of a picture, a sound or a video.
+func (v documentPages) showMedia(kind, name string, size int64, mediaType string) error {
+	return v.render("media", http.StatusOK, &page{Main: &mediaPage{Kind: kind, Label: visible(name), Raw: here(v.visit).With("raw"), Size: size, MediaType: mediaType}})
 }
 
 // typeOfURL is the media type of a document as far as its URL says, or empty.

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -64,6 +65,10 @@ func (v documentPages) raw() error {
 // octetsOf sends the octets of a document that has been fetched already.
 func (v documentPages) octetsOf(res *fetch.Resource) error {
 	v.page = "raw"
+	if v.wants("in") && res.Size >= 0 {
+		v.w.Header().Set("Content-Length", strconv.FormatInt(res.Size, 10))
+		return v.send(http.StatusOK, mime.FormatMediaType(mediaTypeOf(res), nil), res.Body, res.Size)
+	}
 	return v.send(http.StatusOK, mime.FormatMediaType(mediaTypeOf(res), nil), res.Body, -1)
 }
 

@@ -219,6 +219,8 @@ func (v front) interstitial() error {
 		action = "send this search"
 	case v.query.Has("tar"):
 		action = "download this folder"
+	case v.query.Has("in"):
+		action = "open this archive"
 	}
 	words := strings.TrimSpace(v.query.Get("q") + " " + v.query.Get("author"))
 	return v.render("interstitial", http.StatusOK, &page{

@@ -66,6 +66,7 @@ type Handler struct {
 
 	undated *Handler  // the Handler of the same archive for its usual time; nil in that Handler itself
 	at      time.Time // of the captures; the zero Time means the last ones
+	heldArchives chan struct{} // has an element for each archive that is held in memory
 }
 
 // Limits are the limits for a Handler's Resolver: a server that is silent for 20 seconds, or sends
@@ -102,6 +103,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if h.Archive != nil {
 			h.at = h.Archive.Time
 		}
+		h.heldArchives = make(chan struct{}, heldArchives)
 	})
 	v := &visit{h: h, w: &countingWriter{ResponseWriter: w}, r: r, arrived: time.Now()}
 	defer v.log()

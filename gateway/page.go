@@ -4,6 +4,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +68,15 @@ func (v *visit) linkTo(l locator.Locator) place.Link {
 	return place.At(v.h.Prefix + place.Of(l))
 }
 
+// here is the link to the page of a visit: that of its Locator, or of what is in that archive.
+func here(v *visit) place.Link {
+	to := v.linkTo(v.loc)
+	if v.wants("in") {
+		to = to.With("in=" + url.QueryEscape(v.query.Get("in")))
+	}
+	return to
+}
+
 // origin is the gateway as the client calls it.
 func (v *visit) origin() string {
 	if v.r.TLS != nil {
@@ -92,7 +102,7 @@ func (v *visit) render(kind string, status int, p *page) error {
 		}
 		if !v.native {
 			if p.Actions == nil {
-				p.Actions = rawAndHow(v.linkTo(v.loc))
+				p.Actions = rawAndHow(here(v))
 			}
 			p.Original = place.URL(place.WithoutLogin(v.loc))
 			p.Keep = status == http.StatusOK && v.user == nil && v.r.Method == http.MethodGet && !unkept[kind]
@@ -100,6 +110,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 	}
 	if v.loc != nil || kind != "home" && kind != "archive" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
 		p.Crumbs = v.crumbs(p.Heading)
+		if v.wants("in") {
+			p.Crumbs = packedPages{v}.way(p.Crumbs)
+		}
 	}
 	if !v.accepts("text/html") { // a program that copies pages would follow them
 		p.Actions, p.Original = nil, place.Link{}

@@ -97,7 +97,7 @@ func (v *visit) accessFailure(err error) *failure {
 	} else {
 		v.explainFailure(f)
 	}
-	f.Retry = v.linkTo(v.loc)
+	f.Retry = here(v)
 	if v.h.Archive != nil {
 		archivePages{v}.explain(f)
 	}

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/internal/filename"
@@ -53,7 +54,11 @@ func (v *visit) secureOctets(contentType string) {
 	}
 	header.Set("Content-Type", contentType)
 	if !v.native && !strings.HasPrefix(mediaType, "text/") && mediaKindOf(mediaType) == "" {
-		header.Set("Content-Disposition", disposition(fileName(v.loc)))
+		name := fileName(v.loc)
+		if v.wants("in") {
+			name = filename.Component(path.Base(v.query.Get("in")))
+		}
+		header.Set("Content-Disposition", disposition(name))
 	}
 }
 

@@ -206,7 +206,7 @@ func everyPage(text string) map[string]any {
 	v.r.Header.Set("Accept", "text/html")
 	entries := func(yield func(dirEntry, error) bool) {
 		for k := range kindOther {
-			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) {
+			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) || !yield(dirEntry{name: text + ".zip", href: "./" + text, kind: k}, nil) {
 				return
 			}
 		}
@@ -246,6 +246,7 @@ func everyPage(text string) map[string]any {
 		},
 		"directory":      files(choice{Filter: text}),
 		"directory grid": files(choice{Grid: true, Page: 2}),
+		"directory open": files(choice{Page: 1}),
 		"directory page": files(choice{Order: "name", Filter: text, Page: 3}),
 	}
 	for _, kind := range []string{"image", "audio", "video"} {

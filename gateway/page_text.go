@@ -109,7 +109,7 @@ func (v *visit) charsets(current charset.Charset) []crumb {
 	for _, name := range charset.Names() {
 		choice := crumb{Text: name, NoFollow: true}
 		if name != current.Name() {
-			choice.Link = v.linkTo(v.loc).With("charset=" + url.QueryEscape(strings.ToLower(name)))
+			choice.Link = here(v).With("charset=" + url.QueryEscape(strings.ToLower(name)))
 		}
 		choices = append(choices, choice)
 	}

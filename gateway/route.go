@@ -111,6 +111,8 @@ func (v *visit) asked() error {
 		return documentPages{v}.explain()
 	case v.wants("tar"):
 		return directoryPages{v}.tar()
+	case v.wants("in"):
+		return packedPages{v}.show()
 	case v.wants("info"):
 		return gopherPages{v}.info()
 	case v.wants("id"):
