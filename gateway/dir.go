@@ -24,7 +24,7 @@ type directoryPages struct{ *visit }
 const (
 	pageRows    = 500     // on a page for a browser
 	heldRows    = 5000    // of a listing whose order is chosen by the gateway
-	gridTiles   = 48      // on a page of pictures
+	gridTiles   = 48      // on a page of pictures or sounds
 	maxPicture  = 4 << 20 // of a picture that is shown among others
 	sortedRows  = 100_000 // of a listing that is sorted on demand
 	unreadLines = 100     // that are shown
@@ -145,6 +145,7 @@ type directory struct {
 	// What is counted: the directory if it is known, otherwise the rows so far.
 	Files    int
 	Pictures int // of the files
+	Sounds   int
 	Folders  int
 	Bytes    int64
 }
@@ -154,6 +155,7 @@ type choice struct {
 	Order  string // "name", "size" or "time", with "-" for the reverse; empty for the usual one
 	Filter string // a part of the names that are shown
 	Grid   bool   // pictures are shown, with the folders, and nothing else
+	Play   bool   // sounds are a list to be played, and nothing else is shown
 	Page   int    // 0 for all rows
 	// Unsorted is the page with a number in the order of the server.
 	Unsorted bool
@@ -171,7 +173,8 @@ func (d *directory) choose() {
 	}
 	c.Filter = strings.TrimSpace(query.Get("filter"))
 	c.Grid = query.Has("grid") && d.Archive == nil // each picture would read the archive once more
-	if c.Grid || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
+	c.Play = query.Has("play") && !c.Grid && d.Archive == nil
+	if c.Grid || c.Play || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
 		n, _ := strconv.Atoi(query.Get("page"))
 		c.Page = max(1, n)
 		c.Unsorted = c.Order == "" && query.Has("page")
@@ -189,6 +192,9 @@ func (d *directory) link(c choice) place.Link {
 	}
 	if c.Grid {
 		to = to.With("grid")
+	}
+	if c.Play {
+		to = to.With("play")
 	}
 	if c.Page > 0 {
 		to = to.With("page=" + strconv.Itoa(c.Page))
@@ -258,10 +264,17 @@ func (d *directory) Form() (f struct {
 	return f
 }
 
-// View is the link to the pictures, or from them to all files.
+// View is the link to the pictures, or from them or the sounds to all files.
 func (d *directory) View() place.Link {
 	c := d.Choice
-	c.Grid, c.Page = !c.Grid, 0
+	c.Grid, c.Play, c.Page = !c.Grid && !c.Play, false, 0
+	return d.link(c)
+}
+
+// Playlist is the link to the sounds.
+func (d *directory) Playlist() place.Link {
+	c := d.Choice
+	c.Grid, c.Play, c.Page = false, true, 0
 	return d.link(c)
 }
 
@@ -281,7 +294,7 @@ func (d *directory) Sorted() place.Link {
 
 // perPage is the number of rows on a page.
 func (d *directory) perPage() int {
-	if d.Choice.Grid {
+	if d.Choice.Grid || d.Choice.Play {
 		return gridTiles
 	}
 	return pageRows
@@ -332,6 +345,9 @@ func (d *directory) count(e *dirEntry) {
 	}
 	if e.isPicture() {
 		d.Pictures++
+	}
+	if e.isSound() {
+		d.Sounds++
 	}
 	if d.readme == nil && e.more != nil && e.more.at != nil {
 		d.readme = e

@@ -120,6 +120,7 @@ type fileRow struct {
 	Kind   string
 	Icon   string     // its name in directory.html
 	Image  place.Link // the address of a picture that can be shown
+	Sound  place.Link // and of a sound that can be played
 	Size   string     // in bytes; empty if it is not known
 	Short  string     // the same for people
 	Time   string     // empty if it is not known
@@ -155,6 +156,9 @@ func (d *directory) fill(row *fileRow, e *dirEntry) {
 	}
 	if d.Choice.Grid && e.isPicture() && e.size <= maxPicture {
 		row.Image = row.Link.With("raw")
+	}
+	if d.Choice.Play {
+		row.Sound = row.Link.With("raw")
 	}
 	if e.size >= 0 {
 		row.Size, row.Short = strconv.FormatInt(e.size, 10), sizeText(e.size)
@@ -195,6 +199,11 @@ func documentKind(name string) string {
 // isPicture reports whether browsers show the entry as a picture.
 func (e *dirEntry) isPicture() bool {
 	return (e.kind == kindFile || e.kind == kindLink) && mediaKindOf(filename.MediaType(e.name)) == "image"
+}
+
+// isSound reports whether browsers play the entry as a sound.
+func (e *dirEntry) isSound() bool {
+	return (e.kind == kindFile || e.kind == kindLink) && mediaKindOf(filename.MediaType(e.name)) == "audio"
 }
 
 // rank is the place of the entry among the others: folders, files, and names with a dot.

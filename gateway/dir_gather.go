@@ -17,6 +17,9 @@ func (d *directory) keeps(e *dirEntry, filter string) bool {
 	if d.Choice.Grid && e.kind != kindFolder && !e.isPicture() {
 		return false
 	}
+	if d.Choice.Play && !e.isSound() {
+		return false
+	}
 	return filter == "" || strings.Contains(strings.ToLower(visible(e.name)), filter)
 }
 

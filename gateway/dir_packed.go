@@ -230,7 +230,9 @@ func (v packedPages) file(archive packed.Archive, within string) error {
 	kind := mediaKindOf(mediaType)
 	switch {
 	case page && kind != "":
-		return documentPages(v).showMedia(kind, name, m.Size, mediaType)
+		return documentPages(v).showMedia(&mediaPage{
+			Kind: kind, Label: name, Size: m.Size, MediaType: mediaType, find: func() *beside { return v.picturesBeside(archive) },
+		})
 	case page:
 		err = documentPages(v).document(res)
 	default:

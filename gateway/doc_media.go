@@ -17,6 +17,21 @@ type mediaPage struct {
 	Raw       place.Link // the octets
 	Size      int64      // in bytes; -1 if not known
 	MediaType string     // empty if not known
+
+	flush func()
+	find  func() *beside // nil if there is nothing beside it
+}
+
+// Short is the size as on the page of a folder.
+func (m *mediaPage) Short() string { return sizeText(m.Size) }
+
+// Beside finds the pictures before and after this one, while the browser fetches it.
+func (m *mediaPage) Beside() *beside {
+	if m.find == nil {
+		return nil
+	}
+	m.flush()
+	return m.find()
 }
 
 // knowsMedia reports whether the URL of a document says that it is no text: the gateway has a page
@@ -47,12 +62,16 @@ func (v documentPages) media() error {
 		}
 		size = attributes.Size
 	}
-	return v.showMedia(kind, lastPart(v.loc), size, mediaType)
+	return v.showMedia(&mediaPage{Kind: kind, Label: lastPart(v.loc), Size: size, MediaType: mediaType, find: v.picturesBeside})
 }
 
 // showMedia shows the page of a picture, a sound or a video.
-func (v documentPages) showMedia(kind, name string, size int64, mediaType string) error {
-	return v.render("media", http.StatusOK, &page{Main: &mediaPage{Kind: kind, Label: visible(name), Raw: here(v.visit).With("raw"), Size: size, MediaType: mediaType}})
+func (v documentPages) showMedia(m *mediaPage) error {
+	m.Label, m.Raw, m.flush = visible(m.Label), here(v.visit).With("raw"), func() { v.flush() }
+	if m.Kind != "image" {
+		m.find = nil
+	}
+	return v.render("media", http.StatusOK, &page{Main: m})
 }
 
 // typeOfURL is the media type of a document as far as its URL says, or empty.

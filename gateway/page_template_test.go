@@ -206,7 +206,7 @@ func everyPage(text string) map[string]any {
 	v.r.Header.Set("Accept", "text/html")
 	entries := func(yield func(dirEntry, error) bool) {
 		for k := range kindOther {
-			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) || !yield(dirEntry{name: text + ".zip", href: "./" + text, kind: k}, nil) {
+			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) || !yield(dirEntry{name: text + ".mp3", href: "./" + text, kind: k}, nil) || !yield(dirEntry{name: text + ".zip", href: "./" + text, kind: k}, nil) {
 				return
 			}
 		}
@@ -246,11 +246,12 @@ func everyPage(text string) map[string]any {
 		},
 		"directory":      files(choice{Filter: text}),
 		"directory grid": files(choice{Grid: true, Page: 2}),
+		"directory play": files(choice{Play: true, Page: 1}),
 		"directory open": files(choice{Page: 1}),
 		"directory page": files(choice{Order: "name", Filter: text, Page: 3}),
 	}
 	for _, kind := range []string{"image", "audio", "video"} {
-		pages["media "+kind] = &mediaPage{kind, text, here, 3, text}
+		pages["media "+kind] = &mediaPage{kind, text, here, 3, text, func() {}, func() *beside { return &beside{2, 3, here, there} }}
 	}
 	form := &formPage{Action: here, Hidden: fields, Views: []string{text}}
 	for kind := gopher.Ask; kind <= gopher.Note; kind++ {

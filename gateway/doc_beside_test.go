@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"archive/zip"
+	"bytes"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+)
+
+// besideIn are the links to the pictures before and after one, and its place, as a page has them.
+func besideIn(page string) string {
+	nav := regexp.MustCompile(`(?s)<nav class="pages" aria-label="Pictures of this folder">.*?</nav>`).FindString(page)
+	found := regexp.MustCompile(`href="[^"]*?([^"/]*)"|<li>(\d+ of \d+)</li>`).FindAllStringSubmatch(nav, -1)
+	var parts []string
+	for _, m := range found {
+		parts = append(parts, m[1]+m[2])
+	}
+	return strings.Join(parts, " ")
+}
+
+// TestBeside tests the links from a picture to those before and after it, in the order of the folder.
+func TestBeside(t *testing.T) {
+	srv := startFTP(t, map[string]string{"p/10.png": "x", "p/9.png": "xx", "p/a b.JPG": "x", "p/.hidden.gif": "x", "p/text.txt": "x", "p/sub/1.png": "x", "p/c.svg": "x", "alone/one.png": "x"})
+	s := start(t, nil)
+	for path, want := range map[string]string{
+		"/p/9.png": "1 of 4 10.png", "/p/10.png": "9.png 2 of 4 a%20b.JPG", "/p/a%20b.JPG": "10.png 3 of 4 .hidden.gif", "/p/.hidden.gif": "a%20b.JPG 4 of 4",
+		"/p/10.png;type=i": "", "/alone/one.png": "", "/p/sub/1.png": "",
+	} {
+		if got := besideIn(pageAt(t, s, at(srv, path), browser)); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range []string{"10.png", "9.png", "d/x.png", "d/y.png", "note.txt"} {
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = w.Close()
+	packed := startFTP(t, map[string]string{"a.zip": b.String()})
+	for within, want := range map[string]string{"9.png": "1 of 2 a.zip?in=10.png", "d/y.png": "a.zip?in=d%2Fx.png 2 of 2"} {
+		if got := besideIn(pageAt(t, s, at(packed, "/a.zip?in="+within), browser)); got != want {
+			t.Errorf("%s: %s, want %s", within, got, want)
+		}
+	}
+}
+
+// TestBesideCosts tests that the folder of a picture is listed once, after the picture has been asked
+// for, and that the page is there without a listing.
+func TestBesideCosts(t *testing.T) {
+	files := map[string]string{"p/1.png": "x", "p/2.png": "x", "p/3.png": "x"}
+	srv := startFTP(t, files)
+	s := start(t, nil)
+	pageAt(t, s, at(srv, "/p/2.png"), browser)
+	if got, want := commandsOf(srv, "CWD", "SIZE", "MDTM", "MLST", "EPSV", "MLSD", "LIST", "RETR"), 5; len(got) > want || !slices.Contains(got, "MLSD") {
+		t.Errorf("%q are more than %d round trips", got, want)
+	}
+	for name, fault := range map[string]ftptest.Fault{
+		"refused": testserver.Reply("421 no"), "broken": testserver.Reset(10), "endless": testserver.Data(listingOf(heldRows) + "type=file; 2.png\r\ntype=file; 1.png\r\n"), "empty": testserver.Data(""),
+	} {
+		srv := startFTP(t, files)
+		srv.On("MLSD", 0, fault)
+		page := pageAt(t, s, at(srv, "/p/2.png"), browser)
+		if !strings.Contains(page, `<img src="`+at(srv, "/p/2.png?raw")+`"`) || !strings.HasSuffix(page, "</html>\n") || besideIn(page) != "" {
+			t.Errorf("%s: %s", name, page)
+		}
+	}
+}
+
+// TestPlaylist tests that the sounds of a folder are a list that can be played.
+func TestPlaylist(t *testing.T) {
+	srv := startFTP(t, map[string]string{"s/10.mp3": "x", "s/9.ogg": strings.Repeat("x", 2048), "s/cover.png": "x", "s/old.au": "x", "s/sub/x": "x", "one/a.mp3": "x"})
+	s := start(t, nil)
+	page := pageAt(t, s, at(srv, "/s/?play"), browser)
+	sounds := regexp.MustCompile(`<audio [^>]*src="([^"]*)"`).FindAllStringSubmatch(page, -1)
+	if len(sounds) != 2 || sounds[0][1] != "./9.ogg?raw" || sounds[1][1] != "./10.mp3?raw" || !strings.Contains(page, "2.0 KiB") || strings.Contains(page, "cover.png") || !strings.Contains(page, "data-playlist") {
+		t.Errorf("%q\n%s", sounds, page)
+	}
+	for path, want := range map[string]bool{"/s/": true, "/one/": false} {
+		if page := pageAt(t, s, at(srv, path), browser); strings.Contains(page, path+`?play" rel="nofollow">Play sounds`) != want {
+			t.Errorf("%s: %s", path, page)
+		}
+	}
+	res, body, err := ask(t, s, http.MethodGet, at(srv, "/s/?play"), "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+	if err != nil || res.StatusCode != 200 || strings.Contains(body, "<audio") || !strings.Contains(body, "Continue") {
+		t.Errorf("%v\n%s", err, body)
+	}
+}
