@@ -3,6 +3,7 @@ package gateway
 import (
 	"archive/zip"
 	"bytes"
+	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -70,6 +71,23 @@ func TestBesideCosts(t *testing.T) {
 		page := pageAt(t, s, at(srv, "/p/2.png"), browser)
 		if !strings.Contains(page, `<img src="`+at(srv, "/p/2.png?raw")+`"`) || !strings.HasSuffix(page, "</html>\n") || besideIn(page) != "" {
 			t.Errorf("%s: %s", name, page)
+		}
+	}
+}
+
+// TestDownload tests that the action "Download" of a page stores what a browser would show.
+func TestDownload(t *testing.T) {
+	zipped, _ := packedBoth(t)
+	srv := startFTP(t, map[string]string{"light.png": "x", "notes.txt": "x", "a.zip": zipped})
+	s := start(t, nil)
+	for path, name := range map[string]string{"/light.png?": "light.png", "/notes.txt?": "notes.txt", "/a.zip?in=docs%2Freadme.txt&amp;": "readme.txt", "/a.zip?in=light.png&amp;": "light.png"} {
+		action := at(srv, path+"raw&amp;download")
+		if page := pageAt(t, s, at(srv, strings.TrimRight(html.UnescapeString(path), "?&")), browser); !strings.Contains(page, `<li><a href="`+action+`" rel="nofollow">Download</a></li>`) {
+			t.Errorf("%s is missing in\n%s", action, page)
+		}
+		res, _, err := ask(t, s, http.MethodGet, html.UnescapeString(action), browser...)
+		if want := `attachment; filename="` + name + `"`; err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Disposition") != want {
+			t.Errorf("%s: %v, %q", action, err, res.Header)
 		}
 	}
 }

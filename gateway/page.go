@@ -103,6 +103,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 		if !v.native {
 			if p.Actions == nil {
 				p.Actions = rawAndHow(here(v))
+				if isDocument(v.loc) && status == http.StatusOK {
+					p.Actions = append([]crumb{{"Download", here(v).With("raw&download"), true}}, p.Actions...)
+				}
 			}
 			p.Original = place.URL(place.WithoutLogin(v.loc))
 			p.Keep = status == http.StatusOK && v.user == nil && v.r.Method == http.MethodGet && !unkept[kind]

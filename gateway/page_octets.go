@@ -53,7 +53,7 @@ func (v *visit) secureOctets(contentType string) {
 		mediaType, contentType = "text/plain", "text/plain"
 	}
 	header.Set("Content-Type", contentType)
-	if !v.native && !strings.HasPrefix(mediaType, "text/") && mediaKindOf(mediaType) == "" {
+	if !v.native && (v.wants("download") || !strings.HasPrefix(mediaType, "text/") && mediaKindOf(mediaType) == "") {
 		name := fileName(v.loc)
 		if v.wants("in") {
 			name = filename.Component(path.Base(v.query.Get("in")))

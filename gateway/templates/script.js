@@ -110,3 +110,12 @@ for (const button of document.querySelectorAll("button[data-scheme]")) {
     }
   });
 }
+
+// When a sound of a list has ended, the next one is played.
+for (const list of document.querySelectorAll("[data-playlist]")) {
+  const sounds = [...list.querySelectorAll("audio")];
+  sounds.forEach((sound, i) => {
+    sound.addEventListener("ended", () => sounds[i + 1]?.play());
+    sound.addEventListener("play", () => sounds.filter((other) => other !== sound).forEach((other) => other.pause()));
+  });
+}
