@@ -142,12 +142,7 @@ func (d *directory) fill(row *fileRow, e *dirEntry) {
 	case kindFile:
 		row.Kind = documentKind(e.name)
 		row.Icon = row.Kind
-		if !d.Person || d.Choice.Page == 0 || d.Archive != nil {
-			break // an archive in an archive is a download
-		}
-		if packed.FormatOf(e.name) != packed.None {
-			row.Open = row.Link.With("in=")
-		}
+		row.Open = d.opened(row, e.name)
 	case kindSpecial, kindEncrypted, kindOther:
 		row.Icon = "file"
 	}
@@ -173,6 +168,18 @@ func (d *directory) fill(row *fileRow, e *dirEntry) {
 			row.When = row.Time
 		}
 	}
+}
+
+// opened is the link of a browser to what it would only store: the contents of an archive, or a PDF.
+func (d *directory) opened(row *fileRow, name string) place.Link {
+	switch {
+	case !d.Person || d.Choice.Page == 0:
+	case packed.FormatOf(name) != packed.None && d.Archive == nil: // an archive in an archive is a download
+		return row.Link.With("in=")
+	case filename.MediaType(name) == "application/pdf":
+		return row.Link.With("raw&open")
+	}
+	return place.Link{}
 }
 
 // documentKind is the kind of a document as far as its name says, in a word.

@@ -92,6 +92,26 @@ func TestDownload(t *testing.T) {
 	}
 }
 
+// TestOpenPDF tests that a PDF is a download, unless the user opens it: then it is in the sandbox. No
+// other type can be opened like that.
+func TestOpenPDF(t *testing.T) {
+	srv := startFTP(t, map[string]string{"paper.pdf": "%PDF-1.4", "a.bin": "\x00"})
+	s := start(t, nil)
+	if page := pageAt(t, s, at(srv, "/"), browser); strings.Count(page, `<a class="enter" href="./paper.pdf?raw&amp;open" rel="nofollow">open</a>`) != 1 || strings.Count(page, "enter") != 1 {
+		t.Error(page)
+	}
+	for path, want := range map[string]string{"/paper.pdf": `attachment; filename="paper.pdf"`, "/paper.pdf?raw": `attachment; filename="paper.pdf"`, "/paper.pdf?raw&open": "", "/a.bin?raw&open": `attachment; filename="a.bin"`} {
+		res, _, err := ask(t, s, http.MethodGet, at(srv, path), browser...)
+		if err != nil || res.Header.Get("Content-Disposition") != want || res.Header.Get("Content-Security-Policy") != octetsSecurity || res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v, %q", path, err, res.Header)
+		}
+	}
+	_, body, err := ask(t, s, http.MethodGet, at(srv, "/paper.pdf?raw&open"), "Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
+	if err != nil || !strings.Contains(body, "Continue") {
+		t.Errorf("another site: %v, %q", err, body)
+	}
+}
+
 // TestPlaylist tests that the sounds of a folder are a list that can be played.
 func TestPlaylist(t *testing.T) {
 	srv := startFTP(t, map[string]string{"s/10.mp3": "x", "s/9.ogg": strings.Repeat("x", 2048), "s/cover.png": "x", "s/old.au": "x", "s/sub/x": "x", "one/a.mp3": "x"})

@@ -53,7 +53,8 @@ func (v *visit) secureOctets(contentType string) {
 		mediaType, contentType = "text/plain", "text/plain"
 	}
 	header.Set("Content-Type", contentType)
-	if !v.native && (v.wants("download") || !strings.HasPrefix(mediaType, "text/") && mediaKindOf(mediaType) == "") {
+	shown := strings.HasPrefix(mediaType, "text/") || mediaKindOf(mediaType) != "" || mediaType == "application/pdf" && v.wants("open")
+	if !v.native && (v.wants("download") || !shown) {
 		name := fileName(v.loc)
 		if v.wants("in") {
 			name = filename.Component(path.Base(v.query.Get("in")))
