@@ -121,7 +121,7 @@ func (v packedPages) failure(err error) error {
 	case damaged:
 		f.Status, f.Text, f.Do = http.StatusBadGateway, "The archive is damaged, or it is not what its name says.", "Download it to see what it is."
 	case errors.Is(err, packed.ErrNotFound):
-		f.Status, f.Text = http.StatusNotFound, "The archive has no such file."
+		f.Status, f.Text, f.Do, f.Detail = http.StatusNotFound, "The archive has no such file.", "Look for it in the archive.", ""
 		f.Links = []crumb{{"Contents of the archive", v.linkTo(v.loc).With("in="), true}}
 	case errors.Is(err, packed.ErrEncrypted):
 		f.Status, f.Text, f.Do = http.StatusForbidden, "This file is encrypted.", "Download the archive, and open it with its password."
@@ -129,6 +129,7 @@ func (v packedPages) failure(err error) error {
 		f.Status, f.Text, f.Do = http.StatusBadRequest, "The gateway does not know how this file is compressed.", "Download the archive, and open it on your computer."
 	case errors.Is(err, packed.ErrNotFile):
 		f.Status, f.Text = http.StatusBadRequest, "This is a link or a special file, which the gateway does not follow."
+		f.Do = "Download the archive, and open it on your computer."
 	default:
 		return err
 	}

@@ -153,6 +153,9 @@ func TestPackedErrors(t *testing.T) {
 			t.Errorf("%s: %s, %v\n%s", path, res.Status, err, body)
 		}
 	}
+	if _, body, err := ask(t, s, http.MethodGet, at(srv, "/a.zip?in=none"), browser...); err != nil || !strings.Contains(body, `<a href="`+at(srv, "/a.zip?in=")+`" rel="nofollow">Contents of the archive</a>`) {
+		t.Errorf("%v\n%s", err, body)
+	}
 	page := pageAt(t, s, at(srv, "/locked.zip?in=_../"), browser)
 	if rows := rowsOf(page); len(rows) != 1 || rows[0].kind != "encrypted" || rows[0].href != "" {
 		t.Errorf("%+v", rows)

@@ -307,6 +307,21 @@ type brokenAt struct{ err error }
 
 func (b brokenAt) ReadAt([]byte, int64) (int, error) { return 0, b.err }
 
+// TestTimes tests that a member without a time has not one of 1970 or 1979.
+func TestTimes(t *testing.T) {
+	both(t, []testMember{{name: "f", data: "x"}}, Usual(), func(t *testing.T, format string, open func() (Archive, error)) {
+		a, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range a.Members() {
+			if !m.ModTime.IsZero() {
+				t.Errorf("%s: %v", format, m.ModTime)
+			}
+		}
+	})
+}
+
 func TestFormatOf(t *testing.T) {
 	for name, want := range map[string]Format{
 		"a.zip": Zip, "A.ZIP": Zip, "a.epub": Zip, "a.tar": Tar, "a.tar.gz": TarGzip, "a.tgz": TarGzip, "a.tar.bz2": TarBzip2, "a.gz": None, "zip": None, "a.tar.xz": None, "": None,

@@ -86,7 +86,10 @@ func (a *tarArchive) failure(err error) error {
 
 // member is a header as a Member.
 func (a *tarArchive) member(h *tar.Header) (m Member, ok bool) {
-	m = Member{Size: h.Size, ModTime: h.ModTime}
+	m = Member{Size: h.Size}
+	if h.ModTime.Unix() != 0 { // 0 is what a program writes that knows no time
+		m.ModTime = h.ModTime
+	}
 	m.Path, ok = a.limits.path(h.Name, charset.Charset{}, false)
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:

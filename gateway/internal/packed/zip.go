@@ -72,7 +72,10 @@ func (a *zipArchive) failure(err error) error {
 
 // member is a file of the directory as a Member.
 func (a *zipArchive) member(f *zip.File) (m Member, ok bool) {
-	m = Member{Kind: File, Size: -1, ModTime: f.Modified}
+	m = Member{Kind: File, Size: -1}
+	if f.Modified.Year() >= 1980 { // the first year that the format has; without a time, it is before that
+		m.ModTime = f.Modified
+	}
 	m.Path, ok = a.limits.path(f.Name, a.old, true)
 	if size := int64(f.UncompressedSize64); size >= 0 {
 		m.Size = size
