@@ -65,7 +65,8 @@ type archivePages struct{ *visit }
 func (h *Handler) asOf(at time.Time, prefix string, resolver *fetch1738.Resolver) *Handler {
 	return &Handler{
 		Resolver: resolver, Prefix: h.Prefix + prefix, Hosts: h.Hosts, AllowClients: h.AllowClients, Token: h.Token, Proxy: h.Proxy,
-		Templates: h.Templates, Archive: h.Archive, Option: h.Option, Log: h.Log, pseudonym: h.pseudonym, undated: h, at: at,
+		Templates: h.Templates, Archive: h.Archive, Option: h.Option, Log: h.Log, pseudonym: h.pseudonym, heldArchives: h.heldArchives,
+		undated: h, at: at,
 	}
 }
 

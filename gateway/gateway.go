@@ -64,8 +64,8 @@ type Handler struct {
 	once      sync.Once
 	pseudonym string // in the field Via
 
-	undated *Handler  // the Handler of the same archive for its usual time; nil in that Handler itself
-	at      time.Time // of the captures; the zero Time means the last ones
+	undated      *Handler      // the Handler of the same archive for its usual time; nil in that Handler itself
+	at           time.Time     // of the captures; the zero Time means the last ones
 	heldArchives chan struct{} // has an element for each archive that is held in memory
 }
 
