@@ -11,6 +11,7 @@ require (
 	github.com/klauspost/compress v1.20.4
 	github.com/rogpeppe/go-internal v1.16.0 // tests: testscript runs the command as a user types it
 	github.com/spf13/pflag v1.0.10
+	github.com/yuin/goldmark v1.8.7
 	github.com/ziutek/telnet v0.0.0-20180329124119-c3b780dc415b
 	go.etcd.io/bbolt v1.5.0
 	go.uber.org/goleak v1.3.0 // tests: goroutines that are left

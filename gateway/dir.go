@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -387,9 +389,9 @@ func (d *directory) Empty() bool { return d.Files+d.Folders == 0 }
 // A readme is a text of the directory about it.
 type readme struct {
 	Name  string
-	Text  []piece
-	Prose iter.Seq[proseBlock] // instead of Text, if the text is Markdown
-	Cut   bool                 // there is more of it
+	Text  iter.Seq[textview.Bit]
+	Prose iter.Seq[*textview.Block] // instead of Text, if the text is Markdown
+	Cut   bool                      // there is more of it
 }
 
 // Readme fetches the text about the directory, for a person. It is nil if there is no such file.
@@ -416,9 +418,10 @@ func (d *directory) Readme() *readme {
 	}
 	decoded := charset.Guess(text).Decode(string(text))
 	if filename.MediaType(d.readme.name) == "text/markdown" {
-		r.Prose = documentPages{d.v}.prose(strings.SplitSeq(decoded, "\n"))
-	} else {
-		r.Text = d.v.linked(decoded)
+		r.Prose = documentPages{d.v}.markdown(decoded, 2)
+	}
+	if r.Prose == nil {
+		r.Text = textview.Plain(slices.Values(d.v.linked(decoded)))
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -193,7 +194,7 @@ func documentKind(name string) string {
 		return "sound"
 	case kind == "video":
 		return "video"
-	case isText(mediaType), isReadme(name):
+	case isText(mediaType), isReadme(name), plaintext.FormOf(name, mediaType, "") != plaintext.Flowing:
 		return "text"
 	}
 	switch mediaType {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -144,29 +143,6 @@ func TestParent(t *testing.T) {
 		}
 		if page := pageAt(t, s, at(srv, path), program); strings.Contains(page, "Parent folder") || strings.Contains(page, "<svg") && !strings.Contains(path, "grid") {
 			t.Errorf("%s: a program gets\n%s", path, page)
-		}
-	}
-}
-
-// TestLinksOfMarkdown tests where the links of a text in Markdown lead.
-func TestLinksOfMarkdown(t *testing.T) {
-	const server = "ftp://h.example"
-	for target, want := range map[string]string{
-		"NEWS.md": "/a/b/NEWS.md", "./NEWS.md#top": "/a/b/NEWS.md", "sub/": "/a/b/sub/", "../c%20d": "/a/c%20d", "..": "/a/", "/top": "/top", "a//b": "/a/b/a/b", "%2Fx": "/a/b/%2Fx",
-		"ftp://other.example/x": "ftp://other.example/x", "https://w.example/?q": "https://w.example/?q", "mailto:a@b.example": "mailto:a@b.example",
-		"../../..": "", "#top": "", "javascript:alert(1)": "", "file:///etc/passwd": "", "a:b": "", "%zz": "", "data:text/html,x": "", "": "",
-	} {
-		l, err := place.Parse(server + "/a/b/README.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := documentPages{&visit{h: &Handler{}, loc: l}}
-		got := ""
-		if to := v.target(target); to != nil && !v.linkTo(to).Empty() {
-			got = strings.TrimPrefix(to.String(), server)
-		}
-		if got != want {
-			t.Errorf("%q leads to %q, want %q", target, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -56,10 +57,15 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 	}
 	t := &textPage{
 		Empty: len(start) == 0, Source: isSource(mediaType), MediaType: mediaType,
-		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: here(v.visit).With("raw"), Markdown: mediaType == "text/markdown",
+		Charset: c.Name(), How: how, Charsets: v.charsets(c), Raw: here(v.visit).With("raw"),
 		visit: v.visit, body: body, charset: c,
 	}
-	return v.render("text", http.StatusOK, &page{Main: t})
+	t.choose(mediaType, c.Decode(string(start)))
+	p := &page{Main: t}
+	if wrap := t.wrap(); !wrap.Link.Empty() {
+		p.Actions = append(usualActions(v.visit), wrap)
+	}
+	return v.render("text", http.StatusOK, p)
 }
 
 // A textPage is the data of the page of a text.
@@ -71,39 +77,47 @@ type textPage struct {
 	How       string // why that one
 	Charsets  []crumb
 	Raw       place.Link
-	Markdown  bool // Prose is shown instead of Pieces
+	Form      plaintext.Form // what the text is
+	Wrap      bool           // long lines are wrapped
+	Beyond    bool           // it is a text in Markdown that is shown as plain text, after Prose
 
 	visit   *visit
 	body    *bufio.Reader
 	charset charset.Charset
-	more    bool // there is more of the text than the page shows
+	shown   *io.LimitedReader // what the page shows of body
+	reader  io.Reader         // of that, from its beginning
+	more    bool              // there is more of the text than the page shows
 }
 
 // maxShown is how many bytes of a text are shown on a page. A browser needs a multiple of it in
-// memory.
-const maxShown = 4 << 20
-
-// Pieces is the text. It can be used once.
-func (t *textPage) Pieces() iter.Seq[piece] {
-	return shownOf(t, func(r io.Reader) iter.Seq[piece] { return t.visit.linkedFrom(r, t.charset, t.keepError) })
-}
-
-// Prose are the blocks of a text in Markdown. It can be used once.
-func (t *textPage) Prose() iter.Seq[proseBlock] {
-	return shownOf(t, func(r io.Reader) iter.Seq[proseBlock] {
-		return documentPages{t.visit}.prose(linesFrom(r, t.charset, t.keepError))
-	})
-}
+// memory, and more for gemtext, whose lines may be elements of one letter.
+const (
+	maxShown   = 4 << 20
+	maxGemtext = 1 << 20
+)
 
 // keepError keeps the error of reading the text for the end of the page.
 func (t *textPage) keepError(err error) { t.visit.err = err }
 
-// shownOf are the parts of the text that is shown, and finds out whether there is more of it.
-func shownOf[T any](t *textPage, parts func(io.Reader) iter.Seq[T]) iter.Seq[T] {
-	shown := &io.LimitedReader{R: t.body, N: maxShown}
+// beginning reads the text if it has at most size bytes. Otherwise reader begins with it anew.
+func (t *textPage) beginning(size int) (text string, ok bool) {
+	read, err := io.ReadAll(io.LimitReader(t.reader, int64(size)+1))
+	if err != nil {
+		t.keepError(err)
+	}
+	if len(read) > size {
+		t.reader = io.MultiReader(bytes.NewReader(read), t.reader)
+		return "", false
+	}
+	return t.charset.Decode(string(read)), true
+}
+
+// shownOf are parts of the text. At their end it finds out whether there is more of it than the page
+// shows.
+func shownOf[T any](t *textPage, parts iter.Seq[T]) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		parts(shown)(yield)
-		if shown.N == 0 {
+		parts(yield)
+		if t.shown.N == 0 {
 			_, err := t.body.Peek(1)
 			t.more = err == nil
 			if err != nil && err != io.EOF {
@@ -113,15 +127,15 @@ func shownOf[T any](t *textPage, parts func(io.Reader) iter.Seq[T]) iter.Seq[T] 
 	}
 }
 
-// Shown is how much of the text the page shows, after Pieces; empty if that is all of it.
+// Shown is how much of the text the page shows, after the text; empty if that is all of it.
 func (t *textPage) Shown() string {
 	if !t.more {
 		return ""
 	}
-	return fmt.Sprintf("%d MiB", maxShown>>20)
+	return fmt.Sprintf("%d MiB", t.limit()>>20)
 }
 
-// Cut says, after Pieces, why the text ends early; empty if it does not.
+// Cut says, after the text, why the text ends early; empty if it does not.
 func (t *textPage) Cut() string { return t.visit.cut() }
 
 // charset is the one that a text is shown in, and why. The server says that it is named, which may be

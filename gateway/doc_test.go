@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -38,6 +39,42 @@ func mainOf(t *testing.T, body, server string) string {
 	return strings.NewReplacer(u.Host, "server.example", "localhost:"+port, "server.example", "%253A"+port, "%253A70").Replace("<main" + main + "</main>\n")
 }
 
+// guide has every kind of block and span, and links that lead nowhere.
+const guide = `# Guide <b>
+
+See [the *news*](sub/NEWS.md#new),
+[all](../../x), [this](javascript:alert(1)), [below](#a-table) and ftp://host.example/.  
+A new line, ~~old~~ **bold _both_** ` + "`code <x>`" + ` \u202e <ftp://host.example/a>
+
+- one
+  more
+  3. not a list
+- [x] done
+- [ ] [two](gopher://host.example/1/a)
+
+2. second
+
+   ` + "```html" + `
+   <script>  x
+   ` + "```" + `
+
+> said
+> > before
+
+## A table
+
+| a | b |
+|---|--:|
+| 1 | [c](https://host.example/#d) |
+
+<div onclick="alert(1)">*raw*</div> <!-- comment -->
+
+![A picture](picture.png) ![](https://host.example/p.png) [![ok](picture.png)](sub/)
+![of another server](ftp://host.example/p.png) ![data](data:image/png;base64,x)
+
+---
+` + "\x1b[1m\n"
+
 // texts are the files of the tests of text pages.
 var texts = fstest.MapFS{
 	"README":      {Data: []byte("Read me: <b>not bold</b> & ftp://host.example/pub/\n\n\tTab, \x1b[1mescape\x1b[0m, \u202ebidi\n<URL:gopher://host.example/\n  1/a>\n"), ModTime: lastWritten},
@@ -45,7 +82,12 @@ var texts = fstest.MapFS{
 	"cp437.txt":   {Data: []byte("\xda\xc4\xc4\xc4\xbf\r\n\xb3 ok\xb3\r\n\xc0\xc4\xc4\xc4\xd9\r\n"), ModTime: lastWritten},
 	"utf8.txt":    {Data: []byte("\ufeffGrüße, 日本\n"), ModTime: lastWritten},
 	"page.html":   {Data: []byte("<html><script>alert(1)</script></html>\n"), ModTime: lastWritten},
-	"guide.md":    {Data: []byte("# Guide <b>\n\nSee [the *news*](sub/NEWS.md#new),\n[all](../../x), [this](javascript:alert(1)) and ftp://host.example/.\n\n- one\n  more\n  1. [two](gopher://host.example/1/a)\n\n```html\n<script>  x\n```\n> said\n\n---\n\x1b[1m\n"), ModTime: lastWritten},
+	"guide.md":    {Data: []byte(guide), ModTime: lastWritten},
+	"index.gmi":   {Data: []byte("# Capsule <b>\n\nSome text, ftp://host.example/ too.\n=> sub/log.gmi The log\n=> gemini://host.example/ Elsewhere\n=> javascript:alert(1) No\n* one\n* two\n> said\n``` art\n /\\\n<b>\n```\n"), ModTime: lastWritten},
+	"main.c":      {Data: []byte("/* ftp://host.example/\n   a */\n\nint main(void) { return 1 < 2; }\n"), ModTime: lastWritten},
+	"ls.txt":      {Data: []byte("N\bNA\bAM\bME\bE\n     l\bls\bs - list _\bf_\bi_\bl_\be <ftp://host.example/>\n"), ModTime: lastWritten},
+	"rfc9999.txt": {Data: []byte("Table of Contents\n\n   1.  Introduction ............  1\n\n1.  Introduction\n\n   See <URL:ftp://host.example/rfc/rfc1.txt>, Section 1, RFC 1738, and\n\nAuthor                        [Page 1]\n\f\nRFC 9999              Title           March 2000\n\n   [RFC2616], Section 3.2.\n"), ModTime: lastWritten},
+	"table.txt":   {Data: []byte("name       size       a longer column of words\nfile       12         what it is\n"), ModTime: lastWritten},
 	"picture.svg": {Data: []byte("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>\n"), ModTime: lastWritten},
 	"empty.txt":   {Data: nil, ModTime: lastWritten},
 	"picture.png": {Data: []byte("\x89PNG\r\n\x1a\n"), ModTime: lastWritten},
@@ -57,7 +99,7 @@ var texts = fstest.MapFS{
 func TestDocumentPages(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
 	s := start(t, nil)
-	for _, name := range []string{"README", "latin1.txt", "cp437.txt", "utf8.txt", "page.html", "guide.md", "picture.svg", "empty.txt", "picture.png", "sound.ogg", "video.webm", "latin1.txt?charset=cp437"} {
+	for _, name := range []string{"README", "latin1.txt", "cp437.txt", "utf8.txt", "page.html", "guide.md", "index.gmi", "main.c", "ls.txt", "rfc9999.txt", "table.txt", "README?wrap=no", "main.c?wrap", "picture.svg", "empty.txt", "picture.png", "sound.ogg", "video.webm", "latin1.txt?charset=cp437"} {
 		file, query, _ := strings.Cut(name, "?")
 		path := pathOf(t, srv.URL+"/"+file)
 		if query != "" {
@@ -68,6 +110,66 @@ func TestDocumentPages(t *testing.T) {
 			t.Errorf("%s: %s %v", name, res.Status, res.Header)
 		}
 		golden(t, "documents/"+strings.NewReplacer("?", "-", "=", "-").Replace(name)+".html", mainOf(t, body, srv.URL))
+	}
+}
+
+var shownAs = regexp.MustCompile(`<(?:pre|div) class="(text|plain|prose)\b`)
+
+// TestWrap tests which texts have their lines wrapped, and the link that changes it.
+func TestWrap(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
+	s := start(t, nil)
+	for name, want := range map[string]string{
+		"README": "text ?wrap=no", "README?wrap": "text ?wrap=no", "README?wrap=no": "plain ?wrap",
+		"main.c": "plain ?wrap", "main.c?wrap": "text ?wrap=no", "rfc9999.txt": "plain ?wrap", "rfc9999.txt?wrap=": "text ?wrap=no", "ls.txt": "plain ?wrap",
+		"table.txt": "plain ?wrap", "cp437.txt": "plain ?wrap", "latin1.txt": "text ?wrap=no", "guide.md": "prose", "index.gmi?wrap=no": "prose",
+	} {
+		file, query, _ := strings.Cut(name, "?")
+		_, body := get(t, s, pathOf(t, srv.URL+"/"+file)+"?"+query)
+		got := ""
+		if found := shownAs.FindStringSubmatch(body); found != nil {
+			got = found[1]
+		}
+		for _, link := range []string{"?wrap=no", "?wrap"} {
+			if strings.Contains(body, link+`" rel="nofollow">`) {
+				got += " " + link
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestWrapAndCharset tests that the choice of a charset keeps that of wrapping, and the other way round.
+func TestWrapAndCharset(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
+	_, body := get(t, start(t, nil), pathOf(t, srv.URL+"/latin1.txt")+"?wrap=no&charset=koi8-r")
+	for _, link := range []string{`latin1.txt?charset=cp437&amp;wrap=no"`, `latin1.txt?wrap&amp;charset=koi8-r"`} {
+		if !strings.Contains(body, link) {
+			t.Errorf("no link %s in\n%s", link, body)
+		}
+	}
+}
+
+// TestBeyondMarkdown tests that a text in Markdown that takes too long to read is shown as plain text,
+// in its charset and with all its octets, and that a folder with such a text is shown, too.
+func TestBeyondMarkdown(t *testing.T) {
+	stars := strings.Repeat("*a_ ", 15_000) + "\xe9 end"
+	long := strings.Repeat("x *y* ftp://host.example/\n", 60_000) + "end"
+	srv := ftptest.New(t, func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"stars.md": {Data: []byte(stars)}, "long.md": {Data: []byte(long)}, "folder/README.md": {Data: []byte(stars)}}
+	})
+	s := start(t, nil)
+	const note = "without its formatting"
+	for path, want := range map[string]string{"stars.md": "*a_ é end</pre>", "long.md": "end</pre>", "folder/": "*a_ é end</pre>"} {
+		_, body, err := ask(t, s, "GET", pathOf(t, srv.URL+"/"+path), browser...)
+		if err != nil || !strings.Contains(body, want) || strings.Contains(body, "<em>") || strings.Contains(body, note) != (path != "folder/") {
+			t.Errorf("%s: %v, %d bytes, …%s", path, err, len(body), body[max(0, len(body)-300):])
+		}
+		if n := strings.Count(body, `<a href="/ftp/host.example/">`); path == "long.md" && n != 60_000 {
+			t.Errorf("%d links", n)
+		}
 	}
 }
 

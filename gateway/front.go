@@ -124,7 +124,7 @@ func (v front) nowhere(path string, err error) *failure {
 // a name that the gateway gives a meaning.
 func (v front) strays() bool {
 	for name := range v.query {
-		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads", "grid", "play", "download", "open", "captures", "timemap"}, name)
+		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads", "grid", "wrap", "play", "download", "open", "captures", "timemap"}, name)
 		return !own && len(v.query) == 1 && !strings.Contains(v.r.URL.RawQuery, "=")
 	}
 	return false

@@ -188,7 +188,7 @@ func (v *visit) mayShowAtOnce() bool {
 		return false // without Sec-Fetch-Dest it could be an image that another site shows
 	}
 	for name := range v.query {
-		if !slices.Contains([]string{"u", "raw", "sort", "page", "filter", "charset", "info", "explain", "threads", "atom", "id", "part", "user", "at", "captures", "timemap"}, name) {
+		if !slices.Contains([]string{"u", "raw", "sort", "page", "filter", "charset", "wrap", "info", "explain", "threads", "atom", "id", "part", "user", "at", "captures", "timemap"}, name) {
 			return false
 		}
 	}

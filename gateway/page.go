@@ -101,11 +101,10 @@ func (v *visit) render(kind string, status int, p *page) error {
 			}
 		}
 		if !v.native {
-			if p.Actions == nil {
+			if p.Actions == nil && status == http.StatusOK {
+				p.Actions = usualActions(v)
+			} else if p.Actions == nil {
 				p.Actions = rawAndHow(here(v))
-				if isDocument(v.loc) && status == http.StatusOK {
-					p.Actions = append([]crumb{{"Download", here(v).With("raw&download"), true}}, p.Actions...)
-				}
 			}
 			p.Original = place.URL(place.WithoutLogin(v.loc))
 			p.Keep = status == http.StatusOK && v.user == nil && v.r.Method == http.MethodGet && !unkept[kind]
@@ -137,6 +136,14 @@ func (v *visit) render(kind string, status int, p *page) error {
 
 // unkept are the kinds of pages of a URL that are not its content.
 var unkept = map[string]bool{"explain": true, "confirm": true, "form": true, "interstitial": true}
+
+// usualActions are the actions that the page of a URL has unless it says otherwise.
+func usualActions(v *visit) []crumb {
+	if !isDocument(v.loc) {
+		return rawAndHow(here(v))
+	}
+	return append([]crumb{{"Download", here(v).With("raw&download"), true}}, rawAndHow(here(v))...)
+}
 
 // rawAndHow are the actions that the page of each URL has.
 func rawAndHow(here place.Link) []crumb {

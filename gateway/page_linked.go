@@ -1,20 +1,19 @@
 package gateway
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"iter"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/internal/charset"
 )
 
 // A piece is a part of a text: plain, or a link.
-type piece struct {
-	Text string     // safe to show
-	Link place.Link // empty for plain text
-}
+type piece = textview.Piece
 
 // linked splits a text, which should be UTF-8, into pieces: the URLs in it that the gateway or the
 // browser can follow are links. Line ends and tabs stay, other control characters are made visible.
@@ -40,7 +39,7 @@ func (v *visit) linked(text string) []piece {
 		if plain < from {
 			pieces = append(pieces, piece{Text: visibleText(text[plain:from])})
 		}
-		pieces = append(pieces, piece{visibleText(text[from:until]), to})
+		pieces = append(pieces, piece{Text: visibleText(text[from:until]), Link: to})
 		plain = until
 	}
 	if plain < len(text) {
@@ -75,6 +74,20 @@ const partSize = 32 << 10
 // io.EOF is no error.
 func (v *visit) linkedFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
+		for part := range partsFrom(r, c, failed) {
+			for _, p := range v.linked(part) {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// partsFrom are the parts of a document that linkedFrom holds at a time. They end with a line if they
+// can.
+func partsFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		text := c.Reader(r)
 		part := make([]byte, 0, partSize)
 		for {
@@ -84,10 +97,8 @@ func (v *visit) linkedFrom(r io.Reader, c charset.Charset, failed func(error)) i
 			if err == nil {
 				end = partEnd(part)
 			}
-			for _, p := range v.linked(string(part[:end])) {
-				if !yield(p) {
-					return
-				}
+			if end > 0 && !yield(string(part[:end])) {
+				return
 			}
 			if err != nil {
 				if err != io.EOF && err != io.ErrUnexpectedEOF { // these are ReadFull's own
@@ -96,6 +107,30 @@ func (v *visit) linkedFrom(r io.Reader, c charset.Charset, failed func(error)) i
 				return
 			}
 			part = part[:copy(part, part[end:])]
+		}
+	}
+}
+
+// linesFrom are the lines of a text in a charset. It holds only a part of the text, and splits longer
+// lines. An error of r ends the sequence and is passed to failed.
+func linesFrom(r io.Reader, c charset.Charset, failed func(error)) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		lines := bufio.NewScanner(c.Reader(r))
+		lines.Buffer(nil, 2*partSize)
+		lines.Split(func(data []byte, atEOF bool) (advance int, token []byte, err error) {
+			if bytes.IndexByte(data, '\n') < 0 && len(data) >= partSize {
+				end := partEnd(data)
+				return end, data[:end], nil
+			}
+			return bufio.ScanLines(data, atEOF)
+		})
+		for lines.Scan() {
+			if !yield(lines.Text()) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			failed(err)
 		}
 	}
 }

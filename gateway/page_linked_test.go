@@ -100,8 +100,8 @@ func FuzzLinked(f *testing.F) {
 
 func TestPieceLines(t *testing.T) {
 	to := place.At("/x")
-	lines := pieceLines([]piece{{Text: "a\n\nb "}, {"li\nnk", to}, {Text: "\n"}})
-	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {"li", to}}, {{"nk", to}}, nil}); got != want {
+	lines := pieceLines([]piece{{Text: "a\n\nb "}, {Text: "li\nnk", Link: to}, {Text: "\n"}})
+	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {Text: "li", Link: to}}, {{Text: "nk", Link: to}}, nil}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/base64"
+	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -21,9 +23,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
-	"github.com/fetch1738/fetch1738/gateway/internal/markdown"
+	"github.com/fetch1738/fetch1738/gateway/internal/markup"
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -190,7 +194,7 @@ func TestTemplateFails(t *testing.T) {
 func everyPage(text string) map[string]any {
 	here, there := place.At("/ftp/h.example/"+text), place.URL(&locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h.example"}}, Name: text})
 	links := []crumb{{text, here, true}, {text, there, false}, {text, place.Link{}, false}}
-	pieces := []piece{{text, here}, {text, there}, {Text: text}}
+	pieces := []piece{{Text: text, Link: here}, {Text: text, Link: there}, {Text: text}}
 	fields := []fetch.Field{{Name: text, Value: text}}
 	now := time.Unix(1e9, 0)
 	items := func(yield func(fetch.Item, error) bool) {
@@ -228,7 +232,12 @@ func everyPage(text string) map[string]any {
 		"error":        &failure{Detail: text, Do: text, Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
 		"advice":       &advicePage{text, []field{{text, text}}, pieces, there, text},
 		"explain":      &explainPage{text, []step{{text, text, text, true}, {"", text, "", false}}, []string{text}, text},
-		"text":         &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: links, Raw: here, visit: v, body: bufio.NewReader(strings.NewReader("text")), more: true},
+		"text":         somePage(v, text, plaintext.Flowing),
+		"text source":  somePage(v, text, plaintext.Source),
+		"text manual":  somePage(v, text, plaintext.Manual),
+		"text rfc":     somePage(v, text, plaintext.RFC),
+		"text markup":  somePage(v, text, plaintext.Markdown),
+		"text gemini":  somePage(v, text, plaintext.Gemtext),
 		"hits": &hitsPage{text, text, here, text, true, 2, slices.Values([]*hit{{text, here, []string{text, text}, now, links, text}}), []field{{text, text}}, pieces,
 			links[0], links[1], text, []string{text}, v},
 		"search":        &searchPage{search, text},
@@ -258,7 +267,8 @@ func everyPage(text string) map[string]any {
 		form.Questions = append(form.Questions, formQuestion{gopher.Question{Kind: kind}, "a1", text, text, []formChoice{{"a1-1", text, text, true}}})
 	}
 	pages["form"] = form
-	pages["text prose"] = slices.Values([]proseBlock{{markdown.Heading, 0, pieces}, {markdown.Code, 2, pieces}, {markdown.Quote, 0, pieces}, {markdown.Item, 1, pieces}, {markdown.Rule, 0, nil}})
+	pages["text prose"] = proseOf(text, here)
+	pages["text bits"] = slices.Values([]textview.Bit{{Text: text, Link: here, Line: 1, ID: text, Bold: true, Underline: true}, {Text: text, ID: text}, {Text: text, Underline: true}, {Text: text}})
 	return pages
 }
 
@@ -267,6 +277,31 @@ func captureOf(text string) *captureBar {
 	here := place.At("/" + text)
 	other := captureLink{time.Unix(1e9, 0), here}
 	return &captureBar{Time: other.Time, Number: 2, Count: 3, AsOf: text, Previous: other, Next: other, Calendar: here, Usual: crumb{text, here, true}, Live: crumb{text, here, true}, Form: here, Hidden: []fetch.Field{{Name: text, Value: text}}, Date: text}
+}
+
+// somePage is the page of a text of a form, whose name the text may be, too.
+func somePage(v *visit, text string, form plaintext.Form) *textPage {
+	const body = "text"
+	shown := &io.LimitedReader{R: strings.NewReader(body), N: 4}
+	return &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: []crumb{{text, place.At("/" + text), true}}, Raw: place.At("/" + text), Form: form, visit: v, body: bufio.NewReader(strings.NewReader("more")), shown: shown, reader: shown}
+}
+
+// proseOf has a block of each kind, with spans in each style.
+func proseOf(text string, to place.Link) iter.Seq[*textview.Block] {
+	run := markup.Run{Text: text, Strong: true, Emph: true, Strike: true, Code: true}
+	spans := []textview.Span{
+		{Link: to, Runs: []textview.Run{{Run: run}, {Run: markup.Run{Break: true}}}},
+		{Runs: []textview.Run{{Run: markup.Run{Text: text, Picture: text}, Image: to}, {Run: markup.Run{Text: text, Picture: text}}, {Run: markup.Run{Text: text}}}},
+	}
+	var blocks []*textview.Block
+	for _, kind := range []markup.Kind{markup.Heading, markup.Paragraph, markup.Line, markup.Code, markup.Quote, markup.List, markup.Ordered, markup.Item, markup.Rule, markup.Space, markup.Table, markup.Row, markup.Cell} {
+		for level := range 7 {
+			b := &textview.Block{Kind: kind, Level: level, ID: text, Number: level, Head: level == 1, Align: text, Text: spans}
+			b.Children = []*textview.Block{{Kind: markup.Line, Text: spans}, {Kind: markup.Item, Task: "done"}, {Kind: markup.Item, Task: text}}
+			blocks = append(blocks, b)
+		}
+	}
+	return slices.Values(blocks)
 }
 
 // skeleton is a page without its texts: its elements with the names of their attributes. The links
@@ -320,7 +355,7 @@ func FuzzTemplates(f *testing.F) {
 			kind, variant, _ := strings.Cut(name, " ")
 			var b strings.Builder
 			err := error(nil)
-			if made := builtin().kinds[kind]; variant == "prose" {
+			if made := builtin().kinds[kind]; variant == "prose" || variant == "bits" {
 				err = made.ExecuteTemplate(&b, variant, data)
 			} else {
 				here := place.At("/" + text)

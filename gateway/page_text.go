@@ -110,6 +110,9 @@ func (v *visit) charsets(current charset.Charset) []crumb {
 		choice := crumb{Text: name, NoFollow: true}
 		if name != current.Name() {
 			choice.Link = here(v).With("charset=" + url.QueryEscape(strings.ToLower(name)))
+			if v.query.Has("wrap") {
+				choice.Link = choice.Link.With("wrap=" + url.QueryEscape(v.query.Get("wrap")))
+			}
 		}
 		choices = append(choices, choice)
 	}

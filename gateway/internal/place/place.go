@@ -208,11 +208,12 @@ func At(path string) Link { return Link{path, trusted(path)} }
 // URL returns the link to a URL itself, without its login.
 func URL(l locator.Locator) Link { return Link{URL: trusted(WithoutLogin(l).String())} }
 
-// trusted returns a text as a URL that a page may lead to: a path, or a URL of a Locator's scheme. Any
+// trusted returns a text as a URL that a page may lead to: a path, a part of the page, or a URL of a
+// Locator's scheme. Any
 // other text becomes "". No other function makes a template.URL, which html/template trusts; without
 // it, a page would lead to http, https and mailto alone.
 func trusted(text string) template.URL {
-	ok := strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") || strings.HasPrefix(text, "./")
+	ok := strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "#")
 	if !ok {
 		name, _, _ := strings.Cut(text, ":")
 		_, ok = locator.SchemeOf(name)
@@ -222,6 +223,15 @@ func trusted(text string) template.URL {
 		return ""
 	}
 	return template.URL(text)
+}
+
+// Part is the link to the element of an ID on the page that l leads to. That of an empty link is on the
+// same page.
+func (l Link) Part(id string) Link {
+	fragment := "#" + percent.Encode(id, func(c byte) bool {
+		return c <= ' ' || c >= 0x7f || strings.IndexByte(`"#%<>[\]^`+"`"+`{|}&'`, c) >= 0
+	})
+	return Link{l.Path, trusted(string(l.URL) + fragment)}
 }
 
 // Empty reports whether there is no link.

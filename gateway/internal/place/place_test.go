@@ -172,12 +172,12 @@ func TestTrusted(t *testing.T) {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
-	for _, text := range []string{"", "x", "javascript:alert(1)", "JavaScript:/x", " ftp://h/", "data:text/html,x", "vbscript:x", "blob:x", "//h.example/", "../x", "?q", "#x", ":", "x/y:z"} {
+	for _, text := range []string{"", "x", "javascript:alert(1)", "JavaScript:/x", " ftp://h/", "data:text/html,x", "vbscript:x", "blob:x", "//h.example/", "../x", "?q", ":", "x/y:z"} {
 		if got := At(text); !got.Empty() {
 			t.Errorf("%q: %q", text, got.URL)
 		}
 	}
-	for _, path := range []string{"/", "/x:y", "./javascript:x"} {
+	for _, path := range []string{"/", "/x:y", "./javascript:x", "#x"} {
 		if got := At(path); string(got.URL) != path {
 			t.Errorf("%q: %q", path, got.URL)
 		}
@@ -233,6 +233,17 @@ func TestAbove(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%.100s: %.1000q, want %q", url, got, want)
+		}
+	}
+}
+
+// TestPart tests the links to parts of pages.
+func TestPart(t *testing.T) {
+	for _, tc := range []struct{ path, id, want string }{
+		{"", "a-1", "#a-1"}, {"/x", "Ü \"<#", "/x#%C3%9C%20%22%3C%23"}, {"./y?raw", "b", "./y?raw#b"}, {"javascript:x", "b", "#b"},
+	} {
+		if got := At(tc.path).Part(tc.id); string(got.URL) != tc.want {
+			t.Errorf("%q, %q: %q, want %q", tc.path, tc.id, got.URL, tc.want)
 		}
 	}
 }
