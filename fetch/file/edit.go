@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/disk"
 )
 
 // Edit implements [fetch.Editor] by system calls. There are no checksums. EditRename replaces an
@@ -19,12 +19,20 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 	if err != nil {
 		return err
 	}
+	in, dir := disk.Folder(a.disk), a.path
+	if a.opt.NoFollow > 0 {
+		if in, err = a.descend(); err != nil {
+			return a.fail(fetch.OpWrite, err)
+		}
+		defer in.Close()
+		dir = ""
+	}
 	for i := range edits {
 		edit := &edits[i]
 		if ctx.Err() != nil {
 			return a.fail(fetch.OpWrite, ctx.Err())
 		}
-		if err := f.edit(ctx, a, edit); err != nil {
+		if err := f.edit(ctx, a, in, dir, edit); err != nil {
 			edit.Err = a.fail(fetch.OpWrite, err)
 		}
 		edit.Done = true
@@ -32,13 +40,13 @@ func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Ed
 	return nil
 }
 
-// edit performs one edit.
-func (f *Fetcher) edit(ctx context.Context, a *access, e *fetch.Edit) error {
-	path, err := a.entry(e.Name)
+// edit performs one edit. Names lead from the directory dir of the folder in.
+func (f *Fetcher) edit(ctx context.Context, a *access, in disk.Folder, dir string, e *fetch.Edit) error {
+	path, err := entry(dir, e.Name)
 	if err != nil {
 		return err
 	}
-	info, err := a.disk.Lstat(path)
+	info, err := in.Lstat(path)
 	if err != nil && e.Kind != fetch.EditMakeDir && e.Kind != fetch.EditLink {
 		return err
 	}
@@ -47,30 +55,34 @@ func (f *Fetcher) edit(ctx context.Context, a *access, e *fetch.Edit) error {
 		e.Size = info.Size()
 		return nil
 	case fetch.EditRename:
-		dir := a
 		if e.ToDir != nil {
-			if dir, err = f.access(ctx, &fetch.Request{Locator: e.ToDir, From: a.req.From}); err != nil {
+			if a.opt.NoFollow > 0 {
+				return &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("NoFollow and ToDir exclude each other")}
+			}
+			other, err := f.access(ctx, &fetch.Request{Locator: e.ToDir, From: a.req.From})
+			if err != nil {
 				return err
 			}
+			dir = other.path
 		}
-		to, err := dir.entry(e.To)
+		to, err := entry(dir, e.To)
 		if err != nil {
 			return err
 		}
-		return a.disk.Rename(path, to)
+		return in.Rename(path, to)
 	case fetch.EditRemove, fetch.EditRemoveDir:
 		if info.IsDir() != (e.Kind == fetch.EditRemoveDir) {
-			return fmt.Errorf("is a %s", describe(info.Mode()))
+			return fmt.Errorf("is %s", describe(info.Mode()))
 		}
-		return a.disk.Remove(path)
+		return in.Remove(path)
 	case fetch.EditMakeDir:
-		return a.disk.Mkdir(path, 0o777)
+		return in.Mkdir(path, 0o777)
 	case fetch.EditTime:
-		return a.disk.Chtimes(path, e.Time, e.Time)
+		return in.Chtimes(path, e.Time, e.Time)
 	case fetch.EditLink:
-		return a.disk.Symlink(e.To, path)
+		return in.Symlink(e.To, path)
 	case fetch.EditMode:
-		file, err := a.disk.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+		file, err := in.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
 		if err != nil {
 			return err
 		}
@@ -79,8 +91,10 @@ func (f *Fetcher) edit(ctx context.Context, a *access, e *fetch.Edit) error {
 	return &fetch.Error{Kind: fetch.ErrUnsupported, Err: errors.New("the system has no such call")}
 }
 
-// entry returns the path of an entry of the directory.
-func (a *access) entry(name string) (string, error) {
+const separator = string(os.PathSeparator)
+
+// entry returns the path of an entry of a directory. A ".." in dir is the system's to resolve, after links.
+func entry(dir, name string) (string, error) {
 	bad := `/` + "\x00"
 	if runtime.GOOS == "windows" {
 		bad += `\:`
@@ -88,5 +102,8 @@ func (a *access) entry(name string) (string, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, bad) {
 		return "", &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%q is not the name of a file in a directory", name)}
 	}
-	return filepath.Join(a.path, name), nil
+	if dir == "" {
+		return name, nil
+	}
+	return strings.TrimSuffix(dir, separator) + separator + name, nil
 }

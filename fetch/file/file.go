@@ -118,6 +118,10 @@ type Options struct {
 	// Mode is the permissions, before umask, of a file that Replace or Update creates. 0 means
 	// 0666.
 	Mode fs.FileMode
+	// NoFollow is how many directories, from the end of the path of a directory, must not be symbolic
+	// links, for a listing and for Edit. Each of them is opened in the one above it, so that an
+	// exchange for a link meanwhile leads nowhere else. EditRename with ToDir is not supported then.
+	NoFollow int
 }
 
 // mode returns the permissions of a new file.
@@ -177,9 +181,12 @@ func (a *access) open(ctx context.Context) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	var file *os.File
-	if info.Mode()&fs.ModeNamedPipe != 0 {
+	switch {
+	case info.IsDir() && a.opt.NoFollow > 0:
+		file, err = a.openDirectory()
+	case info.Mode()&fs.ModeNamedPipe != 0:
 		file, err = openPipe(ctx, a.path)
-	} else {
+	default:
 		file, err = os.OpenFile(a.path, os.O_RDONLY|nonBlocking, 0)
 	}
 	if err != nil {
@@ -239,9 +246,15 @@ func (a *access) checkKind(info fs.FileInfo) error {
 	return a.fail(fetch.OpOpen, &fetch.Error{Kind: fetch.ErrPermission, Err: fmt.Errorf("%s is not a regular file", describe(info.Mode()))})
 }
 
-// describe names the kind of a special file.
+// describe names the kind of a file.
 func describe(mode fs.FileMode) string {
 	switch {
+	case mode.IsRegular():
+		return "a file"
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a link"
 	case mode&fs.ModeNamedPipe != 0:
 		return "a named pipe"
 	case mode&fs.ModeDevice != 0:

@@ -216,6 +216,7 @@ func (o remover) doomed(s spot, d *directory) ([]fetch.Item, error) {
 
 // rmItems plans, asks and deletes entries of a directory.
 func (o remover) rmItems(ctx context.Context, d *directory, items []fetch.Item) error {
+	o.real = d.at
 	p, err := o.plan(ctx, d, items)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -66,6 +67,7 @@ type operand struct {
 	*run
 	t       *transfer.Result  // with the login in its Locator
 	pattern *wildcard.Pattern // nil without a wildcard
+	real    locator.Locator   // directories below this one are no links; if nil, any may be one
 }
 
 // operands yields the operands of URLs, after the expansion of sets and ranges. It reports those that
@@ -140,6 +142,10 @@ func (o *operand) request(l locator.Locator, change func(*ftp.Options)) (*fetch.
 	case *ftp.Options:
 		if change != nil {
 			change(options)
+		}
+	case *file.Options:
+		if base, ok := o.real.(*locator.File); ok {
+			options.NoFollow = len(l.(*locator.File).Segments) - len(base.Segments)
 		}
 	case *fetchhttp.Options:
 		options.AnyStatus, options.Method, options.Verb, options.Target, options.Body = false, "", "", "", nil

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,11 +16,16 @@ import (
 // perform runs a verb, and returns its exit code with what it printed.
 func perform(t *testing.T, args ...string) (code int, out, complaint string) {
 	t.Helper()
+	return performIn(t.Context(), t, args...)
+}
+
+func performIn(ctx context.Context, t *testing.T, args ...string) (code int, out, complaint string) {
+	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	for _, c := range Commands() {
 		if c.Name == args[0] {
 			var out, complaint bytes.Buffer
-			code := c.Run(t.Context(), args[1:], stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &complaint})
+			code := c.Run(ctx, args[1:], stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &complaint})
 			return code, out.String(), complaint.String()
 		}
 	}
