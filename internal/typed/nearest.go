@@ -28,6 +28,23 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
+// NearestShort is [Nearest] for names that are short and few, where one mistake in three letters is enough,
+// and in two letters only that they are swapped. Of several names, the one with the same first letter is
+// meant.
+func NearestShort(name string, names []string) string {
+	near := Nearest(name, names)
+	if near != "" || len(name) < 2 {
+		return near
+	}
+	for _, n := range names {
+		isNear := len(name) > 2 && mistakes(name, n) == 1 || len(name) == 2 && len(n) == 2 && name[0] == n[1] && name[1] == n[0]
+		if isNear && (near == "" || n[0] == name[0] && near[0] != name[0]) {
+			near = n
+		}
+	}
+	return near
+}
+
 // mistakes returns the number of bytes that must be inserted, deleted, replaced or swapped with
 // the next byte to change a into b.
 func mistakes(a, b string) int {

@@ -26,3 +26,15 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestNearestShort(t *testing.T) {
+	names := []string{"warc", "ls", "stat", "du", "rm", "mv", "mkdir", "demo"}
+	for name, want := range map[string]string{
+		"lss": "ls", "sls": "ls", "sl": "ls", "rmm": "rm", "mr": "rm", "duh": "du", "arc": "warc", "mkdri": "mkdir", "dmo": "demo",
+		"ps": "", "l": "", "nas": "", "www": "", "tv": "", "": "",
+	} {
+		if got := NearestShort(name, names); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

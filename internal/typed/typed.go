@@ -52,23 +52,12 @@ func hasPrefixFold(s, prefix string) bool {
 }
 
 // NearestScheme returns the one of schemes that a misspelt scheme probably means, or "". A scheme
-// of another protocol, such as sftp, is not a misspelling. Schemes are short and few: one mistake in
-// three letters is enough, unlike for [Nearest]. Of several, the one with the same first letter is
-// meant.
+// of another protocol, such as sftp, is not a misspelling.
 func NearestScheme(scheme string, schemes []string) string {
 	if slices.Contains(otherProtocols, scheme) {
 		return ""
 	}
-	if near := Nearest(scheme, schemes); near != "" || len(scheme) < 3 {
-		return near
-	}
-	best := ""
-	for _, s := range schemes {
-		if mistakes(scheme, s) == 1 && (best == "" || s[0] == scheme[0] && best[0] != scheme[0]) {
-			best = s
-		}
-	}
-	return best
+	return NearestShort(scheme, schemes)
 }
 
 var otherProtocols = []string{"afp", "nfs", "rtp", "rtsp", "scp", "sftp", "smb", "smtp", "tftp", "ws", "wss"}

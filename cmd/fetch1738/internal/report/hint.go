@@ -435,7 +435,7 @@ func otherCommand(word string) string {
 
 // verbHint returns a hint if an argument may be a misspelled verb, or "".
 func verbHint(verbs []string, arg string) string {
-	switch meant := typed.Nearest(strings.ToLower(arg), verbs); {
+	switch meant := typed.NearestShort(strings.ToLower(arg), verbs); {
 	case !isVerbLike(arg) || meant == "":
 		return ""
 	case slices.Contains(verbs, arg):

@@ -20,7 +20,7 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.Field(&item, gopher.HeaderError) != nil && q.found == 0:
+		case entry.Field(&item, gopher.HeaderError) != nil && q.found.Load() == 0:
 			return fetch.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the server says: %s", q.decoded(item.Name)))
 		case item.Locator == nil:
 			if q.said == "" {
@@ -34,11 +34,11 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		if err := q.printOne(&item); err != nil {
 			return err
 		}
-		if q.found++; q.found == q.max {
+		if q.found.Add(1) == int64(q.max) {
 			return nil
 		}
 	}
-	if other && q.found == 0 {
+	if other && q.found.Load() == 0 {
 		return fetch.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the response is not a list of results: %s", q.said))
 	}
 	info, isGopher := res.Info.(*gopher.Info)

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/cli"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -94,7 +96,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	t := &transfer.Result{URL: args[0], Call: client.Call{Access: access}, Out: shown.Out}
 	q := &query{settings: s, t: t, words: args[1:], out: stdio.CheckOutput(shown.Out)}
 	shown.NoRetries = true
-	shown.Show(op.Global, nil)
+	shown.Show(op.Global, q.line)
 	t.Account.Begin()
 	err = q.perform(ctx, shown)
 	shown.Pause() // permanently
@@ -105,7 +107,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	case t.Err != nil:
 		shown.Failed(t)
 		return report.Code(t)
-	case q.found > 0:
+	case q.found.Load() > 0:
 		return exit.OK
 	}
 	if !op.Silent {
@@ -128,10 +130,19 @@ type query struct {
 	t     *transfer.Result
 	words []string
 	out   *stdio.Checked
-	found int
+	found atomic.Int64
 	said  string // the first line of the response that is no result
 
 	endless bool // the end of the response is that of the connection
+}
+
+// line returns the text of the progress line.
+func (q *query) line(all progress.Totals) string {
+	results := "results"
+	if q.found.Load() == 1 {
+		results = "result"
+	}
+	return fmt.Sprintf("searching: %d %s, %s received, %d s", q.found.Load(), results, progress.Amount(q.t.Account.Moved.Load()), int(all.Time.Seconds()))
 }
 
 // perform searches and prints the results.
