@@ -29,7 +29,8 @@ type Edit struct {
 	ToDir locator.Locator
 	// Time is the modification time for EditTime.
 	Time time.Time
-	// Mode holds the permissions for EditMode.
+	// Mode holds the permissions for EditMode. For EditMakeDir by file it is those of the new directory,
+	// before umask; 0 means 0777.
 	Mode fs.FileMode
 
 	// Done reports that the edit was performed or refused, so that the results are valid.

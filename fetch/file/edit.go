@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (f *Fetcher) edit(ctx context.Context, a *access, in disk.Folder, dir strin
 		}
 		return in.Remove(path)
 	case fetch.EditMakeDir:
-		return in.Mkdir(path, 0o777)
+		return in.Mkdir(path, cmp.Or(e.Mode.Perm(), 0o777))
 	case fetch.EditTime:
 		return in.Chtimes(path, e.Time, e.Time)
 	case fetch.EditLink:

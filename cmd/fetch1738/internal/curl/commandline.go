@@ -139,8 +139,11 @@ func explainUsage(err error, table []Option, args []string) error {
 	case errors.As(err, &missing):
 		return fault.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
 	case errors.As(err, &invalid):
-		flag := invalid.GetFlag()
-		return fault.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), asInWget(flag.Shorthand, invalid.GetValue(), args))
+		flag, wgets := invalid.GetFlag(), ""
+		if flag.Name == "range" || flag.Name == "max-time" { // not an option of a verb with the same letter
+			wgets = asInWget(flag.Shorthand, invalid.GetValue(), args)
+		}
+		return fault.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), wgets)
 	}
 	return fault.Usagef("%s", err.Error())
 }

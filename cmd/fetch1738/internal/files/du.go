@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -30,11 +31,16 @@ following options are for du:
 func duVerb() verb {
 	return verb{
 		name: "du", summary: "sum the sizes of files below ftp and file directories", help: duHelp, does: "sums sizes", least: 1, follows: true, do: du,
+		familiar: duFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
+				own("a", "all", "Print a line for each file, too", &s.files),
 				own("h", "human-readable", "Print sizes such as 1.5 MiB", &s.human),
 				own("", "json", "Print JSON Lines, with the numbers of files and directories", &s.json),
-				own("s", "summarize", "Print only one line for each URL", &s.summarize),
+				own("k", "kibibytes", "Print sizes in units of 1024 bytes, rounded up", &s.kibibytes),
+				{Short: "d", Long: "max-depth", Arg: "N", Groups: "files", Help: "Print lines only for what is at most N levels below the URL", Set: s.setDepth, Curl: curl.Own},
+				{Short: "s", Long: "summarize", Groups: "files", Help: "Print only one line for each URL", Set: s.setSummarize, Curl: curl.Own},
+				own("c", "total", "Print the sum of all URLs at the end", &s.sums),
 			}
 		},
 	}
@@ -42,19 +48,28 @@ func duVerb() verb {
 
 // A usage is what a directory takes.
 type usage struct {
-	URL         string `json:"url"`
+	URL         string `json:"url,omitempty"`
 	Bytes       int64  `json:"bytes"`
 	Files       int    `json:"files"`
 	Directories int    `json:"directories"`       // below it
 	Unknown     int    `json:"unknown,omitempty"` // files without a size
+	Total       bool   `json:"total,omitempty"`   // of all operands
 }
 
 // A sizer sums the sizes of an operand.
-type sizer struct{ *operand }
+type sizer struct {
+	*operand
+	all *usage // of all operands
+}
 
 // du sums the sizes of the operands.
 func du(ctx context.Context, r *run) error {
-	return r.each(ctx, func(ctx context.Context, o *operand) error { return sizer{o}.du(ctx) })
+	all := usage{Total: true}
+	err := r.each(ctx, func(ctx context.Context, o *operand) error { return sizer{o, &all}.du(ctx) })
+	if r.sums && err == nil && ctx.Err() == nil {
+		sizer{&operand{run: r}, &all}.printUsage(&all)
+	}
+	return err
 }
 
 // du sums the sizes of one operand.
@@ -107,6 +122,7 @@ func (o sizer) duOf(ctx context.Context, dir locator.Locator, it *fetch.Item) er
 	}
 	u := usage{URL: child(dir, it.Name, false).Redacted()}
 	u.add(it)
+	o.all.join(&u)
 	o.printUsage(&u)
 	return o.out.Err()
 }
@@ -117,20 +133,23 @@ func (o sizer) duBelow(ctx context.Context, at locator.Locator, first *directory
 	return o.walk(ctx, at, &visitor{
 		facts: true, partial: true, first: first, bad: o.failAt,
 		enter: func(string) { open = append(open, usage{}) },
-		item: func(_ string, it *fetch.Item) error {
+		item: func(path string, it *fetch.Item) error {
 			open[len(open)-1].add(it)
+			if kindOf(it) != isDir && o.files && o.shows(strings.Count(path, "/")+1) {
+				u := usage{URL: below(at, path).Redacted()}
+				u.add(it)
+				o.printUsage(&u)
+			}
 			return o.out.Err()
 		},
 		leave: func(at locator.Locator, path string) {
 			last := open[len(open)-1]
 			if open = open[:len(open)-1]; len(open) > 0 {
-				above := &open[len(open)-1]
-				above.Bytes = sum(above.Bytes, last.Bytes)
-				above.Files += last.Files
-				above.Directories += last.Directories
-				above.Unknown += last.Unknown
+				open[len(open)-1].join(&last)
+			} else {
+				o.all.join(&last)
 			}
-			if last.URL = at.Redacted(); path == "" || !o.summarize {
+			if last.URL = at.Redacted(); o.shows(strings.Count(path, "/")) {
 				o.printUsage(&last)
 			}
 			if path == "" && last.Unknown > 0 {
@@ -154,6 +173,26 @@ func (u *usage) add(it *fetch.Item) {
 	}
 }
 
+// join adds what another directory or file takes.
+func (u *usage) join(other *usage) {
+	u.Bytes = sum(u.Bytes, other.Bytes)
+	u.Files += other.Files
+	u.Directories += other.Directories
+	u.Unknown += other.Unknown
+}
+
+// shows reports whether what is so many levels below the operand has a line.
+func (s *settings) shows(depth int) bool { return !s.flat || depth <= s.depth }
+
+// below returns the URL of a file by its path below a directory.
+func below(dir locator.Locator, path string) locator.Locator {
+	parts := strings.Split(path, "/")
+	for i, name := range parts {
+		dir = child(dir, name, i < len(parts)-1)
+	}
+	return dir
+}
+
 // sum adds sizes, which a server may state as it likes: at most the largest number.
 func sum(a, b int64) int64 {
 	if b > math.MaxInt64-a {
@@ -168,9 +207,18 @@ func (o sizer) printUsage(u *usage) {
 		o.encode(u)
 		return
 	}
-	size := fmt.Sprint(u.Bytes)
-	if o.human {
+	size, what := fmt.Sprint(u.Bytes), u.URL
+	switch {
+	case o.human:
 		size = progress.Amount(u.Bytes)
+	case o.kibibytes:
+		size = fmt.Sprint((u.Bytes-1)/1024 + 1)
+		if u.Bytes == 0 {
+			size = "0"
+		}
 	}
-	fmt.Fprintln(o.out, size+"\t"+stdio.Line(u.URL))
+	if u.Total {
+		what = "total"
+	}
+	fmt.Fprintln(o.out, size+"\t"+stdio.Line(what))
 }

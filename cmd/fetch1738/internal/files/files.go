@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -29,8 +30,13 @@ func Commands() []cli.Command {
 
 // settings holds the values of the options of all verbs.
 type settings struct {
-	all, long, recursive, human, summarize bool
-	force, parents, dryRun, json           bool
+	all, long, recursive, human, itself bool // ls
+	byTime, bySize, reverse             bool
+	files, sums, kibibytes, flat        bool // du
+	depth                               int
+	force, ask, dryRun, json            bool // those that change files
+	parents, hasMode                    bool // mkdir
+	mode                                fs.FileMode
 }
 
 // A verb is one of the verbs.
@@ -40,6 +46,7 @@ type verb struct {
 	least               int                             // how many URLs it takes at least
 	follows             bool                            // redirects of HTTP
 	options             func(s *settings) []curl.Option // in the order of their names
+	familiar            func(s *settings) []curl.Option // that the commands of these names have; see familiar.go
 	do                  func(ctx context.Context, r *run) error
 }
 
@@ -57,7 +64,7 @@ func (v verb) command() cli.Command {
 		s := new(settings)
 		own := v.options(s)
 		return cli.Client{
-			Own: own, Table: curl.Besides(own, v.name+", which "+v.does, useful, useless),
+			Own: own, Table: curl.Besides(slices.Concat(own, v.familiar(s)), v.name+", which "+v.does, useful, useless),
 			Run: func(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 				return v.run(ctx, c, shown, s)
 			},

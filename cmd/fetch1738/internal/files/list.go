@@ -139,6 +139,7 @@ type visitor struct {
 	bad     func(at locator.Locator, err error) // the listing cannot be read, or is not complete
 	first   *directory                          // the listing of the start, if it is known
 	parent  *directory                          // the listing that has the start, if it is known
+	order   func(a, b fetch.Item) int           // of the entries of a directory; if nil, by name
 }
 
 // walk lists the directory at, and all below it. It follows no links. The error is that of item, of the
@@ -189,8 +190,9 @@ func (w *walk) below(ctx context.Context, at locator.Locator, path, unique strin
 	w.lists = append(w.lists, d)
 	defer func() { w.lists = w.lists[:len(w.lists)-1] }()
 	w.above = append(w.above, unique)
-	for i := range d.items {
-		it := &d.items[i]
+	items := sorted(d.items, w.order)
+	for i := range items {
+		it := &items[i]
 		if d.unsure != nil && !w.partial {
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
@@ -29,6 +30,7 @@ last part of an ftp or file URL, *, ? and [a-z] match names.
 
 -l adds kind, size in bytes and time in UTC before the name. -R lists all below the
 directory, with paths. Names that begin with a dot are left out unless -a is given.
+-t and -S sort by time and size, newest and largest first.
 
 HTTP has no listings. The options for connecting (-u, -n, -x, --proto, --news-server
 and so on) work as without a verb. The following options are for ls:
@@ -37,13 +39,18 @@ and so on) work as without a verb. The following options are for ls:
 func lsVerb() verb {
 	return verb{
 		name: "ls", summary: "list directories, menus and newsgroups", help: lsHelp, does: "lists names", least: 1, follows: true, do: ls,
+		familiar: lsFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
 				own("a", "all", "List names that begin with a dot, too", &s.all),
+				own("d", "directory", "List the directory itself, not what it has", &s.itself),
 				own("h", "human-readable", "With -l, print sizes such as 1.5 MiB", &s.human),
 				own("", "json", "Print JSON Lines, in the format of --json without a verb", &s.json),
 				own("l", "long", "Also print kind, size and time", &s.long),
 				own("R", "recursive", "List all below the directory; links are not followed", &s.recursive),
+				own("r", "reverse", "Reverse the order", &s.reverse),
+				own("S", "sort-size", "Sort by size, largest first", &s.bySize),
+				own("t", "sort-time", "Sort by time, newest first", &s.byTime),
 			}
 		},
 	}
@@ -73,10 +80,17 @@ func (o lister) ls(ctx context.Context) error {
 		o.fail(o.t, fault.Errorf(fault.Unsupported, "HTTP has no listings; fetch1738 stat %s asks for one document", o.t.Locator.Redacted()))
 		return nil
 	}
-	if o.recursive {
+	switch {
+	case o.itself:
+		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -d works with ftp, ftps and file; fetch1738 stat %s shows one item", o.t.Locator.Redacted()))
+	case o.recursive && o.order() != nil:
+		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -R sorts by time or size, or in reverse, only with ftp, ftps and file"))
+	case o.recursive:
 		return o.lsTree(ctx)
+	default:
+		return o.lsMenu(ctx)
 	}
-	return o.lsMenu(ctx)
+	return nil
 }
 
 // lsFiles lists a directory by ftp or file, or what its directory has of a file.
@@ -87,7 +101,11 @@ func (o lister) lsFiles(ctx context.Context) error {
 		return nil
 	}
 	var refused error
-	if o.pattern == nil {
+	if o.itself && s.isRoot() && o.pattern == nil {
+		o.print(".", &fetch.Item{Name: ".", Locator: s.dir, Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1}})
+		return nil
+	}
+	if o.pattern == nil && !o.itself {
 		refused, err = o.lsDirectory(ctx, s.as(true))
 		if refused == nil || err != nil {
 			return err
@@ -110,8 +128,8 @@ func (o lister) lsFiles(ctx context.Context) error {
 	} else if d.unsure == nil {
 		refused = absent(o.t.Locator)
 	}
-	for i := range found {
-		o.print(found[i].Name, &found[i])
+	for _, it := range sorted(found, o.order()) {
+		o.print(it.Name, &it)
 	}
 	if len(found) == 0 {
 		o.fail(o.t, refused)
@@ -137,11 +155,11 @@ func (o lister) lsDirectory(ctx context.Context, at locator.Locator) (refused, e
 	o.heading()
 	if o.recursive {
 		return nil, o.walk(ctx, at, &visitor{
-			facts: true, partial: true, enter: func(string) {}, leave: func(locator.Locator, string) {}, item: item, bad: o.failAt, first: d,
+			facts: true, partial: true, enter: func(string) {}, leave: func(locator.Locator, string) {}, item: item, bad: o.failAt, first: d, order: o.order(),
 		})
 	}
-	for i := range d.items {
-		if err := item(d.items[i].Name, &d.items[i]); err != nil && err != fs.SkipDir {
+	for _, it := range sorted(d.items, o.order()) {
+		if err := item(it.Name, &it); err != nil && err != fs.SkipDir {
 			return nil, err
 		}
 	}
@@ -169,6 +187,7 @@ func (o lister) lsMenu(ctx context.Context) error {
 		return nil
 	}
 	o.heading()
+	var held []fetch.Item // to be sorted
 	for item, err := range res.Items {
 		switch {
 		case err != nil:
@@ -176,12 +195,45 @@ func (o lister) lsMenu(ctx context.Context) error {
 			return nil
 		case item.Locator == nil: // a line of text in a menu
 			continue
+		case o.order() != nil && len(held) < maxEntries:
+			held = append(held, item)
+			continue
 		}
 		if o.print(item.Name, &item); o.out.Err() != nil {
 			return nil
 		}
 	}
+	for _, item := range sorted(held, o.order()) {
+		o.print(item.Name, &item)
+	}
 	return nil
+}
+
+// order returns the order of names, or nil for that of the listing.
+func (s *settings) order() func(a, b fetch.Item) int {
+	by := func(a, b fetch.Item) int { return strings.Compare(a.Name, b.Name) }
+	switch {
+	case s.byTime:
+		by = func(a, b fetch.Item) int {
+			return cmp.Or(b.ModTime.Compare(a.ModTime), strings.Compare(a.Name, b.Name))
+		}
+	case s.bySize:
+		by = func(a, b fetch.Item) int { return cmp.Or(cmp.Compare(b.Size, a.Size), strings.Compare(a.Name, b.Name)) }
+	case !s.reverse:
+		return nil
+	}
+	if s.reverse {
+		return func(a, b fetch.Item) int { return by(b, a) }
+	}
+	return by
+}
+
+// sorted returns items in an order, which may be nil.
+func sorted(items []fetch.Item, order func(a, b fetch.Item) int) []fetch.Item {
+	if order == nil {
+		return items
+	}
+	return slices.SortedStableFunc(slices.Values(items), order)
 }
 
 // lsTree lists all below a menu.

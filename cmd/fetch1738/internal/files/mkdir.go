@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
@@ -26,10 +27,12 @@ following options are for mkdir:
 func mkdirVerb() verb {
 	return verb{
 		name: "mkdir", summary: "create directories on a server", help: mkdirHelp, does: "creates directories", least: 1, do: mkdir,
+		familiar: func(*settings) []curl.Option { return nil },
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
 				own("", "dry-run", "Show what would be created; create nothing", &s.dryRun),
 				own("", "json", "Print what was created and failures as JSON Lines", &s.json),
+				{Short: "m", Long: "mode", Arg: "MODE", Groups: "files", Help: "Permissions of the new directory, in octal, such as 755", Set: s.setMode, Curl: curl.Own},
 				own("p", "parents", "Create the directories above, too; one that exists is no error", &s.parents),
 				verbose("Print the URL of each created directory"),
 			}
@@ -52,7 +55,9 @@ func (o maker) mkdir(ctx context.Context) error {
 		err = fault.Errorf(fault.BadURL, "a new directory cannot have a wildcard; write %%2A for * and %%3F for ?")
 	}
 	if err == nil {
-		if l, ok := o.t.Locator.(*locator.HTTP); ok {
+		if l, ok := o.t.Locator.(*locator.HTTP); ok && o.hasMode {
+			err = fault.Errorf(fault.Unsupported, "HTTP has no permissions; omit -m")
+		} else if ok {
 			err = webdav(o).mkdir(ctx, l, o.parents)
 		} else {
 			err = o.mkdirFiles(ctx, o.t.Locator)
@@ -88,10 +93,7 @@ func (o maker) mkdirFiles(ctx context.Context, l locator.Locator) error {
 		}
 	}
 	if !o.dryRun {
-		edits, err := o.edit(ctx, s.dir, fetch.EditMakeDir, []string{s.name})
-		if err == nil {
-			err = edits[0].Err
-		}
+		err := o.create(ctx, s, o.hasMode && locator.Equal(l, o.t.Locator))
 		if err != nil {
 			if exists, _ := o.exists(ctx, s.as(true)); exists && o.parents { // another client has created it
 				return nil
@@ -100,6 +102,26 @@ func (o maker) mkdirFiles(ctx context.Context, l locator.Locator) error {
 		}
 	}
 	o.say("created", isDir, s.as(true), nil)
+	return nil
+}
+
+// create creates a directory, with the permissions of -m or those of the server. Those above that -p
+// creates have those of the server.
+func (o maker) create(ctx context.Context, s spot, hasMode bool) error {
+	edits := []fetch.Edit{{Kind: fetch.EditMakeDir, Name: s.name}}
+	if hasMode {
+		edits[0].Mode = o.mode | 0o400 // it is opened to change the mode
+		edits = append(edits, fetch.Edit{Kind: fetch.EditMode, Name: s.name, Mode: o.mode})
+	}
+	err := o.perform(ctx, s.dir, edits)
+	switch {
+	case err != nil:
+		return err
+	case edits[0].Err != nil:
+		return edits[0].Err
+	case hasMode && edits[1].Err != nil:
+		return fmt.Errorf("the directory is created, but not with the permissions %03o: %w", o.mode, edits[1].Err)
+	}
 	return nil
 }
 

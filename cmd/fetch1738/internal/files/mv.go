@@ -32,6 +32,7 @@ following options are for mv:
 func mvVerb() verb {
 	return verb{
 		name: "mv", summary: "rename and move files and directories on a server", help: mvHelp, does: "renames files", least: 2, do: mv,
+		familiar: mvFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
 				own("", "dry-run", "Show what would be moved; move nothing", &s.dryRun),
@@ -183,6 +184,12 @@ func (o mover) mv(ctx context.Context, m *move) error {
 	s, err := spotOf(o.t.Locator)
 	if err == nil && s.isRoot() && o.pattern == nil {
 		err = fault.Errorf(fault.BadURL, "%s is the root of the server or the directory of the login, which cannot be moved", s.dir.Redacted())
+	}
+	if err == nil && s.slash && o.pattern == nil {
+		isDir, asked := o.exists(ctx, s.as(true))
+		if err = asked; err == nil && !isDir {
+			err = failure(s.as(true), fetch.ErrOther, "is not a directory; without the slash at the end, mv moves the file of this name")
+		}
 	}
 	names := []string{s.name}
 	if err == nil && o.pattern != nil {

@@ -38,10 +38,12 @@ following options are for rm:
 func rmVerb() verb {
 	return verb{
 		name: "rm", summary: "delete files and directories on a server", help: rmHelp, does: "deletes files", least: 1, do: rm,
+		familiar: rmFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
 				own("", "dry-run", "Show what would be deleted; delete nothing", &s.dryRun),
-				own("f", "force", "Do not ask, and ignore URLs that do not exist", &s.force),
+				{Short: "f", Long: "force", Groups: "files", Help: "Do not ask, and ignore URLs that do not exist", Set: s.setForce, Curl: curl.Own},
+				{Short: "i", Long: "interactive", Groups: "files", Help: "Ask for each URL, also without -r", Set: s.setAsk, Curl: curl.Own},
 				own("", "json", "Print what was deleted, failures and a summary as JSON Lines", &s.json),
 				own("r", "recursive", "Delete directories and all below them", &s.recursive),
 				verbose("Print the URL of each deleted file"),
@@ -55,8 +57,9 @@ type remover struct{ *operand }
 
 // rm deletes the operands.
 func rm(ctx context.Context, r *run) error {
-	if r.recursive && !r.force && !r.dryRun && !r.isAnswered() {
-		return fault.Usagef("rm -r asks before it deletes: without a terminal, use -f, or --dry-run to see what it would delete")
+	if (r.recursive || r.ask) && !r.force && !r.dryRun && !r.isAnswered() {
+		letter := map[bool]string{true: "i", false: "r"}[r.ask]
+		return fault.Usagef("rm -%s asks before it deletes: without a terminal, use -f, or --dry-run to see what it would delete", letter)
 	}
 	began := time.Now()
 	err := r.each(ctx, func(ctx context.Context, o *operand) error { return remover{o}.rm(ctx) })
@@ -105,7 +108,7 @@ func (o remover) rm(ctx context.Context) error {
 	case s.isRoot() && o.pattern == nil:
 		err = fault.Errorf(fault.BadURL, "%s is the root of the server or the directory of the login, which rm does not delete; name what it has, as in %s*", s.dir.Redacted(), s.dir.Redacted())
 	case s.slash && !o.recursive:
-		err = isDirectory(s.as(true))
+		return o.rmSlash(ctx, s)
 	case o.recursive || o.dryRun || o.pattern != nil:
 		return o.rmListed(ctx, s)
 	default:
@@ -133,6 +136,11 @@ func (o remover) rmFile(ctx context.Context, s spot) error {
 	case enters:
 		return o.rmListed(ctx, s)
 	}
+	if o.ask {
+		if yes, err := o.confirm(ctx, "Delete "+s.as(false).Redacted()+"? [y/N]"); err != nil || !yes {
+			return err
+		}
+	}
 	edits, err := o.edit(ctx, s.dir, fetch.EditRemove, []string{s.name})
 	if err == nil {
 		err = edits[0].Err
@@ -155,6 +163,24 @@ func (o remover) rmFile(ctx context.Context, s spot) error {
 	case d.find(s.name) == nil:
 		err = o.missing(s)
 	case kindOf(d.find(s.name)) == isDir:
+		err = isDirectory(s.as(true))
+	}
+	if err != nil {
+		o.fail(o.t, err)
+	}
+	return nil
+}
+
+// rmSlash says why rm without -r does not delete a URL that ends in a slash: it is that of a directory, or
+// of a file that has another URL.
+func (o remover) rmSlash(ctx context.Context, s spot) error {
+	d, err := o.list(ctx, s.dir, false)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil && d.unsure == nil && (d.find(s.name) == nil || kindOf(d.find(s.name)) != isDir):
+		_, err = o.doomed(s, d)
+	default:
 		err = isDirectory(s.as(true))
 	}
 	if err != nil {
@@ -228,7 +254,7 @@ func (o remover) rmItems(ctx context.Context, d *directory, items []fetch.Item) 
 	case o.dryRun:
 		o.tell(p)
 		return nil
-	case directories > 0 && !o.force:
+	case (directories > 0 || o.ask) && !o.force:
 		yes, err := o.confirm(ctx, fmt.Sprintf("Delete %s: %s? [y/N]", amount(files, directories), o.t.Locator.Redacted()))
 		if err != nil || !yes {
 			return err

@@ -29,6 +29,7 @@ without a verb. The following options are for stat:
 func statVerb() verb {
 	return verb{
 		name: "stat", summary: "show kind, size and time of a URL, for every scheme", help: statHelp, does: "shows what is at a URL", least: 1, follows: true, do: stat,
+		familiar: statFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{own("", "json", "Print JSON Lines, in the format of --json without a verb", &s.json)}
 		},

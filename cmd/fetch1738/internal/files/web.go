@@ -164,8 +164,12 @@ func (o webdav) rm(ctx context.Context, l *locator.HTTP) error {
 	case o.dryRun:
 		o.deleted(isFile, l)
 		return nil
-	case whole && !o.force:
-		yes, err := o.confirm(ctx, "Delete "+l.Redacted()+" and all below it? [y/N]")
+	case (whole || o.ask) && !o.force:
+		question := "Delete " + l.Redacted()
+		if whole {
+			question += " and all below it"
+		}
+		yes, err := o.confirm(ctx, question+"? [y/N]")
 		if err != nil || !yes {
 			return err
 		}
