@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -27,21 +28,81 @@ func (o *operand) edit(ctx context.Context, at locator.Locator, kind fetch.EditK
 	return edits, o.perform(ctx, at, edits)
 }
 
-// perform performs edits in a directory. Their errors name the file.
+// perform performs edits in a directory, which do not depend on each other. Their errors name the file.
+// With --retry it repeats those that have failed for a transient reason.
 func (o *operand) perform(ctx context.Context, at locator.Locator, edits []fetch.Edit) error {
 	req, err := o.request(at, nil)
 	if err != nil {
 		return err
 	}
-	err = o.access.ResolverFor(at).Edit(ctx, req, edits)
-	for i, edit := range edits {
-		if e, ok := errors.AsType[*fetch.Error](edit.Err); ok {
-			named := *e
-			named.URL = child(at, edit.Name, edit.Kind == fetch.EditMakeDir || edit.Kind == fetch.EditRemoveDir).Redacted()
-			edits[i].Err = &named
+	repeated := false // some may have been performed before
+	for n := 0; ; n++ {
+		var part []fetch.Edit
+		var places []int
+		for i, e := range edits {
+			if !e.Done || e.Err != nil && o.t.Transient(e.Err) {
+				e.Done, e.Err = false, nil
+				part, places = append(part, e), append(places, i)
+			}
+		}
+		err = o.access.ResolverFor(at).Edit(ctx, req, part)
+		failed := err
+		for i, e := range part {
+			if repeated && errors.Is(e.Err, fetch.ErrNotFound) && (e.Kind == fetch.EditRemove || e.Kind == fetch.EditRemoveDir) {
+				e.Err = nil // the attempt without a reply has deleted it
+			}
+			e.Err = named(at, e)
+			edits[places[i]] = e
+			if e.Err != nil && o.t.Transient(e.Err) && failed == nil {
+				failed = e.Err
+			}
+		}
+		if err != nil && !isUnperformed(err) {
+			if slices.ContainsFunc(part, func(e fetch.Edit) bool { return !e.Done && (e.Kind == fetch.EditRename || e.Kind == fetch.EditMakeDir) }) {
+				break // a second attempt could not tell that the first one succeeded
+			}
+			repeated = true
+		}
+		if failed == nil || !o.t.AwaitRetry(ctx, n, failed) {
+			break
 		}
 	}
 	return err
+}
+
+// named returns the error of an edit, with the URL of the file.
+func named(at locator.Locator, e fetch.Edit) error {
+	known, ok := errors.AsType[*fetch.Error](e.Err)
+	if !ok {
+		return e.Err
+	}
+	err := *known
+	err.URL = child(at, e.Name, e.Kind == fetch.EditMakeDir || e.Kind == fetch.EditRemoveDir).Redacted()
+	return &err
+}
+
+// isUnperformed reports whether a request that failed has changed nothing: there was no connection, or the
+// server has replied that it does not do it. Otherwise it may have done it, and the reply is lost.
+func isUnperformed(err error) bool {
+	e, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Op {
+	case fetch.OpResolve, fetch.OpConnect, fetch.OpProxyConnect, fetch.OpTLS, fetch.OpLogin:
+		return true
+	}
+	return e.Code != 0 || e.Kind == fetch.ErrUnreachable || e.Kind == fetch.ErrUnresolved
+}
+
+// repeatedly calls do, which makes a request, until it succeeds or --retry permits no other attempt. A
+// second attempt must have no other effect than one.
+func (o *operand) repeatedly(ctx context.Context, do func() error) error {
+	for n := 0; ; n++ {
+		if err := do(); err == nil || !o.t.AwaitRetry(ctx, n, err) {
+			return err
+		}
+	}
 }
 
 // exists reports whether a directory exists. The error is that of the connection.
@@ -50,7 +111,10 @@ func (o *operand) exists(ctx context.Context, at locator.Locator) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	_, err = o.access.ResolverFor(at).FindAttributes(ctx, req)
+	err = o.repeatedly(ctx, func() error {
+		_, err := o.access.ResolverFor(at).FindAttributes(ctx, req)
+		return err
+	})
 	if isRefusal(err) {
 		return false, nil
 	}

@@ -55,7 +55,7 @@ type verb struct {
 const (
 	useful  = " charset cookie header http1.0 http1.1 http2 http2-prior-knowledge no-buffer no-progress-meter progress-bar progress-meter referer show-error silent stderr user-agent verbose "
 	useless = " continue-at exact fail-early form form-file ftp-create-dirs ftp-guess-type list-only list-views next number parallel parallel-immediate parallel-max " +
-		"parallel-max-host quote range rate request retry retry-all-errors retry-connrefused retry-delay retry-max-time segments speed-limit speed-time time-cond use-ascii view "
+		"parallel-max-host quote range rate request segments speed-limit speed-time time-cond use-ascii view "
 )
 
 // command returns the verb as a command.
@@ -90,7 +90,7 @@ func (v verb) run(ctx context.Context, c *curl.CommandLine, shown *report.Report
 		}
 		return shown.Misused(fault.Usagef("%s requires %s; see fetch1738 %s --help", v.name, what, v.name))
 	}
-	op.HTTP.Location, shown.NoRetries = v.follows, true
+	op.HTTP.Location = v.follows
 	r := &run{Reporter: shown, settings: s, verb: v, op: op}
 	shown.Show(op.Global, r.line)
 	r.out = stdio.CheckOutput(shown.Out)

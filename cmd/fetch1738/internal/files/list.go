@@ -82,7 +82,15 @@ func kindOf(it *fetch.Item) string {
 // list lists a directory by ftp or file, with the names that begin with a dot. With facts an FTP server
 // is asked for exact sizes and times (MLSD), otherwise for links as links (LIST): the MLSD of several
 // servers shows a link to a directory as that directory.
-func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (*directory, error) {
+func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (d *directory, err error) {
+	err = o.repeatedly(ctx, func() error {
+		d, err = o.listOnce(ctx, at, facts)
+		return err
+	})
+	return d, err
+}
+
+func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) (*directory, error) {
 	d := &directory{at: at}
 	ctx, stop := listing.Bounded(ctx)
 	defer stop(nil)

@@ -174,7 +174,10 @@ func (o lister) lsMenu(ctx context.Context) error {
 	req, err := o.request(o.t.Locator, nil)
 	var res *fetch.Resource
 	if err == nil {
-		res, err = o.access.ResolverFor(o.t.Locator).Fetch(ctx, req)
+		err = o.repeatedly(ctx, func() error {
+			res, err = o.access.ResolverFor(o.t.Locator).Fetch(ctx, req)
+			return err
+		})
 	}
 	if err != nil {
 		o.fail(o.t, err)

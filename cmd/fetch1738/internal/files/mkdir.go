@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -108,19 +109,20 @@ func (o maker) mkdirFiles(ctx context.Context, l locator.Locator) error {
 // create creates a directory, with the permissions of -m or those of the server. Those above that -p
 // creates have those of the server.
 func (o maker) create(ctx context.Context, s spot, hasMode bool) error {
-	edits := []fetch.Edit{{Kind: fetch.EditMakeDir, Name: s.name}}
-	if hasMode {
-		edits[0].Mode = o.mode | 0o400 // it is opened to change the mode
-		edits = append(edits, fetch.Edit{Kind: fetch.EditMode, Name: s.name, Mode: o.mode})
+	one := func(e fetch.Edit) error {
+		edits := []fetch.Edit{e}
+		err := o.perform(ctx, s.dir, edits)
+		return cmp.Or(err, edits[0].Err)
 	}
-	err := o.perform(ctx, s.dir, edits)
-	switch {
-	case err != nil:
+	if !hasMode {
+		return one(fetch.Edit{Kind: fetch.EditMakeDir, Name: s.name})
+	}
+	err := one(fetch.Edit{Kind: fetch.EditMakeDir, Name: s.name, Mode: o.mode | 0o400}) // it is opened to change the mode
+	if err != nil {
 		return err
-	case edits[0].Err != nil:
-		return edits[0].Err
-	case hasMode && edits[1].Err != nil:
-		return fmt.Errorf("the directory is created, but not with the permissions %03o: %w", o.mode, edits[1].Err)
+	}
+	if err := one(fetch.Edit{Kind: fetch.EditMode, Name: s.name, Mode: o.mode}); err != nil {
+		return fmt.Errorf("the directory is created, but not with the permissions %03o: %w", o.mode, err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -54,7 +55,11 @@ func (o viewer) stat(ctx context.Context) error {
 		o.fail(o.t, err)
 		return nil
 	}
-	found, err := o.access.ResolverFor(o.t.Locator).StatRequest(ctx, req)
+	var found *fetch1738.Status
+	err = o.repeatedly(ctx, func() error {
+		found, err = o.access.ResolverFor(o.t.Locator).StatRequest(ctx, req)
+		return err
+	})
 	if err != nil {
 		o.fail(o.t, err)
 		return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -30,8 +31,30 @@ func (o webdav) send(ctx context.Context, method string, l locator.Locator, fiel
 }
 
 // exchange makes a request that has no body. It returns the response with the beginning of its body. With
-// anyStatus a refusal is no error.
-func (o webdav) exchange(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (*fetchhttp.Info, []byte, error) {
+// anyStatus a refusal is no error. With --retry it repeats the request, if a second one can have no other
+// effect.
+func (o webdav) exchange(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (info *fetchhttp.Info, body []byte, err error) {
+	maybe := false // the request may have been performed before
+	for n := 0; ; n++ {
+		info, body, err = o.exchangeOnce(ctx, method, l, fields, anyStatus)
+		failed := err
+		switch {
+		case maybe && method == http.MethodDelete && errors.Is(err, fetch.ErrNotFound):
+			return &fetchhttp.Info{StatusCode: http.StatusNoContent}, nil, nil
+		case err == nil && client.TransientStatus(info.StatusCode):
+			failed = &fetch.Error{Op: fetch.Op(method), URL: l.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode}
+		case err != nil && !isUnperformed(err):
+			if maybe = true; method == "MOVE" || method == "MKCOL" {
+				return info, body, err
+			}
+		}
+		if failed == nil || !o.t.AwaitRetry(ctx, n, failed) {
+			return info, body, err
+		}
+	}
+}
+
+func (o webdav) exchangeOnce(ctx context.Context, method string, l locator.Locator, fields map[string]string, anyStatus bool) (*fetchhttp.Info, []byte, error) {
 	req, err := o.request(l, nil)
 	if err != nil {
 		return nil, nil, err
@@ -46,10 +69,12 @@ func (o webdav) exchange(ctx context.Context, method string, l locator.Locator, 
 		return nil, nil, err
 	}
 	defer res.Close()
-	const enough = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(res.Body, enough))
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	return res.Info.(*fetchhttp.Info), body, err
 }
+
+// maxAnswer is how many bytes of the body of a response are read.
+const maxAnswer = 16 << 20
 
 // isFolder reports whether a URL ends in a slash, and so names a collection.
 func isFolder(l *locator.HTTP) bool { return l.Path == "" || strings.HasSuffix(l.Path, "/") }

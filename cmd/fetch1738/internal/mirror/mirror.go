@@ -19,7 +19,6 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -134,7 +133,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
 		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
 	}
-	m.Retry = func(ctx context.Context, n int, err error) bool { return waitToRetry(ctx, t, n, err) }
+	m.Retry = t.AwaitRetry
 	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
 	if err != nil {
@@ -162,18 +161,4 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
-}
-
-// waitToRetry reports whether to retry a request that failed for the n-th time, counted from 0. It
-// waits for the retry delay before it returns true.
-func waitToRetry(ctx context.Context, t *transfer.Result, n int, err error) bool {
-	if n >= t.Op.Retry.Times || !t.Transient(err) {
-		return false
-	}
-	wait, inTime := t.Wait(n, 0)
-	if !inTime {
-		return false
-	}
-	t.Warn("%s; retrying in %v", stdio.InOptions(err.Error()), wait)
-	return pace.Sleep(ctx, wait) == nil
 }

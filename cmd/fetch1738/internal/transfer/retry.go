@@ -96,3 +96,17 @@ func (r *Result) Transient(err error) bool {
 	}
 	return known.Code/100 == 4 // FTP: "Transient Negative Completion"
 }
+
+// AwaitRetry reports whether to repeat a request that is no transfer of its own and has failed for the
+// n-th time, counted from 0. It waits before it returns true.
+func (r *Result) AwaitRetry(ctx context.Context, n int, err error) bool {
+	if n >= r.Op.Retry.Times || ctx.Err() != nil || !r.Transient(err) {
+		return false
+	}
+	wait, inTime := r.Wait(n, 0)
+	if !inTime {
+		return false
+	}
+	r.Warn("%s; retrying in %v", stdio.InOptions(err.Error()), wait)
+	return pace.Sleep(ctx, wait) == nil
+}
