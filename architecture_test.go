@@ -95,7 +95,7 @@ var imports = []struct {
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"curlvar dial fault glob picture play record term used version wildcard",
+	"curlvar dial fault glob multistatus picture play record term used version wildcard",
 	"stdio progress render",
 	"plan",
 	"client output source listing form speed",
@@ -185,7 +185,7 @@ var large = map[string]struct {
 	"testserver/ftptest.session":       {100, "one login, with a method for each command of FTP"},
 	"testserver/nntptest.session":      {50, "one login, with a method for each command of NNTP"},
 
-	"cmd/fetch1738/internal/files":        {2650, "six verbs share one run, its operands and its listings; a fifth keeps rm and mv from deleting too much"},
+	"cmd/fetch1738/internal/files":        {3250, "six verbs share one run, its operands and its listings; a fifth keeps rm and mv from deleting too much, a tenth is the options of coreutils"},
 	"cmd/fetch1738/internal/transfer":     {2560, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
 	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
 }

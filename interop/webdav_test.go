@@ -56,6 +56,9 @@ func TestWebDAV(t *testing.T) {
 			try(0, "d/ d/a g/ g/f/", "rm", "-r", "--dry-run", "@/d")
 			try(78, "d/ d/a g/ g/f/", "rm", "@/none")
 			try(0, "d/ g/ g/f/", "rm", "-f", "@/none", "@/d/a")
+			lists := map[bool]int{true: 0, false: 1}[s.name != "nginx"]
+			try(lists, "d/ g/ g/f/", "ls", "-lR", "@/")
+			try(lists, "d/ g/ g/f/", "du", "@")
 			try(0, "", "rm", "-rf", "@/d", "@/g/")
 		})
 	}

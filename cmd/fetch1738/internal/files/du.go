@@ -16,8 +16,8 @@ import (
 
 const duHelp = `Usage: fetch1738 du [option]... URL...
 
-Prints the size in bytes of all files below each ftp or file directory: a line for each
-directory below it, with that of the URL last. Links are not followed and do not count.
+Prints the size in bytes of all files below each directory of an ftp, file or WebDAV
+server: a line for each directory below it, with that of the URL last. Links are not followed and do not count.
 
   $ fetch1738 du -sh ftp://ftp.example.org/pub/
 
@@ -30,7 +30,7 @@ following options are for du:
 
 func duVerb() verb {
 	return verb{
-		name: "du", summary: "sum the sizes of files below ftp and file directories", help: duHelp, does: "sums sizes", least: 1, follows: true, do: du,
+		name: "du", summary: "sum the sizes of files below ftp, file and WebDAV directories", help: duHelp, does: "sums sizes", least: 1, follows: true, do: du,
 		familiar: duFamiliar,
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{

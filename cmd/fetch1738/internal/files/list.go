@@ -91,6 +91,9 @@ func (o *operand) list(ctx context.Context, at locator.Locator, facts bool) (d *
 }
 
 func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) (*directory, error) {
+	if l, ok := at.(*locator.HTTP); ok {
+		return webdav{o}.list(ctx, l)
+	}
 	d := &directory{at: at}
 	ctx, stop := listing.Bounded(ctx)
 	defer stop(nil)
@@ -131,9 +134,14 @@ func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) 
 	if err := ftp.UnreadError(res); err != nil {
 		d.unsure = err
 	}
+	d.sort()
+	return d, nil
+}
+
+// sort sorts the entries by name, and removes those that are there twice.
+func (d *directory) sort() {
 	slices.SortStableFunc(d.items, func(a, b fetch.Item) int { return strings.Compare(a.Name, b.Name) })
 	d.items = slices.CompactFunc(d.items, func(a, b fetch.Item) bool { return a.Name == b.Name })
-	return d, nil
 }
 
 // A visitor is what a walk calls. enter and leave are called for each directory, item for each entry

@@ -32,7 +32,7 @@ last part of an ftp or file URL, *, ? and [a-z] match names.
 directory, with paths. Names that begin with a dot are left out unless -a is given.
 -t and -S sort by time and size, newest and largest first.
 
-HTTP has no listings. The options for connecting (-u, -n, -x, --proto, --news-server
+A web server lists files only if it supports WebDAV (PROPFIND). The options for connecting (-u, -n, -x, --proto, --news-server
 and so on) work as without a verb. The following options are for ls:
 `
 
@@ -74,17 +74,14 @@ func (o lister) heading() {
 // ls lists one operand.
 func (o lister) ls(ctx context.Context) error {
 	switch o.t.Locator.(type) {
-	case *locator.FTP, *locator.File:
+	case *locator.FTP, *locator.File, *locator.HTTP:
 		return o.lsFiles(ctx)
-	case *locator.HTTP:
-		o.fail(o.t, fault.Errorf(fault.Unsupported, "HTTP has no listings; fetch1738 stat %s asks for one document", o.t.Locator.Redacted()))
-		return nil
 	}
 	switch {
 	case o.itself:
-		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -d works with ftp, ftps and file; fetch1738 stat %s shows one item", o.t.Locator.Redacted()))
+		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -d works with ftp, ftps, file, http and https; fetch1738 stat %s shows one item", o.t.Locator.Redacted()))
 	case o.recursive && o.order() != nil:
-		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -R sorts by time or size, or in reverse, only with ftp, ftps and file"))
+		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -R sorts by time or size, or in reverse, only with ftp, ftps, file, http and https"))
 	case o.recursive:
 		return o.lsTree(ctx)
 	default:
@@ -93,7 +90,7 @@ func (o lister) ls(ctx context.Context) error {
 	return nil
 }
 
-// lsFiles lists a directory by ftp or file, or what its directory has of a file.
+// lsFiles lists a directory by ftp, file or http, or what its directory has of a file.
 func (o lister) lsFiles(ctx context.Context) error {
 	s, err := spotOf(o.t.Locator)
 	if err != nil {
@@ -269,8 +266,9 @@ func (o lister) print(path string, it *fetch.Item) {
 	}
 	l := &listing.Listing{Charset: o.op.Output.Charset, Detailed: o.long}
 	name := *it
-	if _, isLocal := it.Locator.(*locator.File); isLocal {
-		name.MediaType = "" // it is a guess, which would take the place of the kind
+	switch it.Locator.(type) {
+	case *locator.File, *locator.HTTP:
+		name.MediaType = "" // it would take the place of the kind
 	}
 	switch name.Name = path; {
 	case listing.IsArticle(it), kindOf(it) == isLink:

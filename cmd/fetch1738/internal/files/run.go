@@ -249,7 +249,7 @@ func isRefusal(err error) bool {
 	if !ok {
 		return false
 	}
-	local := strings.HasPrefix(e.URL, "file:") && e.Kind != fetch.ErrCanceled
+	local := strings.HasPrefix(e.URL, "file:") && e.Kind != fetch.ErrCanceled || e.Op == fetch.OpList && e.Kind == fetch.ErrNotFound
 	return local || e.Code >= 400 && e.Code != 421 && !isFatal(err)
 }
 

@@ -7,17 +7,18 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A spot is a file or directory by the directory that has it and its name there.
 type spot struct {
-	dir   locator.Locator // of an ftp or file URL; it ends in a slash
+	dir   locator.Locator // of an ftp, file or http URL; it ends in a slash
 	name  string          // "" for the root, or the login directory: dir itself
 	slash bool            // the URL ends in a slash
 }
 
-// spotOf returns the spot of an ftp or file URL.
+// spotOf returns the spot of an ftp, file or http URL.
 func spotOf(l locator.Locator) (spot, error) {
 	switch l := l.(type) {
 	case *locator.FTP:
@@ -44,6 +45,16 @@ func spotOf(l locator.Locator) (spot, error) {
 		}
 		at.Segments = append(slices.Clip(at.Segments), "")
 		return s, s.check(l)
+	case *locator.HTTP:
+		if l.HasSearch {
+			return spot{}, fault.Errorf(fault.BadURL, "%s has a query; a directory of a web server has none", l.Redacted())
+		}
+		at := *asFolder(l)
+		s := spot{dir: &at, slash: isFolder(l)}
+		path := strings.TrimSuffix(at.Path, "/")
+		i := strings.LastIndexByte(path, '/') + 1
+		at.Path, s.name = path[:i], percent.Decode(path[i:])
+		return s, s.check(l)
 	}
 	return spot{}, fault.Errorf(fault.Unsupported, "%s URLs have no directories", l.Scheme())
 }
@@ -69,6 +80,14 @@ func (s spot) as(isDir bool) locator.Locator {
 
 // child returns the URL of a file or directory in dir, which ends in a slash.
 func child(dir locator.Locator, name string, isDir bool) locator.Locator {
+	if l, ok := dir.(*locator.HTTP); ok {
+		at := *l
+		at.HasPath, at.Path = true, l.Path+percent.Encode(name, isReserved)
+		if isDir {
+			at.Path += "/"
+		}
+		return &at
+	}
 	switch at := client.InDirectory(dir, name).(type) {
 	case *locator.FTP:
 		if isDir {
@@ -82,4 +101,9 @@ func child(dir locator.Locator, name string, isDir bool) locator.Locator {
 		return at
 	}
 	return dir
+}
+
+// isReserved reports whether a path of HTTP has an octet of a name encoded only.
+func isReserved(c byte) bool {
+	return c <= ' ' || c >= 0x7F || strings.IndexByte(`"#%/<>?[\]^`+"`{|}", c) >= 0
 }

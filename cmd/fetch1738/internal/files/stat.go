@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 const statHelp = `Usage: fetch1738 stat [option]... URL...
@@ -55,17 +56,34 @@ func (o viewer) stat(ctx context.Context) error {
 		o.fail(o.t, err)
 		return nil
 	}
+	l, isWeb := o.t.Locator.(*locator.HTTP)
+	if isWeb = isWeb && !l.HasSearch; isWeb && isFolder(l) && o.statDirectory(ctx, l) {
+		return o.out.Err()
+	}
 	var found *fetch1738.Status
 	err = o.repeatedly(ctx, func() error {
 		found, err = o.access.ResolverFor(o.t.Locator).StatRequest(ctx, req)
 		return err
 	})
 	if err != nil {
-		o.fail(o.t, err)
+		if !isWeb || isFolder(l) || !isRefusal(err) || !o.statDirectory(ctx, asFolder(l)) {
+			o.fail(o.t, err)
+		}
 		return nil
 	}
 	o.show(&fetch.Item{Name: output.DecodedName(o.t.Locator, o.t.URL), Locator: found.Locator, Kind: found.Kind, Attributes: found.Attributes}, found.Advice)
 	return o.out.Err()
+}
+
+// statDirectory shows what a URL of a web server is, if that says by PROPFIND that it is a directory: by HEAD
+// it is the page that shows it, or none.
+func (o viewer) statDirectory(ctx context.Context, l *locator.HTTP) bool {
+	it, isDirectory := webdav(o).isDirectory(ctx, l)
+	if isDirectory {
+		it.Name = output.DecodedName(l, l.String())
+		o.show(&it, "")
+	}
+	return isDirectory
 }
 
 // statMatching shows the entries that match, as the listing has them.

@@ -145,7 +145,7 @@ func isSlashOf(to locator.Locator, l *locator.HTTP) bool {
 }
 
 // hasCollection reports whether a multistatus of PROPFIND has the resource type collection (RFC 4918
-// section 15.9).
+// section 15.9). Unlike a listing, a reply that is not well made counts: what may be a directory is one.
 func hasCollection(body []byte) bool {
 	in := 0
 	for d := xml.NewDecoder(strings.NewReader(string(body))); ; {
