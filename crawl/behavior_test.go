@@ -177,7 +177,7 @@ func TestPorts(t *testing.T) {
 		w.site("b.example").addr = a.addr
 		c := w.crawl(t.TempDir(), "gopher://a.example/")
 		sum, err := w.run(t.Context(), c)
-		if err != nil || !sum.Complete || sum.Documents != 4 || len(sum.Dead) != 2 || sum.Hosts != 5 {
+		if err != nil || !sum.Complete || sum.Documents != 4 || len(sum.Dead) != 2 || sum.Hosts != 3 {
 			t.Errorf("%+v, %v", sum, err)
 		}
 		w.checkPolite(crawl.DefaultWait)

@@ -169,17 +169,17 @@ type Summary struct {
 	Complete bool `json:"complete"`
 	// Documents and Octets count the documents that were fetched, without robots.txt and caps.txt.
 	Documents int   `json:"documents"`
-	Octets    int64 `json:"octets"`
+	Octets    int64 `json:"bytes"`
 	// Failed counts the documents that servers did not send, or not completely.
 	Failed int `json:"failed"`
-	// Hosts is the number of hosts.
+	// Hosts is the number of hosts that documents were fetched from.
 	Hosts int `json:"hosts"`
 	// Skipped counts links that are not followed, and Left URLs that are not fetched because of a
 	// limit, by reason.
 	Skipped map[Reason]int `json:"skipped"`
 	Left    map[Reason]int `json:"left"`
 	// Dead are the hosts that were given up.
-	Dead []Dead `json:"dead"`
+	Dead []Dead `json:"given_up"`
 	// Delay is the longest time between requests that a server asks for.
 	Delay time.Duration `json:"-"`
 }
@@ -224,7 +224,7 @@ const (
 	LimitDepth     Reason = "depth"
 	LimitHosts     Reason = "hosts"
 	LimitDocuments Reason = "documents"
-	LimitOctets    Reason = "octets"
+	LimitOctets    Reason = "size"
 	LimitLinks     Reason = "links" // a document has more of them than are kept
 	Stopped        Reason = "interrupted"
 )

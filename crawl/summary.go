@@ -10,12 +10,15 @@ import (
 // summary counts what was done and what is left. It also writes HostsFile.
 func (f *frontier) summary(c *Crawl, failed bool) (Summary, error) {
 	t := f.totals
-	s := Summary{Documents: t.Documents, Octets: t.Octets, Failed: t.Failed, Hosts: len(f.byID), Skipped: t.Skipped, Left: make(map[Reason]int), Dead: []Dead{}}
+	s := Summary{Documents: t.Documents, Octets: t.Octets, Failed: t.Failed, Skipped: t.Skipped, Left: make(map[Reason]int), Dead: []Dead{}}
 	left := t.Queued
 	var lines strings.Builder
 	for _, h := range f.byID {
 		if err := f.describe(&lines, h); err != nil {
 			return s, err
+		}
+		if h.Documents > 0 {
+			s.Hosts++
 		}
 		left -= h.Queued
 		s.Delay = max(s.Delay, h.Delay)
@@ -50,11 +53,11 @@ func (f *frontier) summary(c *Crawl, failed bool) (Summary, error) {
 type hostLine struct {
 	Host      string                `json:"host"`
 	Documents int                   `json:"documents"`
-	Octets    int64                 `json:"octets"`
+	Octets    int64                 `json:"bytes"`
 	Failed    int                   `json:"failed"`
 	Left      int                   `json:"left"`
 	Delay     float64               `json:"delay"` // in seconds
-	Dead      Reason                `json:"dead,omitempty"`
+	Dead      Reason                `json:"given_up,omitempty"`
 	Error     string                `json:"error,omitempty"`
 	Servers   map[string]serverLine `json:"servers"`
 }

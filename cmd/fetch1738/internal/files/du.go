@@ -181,7 +181,7 @@ func (u *usage) join(other *usage) {
 	u.Unknown += other.Unknown
 }
 
-// shows reports whether what is so many levels below the operand has a line.
+// shows reports whether what is depth levels below the operand has a line.
 func (s *settings) shows(depth int) bool { return !s.flat || depth <= s.depth }
 
 // below returns the URL of a file by its path below a directory.
