@@ -2,7 +2,6 @@ package fetch1738_test
 
 import (
 	"context"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,28 +112,23 @@ func TestStat(t *testing.T) {
 // What is not there is an error, and so is a server that is not there.
 func TestStatFails(t *testing.T) {
 	s := startStat(t)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: s.news.Addr, Limits: fetch.Limits{Body: 10}}}
 	defer r.Close()
 	for url, want := range map[string]fetch.ErrorKind{
-		s.ftp.URL + "/pub/none":                          fetch.ErrNotFound,
-		s.web.URL + "/none":                              fetch.ErrNotFound,
-		s.gopher.URL + "/0none":                          fetch.ErrNotFound,
-		"news:none@example.org":                          fetch.ErrNotFound,
-		"news:comp.none":                                 fetch.ErrNotFound,
-		s.prospero.URL + "/none":                         fetch.ErrNotFound,
-		s.file + "/none":                                 fetch.ErrNotFound,
-		"telnet://" + closed.Addr().String() + "/":       fetch.ErrUnreachable,
-		"gopher://" + closed.Addr().String() + "/7x":     fetch.ErrUnreachable,
-		"wais://" + closed.Addr().String() + "/database": fetch.ErrUnreachable,
-		"http://" + closed.Addr().String() + "/":         fetch.ErrUnreachable,
-		"telnet://127.0.0.1:25/":                         fetch.ErrRefused,
-		"x-none:a":                                       fetch.ErrUnsupported,
-		"http//":                                         fetch.ErrBadURL,
+		s.ftp.URL + "/pub/none":          fetch.ErrNotFound,
+		s.web.URL + "/none":              fetch.ErrNotFound,
+		s.gopher.URL + "/0none":          fetch.ErrNotFound,
+		"news:none@example.org":          fetch.ErrNotFound,
+		"news:comp.none":                 fetch.ErrNotFound,
+		s.prospero.URL + "/none":         fetch.ErrNotFound,
+		s.file + "/none":                 fetch.ErrNotFound,
+		"telnet://" + closed + "/":       fetch.ErrUnreachable,
+		"gopher://" + closed + "/7x":     fetch.ErrUnreachable,
+		"wais://" + closed + "/database": fetch.ErrUnreachable,
+		"http://" + closed + "/":         fetch.ErrUnreachable,
+		"telnet://127.0.0.1:25/":         fetch.ErrRefused,
+		"x-none:a":                       fetch.ErrUnsupported,
+		"http//":                         fetch.ErrBadURL,
 	} {
 		if got, err := r.Stat(t.Context(), url); got != nil || fetch.KindOf(err) != want {
 			t.Errorf("%s: %+v, %v; want %q", url, got, err, want)

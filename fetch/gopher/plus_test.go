@@ -570,12 +570,7 @@ func TestStub(t *testing.T) {
 // TestMirrors checks that a mirror is tried if a server cannot be reached.
 func TestMirrors(t *testing.T) {
 	srv := plusSite(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	down := parse(t, "gopher://"+l.Addr().String()+"/0/salmon")
+	down := parse(t, "gopher://127.0.0.1:1738/0/salmon") // a port that the system assigns to no other test
 	there := parse(t, srv.URL+"/0/salmon.de")
 	var notes []string
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Note: func(text string) { notes = append(notes, text) }})
