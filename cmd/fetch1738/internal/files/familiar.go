@@ -53,7 +53,7 @@ func duFamiliar(*settings) []curl.Option {
 
 func rmFamiliar(s *settings) []curl.Option {
 	return []curl.Option{
-		{Short: "I", Long: "ask-once", Groups: "files", Set: s.setAsk, Curl: curl.Own},
+		{Short: "I", Long: "ask-once", Groups: "files", Set: oneOf(&s.ask, &s.force), Curl: curl.Own},
 		same("R", "recurse", &s.recursive),
 		instead("d", "dir", "rm -r deletes a directory with all below it, and asks first"),
 	}
@@ -82,20 +82,14 @@ func mvFamiliar(s *settings) []curl.Option {
 	)
 }
 
-// setAsk is -i of rm. Of -f and -i, the last one counts.
-func (s *settings) setAsk(_ *curl.CommandLine, value string) (err error) {
-	if s.ask, err = strconv.ParseBool(value); s.ask {
-		s.force = false
+// oneOf sets one of two switches that exclude each other: the last one counts.
+func oneOf(field, other *bool) curl.Setter {
+	return func(_ *curl.CommandLine, value string) (err error) {
+		if *field, err = strconv.ParseBool(value); *field {
+			*other = false
+		}
+		return err
 	}
-	return err
-}
-
-// setForce is -f of rm.
-func (s *settings) setForce(_ *curl.CommandLine, value string) (err error) {
-	if s.force, err = strconv.ParseBool(value); s.force {
-		s.ask = false
-	}
-	return err
 }
 
 // setMode is -m of mkdir.

@@ -49,8 +49,8 @@ func lsVerb() verb {
 				own("l", "long", "Also print kind, size and time", &s.long),
 				own("R", "recursive", "List all below the directory; links are not followed", &s.recursive),
 				own("r", "reverse", "Reverse the order", &s.reverse),
-				own("S", "sort-size", "Sort by size, largest first", &s.bySize),
-				own("t", "sort-time", "Sort by time, newest first", &s.byTime),
+				{Short: "S", Long: "sort-size", Groups: "files", Help: "Sort by size, largest first", Set: oneOf(&s.bySize, &s.byTime), Curl: curl.Own},
+				{Short: "t", Long: "sort-time", Groups: "files", Help: "Sort by time, newest first", Set: oneOf(&s.byTime, &s.bySize), Curl: curl.Own},
 			}
 		},
 	}

@@ -94,37 +94,32 @@ func (o maker) mkdirFiles(ctx context.Context, l locator.Locator) error {
 		}
 	}
 	if !o.dryRun {
-		err := o.create(ctx, s, o.hasMode && locator.Equal(l, o.t.Locator))
-		if err != nil {
+		hasMode := o.hasMode && locator.Equal(l, o.t.Locator) // those above have that of the server
+		made := fetch.Edit{Kind: fetch.EditMakeDir, Name: s.name}
+		if hasMode {
+			made.Mode = o.mode | 0o400 // it is opened to change the mode
+		}
+		if err := o.editOne(ctx, s.dir, made); err != nil {
 			if exists, _ := o.exists(ctx, s.as(true)); exists && o.parents { // another client has created it
 				return nil
 			}
 			return o.belowMissing(s, err)
+		}
+		if hasMode {
+			if err := o.editOne(ctx, s.dir, fetch.Edit{Kind: fetch.EditMode, Name: s.name, Mode: o.mode}); err != nil {
+				return fmt.Errorf("the directory is created, but not with the permissions %03o: %w", o.mode, err)
+			}
 		}
 	}
 	o.say("created", isDir, s.as(true), nil)
 	return nil
 }
 
-// create creates a directory, with the permissions of -m or those of the server. Those above that -p
-// creates have those of the server.
-func (o maker) create(ctx context.Context, s spot, hasMode bool) error {
-	one := func(e fetch.Edit) error {
-		edits := []fetch.Edit{e}
-		err := o.perform(ctx, s.dir, edits)
-		return cmp.Or(err, edits[0].Err)
-	}
-	if !hasMode {
-		return one(fetch.Edit{Kind: fetch.EditMakeDir, Name: s.name})
-	}
-	err := one(fetch.Edit{Kind: fetch.EditMakeDir, Name: s.name, Mode: o.mode | 0o400}) // it is opened to change the mode
-	if err != nil {
-		return err
-	}
-	if err := one(fetch.Edit{Kind: fetch.EditMode, Name: s.name, Mode: o.mode}); err != nil {
-		return fmt.Errorf("the directory is created, but not with the permissions %03o: %w", o.mode, err)
-	}
-	return nil
+// editOne performs one edit in a directory.
+func (o *operand) editOne(ctx context.Context, at locator.Locator, e fetch.Edit) error {
+	edits := []fetch.Edit{e}
+	err := o.perform(ctx, at, edits)
+	return cmp.Or(err, edits[0].Err)
 }
 
 // belowMissing adds to err what to do if the directory above is missing.

@@ -42,8 +42,8 @@ func rmVerb() verb {
 		options: func(s *settings) []curl.Option {
 			return []curl.Option{
 				own("", "dry-run", "Show what would be deleted; delete nothing", &s.dryRun),
-				{Short: "f", Long: "force", Groups: "files", Help: "Do not ask, and ignore URLs that do not exist", Set: s.setForce, Curl: curl.Own},
-				{Short: "i", Long: "interactive", Groups: "files", Help: "Ask for each URL, also without -r", Set: s.setAsk, Curl: curl.Own},
+				{Short: "f", Long: "force", Groups: "files", Help: "Do not ask, and ignore URLs that do not exist", Set: oneOf(&s.force, &s.ask), Curl: curl.Own},
+				{Short: "i", Long: "interactive", Groups: "files", Help: "Ask for each URL, also without -r", Set: oneOf(&s.ask, &s.force), Curl: curl.Own},
 				own("", "json", "Print what was deleted, failures and a summary as JSON Lines", &s.json),
 				own("r", "recursive", "Delete directories and all below them", &s.recursive),
 				verbose("Print the URL of each deleted file"),
@@ -178,6 +178,9 @@ func (o remover) rmSlash(ctx context.Context, s spot) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case err != nil && !isRefusal(err): // there is no connection, or no login
+		o.fail(o.t, err)
+		return stopAfter(err)
 	case err == nil && d.unsure == nil && (d.find(s.name) == nil || kindOf(d.find(s.name)) != isDir):
 		_, err = o.doomed(s, d)
 	default:
