@@ -23,8 +23,8 @@ import (
 //
 // It runs the command at a terminal of its own and leaves what the terminal
 // showed in the file "screen". FILE and then Control-D are typed before the
-// command starts, or with -await when the terminal shows TEXT. With -stdin the
-// terminal is standard input as well.
+// command starts, or with -await when the terminal shows TEXT, whose parts an
+// ellipsis separates. With -stdin the terminal is standard input as well.
 //
 // The ttyin and ttyout of package testscript close the terminal when the command
 // ends, and lose what has not been read by then.
@@ -102,7 +102,7 @@ func sitAt(control io.ReadWriter, await string, keys []byte) string {
 	for {
 		n, err := control.Read(buf)
 		shown.Write(buf[:n])
-		if await != "" && strings.Contains(shown.String(), await) {
+		if await != "" && hasInTurn(shown.String(), await) {
 			_, err = control.Write(keys)
 			await = ""
 		}
@@ -110,4 +110,16 @@ func sitAt(control io.ReadWriter, await string, keys []byte) string {
 			return text
 		}
 	}
+}
+
+// hasInTurn reports whether text has the parts of await, which an ellipsis separates, one after another.
+func hasInTurn(text, await string) bool {
+	for part := range strings.SplitSeq(await, "…") {
+		_, rest, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
 }
