@@ -100,7 +100,7 @@ var opsByKind = []fetch.Op{
 	fetch.OpClose, fetch.OpList, "union", fetch.OpMatch, "choose", "query", "search", "retrieve",
 	"CCC", "PWD", "FEAT", "MDTM",
 	"CAPABILITIES", "MODE", "AUTHINFO", "GROUP", "LISTGROUP", "OVER", "XOVER", "XPAT", "STAT", "ARTICLE",
-	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "MOVE", "MKCOL", "GET-OBJECT-INFO",
+	"EHLO", "MAIL", "RCPT", "DATA", "GET", "HEAD", "PUT", "MOVE", "MKCOL", "PROPFIND", "GET-OBJECT-INFO",
 }
 
 // The rules have many of these.
