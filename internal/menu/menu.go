@@ -25,7 +25,8 @@ type Line struct {
 	// Type is the item type. It is Info for a line without a type, and the type of the item above
 	// for a mirror.
 	Type byte
-	// Display is the text of the line, or the selector if the text is empty.
+	// Display is the text of the line. If that is empty, it is the selector, except in a line of text,
+	// which is then a blank line: servers put words like "fake" or "TITLE" in its selector.
 	Display []byte
 	// Selector and Host are the second and third fields.
 	Selector, Host []byte
@@ -50,11 +51,14 @@ func (l *Line) Strings() (display, selector string) {
 		return string(l.Display), ""
 	}
 	display, selector, _ = strings.Cut(string(l.fields), "\t")
-	if display == "" {
+	if display == "" && !l.blank() {
 		display = selector
 	}
 	return display, selector
 }
+
+// blank reports whether a line without text is a blank line rather than an item without a name.
+func (l *Line) blank() bool { return l.Type == Info && l.Fault == "" }
 
 // Link reports whether the line is a link.
 func (l *Line) Link() bool { return l.Type != Info && l.Type != Error && l.Fault == "" }
@@ -192,7 +196,7 @@ func (s *scanner) parse(line []byte) {
 	l.Type, l.Display = typ, display[1:]
 	l.Selector, rest, _ = cutTab(rest)
 	l.fields = line[1:min(len(line), len(display)+1+len(l.Selector))]
-	if len(l.Display) == 0 {
+	if len(l.Display) == 0 && !l.blank() {
 		l.Display = l.Selector
 	}
 	switch typ {
