@@ -118,6 +118,29 @@ func Guess(text []byte) Charset {
 	return Charset{charmap.Windows1252}
 }
 
+// GuessDOS is Guess for a text that was probably made on a PC, as the names of some files say, such as
+// those that end in ".nfo". Such a text is in CP437 unless it has more of the octets that are letters in
+// Latin-1, but Greek and mathematics in CP437.
+func GuessDOS(text []byte) Charset {
+	c := Guess(text)
+	if c.encoding != charmap.Windows1252 {
+		return c
+	}
+	dos, latin := 0, 0
+	for _, b := range text {
+		switch {
+		case b >= 0xE0:
+			latin++
+		case b >= 0x80:
+			dos++
+		}
+	}
+	if latin > dos {
+		return c
+	}
+	return Charset{charmap.CodePage437}
+}
+
 // A detector becomes the transformer of the charset that the beginning of a text is in.
 type detector struct {
 	transform.Transformer // nil until that is known

@@ -129,3 +129,21 @@ func TestCutCharacter(t *testing.T) {
 		t.Errorf("the text ends in %q, %v", b.Bytes()[guessed-2:], err)
 	}
 }
+
+// TestGuessDOS tests texts whose names say that they come from a PC.
+func TestGuessDOS(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                          "UTF-8",
+		"grün":                           "UTF-8",
+		"\xff\xfea\x00b\x00":             "UTF-16LE",
+		"gr\x81n, na\x8bve caf\x82":      "CP437",
+		"\xb3 a \xb3":                    "CP437",
+		"\xdb\xdb\xdf\xdc \xfe \xb0":     "CP437",
+		"gr\xfcn, na\xefve caf\xe9":      "windows-1252",
+		"\xc4hnlich, \xfcber und \xf6de": "windows-1252",
+	} {
+		if got := GuessDOS([]byte(text)).Name(); got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
+	}
+}
