@@ -28,6 +28,7 @@ func (v documentPages) document(res *fetch.Resource) error {
 		return err
 	}
 	mediaType := mediaTypeOf(res)
+	start = textStart(v.visit, start)
 	c, _, _ := v.charset(res.Charset, start)
 	if mediaType == "" && !looksLikeText(start) || mediaType != "" && !isText(mediaType) || strings.Contains(c.Decode(string(start)), "\x00") {
 		if v.r.Method == http.MethodPost || v.wants("in") { // the answer to a form, or a part of an archive, which raw would not get
@@ -51,7 +52,11 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 		_, _ = body.Discard(3)
 		start = start[3:]
 	}
+	screen := screenKindOf(v.visit, start)
 	c, how, err := v.charset(named, start)
+	if how == "detected" {
+		c = screen.guess(start)
+	}
 	if err != nil {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err}
 	}
@@ -61,8 +66,9 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 		visit: v.visit, body: body, charset: c,
 	}
 	t.choose(mediaType, c.Decode(string(start)))
+	t.Screen = newScreenText(screen, t)
 	p := &page{Main: t}
-	if wrap := t.wrap(); !wrap.Link.Empty() {
+	if wrap := t.wrap(); !wrap.Link.Empty() && t.Screen == nil {
 		p.Actions = append(usualActions(v.visit), wrap)
 	}
 	return v.render("text", http.StatusOK, p)
@@ -80,6 +86,7 @@ type textPage struct {
 	Form      plaintext.Form // what the text is
 	Wrap      bool           // long lines are wrapped
 	Beyond    bool           // it is a text in Markdown that is shown as plain text, after Prose
+	Screen    *screenText    // shown instead of it; nil if the text has no colours
 
 	visit   *visit
 	body    *bufio.Reader

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
 	"github.com/fetch1738/fetch1738/gateway/internal/markup"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
@@ -45,11 +46,11 @@ func hasColumns(start string) bool {
 	}
 	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(start, "\r", ""), "\t", "        "), "\n")
 	for len(lines) > 0 {
-		block := firstBlock(lines)
-		if kindOf(block) != prose {
+		n, kind := gophermenu.SameKind(lines)
+		if kind != gophermenu.Prose {
 			return true
 		}
-		lines = lines[min(len(lines), len(block)+1):]
+		lines = lines[n:]
 	}
 	return false
 }

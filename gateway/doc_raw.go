@@ -96,7 +96,7 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 			body = wire.ErrorReader{Err: err}
 		}
 		switch {
-		case v.showsUnknown() && looksLikeText(start) && (n > 0 || !fails):
+		case v.showsUnknown() && looksLikeText(textStart(v.visit, start)) && (n > 0 || !fails):
 			v.removeHeaders()
 			return v.text("", "", bufio.NewReaderSize(io.MultiReader(bytes.NewReader(start), body), sniffed))
 		case fails:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/dated"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
@@ -25,37 +26,24 @@ const (
 	flushAfter  = 100 * time.Millisecond
 )
 
-// typeWords name the item types of gopher.
-var typeWords = map[byte]string{
-	'0': "text", '1': "menu", '2': "phone book", '4': "BinHex", '5': "archive", '6': "uuencoded", '7': "search", '8': "telnet", '9': "binary",
-	'T': "tn3270", 'g': "GIF", 'I': "image", 'p': "PNG", ':': "bitmap", ';': "video", 'v': "video", '<': "sound", 's': "sound",
-	'h': "HTML", 'H': "HTML", 'd': "document", 'P': "PDF", 'M': "mail", 'm': "mailbox", 'x': "XML", 'c': "calendar", 'e': "event", 'r': "RTF", 'w': "wiki", 'u': "Usenet", '!': "program",
-}
-
-// typeWord is the word for an item type of gopher.
-func typeWord(typ string) string {
-	if typ == "" {
-		return "entry"
-	}
-	if word, ok := typeWords[typ[0]]; ok {
-		return word
-	}
-	return "type " + visible(typ)
-}
-
 // A menuPage is the data of the page of a menu. The methods that say how the menu ended are called
 // after Rows.
 type menuPage struct {
 	v       gopherPages
 	res     *fetch.Resource
 	charset charset.Charset
+	dos     bool // a drawing is in CP437
+	colours colouring
 
+	Person bool        // the page is for a person, who sees symbols
 	Search *searchForm // filled in with the words that led here; else nil
 	rows   int
 	arts   int
 	plus   bool // an item has Gopher+ attributes
 	capped bool
 	legacy bool // a line is not UTF-8
+	dated  int  // documents with a date in their names, up to minDated
+	dates  dated.Finder
 }
 
 // A menuRow is a part of a menu: lines of text, or an item of a list.
@@ -64,9 +52,12 @@ type menuRow struct {
 
 	Parts  []textPart // prose
 	Lines  string     // text that keeps its lines, which is announced by Label
+	Spans  []span     // Lines or Text with its colours; nil if it has none
 	Label  string
 	Art    int    // the number of a drawing; 0 for other text
 	Kind   string // the word for the item's type; empty for text
+	Icon   string // the symbol for it
+	Indent string // the spaces before Text, which align it
 	Text   string
 	Link   place.Link
 	Search *searchForm
@@ -80,7 +71,10 @@ type menuRow struct {
 
 // menu shows a gopher menu.
 func (v gopherPages) menu(res *fetch.Resource) error {
-	m := &menuPage{v: v, res: res}
+	if v.wants("atom") {
+		return v.feed(res)
+	}
+	m := &menuPage{v: v, res: res, Person: !v.native && v.accepts("text/html")}
 	m.charset, _ = charset.Named(v.query.Get("charset"))
 	p := &page{Main: m, Actions: v.actions()}
 	if l, ok := v.loc.(*locator.Gopher); ok && l.Type == '7' {
@@ -196,85 +190,6 @@ func (m *menuPage) Details() place.Link {
 		return place.Link{}
 	}
 	return m.v.linkTo(withPlus(l, "$"))
-}
-
-// show decodes text of the menu, and makes it safe to show.
-func (m *menuPage) show(text string) string { return visible(m.charset.Decode(text)) }
-
-// item is the row of an item, of an error or of a line that is not one.
-func (m *menuPage) item(it *fetch.Item) *menuRow {
-	typ := typeOf(it)
-	r := &menuRow{Kind: typeWord(typ), Text: m.show(it.Name), Link: m.v.linkTo(it.Locator), Size: sizeText(it.Size)}
-	if !it.ModTime.IsZero() {
-		r.Time = new(it.ModTime.UTC())
-	}
-	if r.Text == "" {
-		r.Text = "(no name)"
-	}
-	if fault := entry.Field(it, gopher.HeaderFault); fault != nil {
-		if typ == "i" {
-			r.Kind = "line"
-		}
-		r.Link, r.Why = place.Link{}, "not a link: "+visible(*fault)
-		return r
-	}
-	switch l := it.Locator.(type) {
-	case nil:
-		r.Kind, r.Error = "error", true
-		return r
-	case *locator.Gopher:
-		m.gopherItem(r, l, it)
-	case *locator.Telnet:
-		m.session(r, '8', l.Server)
-	case *locator.Opaque:
-		if server, ok := locator.ServerOf(l); ok && l.Scheme() == "tn3270" {
-			m.session(r, 'T', server)
-		} else {
-			r.Kind, r.Why = l.Scheme(), "the gateway has no page for "+visible(l.Redacted())
-		}
-	default:
-		switch r.Kind = l.Scheme(); r.Kind {
-		case "http", "https":
-			r.Kind, r.Web = "web", !r.Link.Empty()
-		case "mailto":
-			r.Kind = "mail"
-		}
-	}
-	if entry.Field(it, gopher.HeaderMirror) != nil {
-		r.Kind = "mirror: " + r.Kind
-	}
-	return r
-}
-
-// gopherItem completes the row of an item on a gopher server.
-func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
-	if l.Type == '7' {
-		if r.Search = m.v.searchAt(l); r.Search != nil {
-			r.Search.ID, r.Search.Label = fmt.Sprintf("q%d", m.rows), r.Text
-		}
-	}
-	switch plus := entry.Field(it, gopher.HeaderPlus); {
-	case plus == nil:
-		return
-	case *plus == "?":
-		r.Kind, r.Link = "form", m.v.linkTo(withPlus(l, "?"))
-	}
-	m.plus = true
-	r.About = m.v.linkTo(l).With("info")
-}
-
-// session completes the row of a session, for which the gateway only has advice.
-func (m *menuPage) session(r *menuRow, typ byte, server locator.Server) {
-	l := &locator.Gopher{HostPort: server.HostPort, Type: typ, HasPath: true}
-	if l.Port == 0 {
-		l.Port = locator.DefaultPort("telnet")
-	}
-	r.Why = fmt.Sprintf("%s, port %d", visible(l.Host), l.Port)
-	if server.Login != nil {
-		l.Selector = server.Login.User
-		r.Why += ", log in as " + visible(l.Selector)
-	}
-	r.Link = m.v.linkTo(l)
 }
 
 // withPlus is the URL of an item with a Gopher+ string.

@@ -23,26 +23,27 @@ var hostile = []string{
 	`<svg onload=alert(1)>`, `<iframe src=//evil.example>`, `<base href=//evil.example/>`, `<meta http-equiv=refresh content=0;url=//evil.example>`, `<link rel=stylesheet href=//evil.example>`,
 	`<form action=//evil.example><input name=q>`, `<!-- `, `]]>`, `<![CDATA[`, `<?xml`, `{{.Prefix}}`, `{{template "main" .}}`, "`${alert(1)}`", `&lt;script&gt;`, `&#60;script&#62;`, `&amp`,
 	`javascript:alert(1)`, `JaVaScRiPt:alert(1)`, `data:text/html,<script>alert(1)</script>`, `vbscript:x`, `//evil.example/`, `/\evil.example/`, `https://evil.example/`, `\\evil.example\x`,
-	`" onmouseover="alert(1)`, `' onfocus='alert(1)' autofocus '`, `x onload=alert(1)`, "\x1b[2J\x1b]0;title\x07", "\x00", "a\x00b", "\x7f\x80\x9b", "\u202eexe.txt", "\u2066x\u2069", "\u200f", "\ufeff", "\u2028alert(1)",
+	`" onmouseover="alert(1)`, `' onfocus='alert(1)' autofocus '`, `x onload=alert(1)`, "\x1b[2J\x1b]0;title\x07", "\x1b[31m<b>red\x1b[1;38;5;300m\" onclick=\"x", "\x1b[\"><script>m", "\x1b]8;;javascript:alert(1)\x07x", "\x00", "a\x00b", "\x7f\x80\x9b", "\u202eexe.txt", "\u2066x\u2069", "\u200f", "\ufeff", "\u2028alert(1)",
 	"\xff\xfe<\x00s\x00", "+ADw-script+AD4-", "\xc0\xbcscript\xc0\xbe", "\r<script>", strings.Repeat("A", 7000), strings.Repeat("<b>", 2000), "..", ".", "../../etc/passwd", "%2e%2e/%00", "?raw", "#x", "%", "%zz", ";type=a",
 }
 
 var (
 	empty           = regexp.MustCompile(`^$`)
-	hostileElements = strings.Fields("html head meta title link body header a nav ol li span main h1 h2 section pre ul form label input button p footer div dl dt dd table caption thead tbody tr th td time textarea fieldset legend select option details summary br wbr")
+	hostileElements = strings.Fields("html head meta title link body header a nav ol li span main h1 h2 section pre ul form label input button p footer div dl dt dd table caption thead tbody tr th td time textarea fieldset legend select option details summary br wbr svg use")
 	hostileValue    = map[string]*regexp.Regexp{ // of attributes that must not have text of a server
-		"id": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "class": regexp.MustCompile(`^[a-z ]+$`), "for": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "rel": regexp.MustCompile(`^[a-z ]+$`),
+		"id": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "class": regexp.MustCompile(`^[a-z0-9 ]+$`), "for": regexp.MustCompile(`^[a-z][a-z0-9-]*$`), "rel": regexp.MustCompile(`^[a-z ]+$`),
 		"type": regexp.MustCompile(`^[a-z]+$`), "method": regexp.MustCompile(`^(get|post)$`), "role": regexp.MustCompile(`^[a-z]+$`), "aria-describedby": regexp.MustCompile(`^[a-z][a-z0-9-]*$`),
 		"tabindex": regexp.MustCompile(`^0$`), "rows": regexp.MustCompile(`^\d+$`), "scope": regexp.MustCompile(`^col$`), "datetime": regexp.MustCompile(`^[0-9TZ:-]+$`),
 		"data-keep": empty, "data-star": empty, "data-copy": empty, "required": empty, "aria-pressed": regexp.MustCompile(`^false$`), "autocapitalize": regexp.MustCompile(`^none$`), "spellcheck": regexp.MustCompile(`^false$`),
 		"href": regexp.MustCompile(`^(/[^/\\]|/$|#[a-z]|https?://|gopher://127.0.0.1:\d+/|n(ews|ntp):)`), "action": regexp.MustCompile(`^/[^/\\]`),
+		"aria-hidden": regexp.MustCompile(`^true$`), "width": regexp.MustCompile(`^18$`), "height": regexp.MustCompile(`^18$`),
 		"lang": nil, "charset": nil, "content": nil, "aria-current": nil, "autocomplete": nil, "accept-charset": nil, "checked": nil, "selected": nil, "open": nil,
 		"name": nil, "value": nil, "aria-label": nil, "placeholder": nil, // plain text
 	}
 )
 
-// ownPart is what only the gateway has in a page: its script and the drawings of the bar.
-var ownPart = regexp.MustCompile(`(?s)<script src="/script.js" integrity="sha256-[^"]*" defer></script>|<svg aria-hidden="true"[^>]*>(<path d="[^"<>]*"( [a-z-]+="[^"<>]*")*/>)+</svg>`)
+// ownPart is what only the gateway has in a page: its script, the symbols and the drawings of the bar.
+var ownPart = regexp.MustCompile(`(?s)<svg class="icons".*?</symbol>\n</svg>|<script src="/script.js" integrity="sha256-[^"]*" defer></script>|<svg aria-hidden="true"[^>]*>(<path d="[^"<>]*"( [a-z-]+="[^"<>]*")*/>)+</svg>`)
 
 // checkDOM checks that a page has nothing but text from servers in it.
 func checkDOM(t *testing.T, what, page string) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/ansi"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/menu"
 	"github.com/fetch1738/fetch1738/locator"
@@ -20,6 +21,7 @@ type itemPage struct {
 	Blocks   []itemBlock
 	Item     place.Link // the item itself
 	Form     place.Link // the form that must be filled in to get it; else empty
+	Folded   bool       // Facts and Blocks are there for those who look for them
 }
 
 // An itemFact is something that a server says about an item, in a few words.
@@ -88,11 +90,9 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	}
 	plain := *l
 	plain.Plus, plain.Search, plain.Fields = "", "", 0
-	p := &itemPage{Item: v.linkTo(&plain), Abstract: visibleText(a.Abstract)}
+	p := &itemPage{Item: v.linkTo(&plain), Abstract: visibleText(a.Abstract), Folded: true}
 	line := menu.Parse([]byte(a.Descriptor))
-	if name := visible(string(line.Display)); name != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Name", Text: name})
-	}
+	name := visible(ansi.Plain(string(line.Display)))
 	if a.Admin != "" {
 		p.Facts = append(p.Facts, itemFact{Name: "Administrator", Text: visible(a.Admin), Link: v.mailTo(a.Admin)})
 	}
@@ -112,7 +112,7 @@ func (v gopherPages) item(a *gopher.Attributes) error {
 	for _, b := range a.Other {
 		p.Blocks = append(p.Blocks, itemBlock{visible(b.Name), visibleText(strings.Join(b.Lines, "\n"))})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p, Actions: v.actions()})
+	return v.render("item", http.StatusOK, &page{Heading: name, Main: p, Actions: v.actions()})
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.

@@ -75,9 +75,9 @@ func mask(body string, addrs ...string) string {
 func exampleMenu(addr string) string {
 	host, port, _ := strings.Cut(addr, ":")
 	at := "\t" + host + "\t" + port + "\r\n"
-	return "iWelcome   to\tx\terror.host\t1\r\ni\t\terror.host\t1\r\n" +
+	return "iWelcome   to\tx\terror.host\t1\r\ni\tfake\terror.host\t1\r\n" +
 		"i  __ _  ___\t\tnull.host\t1\r\ni / _` |/ _ \\\t\tnull.host\t1\r\ni| (_| | (_) |\t\tnull.host\t1\r\ni \\__, |\\___/\t\tnull.host\t1\r\ni |___/\t\tnull.host\t1\r\n" +
-		"i\t\tnull.host\t1\r\ni<b>Text</b> after the drawing\t\tnull.host\t1\r\n" +
+		"i\tTITLE\tnull.host\t1\r\ni<b>Text</b> after the drawing\t\tnull.host\t1\r\niA \x1b[1;31mred\x1b[0m word\x1b[2J\t\tnull.host\t1\r\n" +
 		"0A text\t/about.txt" + at + "1A menu\t/sub" + at + "2A phone book\t\t" + host + "\t1105\r\n3An error\t\terror.host\t1\r\n4BinHex\t/b.hqx" + at +
 		"7A search\t/find" + at + "7A search with ?\t/find?in=all" + at + "7Dots\t/a/../find" + at +
 		"8A session\tguest\tbbs.example.org\t2323\r\n8Another\t\tbbs.example.org\t23\r\nTA terminal\tibm\tbbs.example.org\t23\r\n" +
@@ -86,7 +86,7 @@ func exampleMenu(addr string) string {
 		"hMail\tURL:mailto:someone@example.org" + at + "hFTP\tURL:ftp://ftp.example.org/pub/" + at + "hSSH\tURL:ssh://host.example.org/" + at +
 		"hScript\tURL:javascript:alert(1)" + at + "hData\tURL:data:text/html,x" + at +
 		"0Bad port\t/x\thost\t99999\r\n0No host\t/x\r\n0Bad host\t/x\t<b>\t70\r\nno menu line\r\n" +
-		"0\t/only-selector" + at + "0Gr\xfc\xdfe\t/gr\xfcn" + at + ".\r\n"
+		"0\t/only-selector" + at + "0    2024-01-02  Aligned\t/c" + at + "0\x1b[32;44mGreen\x1b[m 2024-01-03\t/d" + at + "0Gr\xfc\xdfe\t/gr\xfcn" + at + ".\r\n"
 }
 
 func TestMenuPage(t *testing.T) {

@@ -3,192 +3,66 @@ package gateway
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
 	"github.com/fetch1738/fetch1738/internal/charset"
-)
-
-// A textKind says how lines of text in a menu are shown.
-type textKind int
-
-const (
-	prose   textKind = iota // wraps
-	columns                 // keeps its lines, and scrolls
-	drawn                   // likewise; a picture for those who do not see it
 )
 
 // A textPart is a part of prose, which ends with its line.
 type textPart struct {
-	Text  string
-	Class string // "flow": on a narrow screen the lines are one paragraph. "rule": it may be cut off
+	gophermenu.Part
+	Spans []span // Text with its colours; nil if it has none
 }
 
-// texts are the rows of consecutive lines of text: prose, columns and drawings, in turn.
+// texts are the rows of consecutive lines of text: prose, columns and drawings, in turn. A colour goes on
+// from one line to the next.
 func (m *menuPage) texts(lines []string) []*menuRow {
-	c := m.charset
-	if c.Name() == "" {
-		c = charset.Guess([]byte(strings.Join(lines, "\n"))) // because a single line tells little
-	}
-	shown := make([]string, len(lines))
+	c := m.charsetOf(strings.Join(lines, "\n")) // because a single line tells little
+	shown, spans := make([]string, len(lines)), make([][]span, len(lines))
+	m.colours.Reset()
 	for i, line := range lines {
-		shown[i] = visible(c.Decode(line))
+		shown[i], spans[i] = m.colours.line(c.Decode(line))
 	}
 	var rows []*menuRow
 	for len(shown) > 0 {
-		n, kind := sameKind(shown)
+		n, kind := gophermenu.SameKind(shown)
 		r := &menuRow{}
-		if kind == prose {
-			r.Parts = paragraphs(shown[:n])
+		if kind == gophermenu.Prose {
+			r.Parts = partsOf(gophermenu.Paragraphs(shown[:n]), shown, spans)
 		} else {
-			r.Lines = strings.Join(shown[:n], "\n") + "\n"
+			r.Lines, r.Spans = strings.Join(shown[:n], "\n")+"\n", joined(shown[:n], spans[:n])
 			r.Label = fmt.Sprintf("Text in columns, %d lines", strings.Count(strings.TrimSpace(r.Lines), "\n")+1)
 		}
-		if kind == drawn {
+		if kind == gophermenu.Drawn {
 			m.arts++
 			r.Art, r.Label = m.arts, strings.Replace(r.Label, "Text in columns", "Drawing of characters", 1)
 		}
-		rows, shown = append(rows, r), shown[n:]
+		rows, shown, spans = append(rows, r), shown[n:], spans[n:]
 	}
 	return rows
 }
 
-// sameKind returns how many of the lines are of one kind, and which. An empty line ends a block,
-// whose lines are of one kind.
-func sameKind(lines []string) (n int, kind textKind) {
-	for n < len(lines) {
-		block := firstBlock(lines[n:])
-		is := kindOf(block)
-		if n == 0 {
-			kind = is
-		} else if is != kind && len(block) > 0 {
-			break
-		}
-		for n += len(block); n < len(lines) && isBlank(lines[n]); {
-			n++
-		}
-	}
-	return n, kind
-}
-
-// firstBlock returns the lines before the first empty one.
-func firstBlock(lines []string) []string {
-	n := 0
-	for n < len(lines) && !isBlank(lines[n]) {
-		n++
-	}
-	return lines[:n]
-}
-
-func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
-
-// kindOf returns the kind of the lines of a block. A drawing consists mainly of different characters
-// that are neither letters nor digits, in at least three lines, and in half of them. Columns have a
-// gap or bars in at least two lines, and in half of them.
-func kindOf(block []string) textKind {
-	drawing, aligned := 0, 0
-	for _, line := range block {
-		letters, marks, kinds := 0, 0, map[rune]bool{}
-		for _, r := range line {
-			switch {
-			case unicode.IsSpace(r):
-				continue
-			case unicode.IsLetter(r) || unicode.IsDigit(r):
-				letters++
-			default:
-				marks++
-			}
-			kinds[r] = true
-		}
-		if marks > letters && len(kinds) > 1 {
-			drawing++
-		}
-		if line = strings.TrimSpace(line); strings.Index(line, "   ") > 2 || len(line) > 1 && line[0] == '|' && line[len(line)-1] == '|' {
-			aligned++
-		}
-	}
+// charsetOf is the charset of a text of the menu: the one that was chosen, or else the detected one. A
+// drawing in CP437 tells it for what is below it.
+func (m *menuPage) charsetOf(text string) charset.Charset {
 	switch {
-	case drawing >= 3 && 2*drawing >= len(block):
-		return drawn
-	case aligned >= 2 && 2*aligned >= len(block) && widest(block) > narrow:
-		return columns
+	case m.charset.Name() != "":
+		return m.charset
+	case m.dos:
+		return charset.GuessDOS([]byte(text))
 	}
-	return prose
+	c := charset.Guess([]byte(text))
+	m.dos = c.Name() == "CP437"
+	return c
 }
 
-// How many letters there are in a line, where nothing wraps: on a narrow screen, and in the texts of
-// people who wrap lines themselves.
-const (
-	narrow  = 40
-	typical = 70
-)
-
-// widest is the length of the longest line.
-func widest(lines []string) (width int) {
-	for _, line := range lines {
-		width = max(width, utf8.RuneCountInString(line))
-	}
-	return width
-}
-
-// paragraphs are the parts of prose.
-func paragraphs(lines []string) []textPart {
-	var parts []textPart
-	for len(lines) > 0 {
-		block := firstBlock(lines)
-		if lines = lines[len(block):]; len(block) == 0 {
-			parts, lines = append(parts, textPart{}), lines[1:]
-		}
-		for width := min(widest(block), typical); len(block) > 0; {
-			n, goesOn := paragraph(block, width)
-			if goesOn {
-				parts = append(parts, textPart{strings.Join(block[:n], "\n"), "flow"})
-			} else {
-				for _, line := range block[:n] {
-					parts = append(parts, linePart(line))
-				}
-			}
-			block = block[n:]
-		}
+// partsOf are parts with the colours of the lines that they consist of.
+func partsOf(prose []gophermenu.Part, lines []string, spans [][]span) (parts []textPart) {
+	at := 0
+	for _, p := range prose {
+		n := strings.Count(p.Text, "\n") + 1
+		parts = append(parts, textPart{p, joined(lines[at:at+n], spans[at:at+n])})
+		at += n
 	}
 	return parts
 }
-
-// paragraph returns how many lines of a block, which is about as wide as width, look like a
-// paragraph, at least one: the first word of each line would not have fitted into the line before.
-// Only if a sentence goes on from one line to another are they one: verses and lists are not.
-func paragraph(block []string, width int) (n int, goesOn bool) {
-	const slack = 5 // people do not count
-	for n = 1; n < len(block) && width > narrow; n++ {
-		line, next := block[n-1], block[n]
-		word, _, _ := strings.Cut(strings.TrimSpace(next), " ")
-		first, _ := utf8.DecodeRuneInString(word)
-		letters := utf8.RuneCountInString(word)
-		isItem := !unicode.IsLetter(first) && letters < 4
-		full := utf8.RuneCountInString(line)+1+letters+slack > width
-		if !full || isItem || isRule(line) || isRule(next) || indent(next) < indent(line) {
-			break
-		}
-		goesOn = goesOn || unicode.IsLower(first)
-	}
-	return n, goesOn
-}
-
-// linePart is a line of its own.
-func linePart(line string) textPart {
-	switch {
-	case utf8.RuneCountInString(line) <= narrow:
-		return textPart{line, ""}
-	case isRule(line):
-		return textPart{line, "rule"}
-	}
-	return textPart{line, "flow"}
-}
-
-// isRule reports whether a line only separates others.
-func isRule(line string) bool {
-	return !strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
-
-// indent is the number of spaces before a line.
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

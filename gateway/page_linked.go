@@ -66,7 +66,7 @@ func pieceLines(pieces []piece) [][]piece {
 	return lines
 }
 
-// partSize is how much of a document linkedFrom holds at a time.
+// partSize is how much of a document partsFrom holds at a time.
 const partSize = 32 << 10
 
 // linkedFrom is linked for a document of any length, in a charset. It reads r as far as the sequence

@@ -22,6 +22,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/ansi"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/markup"
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
@@ -223,6 +224,9 @@ func everyPage(text string) map[string]any {
 	post := &article.Post{Number: text, Subject: text, From: text, Date: now, Lines: text, Link: here, Text: text + "x", Repeated: true}
 	threads := []*article.Thread{{Post: post, Count: 20, Newest: now, Replies: []*article.Thread{{ID: text, Missing: there}, {ID: text}, {Post: &article.Post{Text: text, From: text, Here: true}}}}, {Post: post, Count: 2, Replies: []*article.Thread{{Post: post}}}}
 	groupForm := &newsForm{here, fields, text, text, true}
+	screen := somePage(v, text, plaintext.Flowing)
+	screen.reader = strings.NewReader("\x1b[31mtext")
+	screen.Screen = newScreenText(pcPicture, screen)
 	pages := map[string]any{
 		"home":         homePage{here, []example{{text, there, text}}},
 		"setup":        setupPage{text, text, text, []handled{{text, text}}},
@@ -240,10 +244,11 @@ func everyPage(text string) map[string]any {
 		"text gemini":  somePage(v, text, plaintext.Gemtext),
 		"hits": &hitsPage{text, text, here, text, true, 2, slices.Values([]*hit{{text, here, []string{text, text}, now, links, text}}), []field{{text, text}}, pieces,
 			links[0], links[1], text, []string{text}, v},
+		"text screen":   screen,
 		"search":        &searchPage{search, text},
 		"phonebook":     &phonePage{v: gopherPages{v}, items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
-		"menu":          &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true},
-		"item":          &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there},
+		"menu":          &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true, Person: true, dated: minDated},
+		"item":          &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there, true},
 		"confirm":       &confirmPage{text, text, true, here, fields},
 		"groups":        &groupsPage{v: v, Rows: slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), Search: groupForm, more: true, Pages: func() []crumb { return links[:2] }},
 		"group":         &groupPage{About: text, Posts: []*article.Post{post, post}, Views: links[:2], Search: groupForm, Found: true, Cut: text},
@@ -372,6 +377,9 @@ func FuzzTemplates(f *testing.F) {
 	var plain map[string]string
 	f.Fuzz(func(t *testing.T, text string) {
 		text = text[:min(len(text), maxHostile)]
+		if ansi.Has(text) { // colours are elements, which TestHostileMenus examines
+			text = ansi.Plain(text)
+		}
 		if plain == nil {
 			plain = show(t, "x")
 			for kind := range builtin().kinds {

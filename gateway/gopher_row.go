@@ -1,0 +1,109 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/locator"
+)
+
+// item is the row of an item, of an error or of a line that is not one.
+func (m *menuPage) item(it *fetch.Item) *menuRow {
+	typ := typeOf(it)
+	r := &menuRow{Link: m.v.linkTo(it.Locator), Size: sizeText(it.Size)}
+	r.Kind, r.Icon = gophermenu.TypeOf(typ)
+	r.Kind = visible(r.Kind)
+	m.name(r, it.Name)
+	if !it.ModTime.IsZero() {
+		r.Time = new(it.ModTime.UTC())
+	}
+	if fault := entry.Field(it, gopher.HeaderFault); fault != nil {
+		if typ == "i" {
+			r.Kind, r.Icon = "line", ""
+		}
+		r.Link, r.Why = place.Link{}, "not a link: "+visible(*fault)
+		return r
+	}
+	switch l := it.Locator.(type) {
+	case nil:
+		r.Kind, r.Icon, r.Error = "error", "error", true
+		return r
+	case *locator.Gopher:
+		m.gopherItem(r, l, it)
+	case *locator.Telnet:
+		m.session(r, '8', l.Server)
+	case *locator.Opaque:
+		if server, ok := locator.ServerOf(l); ok && l.Scheme() == "tn3270" {
+			m.session(r, 'T', server)
+		} else {
+			r.Kind, r.Icon, r.Why = l.Scheme(), "link", "the gateway has no page for "+visible(l.Redacted())
+		}
+	default:
+		switch r.Kind, r.Icon = l.Scheme(), "link"; r.Kind {
+		case "http", "https":
+			r.Kind, r.Web = "web", !r.Link.Empty()
+		case "mailto":
+			r.Kind, r.Icon = "mail", "mail"
+		}
+	}
+	if entry.Field(it, gopher.HeaderMirror) != nil {
+		r.Kind = "mirror: " + r.Kind
+	}
+	return r
+}
+
+// name sets the name of an item. Spaces around it are no part of the link.
+func (m *menuPage) name(r *menuRow, name string) {
+	m.colours.Reset()
+	name, spans := m.colours.line(m.charsetOf(name).Decode(name))
+	r.Text = strings.TrimSpace(name)
+	switch {
+	case r.Text == "":
+		r.Text = "(no name)"
+	case spans != nil:
+		r.Spans = spans
+	default:
+		r.Indent = name[:len(name)-len(strings.TrimLeft(name, " "))]
+	}
+}
+
+// gopherItem completes the row of an item on a gopher server.
+func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
+	if m.dated < minDated {
+		if _, ok := datedOf(it, &m.dates); ok {
+			m.dated++
+		}
+	}
+	if l.Type == '7' {
+		if r.Search = m.v.searchAt(l); r.Search != nil {
+			r.Search.ID, r.Search.Label = fmt.Sprintf("q%d", m.rows), r.Text
+		}
+	}
+	switch plus := entry.Field(it, gopher.HeaderPlus); {
+	case plus == nil:
+		return
+	case *plus == "?":
+		r.Kind, r.Icon, r.Link = "form", "form", m.v.linkTo(withPlus(l, "?"))
+	}
+	m.plus = true
+	r.About = m.v.linkTo(l).With("info")
+}
+
+// session completes the row of a session, for which the gateway only has advice.
+func (m *menuPage) session(r *menuRow, typ byte, server locator.Server) {
+	l := &locator.Gopher{HostPort: server.HostPort, Type: typ, HasPath: true}
+	if l.Port == 0 {
+		l.Port = locator.DefaultPort("telnet")
+	}
+	r.Why = fmt.Sprintf("%s, port %d", visible(l.Host), l.Port)
+	if server.Login != nil {
+		l.Selector = server.Login.User
+		r.Why += ", log in as " + visible(l.Selector)
+	}
+	r.Link = m.v.linkTo(l)
+}
