@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -143,7 +144,8 @@ func (v documentPages) explain() error {
 		p.Notes = append(p.Notes, visible(note))
 	}
 	if err != nil && !v.crossSite {
-		p.Refused = visible(err.Error())
+		f := failureOf(err)
+		p.Refused = strings.TrimSpace(cmp.Or(f.Detail, f.Reply) + " " + f.Do + " " + v.h.permits(f.Field))
 	}
 	return v.render("explain", http.StatusOK, &page{Main: p})
 }

@@ -102,26 +102,30 @@ func (v guard) offerLogin(f *failure) {
 	if where == "" || f.Status != http.StatusUnauthorized && (f.Status != http.StatusForbidden || v.user != nil || fetch.KindOf(f.err) != fetch.ErrPermission) {
 		return
 	}
+	f.Again = ""
+	if f.Status == http.StatusUnauthorized && v.user != nil {
+		f.Typed, f.Text = true, "The server refused the login."
+	}
 	plainly := ""
 	if s, _ := locator.SchemeOf(v.loc.Scheme()); !s.Secure {
 		plainly = " The connection to the server is not encrypted."
 	}
 	navigation := v.headerValue("Sec-Fetch-Dest") == "document" && v.headerValue("Sec-Fetch-Mode") == "navigate"
+	if f.Login, f.Retry = place.At(v.h.Prefix+place.Of(v.loc)).With("login"), (place.Link{}); v.native {
+		f.Login = place.Link{}
+	}
 	switch {
 	case !v.takesLogin():
 		if f.Status == http.StatusUnauthorized {
 			f.Status = http.StatusForbidden
 		}
-		f.Do = "The gateway takes logins only at its loopback address, and for URLs that have a path of their own."
+		f.Do, f.Login = "The gateway takes logins only at its loopback address, and for URLs that have a path of their own.", place.Link{}
 	case f.Status == http.StatusUnauthorized && !v.crossSite && (v.headerValue("Sec-Fetch-Site") == "" || navigation && v.wants("login")):
 		v.w.Header().Set("WWW-Authenticate", `Basic realm="`+strings.Map(printable, where)+`", charset="UTF-8"`)
 		f.Do = "The user name and the password go to " + where + " and to no other server." + plainly
 	default:
 		f.Status = http.StatusForbidden
 		f.Do = "A login for " + where + " may help: the browser asks for it, and it goes to no other server." + plainly
-		if !v.native {
-			f.Login = place.At(v.h.Prefix + place.Of(v.loc)).With("login")
-		}
 	}
 }
 

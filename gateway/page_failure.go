@@ -4,10 +4,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/fetch/nntp"
+	"github.com/fetch1738/fetch1738/gateway/internal/cause"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
@@ -16,16 +19,20 @@ import (
 // A failure is an error with what its page says.
 type failure struct {
 	Status int
-	Text   string     // what went wrong, in a sentence
-	Detail string     // the error, in one line
-	Do     string     // what to do
+	Text   string     // what happened, in a sentence
+	Detail string     // more about it, which is not from a server
+	Again  string     // whether trying again helps, in a sentence; empty if nobody would try
+	Do     string     // what else to do
 	Field  string     // what the operator of the gateway sets to permit it; empty if nothing does
 	Links  []crumb    // of Do
 	Retry  place.Link // to try again; empty if that makes no sense
 	Login  place.Link // to log in; empty if that makes no sense
+	Up     []crumb    // the folder or menu above, and the start of the server
 
+	Typed  bool    // a login was typed, and the server has refused it
+	Reply  string  // the error with the reply of the server, in one line
 	Sent   string  // what was sent to the server, as lines; empty if nothing was, or if it is not text
-	Server []piece // what a Gopher+ server said, of one or more lines
+	Server []piece // what a Gopher+ server said to people, of one or more lines
 	Admin  crumb   // the administrator of the server
 	Moved  crumb   // where the document is now
 
@@ -40,46 +47,23 @@ func (f *failure) Error() string {
 	return strings.TrimSuffix(f.Text, ".")
 }
 
-// retryAfter is how many seconds a client should wait before it asks a busy server again.
-const retryAfter = "30"
-
-// failures say what went wrong, and what to do, by the kind of an error.
-var failures = [...]struct {
-	Status   int
-	Text, Do string
-}{
-	fetch.ErrNotFound:        {Status: http.StatusNotFound, Text: "The server has no such document.", Do: "Check the spelling of the URL, or go to a page above it."},
-	fetch.ErrPermission:      {Status: http.StatusForbidden, Text: "The server denies access."},
-	fetch.ErrRefused:         {Status: http.StatusForbidden, Text: "The gateway's policy refuses this URL."},
-	fetch.ErrUnauthenticated: {Status: http.StatusUnauthorized, Text: "The server requires a login."},
-	fetch.ErrBadURL:          {Status: http.StatusBadRequest, Text: "This is not a URL that the gateway can read.", Do: "Check the spelling of the URL."},
-	fetch.ErrNoOctets:        {Status: http.StatusBadRequest, Text: "There is no document at this URL.", Do: "Open the page of the URL, without “raw”."},
-	fetch.ErrUnsupported:     {Status: http.StatusBadRequest, Text: "The gateway does not show this kind of URL."},
-	fetch.ErrBadRange:        {Status: http.StatusRequestedRangeNotSatisfiable, Text: "The document does not have this part."},
-	fetch.ErrTooLarge:        {Status: http.StatusRequestEntityTooLarge, Text: "The answer is larger than the gateway permits."},
-	fetch.ErrUnresolved:      {Status: http.StatusBadGateway, Text: "The name of the server has no address.", Do: "Check the spelling of the name."},
-	fetch.ErrUnreachable:     {Status: http.StatusBadGateway, Text: "The server cannot be reached.", Do: "Try again later. The server may not exist any more."},
-	fetch.ErrTimeout:         {Status: http.StatusGatewayTimeout, Text: "The server did not answer in time.", Do: "Try again later."},
-	fetch.ErrBusy:            {Status: http.StatusServiceUnavailable, Text: "The server is busy.", Do: "Try again in " + retryAfter + " seconds."},
-	fetch.ErrMoved:           {Status: http.StatusBadGateway, Text: "The document has moved."},
-	fetch.ErrTooManyHops:     {Status: http.StatusBadGateway, Text: "The document has moved too many times."},
-	fetch.ErrTruncated:       {Status: http.StatusBadGateway, Text: "The server ended the transfer early.", Do: "Try again."},
-	fetch.ErrProtocol:        {Status: http.StatusBadGateway, Text: "The server does not keep to its protocol.", Do: "It may be a server of another kind: check the scheme and the port of the URL."},
-
-	fetch.ErrConnectionFailed: {Status: http.StatusBadGateway, Text: "The connection to the server broke.", Do: "Try again."},
-	fetch.ErrLocalIO:          {Status: http.StatusInternalServerError, Text: "The gateway cannot read or write a file of its own."},
-}
-
 // failureOf is the failure of an access.
 func failureOf(err error) *failure {
-	f := &failure{Status: http.StatusBadGateway, Text: "The server did not send the document.", Detail: visible(err.Error()), err: err}
-	if kind := int(fetch.KindOf(err)); kind < len(failures) && failures[kind].Text != "" {
-		f.Status, f.Text, f.Do = failures[kind].Status, failures[kind].Text, failures[kind].Do
+	f := &failure{Status: http.StatusBadGateway, Text: "The server did not send the document.", Again: "Trying again may help.", Reply: visible(err.Error()), err: err}
+	if known, ok := cause.Of(fetch.KindOf(err)); ok {
+		f.Status, f.Text, f.Again, f.Do = known.Status, known.Text, known.Again, known.Do
+		if known.Own {
+			f.Detail, f.Reply = f.Reply, ""
+		}
 	}
 	var denied *policy.Denied
-	if errors.As(err, &denied) {
+	switch {
+	case errors.As(err, &denied):
 		f.Detail = visible(strings.Replace(err.Error(), denied.Error(), denied.Reason(), 1))
 		f.Field = denied.Relax
+	case errors.Is(err, nntp.ErrNoServer): // the text names the field for programs
+		f.Text, f.Detail, f.Do = "The gateway has no news server.", "A news URL names a group or an article, but no server.", "Enter a URL that names the server, such as nntp://HOST/GROUP."
+		f.Field = newsServerField
 	}
 	return f
 }
@@ -89,19 +73,38 @@ func failureOf(err error) *failure {
 func (v *visit) accessFailure(err error) *failure {
 	f := failureOf(err)
 	if v.crossSite {
-		f.Detail = ""
+		f.Detail, f.Reply = "", ""
 		switch fetch.KindOf(err) {
 		case fetch.ErrRefused, fetch.ErrUnresolved, fetch.ErrUnreachable, fetch.ErrTimeout:
-			f = &failure{Status: http.StatusBadGateway, Text: "The gateway cannot reach " + server(v.loc) + ".", err: errors.New("cannot reach the server")}
+			f = &failure{Status: http.StatusBadGateway, Text: "The gateway cannot reach " + server(v.loc) + ".", Again: "Trying again may help.", err: errors.New("cannot reach the server")}
 		}
 	} else {
 		v.explainFailure(f)
 	}
-	f.Retry = here(v)
+	if f.Again != cause.Useless {
+		f.Retry = here(v)
+	}
+	if f.Up = above(v); f.Field == newsServerField {
+		f.Up = nil // has no server either
+	}
 	if v.h.Archive != nil {
 		archivePages{v}.explain(f)
 	}
 	return f
+}
+
+// above are the links to the folder or menu above v.loc and to the start of its server, as far as
+// there are any.
+func above(v *visit) []crumb {
+	way := slices.DeleteFunc(v.crumbs(""), func(c crumb) bool { return c.Link.Empty() || !v.native && c.Link == (front{v}).start() })
+	if len(way) == 0 {
+		return nil
+	}
+	links := []crumb{{"Up to " + way[len(way)-1].Text, way[len(way)-1].Link, true}}
+	if len(way) > 1 {
+		links = append(links, crumb{"Start of " + way[0].Text, way[0].Link, true})
+	}
+	return links
 }
 
 // explainFailure adds what was sent and what the server said about it.
@@ -134,9 +137,15 @@ func (v *visit) admin(text string) crumb {
 	return c
 }
 
+// newsServerField is the field of the Resolver that names the server for news URLs.
+const newsServerField = "Env.NewsServer"
+
 // permits says who can set a field, and how, if anyone can.
 func (h *Handler) permits(field string) string {
-	const who = "The operator of the gateway can permit it"
+	who := "The operator of the gateway can permit it"
+	if field == newsServerField {
+		who = "The operator of the gateway can set a news server"
+	}
 	switch {
 	case field == "":
 		return ""
@@ -157,7 +166,7 @@ func (v *visit) showFailure(f *failure) {
 		v.err = f
 	}
 	if f.Status == http.StatusServiceUnavailable {
-		v.w.Header().Set("Retry-After", retryAfter)
+		v.w.Header().Set("Retry-After", cause.RetryAfter)
 	}
 	if v.accepts("text/html") {
 		_ = v.render("error", f.Status, &page{Heading: f.Text, Main: f})
@@ -170,7 +179,7 @@ func (v *visit) showFailure(f *failure) {
 		return
 	}
 	text := f.Text + "\n"
-	for _, more := range []string{f.Detail, f.Do} {
+	for _, more := range []string{f.Detail, f.Reply, f.Again, f.Do} {
 		if more != "" {
 			text += more + "\n"
 		}

@@ -13,14 +13,16 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
+// ErrNoServer is wrapped by the error of a news URL that names no server, if Env.NewsServer is empty.
+var ErrNoServer = errors.New("a news URL names no server, and no news server is set (Env.NewsServer)")
+
 var (
-	errPart     = errors.New("news articles have no ranges; request the whole article")
-	errNoServer = errors.New("a news URL names no server, and no news server is set (Env.NewsServer)")
-	errNotNews  = errors.New("not a news or nntp URL")
-	errBadID    = errors.New(`a message-id must contain "@" and have at most 250 bytes`)
-	errNumber   = errors.New("an article number must have only digits, at most 16")
-	errLong     = errors.New("the command would be longer than 512 bytes")
-	errNoGroup  = errors.New("the URL names no newsgroup")
+	errPart    = errors.New("news articles have no ranges; request the whole article")
+	errNotNews = errors.New("not a news or nntp URL")
+	errBadID   = errors.New(`a message-id must contain "@" and have at most 250 bytes`)
+	errNumber  = errors.New("an article number must have only digits, at most 16")
+	errLong    = errors.New("the command would be longer than 512 bytes")
+	errNoGroup = errors.New("the URL names no newsgroup")
 )
 
 // Limits of RFC 3977 §3.1, §3.6 and §6.
@@ -136,7 +138,7 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 func (a *access) setServer(server string) error {
 	server = strings.TrimSpace(server)
 	if server == "" {
-		return &fetch.Error{Kind: fetch.ErrUnsupported, Section: "3.6", Err: errNoServer}
+		return &fetch.Error{Kind: fetch.ErrUnsupported, Section: "3.6", Err: ErrNoServer}
 	}
 	a.from = fetch.Provenance{Kind: fetch.OriginConfig}
 	a.key.host = server
