@@ -22,6 +22,10 @@ type front struct{ *visit }
 func (v front) open() error {
 	text := strings.Trim(v.r.URL.Query().Get("url"), " \t\r\n<>")
 	text = strings.TrimPrefix(text, "URL:") // as in the appendix of RFC 1738
+	text = strings.TrimPrefix(text, "web+") // as browsers let a page register other schemes
+	if form, ok := place.FormOf(v.r.URL.Query().Get("scheme")); ok && text != "" && !typed.HasKnownScheme(text) {
+		text = form.Before + strings.TrimPrefix(text, "//")
+	}
 	if text == "" {
 		return &failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()}
 	}
@@ -143,64 +147,33 @@ func (v front) stray() *failure {
 // start is the link to the page "/".
 func (v front) start() place.Link { return place.At(v.h.Prefix + "/") }
 
-// A homePage is the data of the page where a person enters a URL.
-type homePage struct {
-	Setup    place.Link
-	Examples []example
-}
-
-// An example is a URL to begin with.
-type example struct {
-	Text string
-	Link place.Link
-	Is   string
-}
-
-// home is the page where a person enters a URL.
-func (v front) home() error {
-	if v.h.Archive != nil {
-		return v.archive()
-	}
-	if guard(v).enter() {
-		return nil
-	}
-	var examples []example
-	for _, e := range [][2]string{
-		{"ftp://ftp.gnu.org/gnu/", "a directory of files"},
-		{"gopher://gopher.floodgap.com/", "a menu"},
-		{"news:comp.infosystems.gopher", "a newsgroup, from the news server of the gateway"},
-	} {
-		if l, err := place.Parse(e[0]); err == nil {
-			examples = append(examples, example{e[0], v.linkTo(l), e[1]})
-		}
-	}
-	return v.render("home", http.StatusOK, &page{
-		Heading: "Pages of ftp, gopher, news and wais",
-		Title:   "fetch1738 gateway",
-		Main:    homePage{place.At(v.h.Prefix + "/setup"), examples},
-	})
-}
-
 // A setupPage is the data of the page that registers the gateway with the browser, by a script.
 type setupPage struct {
 	Prefix, Origin, Open string
 	Schemes              []handled
+	Examples             []crumb // links to URLs, not to paths of the gateway
 }
 
 // A handled is a scheme that browsers let a page register.
 type handled struct{ Scheme, Is string }
 
+// registered are the schemes that browsers let a page register.
+var registered = []handled{
+	{"ftp", "files on FTP servers"},
+	{"ftps", "files on FTP servers, with encryption"},
+	{"news", "newsgroups and articles"},
+	{"nntp", "newsgroups on a server that the link names"},
+}
+
 // setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
-	return v.render("setup", http.StatusOK, &page{
-		Heading: "Open links in this gateway",
-		Main: setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", []handled{
-			{"ftp", "files on FTP servers"},
-			{"ftps", "files on FTP servers, with encryption"},
-			{"news", "newsgroups and articles"},
-			{"nntp", "newsgroups on a server that the link names"},
-		}},
-	})
+	data := setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", registered, nil}
+	for _, url := range []string{"ftp://ftp.gnu.org/gnu/", "gopher://gopher.floodgap.com/", "nntp://news.gmane.io/gmane.discuss"} {
+		if l, err := place.Parse(url); err == nil {
+			data.Examples = append(data.Examples, crumb{Text: url, Link: place.URL(l)})
+		}
+	}
+	return v.render("setup", http.StatusOK, &page{Heading: "Open links in this gateway", Main: data})
 }
 
 // An interstitialPage is the data of the page that asks before something is done.

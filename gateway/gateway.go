@@ -21,6 +21,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/groups"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -63,6 +64,7 @@ type Handler struct {
 	own       fetch1738.Resolver
 	once      sync.Once
 	pseudonym string // in the field Via
+	groups    groups.Cache
 
 	undated      *Handler      // the Handler of the same archive for its usual time; nil in that Handler itself
 	at           time.Time     // of the captures; the zero Time means the last ones
@@ -116,7 +118,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Close ends the sessions that are kept for further requests. The Handler can be used again.
-func (h *Handler) Close() error { return h.resolver().Close() }
+func (h *Handler) Close() error {
+	h.groups.Close()
+	return h.resolver().Close()
+}
 
 func (h *Handler) resolver() *fetch1738.Resolver {
 	if h.Resolver != nil {

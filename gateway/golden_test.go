@@ -10,7 +10,7 @@ import (
 )
 
 // bar is what each page for a person begins with. TestBar has it; other tests need not repeat it.
-var bar = regexp.MustCompile(`(?s)<script src="[^"]*/script.js"[^>]*></script>\n|<header class="bar">.*?</header>\n|<nav aria-label="This page">.*?</nav>\n|<div class="way">\n|</div>\n(<main|<section class="capture")`)
+var bar = regexp.MustCompile(`(?s)<link rel="(?:icon|apple-touch-icon|manifest|help)" [^>]*>\n|<script src="[^"]*/script.js"[^>]*></script>\n|<header class="bar">.*?</header>\n|<nav aria-label="This page">.*?</nav>\n|<div class="way">\n|</div>\n(<main|<section class="capture")`)
 
 // withoutBar is a page without its bar.
 func withoutBar(page string) string {

@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// ownPart is what only the gateway has in a page: its script, the symbols and the drawings of the bar.
-var ownPart = regexp.MustCompile(`(?s)<svg class="icons".*?</symbol>\n</svg>|<script src="/script.js" integrity="sha256-[^"]*" defer></script>|<svg aria-hidden="true"[^>]*>(<path d="[^"<>]*"( [a-z-]+="[^"<>]*")*/>)+</svg>`)
+// ownPart is what only the gateway has in a page: its script, its icons, the symbols and the drawings of the bar.
+var ownPart = regexp.MustCompile(`(?s)<svg class="icons".*?</symbol>\n</svg>|<link rel="(icon|apple-touch-icon|manifest|help)" href="/[a-z0-9.-]+"( (type="image/svg\+xml"|crossorigin="use-credentials"))?>|<script src="/script.js" integrity="sha256-[^"]*" defer></script>|<svg aria-hidden="true"[^>]*>(<path d="[^"<>]*"( [a-z-]+="[^"<>]*")*/>)+</svg>`)
 
 // checkDOM checks that a page has nothing but text from servers in it.
 func checkDOM(t *testing.T, what, page string) {

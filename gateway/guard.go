@@ -152,8 +152,9 @@ func (v guard) checkSite() *failure {
 		}
 	case from == "same-origin", from == "none":
 		// Neither has a page of the gateway a frame, an object or a worker, nor does a document from
-		// a server get to be one. One file is a script.
-		if dest == "script" && !v.native && v.r.URL.EscapedPath() == v.h.Prefix+"/script.js" {
+		// a server get to be one. One file is a script, and one the manifest.
+		own, isOwn := strings.CutPrefix(v.r.URL.EscapedPath(), v.h.Prefix)
+		if isOwn && !v.native && (dest == "script" && own == "/script.js" || dest == "manifest" && own == manifestPath) {
 			return nil
 		}
 		if !slices.Contains([]string{"", "document", "empty", "image", "audio", "video", "track", "style"}, dest) || post && !v.isOwnURL("Origin") {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/gateway/internal/groups"
 	"github.com/fetch1738/fetch1738/internal/newssearch"
 )
 
@@ -80,11 +81,5 @@ func (v newsPages) groups(res *fetch.Resource) error {
 
 func groupRowOf(r *row) *groupRow {
 	h := article.Fields(r.Header)
-	g := &groupRow{row: r, About: visible(h.Get("Description")), Count: -1, Posting: postings[h.Get("Status")]}
-	first, err1 := strconv.ParseInt(h.Get("First"), 10, 64)
-	last, err2 := strconv.ParseInt(h.Get("Last"), 10, 64)
-	if err1 == nil && err2 == nil && first >= 0 {
-		g.Count = max(0, last-first+1)
-	}
-	return g
+	return &groupRow{row: r, About: visible(h.Get("Description")), Count: groups.Count(r.Header), Posting: postings[h.Get("Status")]}
 }

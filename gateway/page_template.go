@@ -32,6 +32,7 @@ type Templates struct {
 	style  []byte
 	script []byte
 	digest string // of script, as in Subresource Integrity
+	icons  map[string][]byte
 }
 
 // A pageTemplate makes the pages of a kind, with their frame.
@@ -74,9 +75,12 @@ func ParseTemplates(changed fs.FS) (*Templates, error) {
 
 // parseTemplates parses the files of all templates.
 func parseTemplates(all map[string][]byte) (*Templates, error) {
-	t := &Templates{kinds: make(map[string]pageTemplate), style: all["style.css"], script: all["script.js"]}
+	t := &Templates{kinds: make(map[string]pageTemplate), style: all["style.css"], script: all["script.js"], icons: make(map[string][]byte)}
 	t.digest = digestOf(t.script)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasPrefix(name, "icon") {
+			t.icons[name] = all[name]
+		}
 		kind, isHTML := strings.CutSuffix(name, ".html")
 		if !isHTML || kind == "page" || kind == "parts" {
 			continue
@@ -126,7 +130,7 @@ func (h *Handler) templates() *Templates {
 
 // pageSecurity are the restrictions of all pages: no script but those of the templates, nothing from
 // elsewhere, no frame around it.
-const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 var script = regexp.MustCompile(`(?is)<script(?:\s[^>]*)?>(.*?)</script`)
 

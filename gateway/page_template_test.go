@@ -228,8 +228,10 @@ func everyPage(text string) map[string]any {
 	screen.reader = strings.NewReader("\x1b[31mtext")
 	screen.Screen = newScreenText(pcPicture, screen)
 	pages := map[string]any{
-		"home":         homePage{here, []example{{text, there, text}}},
-		"setup":        setupPage{text, text, text, []handled{{text, text}}},
+		"home":         homePage{here, here, &newsCard{text, here, links[:2]}, []example{{text, there, text}}, []example{{text, here, text}}},
+		"scheme":       schemePage{here, text, place.Form{Before: text, Is: text, Label: text, Looks: text}, []example{{text, there, text}}},
+		"help":         helpPage{here, here, text},
+		"setup":        setupPage{text, text, text, []handled{{text, text}}, links[1:2]},
 		"interstitial": interstitialPage{text, text, text, here},
 		"archive":      archivePage{text, text, text, here, here, text, true, []archiveSite{{archiveRow{"", text, there, now}, nil, here, false}, {archiveRow{"", text, place.Link{}, now}, []archiveRow{{text, text, here, now}, {"", text, place.Link{}, now}}, here, true}}, []archiveRow{{text, text, here, now}}},
 		"captures":     &capturesPage{text, here, 2, now, now, links, memento.Timeline{now, now.Add(time.Hour), now.AddDate(0, 1, 0)}.Years(), true, here, func(time.Time) place.Link { return here }},

@@ -47,6 +47,8 @@ func (v *visit) route() error {
 		return front{v}.home()
 	case "/open":
 		return front{v}.open()
+	case "/help":
+		return front{v}.help()
 	case "/setup":
 		return front{v}.setup()
 	case "/style.css":
@@ -55,9 +57,16 @@ func (v *visit) route() error {
 		v.static("script", "text/javascript; charset=utf-8", v.h.templates().script)
 	case "/robots.txt":
 		v.robots()
-	case "/favicon.ico":
-		v.w.WriteHeader(http.StatusNoContent)
+	case manifestPath:
+		front{v}.manifest()
+	case "/icon.svg", "/icon-192.png", "/icon-512.png":
+		front{v}.icon(path[1:])
+	case "/favicon.ico": // of a browser that reads no page before
+		front{v}.icon("icon-192.png")
 	default:
+		if scheme, ok := schemeOf(path); ok {
+			return front{v}.scheme(scheme)
+		}
 		loc, err := place.Locate(path, v.r.URL.Query())
 		if err != nil {
 			return front{v}.nowhere(path, err)

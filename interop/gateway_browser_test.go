@@ -20,6 +20,9 @@ import (
 var gatewayPages = []struct{ name, path, text string }{
 	{"home", "/", "URL"},
 	{"setup", "/setup", "ftp"},
+	{"help", "/help", "Keys"},
+	{"scheme", "/gopher/", "gopher://"},
+	{"scheme-news", "/news/", "Newsgroup or message-ID"},
 	{"directory", "/ftp/ftp.example.org/pub/", "INDEX.txt"},
 	{"directory-sorted", "/ftp/ftp.example.org/pub/?sort=-size", "INDEX.txt"},
 	{"directory-filter", "/ftp/ftp.example.org/pub/?filter=light", "lighthouse.png"},
