@@ -169,7 +169,11 @@ func (v *visit) showFailure(f *failure) {
 		v.w.Header().Set("Retry-After", cause.RetryAfter)
 	}
 	if v.accepts("text/html") {
-		_ = v.render("error", f.Status, &page{Heading: f.Text, Main: f})
+		p := &page{Heading: f.Text, Main: f}
+		if v.loc != nil && !v.native && !v.wants("explain") {
+			p.Actions = rawAndHow(v.linkTo(v.loc))[1:] // there is nothing to have raw
+		}
+		_ = v.render("error", f.Status, p)
 		return
 	}
 	v.secure()

@@ -71,6 +71,7 @@ func TestGatewayInChromium(t *testing.T) {
 	gw := w.gateway(t)
 	t.Run("setup", func(t *testing.T) { testSetup(t, b, gw) })
 	t.Run("seeking", func(t *testing.T) { testSeeking(t, b, gw, w.ftp) })
+	t.Run("keys", func(t *testing.T) { testKeys(t, b, gw) })
 	t.Run("filter", func(t *testing.T) { testFilter(t, b, gw) })
 	t.Run("without scripts", func(t *testing.T) { testWithoutScripts(t, b, gw) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, b, c) })
@@ -225,6 +226,43 @@ func testPage(t *testing.T, p *page, gw, name, path, text string) {
 	for _, m := range p.b.validate(t, string(html)) {
 		t.Errorf("html-validate: %s", m)
 	}
+}
+
+// testKeys goes through a folder by the keys that the page of help lists, and turns them off there.
+func testKeys(t *testing.T, b *browser, gw string) {
+	p := b.open(t)
+	p.load(gw + "/ftp/ftp.example.org/pub/")
+	state := func(what, expression, want string) {
+		t.Helper()
+		var got string
+		if p.evaluate(expression, &got); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	const focused = "document.activeElement.textContent.trim()"
+	first, second := "", ""
+	p.evaluate(`document.querySelectorAll("main tbody tr a")[0].textContent.trim()`, &first)
+	p.evaluate(`document.querySelectorAll("main tbody tr a")[1].textContent.trim()`, &second)
+	for _, step := range [][2]string{{"j", first}, {"j", second}, {"k", first}, {"k", first}} {
+		p.do("press", nil, "key", step[0])
+		state(step[0], focused, step[1])
+	}
+	p.do("press", nil, "key", "/")
+	state("/", "document.activeElement.id", "address")
+	p.do("press", nil, "key", "j")
+	state("j in a field", "document.activeElement.id + document.activeElement.value.endsWith('j')", "addresstrue")
+	p.load(gw + "/ftp/ftp.example.org/pub/")
+	p.do("press", nil, "key", "u")
+	p.do("wait", nil, "expression", "location.pathname === '/ftp/ftp.example.org/' && document.readyState === 'complete'")
+	p.do("press", nil, "key", "?")
+	p.do("wait", nil, "expression", "location.pathname === '/help' && document.readyState === 'complete'")
+	p.do("click", nil, "selector", "[data-keys]")
+	p.load(gw + "/ftp/ftp.example.org/pub/")
+	p.do("press", nil, "key", "j")
+	state("j when the keys are off", "document.activeElement.tagName", "BODY")
+	p.load(gw + "/help")
+	p.do("click", nil, "selector", "[data-keys]")
+	checkLog(t, p.log(), gw, "the keys")
 }
 
 // testFilter types a part of a name: the script of the page hides the other names at once.

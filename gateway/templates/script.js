@@ -119,3 +119,45 @@ for (const list of document.querySelectorAll("[data-playlist]")) {
     sound.addEventListener("play", () => sounds.filter((other) => other !== sound).forEach((other) => other.pause()));
   });
 }
+
+// Keys: "/" goes to the address, "j" and "k" to the next and the previous entry, "u" up, "?" to the
+// help, whose page can turn them off.
+{
+  const name = "fetch1738 keys", turned = (value) => {
+    try {
+      if (value) localStorage.setItem(name, value);
+      return localStorage.getItem(name) !== "off";
+    } catch {
+      return true; // the browser keeps nothing
+    }
+  };
+  const entries = () => {
+    const rows = [...document.querySelectorAll("main :is(tbody tr, li)")];
+    const links = rows.map((row) => row.querySelector("a[href]")).filter((link) => link);
+    return links.length ? links : [...document.querySelectorAll("main a[href]")];
+  };
+  const move = (step) => {
+    const side = step > 0 ? Node.DOCUMENT_POSITION_FOLLOWING : Node.DOCUMENT_POSITION_PRECEDING, focused = document.activeElement;
+    const isNext = (link) => focused.compareDocumentPosition(link) & side && link.checkVisibility();
+    (step > 0 ? entries().find(isNext) : entries().findLast(isNext))?.focus();
+  };
+  const follow = (selector) => [...document.querySelectorAll(selector)].at(-1)?.click();
+  const keys = {
+    "/": () => document.getElementById("address")?.select(),
+    j: () => move(1),
+    k: () => move(-1),
+    u: () => follow(".crumbs a"),
+    "?": () => { location.href = document.querySelector("link[rel=help]").href; },
+  };
+  document.addEventListener("keydown", (event) => {
+    const types = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || types || !Object.hasOwn(keys, event.key) || !turned()) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  for (const box of document.querySelectorAll("[data-keys]")) {
+    box.checked = turned();
+    box.closest("[hidden]").hidden = false;
+    box.addEventListener("change", () => turned(box.checked ? "on" : "off"));
+  }
+}
