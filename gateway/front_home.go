@@ -45,7 +45,7 @@ func (v front) home() error {
 	for _, s := range [][2]string{{"ftp", "files and folders"}, {"gopher", "menus, documents and searches"}, {"news", "newsgroups of a news server"}, {"nntp", "newsgroups of any server"}, {"wais", "databases to search"}, {"prospero", "files and folders"}} {
 		data.Schemes = append(data.Schemes, example{s[0], v.at("/" + s[0] + "/"), s[1]})
 	}
-	return v.render("home", http.StatusOK, &page{Heading: "Pages of ftp, gopher, news and wais", Title: "fetch1738 gateway", Main: data})
+	return v.render("home", http.StatusOK, &page{Heading: "Pages of ftp, gopher, news and wais", Title: "fetch1738 gateway", Early: true, Main: data})
 }
 
 // news is what the first page shows of the news server. The page does not wait for the server: it has
