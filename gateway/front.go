@@ -27,7 +27,7 @@ func (v front) open() error {
 		text = form.Before + strings.TrimPrefix(text, "//")
 	}
 	if text == "" {
-		return &failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Retry: v.start()}
+		return &failure{Status: http.StatusBadRequest, Text: "No URL was given.", Do: "Enter one that begins with ftp: gopher: news: nntp: wais: or prospero:.", Ways: v.ways()}
 	}
 	l, err := place.Parse(text)
 	if scheme := typed.GuessScheme(text); err != nil && !typed.HasScheme(text) && scheme != "" && scheme != "http" {
@@ -44,10 +44,13 @@ func (v front) open() error {
 		return nil
 	}
 	f := v.noPage(text, err)
-	if f.Links == nil {
-		f.Retry = v.start()
-	}
+	f.Ways = v.ways()
 	return f
+}
+
+// ways are the links for a person who has come to no page.
+func (v front) ways() []crumb {
+	return []crumb{{"First page", v.start(), true}, {"Help", v.at("/help"), true}}
 }
 
 // noPage is the failure for a text that is not a URL with a page here, as err says.
@@ -118,7 +121,7 @@ func (v front) nowhere(path string, err error) *failure {
 	if path != "/url" {
 		f.Status, f.Text, f.Detail = http.StatusNotFound, "The gateway has no such page.", ""
 		if f.Links == nil {
-			f.Do, f.Links = "Enter a URL on the first page:", []crumb{{"gateway", v.start(), true}}
+			f.Do, f.Ways = "Enter a URL in the address bar.", v.ways()
 		}
 	}
 	return f

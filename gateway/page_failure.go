@@ -27,7 +27,7 @@ type failure struct {
 	Links  []crumb    // of Do
 	Retry  place.Link // to try again; empty if that makes no sense
 	Login  place.Link // to log in; empty if that makes no sense
-	Up     []crumb    // the folder or menu above, and the start of the server
+	Ways   []crumb    // where to go on: the folder or menu above, for example
 
 	Typed  bool    // a login was typed, and the server has refused it
 	Reply  string  // the error with the reply of the server, in one line
@@ -84,8 +84,8 @@ func (v *visit) accessFailure(err error) *failure {
 	if f.Again != cause.Useless {
 		f.Retry = here(v)
 	}
-	if f.Up = above(v); f.Field == newsServerField {
-		f.Up = nil // has no server either
+	if f.Ways = above(v); f.Field == newsServerField {
+		f.Ways = nil // has no server either
 	}
 	if v.h.Archive != nil {
 		archivePages{v}.explain(f)

@@ -235,7 +235,7 @@ func everyPage(text string) map[string]any {
 		"interstitial": interstitialPage{text, text, text, here},
 		"archive":      archivePage{text, text, text, here, here, text, true, []archiveSite{{archiveRow{"", text, there, now}, nil, here, false}, {archiveRow{"", text, place.Link{}, now}, []archiveRow{{text, text, here, now}, {"", text, place.Link{}, now}}, here, true}}, []archiveRow{{text, text, here, now}}},
 		"captures":     &capturesPage{text, here, 2, now, now, links, memento.Timeline{now, now.Add(time.Hour), now.AddDate(0, 1, 0)}.Years(), true, here, func(time.Time) place.Link { return here }},
-		"error":        &failure{Detail: text, Do: text, Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
+		"error":        &failure{Detail: text, Again: text, Do: text, Typed: true, Reply: text, Ways: links[:2], Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
 		"advice":       &advicePage{text, []field{{text, text}}, pieces, there, text},
 		"explain":      &explainPage{text, []step{{text, text, text, true}, {"", text, "", false}}, []string{text}, text},
 		"text":         somePage(v, text, plaintext.Flowing),
