@@ -297,7 +297,7 @@ func testWithoutScripts(t *testing.T, b *browser, gw string) {
 		}
 	}
 	p.do("type", nil, "selector", "input[type=search]", "text", "keeper")
-	p.follow("form button")
+	p.follow("main form button")
 	leads("a search", "keeper.txt")
 	p.follow("main a[href$='keeper.txt']")
 	leads("a link", "The lamp is lit at dusk.")

@@ -141,11 +141,16 @@ for (const list of document.querySelectorAll("[data-playlist]")) {
     const isNext = (link) => focused.compareDocumentPosition(link) & side && link.checkVisibility();
     (step > 0 ? entries().find(isNext) : entries().findLast(isNext))?.focus();
   };
+  const step = (rel, by) => {
+    const entry = document.querySelector(`main a[rel="${rel}"]`); // of a page that shows one entry of a list
+    if (entry) entry.click();
+    else move(by);
+  };
   const follow = (selector) => [...document.querySelectorAll(selector)].at(-1)?.click();
   const keys = {
     "/": () => document.getElementById("address")?.select(),
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => step("next", 1),
+    k: () => step("prev", -1),
     u: () => follow(".crumbs a"),
     "?": () => { location.href = document.querySelector("link[rel=help]").href; },
   };

@@ -46,7 +46,7 @@ const validators = new Map();
 // hidden. A heading or main with a negative tabindex receives focus by a link only.
 function listFocusable() {
   const all = document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, audio[controls], video[controls], [tabindex]:not([tabindex^="-"])');
-  window.focusable = [...all].filter(e => e.checkVisibility() && !e.disabled);
+  window.focusable = [...all].filter(e => e.checkVisibility({visibilityProperty: true}) && !e.disabled);
   // Of a group of radio buttons, Tab reaches the checked one or the first.
   const groups = new Set();
   window.focusable = window.focusable.filter(e => {
