@@ -270,7 +270,7 @@ func (v archivePages) explain(f *failure) {
 		return
 	}
 	f.Text = "The archive has no capture of " + visible(place.WithoutLogin(v.located()).Redacted()) + "."
-	f.Detail, f.Do = "", ""
+	f.Detail, f.Reply, f.Again, f.Do = "", "", "", ""
 	if v.crossSite || v.native {
 		return
 	}
