@@ -20,6 +20,9 @@ func (v front) manifest() {
 
 // icon sends an icon of the gateway.
 func (v front) icon(name string) {
+	if name == "favicon.ico" { // for a browser that has read no page
+		name = "icon-192.png"
+	}
 	mediaType := "image/png"
 	if path.Ext(name) == ".svg" {
 		mediaType = "image/svg+xml"

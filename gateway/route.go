@@ -59,10 +59,8 @@ func (v *visit) route() error {
 		v.robots()
 	case manifestPath:
 		front{v}.manifest()
-	case "/icon.svg", "/icon-192.png", "/icon-512.png":
+	case "/icon.svg", "/icon-192.png", "/icon-512.png", "/favicon.ico":
 		front{v}.icon(path[1:])
-	case "/favicon.ico": // of a browser that reads no page before
-		front{v}.icon("icon-192.png")
 	default:
 		if scheme, ok := schemeOf(path); ok {
 			return front{v}.scheme(scheme)
