@@ -332,6 +332,9 @@ func (r *run) try(ctx context.Context, do func() error) error {
 		if mark, _ := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.pool.Crowded(err) {
 			return err
 		}
+		if r.pool.Again(err) {
+			continue
+		}
 		if r.Retry == nil || !r.Retry(ctx, n, err) {
 			return r.pool.Failed(err)
 		}

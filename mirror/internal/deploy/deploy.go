@@ -323,6 +323,9 @@ func (r *run) try(ctx context.Context, do func() error) error {
 		if mark, _ := pool.Unmark(err); mark == pool.Ends || ctx.Err() != nil || r.Pool.Crowded(err) {
 			return err
 		}
+		if r.Pool.Again(err) {
+			continue
+		}
 		if r.Retry == nil || !r.Retry(ctx, n, err) {
 			return r.Pool.Failed(err)
 		}

@@ -23,7 +23,8 @@ type Pool struct {
 	mu     sync.Mutex
 	width  int
 	worked bool
-	lost   int // requests in a row that failed for a reason that is not theirs
+	again  bool // a request was made again since the last one that succeeded
+	lost   int  // requests in a row that failed for a reason that is not theirs
 }
 
 // New returns a Pool of width connections. wait is the minimum time between the starts of two
@@ -33,9 +34,9 @@ func New(width int, wait time.Duration) *Pool {
 }
 
 // Each calls do for each of things, with at most p.Size() calls at a time. If an error says that
-// there are too many connections, the pool shrinks by one and the thing is done again. For other
-// errors Each calls failed. do may call more to find out whether another thing follows on its
-// worker, whatever the other workers do.
+// there are too many connections, the pool shrinks by one and the thing is done again. It is done
+// again, too, if the server has ended the session. For other errors Each calls failed. do may call
+// more to find out whether another thing follows on its worker, whatever the other workers do.
 func Each[T any](ctx context.Context, p *Pool, things iter.Seq[T], do func(thing T, more func() bool) error, failed func(T, error)) {
 	next, stop := iter.Pull(things)
 	defer stop()
@@ -52,6 +53,10 @@ func Each[T any](ctx context.Context, p *Pool, things iter.Seq[T], do func(thing
 					if p.Crowded(err) && p.shrink() {
 						q.give(thing)
 						return
+					}
+					if p.Again(err) { // it was crowded, and another worker has left meanwhile
+						q.give(thing)
+						continue
 					}
 					if err != nil {
 						failed(thing, err)
@@ -150,7 +155,21 @@ func (p *Pool) shrink() bool {
 func (p *Pool) Worked() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.worked, p.lost = true, 0
+	p.worked, p.lost, p.again = true, 0, false
+}
+
+// Again reports whether a request is made again because the server has ended its session (421 of FTP, 400
+// of NNTP), as servers do after some time or some requests. It is, if another request has succeeded since the last
+// time: a server that ends each session is not asked for ever.
+func (p *Pool) Again(err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := errors.AsType[*fetch.Error](err)
+	if !ok || e.Kind != fetch.ErrBusy || e.Code != 421 && e.Code != 400 || e.Op == fetch.OpConnect || e.Op == fetch.OpLogin || !p.worked || p.again {
+		return false
+	}
+	p.again = true
+	return true
 }
 
 // Crowded reports whether an error means that the server permits fewer connections than there are. Some

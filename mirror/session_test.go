@@ -1,0 +1,49 @@
+package mirror_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
+)
+
+// over is what a server says when it ends a session after some time, or after some files.
+var over = []ftptest.Fault{testserver.Reply("421 No-transfer-time exceeded. Closing control connection."), testserver.Hangup()}
+
+// TestSessionEnds tests that a copy goes on with a new session where the server ends one, even if it
+// has no other. Nothing is told apart from a server that is busy but by what has worked before.
+func TestSessionEnds(t *testing.T) {
+	files := make(map[string]string)
+	for i := range 9 {
+		files[fmt.Sprintf("d%d/f", i)] = fmt.Sprint("file ", i)
+	}
+	for _, command := range []string{"CWD", "EPSV", "MLSD", "RETR"} {
+		t.Run(command, func(t *testing.T) {
+			srv, _ := serveFTP(t, files)
+			for _, n := range []int{3, 6} {
+				srv.On(command, n, over...)
+			}
+			m := start(t, srv.URL+"/")
+			m.Connections = 1
+			ran(t, m, mirror.Summary{New: 9})
+			sameFiles(t, m.Dir, files)
+		})
+	}
+}
+
+// TestUploadSessionEnds tests the same of an upload.
+func TestUploadSessionEnds(t *testing.T) {
+	files := map[string]string{"a/a": "a", "b/b": "b", "c/c": "c", "d/d": "d"}
+	for _, command := range []string{"MKD", "CWD", "EPSV", "STOR", "SIZE", "MFMT", "RNFR", "RNTO"} {
+		t.Run(command, func(t *testing.T) {
+			srv := ftptest.New(t)
+			srv.On(command, 2, over...)
+			m := upload(t, srv.URL+"/", files)
+			m.Connections = 1
+			ran(t, m, mirror.Summary{New: 4})
+			hasFiles(t, srv, ".", files)
+		})
+	}
+}
