@@ -12,8 +12,8 @@ import (
 // over is what a server says when it ends a session after some time, or after some files.
 var over = []ftptest.Fault{testserver.Reply("421 No-transfer-time exceeded. Closing control connection."), testserver.Hangup()}
 
-// TestSessionEnds tests that a copy goes on with a new session where the server ends one, even if it
-// has no other. Nothing is told apart from a server that is busy but by what has worked before.
+// TestSessionEnds tests that a copy continues in a new session after the server has ended one, even if
+// that was the only one.
 func TestSessionEnds(t *testing.T) {
 	files := make(map[string]string)
 	for i := range 9 {
