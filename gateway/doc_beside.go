@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // besideTime is how long the page of a picture waits for the listing of its folder.
 const besideTime = 5 * time.Second
 
-// beside are the pictures of a folder before and after one of them, in the order of the folder's page.
+// beside are the pictures of a folder or a menu before and after one of them, in the order of its page.
 type beside struct {
 	Position, Count int
 	Previous, Next  place.Link
@@ -30,8 +31,8 @@ type picture struct {
 	link place.Link
 }
 
-// besideOf finds the neighbours of a picture; nil if it is alone, or not among the pictures.
-func besideOf(pictures []picture, this place.Link) *beside {
+// sortPictures sorts the pictures of a folder as its page does.
+func sortPictures(pictures []picture) {
 	slices.SortStableFunc(pictures, func(a, b picture) int {
 		dot := func(p picture) int {
 			if strings.HasPrefix(p.name, ".") {
@@ -41,6 +42,10 @@ func besideOf(pictures []picture, this place.Link) *beside {
 		}
 		return cmp.Or(cmp.Compare(dot(a), dot(b)), natural.Compare(a.name, b.name))
 	})
+}
+
+// besideOf finds the neighbours of a picture; nil if it is alone, or not among the pictures.
+func besideOf(pictures []picture, this place.Link) *beside {
 	i := slices.IndexFunc(pictures, func(p picture) bool { return p.link.Path == this.Path })
 	if i < 0 || len(pictures) < 2 {
 		return nil
@@ -55,18 +60,34 @@ func besideOf(pictures []picture, this place.Link) *beside {
 	return b
 }
 
-// picturesBeside lists the folder of a picture on an FTP server, once. Without a listing that is
-// complete and short, the picture has no neighbours.
+// above is the folder of a document on an FTP server, or the menu that its selector is below. The
+// latter is a guess, because selectors need not be paths. If nil, there is no such folder.
+func (v documentPages) above() locator.Locator {
+	switch l := v.loc.(type) {
+	case *locator.FTP:
+		at := *l
+		at.Name, at.Type = "", 0
+		return &at
+	case *locator.Gopher:
+		if way := place.Menus(l); len(way) > 1 && l.Plus == "" {
+			return way[len(way)-2]
+		}
+	}
+	return nil
+}
+
+// picturesBeside lists the folder or the menu of a picture, once. Without a listing that is complete
+// and short, the picture has no neighbours.
 func (v documentPages) picturesBeside() *beside {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok {
+	folder := v.above()
+	if folder == nil {
 		return nil
 	}
-	folder := *l
-	folder.Name, folder.Type = "", 0
-	req := v.request(&folder)
+	req := v.request(folder)
 	v.prepare(req)
-	req.Options = &ftp.Options{Facts: true}
+	if isA[*locator.FTP](v.visit) {
+		req.Options = &ftp.Options{Facts: true}
+	}
 	ctx, cancel := context.WithTimeout(v.context(), besideTime)
 	defer cancel()
 	res, err := v.h.resolver().Fetch(ctx, req)
@@ -74,18 +95,38 @@ func (v documentPages) picturesBeside() *beside {
 		return nil
 	}
 	defer res.Close()
-	var pictures []picture
-	n := 0
-	for item, err := range res.Items {
-		if n++; err != nil || n > heldRows {
-			return nil
-		}
-		e := directoryPages(v).entry("", "", &item)
-		if e.isPicture() && e.more != nil {
-			pictures = append(pictures, picture{strings.Clone(e.name), e.more.link})
-		}
+	pictures, complete := v.pictures(res.Items)
+	if !complete {
+		return nil
+	}
+	if isA[*locator.FTP](v.visit) { // a menu has an order of its own
+		sortPictures(pictures)
 	}
 	return besideOf(pictures, v.linkTo(v.loc))
+}
+
+// pictures are those of a folder, or those of a menu that are on its server, each once. The second
+// result reports whether these are all.
+func (v documentPages) pictures(items iter.Seq2[fetch.Item, error]) (pictures []picture, complete bool) {
+	n, seen := 0, map[place.Link]bool{}
+	for item, err := range items {
+		if n++; err != nil || n > heldRows {
+			return nil, false
+		}
+		var p picture
+		if l, ok := item.Locator.(*locator.Gopher); ok {
+			if mediaKind(l, typeOfURL(l)) == "image" && locator.SameServer(l, v.loc) {
+				p.link = v.linkTo(l)
+			}
+		} else if e := directoryPages(v).entry("", "", &item); e.isPicture() && e.more != nil {
+			p = picture{strings.Clone(e.name), e.more.link}
+		}
+		if !p.link.Empty() && !seen[p.link] {
+			seen[p.link] = true
+			pictures = append(pictures, p)
+		}
+	}
+	return pictures, true
 }
 
 // picturesBeside are the neighbours of a picture in a zip archive, whose directory has been read. A tar
@@ -114,5 +155,6 @@ func (v packedPages) picturesBeside(archive packed.Archive) *beside {
 			pictures = append(pictures, picture{e.name, e.more.link})
 		}
 	}
+	sortPictures(pictures)
 	return besideOf(pictures, here(v.visit))
 }

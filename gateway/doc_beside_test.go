@@ -53,6 +53,23 @@ func TestBeside(t *testing.T) {
 	}
 }
 
+// TestBesideInMenu tests the links from a picture to those before and after it in the menu that its
+// selector is below, in the order of the menu.
+func TestBesideInMenu(t *testing.T) {
+	srv, s := startGopher(t, map[string]string{"/art/b.png": "x"}, nil)
+	host := strings.ReplaceAll(srv.Addr, ":", "\t")
+	row := func(line string) string { return strings.Replace(line, "HOST", host, 1) + "\r\n" }
+	srv.On("REQUEST /art", 0, testserver.Data(row("iPictures\t\t-\t0")+row("IB\t/art/b.png\tHOST")+row("0A text\t/art/c.txt\tHOST")+row("Ielsewhere\t/art/d.png\texample.org\t70")+
+		row("gA\t/art/a.gif\tHOST")+row("IB again\t/art/b.png\tHOST")+row("9Z\t/art/z.jpg\tHOST")+".\r\n"))
+	srv.On("REQUEST /none", 0, testserver.Data("3No such menu\t\terror\t0\r\n.\r\n"))
+	for path, want := range map[string]string{"I/art/b.png": "1 of 3 a.gif", "g/art/a.gif": "b.png 2 of 3 z.jpg", "9/art/z.jpg": "a.gif 3 of 3", "I/art/x.png": "", "I/none/x.png": "", "Ialone.png": ""} {
+		page := pageAt(t, s, "/gopher/"+srv.Addr+"/"+path, browser)
+		if got := besideIn(page); got != want || !strings.HasSuffix(page, "</html>\n") {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
 // TestBesideCosts tests that the folder of a picture is listed once, after the picture has been asked
 // for, and that the page is there without a listing.
 func TestBesideCosts(t *testing.T) {

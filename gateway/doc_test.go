@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -314,19 +315,25 @@ func TestUnknownCut(t *testing.T) {
 	}
 }
 
-// TestMediaWithoutAccess tests that the page of a picture on a gopher server needs no connection,
-// and that the page of a file that does not exist says so. The query of a link does not name it.
+// TestMediaWithoutAccess tests that the page of a picture, a sound or a video on a gopher server is
+// there without the server, which is asked for the menu of a picture only, and that the page of a file
+// that does not exist says so. The query of a link does not name it.
 func TestMediaWithoutAccess(t *testing.T) {
+	var connections atomic.Int32
 	s := start(t, func(h *Handler) {
 		h.Resolver.Env.Dial = func(context.Context, string, string) (net.Conn, error) {
-			t.Error("a connection")
+			connections.Add(1)
 			return nil, io.EOF
 		}
 	})
-	for _, url := range []string{"gopher://host.example/I/a", "gopher://host.example/s/a", "gopher://host.example/;/a", "gopher://host.example/9/a.jpg"} {
+	for url, want := range map[string]int32{"gopher://host.example/I/a": 1, "gopher://host.example/s/a": 0, "gopher://host.example/;/a": 0, "gopher://host.example/9/a.jpg": 1} {
+		connections.Store(0)
 		res, body := get(t, s, pathOf(t, url)+"?title=The+picture")
 		if res.StatusCode != 200 || !strings.Contains(body, `="`+path.Base(url)+`"`) || strings.Contains(body, "The picture") {
 			t.Errorf("%s: %s %s", url, res.Status, body)
+		}
+		if got := connections.Load(); got != want {
+			t.Errorf("%s: %d connections, want %d", url, got, want)
 		}
 	}
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })

@@ -358,31 +358,15 @@ func (v *visit) crumbs(text string) []crumb {
 	return way
 }
 
-// gopherWay is the way from a server's first menu to an item. It is a guess, because selectors need
-// not be paths.
+// gopherWay is the way from a server's first menu to an item.
 func (v *visit) gopherWay(l *locator.Gopher) []crumb {
-	root := locator.Gopher{HostPort: l.HostPort, Secure: l.Secure, Type: '1', HasPath: true}
-	way := []crumb{{Text: server(l), Link: v.linkTo(&root)}}
-	selector := l.Selector
-	if l.Type == '2' || l.Type == '8' || l.Type == 'T' || strings.HasPrefix(strings.TrimPrefix(selector, "/"), "URL:") || strings.HasPrefix(selector, "GET ") {
-		return way // no path
-	}
-	// Some servers repeat the type before the path: "0/about.txt" is in "1/".
-	begin := ""
-	if len(selector) > 1 && selector[0] == l.Type && selector[1] == '/' {
-		begin, selector = "1", selector[1:]
-	}
-	if strings.HasPrefix(selector, "/") {
-		begin += "/"
-	}
-	parts := strings.Split(strings.Trim(selector, "/"), "/")
-	for i, part := range parts {
-		if part == "" {
-			continue
+	var way []crumb
+	for i, at := range place.Menus(l) {
+		text := server(l)
+		if i > 0 {
+			text = at.Selector[strings.LastIndexByte(at.Selector, '/')+1:]
 		}
-		at := root
-		at.Selector = begin + strings.Join(parts[:i+1], "/")
-		way = append(way, crumb{Text: visible(part), Link: v.linkTo(&at)})
+		way = append(way, crumb{Text: visible(text), Link: v.linkTo(at)})
 	}
 	return way
 }
