@@ -265,6 +265,14 @@ func (v packedPages) way(way []crumb) []crumb {
 	return way
 }
 
+// heading is the name of what is in the archive, or of the archive itself.
+func (v packedPages) heading() string {
+	if within := strings.Trim(v.query.Get("in"), "/"); within != "" {
+		return visible(path.Base(within))
+	}
+	return visible(lastPart(v.loc))
+}
+
 // parent is the link to the folder that has this one: in the archive, or that of the archive.
 func (v packedPages) parent() place.Link {
 	within := strings.TrimSuffix(v.query.Get("in"), "/")

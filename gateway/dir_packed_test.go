@@ -91,6 +91,7 @@ func TestPacked(t *testing.T) {
 			within, accept, mediaType, disposition, body string
 		}{
 			{"docs/readme.txt", "text/html", "text/html; charset=utf-8", "", `<a href="/ftp/other.example/x">ftp://other.example/x</a>`},
+			{"docs/readme.txt", "text/html", "text/html; charset=utf-8", "", "<h1>readme.txt</h1>"},
 			{"docs/readme.txt&raw", "text/html", "text/plain", "", packedFiles[0].data},
 			{"docs/readme.txt", "*/*", "text/plain", "", packedFiles[0].data},
 			{"docs/page.html", "text/html", "text/html; charset=utf-8", "", "&lt;script&gt;alert(1)"},

@@ -97,7 +97,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 		}
 		if p.Heading == "" {
 			p.Heading = heading(v.loc)
-			if isA[*locator.FTP](v) || isA[*locator.Prospero](v) { // the crumbs have the rest of the path
+			if v.wants("in") {
+				p.Heading = packedPages{v}.heading()
+			} else if isA[*locator.FTP](v) || isA[*locator.Prospero](v) { // the crumbs have the rest of the path
 				p.Title, p.Heading = p.Heading, lastPart(v.loc)
 			}
 		}
