@@ -52,8 +52,12 @@ func TestArticlePlace(t *testing.T) {
 				}
 				return fmt.Sprintf("/nntp/%s/local.thread/%d", news.Addr, n)
 			}
+			group := strings.TrimSuffix(to(3), "/3")
+			if strings.HasPrefix(path, "/news/") {
+				group = "/news/local.thread"
+			}
 			for _, want := range []string{
-				`<a href="` + to(2) + `" rel="prev">Previous article</a>`, `<a href="` + to(4) + `" rel="next">Next article</a>`,
+				`<li><a href="` + group + `">local.thread</a></li>` + "\n<li><span", `<a href="` + to(2) + `" rel="prev">Previous article</a>`, `<a href="` + to(4) + `" rel="next">Next article</a>`,
 				`<a href="` + to(1) + `">Previous in thread</a>`, `<a href="` + to(5) + `">Next in thread</a>`,
 				`In reply to <a href="` + to(1) + `">number 1 (Author 1)</a>`, `<strong aria-current="true">number 3</strong>`, `<a href="#thread">1 reply</a>`,
 				`<a href="` + to(5) + `">number 5</a>`, "3 articles</span>",

@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/date822"
 	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // articlePages show articles.
@@ -94,7 +95,19 @@ func (v articlePages) article(res *fetch.Resource) error {
 	}
 	_ = res.Close() // its connection is free for the listing
 	notes = append(notes, v.settle(a, whole.Fields)...)
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Actions: v.articleActions(a), Notes: notes, Main: a})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Above: v.above(whole.Fields), Actions: v.articleActions(a), Notes: notes, Main: a})
+}
+
+// above is the group of an article whose URL does not name it; nil if it is not known.
+func (v articlePages) above(h article.Fields) *crumb {
+	if v.native || !isA[*locator.News](v.visit) {
+		return nil
+	}
+	group, _, _ := v.here(h)
+	if link := v.groupLink(group); !link.Empty() {
+		return &crumb{Text: visible(group), Link: link}
+	}
+	return nil
 }
 
 // articleActions are the actions of the page of an article.

@@ -90,8 +90,8 @@ func (v newsPages) search() error {
 		query.Set("page", strconv.Itoa(number+1))
 		g.Views = append(g.Views, crumb{"search older articles", here.With(query.Encode()), true})
 	}
-	g.Views = append(g.Views, crumb{Text: "all articles", Link: here})
-	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Main: g})
+	actions := append([]crumb{{Text: "All articles", Link: here}}, rawAndHow(here)...)
+	return v.render("group", http.StatusOK, &page{Heading: groupName(v.loc), Actions: actions, Main: g})
 }
 
 // aboutFound says how many articles were found, and among which.

@@ -39,6 +39,9 @@ func TestGroupSearch(t *testing.T) {
 			if !slices.Equal(got, want) || !strings.Contains(body, ` match`) {
 				t.Errorf("%s, %s: %q, want %q\n%s", name, query, got, want, body)
 			}
+			if all := strings.Index(body, `<a href="`+group+`">All articles</a>`); all < 0 || all > strings.Index(body, "<h1>") {
+				t.Errorf("%s, %s: no way back to the group:\n%s", name, query, body)
+			}
 			checkMarkup(t, query, withoutBar(body))
 		}
 		_, body := get(t, s, group+"?q=%22urls%22+%3Cb%3E&author=%22A")

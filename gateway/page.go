@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 type page struct {
 	Title  string // of the window; Heading if empty
 	Crumbs []crumb
+	// Above is a page between the last two crumbs that the URL does not name: the group of an article.
+	Above *crumb
 	// Heading is the h1: the name, or what the menu said that led here.
 	Heading string
 	URL     string // the original URL as text, without a password
@@ -115,6 +118,9 @@ func (v *visit) render(kind string, status int, p *page) error {
 	}
 	if v.loc != nil || kind != "home" && kind != "archive" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
 		p.Crumbs = v.crumbs(p.Heading)
+		if n := len(p.Crumbs); p.Above != nil && n > 0 {
+			p.Crumbs = slices.Insert(p.Crumbs, n-1, *p.Above)
+		}
 		if v.wants("in") {
 			p.Crumbs = packedPages{v}.way(p.Crumbs)
 		}
