@@ -67,11 +67,12 @@ func (v front) news() *newsCard {
 
 // help is the page about the gateway itself.
 func (v front) help() error {
-	return v.render("help", http.StatusOK, &page{Heading: "Help", Title: "Help of the fetch1738 gateway", Main: helpPage{v.start(), v.at("/setup"), v.origin() + v.h.Prefix}})
+	return v.render("help", http.StatusOK, &page{Heading: "Help", Title: "Help of the fetch1738 gateway", Main: helpPage{v.start(), v.at("/setup"), v.origin() + v.h.Prefix, v.h.Archive != nil}})
 }
 
 // A helpPage is the data of the page about the gateway itself.
 type helpPage struct {
 	Home, Setup place.Link
 	Base        string // the URL of the gateway, without a slash at the end
+	Archive     bool   // the pages are those of an archive
 }

@@ -230,7 +230,7 @@ func everyPage(text string) map[string]any {
 	pages := map[string]any{
 		"home":         homePage{here, here, &newsCard{text, here, links[:2]}, []example{{text, there, text}}, []example{{text, here, text}}},
 		"scheme":       schemePage{here, text, place.Form{Before: text, Is: text, Label: text, Looks: text}, []example{{text, there, text}}},
-		"help":         helpPage{here, here, text},
+		"help":         helpPage{here, here, text, true},
 		"setup":        setupPage{text, text, text, []handled{{text, text}}, links[1:2]},
 		"interstitial": interstitialPage{text, text, text, here},
 		"archive":      archivePage{text, text, text, here, here, text, true, []archiveSite{{archiveRow{"", text, there, now}, nil, here, false}, {archiveRow{"", text, place.Link{}, now}, []archiveRow{{text, text, here, now}, {"", text, place.Link{}, now}}, here, true}}, []archiveRow{{text, text, here, now}}},
