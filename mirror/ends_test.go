@@ -167,6 +167,25 @@ func TestUnreachableServerEndsRun(t *testing.T) {
 	}
 }
 
+// A run that is refused at its start has one failure, which is also the error that it returns, in both
+// directions.
+func TestRefusedStartEndsRun(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(4)) })
+	srv.On("PASS", 0, testserver.Reply("530 Login incorrect."))
+	for name, m := range map[string]*mirror.Mirror{"copy": start(t, srv.URL), "upload": upload(t, srv.URL, many(4))} {
+		if sum, err := endsOnce(t.Context(), t, m); !errors.Is(err, fetch.ErrUnauthenticated) || sum.New != 0 {
+			t.Errorf("%s: %v, %+v", name, err, sum)
+		}
+	}
+	gone := ftptest.New(t, nil)
+	gone.Close()
+	for name, m := range map[string]*mirror.Mirror{"copy": start(t, gone.URL), "upload": upload(t, gone.URL, many(4))} {
+		if sum, err := endsOnce(t.Context(), t, m); !errors.Is(err, fetch.ErrUnreachable) || sum.New != 0 {
+			t.Errorf("%s: %v, %+v", name, err, sum)
+		}
+	}
+}
+
 // Failures that might have ended the run are said, if it ends for another reason.
 func TestFailuresBeforeEnd(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(10)) })

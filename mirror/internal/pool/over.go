@@ -27,11 +27,12 @@ type markedError struct {
 
 func (e markedError) Unwrap() error { return e.error }
 
-// Over marks err as one that ends the run. It returns nil for nil.
+// Over marks err as one that ends the run, whatever its mark was. It returns nil for nil.
 func Over(err error) error {
 	if err == nil {
 		return nil
 	}
+	_, err = Unmark(err) // an error with two marks would keep one of them
 	return markedError{err, Ends}
 }
 

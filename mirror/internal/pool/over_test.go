@@ -56,6 +56,9 @@ func TestUnmark(t *testing.T) {
 	if mark, plain := Unmark(err); plain != err || mark != Ends || !errors.Is(plain, io.EOF) {
 		t.Error(plain, mark)
 	}
+	if mark, plain := Unmark(Over(InDoubt(io.EOF))); plain != io.EOF || mark != Ends {
+		t.Error(plain, mark)
+	}
 	if Over(nil) != nil {
 		t.Error("no error is marked")
 	}
