@@ -49,7 +49,7 @@ func TestCrawlLine(t *testing.T) {
 		w.event(crawl.Event{URL: "ftp://h/a", Host: "h:21", Octets: 3 << 20, Queued: 7})
 		w.event(crawl.Event{URL: "ftp://h/b", Host: "h:21", Reason: crawl.Failed, Queued: 6})
 		w.event(crawl.Event{Host: "h:21", Reason: crawl.Timeout, Queued: 6})
-		const counts = "1 documents, 1 not fetched, 6 to come, 1 hosts given up, 3.0 MiB"
+		const counts = "1 document, 1 not fetched, 6 to come, 1 host given up, 3.0 MiB"
 		if got := w.line(progress.Totals{}); got != counts {
 			t.Error(got)
 		}
@@ -63,7 +63,7 @@ func TestCrawlLine(t *testing.T) {
 			t.Error(got)
 		}
 		w.event(crawl.Event{URL: "ftp://h/c", Host: "h:21", Reason: crawl.Failed, Queued: 5})
-		if got := w.line(progress.Totals{}); got != "1 documents, 2 not fetched, 5 to come, 1 hosts given up, 3.0 MiB" {
+		if got := w.line(progress.Totals{}); got != "1 document, 2 not fetched, 5 to come, 1 host given up, 3.0 MiB" {
 			t.Error(got)
 		}
 	})

@@ -92,7 +92,8 @@ func text(e crawl.Event) string {
 func (w *watch) line(progress.Totals) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := fmt.Sprintf("%d documents, %d not fetched, %d to come, %d hosts given up, %s", w.documents, w.failed, w.left, w.dead, progress.Amount(w.octets))
+	text := fmt.Sprintf("%s, %d not fetched, %d to come, %s given up, %s",
+		count(w.documents, "document"), w.failed, w.left, count(w.dead, "host"), progress.Amount(w.octets))
 	if w.waits.Next.IsZero() {
 		return text
 	}
