@@ -2,6 +2,7 @@ package packed
 
 import (
 	"archive/zip"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -23,9 +24,11 @@ type zipArchive struct {
 
 // OpenZip reads the directory of a zip archive.
 func OpenZip(r io.ReaderAt, size int64, limits Limits) (Archive, error) {
-	from := &source{r: r, left: limits.Directory}
+	from := &source{r: r, left: limits.Directory, members: uint64(limits.Members)}
 	read, err := zip.NewReader(from, size)
 	switch {
+	case from.announced:
+		return nil, exceeds("it has more than %d members", limits.Members)
 	case from.left < 0:
 		return nil, exceeds("its directory is larger than %d MiB", limits.Directory>>20)
 	case from.err != nil:
@@ -35,7 +38,7 @@ func OpenZip(r io.ReaderAt, size int64, limits Limits) (Archive, error) {
 	case len(read.File) > limits.Members:
 		return nil, exceeds("it has more than %d members", limits.Members)
 	}
-	from.left = math.MaxInt64
+	from.left, from.members = math.MaxInt64, math.MaxUint64
 	old, err := charset.Named("IBM437")
 	if err != nil {
 		return nil, err
@@ -43,12 +46,14 @@ func OpenZip(r io.ReaderAt, size int64, limits Limits) (Archive, error) {
 	return &zipArchive{limits: limits, r: read, from: from, old: old}, nil
 }
 
-// A source is where the bytes of an archive come from. It bounds how much is read of them, and keeps
-// the error of the access.
+// A source is where the bytes of an archive come from. It bounds how much is read of them and how many
+// members the end of the directory may announce, and keeps the error of the access.
 type source struct {
-	r    io.ReaderAt
-	left int64
-	err  error
+	r         io.ReaderAt
+	left      int64
+	members   uint64
+	announced bool // more than that
+	err       error
 }
 
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
@@ -59,8 +64,22 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
+	// zip.NewReader makes room for as many members as the end of the directory in its 64-bit form
+	// announces, if the archive is as long as they need. The server says how long it is, so the room
+	// could be more than all memory.
+	if n == zip64End && binary.LittleEndian.Uint32(p) == zip64EndSignature && binary.LittleEndian.Uint64(p[32:]) > s.members {
+		s.announced = true
+		return 0, io.ErrUnexpectedEOF
+	}
 	return n, err
 }
+
+// The end of the directory of a zip archive in its 64-bit form (APPNOTE 4.3.14), which zip.NewReader
+// reads by one call. The number of all members is at offset 32.
+const (
+	zip64End          = 56
+	zip64EndSignature = 0x06064b50
+)
 
 // failure is the error of reading the archive: that of the access, or that it is damaged.
 func (a *zipArchive) failure(err error) error {
