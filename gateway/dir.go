@@ -178,7 +178,7 @@ func (d *directory) choose() {
 	c.Play = query.Has("play") && !c.Grid && d.Archive == nil
 	if c.Grid || c.Play || d.v.r.Header.Get("Sec-Fetch-Mode") != "" {
 		n, _ := strconv.Atoi(query.Get("page"))
-		c.Page = max(1, n)
+		c.Page = min(max(1, n), maxPage)
 		c.Unsorted = c.Order == "" && query.Has("page")
 	}
 }

@@ -150,6 +150,12 @@ func (v packedPages) folder(archive packed.Archive, folder string, cancel func()
 		return directoryPages(v).formatted(res, format)
 	}
 	if v.r.Method == http.MethodHead {
+		for _, err := range items { // the first one says whether the folder is there
+			if err != nil {
+				return v.failure(err)
+			}
+			break
+		}
 		return v.render("directory", http.StatusOK, &page{})
 	}
 	d := &directory{

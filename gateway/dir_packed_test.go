@@ -153,6 +153,9 @@ func TestPackedErrors(t *testing.T) {
 		if err != nil || res.StatusCode != want.status || !strings.Contains(body, want.text) {
 			t.Errorf("%s: %s, %v\n%s", path, res.Status, err, body)
 		}
+		if res, _, err := ask(t, s, http.MethodHead, at(srv, path), browser...); err != nil || res.StatusCode != want.status {
+			t.Errorf("HEAD %s: %s, %v", path, res.Status, err)
+		}
 	}
 	if _, body, err := ask(t, s, http.MethodGet, at(srv, "/a.zip?in=none"), browser...); err != nil || !strings.Contains(body, `<a href="`+at(srv, "/a.zip?in=")+`" rel="nofollow">Contents of the archive</a>`) {
 		t.Errorf("%v\n%s", err, body)

@@ -61,6 +61,14 @@ func TestFilter(t *testing.T) {
 	if page := pageAt(t, s, at(long, "/?page=22"), browser); len(rowsOf(page)) != 0 || !strings.Contains(page, "There are no more entries.") || !strings.Contains(page, "?page=21") {
 		t.Error(page)
 	}
+	for _, number := range []string{"1000000000", "9223372036854775807", "999999999999999999999"} {
+		if page := pageAt(t, s, at(long, "/?page="+number), browser); len(rowsOf(page)) != 0 || !strings.Contains(page, "There are no more entries.") || strings.Contains(page, "Next page") {
+			t.Errorf("%s:\n%s", number, page)
+		}
+	}
+	if page := pageAt(t, s, at(long, "/?page=-1"), browser); len(rowsOf(page)) != pageRows {
+		t.Error(page)
+	}
 	if page := pageAt(t, s, at(long, "/?sort=name&page=30"), browser); len(rowsOf(page)) != 1 || !strings.Contains(page, "Page 21 of 21") {
 		t.Error(page)
 	}
