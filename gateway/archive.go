@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -148,7 +149,7 @@ func (v archivePages) asked() (answered bool, err error) {
 	}
 	switch {
 	case v.wants("at"):
-		return true, v.chooseTime(place.Of(v.located()))
+		return true, v.chooseTime(v.within(place.At(place.Of(v.located()))).Path)
 	case v.wants("captures"):
 		return true, v.calendar()
 	case v.wants("timemap"):
@@ -206,6 +207,14 @@ func (v archivePages) captureAt(t time.Time) place.Link {
 	return place.At(v.root().Prefix + place.Dated(memento.Stamp(t)) + place.Of(v.located()))
 }
 
+// within is a link to v.loc as a zip or tar archive, as the link to what the page shows of it.
+func (v archivePages) within(to place.Link) place.Link {
+	if v.wants("in") {
+		return to.With("in=" + url.QueryEscape(v.query.Get("in")))
+	}
+	return to
+}
+
 // undatedLink is the page of v.loc at the usual time.
 func (v archivePages) undatedLink() place.Link {
 	if v.native {
@@ -241,7 +250,7 @@ func (v archivePages) setHeaders() {
 	header.Del("Content-Location")
 	header.Del("Link")
 	i := v.timeline.At(v.h.at)
-	if i < 0 || v.h.Archive.At == nil || !v.showsCapture() {
+	if i < 0 || v.h.Archive.At == nil || !v.showsCapture() || v.wants("in") || v.wants("part") { // a part is another resource
 		return
 	}
 	header.Set("Memento-Datetime", v.timeline[i].Format(http.TimeFormat))

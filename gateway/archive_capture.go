@@ -49,9 +49,9 @@ func (v archivePages) bar() *captureBar {
 	}
 	b.Calendar = v.undatedLink().With("captures")
 	if v.h.Archive.At != nil && !v.native {
-		b.Form, b.Hidden = v.undatedLink().Form()
+		b.Form, b.Hidden = v.within(v.undatedLink()).Form()
 		if v.h.undated != nil {
-			b.Usual = crumb{"Latest", v.undatedLink(), true}
+			b.Usual = crumb{"Latest", v.within(v.undatedLink()), true}
 			if at := v.root().at; !at.IsZero() {
 				b.Usual.Text = "As of " + at.UTC().Format(time.DateOnly)
 			}
@@ -66,10 +66,10 @@ func (v archivePages) bar() *captureBar {
 		b.Date = b.Time.Format(time.DateOnly)
 	}
 	if i > 0 {
-		b.Previous = captureLink{v.timeline[i-1], v.captureAt(v.timeline[i-1])}
+		b.Previous = captureLink{v.timeline[i-1], v.within(v.captureAt(v.timeline[i-1]))}
 	}
 	if i+1 < len(v.timeline) {
-		b.Next = captureLink{v.timeline[i+1], v.captureAt(v.timeline[i+1])}
+		b.Next = captureLink{v.timeline[i+1], v.within(v.captureAt(v.timeline[i+1]))}
 	}
 	return b
 }
