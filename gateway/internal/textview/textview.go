@@ -46,7 +46,8 @@ func Plain(pieces iter.Seq[Piece]) iter.Seq[Bit] {
 	}
 }
 
-// maxNumbered is how many lines have numbers: the element of a number is longer than most lines.
+// maxNumbered is how many lines have numbers: the element of a number is longer than most lines. What
+// is behind them is not split into lines, which would take a template seconds.
 const maxNumbered = 100_000
 
 // Numbered are the pieces of a text, in which each line begins with its number.
@@ -54,13 +55,17 @@ func Numbered(pieces iter.Seq[Piece]) iter.Seq[Bit] {
 	return func(yield func(Bit) bool) {
 		line, begins := 0, true
 		for p := range pieces {
-			for text := range strings.Lines(p.Text) {
-				bit := Bit{Text: text, Link: p.Link}
+			for rest := p.Text; rest != ""; {
+				bit := Bit{Text: rest, Link: p.Link}
+				if end := strings.IndexByte(rest, '\n'); end >= 0 && line < maxNumbered {
+					bit.Text = rest[:end+1]
+				}
 				if begins && line < maxNumbered {
 					line++
 					bit.Line = line
 				}
-				begins = strings.HasSuffix(text, "\n")
+				rest = rest[len(bit.Text):]
+				begins = strings.HasSuffix(bit.Text, "\n")
 				if !yield(bit) {
 					return
 				}

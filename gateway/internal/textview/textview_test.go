@@ -151,13 +151,14 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestManyLines tests that a text of lines alone does not become a page of numbers alone.
+// TestManyLines tests that a text of lines alone does not become a page of numbers alone, and that the
+// template gets few parts of the rest, but all of it.
 func TestManyLines(t *testing.T) {
-	last := 0
+	last, parts, octets := 0, 0, 0
 	for bit := range Numbered(slices.Values([]Piece{{Text: strings.Repeat("\n", 2*maxNumbered)}})) {
-		last = max(last, bit.Line)
+		last, parts, octets = max(last, bit.Line), parts+1, octets+len(bit.Text)
 	}
-	if last != maxNumbered {
-		t.Errorf("%d lines have numbers", last)
+	if last != maxNumbered || parts != maxNumbered+1 || octets != 2*maxNumbered {
+		t.Errorf("%d lines have numbers, in %d parts of %d octets", last, parts, octets)
 	}
 }
