@@ -24,12 +24,13 @@ import (
 type directoryPages struct{ *visit }
 
 const (
-	pageRows    = 500     // on a page for a browser
-	heldRows    = 5000    // of a listing whose order is chosen by the gateway
-	gridTiles   = 48      // on a page of pictures or sounds
-	maxPicture  = 4 << 20 // of a picture that is shown among others
-	sortedRows  = 100_000 // of a listing that is sorted on demand
-	unreadLines = 100     // that are shown
+	pageRows    = 500      // on a page for a browser
+	heldRows    = 5000     // of a listing whose order is chosen by the gateway
+	gridTiles   = 48       // on a page of pictures or sounds
+	maxPicture  = 4 << 20  // of a picture that is shown among others
+	sortedRows  = 100_000  // of a listing that is sorted on demand
+	heldNames   = 32 << 20 // bytes of the names and links of either
+	unreadLines = 100      // that are shown
 	readmeBytes = 64 << 10
 )
 

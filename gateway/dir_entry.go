@@ -34,6 +34,15 @@ type entryMore struct {
 	at     locator.Locator // of a text about the directory
 }
 
+// textSize is how many bytes the texts of the entry take.
+func (e *dirEntry) textSize() int {
+	n := len(e.name) + len(e.href)
+	if e.more != nil {
+		n += len(e.more.link.Path) + len(e.more.target)
+	}
+	return n
+}
+
 // A kind is what an entry is.
 type kind uint8
 

@@ -104,7 +104,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 	var failure error
 	var following *dirEntry // the first entry that is not held
 	var late <-chan time.Time
-	tooLate := false
+	tooLate, names := false, 0
 	for {
 		p, inTime := in.pull(late)
 		if tooLate = !inTime; tooLate {
@@ -121,7 +121,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 		if !d.keeps(&e, filter) {
 			continue
 		}
-		if len(held) == limit {
+		if names += e.textSize(); len(held) == limit || names > heldNames {
 			following = &e
 			break
 		}
@@ -129,7 +129,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 		held = append(held, &e)
 	}
 	if following != nil && d.Choice.Order != "" {
-		err := fmt.Errorf("a listing of more than %d entries cannot be sorted", sortedRows)
+		err := fmt.Errorf("a listing of more than %d entries, or more than %d MiB of names and links, cannot be sorted", sortedRows, heldNames>>20)
 		return in.end, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
 	}
 	if d.Known = following == nil && !tooLate && !d.Choice.Unsorted; d.Known {
