@@ -108,7 +108,7 @@ func (v documentPages) picturesBeside() *beside {
 // pictures are those of a folder, or those of a menu that are on its server, each once. The second
 // result reports whether these are all.
 func (v documentPages) pictures(items iter.Seq2[fetch.Item, error]) (pictures []picture, complete bool) {
-	n, seen := 0, map[place.Link]bool{}
+	n, names, seen := 0, 0, map[place.Link]bool{}
 	for item, err := range items {
 		if n++; err != nil || n > heldRows {
 			return nil, false
@@ -122,6 +122,9 @@ func (v documentPages) pictures(items iter.Seq2[fetch.Item, error]) (pictures []
 			p = picture{strings.Clone(e.name), e.more.link}
 		}
 		if !p.link.Empty() && !seen[p.link] {
+			if names += len(p.name) + len(p.link.Path); names > heldNames {
+				return nil, false
+			}
 			seen[p.link] = true
 			pictures = append(pictures, p)
 		}

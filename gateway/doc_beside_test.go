@@ -3,6 +3,7 @@ package gateway
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"html"
 	"net/http"
 	"regexp"
@@ -80,8 +81,13 @@ func TestBesideCosts(t *testing.T) {
 	if got, want := commandsOf(srv, "CWD", "SIZE", "MDTM", "MLST", "EPSV", "MLSD", "LIST", "RETR"), 5; len(got) > want || !slices.Contains(got, "MLSD") {
 		t.Errorf("%q are more than %d round trips", got, want)
 	}
+	var longNames strings.Builder
+	for i := range heldNames/(4*8000) + 3 {
+		fmt.Fprintf(&longNames, "type=file; %d%s.png\r\ntype=file; %[1]d.png\r\n", i, strings.Repeat("\xff", 8000))
+	}
 	for name, fault := range map[string]ftptest.Fault{
 		"refused": testserver.Reply("421 no"), "broken": testserver.Reset(10), "endless": testserver.Data(listingOf(heldRows) + "type=file; 2.png\r\ntype=file; 1.png\r\n"), "empty": testserver.Data(""),
+		"long names": testserver.Data(longNames.String()),
 	} {
 		srv := startFTP(t, files)
 		srv.On("MLSD", 0, fault)
