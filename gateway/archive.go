@@ -149,7 +149,7 @@ func (v archivePages) asked() (answered bool, err error) {
 	}
 	switch {
 	case v.wants("at"):
-		return true, v.chooseTime(v.within(place.At(place.Of(v.located()))).Path)
+		return true, v.chooseTime(within(v.visit, place.At(place.Of(v.located()))).Path)
 	case v.wants("captures"):
 		return true, v.calendar()
 	case v.wants("timemap"):
@@ -205,14 +205,6 @@ func (v archivePages) captureAt(t time.Time) place.Link {
 		return place.Link{}
 	}
 	return place.At(v.root().Prefix + place.Dated(memento.Stamp(t)) + place.Of(v.located()))
-}
-
-// within is a link to v.loc as a zip or tar archive, as the link to what the page shows of it.
-func (v archivePages) within(to place.Link) place.Link {
-	if v.wants("in") {
-		return to.With("in=" + url.QueryEscape(v.query.Get("in")))
-	}
-	return to
 }
 
 // undatedLink is the page of v.loc at the usual time.
@@ -286,7 +278,7 @@ func (v archivePages) explain(f *failure) {
 	start := front(v).start()
 	if near, below := v.near(); len(near) > 0 {
 		f.Do = "The archive has these documents near it:"
-		f.Links = append(near, crumb{"All documents of " + visible(below), start.With("q=" + queryEscape(below)), true})
+		f.Links = append(near, crumb{"All documents of " + visible(below), start.With("q=" + url.QueryEscape(below)), true})
 	} else {
 		f.Do = "The archive has nothing of this server. The first page lists its sites."
 	}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -10,8 +9,6 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 )
-
-func queryEscape(text string) string { return url.QueryEscape(text) }
 
 // A captureBar says which capture a page shows, and leads to the others. Its links are empty for a
 // client of the proxy.
@@ -49,9 +46,9 @@ func (v archivePages) bar() *captureBar {
 	}
 	b.Calendar = v.undatedLink().With("captures")
 	if v.h.Archive.At != nil && !v.native {
-		b.Form, b.Hidden = v.within(v.undatedLink()).Form()
+		b.Form, b.Hidden = within(v.visit, v.undatedLink()).Form()
 		if v.h.undated != nil {
-			b.Usual = crumb{"Latest", v.within(v.undatedLink()), true}
+			b.Usual = crumb{"Latest", within(v.visit, v.undatedLink()), true}
 			if at := v.root().at; !at.IsZero() {
 				b.Usual.Text = "As of " + at.UTC().Format(time.DateOnly)
 			}
@@ -66,10 +63,10 @@ func (v archivePages) bar() *captureBar {
 		b.Date = b.Time.Format(time.DateOnly)
 	}
 	if i > 0 {
-		b.Previous = captureLink{v.timeline[i-1], v.within(v.captureAt(v.timeline[i-1]))}
+		b.Previous = captureLink{v.timeline[i-1], within(v.visit, v.captureAt(v.timeline[i-1]))}
 	}
 	if i+1 < len(v.timeline) {
-		b.Next = captureLink{v.timeline[i+1], v.within(v.captureAt(v.timeline[i+1]))}
+		b.Next = captureLink{v.timeline[i+1], within(v.visit, v.captureAt(v.timeline[i+1]))}
 	}
 	return b
 }

@@ -439,9 +439,5 @@ func isReadme(name string) bool {
 // severalLines is a reply of several lines without its last one, which only ends it. A reply of one
 // line says nothing about the server.
 func severalLines(reply string) string {
-	text := ""
-	if i := strings.LastIndexByte(reply, '\n'); i >= 0 {
-		text = reply[:i]
-	}
-	return text
+	return reply[:max(0, strings.LastIndexByte(reply, '\n'))]
 }

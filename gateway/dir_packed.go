@@ -138,13 +138,7 @@ func (v packedPages) failure(err error) error {
 
 // folder shows a folder of an archive.
 func (v packedPages) folder(archive packed.Archive, folder string, cancel func()) error {
-	items := func(yield func(fetch.Item, error) bool) {
-		for m, err := range packed.In(archive, folder) {
-			if !yield(v.item(&m), err) {
-				return
-			}
-		}
-	}
+	items := v.items(archive, folder)
 	res := &fetch.Resource{Locator: v.loc, Kind: fetch.KindDirectory, Body: http.NoBody, Items: items}
 	if format := directoryPages(v).format(); format != nil {
 		return directoryPages(v).formatted(res, format)
@@ -169,6 +163,17 @@ func (v packedPages) folder(archive packed.Archive, folder string, cancel func()
 		return v.failure(err)
 	}
 	return nil
+}
+
+// items are the members that are directly in a folder of an archive.
+func (v packedPages) items(archive packed.Archive, folder string) iter.Seq2[fetch.Item, error] {
+	return func(yield func(fetch.Item, error) bool) {
+		for m, err := range packed.In(archive, folder) {
+			if !yield(v.item(&m), err) {
+				return
+			}
+		}
+	}
 }
 
 // item is a member of an archive as an item of a listing.

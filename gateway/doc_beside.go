@@ -138,19 +138,10 @@ func (v packedPages) picturesBeside(archive packed.Archive) *beside {
 	if packed.FormatOf(lastPart(v.loc)) != packed.Zip {
 		return nil
 	}
-	folder := ""
-	if i := strings.LastIndexByte(v.query.Get("in"), '/'); i >= 0 {
-		folder = v.query.Get("in")[:i]
-	}
-	items := func(yield func(fetch.Item, error) bool) {
-		for m, err := range packed.In(archive, folder) {
-			if !yield(v.item(&m), err) {
-				return
-			}
-		}
-	}
+	in := v.query.Get("in")
+	folder := in[:max(0, strings.LastIndexByte(in, '/'))]
 	var pictures []picture
-	for e, err := range v.entries(folder, items) {
+	for e, err := range v.entries(folder, v.items(archive, folder)) {
 		if err != nil {
 			return nil
 		}

@@ -73,8 +73,10 @@ func (v *visit) linkTo(l locator.Locator) place.Link {
 }
 
 // here is the link to the page of a visit: that of its Locator, or of what is in that archive.
-func here(v *visit) place.Link {
-	to := v.linkTo(v.loc)
+func here(v *visit) place.Link { return within(v, v.linkTo(v.loc)) }
+
+// within is a link to v.loc as the link to what the page shows of that archive.
+func within(v *visit, to place.Link) place.Link {
 	if v.wants("in") {
 		to = to.With("in=" + url.QueryEscape(v.query.Get("in")))
 	}
