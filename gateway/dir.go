@@ -96,7 +96,7 @@ func (v directoryPages) list(d *directory) error {
 		d.Message = v.linked(severalLines(info.Message))
 		d.Greeting = v.linked(strings.TrimSpace(info.Greeting + "\n" + severalLines(info.Welcome)))
 	}
-	p := &page{Main: d, Heading: d.Heading}
+	p := &page{Main: d}
 	if !v.native {
 		here := v.linkTo(v.loc)
 		p.Actions = append([]crumb{{"Download folder", here.With("tar"), true}}, rawAndHow(here)...)
@@ -135,7 +135,6 @@ type directory struct {
 	more    bool                       // there is a next page
 
 	Of       string // the directory
-	Heading  string // of the page, if it is not that of the URL
 	Choice   choice
 	Archive  packed.Archive // that the directory is in; nil if it is on the server
 	Person   bool           // the page is for a person, who can follow links with a query

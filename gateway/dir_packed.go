@@ -154,10 +154,7 @@ func (v packedPages) folder(archive packed.Archive, folder string, cancel func()
 	}
 	d := &directory{
 		res: res, cancel: cancel, Unread: new(unread), Archive: archive,
-		UTC: packed.FormatOf(lastPart(v.loc)) != packed.Zip, Heading: visible(path.Base(folder)), entries: v.entries(folder, items),
-	}
-	if folder == "" {
-		d.Heading = visible(lastPart(v.loc))
+		UTC: packed.FormatOf(lastPart(v.loc)) != packed.Zip, entries: v.entries(folder, items),
 	}
 	if err := directoryPages(v).list(d); err != nil {
 		return v.failure(err)

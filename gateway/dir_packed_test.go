@@ -90,6 +90,7 @@ func TestPacked(t *testing.T) {
 		for _, f := range []struct {
 			within, accept, mediaType, disposition, body string
 		}{
+			{"light.png", "text/html", "text/html; charset=utf-8", "", "<h1>light.png</h1>"},
 			{"docs/readme.txt", "text/html", "text/html; charset=utf-8", "", `<a href="/ftp/other.example/x">ftp://other.example/x</a>`},
 			{"docs/readme.txt", "text/html", "text/html; charset=utf-8", "", "<h1>readme.txt</h1>"},
 			{"docs/readme.txt&raw", "text/html", "text/plain", "", packedFiles[0].data},

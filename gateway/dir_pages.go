@@ -4,8 +4,11 @@ import "github.com/fetch1738/fetch1738/gateway/internal/place"
 
 // Pages is the number of pages; 0 if it is not known.
 func (d *directory) Pages() int {
-	if !d.Known {
+	switch {
+	case !d.Known:
 		return 0
+	case d.Choice.Page == 0: // all of it
+		return 1
 	}
 	return (d.Files + d.Folders + d.perPage() - 1) / d.perPage()
 }

@@ -262,6 +262,13 @@ func TestDirectoryPages(t *testing.T) {
 	if rows := rowsOf(page); rows[0].text != "a" || strings.Count(page, "?sort=name&amp;page=2") != 4 || !strings.Contains(page, "Page 1 of 2") || !strings.Contains(page, "501 files") {
 		t.Error(page)
 	}
+	// A text browser gets all rows on one page.
+	for _, query := range []string{"", "?page=2"} {
+		page := pageAt(t, s, at(short, "/"+query), []string{"Accept", "text/html"})
+		if rows := rowsOf(page); len(rows) != pageRows+1 || strings.Contains(page, "Page ") || strings.Contains(page, "page=") {
+			t.Errorf("%q: %d rows\n%.2000s", query, len(rows), page)
+		}
+	}
 }
 
 // TestGather tests the order of a listing that is held, and that a longer one keeps the order of the

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,6 +74,9 @@ func (v front) noPage(text string, err error) *failure {
 	if len(f.Links) > 1 {
 		f.Do = "Did you mean one of these URLs? Browsers show those of http themselves."
 	}
+	if f.Do != "" { // which says what to do about it
+		f.Detail, f.Reply = "", cmp.Or(f.Reply, f.Detail)
+	}
 	return f
 }
 
@@ -119,7 +123,7 @@ func (v front) nowhere(path string, err error) *failure {
 	}
 	f := v.noPage(text, err)
 	if path != "/url" {
-		f.Status, f.Text, f.Detail = http.StatusNotFound, "The gateway has no such page.", ""
+		f.Status, f.Text, f.Detail, f.Reply = http.StatusNotFound, "The gateway has no such page.", "", ""
 		if f.Links == nil {
 			f.Do, f.Ways = "Enter a URL in the address bar.", v.ways()
 		}
