@@ -16,52 +16,6 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
-// gatewayPages are the pages of each kind, by the name of their screenshots and dumps.
-var gatewayPages = []struct{ name, path, text string }{
-	{"home", "/", "URL"},
-	{"setup", "/setup", "ftp"},
-	{"help", "/help", "Keys"},
-	{"scheme", "/gopher/", "gopher://"},
-	{"scheme-news", "/news/", "Newsgroup or message-ID"},
-	{"directory", "/ftp/ftp.example.org/pub/", "INDEX.txt"},
-	{"directory-sorted", "/ftp/ftp.example.org/pub/?sort=-size", "INDEX.txt"},
-	{"directory-filter", "/ftp/ftp.example.org/pub/?filter=light", "lighthouse.png"},
-	{"directory-pictures", "/ftp/ftp.example.org/pub/?grid", "lighthouse.png"},
-	{"directory-markdown", "/ftp/ftp.example.org/films/", "Each film is"},
-	{"markdown", "/ftp/ftp.example.org/films/README.md", "Each film is"},
-	{"text", "/ftp/ftp.example.org/pub/README", "Files about lighthouses"},
-	{"text-cp437", "/ftp/ftp.example.org/pub/cp437.txt?charset=cp437", "\u2500"},
-	{"source", "/ftp/ftp.example.org/pub/page.html", "<title>"},
-	{"image", "/ftp/ftp.example.org/pub/lighthouse.png", "lighthouse.png"},
-	{"sound", "/ftp/ftp.example.org/pub/horn.wav", "horn.wav"},
-	{"video", "/ftp/ftp.example.org/pub/waves.webm", "waves.webm"},
-	{"explain", "/ftp/ftp.example.org/pub/README?explain", "RETR"},
-	{"ftp-info", "/ftp/ftp.example.org/pub/README?info", "README"},
-	{"menu", "/gopher/gopher.example.org/", "Welcome. This site has stories"},
-	{"gopher-text", "/gopher/gopher.example.org/0/about.txt", "It is kept by hand"},
-	{"search", "/gopher/gopher.example.org/7/find", "find"},
-	{"search-results", "/gopher/gopher.example.org/7/find?q=keeper", "keeper"},
-	{"phone-book", "/gopher/ph.example.org:105/2", "email"},
-	{"phone-book-entries", "/gopher/ph.example.org:105/2?q=darling", "Grace Darling"},
-	{"gopher-info", "/gopher/gopher.example.org/0/about.txt?info", "who keeps it"},
-	{"gopher-form", "/gopher/gopher.example.org/0/order.txt%09%09%3F", "Charts are sent by mail"},
-	{"groups", "/news/*", "comp.lighthouses"},
-	{"group", "/nntp/news.example.org/comp.lighthouses", "Which lens?"},
-	{"group-empty", "/nntp/news.example.org/comp.empty", "comp.empty"},
-	{"threads", "/nntp/news.example.org/comp.lighthouses?threads", "Which lens?"},
-	{"article", "/news/2@news.example.org", "A first-order one"},
-	{"attachment", "/news/4@news.example.org", "Here is the picture"},
-	{"wais-server", "/wais/wais.example.org/", "databases of"},
-	{"wais-database", "/wais/wais.example.org/stories", "stories"},
-	{"wais-hits", "/wais/wais.example.org/stories?q=lighthouse", "The keeper of the lighthouse"},
-	{"prospero", "/prospero/prospero.example.org//pub", "motd.txt"},
-	{"telnet", "/telnet/library.example.org/", "library.example.org"},
-	{"mailto", "/mailto/keeper@example.org", "keeper@example.org"},
-	{"error-scheme", "/open?url=example.org", "gopher://example.org"},
-	{"error", "/ftp/ftp.example.org/none", "none"},
-	{"error-gopher", "/gopher/gopher.example.org/0/none", "none"},
-}
-
 // TestGatewayInChromium tests the pages of the gateway in a real browser.
 func TestGatewayInChromium(t *testing.T) {
 	t.Parallel()
@@ -76,19 +30,23 @@ func TestGatewayInChromium(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) { testWithoutScripts(t, b, gw) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, b, c) })
 	t.Run("hostile documents", func(t *testing.T) { testHostileDocuments(t, b, c) })
+	past := pastGateway(t)
+	t.Run("shifts", func(t *testing.T) { testShifts(t, b) })
 	t.Run("pages", func(t *testing.T) {
 		idle := make(chan *page, 2)
 		for range cap(idle) {
 			idle <- b.open(t)
 		}
 		t.Run("all", func(t *testing.T) {
-			for _, tt := range gatewayPages {
-				t.Run(tt.name, func(t *testing.T) {
-					t.Parallel()
-					p := <-idle
-					defer func() { idle <- p }()
-					testPage(t, &page{t: t, b: b, number: p.number}, gw, tt.name, tt.path, tt.text)
-				})
+			for gw, pages := range map[string][]gatewayPage{gw: gatewayPages, past: pastPages} {
+				for _, tt := range pages {
+					t.Run(tt.name, func(t *testing.T) {
+						t.Parallel()
+						p := <-idle
+						defer func() { idle <- p }()
+						testPage(t, &page{t: t, b: b, number: p.number}, gw, tt)
+					})
+				}
 			}
 		})
 	})
@@ -172,39 +130,109 @@ func TestGatewayInFirefox(t *testing.T) {
 	testClicks(t, p, "http://elsewhere.test:"+otherSite(t))
 }
 
-// testPage judges one page: by what it loads, by the Tab key, by axe-core, at 320 px, and by
-// html-validate.
-func testPage(t *testing.T, p *page, gw, name, path, text string) {
+// gatewayViews are the widths and themes in which each page is looked at.
+var gatewayViews = []struct {
+	name          string // of its screenshots
+	width, height int
+	dark          bool
+	rules         []string // of axe-core, those that the view can change; nil means all
+}{
+	{"", 1280, 900, false, nil},
+	{"-dark", 1280, 900, true, colourRules},
+	{"-375", 375, 740, false, nil},
+	{"-375-dark", 375, 740, true, colourRules},
+}
+
+// colourRules are the rules of axe-core that depend on the theme.
+var colourRules = []string{"color-contrast", "link-in-text-block"}
+
+// testPage judges one page: by what it loads, by its weight, by what moves, by the Tab key, by axe-core
+// and a screenshot in each view, by its width, and by html-validate.
+func testPage(t *testing.T, p *page, gw string, tt gatewayPage) {
 	p.log() // of the page before
-	p.do("emulate", nil, "width", 1000, "height", 700, "dark", false)
-	p.load(gw + path)
-	if got := p.text(); !strings.Contains(got, text) {
-		t.Fatalf("%s does not contain %q: %s", path, text, got)
+	p.do("emulate", nil, "width", 1280, "height", 900, "dark", false)
+	p.load(gw + tt.path)
+	if got := p.text(); !strings.Contains(got, tt.text) {
+		t.Fatalf("%s does not contain %q: %s", tt.path, tt.text, got)
 	}
 	var mediaType string
 	if p.evaluate("document.contentType", &mediaType); mediaType != "text/html" {
-		t.Fatalf("%s is no page but %s", path, mediaType)
+		t.Fatalf("%s is no page but %s", tt.path, mediaType)
 	}
-	checkLog(t, p.log(), gw, path)
+	checkLog(t, p.log(), gw, tt.path)
+	checkShifts(t, p)
 	testTab(t, p)
-	shots := os.Getenv("FETCH1738_SCREENSHOTS")
-	for _, view := range []struct {
-		name          string
-		width, height int
-		dark          bool
-		rules         []string // those that the view can change; nil means all
-	}{{"", 1000, 700, false, nil}, {"-dark", 1000, 700, true, []string{"color-contrast", "link-in-text-block"}}, {"-320", 320, 640, false, nil}} {
+	p.evaluate("document.activeElement.blur(), scrollTo(0, 0)", nil)
+	for _, view := range gatewayViews {
 		p.do("emulate", nil, "width", view.width, "height", view.height, "dark", view.dark)
 		var violations []string
 		p.do("axe", &violations, "rules", view.rules)
 		for _, v := range violations {
 			t.Errorf("axe%s: %s", view.name, v)
 		}
-		if shots != "" {
-			p.evaluate("document.activeElement.blur(), scrollTo(0, 0)", nil)
-			p.do("shot", nil, "path", filepath.Join(shots, name+view.name+".png"))
+		checkWidth(t, p, view.width)
+		shot := []any{}
+		if shots := os.Getenv("FETCH1738_SCREENSHOTS"); shots != "" {
+			shot = []any{"path", filepath.Join(shots, tt.name+view.name+".png")}
 		}
+		p.do("shot", nil, shot...)
 	}
+	p.do("emulate", nil, "width", 375, "height", 740, "dark", false)
+	p.load(gw + tt.path)
+	checkShifts(t, p)
+	p.do("emulate", nil, "width", 320, "height", 640, "dark", false)
+	checkWidth(t, p, 320)
+	html := fetched(t, gw+tt.path)
+	for _, m := range p.b.validate(t, html) {
+		t.Errorf("html-validate: %s", m)
+	}
+	checkWeight(t, gw, tt.path, html)
+}
+
+// layoutShifts is what the driver says of them.
+type layoutShifts struct {
+	Score float64
+	Moved []string
+}
+
+// maxShift is the score of the shifts that a page may have. A busy browser may draw the bar or a row
+// before it has read all of it: one button that makes room for the next has a score below this. A list
+// or a picture that comes late has more than ten times that.
+const maxShift = 0.005
+
+// checkShifts checks that nothing in a page has moved after it was shown.
+func checkShifts(t *testing.T, p *page) {
+	t.Helper()
+	var shifts layoutShifts
+	if p.do("shifts", &shifts); shifts.Score > maxShift {
+		t.Errorf("the layout shifts by %v: %q", shifts.Score, shifts.Moved)
+	}
+}
+
+// testShifts checks that what a script adds above the text of a page that is shown is noticed.
+func testShifts(t *testing.T, b *browser) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><title>late</title><p id="text">A line of text.</p><script>
+			requestAnimationFrame(() => requestAnimationFrame(() => {
+				document.getElementById('text').before(Object.assign(document.createElement('div'), {style: 'height: 10em'}));
+				document.title = 'moved';
+			}));</script>`)
+	}))
+	defer srv.Close()
+	p := b.open(t)
+	p.do("emulate", nil, "width", 375, "height", 740, "dark", false)
+	p.load(srv.URL)
+	p.do("wait", nil, "expression", "document.title === 'moved'")
+	var shifts layoutShifts
+	if p.do("shifts", &shifts); shifts.Score <= maxShift || len(shifts.Moved) == 0 {
+		t.Errorf("a text that moves is not noticed: %+v", shifts)
+	}
+}
+
+// checkWidth checks that a page does not scroll sideways.
+func checkWidth(t *testing.T, p *page, width int) {
+	t.Helper()
 	var wide []string
 	p.evaluate(`(() => {
 		const limit = document.documentElement.clientWidth;
@@ -212,19 +240,7 @@ func testPage(t *testing.T, p *page, gw, name, path, text string) {
 		return [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > limit && !e.parentElement.closest('.scroll, pre')).map(e => e.outerHTML.slice(0, 120));
 	})()`, &wide)
 	if len(wide) > 0 {
-		t.Errorf("at 320 px the page scrolls sideways, because of %q", wide)
-	}
-	res, err := http.DefaultClient.Do(htmlRequest(t, gw+path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	html, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range p.b.validate(t, string(html)) {
-		t.Errorf("html-validate: %s", m)
+		t.Errorf("at %d px the page scrolls sideways, because of %q", width, wide)
 	}
 }
 
@@ -341,13 +357,13 @@ func testTab(t *testing.T, p *page) {
 	want, got := p.tab()
 	next := 0
 	for _, stop := range got {
-		// A player shows the focus on its buttons, which are not elements of the page.
-		player := strings.HasPrefix(stop.HTML, "<audio") || strings.HasPrefix(stop.HTML, "<video")
-		if !stop.Outlined && !player || !stop.InView {
+		// A player, and a field for a date, show the focus on their parts, which are not elements of the page.
+		parts := strings.HasPrefix(stop.HTML, "<audio") || strings.HasPrefix(stop.HTML, "<video") || strings.HasPrefix(stop.HTML, `<input type="date"`)
+		if !stop.Outlined && !parts || !stop.InView {
 			t.Errorf("the focus is not visible: %+v", stop)
 		}
-		if stop.Index < 0 || player && stop.Index == next-1 {
-			continue // an area that scrolls, or the next button of a player
+		if stop.Index < 0 || parts && stop.Index == next-1 {
+			continue // an area that scrolls, or the next part
 		}
 		if stop.Index != next {
 			t.Errorf("Tab goes to element %d instead of %d: %s", stop.Index, next, stop.HTML)
@@ -367,7 +383,7 @@ func checkLog(t *testing.T, l pageLog, gw, path string) {
 	t.Helper()
 	for _, r := range l.Requests {
 		// The icon of the page before may come late; the buttons of the browser's player are data URLs.
-		if !strings.HasPrefix(r, gw+"/") && !strings.HasSuffix(r, "/favicon.ico") && !strings.HasPrefix(r, "data:") {
+		if !strings.HasPrefix(r, gw+"/") && !strings.HasSuffix(r, "/icon.svg") && !strings.HasPrefix(r, "data:") {
 			t.Errorf("%s requests %s", path, r)
 		}
 	}

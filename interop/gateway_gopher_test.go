@@ -36,7 +36,7 @@ func TestGatewayGophernicus(t *testing.T) {
 	t.Parallel()
 	srv := startGophernicus(t)
 	base, at := startGateway(t), "/gopher/"+srv.addr
-	pageContains(t, base+at+"/1/docs", `href="`+at+`/0/docs/hello.txt"`, `<span class="kind">text</span>`)
+	pageContains(t, base+at+"/1/docs", `<span>text</span></span> <span class="name"><a href="`+at+`/0/docs/hello.txt"`)
 	pageContains(t, base+at+"/0/docs/hello.txt", "hello gopher\nsecond line")
 	pageContains(t, base+at+"/0/docs/dots.txt", ".leading dot\n..two dots\n.\nafter a lone dot\n..")
 	pageContains(t, base+at+"/1/map", "<title>", `action="`+at+`/7/cgi-bin/search"`, `<a href="http://127.0.0.1/" rel="noreferrer">Web</a>`, "127.0.0.1, port 2323, log in as guest")

@@ -245,7 +245,9 @@ func (p *page) survey() (s survey) {
 			for (const a of e.attributes) names.add(e.localName + '@' + a.name + (a.name === 'id' ? '=' + a.value.replace(/[0-9]+/g, 'N') : ''));
 			const to = name => e.hasAttribute(name) && new URL(e.getAttribute(name), document.baseURI);
 			const link = to('href'), part = to('src') || to('action') || to('formaction') || to('poster') || to('data');
-			if (link && !['http:', 'https:', 'mailto:', 'telnet:'].includes(link.protocol) || part && part.origin !== location.origin) bad.push(e.outerHTML.slice(0, 200));
+			// "Link" has the URL of the page itself, to be copied.
+			const own = 'copy' in e.dataset ? ['ftp:', 'ftps:', 'gopher:', 'news:', 'nntp:', 'wais:', 'prospero:'] : [];
+			if (link && !['http:', 'https:', 'mailto:', 'telnet:', ...own].includes(link.protocol) || part && part.origin !== location.origin) bad.push(e.outerHTML.slice(0, 200));
 		}
 		return {names: [...names], bad, canary: typeof canary !== 'undefined', bidi: /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)};
 	})()`, &s)

@@ -56,7 +56,7 @@ func TestGatewayINN(t *testing.T) {
 	contains(group, fmt.Sprintf(`<a href="%s/%d">number %d</a>`, group, number, number-1), fmt.Sprintf("about %d articles", number))
 	contains("/news/local.test", fmt.Sprintf(`<a href="/news/n%d@lab.example">number %d</a>`, number-1, number-1))
 	contains(group+"?threads", fmt.Sprintf(`<li><a href="%s/%d">number %d`, group, number, number-1))
-	contains(fmt.Sprintf("%s/%d", group, number), fmt.Sprintf("<h1>number %d</h1>", number-1), fmt.Sprintf("?id=n%d%%40lab.example", number-2), "a line of text")
+	contains(fmt.Sprintf("%s/%d", group, number), fmt.Sprintf("<h1>number %d</h1>", number-1), fmt.Sprintf(`In reply to <a href="%s/%d">number %d`, group, number-1, number-2), "a line of text")
 	contains(fmt.Sprintf("%s?id=n%d%%40lab.example", group, number-2), fmt.Sprintf("<h1>number %d</h1>", number-2))
 	contains("/news/utf-8@lab.example", "<h1>")
 	contains("/news/local.test?atom", `<feed xmlns="http://www.w3.org/2005/Atom">`, fmt.Sprintf("<title>number %d</title>", number-1))

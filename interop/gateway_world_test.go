@@ -29,15 +29,19 @@ import (
 // A world is a network in memory in which every host name is that of this computer. Servers in it
 // have the usual ports, so that URLs and dumps are the same in each run.
 type world struct {
-	net testserver.Network
-	ftp *ftptest.Server
+	net     testserver.Network
+	ftp     *ftptest.Server
+	private *ftptest.Server // of private.example.org
 }
 
 // dial connects to a server of the world.
 func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	_, port, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
+	}
+	if host == "private.example.org" && port == "21" {
+		return w.net.Dial(ctx, network, w.private.Addr)
 	}
 	return w.net.Dial(ctx, network, net.JoinHostPort("127.0.0.1", port))
 }
@@ -85,10 +89,12 @@ func newWorld(t *testing.T) *world {
 		name, file := at(name, text)
 		files[name] = file
 	}
+	otherKinds(func(name, text string) { files[name] = &fstest.MapFile{Data: []byte(text), ModTime: lighthouseTime} })
 	w.ftp = ftptest.New(t, func(s *ftptest.Server) {
 		s.Network, s.Content, s.ReadOnly = &w.net, files, true
 		s.Greeting = "220-Welcome to the archive of lighthouses.\nMirrors: see the directory mirrors.\n220 ftp.example.org ready"
 	})
+	w.withLogin(t)
 	w.gopher(t)
 	w.phoneBook(t)
 	w.news(t)
@@ -131,6 +137,7 @@ hA page in the web	URL:https://www.example.org/
 1A site elsewhere	/	gopher.example.net	70
 3This link is broken	/none
 `)},
+			"phlog/gophermap":    {Data: []byte("The log of the keeper\n\n01994-03-04 The lamp is repaired\t/phlog/1994-03-04.txt\n01994-02-11 Fog, and the horn\t/phlog/1994-02-11.txt\n01993-12-24 A quiet night\t/phlog/1993-12-24.txt\n")},
 			"stories/keeper.txt": {Data: []byte("The keeper\n\nThe lamp is lit at dusk.\n"), ModTime: lighthouseTime},
 			"stories/storm.txt":  {Data: []byte("The storm\n\nSee the keeper's story.\n"), ModTime: lighthouseTime},
 			"about.txt": {Data: []byte("About this site\n===============\n\nIt is kept by hand. Write to keeper@example.org,\n" +
@@ -188,6 +195,8 @@ func (w *world) news(t *testing.T) {
 					"MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=cut\r\n\r\n--cut\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"+
 						"Here is the picture, with gr\u00fc\u00dfen.\r\n--cut\r\nContent-Type: image/png; name=\"lighthouse.png\"\r\nContent-Disposition: attachment; filename=\"lighthouse.png\"\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--cut--\r\n"),
 				article("5", "Robert <rs@example.org>", "Old lamps", "<0@expired.example.org>", plain+"Who has one?\r\n"),
+				article("6", "Robert <rs@example.org>", "The chart", "",
+					plain+"The chart, and its picture:\r\n\r\n"+uuencoded("chart.txt", "The rock is to the north.\n")+uuencoded("chart.png", picture())+"-- \r\nRobert\r\n"),
 			},
 		}
 	})

@@ -43,9 +43,10 @@ let axeSource;
 const validators = new Map();
 
 // The elements that the Tab key must reach, in the order of the document: those that are not
-// hidden. A heading or main with a negative tabindex receives focus by a link only.
+// hidden. What has a negative tabindex receives focus otherwise: a heading or main by a link, the
+// number of a line by a click.
 function listFocusable() {
-  const all = document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, audio[controls], video[controls], [tabindex]:not([tabindex^="-"])');
+  const all = document.querySelectorAll('a[href]:not([tabindex^="-"]), button, input:not([type=hidden]), select, textarea, summary, audio[controls], video[controls], [tabindex]:not([tabindex^="-"])');
   window.focusable = [...all].filter(e => e.checkVisibility({visibilityProperty: true}) && !e.disabled);
   // Of a group of radio buttons, Tab reaches the checked one or the first.
   const groups = new Set();
@@ -144,9 +145,30 @@ const operations = {
     if (kind !== 'firefox') await p.emulateMediaFeatures([{name: 'prefers-color-scheme', value: dark ? 'dark' : 'light'}]);
   },
 
-  // shot writes a screenshot of the whole page, or of what is visible.
+  // shot takes a screenshot of the whole page, or of what is visible, and writes it if there is a
+  // path. It returns the size of the picture in bytes.
   async shot({page, path, visible}) {
-    await pages.get(page).page.screenshot({path, fullPage: !visible});
+    const picture = await pages.get(page).page.screenshot({path, fullPage: !visible});
+    return picture.length;
+  },
+
+  // shifts returns what of the page has moved after it was shown, without input of a user, and the score
+  // of that (Layout Instability API). An entry of another type, which each page has, tells that all
+  // have come.
+  async shifts({page}) {
+    return await pages.get(page).page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => {
+      const observer = new PerformanceObserver(list => {
+        // The buttons of the browser's player move when it knows the length: they have no node here.
+        const shifts = list.getEntriesByType('layout-shift').filter(e => !e.hadRecentInput &&
+          !(document.querySelector('audio, video') && e.sources.every(s => !s.node)));
+        resolve({
+          score: shifts.reduce((sum, e) => sum + e.value, 0),
+          moved: shifts.flatMap(e => e.sources.map(s => s.node?.outerHTML?.slice(0, 120) ?? '')),
+        });
+      });
+      observer.observe({type: 'layout-shift', buffered: true});
+      observer.observe({type: 'navigation', buffered: true});
+    }))));
   },
 
   // axe returns the violations that axe-core finds by all rules or by some, each as text.
