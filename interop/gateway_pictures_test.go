@@ -24,8 +24,8 @@ var gatewayPictures = []struct {
 	page, file string
 	height     int
 }{
-	{"directory", "../docs/gateway-directory.png", 912},
-	{"menu", "../docs/gateway-menu.png", 730},
+	{"directory", "../docs/gateway-directory.png", 966},
+	{"menu", "../docs/gateway-menu.png", 668},
 }
 
 // TestGatewayPictures checks that the screenshots in docs are of the pages as they are now. Two
