@@ -129,7 +129,7 @@ func TestLicences(t *testing.T) {
 	}
 	want := map[string]string{
 		"go.etcd.io/bbolt": "MIT", "github.com/yuin/goldmark": "MIT",
-		"stdlib":           "BSD-3-Clause", "golang.org/x/net": "BSD-3-Clause", "golang.org/x/sys": "BSD-3-Clause", "golang.org/x/term": "BSD-3-Clause",
+		"stdlib": "BSD-3-Clause", "golang.org/x/net": "BSD-3-Clause", "golang.org/x/sys": "BSD-3-Clause", "golang.org/x/term": "BSD-3-Clause",
 		"github.com/klauspost/compress": "BSD-3-Clause",
 		"golang.org/x/text":             "BSD-3-Clause", "golang.org/x/tools": "BSD-3-Clause", "github.com/spf13/pflag": "BSD-3-Clause", "github.com/ziutek/telnet": "BSD-3-Clause",
 		"github.com/jimsmart/grobotstxt": "Apache-2.0",
