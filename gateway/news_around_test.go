@@ -82,21 +82,23 @@ func TestArticleAlone(t *testing.T) {
 			t.Errorf("%s: %s, sent %q\n%s", name, res.Status, sent, body)
 		}
 	}
-	news, s := startNews(t, nil)
-	path := "/nntp/" + news.Addr + "/local.test/3"
-	for name, arm := range map[string]func(){
-		"an overview that is cut off": func() { news.On("OVER", 1, testserver.NoDot()) },
-		"an overview that is refused": func() {
-			news.On("OVER", 1, testserver.Reply("503 broken"))
-			news.On("XOVER", 1, testserver.Reply("503 broken"))
-		},
-		"a lost connection": func() { news.On("OVER", 1, testserver.Hangup()) },
+	// Each has a server of its own, because a client remembers what is refused. The faults act each time,
+	// because a command is sent again if a kept connection is lost.
+	for name, faults := range map[string]map[string]nntptest.Fault{
+		"an overview that is cut off": {"OVER": testserver.NoDot()},
+		"an overview that is refused": {"OVER": testserver.Reply("503 broken"), "XOVER": testserver.Reply("503 broken")},
+		"lost connections":            {"OVER": testserver.Close(), "XOVER": testserver.Close()},
 	} {
-		arm()
-		if res, body, err := ask(t, s, http.MethodGet, path, "Accept", browserAccepts); err != nil || res.StatusCode != 200 || !strings.Contains(body, "I saw.") || !strings.Contains(body, "The other articles of the group are not shown: ") {
+		news, s := startNews(t, nil)
+		for stage, fault := range faults {
+			news.On(stage, 0, fault)
+		}
+		if res, body, err := ask(t, s, http.MethodGet, "/nntp/"+news.Addr+"/local.test/3", "Accept", browserAccepts); err != nil || res.StatusCode != 200 || !strings.Contains(body, "I saw.") || !strings.Contains(body, "The other articles of the group are not shown: ") {
 			t.Errorf("%s: %v %v\n%s", name, res, err, body)
 		}
 	}
+	news, s := startNews(t, nil)
+	path := "/nntp/" + news.Addr + "/local.test/3"
 	// Other lines than those that were asked for.
 	for name, lines := range map[string]string{
 		"no lines": "", "of another group": "77\tx\ty\tz\t<77@b>\t\t\t\r\n", "the number of another article": "3\tx\ty\tz\t<77@b>\t\t\t\r\n",
