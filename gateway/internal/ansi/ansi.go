@@ -92,31 +92,43 @@ func (r *Reader) Reset() { r.style, r.state = Style{}, ground }
 // Read returns a part of the text, which is UTF-8, as runs without sequences. Neighbours differ in
 // their styles. The time is linear in the length of the part.
 func (r *Reader) Read(text string) []Run {
-	var runs []Run
-	var now strings.Builder
-	style := r.style
-	end := func() {
-		if now.Len() > 0 {
-			runs = append(runs, Run{now.String(), style})
-			now.Reset()
-		}
-	}
+	to := writer{reader: r}
 	for i := 0; i < len(text) && !r.ended; i++ {
 		b := text[i]
 		if r.state == ground && b != esc {
-			r.plain(&now, b)
-			continue
-		}
-		if r.sequence(b, &now) {
+			r.plain(&to, b)
+		} else if r.sequence(b, &to) {
 			i-- // the byte ends the sequence, but is not part of it
 		}
-		if r.style != style {
-			end()
-			style = r.style
-		}
 	}
-	end()
-	return runs
+	to.end()
+	return to.runs
+}
+
+// A writer makes runs of what a Reader shows.
+type writer struct {
+	reader *Reader
+	runs   []Run
+	now    strings.Builder
+	style  Style // of now
+}
+
+// write writes a byte in the style of the reader. A run ends here, not when the style changes,
+// because the style may change back before anything is written.
+func (w *writer) write(b byte) {
+	if w.style != w.reader.style {
+		w.end()
+		w.style = w.reader.style
+	}
+	w.now.WriteByte(b)
+}
+
+// end ends the current run.
+func (w *writer) end() {
+	if w.now.Len() > 0 {
+		w.runs = append(w.runs, Run{w.now.String(), w.style})
+		w.now.Reset()
+	}
 }
 
 // Line is Read for a line without its end, which also ends an incomplete sequence.
@@ -127,7 +139,7 @@ func (r *Reader) Line(text string) []Run {
 }
 
 // plain adds a byte that is in no sequence.
-func (r *Reader) plain(to *strings.Builder, b byte) {
+func (r *Reader) plain(to *writer, b byte) {
 	switch {
 	case b == '\n' || b == '\r':
 		r.column = 0
@@ -138,20 +150,20 @@ func (r *Reader) plain(to *strings.Builder, b byte) {
 		r.wrap(to)
 		r.column++
 	}
-	to.WriteByte(b)
+	to.write(b)
 }
 
 // wrap begins the next line behind the last column.
-func (r *Reader) wrap(to *strings.Builder) {
+func (r *Reader) wrap(to *writer) {
 	if r.Columns > 0 && r.column == r.Columns {
-		to.WriteByte('\n')
+		to.write('\n')
 		r.column = 0
 	}
 }
 
 // sequence takes the next byte of a sequence, or the ESC that begins one. It reports whether the byte is
 // not part of it.
-func (r *Reader) sequence(b byte, to *strings.Builder) (again bool) {
+func (r *Reader) sequence(b byte, to *writer) (again bool) {
 	switch {
 	case b == esc && r.state != inString:
 		r.state = escaped
@@ -209,7 +221,7 @@ func (r *Reader) simple(b byte) (again bool) {
 }
 
 // parameter takes a byte of a control sequence behind "ESC [".
-func (r *Reader) parameter(b byte, to *strings.Builder) (again bool) {
+func (r *Reader) parameter(b byte, to *writer) (again bool) {
 	switch {
 	case b >= ' ' && b <= '?':
 		if r.params = append(r.params, b); len(r.params) > maxParams {
@@ -231,7 +243,7 @@ func (r *Reader) parameter(b byte, to *strings.Builder) (again bool) {
 }
 
 // right moves the cursor to the right.
-func (r *Reader) right(to *strings.Builder) {
+func (r *Reader) right(to *writer) {
 	if r.Columns == 0 {
 		return
 	}
@@ -241,7 +253,7 @@ func (r *Reader) right(to *strings.Builder) {
 	}
 	r.wrap(to)
 	for ; n > 0 && r.column < r.Columns-1 && r.spaces < maxSpaces; n-- {
-		to.WriteByte(' ')
+		to.write(' ')
 		r.column++
 		r.spaces++
 	}

@@ -33,6 +33,7 @@ func TestRead(t *testing.T) {
 		"\x1b[100;91mb":                  "{c9 k8}b{}",
 		"\x1b[7mb\x1b[27mc":              "{inverse}b{}c",
 		"\x1b[7;31mb":                    "{k1}b{}",
+		"b\x1b[7m\x1b[27mc":              "bc", // the style changed back
 		"\x1b[7;41mb":                    "{c1 k7}b{}",
 		"\x1b[38;5;9mb\x1b[38;5;196mc":   "{c9}b{}{c1}c{}",
 		"\x1b[38;5;21mb\x1b[48;5;255mc":  "{c4}b{}{c4 k15}c{}",
@@ -139,6 +140,7 @@ func TestHas(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add("a\x1b[1;31mb\x1b]0;x\x1b\\c", 80)
+	f.Add("a\x1b[7m\x1b[27mb", 80)
 	f.Fuzz(func(t *testing.T, text string, columns int) {
 		r := Reader{Columns: max(0, columns) % 200}
 		var last Style
