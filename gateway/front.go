@@ -180,7 +180,7 @@ func (v front) setup() error {
 			data.Examples = append(data.Examples, crumb{Text: url, Link: place.URL(l)})
 		}
 	}
-	return v.render("setup", http.StatusOK, &page{Heading: "Open links in this gateway", Main: data})
+	return v.render("setup", http.StatusOK, &page{Heading: "Open links in this gateway", Early: true, Main: data})
 }
 
 // An interstitialPage is the data of the page that asks before something is done.

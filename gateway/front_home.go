@@ -67,7 +67,7 @@ func (v front) news() *newsCard {
 
 // help is the page about the gateway itself.
 func (v front) help() error {
-	return v.render("help", http.StatusOK, &page{Heading: "Help", Title: "Help of the fetch1738 gateway", Main: helpPage{v.start(), v.at("/setup"), v.origin() + v.h.Prefix, v.h.Archive != nil}})
+	return v.render("help", http.StatusOK, &page{Heading: "Help", Title: "Help of the fetch1738 gateway", Early: true, Main: helpPage{v.start(), v.at("/setup"), v.origin() + v.h.Prefix, v.h.Archive != nil}})
 }
 
 // A helpPage is the data of the page about the gateway itself.

@@ -235,3 +235,16 @@ func TestLongURL(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawnOnce tests that a browser draws a page only when the script has added what moves the rest.
+// A page that is sent while a listing arrives does not wait for the script.
+func TestDrawnOnce(t *testing.T) {
+	news, s := startNews(t, nil)
+	for path, want := range map[string]bool{
+		"/": true, "/setup": true, "/help": true, "/nntp/" + news.Addr + "/local.test/1": true, "/nntp/" + news.Addr + "/local.test": false,
+	} {
+		if _, body := get(t, s, path); strings.Contains(body, ` defer blocking="render"></script>`) != want {
+			t.Errorf("%s waits for the script: %v", path, !want)
+		}
+	}
+}

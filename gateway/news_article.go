@@ -95,7 +95,7 @@ func (v articlePages) article(res *fetch.Resource) error {
 	}
 	_ = res.Close() // its connection is free for the listing
 	notes = append(notes, v.settle(a, whole.Fields)...)
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Above: v.above(whole.Fields), Actions: v.articleActions(a), Notes: notes, Main: a})
+	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Above: v.above(whole.Fields), Actions: v.articleActions(a), Notes: notes, Early: true, Main: a})
 }
 
 // above is the group of an article whose URL does not name it; nil if it is not known.

@@ -44,7 +44,7 @@ type page struct {
 	Native bool   // no style: the paths of the gateway are not those of the client
 	Bar    bool   // for a person: the bar with the address, and the script
 	Script string // the digest of script.js
-	Early  bool   // the script adds what is seen first: a browser draws nothing before that
+	Early  bool   // the script changes what moves the rest: a browser draws nothing before that
 }
 
 // A crumb is a link with its text.
