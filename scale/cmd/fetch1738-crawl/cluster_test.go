@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -52,7 +51,8 @@ type cluster struct {
 	config nodeConfig // of each node, without Args and Local
 	args   []string   // of each node
 	nodes  []*process
-	began  int // nodes that were started
+	losses output // of the nodes in this process, see lostText
+	began  int    // nodes that were started
 }
 
 // The usual times of the tests. That of the leases is as short as a process that gets no processor for
@@ -77,7 +77,7 @@ func newCluster(tb testing.TB, o scaletest.Options, slots int) *cluster {
 	}
 	c.config = nodeConfig{
 		TTL: testTTL, Reply: time.Minute, Backoff: 200 * time.Millisecond, MaxBackoff: time.Second, DeadAfter: time.Hour,
-		lost: io.Discard,
+		lost: &c.losses,
 	}
 	c.args = []string{"--slots", strconv.Itoa(slots), "--wait", seconds3(testWait), "--verbose"}
 	c.server = startServer(tb)
@@ -275,7 +275,8 @@ func (c *cluster) wait(nodes ...*process) {
 }
 
 // lost counts the slices that nodes could not commit.
-func (c *cluster) lost() (n int) {
+func (c *cluster) lost() int {
+	n := strings.Count(c.losses.String(), lostText)
 	for _, p := range c.nodes {
 		n += strings.Count(p.output.String(), lostText)
 	}

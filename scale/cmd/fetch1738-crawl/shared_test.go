@@ -51,7 +51,7 @@ func TestOneAddress(t *testing.T) {
 	c.args = append(c.args, "--wait", seconds3(wait))
 	c.add(c.hosts.URL(0, 0))
 	c.inside(2, c.hosts.Dial)
-	c.hosts.Check(t, wait, 0)
+	c.hosts.Check(t, wait, c.lost()*c.hosts.PerHost())
 	if total, most := c.hosts.Connections(); most != 1 {
 		t.Errorf("%d connections at once of %d, want 1", most, total)
 	}
