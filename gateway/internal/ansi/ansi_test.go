@@ -33,7 +33,6 @@ func TestRead(t *testing.T) {
 		"\x1b[100;91mb":                  "{c9 k8}b{}",
 		"\x1b[7mb\x1b[27mc":              "{inverse}b{}c",
 		"\x1b[7;31mb":                    "{k1}b{}",
-		"b\x1b[7m\x1b[27mc":              "bc", // the style changed back
 		"\x1b[7;41mb":                    "{c1 k7}b{}",
 		"\x1b[38;5;9mb\x1b[38;5;196mc":   "{c9}b{}{c1}c{}",
 		"\x1b[38;5;21mb\x1b[48;5;255mc":  "{c4}b{}{c4 k15}c{}",
