@@ -67,7 +67,7 @@ func (v documentPages) text(mediaType, named string, body *bufio.Reader) error {
 	}
 	t.choose(mediaType, c.Decode(string(start)))
 	t.Screen = newScreenText(screen, t)
-	p := &page{Main: t}
+	p := &page{Main: t, Early: t.Form == plaintext.Markdown} // its tables have columns as wide as their widest cell
 	if wrap := t.wrap(); !wrap.Link.Empty() && t.Screen == nil {
 		p.Actions = append(usualActions(v.visit), wrap)
 	}

@@ -76,7 +76,7 @@ func (v front) archive() error {
 			data.Hits = append(data.Hits, v.row(hit.Title, hit.URL, hit.Time))
 		}
 	}
-	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Early: true, Main: data})
+	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data})
 }
 
 // row is the row of a URL.

@@ -5,9 +5,13 @@ import (
 	"encoding/base64"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // TestOpen tests where the address for links leads.
@@ -236,15 +240,25 @@ func TestLongURL(t *testing.T) {
 	}
 }
 
-// TestDrawnOnce tests that a browser draws a page only when the script has added what moves the rest.
-// A page that is sent while a listing arrives does not wait for the script.
+// TestDrawnOnce tests that a browser draws a page only when it has all of it, if what comes later would
+// move the rest: what the script adds, and the wider cells of a table. A page that is sent while a
+// listing arrives does not wait, unless the listing is one of an archive.
 func TestDrawnOnce(t *testing.T) {
 	news, s := startNews(t, nil)
-	for path, want := range map[string]bool{
-		"/": true, "/setup": true, "/help": true, "/nntp/" + news.Addr + "/local.test/1": true, "/nntp/" + news.Addr + "/local.test": false,
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = texts })
+	past := startArchive(t, captured(t, []record{{url: "gopher://h.example/", mediaType: "application/gopher-menu", content: "iold\t\t\t0\r\n.\r\n"}}), time.Time{}, nil)
+	for _, tt := range []struct {
+		s    *httptest.Server
+		path string
+		once bool
+	}{
+		{s, "/", true}, {s, "/setup", true}, {s, "/help", true},
+		{s, "/nntp/" + news.Addr + "/local.test/1", true}, {s, "/nntp/" + news.Addr + "/local.test", false},
+		{s, "/ftp/" + ftp.Addr + "/guide.md", true}, {s, "/ftp/" + ftp.Addr + "/README", false}, {s, "/ftp/" + ftp.Addr + "/", false},
+		{past, "/gopher/h.example/", true}, {past, "/gopher/h.example/?captures", true},
 	} {
-		if _, body := get(t, s, path); strings.Contains(body, ` defer blocking="render"></script>`) != want {
-			t.Errorf("%s waits for the script: %v", path, !want)
+		if _, body := get(t, tt.s, tt.path); strings.Contains(body, ` defer blocking="render"></script>`) != tt.once {
+			t.Errorf("%s is drawn once: %v", tt.path, !tt.once)
 		}
 	}
 }

@@ -44,7 +44,9 @@ type page struct {
 	Native bool   // no style: the paths of the gateway are not those of the client
 	Bar    bool   // for a person: the bar with the address, and the script
 	Script string // the digest of script.js
-	Early  bool   // the script changes what moves the rest: a browser draws nothing before that
+	// Early means that a browser draws the page when it has all of it, and the script has changed it:
+	// what comes later would move the rest.
+	Early bool
 }
 
 // A crumb is a link with its text.
@@ -137,6 +139,7 @@ func (v *visit) render(kind string, status int, p *page) error {
 	p.Bar = !v.native && v.accepts("text/html")
 	p.Prefix, p.Native, p.Script = v.h.Prefix, v.native, t.digest
 	p.Files, p.Capture = archivePages{v}.root().Prefix, archivePages{v}.bar()
+	p.Early = p.Early || v.h.Archive != nil                           // nobody waits for the disk
 	if c := p.Capture; c != nil && c.AsOf != "" && !c.Time.IsZero() { // to tell bookmarks apart
 		p.Title += ", " + c.Time.Format(time.DateOnly)
 	}

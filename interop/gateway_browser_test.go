@@ -161,6 +161,7 @@ func testPage(t *testing.T, p *page, gw string, tt gatewayPage) {
 	}
 	checkLog(t, p.log(), gw, tt.path)
 	checkShifts(t, p)
+	checkTables(t, p)
 	testTab(t, p)
 	p.evaluate("document.activeElement.blur(), scrollTo(0, 0)", nil)
 	for _, view := range gatewayViews {
@@ -206,6 +207,18 @@ func checkShifts(t *testing.T, p *page) {
 	var shifts layoutShifts
 	if p.do("shifts", &shifts); shifts.Score > maxShift {
 		t.Errorf("the layout shifts by %v: %q", shifts.Score, shifts.Moved)
+	}
+}
+
+// checkTables checks that no row that comes later moves the columns of a table, unless the page is
+// drawn when it has all of it. A table of a text in Markdown may stand below a folder; it comes at once.
+func checkTables(t *testing.T, p *page) {
+	t.Helper()
+	var open []string
+	p.evaluate(`document.querySelector('script[blocking=render]') ? [] :
+		[...document.querySelectorAll('table')].filter(e => !e.closest('.prose') && getComputedStyle(e).tableLayout !== 'fixed').map(e => e.outerHTML.slice(0, 120))`, &open)
+	if len(open) > 0 {
+		t.Errorf("rows that come later move the columns of %q", open)
 	}
 }
 
