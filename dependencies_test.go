@@ -165,7 +165,7 @@ var requirement = regexp.MustCompile(`(?m)^(?:require|\t)\s*([a-z]\S*\.\S+) v\S+
 func sources(t *testing.T, suffix string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() && (name == "interop" || name == "bench" || entry.Name() == "testdata" || name == ".git") {
+		if entry != nil && entry.IsDir() && (name == "dev/interop" || name == "dev/bench" || entry.Name() == "testdata" || name == ".git") {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(name, suffix) {

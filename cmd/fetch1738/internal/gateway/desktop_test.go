@@ -189,6 +189,6 @@ func TestPackagedEntry(t *testing.T) {
 	}
 	text, _, _ = strings.Cut(text, madeKey)
 	if string(packaged) != text {
-		t.Errorf("release/fetch1738-gateway.desktop:\n%s\nwant\n%s", packaged, text)
+		t.Errorf("dev/release/fetch1738-gateway.desktop:\n%s\nwant\n%s", packaged, text)
 	}
 }

@@ -60,7 +60,7 @@ func TestMessagesOfTheLibrary(t *testing.T) {
 // isOther reports whether a directory has no code of the library, or code for tests.
 func isOther(place string) bool {
 	switch place {
-	case "cmd", "bench", "interop", "release", "clients", "adapters", "fetch/fetchtest", "judge", "scale/cmd", "testserver":
+	case "cmd", "dev", "adapters", "fetch/fetchtest", "judge", "scale/cmd", "testserver":
 		return true
 	}
 	base := filepath.Base(place)

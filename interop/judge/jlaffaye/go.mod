@@ -1,5 +1,0 @@
-module github.com/fetch1738/fetch1738/interop/judge/jlaffaye
-
-go 1.26.0
-
-require github.com/jlaffaye/ftp v0.2.4
