@@ -1,4 +1,4 @@
-package fetch1738_test
+package repotest
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package fetch1738_test
+package repotest
 
 import (
 	"bufio"
@@ -37,7 +37,7 @@ func TestRecipes(t *testing.T) {
 	r.run("go", "test", "-trimpath", "./gateway", "-run", "TestSize|TestPages")
 	// All of the tests would follow these recipes again. A package that has one more of everything may be
 	// larger than is allowed.
-	r.run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage", "-skip", "TestPackagesAreSmall")
+	r.run("go", "test", "-trimpath", "-vet=off", "-short", ".", "./internal/repotest", "./locator", "./policy", "-run", "Scheme|Port|Readme|Rules|Forbidden|Packages|EveryPackage", "-skip", "TestPackagesAreSmall")
 	r.run("go", "test", "-trimpath", "-vet=off", update[1], "-run", "Demo|GeneratedPages|ManualPage|PagesLinks|TestVersion")
 	r.run("go", "test", "-trimpath", "-vet=off", "./cmd/fetch1738/internal/demo", "./cmd/fetch1738/internal/play")
 	t.Setenv("SIM_SEEDS", "300")

@@ -1,4 +1,4 @@
-package fetch1738
+package repotest
 
 import (
 	"os"
@@ -45,7 +45,7 @@ func TestPlainEnglish(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" && path != "cmd/fetch1738/testdata" || d.Name() == ".git" || d.Name() == "node_modules"):
 			return filepath.SkipDir
-		case path == "language_test.go":
+		case path == "internal/repotest/language_test.go":
 			return nil
 		}
 		ext := filepath.Ext(path)
