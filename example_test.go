@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -318,7 +319,7 @@ func ExampleWithProgress() {
 	watched := fetch1738.WithProgress(ctx, func(p fetch1738.Progress) {
 		fmt.Fprintf(os.Stderr, "\r%d of %d bytes, %.0f bytes/s", p.Bytes, p.Total, p.Rate)
 	})
-	err = fetch1738.Download(watched, nil, srv.URL+"/pub/digits.txt", filepath.Join(dir, "digits.txt"))
+	err = download.File(watched, nil, srv.URL+"/pub/digits.txt", filepath.Join(dir, "digits.txt"))
 	fmt.Println(err)
 	// Output: <nil>
 }
@@ -853,7 +854,8 @@ func TestConformance(t *testing.T) {
 
 // The pages quote the examples, so that the code they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
-	source := unindented(t, "example_test.go") + unindented(t, "adapters_example_test.go") + unindented(t, "mirror/example_test.go") +
+	source := unindented(t, "example_test.go") + unindented(t, "remotefs/example_test.go") +
+		unindented(t, "transport/example_test.go") + unindented(t, "download/example_test.go") + unindented(t, "mirror/example_test.go") +
 		unindented(t, "archive/example_test.go") + unindented(t, "archive/replay/example_test.go") + unindented(t, "testserver/webtest/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
 		blocks := 0

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -14,12 +15,14 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // slow is a Fetcher whose documents have 1000 bytes and come in pieces of 10, one every 30 ms.
@@ -126,6 +129,16 @@ func TestWithProgress(t *testing.T) {
 	})
 }
 
+// written is when the files of the test servers were written.
+var written = time.Date(1994, 12, 20, 17, 4, 5, 0, time.UTC)
+
+// random returns n bytes, always the same.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
+
 // TestProgressOfAll: the last report of each way to transfer has every byte of the document.
 func TestProgressOfAll(t *testing.T) {
 	big := random(1 << 20)
@@ -161,18 +174,18 @@ func TestProgressOfAll(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "big")
 	ftp.On("RETR", 1, testserver.Truncate(500_000))
 	ftp.On("RETR", 2, testserver.Reply("450 busy"))
-	if err := fetch1738.Download(ctx, &r, ftp.URL+"/pub/big", name); err == nil || last.Offset < 400_000 || last.Offset >= all || last.Bytes != 0 || !last.Done {
+	if err := download.File(ctx, &r, ftp.URL+"/pub/big", name); err == nil || last.Offset < 400_000 || last.Offset >= all || last.Bytes != 0 || !last.Done {
 		t.Errorf("a truncated download: %v, the last report is %+v", err, last)
 	}
 	ftp.ResetFaults()
 	done = 0
-	check("Download of the rest", fetch1738.Download(ctx, &r, ftp.URL+"/pub/big", name), all)
+	check("Download of the rest", download.File(ctx, &r, ftp.URL+"/pub/big", name), all)
 
 	req, err := http.NewRequestWithContext(ctx, "GET", ftp.URL+"/pub/big", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := (&fetch1738.Transport{Resolver: &r}).RoundTrip(req)
+	answer, err := (&transport.Transport{Resolver: &r}).RoundTrip(req)
 	if err == nil {
 		_, err = io.Copy(io.Discard, answer.Body)
 		answer.Body.Close()

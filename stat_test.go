@@ -21,6 +21,10 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
+// closed is an address without a listener. Its port is below those that the system assigns: one of these that
+// a test has closed may be that of a server of another test, which waits until the client speaks.
+const closed = "127.0.0.1:1738"
+
 // statServers has a server of each scheme that has one.
 type statServers struct {
 	ftp, web, gopher, news, wais, prospero, telnet *testserver.Server

@@ -12,7 +12,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
@@ -56,7 +56,7 @@ func (v packedPages) open(ctx context.Context) (a packed.Archive, end func(), er
 	limits := packed.Usual()
 	format := packed.FormatOf(lastPart(v.loc))
 	if format == packed.Zip {
-		doc, err := fetch1738.ReaderAt(ctx, v.h.resolver(), req.Locator.String())
+		doc, err := download.ReaderAt(ctx, v.h.resolver(), req.Locator.String())
 		if err == nil {
 			end = func() { _ = doc.Close() }
 			a, err := packed.OpenZip(doc, doc.Size(), limits)

@@ -15,11 +15,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/remotefs"
 )
 
 const (
@@ -38,7 +38,7 @@ func (v directoryPages) tar() error {
 	}
 	req := v.request(v.loc)
 	v.prepare(req)
-	tree, err := fetch1738.FS(v.context(), v.h.resolver(), req.Locator.String())
+	tree, err := remotefs.New(v.context(), v.h.resolver(), req.Locator.String())
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -147,7 +148,7 @@ func TestTarNames(t *testing.T) {
 	r := &fetch1738.Resolver{Env: fetch.Env{Allow: func(context.Context, fetch.Target) error { return nil }}}
 	defer r.Close()
 	n := 0
-	for item, err := range fetch1738.Walk(t.Context(), r, srv.URL+"/") {
+	for item, err := range remotefs.Walk(t.Context(), r, srv.URL+"/") {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // A mediaPage is the data of the page of a picture, a sound or a video.
@@ -81,7 +81,7 @@ func typeOfURL(l locator.Locator) string {
 		if l.Type|0x20 == 'a' {
 			return "text/plain"
 		}
-		return fetch1738.MediaType(l.Name)
+		return transport.MediaType(l.Name)
 	case *locator.Gopher:
 		bySuffix := filename.MediaType(l.Selector)
 		switch l.Type {

@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // documentPages send documents, and show those that have a page.
@@ -34,7 +34,7 @@ func (v documentPages) raw() error {
 	if err != nil {
 		return failureOf(fetch.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
 	}
-	t := &fetch1738.Transport{Resolver: v.h.resolver()}
+	t := &transport.Transport{Resolver: v.h.resolver()}
 	out := (&http.Request{Method: v.r.Method, URL: u, Header: make(http.Header)}).WithContext(v.context())
 	for _, name := range octetsRequest {
 		if values := v.r.Header[name]; values != nil {

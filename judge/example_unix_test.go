@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/judge"
 )
 
@@ -18,7 +18,7 @@ func ExampleTest() {
 		judge.Test(t, judge.Select(judge.Cases(), "ftp/download", "ftp/resume"), func(ctx context.Context, c judge.Case) error {
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // some servers fall silent
 			defer cancel()
-			return fetch1738.Download(ctx, nil, c.URL, c.Out)
+			return download.File(ctx, nil, c.URL, c.Out)
 		})
 	}
 }

@@ -1,5 +1,5 @@
 // Package fetchafero makes a directory of an FTP server, a gopher site or another tree that
-// [fetch1738.FS] can list a read-only file system for programs that use afero.
+// [remotefs.FS] can list a read-only file system for programs that use afero.
 //
 //	fsys, err := fetchafero.New(ctx, nil, "ftp://ftp.example.org/pub")
 //	if err != nil {
@@ -29,9 +29,10 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/remotefs"
 )
 
-// An Fs is a remote directory as an [afero.Fs]. Its files are those of a [fetch1738.FileSystem]:
+// An Fs is a remote directory as an [afero.Fs]. Its files are those of a [remotefs.FS]:
 // see there for what is requested when.
 //
 // Names may be absolute ("/a/b"), relative ("a/b", "./a/b"), and use the separator of the operating
@@ -44,7 +45,7 @@ import (
 // An error of a file that does not exist satisfies [os.IsNotExist], which afero uses. Other errors
 // are *[fs.PathError]s around *[fetch.Error]s.
 //
-// Files have Seek with every scheme. ReadAt uses [fetch1738.ReaderAt], which fetches only parts of
+// Files have Seek with every scheme. ReadAt uses [download.ReaderAt], which fetches only parts of
 // the file: ftp and file have it; with other schemes it fails with the kind fetch.ErrUnsupported.
 //
 // An Fs is safe for concurrent use. A file is not, except its ReadAt.
@@ -53,7 +54,7 @@ import (
 type Fs struct {
 	ctx  context.Context
 	r    *fetch1738.Resolver
-	fsys *fetch1738.FileSystem
+	fsys *remotefs.FS
 }
 
 var (
@@ -63,12 +64,12 @@ var (
 
 // New returns the directory at url, whose files r fetches. If r is nil, it is a new Resolver with
 // every default. ctx governs everything that is done with the file system and its files. The
-// schemes, and the error for others, are those of [fetch1738.FS]. Nothing is requested yet.
+// schemes, and the error for others, are those of [remotefs.FS]. Nothing is requested yet.
 func New(ctx context.Context, r *fetch1738.Resolver, url string) (*Fs, error) {
 	if r == nil {
 		r = new(fetch1738.Resolver)
 	}
-	fsys, err := fetch1738.FS(ctx, r, url)
+	fsys, err := remotefs.New(ctx, r, url)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
@@ -18,7 +18,7 @@ type file struct {
 	name    string
 
 	mu     sync.Mutex
-	doc    *fetch1738.Document // for ReadAt, when it was first called
+	doc    *download.Document // for ReadAt, when it was first called
 	closed bool
 }
 
@@ -55,7 +55,7 @@ func (f *file) Seek(offset int64, whence int) (int64, error) {
 
 var errIsDir = errors.New("is a directory")
 
-// ReadAt reads at any place with [fetch1738.ReaderAt], which fetches blocks and keeps the last
+// ReadAt reads at any place with [download.ReaderAt], which fetches blocks and keeps the last
 // ones. It fails with the kind fetch.ErrUnsupported where that does, such as over gopher.
 func (f *file) ReadAt(p []byte, off int64) (int, error) {
 	doc, err := f.document()
@@ -70,7 +70,7 @@ func (f *file) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // document opens the document when it is first read.
-func (f *file) document() (*fetch1738.Document, error) {
+func (f *file) document() (*download.Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -86,7 +86,7 @@ func (f *file) document() (*fetch1738.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := fetch1738.ReaderAt(f.fsys.ctx, f.fsys.r, info.Sys().(*fetch.Item).Locator.String())
+	doc, err := download.ReaderAt(f.fsys.ctx, f.fsys.r, info.Sys().(*fetch.Item).Locator.String())
 	if err != nil {
 		return nil, err
 	}

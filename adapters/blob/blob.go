@@ -14,6 +14,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 	// gocloud.dev is what this package adapts to: an interface of buckets, which programs open by a URL.
 	// Its drivertest tests the adapter.
+	"github.com/fetch1738/fetch1738/remotefs"
+	"github.com/fetch1738/fetch1738/transport"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/gcerrors"
@@ -31,7 +33,7 @@ type Options struct {
 }
 
 // OpenBucket returns the directory at url as a bucket, which is read-only. The scheme is ftp, ftps,
-// file, gopher, gophers or prospero; see [fetch1738.FS]. Nothing is requested yet: use
+// file, gopher, gophers or prospero; see [remotefs.FS]. Nothing is requested yet: use
 // [blob.Bucket.IsAccessible] to find out if there is such a directory.
 //
 // If r is nil, the bucket has a Resolver of its own with every default, which [blob.Bucket.Close]
@@ -54,7 +56,7 @@ func open(ctx context.Context, r *fetch1738.Resolver, url string, opts *Options)
 		b.opts = *opts
 	}
 	var err error
-	b.fsys, err = fetch1738.FS(ctx, b.r, url)
+	b.fsys, err = remotefs.New(ctx, b.r, url)
 	return b, err
 }
 
@@ -81,7 +83,7 @@ func (o *URLOpener) OpenBucketURL(ctx context.Context, u *url.URL) (*blob.Bucket
 type bucket struct {
 	r     *fetch1738.Resolver
 	owned bool
-	fsys  *fetch1738.FileSystem
+	fsys  *remotefs.FS
 	opts  Options
 
 	mu    sync.Mutex
@@ -156,7 +158,7 @@ func (b *bucket) As(i any) bool {
 	switch p := i.(type) {
 	case **fetch1738.Resolver:
 		*p = b.r
-	case **fetch1738.FileSystem:
+	case **remotefs.FS:
 		*p = b.fsys
 	default:
 		return false
@@ -268,7 +270,7 @@ func (b *bucket) contentType(key string, a *fetch.Attributes) string {
 	}
 	t := a.MediaType
 	if t == "" {
-		t = fetch1738.MediaType(key)
+		t = transport.MediaType(key)
 	}
 	switch {
 	case t == "":

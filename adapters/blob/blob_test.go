@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"
+	"github.com/fetch1738/fetch1738/transport"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
@@ -248,7 +249,7 @@ func TestAttributes(t *testing.T) {
 		if a.ContentType != want || a.Size != size || !a.ModTime.Equal(written) || a.MD5 != nil || len(a.Metadata) > 0 {
 			t.Errorf("%s: %+v", key, a)
 		}
-		transport := &fetch1738.Transport{}
+		transport := &transport.Transport{}
 		defer transport.CloseIdleConnections()
 		res, err := (&http.Client{Transport: transport}).Get(srv.URL + "/pub/" + key)
 		if err != nil {

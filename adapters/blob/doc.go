@@ -20,7 +20,7 @@
 //
 // # Attributes
 //
-// The ETag is made of the size and the time, as for a [fetch1738.Transport]. There is no MD5 and no
+// The ETag is made of the size and the time, as for a [transport.Transport]. There is no MD5 and no
 // metadata. The Content-Type of an FTP file follows from the suffix of its key: see Options.
 //
 // A range reader requests the range: by REST over ftp. Gopher and prospero have no ranges; what is
@@ -29,6 +29,6 @@
 // # Errors and escapes
 //
 // ErrorAs converts errors to *[fetch.Error]. As converts a Bucket to *[fetch1738.Resolver] and
-// *[fetch1738.FileSystem], a Reader to *[fetch.Resource], Attributes to *[fetch.Attributes], a
+// *[remotefs.FS], a Reader to *[fetch.Resource], Attributes to *[fetch.Attributes], a
 // ListObject that is a file to *[fetch.Item], and the argument of BeforeRead to *[fetch.Request].
 package fetchblob

@@ -98,7 +98,7 @@ func (g *Getter) Mode(ctx context.Context, u *url.URL) (getter.Mode, error) {
 	return getter.ModeFile, nil
 }
 
-// GetFile implements [getter.Getter] with [fetch1738.Download]: req.Dst appears when it is complete.
+// GetFile implements [getter.Getter] with [download.File]: req.Dst appears when it is complete.
 // If the download fails, what was received stays in req.Dst+".part", and the next GetFile resumes it.
 func (g *Getter) GetFile(ctx context.Context, req *getter.Request) error {
 	s, err := start(ctx, g.Resolver, req.URL(), req)

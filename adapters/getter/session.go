@@ -14,12 +14,13 @@ import (
 	"github.com/hashicorp/go-getter/v2"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// session is one call of a Getter. It is a [fetch1738.Downloader] that shows the progress. It must be
+// session is one call of a Getter. It is a [download.Fetcher] that shows the progress. It must be
 // ended.
 type session struct {
 	*fetch1738.Resolver
@@ -105,7 +106,7 @@ func (s *session) kind(req *fetch.Request) (bool, error) {
 
 // file downloads a file.
 func (s *session) file(dst string) error {
-	part := dst + fetch1738.PartSuffix
+	part := dst + download.PartSuffix
 	if s.client.DisableSymlinks && (isLink(dst) || isLink(part)) {
 		return getter.ErrSymlinkCopy
 	}
@@ -122,7 +123,7 @@ func (s *session) file(dst string) error {
 			return err
 		}
 	}
-	return fetch1738.DownloadRequest(s.ctx, s, s.req, dst)
+	return download.Request(s.ctx, s, s.req, dst)
 }
 
 // tree makes or updates the copy of a directory.
@@ -189,4 +190,4 @@ func (s *session) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-var _ fetch1738.Downloader = (*session)(nil)
+var _ download.Fetcher = (*session)(nil)

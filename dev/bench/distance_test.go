@@ -18,8 +18,8 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/dev/bench/relay"
-	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/webtest"

@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/dev/interop/inn"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/wire"
-	"github.com/fetch1738/fetch1738/dev/interop/inn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

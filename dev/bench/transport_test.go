@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // BenchmarkTransport compares RoundTrip of a Transport with Fetch of its Resolver, in turn. us/extra
@@ -25,7 +26,7 @@ func BenchmarkTransport(b *testing.B) {
 	makeFile(b, file, 4096)
 	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return inMemory{} }}}}
 	defer r.Close()
-	transport := &fetch1738.Transport{Resolver: r, Files: true}
+	transport := &transport.Transport{Resolver: r, Files: true}
 	for _, bench := range []struct{ name, url string }{
 		{"file", "file://" + file}, {"ftp in memory", "ftp://ftp.example.org/pub/document"},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/dev/bench/relay"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -57,7 +58,7 @@ func BenchmarkWalkDir(b *testing.B) {
 
 // walkDir counts the files below a folder, by fs.WalkDir.
 func walkDir(b *testing.B, url string) (files int, err error) {
-	fsys, err := fetch1738.FS(b.Context(), nil, url)
+	fsys, err := remotefs.New(b.Context(), nil, url)
 	if err != nil {
 		return 0, err
 	}

@@ -14,8 +14,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/remotefs"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // startProftpd runs proftpd until the test ends, with the tree of startVsftpd. It supports MLSD,
@@ -44,7 +46,7 @@ func TestFS(t *testing.T) {
 		"gophernicus": {"gopher://" + gopher.addr + "/1/", []string{"docs/hello.txt", "docs/dots.txt", "bin.d/rand.bin"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fsys, err := fetch1738.FS(t.Context(), nil, root.url)
+			fsys, err := remotefs.New(t.Context(), nil, root.url)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +85,7 @@ func TestAdapters(t *testing.T) {
 
 // testRequests requests big, and stores a file.
 func testRequests(t *testing.T, srv *vsftpd, big []byte) {
-	client := &http.Client{Transport: &fetch1738.Transport{Statuses: true}}
+	client := &http.Client{Transport: &transport.Transport{Statuses: true}}
 	defer client.CloseIdleConnections()
 	do := func(method, path, body string, header ...string) (*http.Response, string) {
 		t.Helper()
@@ -165,7 +167,7 @@ func testReaderAt(t *testing.T, url string, big []byte) {
 			logins.Add(1)
 		}
 	}})
-	d, err := fetch1738.ReaderAt(ctx, nil, url)
+	d, err := download.ReaderAt(ctx, nil, url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 )
 
 // What is sent together with PASS, or right after it, and with the first RETR.

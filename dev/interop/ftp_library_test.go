@@ -12,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/remotefs"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // A libraryCall is an operation of testdata/ftp/operations.txt that a Go program performs.
@@ -47,7 +50,7 @@ func callLibrary(ctx context.Context, c *libraryCall, args []string) error {
 
 // fs prints files of a file system.
 func (c *libraryCall) fs(ctx context.Context, url string, names []string) error {
-	fsys, err := fetch1738.FS(ctx, c.Resolver, url)
+	fsys, err := remotefs.New(ctx, c.Resolver, url)
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (c *libraryCall) fs(ctx context.Context, url string, names []string) error 
 
 // walkDir prints the files of a file system.
 func (c *libraryCall) walkDir(ctx context.Context, url string, _ []string) error {
-	fsys, err := fetch1738.FS(ctx, c.Resolver, url)
+	fsys, err := remotefs.New(ctx, c.Resolver, url)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (c *libraryCall) walkDir(ctx context.Context, url string, _ []string) error
 
 // walk prints the files of a walk.
 func (c *libraryCall) walk(ctx context.Context, url string, _ []string) error {
-	for item, err := range fetch1738.Walk(ctx, c.Resolver, url) {
+	for item, err := range remotefs.Walk(ctx, c.Resolver, url) {
 		if err != nil {
 			return err
 		}
@@ -96,7 +99,7 @@ func (c *libraryCall) walk(ctx context.Context, url string, _ []string) error {
 
 // readerAt prints parts of a document, each given as OFFSET:LENGTH.
 func (c *libraryCall) readerAt(ctx context.Context, url string, parts []string) error {
-	d, err := fetch1738.ReaderAt(ctx, c.Resolver, url)
+	d, err := download.ReaderAt(ctx, c.Resolver, url)
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (c *libraryCall) transport(ctx context.Context, method string, args []strin
 		name, value, _ := strings.Cut(field, ":")
 		req.Header.Set(name, value)
 	}
-	client := &http.Client{Transport: &fetch1738.Transport{Resolver: c.Resolver, Statuses: true}}
+	client := &http.Client{Transport: &transport.Transport{Resolver: c.Resolver, Statuses: true}}
 	res, err := client.Do(req)
 	if err != nil {
 		return err
@@ -148,5 +151,5 @@ func (c *libraryCall) transport(ctx context.Context, method string, args []strin
 
 // download downloads to a file.
 func (c *libraryCall) download(ctx context.Context, url string, names []string) error {
-	return fetch1738.Download(ctx, c.Resolver, url, filepath.Join(c.dir, names[0]))
+	return download.File(ctx, c.Resolver, url, filepath.Join(c.dir, names[0]))
 }

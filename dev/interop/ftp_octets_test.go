@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
-	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

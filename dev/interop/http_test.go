@@ -24,9 +24,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

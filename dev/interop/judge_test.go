@@ -19,12 +19,15 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
 	"github.com/fetch1738/fetch1738/internal/raced"
 	"github.com/fetch1738/fetch1738/judge"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/remotefs"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // A peer is a client that can be judged.
@@ -174,11 +177,11 @@ func ours() []peer {
 			return save(c.Out, res.Body)
 		})},
 		{"Download", judge.Download, plain, with(func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
-			return fetch1738.Download(ctx, r, c.URL, c.Out)
+			return download.File(ctx, r, c.URL, c.Out)
 		})},
 		{"Transport", judge.Download, []string{"ftp", "gopher", "nntp"}, with( // http is left to net/http
 			func(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
-				return getHTTP(ctx, &fetch1738.Transport{Resolver: r}, c)
+				return getHTTP(ctx, &transport.Transport{Resolver: r}, c)
 			})},
 		{"FS", judge.List, []string{"ftp"}, with(listFS)},
 		{"Mirror", judge.Tree, []string{"ftp"}, with(mirrorTree)},
@@ -304,7 +307,7 @@ func putHTTP(ctx context.Context, rt http.RoundTripper, c judge.Case) error {
 
 // listFS lists a directory with package fs.
 func listFS(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error {
-	tree, err := fetch1738.FS(ctx, r, c.URL)
+	tree, err := remotefs.New(ctx, r, c.URL)
 	if err != nil {
 		return err
 	}

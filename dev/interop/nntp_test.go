@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fetch1738/fetch1738/dev/interop/daemon"
+	"github.com/fetch1738/fetch1738/dev/interop/inn"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
-	"github.com/fetch1738/fetch1738/dev/interop/daemon"
-	"github.com/fetch1738/fetch1738/dev/interop/inn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

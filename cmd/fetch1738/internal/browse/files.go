@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -125,7 +126,7 @@ func (s *session) download(ctx context.Context, l link, name string) error {
 				fmt.Fprintln(s.out, strings.TrimSpace(text))
 			})
 		}
-		err = fetch1738.DownloadRequest(ctx, s.access.ResolverFor(l.to), req, name)
+		err = download.Request(ctx, s.access.ResolverFor(l.to), req, name)
 	}
 	if err != nil {
 		return &failure{t, err}

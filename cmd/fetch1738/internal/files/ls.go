@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/remotefs"
 )
 
 const lsHelp = `Usage: fetch1738 ls [option]... URL...
@@ -239,7 +240,7 @@ func sorted(items []fetch.Item, order func(a, b fetch.Item) int) []fetch.Item {
 // lsTree lists all below a menu.
 func (o lister) lsTree(ctx context.Context) error {
 	o.access.Pick() // every menu is on the server of the URL
-	fsys, err := fetch1738.FS(ctx, o.access.ResolverFor(o.t.Locator), o.t.Locator.String())
+	fsys, err := remotefs.New(ctx, o.access.ResolverFor(o.t.Locator), o.t.Locator.String())
 	if err != nil {
 		o.fail(o.t, err)
 		return nil

@@ -15,8 +15,11 @@ import (
 	"time"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/remotefs"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // An operation is something that a user does.
@@ -57,8 +60,8 @@ var all = []string{"ftp", "ftp", "http", "gopher", "gopher", "nntp", "nntp", "wa
 // operations are all operations. To add one, see docs/simulation.md.
 var operations = []operation{
 	{name: "Get", schemes: all, perform: getOnce},
-	{name: "Download", schemes: all, disk: true, durable: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
-	{name: "Download", often: 2, schemes: []string{"ftp", "http"}, disk: true, durable: true, twice: true, limit: 2, perform: download, keeps: final, wants: wantsFile},
+	{name: "Download", schemes: all, disk: true, durable: true, twice: true, limit: 2, perform: toFile, keeps: final, wants: wantsFile},
+	{name: "Download", often: 2, schemes: []string{"ftp", "http"}, disk: true, durable: true, twice: true, limit: 2, perform: toFile, keeps: final, wants: wantsFile},
 	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, twice: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
 	{name: "Segments", schemes: []string{"ftp", "http"}, disk: true, divided: true, limit: 4, perform: smallSegments, keeps: segmented, wants: wantsFile},
 	{name: "Put", schemes: []string{"ftp"}, disk: true, durable: true, twice: true, perform: put, keeps: stored},
@@ -234,14 +237,14 @@ func getSeveral(o *once) error {
 	return get(patience)
 }
 
-func download(o *once) error {
+func toFile(o *once) error {
 	r := o.resolver()
 	defer r.Close()
 	req, err := r.Request(o.context(), o.w.url())
 	if err != nil {
 		return err
 	}
-	return fetch1738.DownloadRequest(o.context(), careless{r, o.w}, req, out)
+	return download.Request(o.context(), careless{r, o.w}, req, out)
 }
 
 // A careless Fetcher returns documents that may end early without an error.
@@ -296,8 +299,8 @@ func final(o *once, err error) {
 // keepsUnknown reports whether a failed Download has left a part of a document for which there is
 // no sign by which the next one could know it again.
 func (o *once) keepsUnknown(s *site, err error) bool {
-	part, _ := o.w.disk.Get(out + fetch1738.PartSuffix)
-	unknown := (s.Scheme == "gopher" || s.Scheme == "nntp") && o.had[out+fetch1738.PartSuffix] == "" && string(part) != "of another user"
+	part, _ := o.w.disk.Get(out + download.PartSuffix)
+	unknown := (s.Scheme == "gopher" || s.Scheme == "nntp") && o.had[out+download.PartSuffix] == "" && string(part) != "of another user"
 	return unknown && len(part) > 0 && !o.killed() && !o.crashed && !o.w.plan.Twice && !o.w.failsDisk()
 }
 
@@ -361,7 +364,7 @@ func (o *once) leftover() string {
 func readAt(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	doc, err := fetch1738.ReaderAt(o.context(), r, o.w.url())
+	doc, err := download.ReaderAt(o.context(), r, o.w.url())
 	if err != nil {
 		return err
 	}
@@ -409,7 +412,7 @@ func versionsWith(all []version, data []byte, at int64) (list []version) {
 func walk(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	fsys, err := fetch1738.FS(o.context(), r, o.w.sites[0].url+"/")
+	fsys, err := remotefs.New(o.context(), r, o.w.sites[0].url+"/")
 	if err != nil {
 		return err
 	}
@@ -434,7 +437,7 @@ func walk(o *once) error {
 func roundTrip(o *once) error {
 	r := o.resolver()
 	defer r.Close()
-	client := http.Client{Transport: &fetch1738.Transport{Resolver: r}}
+	client := http.Client{Transport: &transport.Transport{Resolver: r}}
 	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(o.context(), http.MethodGet, o.w.url(), nil)
 	if err != nil {

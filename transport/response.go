@@ -1,4 +1,4 @@
-package fetch1738
+package transport
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package fetch1738
+package remotefs
 
 import (
 	"io"
@@ -42,7 +42,7 @@ func (l *listing) sort() {
 
 // An entry is a file or directory as a listing has it. It is an [fs.DirEntry] and an [fs.FileInfo].
 type entry struct {
-	fsys *FileSystem // that listed it
+	fsys *FS // that listed it
 	name string
 	mode fs.FileMode
 	link string // where a symbolic link leads
@@ -76,7 +76,7 @@ func (e *entry) Size() int64 {
 func (e *entry) Info() (fs.FileInfo, error) { return e.counts(e.fsys) }
 
 // counts finds how long a document is if no listing says it. It fetches it with the context of f.
-func (e *entry) counts(f *FileSystem) (fs.FileInfo, error) {
+func (e *entry) counts(f *FS) (fs.FileInfo, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.counted || e.item.Size >= 0 || !e.mode.IsRegular() {
@@ -93,13 +93,13 @@ func (e *entry) counts(f *FileSystem) (fs.FileInfo, error) {
 }
 
 // open opens a file, which is fetched when it is read.
-func (e *entry) open(f *FileSystem, path string) *openFile {
+func (e *entry) open(f *FS, path string) *openFile {
 	return &openFile{fsys: f, path: path, info: e, size: e.item.Size}
 }
 
 // entry makes the entry of an item in the listing at dir. It reports false for what is not a file
 // or directory of this tree.
-func (f *FileSystem) entry(dir place, item fetch.Item) (e *entry, ok bool) {
+func (f *FS) entry(dir place, item fetch.Item) (e *entry, ok bool) {
 	e = &entry{fsys: f, mode: 0o444, at: place{loc: item.Locator}, item: item}
 	name := item.Name
 	isDir := item.Kind == fetch.KindDirectory || item.Kind == fetch.KindMenu
@@ -175,7 +175,7 @@ func allowed(name string) string {
 }
 
 // list requests the listing of a directory.
-func (f *FileSystem) list(dir string) (*listing, error) {
+func (f *FS) list(dir string) (*listing, error) {
 	l := &listing{path: dir, at: time.Now()}
 	at, err := f.locate(dir)
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *FileSystem) list(dir string) (*listing, error) {
 }
 
 // read requests the listing at a place, and calls add for each entry until that reports false.
-func (f *FileSystem) read(at place, add func(*entry) bool) error {
+func (f *FS) read(at place, add func(*entry) bool) error {
 	req := &fetch.Request{Locator: at.loc, From: at.from, Stream: true}
 	if _, ok := at.loc.(*locator.FTP); ok {
 		req.Options = &ftp.Options{Facts: true, Hidden: true}
@@ -229,7 +229,7 @@ func (f *FileSystem) read(at place, add func(*entry) bool) error {
 
 // climbs makes a directory that is one of those above it a symbolic link, so that a walk ends. In
 // listings by MLSD some servers show the links to directories as directories.
-func (f *FileSystem) climbs(l *listing) {
+func (f *FS) climbs(l *listing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range l.entries {
@@ -260,7 +260,7 @@ func climb(item *fetch.Item, up string) {
 }
 
 // once takes menus out that are in a directory already, and notes where the others are.
-func (f *FileSystem) once(l *listing) {
+func (f *FS) once(l *listing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l.entries = slices.DeleteFunc(l.entries, func(e *entry) bool {
@@ -277,7 +277,7 @@ func (f *FileSystem) once(l *listing) {
 }
 
 // keep keeps a listing for names to be found in.
-func (f *FileSystem) keep(l *listing) {
+func (f *FS) keep(l *listing) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listings = slices.DeleteFunc(f.listings, func(old *listing) bool {

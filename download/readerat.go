@@ -1,4 +1,4 @@
-package fetch1738
+package download
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -25,7 +26,7 @@ import (
 type Document struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	r       *Resolver
+	r       *fetch1738.Resolver
 	own     bool // r is of this Document alone
 	req     *fetch.Request
 	size    int64
@@ -42,6 +43,8 @@ type Document struct {
 	// session. The next one waits for that, which takes less time than another login.
 	released chan struct{}
 }
+
+var errAgain = errors.New("the document has changed on the server")
 
 const (
 	blockSize  = 64 << 10
@@ -67,10 +70,10 @@ type block struct {
 // A document that changes while it is read is an error, which stays: bytes of two documents are not
 // mixed. By FTP, size and time are asked for before each request and after it. A part that does not
 // fit to the bytes before it, if those are kept, is an error too. The caller must close the Document.
-func ReaderAt(ctx context.Context, r *Resolver, url string) (*Document, error) {
+func ReaderAt(ctx context.Context, r *fetch1738.Resolver, url string) (*Document, error) {
 	own := r == nil
 	if own {
-		r = new(Resolver)
+		r = new(fetch1738.Resolver)
 	}
 	req, err := r.Request(ctx, url)
 	if err != nil {

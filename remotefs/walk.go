@@ -1,4 +1,4 @@
-package fetch1738
+package remotefs
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
@@ -26,10 +27,10 @@ import (
 //
 // A listing has ended before the first of its Items is yielded, so no connection is in use while
 // the loop fetches them. Of each directory from url to the current one, the walk holds the listing:
-// for each entry about 25 bytes and the name. [FileSystem.Walk] can limit that.
-func Walk(ctx context.Context, r *Resolver, url string) iter.Seq2[fetch.Item, error] {
+// for each entry about 25 bytes and the name. [FS.Walk] can limit that.
+func Walk(ctx context.Context, r *fetch1738.Resolver, url string) iter.Seq2[fetch.Item, error] {
 	return func(yield func(fetch.Item, error) bool) {
-		fsys, err := FS(ctx, r, url)
+		fsys, err := New(ctx, r, url)
 		if err != nil {
 			yield(fetch.Item{}, err)
 			return
@@ -45,7 +46,7 @@ func Walk(ctx context.Context, r *Resolver, url string) iter.Seq2[fetch.Item, er
 // and directories, the walk ends with an error of kind [fetch.ErrTooLarge], whatever has been
 // yielded before. It ends so, too, if the listings that it holds take more than 1 MiB and more than
 // 256 bytes for each of limit, or more than 2 GiB. If limit is 0, there is no other limit.
-func (f *FileSystem) Walk(limit int) iter.Seq2[fetch.Item, error] {
+func (f *FS) Walk(limit int) iter.Seq2[fetch.Item, error] {
 	maxListed, maxHeld := limit, math.MaxInt32
 	if limit <= 0 {
 		maxListed = math.MaxInt
@@ -68,7 +69,7 @@ const (
 
 // A walk is a walk that is under way.
 type walk struct {
-	f                  *FileSystem
+	f                  *FS
 	yield              func(fetch.Item, error) bool
 	maxListed, maxHeld int
 	over               error // that one of these limits is exceeded

@@ -1,4 +1,4 @@
-package fetch1738_test
+package transport_test
 
 import (
 	"context"
@@ -32,6 +32,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
 	"github.com/fetch1738/fetch1738/testserver/telnettest"
 	"github.com/fetch1738/fetch1738/testserver/waistest"
+	"github.com/fetch1738/fetch1738/transport"
 )
 
 // written is when the files of the test servers were written.
@@ -68,7 +69,7 @@ func roundTrip(t *testing.T, client *http.Client, method, url, body string, head
 
 func TestTransportFTP(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
-	transport := &fetch1738.Transport{}
+	transport := &transport.Transport{}
 	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
 	file := srv.URL + "/pub/motd.txt"
@@ -144,13 +145,13 @@ func TestTransportFTP(t *testing.T) {
 // Errors are those of package fetch, or statuses where that is asked for.
 // Package net/url encodes a host beyond ASCII, which no URL of RFC 1738 may have so.
 func TestTransportHostBeyondASCII(t *testing.T) {
-	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	r := &fetch1738.Resolver{Env: fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		_, port, _ := net.SplitHostPort(address)
 		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
 	}}}
 	defer r.Close()
-	client := &http.Client{Transport: &fetch1738.Transport{Resolver: r}}
+	client := &http.Client{Transport: &transport.Transport{Resolver: r}}
 	for _, host := range []string{"münchen.example", "m%C3%BCnchen.example", "xn--mnchen-3ya.example"} {
 		res, err := client.Get(strings.Replace(srv.URL, "127.0.0.1", host, 1) + "/pub/motd.txt")
 		if err != nil {
@@ -159,7 +160,7 @@ func TestTransportHostBeyondASCII(t *testing.T) {
 		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if string(text) != "hello\n" || err != nil {
+		if string(text) != "0123456789" || err != nil {
 			t.Errorf("%s: %q, %v", host, text, err)
 		}
 	}
@@ -179,7 +180,7 @@ func TestTransportErrors(t *testing.T) {
 		s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
 	})
 	srv.On("RETR motd.txt", 1, testserver.Truncate(4))
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	login := strings.Replace(srv.URL, "ftp://", "ftp://lab:secret@", 1)
 	if _, err := client.Get(login + "/missing"); !errors.Is(err, os.ErrNotExist) {
@@ -204,7 +205,7 @@ func TestTransportErrors(t *testing.T) {
 	}
 	res.Body.Close()
 
-	statuses := &http.Client{Transport: &fetch1738.Transport{Statuses: true}}
+	statuses := &http.Client{Transport: &transport.Transport{Statuses: true}}
 	defer statuses.CloseIdleConnections()
 	for url, want := range map[string]int{
 		login + "/missing":                     404,
@@ -237,7 +238,7 @@ func TestTransportSchemes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "motd.txt"), []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &fetch1738.Transport{Files: true}}
+	client := &http.Client{Transport: &transport.Transport{Files: true}}
 	defer client.CloseIdleConnections()
 	for _, url := range []string{
 		gopher.URL + "/0/pub/motd.txt",
@@ -299,7 +300,7 @@ func TestTransportRedirects(t *testing.T) {
 					if rules != nil {
 						r.Env.Allow = rules.Allow
 					}
-					whole := &http.Client{Transport: &fetch1738.Transport{Resolver: r, Files: true}}
+					whole := &http.Client{Transport: &transport.Transport{Resolver: r, Files: true}}
 					req, _ := http.NewRequestWithContext(t.Context(), method, web.URL+"/canary", strings.NewReader("stored"))
 					req.SetBasicAuth("anne", "canary")
 					req.Header.Set("Cookie", "canary=1")
@@ -372,7 +373,7 @@ func TestTransportRegistered(t *testing.T) {
 		{policy.Rules{RedirectToFTP: true}, false},
 		{policy.Rules{RedirectToFTP: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}, true},
 	} {
-		ours := &fetch1738.Transport{Resolver: &fetch1738.Resolver{Env: fetch.Env{Allow: c.rules.Allow}}}
+		ours := &transport.Transport{Resolver: &fetch1738.Resolver{Env: fetch.Env{Allow: c.rules.Allow}}}
 		base := &http.Transport{}
 		base.RegisterProtocol("ftp", ours)
 		client := &http.Client{Transport: base}
@@ -390,7 +391,7 @@ func TestTransportRegistered(t *testing.T) {
 
 	// For a scheme that is Base's, it passes requests on, once.
 	base := &http.Transport{}
-	base.RegisterProtocol("http", &fetch1738.Transport{Base: base})
+	base.RegisterProtocol("http", &transport.Transport{Base: base})
 	client := &http.Client{Transport: base, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	if res, _ := roundTrip(t, client, "GET", web.URL, ""); res.StatusCode != http.StatusFound {
@@ -410,7 +411,7 @@ func TestTransportRedirectThroughProxy(t *testing.T) {
 	}
 	base := &http.Transport{Proxy: http.ProxyURL(at)}
 	rules := policy.Rules{RedirectToFTP: true}
-	client := &http.Client{Transport: &fetch1738.Transport{Base: base, Resolver: &fetch1738.Resolver{Env: fetch.Env{Allow: rules.Allow}}}}
+	client := &http.Client{Transport: &transport.Transport{Base: base, Resolver: &fetch1738.Resolver{Env: fetch.Env{Allow: rules.Allow}}}}
 	defer client.CloseIdleConnections()
 	if _, err := client.Get("http://www.example.org/"); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("%v", err)
@@ -419,7 +420,7 @@ func TestTransportRedirectThroughProxy(t *testing.T) {
 
 func TestTransportTrace(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for _, reused := range []bool{false, true} {
 		var called []string
@@ -460,7 +461,7 @@ func TestTransportCancel(t *testing.T) {
 				fault = testserver.Drip(4, time.Hour)
 			}
 			srv.On(stage, 1, fault)
-			transport := &fetch1738.Transport{Statuses: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}}
+			transport := &transport.Transport{Statuses: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}}
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
@@ -507,7 +508,7 @@ func TestTransportConcurrent(t *testing.T) {
 	defer gopher.Close()
 	web := httptest.NewServer(http.FileServerFS(docs))
 	defer web.Close()
-	transport := &fetch1738.Transport{Base: &http.Transport{}}
+	transport := &transport.Transport{Base: &http.Transport{}}
 	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
 	var users sync.WaitGroup
@@ -551,7 +552,7 @@ func TestTransportAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return inMemory{} }}}}
-	transport := &fetch1738.Transport{Resolver: r, Files: true}
+	transport := &transport.Transport{Resolver: r, Files: true}
 	for _, text := range []string{"file://" + filepath.ToSlash(file), "ftp://ftp.example.org/pub/motd.txt"} {
 		asked, err := r.Request(t.Context(), text)
 		if err != nil {

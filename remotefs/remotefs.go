@@ -1,4 +1,4 @@
-package fetch1738
+package remotefs
 
 import (
 	"cmp"
@@ -12,13 +12,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A FileSystem is a directory of a server as a file system: see [FS]. It implements [fs.FS],
+// A FS is a directory of a server as a file system: see [FS]. It implements [fs.FS],
 // [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS], [fs.SubFS] and [fs.ReadLinkFS].
 //
 // Its files are [io.Seeker]s; they are fetched when they are first read, and again where a Seek
@@ -37,15 +38,15 @@ import (
 // Errors are *[fs.PathError]s around *[fetch.Error]s, which match [fs.ErrNotExist] and
 // [fs.ErrPermission] where the server says so.
 //
-// A FileSystem is safe for concurrent use.
-type FileSystem struct {
+// A FS is safe for concurrent use.
+type FS struct {
 	ctx context.Context
 	*tree
 }
 
 // A tree is what is known of a directory, for all contexts.
 type tree struct {
-	r    *Resolver
+	r    *fetch1738.Resolver
 	root place
 	flat bool // paths do not follow from names, as in gopher
 
@@ -62,7 +63,7 @@ var _ interface {
 	fs.ReadFileFS
 	fs.SubFS
 	fs.ReadLinkFS
-} = (*FileSystem)(nil)
+} = (*FS)(nil)
 
 // A place is where a file or directory is.
 type place struct {
@@ -88,9 +89,9 @@ const (
 //
 // Over gopher and prospero a directory has the documents and menus of the same server. A menu that
 // several menus lead to is in the one that was listed first, so that [fs.WalkDir] ends.
-func FS(ctx context.Context, r *Resolver, url string) (*FileSystem, error) {
+func New(ctx context.Context, r *fetch1738.Resolver, url string) (*FS, error) {
 	if r == nil {
-		r = new(Resolver)
+		r = new(fetch1738.Resolver)
 	}
 	req, err := r.Request(ctx, url)
 	if err != nil {
@@ -100,8 +101,8 @@ func FS(ctx context.Context, r *Resolver, url string) (*FileSystem, error) {
 }
 
 // newFS returns the file system of a directory. It refuses URLs that are not of one.
-func newFS(ctx context.Context, r *Resolver, root place) (*FileSystem, error) {
-	refuse := func(why string) (*FileSystem, error) {
+func newFS(ctx context.Context, r *fetch1738.Resolver, root place) (*FS, error) {
+	refuse := func(why string) (*FS, error) {
 		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrUnsupported, errors.New(why))
 	}
 	var err error
@@ -135,7 +136,7 @@ func newFS(ctx context.Context, r *Resolver, root place) (*FileSystem, error) {
 	default:
 		return refuse(l.Scheme() + " has no listings")
 	}
-	f := &FileSystem{ctx: ctx, tree: &tree{r: r, root: root, flat: flat, uniques: make(map[string]string)}}
+	f := &FS{ctx: ctx, tree: &tree{r: r, root: root, flat: flat, uniques: make(map[string]string)}}
 	if flat {
 		f.places = make(map[string]place)
 		f.paths = map[string]string{key(root.loc): "."}
@@ -145,14 +146,14 @@ func newFS(ctx context.Context, r *Resolver, root place) (*FileSystem, error) {
 
 // WithContext returns the same file system with another context, such as that of one HTTP request.
 // They share the listings that are kept and the sessions.
-func (f *FileSystem) WithContext(ctx context.Context) *FileSystem {
-	return &FileSystem{ctx: ctx, tree: f.tree}
+func (f *FS) WithContext(ctx context.Context) *FS {
+	return &FS{ctx: ctx, tree: f.tree}
 }
 
 // Request returns the request that fetches a file, for what package fs has no name for: a part of
 // it by [Resolver.Fetch], its attributes, or its URL. Over ftp and file that requires no listing,
 // and the file may not exist or may be a directory.
-func (f *FileSystem) Request(name string) (*fetch.Request, error) {
+func (f *FS) Request(name string) (*fetch.Request, error) {
 	at, err := f.file(name)
 	if err != nil {
 		return nil, pathError("request", name, err)
@@ -161,10 +162,10 @@ func (f *FileSystem) Request(name string) (*fetch.Request, error) {
 }
 
 // Close closes the sessions that are kept for further requests. The file system can be used again.
-func (f *FileSystem) Close() error { return f.r.Close() }
+func (f *FS) Close() error { return f.r.Close() }
 
 // Open implements [fs.FS].
-func (f *FileSystem) Open(name string) (fs.File, error) {
+func (f *FS) Open(name string) (fs.File, error) {
 	e, err := f.stat(name, true)
 	if err != nil {
 		return nil, pathError("open", name, err)
@@ -176,7 +177,7 @@ func (f *FileSystem) Open(name string) (fs.File, error) {
 }
 
 // Stat implements [fs.StatFS]. It follows symbolic links, which costs one or two requests more.
-func (f *FileSystem) Stat(name string) (fs.FileInfo, error) {
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	e, err := f.stat(name, true)
 	if err != nil {
 		return nil, pathError("stat", name, err)
@@ -185,7 +186,7 @@ func (f *FileSystem) Stat(name string) (fs.FileInfo, error) {
 }
 
 // Lstat implements [fs.ReadLinkFS].
-func (f *FileSystem) Lstat(name string) (fs.FileInfo, error) {
+func (f *FS) Lstat(name string) (fs.FileInfo, error) {
 	e, err := f.stat(name, false)
 	if err != nil {
 		return nil, pathError("lstat", name, err)
@@ -194,7 +195,7 @@ func (f *FileSystem) Lstat(name string) (fs.FileInfo, error) {
 }
 
 // ReadLink implements [fs.ReadLinkFS].
-func (f *FileSystem) ReadLink(name string) (string, error) {
+func (f *FS) ReadLink(name string) (string, error) {
 	e, err := f.stat(name, false)
 	if err == nil && e.mode.Type() != fs.ModeSymlink {
 		err = fs.ErrInvalid
@@ -206,7 +207,7 @@ func (f *FileSystem) ReadLink(name string) (string, error) {
 }
 
 // ReadDir implements [fs.ReadDirFS]. With an error it returns the entries that came before.
-func (f *FileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	l, err := f.list(name)
 	list := make([]fs.DirEntry, len(l.entries))
 	for i := range l.entries {
@@ -219,7 +220,7 @@ func (f *FileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // ReadFile implements [fs.ReadFileFS].
-func (f *FileSystem) ReadFile(name string) ([]byte, error) {
+func (f *FS) ReadFile(name string) ([]byte, error) {
 	b, err := f.readFile(name)
 	if err != nil {
 		return nil, pathError("read", name, err)
@@ -228,7 +229,7 @@ func (f *FileSystem) ReadFile(name string) ([]byte, error) {
 }
 
 // readFile is ReadFile without the type of its errors.
-func (f *FileSystem) readFile(name string) ([]byte, error) {
+func (f *FS) readFile(name string) ([]byte, error) {
 	at, err := f.file(name)
 	if err != nil {
 		return nil, err
@@ -256,13 +257,13 @@ func (f *FileSystem) readFile(name string) ([]byte, error) {
 }
 
 // Sub implements [fs.SubFS].
-func (f *FileSystem) Sub(dir string) (fs.FS, error) {
+func (f *FS) Sub(dir string) (fs.FS, error) {
 	if dir == "." {
 		return f, nil
 	}
 	at, err := f.locate(dir)
 	if err == nil {
-		var sub *FileSystem
+		var sub *FS
 		if sub, err = newFS(f.ctx, f.r, at); err == nil {
 			return sub, nil
 		}
@@ -274,7 +275,7 @@ var (
 	errIsDir  = errors.New("is a directory")
 	errNotDir = errors.New("not a directory")
 	errDeep   = fmt.Errorf("more than %d directories below the root", deepest)
-	errAgain  = errors.New("the document has changed on the server")
+	errAgain  = errors.New("the document has changed on the server") // as in package download
 )
 
 // pathError returns err as an *fs.PathError, as package fs requires.
@@ -283,7 +284,7 @@ func pathError(op, name string, err error) error {
 }
 
 // fetch fetches a document from an offset on.
-func (f *FileSystem) fetch(at place, offset int64) (*fetch.Resource, error) {
+func (f *FS) fetch(at place, offset int64) (*fetch.Resource, error) {
 	req := &fetch.Request{Locator: at.loc, From: at.from, Offset: offset}
 	if _, ok := at.loc.(*locator.FTP); ok {
 		req.Options = &ftp.Options{ModTime: true}
@@ -293,7 +294,7 @@ func (f *FileSystem) fetch(at place, offset int64) (*fetch.Resource, error) {
 
 // direct is where the file of a name is in a tree whose paths follow from names. It returns no
 // place for other trees, and for names of which a part is written as %XX.
-func (f *FileSystem) direct(name string) (place, error) {
+func (f *FS) direct(name string) (place, error) {
 	switch {
 	case !fs.ValidPath(name):
 		return place{}, fs.ErrInvalid
@@ -310,7 +311,7 @@ func (f *FileSystem) direct(name string) (place, error) {
 }
 
 // file is where the file of a name is.
-func (f *FileSystem) file(name string) (place, error) {
+func (f *FS) file(name string) (place, error) {
 	at, err := f.direct(name)
 	if err != nil || at.loc != nil {
 		return at, err
@@ -326,7 +327,7 @@ func (f *FileSystem) file(name string) (place, error) {
 }
 
 // locate is where the directory of a name is.
-func (f *FileSystem) locate(name string) (place, error) {
+func (f *FS) locate(name string) (place, error) {
 	if name == "." {
 		return f.root, nil
 	}
@@ -399,7 +400,7 @@ func split(name string) (dir, base string) {
 }
 
 // stat finds the entry of a name; follow looks behind a symbolic link.
-func (f *FileSystem) stat(name string, follow bool) (*entry, error) {
+func (f *FS) stat(name string, follow bool) (*entry, error) {
 	switch {
 	case !fs.ValidPath(name):
 		return nil, fs.ErrInvalid
@@ -422,7 +423,7 @@ func (f *FileSystem) stat(name string, follow bool) (*entry, error) {
 
 // behind is what a symbolic link leads to, which the server follows: a file that has attributes, or
 // else a directory that can be listed.
-func (f *FileSystem) behind(link *entry) (*entry, error) {
+func (f *FS) behind(link *entry) (*entry, error) {
 	e := &entry{fsys: f, name: link.name, mode: 0o444, at: link.at, item: link.item}
 	req := &fetch.Request{Locator: below(e.at.loc, ""), From: e.at.from}
 	asFile := &fetch.Request{Locator: e.at.loc, From: e.at.from}
@@ -440,7 +441,7 @@ func (f *FileSystem) behind(link *entry) (*entry, error) {
 }
 
 // recent is the listing of a directory if it was requested in the last seconds, or nil.
-func (f *FileSystem) recent(dir string) *listing {
+func (f *FS) recent(dir string) *listing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range slices.Backward(f.listings) {

@@ -1,4 +1,4 @@
-package fetch1738
+package remotefs
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 
 // An openDir is an open directory, whose listing is requested when it is first read.
 type openDir struct {
-	fsys *FileSystem
+	fsys *FS
 	path string
 	info *entry
 
@@ -49,7 +49,7 @@ func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
 
 // An openFile is an open file. It is fetched from where it is read.
 type openFile struct {
-	fsys *FileSystem
+	fsys *FS
 	path string
 	info *entry
 	size int64 // -1 if it is not known

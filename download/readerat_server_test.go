@@ -1,4 +1,4 @@
-package fetch1738_test
+package download_test
 
 import (
 	"archive/zip"
@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -43,7 +44,7 @@ func TestReaderAtWAIS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := fetch1738.ReaderAt(t.Context(), r, item.Locator.String())
+		d, err := download.ReaderAt(t.Context(), r, item.Locator.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func TestReaderAtLargeZip(t *testing.T) {
 		return countedConn{c, &moved}, nil
 	}}}
 	defer r.Close()
-	d, err := fetch1738.ReaderAt(t.Context(), r, srv.URL+"/a.zip")
+	d, err := download.ReaderAt(t.Context(), r, srv.URL+"/a.zip")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestReaderAtReplaced(t *testing.T) {
 		defer web.Close()
 		for _, root := range []string{ftp.URL, web.URL} {
 			content.set(old, written)
-			d, err := fetch1738.ReaderAt(t.Context(), nil, root+"/a")
+			d, err := download.ReaderAt(t.Context(), nil, root+"/a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -305,7 +306,7 @@ func TestReaderAtEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		received := make(chan struct{}, 100)
 		traced := fetch.WithTrace(ctx, &fetch.Trace{Body: func(int64) { received <- struct{}{} }})
-		d, err := fetch1738.ReaderAt(traced, nil, srv.URL+"/a")
+		d, err := download.ReaderAt(traced, nil, srv.URL+"/a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +343,7 @@ func TestReaderAtEnds(t *testing.T) {
 func TestReaderAtRetries(t *testing.T) {
 	big := random(1 << 20)
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: big, ModTime: written}} })
-	d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
+	d, err := download.ReaderAt(t.Context(), nil, srv.URL+"/a")
 	if err != nil {
 		t.Fatal(err)
 	}

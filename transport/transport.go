@@ -1,4 +1,4 @@
-package fetch1738
+package transport
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
@@ -24,7 +25,7 @@ import (
 // its Transport, or one scheme of an [http.Transport]:
 //
 //	t := &http.Transport{}
-//	t.RegisterProtocol("ftp", &fetch1738.Transport{})
+//	t.RegisterProtocol("ftp", &transport.Transport{})
 //
 // GET fetches, HEAD finds attributes, PUT replaces and POST updates. A response has the header
 // fields Content-Type, Content-Length, Last-Modified and ETag as far as the server says what they
@@ -47,7 +48,7 @@ import (
 // safe for concurrent use.
 type Transport struct {
 	// Resolver performs the accesses. If nil, the Transport uses one of its own with every default.
-	Resolver *Resolver
+	Resolver *fetch1738.Resolver
 	// Base performs the requests for http and https. If nil, it is [http.DefaultTransport].
 	Base http.RoundTripper
 	// Files permits file URLs, except where a redirect leads to one.
@@ -59,7 +60,7 @@ type Transport struct {
 	// always an error, and so is every error of Base.
 	Statuses bool
 
-	own Resolver
+	own fetch1738.Resolver
 }
 
 // baseKey is the context key that marks a request on its way through Base.
@@ -93,7 +94,7 @@ func (t *Transport) CloseIdleConnections() {
 }
 
 // resolver returns Resolver, or that of the Transport.
-func (t *Transport) resolver() *Resolver {
+func (t *Transport) resolver() *fetch1738.Resolver {
 	if t.Resolver != nil {
 		return t.Resolver
 	}
@@ -406,4 +407,11 @@ func (b *declaredBody) Read(p []byte) (int, error) {
 		return n, fmt.Errorf("the body is %d bytes shorter than the ContentLength of the request", b.left)
 	}
 	return n, err
+}
+
+// hasLogin reports whether a URL contains a login. In a URL of a scheme without a grammar, anything
+// that may be a login counts.
+func hasLogin(l locator.Locator) bool {
+	server, _ := locator.ServerOf(l)
+	return server.Login != nil || locator.HasPassword(l)
 }

@@ -1,4 +1,4 @@
-package fetch1738
+package download
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -42,27 +43,27 @@ const PartSuffix = ".part"
 // another process, and leaves the files alone. On systems without file locks, such as Solaris, it
 // does not fail, and the file can become wrong. A Download fails, too, if its file beside the
 // destination exists and is not a regular file, such as a symbolic link.
-func Download(ctx context.Context, r *Resolver, url, name string) error {
+func File(ctx context.Context, r *fetch1738.Resolver, url, name string) error {
 	if r == nil {
-		r = new(Resolver)
+		r = new(fetch1738.Resolver)
 		defer r.Close()
 	}
 	req, err := r.Request(ctx, url)
 	if err != nil {
 		return err
 	}
-	return DownloadRequest(ctx, r, req, name)
+	return Request(ctx, r, req, name)
 }
 
 // A Downloader has the methods of a Resolver that [DownloadRequest] needs.
-type Downloader interface {
+type Fetcher interface {
 	fetch.Fetcher
 	fetch.AttributeFinder
 }
 
 // DownloadRequest is [Download] of the document that req designates. It replaces the Options of req.
 // f is a Resolver, or a wrapper around one that changes requests or watches bodies.
-func DownloadRequest(ctx context.Context, f Downloader, req *fetch.Request, name string) (err error) {
+func Request(ctx context.Context, f Fetcher, req *fetch.Request, name string) (err error) {
 	of := *req
 	req = &of
 	switch req.Locator.(type) {
@@ -132,7 +133,7 @@ func openPart(d disk.Disk, path string, create bool) (file disk.File, err error)
 
 // complete fetches what part lacks of the document. It returns the document's modification time, if
 // that is known.
-func complete(ctx context.Context, f Downloader, req *fetch.Request, part *segments.Part, file disk.File) (modified time.Time, err error) {
+func complete(ctx context.Context, f Fetcher, req *fetch.Request, part *segments.Part, file disk.File) (modified time.Time, err error) {
 	job := segments.Job{Connections: 1, Request: req, Fetcher: f}
 	if part.Holds(req.Locator) && part.Missing() > 0 { // else nothing shows that it is still the document
 		modified = part.ModTime()

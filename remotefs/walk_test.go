@@ -1,4 +1,4 @@
-package fetch1738_test
+package remotefs_test
 
 import (
 	"cmp"
@@ -23,6 +23,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -69,7 +70,7 @@ func TestWalkItems(t *testing.T) {
 			}
 		}
 		arm()
-		fsys, err := fetch1738.FS(t.Context(), nil, url)
+		fsys, err := remotefs.New(t.Context(), nil, url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +92,7 @@ func TestWalkItems(t *testing.T) {
 		})
 		fsys.Close()
 		arm()
-		for item, err := range fetch1738.Walk(t.Context(), nil, url) {
+		for item, err := range remotefs.Walk(t.Context(), nil, url) {
 			got = append(got, lineOf(item, item.Name, err))
 		}
 		if !slices.Equal(got, want) || len(got) == 0 {
@@ -115,7 +116,7 @@ func TestWalkLimit(t *testing.T) {
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = content })
 	all := []string{"a.txt", "sub", "sub/b.txt", "sub/c.txt", "z.txt"}
 	for _, url := range []string{ftp.URL, gopher.URL} {
-		fsys, err := fetch1738.FS(t.Context(), nil, url)
+		fsys, err := remotefs.New(t.Context(), nil, url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +268,7 @@ func TestWalkLongNames(t *testing.T) {
 		"ftp://wide/":      {tree(func(depth int) []string { return strings.Fields("a b c d")[:4-4*depth] }), 5 * some, true},
 	} {
 		listed = 0
-		fsys, err := fetch1738.FS(t.Context(), tc.f.resolver(), url)
+		fsys, err := remotefs.New(t.Context(), tc.f.resolver(), url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +296,7 @@ func TestWalkLocators(t *testing.T) {
 		}
 	})
 	var got []fetch.Item
-	for item, err := range fetch1738.Walk(t.Context(), f.resolver(), "gopher://h") {
+	for item, err := range remotefs.Walk(t.Context(), f.resolver(), "gopher://h") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +315,7 @@ func TestWalkOrigin(t *testing.T) {
 		from[to.Locator.String()] = to.From
 		return nil
 	}}}
-	for _, err := range fetch1738.Walk(t.Context(), r, srv.URL) {
+	for _, err := range remotefs.Walk(t.Context(), r, srv.URL) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +336,7 @@ func TestWalkCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
-	for range fetch1738.Walk(ctx, nil, srv.URL) {
+	for range remotefs.Walk(ctx, nil, srv.URL) {
 		n++
 		cancel()
 	}
@@ -385,7 +386,7 @@ func TestWalkMemory(t *testing.T) {
 	}
 	for _, url := range []string{"ftp://h/pub/", "gopher://h/1/pub"} {
 		before, each, items := heap(), int64(0), 0
-		for item, err := range fetch1738.Walk(t.Context(), f.resolver(), url) {
+		for item, err := range remotefs.Walk(t.Context(), f.resolver(), url) {
 			if err != nil || item.Name != fmt.Sprintf("some-package_%07d.tar.gz", items) {
 				t.Fatalf("%s: %q, %v", url, item.Name, err)
 			}
@@ -395,6 +396,57 @@ func TestWalkMemory(t *testing.T) {
 		}
 		if t.Logf("%s: %d bytes for an entry", url, each); items != n || each > limit {
 			t.Errorf("%s: %d items, %d bytes for each; the limit is %d", url, items, each, limit)
+		}
+	}
+}
+
+func TestWalkFunction(t *testing.T) {
+	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
+	want := []string{"README.txt", "pub", "pub/deep", "pub/deep/100%.txt", "pub/deep/er", "pub/deep/er/a.html", "pub/empty.txt", "pub/motd.txt"}
+	for _, url := range []string{ftp.URL, gopher.URL} {
+		r := &fetch1738.Resolver{}
+		var names []string
+		for item, err := range remotefs.Walk(t.Context(), r, url) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, item.Name)
+			if item.Name == "pub/motd.txt" {
+				if res, err := r.Get(t.Context(), item.Locator.String()); err != nil {
+					t.Errorf("%s: %v", item.Locator, err)
+				} else {
+					res.Close()
+				}
+			}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: %q, want %q", url, names, want)
+		}
+		r.Close()
+	}
+	// A directory that cannot be listed does not end the walk; leaving it early does.
+	ftp.On("MLSD", 3, testserver.Reply("550 permission denied"))
+	ftp.On("LIST", 0, testserver.Reply("550 permission denied"))
+	failed, seen := 0, 0
+	for item, err := range remotefs.Walk(t.Context(), nil, ftp.URL) {
+		seen++
+		if err != nil {
+			failed++
+			if item.Name != "pub/deep" || !errors.Is(err, fetch.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("%s: %v", item.Name, err)
+			}
+		}
+	}
+	if failed != 1 || seen != 6 {
+		t.Errorf("%d failures in %d items", failed, seen)
+	}
+	for range remotefs.Walk(t.Context(), nil, ftp.URL) {
+		break
+	}
+	for _, err := range remotefs.Walk(t.Context(), nil, "http://127.0.0.1/") {
+		if !errors.Is(err, fetch.ErrUnsupported) {
+			t.Errorf("%v", err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fetch1738_test
+package download_test
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/disk"
 	"github.com/fetch1738/fetch1738/internal/simdisk"
@@ -29,6 +29,9 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
+
+// written is when the files of the test servers were written.
+var written = time.Date(1994, 12, 20, 17, 4, 5, 0, time.UTC)
 
 // A download that was truncated is resumed by the same call, and the file appears when it is
 // complete.
@@ -54,7 +57,7 @@ func TestDownload(t *testing.T) {
 		for i := range srv.again {
 			srv.On(srv.stage, 2+i, srv.refusal)
 		}
-		err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name)
+		err := download.File(t.Context(), nil, srv.URL+"/big", name)
 		if err == nil {
 			t.Fatalf("%s: a truncated download succeeded", srv.URL)
 		}
@@ -63,7 +66,7 @@ func TestDownload(t *testing.T) {
 		}
 		srv.ResetFaults()
 		srv.ResetTranscript()
-		if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err != nil {
+		if err := download.File(t.Context(), nil, srv.URL+"/big", name); err != nil {
 			t.Fatalf("%s: resuming: %v", srv.URL, err)
 		}
 		got, err := os.ReadFile(name)
@@ -73,7 +76,7 @@ func TestDownload(t *testing.T) {
 		if info, err := os.Stat(name); err != nil || !info.ModTime().Equal(written) {
 			t.Errorf("%s: %v, %v", srv.URL, info, err)
 		}
-		if _, err := os.Stat(name + fetch1738.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(name + download.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: the part is still there: %v", srv.URL, err)
 		}
 		if text := srv.Transcript().String(); !strings.Contains(text, srv.rest) {
@@ -115,7 +118,7 @@ func TestDownloadBreaksOff(t *testing.T) {
 				srv.On(tc.stage, 0, tc.fault)
 				r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
 				defer r.Close()
-				err := fetch1738.Download(t.Context(), r, srv.URL+"/big", name)
+				err := download.File(t.Context(), r, srv.URL+"/big", name)
 				requests := 0
 				for _, line := range srv.Transcript().From(testserver.FromClient) {
 					if strings.HasPrefix(line, "RETR ") || strings.HasPrefix(line, "GET ") {
@@ -130,7 +133,7 @@ func TestDownloadBreaksOff(t *testing.T) {
 				}
 				srv.ResetFaults()
 				if err != nil {
-					err = fetch1738.Download(t.Context(), r, srv.URL+"/big", name)
+					err = download.File(t.Context(), r, srv.URL+"/big", name)
 				}
 				if got, failed := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
 					t.Errorf("%d bytes, %v, %v", len(got), err, failed)
@@ -151,12 +154,12 @@ func TestDownloadChanged(t *testing.T) {
 	interrupt := func() {
 		first.On("RETR", 1, testserver.Truncate(100_000))
 		first.On("RETR", 2, testserver.Reply("450 busy"))
-		if err := fetch1738.Download(t.Context(), nil, first.URL+"/a", name); !errors.Is(err, fetch.ErrBusy) {
+		if err := download.File(t.Context(), nil, first.URL+"/a", name); !errors.Is(err, fetch.ErrBusy) {
 			t.Fatal(err)
 		}
 	}
 	interrupt()
-	if err := fetch1738.Download(t.Context(), nil, later.URL+"/a", name); err != nil {
+	if err := download.File(t.Context(), nil, later.URL+"/a", name); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, now) {
@@ -164,7 +167,7 @@ func TestDownloadChanged(t *testing.T) {
 	}
 	interrupt()
 	first.On("MDTM", 1, testserver.Reply("213 20000101000000"))
-	if err := fetch1738.Download(t.Context(), nil, first.URL+"/a", name); err != nil {
+	if err := download.File(t.Context(), nil, first.URL+"/a", name); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, old) {
@@ -199,14 +202,14 @@ func TestDownloadAnotherPart(t *testing.T) {
 		for n := 2; n < 5; n++ { // by http the Fetcher tries again
 			tc.On(tc.cut, n, map[bool]testserver.Fault{true: testserver.Reply("450 busy"), false: webtest.Status(503)}[tc.cut == "RETR"])
 		}
-		if err := fetch1738.Download(t.Context(), nil, tc.URL+"/big", name); err == nil {
+		if err := download.File(t.Context(), nil, tc.URL+"/big", name); err == nil {
 			t.Fatalf("%v: the first download was not cut", tc.fault)
 		}
 		tc.ResetFaults()
 		if !other {
 			tc.On(tc.stage, 1, tc.fault)
 		}
-		if err := fetch1738.Download(t.Context(), nil, tc.URL+"/big", name); err != nil {
+		if err := download.File(t.Context(), nil, tc.URL+"/big", name); err != nil {
 			t.Errorf("%v: %v", tc.fault, err)
 		}
 		if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
@@ -225,12 +228,12 @@ func TestDownloadZeros(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "copy")
 	srv.On("RETR", 1, testserver.Truncate(100_000))
 	srv.On("RETR", 2, testserver.Reply("450 busy"))
-	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err == nil {
+	if err := download.File(t.Context(), nil, srv.URL+"/big", name); err == nil {
 		t.Fatal("the first download was not cut")
 	}
 	srv.ResetFaults()
 	srv.On("REST", 1, testserver.FromStart())
-	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/big", name); err != nil {
+	if err := download.File(t.Context(), nil, srv.URL+"/big", name); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, big) {
@@ -241,16 +244,18 @@ func TestDownloadZeros(t *testing.T) {
 // What cannot be identified is fetched anew, nothing of it is kept after a failure, and directories are
 // no documents.
 func TestDownloadOthers(t *testing.T) {
-	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
+	gopher := gophertest.New(t, func(s *gophertest.Server) {
+		s.Content = fstest.MapFS{"pub/motd.txt": {Data: []byte("hello\n"), ModTime: written}}
+	})
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello\n") }))
 	defer plain.Close()
 	dir := t.TempDir()
 	for url, want := range map[string]string{gopher.URL + "/0/pub/motd.txt": "hello\r\n", plain.URL + "/": "hello\n"} {
 		name := filepath.Join(dir, "copy")
-		if err := os.WriteFile(name+fetch1738.PartSuffix, []byte("rest of something else, longer than the document"), 0o600); err != nil {
+		if err := os.WriteFile(name+download.PartSuffix, []byte("rest of something else, longer than the document"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := fetch1738.Download(t.Context(), nil, url, name); err != nil {
+		if err := download.File(t.Context(), nil, url, name); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(name); string(got) != want || err != nil {
@@ -262,21 +267,21 @@ func TestDownloadOthers(t *testing.T) {
 		fmt.Fprint(w, "hello\n")
 	}))
 	defer cut.Close()
-	err := fetch1738.Download(t.Context(), nil, cut.URL, filepath.Join(dir, "cut"))
+	err := download.File(t.Context(), nil, cut.URL, filepath.Join(dir, "cut"))
 	if !errors.Is(err, fetch.ErrTruncated) {
 		t.Errorf("a truncated document: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "cut*")); err != nil || len(left) > 0 {
 		t.Errorf("a truncated document that cannot be resumed leaves %q, %v", left, err)
 	}
-	err = fetch1738.Download(t.Context(), nil, gopher.URL, filepath.Join(dir, "menu"))
+	err = download.File(t.Context(), nil, gopher.URL, filepath.Join(dir, "menu"))
 	if !errors.Is(err, fetch.ErrUnsupported) {
 		t.Errorf("a menu: %v", err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "menu"+fetch1738.PartSuffix)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(dir, "menu"+download.PartSuffix)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty file is left: %v", err)
 	}
-	err = fetch1738.Download(t.Context(), nil, plain.URL, filepath.Join(dir, "missing", "name"))
+	err = download.File(t.Context(), nil, plain.URL, filepath.Join(dir, "missing", "name"))
 	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, fetch.ErrLocalIO) {
 		t.Errorf("a directory that does not exist: %v", err)
 	}
@@ -318,7 +323,7 @@ func TestDownloadSize(t *testing.T) {
 		if tc.arm != nil {
 			tc.arm(tc.srv)
 		}
-		err := fetch1738.Download(t.Context(), nil, tc.srv.URL+"/"+tc.name, name)
+		err := download.File(t.Context(), nil, tc.srv.URL+"/"+tc.name, name)
 		if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -327,7 +332,7 @@ func TestDownloadSize(t *testing.T) {
 			if _, there := os.Stat(name); !errors.Is(there, fs.ErrNotExist) {
 				t.Errorf("%s: there is a file after %v: %v", what, err, there)
 			}
-			if err := fetch1738.Download(t.Context(), nil, tc.srv.URL+"/"+tc.name, name); err != nil {
+			if err := download.File(t.Context(), nil, tc.srv.URL+"/"+tc.name, name); err != nil {
 				t.Errorf("%s: then %v", what, err)
 			}
 		}
@@ -348,10 +353,10 @@ func TestDownloadLink(t *testing.T) {
 	if err := os.WriteFile(target, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, name+fetch1738.PartSuffix); err != nil {
+	if err := os.Symlink(target, name+download.PartSuffix); err != nil {
 		t.Skip("no symbolic links on this system:", err)
 	}
-	err := fetch1738.Download(t.Context(), nil, srv.URL+"/x", name)
+	err := download.File(t.Context(), nil, srv.URL+"/x", name)
 	if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a link: %v", err)
 	}
@@ -361,7 +366,7 @@ func TestDownloadLink(t *testing.T) {
 	if err := os.Remove(target); err != nil {
 		t.Fatal(err)
 	}
-	if err := fetch1738.Download(t.Context(), nil, srv.URL+"/x", name); !errors.Is(err, fetch.ErrLocalIO) {
+	if err := download.File(t.Context(), nil, srv.URL+"/x", name); !errors.Is(err, fetch.ErrLocalIO) {
 		t.Errorf("a link to nothing: %v", err)
 	}
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
@@ -380,7 +385,7 @@ func TestDownloadLinkMeanwhile(t *testing.T) {
 		}
 		return nil
 	})
-	err := fetch1738.Download(disk.With(t.Context(), process), nil, srv.URL+"/x", "/lab/x")
+	err := download.File(disk.With(t.Context(), process), nil, srv.URL+"/x", "/lab/x")
 	if !errors.Is(err, fetch.ErrLocalIO) || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a link: %v", err)
 	}
@@ -428,10 +433,10 @@ func TestDownloadRequest(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "copy")
 	srv.On("RETR", 1, testserver.Truncate(100_000))
 	srv.On("RETR", 2, testserver.Reply("450 busy"))
-	if err := fetch1738.DownloadRequest(t.Context(), &w, req, name); !errors.Is(err, fetch.ErrBusy) {
+	if err := download.Request(t.Context(), &w, req, name); !errors.Is(err, fetch.ErrBusy) {
 		t.Fatal(err)
 	}
-	if err := fetch1738.DownloadRequest(t.Context(), &w, req, name); err != nil {
+	if err := download.Request(t.Context(), &w, req, name); err != nil {
 		t.Fatal(err)
 	}
 	if w.offset != 100_000 || w.got != 200_000 {
@@ -472,10 +477,10 @@ func TestDownloadShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "copy")
-	if err := fetch1738.DownloadRequest(t.Context(), f, req, name); !errors.Is(err, fetch.ErrTruncated) {
+	if err := download.Request(t.Context(), f, req, name); !errors.Is(err, fetch.ErrTruncated) {
 		t.Error(err)
 	}
-	for _, name := range []string{name, name + fetch1738.PartSuffix} {
+	for _, name := range []string{name, name + download.PartSuffix} {
 		if _, err := os.Stat(name); err == nil {
 			t.Error("there is", filepath.Base(name))
 		}
@@ -499,7 +504,7 @@ func TestDownloadsAtOnce(t *testing.T) {
 		for range 2 {
 			workers.Go(func() {
 				for complete.Load() < 25 {
-					switch err := fetch1738.Download(t.Context(), r, url, name); {
+					switch err := download.File(t.Context(), r, url, name); {
 					case err == nil:
 						complete.Add(1)
 					case errors.Is(err, disk.ErrReplaced): // the other one got the name right after this one
@@ -529,7 +534,7 @@ func TestDownloadsAtOnce(t *testing.T) {
 		if got, err := os.ReadFile(name); wrong > 0 || complete.Load() == 0 || !bytes.Equal(got, big) {
 			t.Errorf("%s: %d of %d looks were wrong; %d downloads are complete, the last has %d bytes, %v", url, wrong, looks, complete.Load(), len(got), err)
 		}
-		if _, err := os.Stat(name + fetch1738.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(name + download.PartSuffix); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: a part is left: %v", url, err)
 		}
 	}
@@ -564,8 +569,8 @@ func TestDownloadReplacedPart(t *testing.T) {
 	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"x": {Data: []byte("new"), ModTime: written}} })
 	name := filepath.Join(t.TempDir(), "x")
 	e := ender{end: func() {
-		_ = os.Remove(name + fetch1738.PartSuffix)
-		if err := os.WriteFile(name+fetch1738.PartSuffix, []byte("of another"), 0o600); err != nil {
+		_ = os.Remove(name + download.PartSuffix)
+		if err := os.WriteFile(name+download.PartSuffix, []byte("of another"), 0o600); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -574,64 +579,13 @@ func TestDownloadReplacedPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fetch1738.DownloadRequest(t.Context(), &e, req, name); !errors.Is(err, fetch.ErrLocalIO) {
+	if err := download.Request(t.Context(), &e, req, name); !errors.Is(err, fetch.ErrLocalIO) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("renamed: %v", err)
 	}
-	if got, err := os.ReadFile(name + fetch1738.PartSuffix); string(got) != "of another" {
+	if got, err := os.ReadFile(name + download.PartSuffix); string(got) != "of another" {
 		t.Errorf("the other part: %q, %v", got, err)
-	}
-}
-
-func TestWalkFunction(t *testing.T) {
-	ftp := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
-	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
-	want := []string{"README.txt", "pub", "pub/deep", "pub/deep/100%.txt", "pub/deep/er", "pub/deep/er/a.html", "pub/empty.txt", "pub/motd.txt"}
-	for _, url := range []string{ftp.URL, gopher.URL} {
-		r := &fetch1738.Resolver{}
-		var names []string
-		for item, err := range fetch1738.Walk(t.Context(), r, url) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, item.Name)
-			if item.Name == "pub/motd.txt" {
-				if res, err := r.Get(t.Context(), item.Locator.String()); err != nil {
-					t.Errorf("%s: %v", item.Locator, err)
-				} else {
-					res.Close()
-				}
-			}
-		}
-		if !slices.Equal(names, want) {
-			t.Errorf("%s: %q, want %q", url, names, want)
-		}
-		r.Close()
-	}
-	// A directory that cannot be listed does not end the walk; leaving it early does.
-	ftp.On("MLSD", 3, testserver.Reply("550 permission denied"))
-	ftp.On("LIST", 0, testserver.Reply("550 permission denied"))
-	failed, seen := 0, 0
-	for item, err := range fetch1738.Walk(t.Context(), nil, ftp.URL) {
-		seen++
-		if err != nil {
-			failed++
-			if item.Name != "pub/deep" || !errors.Is(err, fetch.ErrNotFound) && !errors.Is(err, fs.ErrPermission) {
-				t.Errorf("%s: %v", item.Name, err)
-			}
-		}
-	}
-	if failed != 1 || seen != 6 {
-		t.Errorf("%d failures in %d items", failed, seen)
-	}
-	for range fetch1738.Walk(t.Context(), nil, ftp.URL) {
-		break
-	}
-	for _, err := range fetch1738.Walk(t.Context(), nil, "http://127.0.0.1/") {
-		if !errors.Is(err, fetch.ErrUnsupported) {
-			t.Errorf("%v", err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package fetch1738_test
+package download_test
 
 import (
 	"archive/zip"
@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -51,7 +52,7 @@ func TestReaderAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &fetch1738.Resolver{}
 			defer r.Close()
-			d, err := fetch1738.ReaderAt(t.Context(), r, root+"/big.bin")
+			d, err := download.ReaderAt(t.Context(), r, root+"/big.bin")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +89,7 @@ func TestReaderAt(t *testing.T) {
 				t.Error("a read after Close succeeded")
 			}
 
-			empty, err := fetch1738.ReaderAt(t.Context(), r, root+"/empty.bin")
+			empty, err := download.ReaderAt(t.Context(), r, root+"/empty.bin")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +112,7 @@ func TestReaderAtSessions(t *testing.T) {
 		})
 		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
 		defer r.Close()
-		d, err := fetch1738.ReaderAt(t.Context(), r, srv.URL+"/big.bin")
+		d, err := download.ReaderAt(t.Context(), r, srv.URL+"/big.bin")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func TestReaderAtClose(t *testing.T) {
 		s.Content = fstest.MapFS{"big.bin": {Data: big, ModTime: written}, "none.bin": {Data: big}}
 	})
 	for _, reads := range []int{0, 1, 2} {
-		d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/big.bin")
+		d, err := download.ReaderAt(t.Context(), nil, srv.URL+"/big.bin")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +165,7 @@ func TestReaderAtClose(t *testing.T) {
 		}
 	}
 	srv.On("MDTM", 1, testserver.Reply("500 unknown"))
-	if d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/none.bin"); err == nil {
+	if d, err := download.ReaderAt(t.Context(), nil, srv.URL+"/none.bin"); err == nil {
 		t.Errorf("a document without a time can be read: %+v", d)
 	}
 	if err := srv.WaitIdle(t.Context()); err != nil {
@@ -194,7 +195,7 @@ func TestReaderAtZip(t *testing.T) {
 	defer r.Close()
 	var moved atomic.Int64
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { moved.Add(n) }})
-	d, err := fetch1738.ReaderAt(ctx, r, srv.URL+"/a.zip")
+	d, err := download.ReaderAt(ctx, r, srv.URL+"/a.zip")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestReaderAtChanged(t *testing.T) {
 	for _, url := range []string{ftp.URL + "/a", web.URL + "/a"} {
 		changed.Store(false)
 		r := &fetch1738.Resolver{}
-		d, err := fetch1738.ReaderAt(t.Context(), r, url)
+		d, err := download.ReaderAt(t.Context(), r, url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +262,7 @@ func TestReaderAtChanged(t *testing.T) {
 // very read.
 func TestReaderAtChangedBeforeRETR(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"a": {Data: random(1 << 20), ModTime: written}} })
-	d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
+	d, err := download.ReaderAt(t.Context(), nil, srv.URL+"/a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestReaderAtAnotherPart(t *testing.T) {
 			if srv == &web.Server && off > 64<<10 {
 				continue // the header says that it is the end
 			}
-			d, err := fetch1738.ReaderAt(t.Context(), nil, srv.URL+"/a")
+			d, err := download.ReaderAt(t.Context(), nil, srv.URL+"/a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -322,7 +323,7 @@ func TestReaderAtRefuses(t *testing.T) {
 		"news:1@example.org":     "part of a document",
 		noTime.URL + "/missing":  "",
 	} {
-		d, err := fetch1738.ReaderAt(t.Context(), nil, url)
+		d, err := download.ReaderAt(t.Context(), nil, url)
 		if err == nil {
 			d.Close()
 			t.Errorf("%s can be read", url)

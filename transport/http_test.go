@@ -1,4 +1,4 @@
-package fetch1738_test
+package transport_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	neturl "net/url"
@@ -19,9 +20,18 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/transport"
 )
+
+// random returns n bytes, always the same.
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
 
 // A Transport answers ranges and conditions as package net/http answers them for a file.
 func TestTransportAsServeContent(t *testing.T) {
@@ -36,7 +46,7 @@ func TestTransportAsServeContent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	client := &http.Client{Transport: &fetch1738.Transport{Files: true}}
+	client := &http.Client{Transport: &transport.Transport{Files: true}}
 	defer client.CloseIdleConnections()
 
 	const (
@@ -111,7 +121,7 @@ func FuzzTransportRange(f *testing.F) {
 		f.Fatal(err)
 	}
 	url := (&neturl.URL{Scheme: "file", Path: filepath.ToSlash(name)}).String()
-	transport := &fetch1738.Transport{Files: true}
+	transport := &transport.Transport{Files: true}
 	for _, field := range []string{"bytes=0-", "bytes=2-4", "bytes=-3", "bytes=9-99", "bytes=10-", "bytes= 1-2", "bytes=1-2,4-5", "bytes=5-2", "bytes=-0", "bytes=9223372036854775807-", "lines=1-2"} {
 		f.Add(field)
 	}
@@ -167,7 +177,7 @@ func TestTransportASCII(t *testing.T) {
 			s.SizeInASCII = size
 			s.Content = fstest.MapFS{"a.txt": {Data: []byte("one\ntwo\nthree\n"), ModTime: written}}
 		})
-		client := &http.Client{Transport: &fetch1738.Transport{}}
+		client := &http.Client{Transport: &transport.Transport{}}
 		for _, value := range []string{"", "bytes=0-2", "bytes=4-6", "bytes=4-", "bytes=-3", "bytes=99-"} {
 			res, body := roundTrip(t, client, "GET", srv.URL+"/a.txt;type=a", "", "Range", value)
 			if res.StatusCode != 200 || res.ContentLength != -1 || res.Header.Get("Content-Range") != "" || res.Header.Get("Accept-Ranges") != "" || body != "one\ntwo\nthree\n" {
@@ -184,7 +194,7 @@ func TestTransportASCII(t *testing.T) {
 // A part of a listing cannot be requested.
 func TestTransportListingRange(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for _, path := range []string{"/pub/", "/pub;type=d", "/"} {
 		_, whole := roundTrip(t, client, "GET", srv.URL+path, "")
@@ -210,7 +220,7 @@ func TestTransportAcceptRanges(t *testing.T) {
 				s.Hide = []string{"REST"}
 			}
 		})
-		client := &http.Client{Transport: &fetch1738.Transport{}}
+		client := &http.Client{Transport: &transport.Transport{}}
 		res, _ := roundTrip(t, client, "HEAD", srv.URL+"/pub/motd.txt", "")
 		if got := res.Header.Get("Accept-Ranges"); (got == "bytes") == hidden {
 			t.Errorf("REST hidden: %v; Accept-Ranges: %q", hidden, got)
@@ -234,7 +244,7 @@ func TestTransportLength(t *testing.T) {
 			if !stated {
 				srv.On("RETR", 0, testserver.Reply("150 Here it comes."))
 			}
-			client := &http.Client{Transport: &fetch1738.Transport{}}
+			client := &http.Client{Transport: &transport.Transport{}}
 			res, err := client.Get(srv.URL + "/pub/motd.txt")
 			if err != nil {
 				t.Fatal(err)
@@ -267,7 +277,7 @@ func TestTransportStatedLength(t *testing.T) {
 	for stated, whole := range map[int]bool{0: false, 5: false, 10: true, 12: false} {
 		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content(); s.Hide = []string{"SIZE", "MLST"} })
 		srv.On("RETR", 0, testserver.Reply(fmt.Sprintf("150 Opening data connection (%d bytes).", stated)))
-		client := &http.Client{Transport: &fetch1738.Transport{}}
+		client := &http.Client{Transport: &transport.Transport{}}
 		res, err := client.Get(srv.URL + "/pub/motd.txt")
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +297,7 @@ func TestTransportRangeOfGrowingFile(t *testing.T) {
 	for n := 1; n < 8; n += 2 { // SIZE is sent again after each part, as more came
 		srv.On("SIZE", n, testserver.Reply("213 8"))
 	}
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for value, want := range map[string]string{"bytes=5-": "567", "bytes=5-99": "567", "bytes=-3": "567", "bytes=2-3": "23"} {
 		res, body := roundTrip(t, client, "GET", srv.URL+"/pub/motd.txt", "", "Range", value)
@@ -301,7 +311,7 @@ func TestTransportRangeOfGrowingFile(t *testing.T) {
 func TestTransportAnotherPart(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
 	srv.On("REST", 0, testserver.FromStart())
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for _, value := range []string{"bytes=5-", "bytes=5-99", "bytes=-3", "bytes=2-3"} {
 		req, err := http.NewRequest("GET", srv.URL+"/pub/motd.txt", nil)
@@ -334,7 +344,7 @@ func ignoresREST(t *testing.T, files fstest.MapFS) *ftptest.Server {
 func TestTransportMiddle(t *testing.T) {
 	big := random(6 << 20)
 	srv := ignoresREST(t, fstest.MapFS{"big": {Data: big, ModTime: written}})
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for value, want := range map[string]struct {
 		status int
@@ -357,7 +367,7 @@ func TestTransportMiddle(t *testing.T) {
 func TestSeekFromTheStart(t *testing.T) {
 	big := random(6 << 20)
 	srv := ignoresREST(t, fstest.MapFS{"big": {Data: big, ModTime: written}})
-	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	fsys, err := remotefs.New(t.Context(), nil, srv.URL+"/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +424,7 @@ func TestTransportHostileAttributes(t *testing.T) {
 		r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"any"}, New: func(env *fetch.Env) fetch.Fetcher {
 			return &anyDocument{env, c.attributes, c.body}
 		}}}}
-		client := &http.Client{Transport: &fetch1738.Transport{Resolver: r}}
+		client := &http.Client{Transport: &transport.Transport{Resolver: r}}
 		res, err := client.Get("any://host/a")
 		if err != nil {
 			t.Fatal(err)
@@ -447,7 +457,7 @@ func TestTransportHostileAttributes(t *testing.T) {
 // A body that is not as long as its request says is not stored as if it were whole.
 func TestTransportStoreLength(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content() })
-	client := &http.Client{Transport: &fetch1738.Transport{}}
+	client := &http.Client{Transport: &transport.Transport{}}
 	defer client.CloseIdleConnections()
 	for declared, ok := range map[int64]bool{0: true, -1: true, 3: true, 2: false, 4: false} {
 		req, _ := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/new.txt", io.NopCloser(strings.NewReader("one")))
@@ -469,7 +479,7 @@ func TestTransportErrorText(t *testing.T) {
 		s.Users = map[string]testserver.User{"lab": {Password: "geheim77"}}
 	})
 	srv.On("PASS", 0, testserver.Reply("530 PASS geheim77: no\r\nX-Evil: 1"))
-	transport := &fetch1738.Transport{Statuses: true}
+	transport := &transport.Transport{Statuses: true}
 	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
 	res, body := roundTrip(t, client, "GET", strings.Replace(srv.URL, "://", "://lab:geheim77@", 1)+"/pub/motd.txt", "")
@@ -487,7 +497,7 @@ func TestTransportStatusesTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Content = true, content() })
 		srv.On("USER", 1, testserver.Silence())
-		transport := &fetch1738.Transport{Statuses: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}}
+		transport := &transport.Transport{Statuses: true, Resolver: &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}}
 		client := &http.Client{Transport: transport, Timeout: time.Second}
 		defer client.CloseIdleConnections()
 		if res, err := client.Get(srv.URL + "/pub/motd.txt"); err == nil {

@@ -1,4 +1,4 @@
-package fetch1738_test
+package remotefs_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -22,7 +23,7 @@ func TestWalkMissing(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	for _, url := range []string{srv.URL + "/missing", "file://" + t.TempDir() + "/missing"} {
 		n := 0
-		for item, err := range fetch1738.Walk(t.Context(), nil, url) {
+		for item, err := range remotefs.Walk(t.Context(), nil, url) {
 			n++
 			if !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: %v, %v", url, item.Name, err)
@@ -40,7 +41,7 @@ func TestFSGrown(t *testing.T) {
 	for _, hide := range [][]string{nil, {"SIZE", "MLST"}} {
 		srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree(); s.Hide = hide })
 		srv.On("RETR", 1, testserver.Reply("150 Here it comes."))
-		fsys, err := fetch1738.FS(t.Context(), nil, srv.URL)
+		fsys, err := remotefs.New(t.Context(), nil, srv.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestFSWithContext(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = tree() })
 	gopher := gophertest.New(t, func(s *gophertest.Server) { s.Content = tree() })
 	for _, url := range []string{srv.URL, gopher.URL} {
-		fsys, err := fetch1738.FS(t.Context(), nil, url)
+		fsys, err := remotefs.New(t.Context(), nil, url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +109,7 @@ func TestFSRequest(t *testing.T) {
 	for _, url := range []string{srv.URL, gopher.URL} {
 		r := new(fetch1738.Resolver)
 		defer r.Close()
-		fsys, err := fetch1738.FS(t.Context(), r, url)
+		fsys, err := remotefs.New(t.Context(), r, url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestWalkBrokenMenus(t *testing.T) {
 	})
 	srv.On("MENU", 0, testserver.Reset(60))
 	items := 0
-	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL) {
+	for item, err := range remotefs.Walk(t.Context(), nil, srv.URL) {
 		if items++; items > 100 {
 			t.Fatalf("more than 100 items; the last one is %s, %v", item.Name, err)
 		}
@@ -160,7 +161,7 @@ func TestHiddenFiles(t *testing.T) {
 		s.Content = fstest.MapFS{".htaccess": {Data: []byte("deny")}, ".well-known/a": {}, "b/.c": {}, "b/d": {}}
 	})
 	var names []string
-	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL+"/") {
+	for item, err := range remotefs.Walk(t.Context(), nil, srv.URL+"/") {
 		if names = append(names, item.Name); err != nil {
 			t.Error(err)
 		}
@@ -168,7 +169,7 @@ func TestHiddenFiles(t *testing.T) {
 	if want := []string{".htaccess", ".well-known", ".well-known/a", "b", "b/.c", "b/d"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
-	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	fsys, err := remotefs.New(t.Context(), nil, srv.URL+"/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestUnreadListing(t *testing.T) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("a")}, "b.txt": {Data: []byte("b")}}
 	})
 	srv.On("MLSD", 0, testserver.Data("type=file;size=1; a.txt\r\nwhat is this b.txt\r\n"))
-	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL+"/")
+	fsys, err := remotefs.New(t.Context(), nil, srv.URL+"/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestUnreadListing(t *testing.T) {
 		t.Error(err)
 	}
 	var names []string
-	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL+"/") {
+	for item, err := range remotefs.Walk(t.Context(), nil, srv.URL+"/") {
 		if err != nil {
 			names = append(names, "error in "+item.Name)
 		} else {
@@ -229,7 +230,7 @@ func TestWalkSameUnique(t *testing.T) {
 		}
 	})
 	var paths []string
-	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL) {
+	for item, err := range remotefs.Walk(t.Context(), nil, srv.URL) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +239,7 @@ func TestWalkSameUnique(t *testing.T) {
 	if want := []string{"pub", "pub/other", "pub/other/a.txt"}; !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL)
+	fsys, err := remotefs.New(t.Context(), nil, srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestWalkLinkedDirectories(t *testing.T) {
 	srv.On("CWD", 0, testserver.Reply("250 OK"))
 	srv.On("MLSD", 0, testserver.Data("type=dir;unique=1U1;modify=19950304050607; up\r\ntype=dir;unique=1U1;modify=19950304050607; again\r\ntype=file;size=4;unique=1U2; a.txt\r\n"))
 	var paths []string
-	for item, err := range fetch1738.Walk(t.Context(), nil, srv.URL) {
+	for item, err := range remotefs.Walk(t.Context(), nil, srv.URL) {
 		if paths = append(paths, item.Name); len(paths) > 100 || err != nil {
 			t.Fatalf("%d items; the last one is %s, %v", len(paths), item.Name, err)
 		}
@@ -266,7 +267,7 @@ func TestWalkLinkedDirectories(t *testing.T) {
 	if !slices.Equal(paths, want) {
 		t.Errorf("%q, want %q", paths, want)
 	}
-	fsys, err := fetch1738.FS(t.Context(), nil, srv.URL)
+	fsys, err := remotefs.New(t.Context(), nil, srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
