@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
