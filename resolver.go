@@ -27,7 +27,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

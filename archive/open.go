@@ -17,7 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // A part is WARC files with one index.

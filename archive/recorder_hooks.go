@@ -6,8 +6,8 @@ import (
 	"net/netip"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // A connection is the last one to the server.

@@ -19,7 +19,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

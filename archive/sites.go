@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/archive/cdx"
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/hypertext"
+	"github.com/fetch1738/fetch1738/internal/text/hypertext"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -12,7 +12,7 @@ import (
 	// path of an http URL: gopher and Crawl-delay need more.
 	"github.com/jimsmart/grobotstxt"
 
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -22,11 +22,11 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 

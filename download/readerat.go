@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // withConn calls client with a Conn to a server, in a bubble. What the hooks of the Trace are called

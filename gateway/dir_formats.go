@@ -8,8 +8,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A format is how a program gets the entries of a listing.

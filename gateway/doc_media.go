@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/transport"
 )

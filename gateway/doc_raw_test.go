@@ -19,11 +19,11 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/filename"
-	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // lastWritten is when the files of the test servers were written.

@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

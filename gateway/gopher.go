@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/dated"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/charset"
 	"github.com/fetch1738/fetch1738/internal/entry"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

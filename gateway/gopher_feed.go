@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/atom"
 	"github.com/fetch1738/fetch1738/gateway/internal/dated"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A textPart is a part of prose, which ends with its line.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/date822"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
+	"github.com/fetch1738/fetch1738/internal/text/date822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 )
 
 // Limits of the pictures in the page of an article. Others are links alone.

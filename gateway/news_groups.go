@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/groups"
-	"github.com/fetch1738/fetch1738/internal/newssearch"
+	"github.com/fetch1738/fetch1738/internal/text/newssearch"
 )
 
 // pageGroups is the number of groups of a page, for a browser.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/ansi"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

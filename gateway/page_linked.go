@@ -9,7 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/gateway/internal/textview"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A piece is a part of a text: plain, or a link.

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // written writes pieces as text, with links in square brackets.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
-	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

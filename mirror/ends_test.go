@@ -17,12 +17,12 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // endsOnce runs m, which must end by one failure that says so. It returns its error.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // oddArticles returns n articles with lines that begin with "From ", octets of 8 bits, and NUL.

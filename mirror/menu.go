@@ -7,7 +7,7 @@ import (
 	"hash"
 	"os"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the

@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/loop"

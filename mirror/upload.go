@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
 // An openDir is an open directory, whose listing is requested when it is first read.

@@ -1,6 +1,6 @@
 package testserver
 
-import "github.com/fetch1738/fetch1738/internal/memnet"
+import "github.com/fetch1738/fetch1738/testserver/memnet"
 
 // Network is a network in memory that several servers may share, so that one Dial reaches them all.
 // The zero value is ready to use. A Network must not be copied.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/idn"
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 )
 
 // Key returns the key of a URL. That of an http or https URL is its SURT, as warcio.js makes it:

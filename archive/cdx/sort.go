@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // The memory of a Sorter: a run is sorted in memory, and as many runs are merged at once.

@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/archive"
-	"github.com/fetch1738/fetch1738/internal/prospero"
+	"github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"

@@ -13,9 +13,9 @@ import (
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/hypertext"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
+	"github.com/fetch1738/fetch1738/internal/text/hypertext"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // waisMessages returns the messages of one side of a conversation that was recorded from freeWAIS.
 func waisMessages(t *testing.T, name string) (list [][]byte) {
 	t.Helper()
-	octets, err := os.ReadFile("../../internal/z3950/testdata/traces/" + name + ".bin")
+	octets, err := os.ReadFile("../../internal/codec/z3950/testdata/traces/" + name + ".bin")
 	if err != nil {
 		t.Fatal(err)
 	}

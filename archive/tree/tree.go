@@ -18,7 +18,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

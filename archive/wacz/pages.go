@@ -16,10 +16,10 @@ import (
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/cdx"
 	"github.com/fetch1738/fetch1738/archive/warc"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/hypertext"
-	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/internal/codec/menu"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
+	"github.com/fetch1738/fetch1738/internal/text/hypertext"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

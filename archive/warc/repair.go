@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // repair repairs a file with OpenSuffix that a killed process has left: it cuts what follows the last

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // inMemory is how much of a spool is kept in memory. More goes to a temporary file, in parts of

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // uris returns the URIs of the records in a folder, in the order of the names of its files.

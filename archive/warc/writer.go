@@ -17,7 +17,7 @@ import (
 	// index of a WACZ file is written once, and by compress/gzip.
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // Options are what a Writer writes. The zero value is WARC/1.1 with a gzip member for each record.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // document returns a resource record of a text.

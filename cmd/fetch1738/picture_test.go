@@ -24,13 +24,13 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/picture"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/memnet"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // pictureCommands are the command lines of the picture, with the seconds for which a reader sees

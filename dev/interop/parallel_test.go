@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
 // TestParallelSmallFiles fetches hundreds of files by -Z, and some with few connections. Each must

@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/dev/interop/inn"
-	"github.com/fetch1738/fetch1738/internal/probe"
+	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalities has what the real servers say, which those of package testserver imitate.

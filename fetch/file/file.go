@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

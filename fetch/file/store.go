@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // hostile is a server in memory that sends the replies of a test, valid or not, and valid

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 func logins(srv *ftptest.Server) int { return count(sent(srv), "USER anonymous") }

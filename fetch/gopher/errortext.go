@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/fetch1738/fetch1738/internal/menu"
+	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // noConnection returns an Env that fails the test when something is dialed.

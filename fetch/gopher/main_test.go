@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

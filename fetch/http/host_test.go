@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 )
 
 // Names are converted as idna.Lookup converts them, whose tables are not linked.

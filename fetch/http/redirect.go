@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/idn"
-	"github.com/fetch1738/fetch1738/internal/relative"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/relative"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

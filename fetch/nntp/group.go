@@ -11,7 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
-	"github.com/fetch1738/fetch1738/internal/date822"
+	"github.com/fetch1738/fetch1738/internal/text/date822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 

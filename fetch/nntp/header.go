@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/date822"
+	"github.com/fetch1738/fetch1738/internal/text/date822"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 

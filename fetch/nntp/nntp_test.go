@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 

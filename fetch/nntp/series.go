@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/mbox"
+	"github.com/fetch1738/fetch1738/internal/text/mbox"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 

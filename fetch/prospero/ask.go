@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

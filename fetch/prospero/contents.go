@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 )
 
 // contents reads an object by the Prospero protocol itself. Its content is the value of the

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 )
 
 // sending describes how a message of several packets is sent.

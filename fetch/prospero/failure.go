@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,7 +18,7 @@ var failures = map[string]fetch.ErrorKind{
 	"BAD-VALUE": fetch.ErrBadURL, "AMBIGUOUS": fetch.ErrBadURL, "UNIMPLEMENTED": fetch.ErrUnsupported,
 }
 
-// kinds maps the errors of packages ardp and internal/prospero to error kinds.
+// kinds maps the errors of packages ardp and internal/codec/prospero to error kinds.
 var kinds = []struct {
 	err  error
 	kind fetch.ErrorKind

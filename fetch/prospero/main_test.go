@@ -16,10 +16,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 

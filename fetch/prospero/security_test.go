@@ -19,7 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
-	"github.com/fetch1738/fetch1738/internal/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 )
 
 // FromEnvironment returns the proxy that the environment names for connections of a scheme to a

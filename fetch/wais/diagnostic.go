@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // A Diagnostic is an error message from a server. A *[fetch.Error] caused by one wraps it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // Explain implements [fetch.Explainer].

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // recordings is the directory of conversations with a real server and its documents.
-const recordings = "../../internal/z3950/testdata"
+const recordings = "../../internal/codec/z3950/testdata"
 
 // parse parses a URL as tolerantly as one typed by a user.
 func parse(t testing.TB, url string) *locator.WAIS {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // TestPage checks that the conversation in docs/wais.md is the recorded one.

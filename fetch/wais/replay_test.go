@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 const whale = "/stories/TEXT/162/1=localhost%3A210;2=/wais/db/stories;3=0%20162%20/wais/docs/whale.txt;4=localhost%3A210;5=/wais/db/stories;6=0%20162%20/wais/docs/whale.txt;7=%00;"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/internal/wire"
-	"github.com/fetch1738/fetch1738/internal/z3950"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -15,7 +15,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
 )
 
 // maxSize is the maximum size of a file, in bytes.

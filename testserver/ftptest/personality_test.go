@@ -6,10 +6,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityFiles are the files that the conversations in testdata/personalities are about. The

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
+	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityFiles are the files that the conversations in testdata/personalities are about. The

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
+	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityNews is what the conversations in testdata/personalities are about. The tests of

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 )
 
 // question is a request: its lines, and what decides which faults apply.

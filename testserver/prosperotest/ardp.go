@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 

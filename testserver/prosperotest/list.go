@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 

@@ -10,7 +10,7 @@ import (
 	"net"
 	"sync"
 
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"

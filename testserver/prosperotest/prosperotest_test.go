@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 )
 
 // A Store has the directories and objects of a [Server] in place of Content, Links, Forwarded and

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	proto "github.com/fetch1738/fetch1738/internal/prospero"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"
 )

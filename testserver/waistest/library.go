@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // A Library answers the searches of a [Server] and has its documents, in place of Databases and

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/waistest"
 )

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"

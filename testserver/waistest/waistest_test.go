@@ -14,13 +14,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/waistest"
 )
 
-const recordedWAIS = "../../internal/z3950/testdata"
+const recordedWAIS = "../../internal/codec/z3950/testdata"
 
 // freeWAIS configures a server like the recorded one.
 func freeWAIS(s *waistest.Server) {

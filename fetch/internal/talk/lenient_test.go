@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // A part is what a server sends after a time.

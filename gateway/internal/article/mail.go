@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
 )
 
 // Limits of an article whose parts are shown.

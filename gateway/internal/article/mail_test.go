@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // TestFileName has the names of parts in the forms that programs for mail write.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/mime822"
-	"github.com/fetch1738/fetch1738/internal/newssearch"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/newssearch"
 )
 
 // maxWords is the number of words of a Query.

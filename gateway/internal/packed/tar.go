@@ -10,7 +10,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A tarArchive is a tar archive, which has no directory: it is read from its beginning.

@@ -9,7 +9,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A zipArchive is a zip archive. Its directory is at its end, so only that and single files of it are

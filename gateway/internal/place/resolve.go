@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"

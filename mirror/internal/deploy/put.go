@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
 // How the content of a file gets to the server, and what is done if that refuses a part of it.

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/mbox"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/text/mbox"
 )
 
 // A Box is an mbox, or a maildir if IsDir is set. Lost reports after Open that it has no articles.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 )
 
 // A Naming gives files their names.

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/filename"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
 )
 
 // A strictFolder is a folder of a file system that cannot have every name.

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // states is the directory of states on a simulated disk.

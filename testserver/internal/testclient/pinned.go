@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/internal/probe"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // Pinned plays what was recorded with real servers, in testdata/personalities, to their personalities:

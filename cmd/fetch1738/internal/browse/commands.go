@@ -13,8 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/explain"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/hypertext"
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/text/hypertext"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/internal/hypertext"
+	"github.com/fetch1738/fetch1738/internal/text/hypertext"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // A Client is a verb that takes options of its own and those of curl, also from the configuration file.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/internal/file/segments"
 )
 
 // setSpan parses "FIRST-LAST", "FIRST-" or "-COUNT".

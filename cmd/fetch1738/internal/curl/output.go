@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/charset"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // setClobber is --clobber and --no-clobber.

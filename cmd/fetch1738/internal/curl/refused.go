@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 )
 
 // A Refusal lists options of curl's that are not supported, and the reason.

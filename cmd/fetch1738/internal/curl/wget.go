@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 )
 
 // wgetRows has the long options of wget that neither curl nor this program has, each with the option

@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // demoPage prints the demonstration in 80 columns.

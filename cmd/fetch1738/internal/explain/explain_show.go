@@ -10,7 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // explained is the JSON line of an explanation.

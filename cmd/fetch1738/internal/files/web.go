@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

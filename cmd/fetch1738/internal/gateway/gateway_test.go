@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/gateway"
-	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 func TestPlace(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // Verbs are the verbs, for hints and --help, and what only the program itself may do.

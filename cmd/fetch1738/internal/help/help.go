@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/render"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 )
 
 const usageLine = "Usage: fetch1738 [options] URL...\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/entry"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

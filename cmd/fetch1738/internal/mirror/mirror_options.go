@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 

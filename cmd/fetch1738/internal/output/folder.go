@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // The part of a Sink's path that a server chose stays below the directory that the user

@@ -8,8 +8,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
-	"github.com/fetch1738/fetch1738/internal/filename"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/file/filename"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

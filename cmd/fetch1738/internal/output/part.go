@@ -9,8 +9,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/disk"
-	"github.com/fetch1738/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/file/segments"
 )
 
 // partSuffix is the suffix of the file of --segments, which is in the same directory as

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
-	"github.com/fetch1738/fetch1738/internal/disk"
+	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
 // A Place is the output of the transfers of a URL.

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
 // Tail returns the last bytes of the Sink's file or, with --retry, of what was written elsewhere. A

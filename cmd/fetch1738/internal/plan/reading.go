@@ -13,8 +13,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/idn"
-	"github.com/fetch1738/fetch1738/internal/typed"
+	"github.com/fetch1738/fetch1738/internal/urls/idn"
+	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // stamp returns the time before a line, for --trace-time.

@@ -12,8 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/ardp"
-	"github.com/fetch1738/fetch1738/internal/z3950"
+	"github.com/fetch1738/fetch1738/internal/codec/ardp"
+	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
 // A narrator shows the conversation for -v: "* " remarks, "> " what is sent, "< " what

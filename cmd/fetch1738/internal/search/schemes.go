@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/internal/mime822"
-	"github.com/fetch1738/fetch1738/internal/newssearch"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/newssearch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

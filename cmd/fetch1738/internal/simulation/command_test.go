@@ -20,8 +20,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/resume"
-	"github.com/fetch1738/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
+	"github.com/fetch1738/fetch1738/internal/file/segments"
 )
 
 // always are the options of each command line: no configuration files, no meter, and status codes

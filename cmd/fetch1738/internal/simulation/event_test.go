@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // A kind is a kind of event.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/internal/memnet"
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // allow is the policy of a process. It permits everything, and remembers what it was asked.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/internal/simdisk"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // A Plan is a world and what happens in it. A run depends on nothing else, so a Plan is also how a

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fetch1738/fetch1738/internal/simdisk"
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
 // A world is what a plan describes, while it runs.

@@ -14,9 +14,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/charset"
-	"github.com/fetch1738/fetch1738/internal/resume"
-	"github.com/fetch1738/fetch1738/internal/segments"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
+	"github.com/fetch1738/fetch1738/internal/file/segments"
+	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
-	"github.com/fetch1738/fetch1738/internal/mime822"
+	"github.com/fetch1738/fetch1738/internal/text/mime822"
 )
 
 // articleFiles writes each article of a range to a file, for -O. The transfer's own sink

@@ -8,7 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/resume"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
 // Verbatim reports whether the Sink receives the bytes of the document and no

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fetch1738/fetch1738/internal/percent"
+	"github.com/fetch1738/fetch1738/internal/urls/percent"
 )
 
 // A Pattern is the last segment of a URL's path with "*", "?" and "[...]", for matching
