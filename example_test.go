@@ -27,6 +27,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/http"
@@ -517,7 +518,7 @@ type greeter struct{}
 func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.Opaque)
 	if !ok {
-		return nil, fetch.Fail("greet", req.Locator, fetch.ErrUnsupported, errors.New("not a greeting"))
+		return nil, driver.Fail("greet", req.Locator, fetch.ErrUnsupported, errors.New("not a greeting"))
 	}
 	text := "hello, " + l.Rest + "\n"
 	return &fetch.Resource{
@@ -530,7 +531,7 @@ func (greeter) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 // RFC 1738 §4 allows new schemes, and so does a Resolver.
 func ExampleResolver_ownScheme() {
 	r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{
-		{Names: []string{"x-hello"}, New: func(*fetch.Env) fetch.Fetcher { return greeter{} }},
+		{Names: []string{"x-hello"}, New: func(*fetch.Env) driver.Fetcher { return greeter{} }},
 	}}
 	defer r.Close()
 
@@ -551,17 +552,16 @@ func (f *inquirer) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 	l, ok := req.Locator.(*locator.Opaque)
 	server, named := locator.ServerOf(req.Locator)
 	if !ok || !named {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, errors.New("not an inquiry"))
+		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, errors.New("not an inquiry"))
 	}
 	name, err := url.PathUnescape(l.Path())
 	if err != nil || strings.ContainsAny(name, "\r\n\x00") {
-		return nil, fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("not a name"))
+		return nil, driver.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("not a name"))
 	}
-	conn, err := f.Env.Connect(ctx, fetch.Target{Locator: l, From: req.From, Host: server.Host, Port: server.Port})
+	c, err := driver.NewEnv(f.Env).Open(ctx, fetch.Target{Locator: l, From: req.From, Host: server.Host, Port: server.Port})
 	if err != nil {
 		return nil, err
 	}
-	c := f.Env.NewConn(ctx, l, conn)
 	if _, err := io.WriteString(c, name+"\r\n"); err != nil {
 		return nil, err
 	}
@@ -578,7 +578,7 @@ func ExampleResolver_ownConnection() {
 	srv := inquired()
 	defer srv.Close()
 	r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{
-		{Names: []string{"x-inquire"}, New: func(env *fetch.Env) fetch.Fetcher { return &inquirer{env} }},
+		{Names: []string{"x-inquire"}, New: func(env *fetch.Env) driver.Fetcher { return &inquirer{env} }},
 	}}
 	defer r.Close()
 
@@ -616,10 +616,10 @@ func ExampleResolver_configured() {
 	r := fetch1738.Resolver{
 		Env: fetch.Env{Allow: policy.User, Limits: fetch.Limits{Body: 1 << 20}},
 		Schemes: []fetch1738.Scheme{
-			{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher {
+			{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) driver.Fetcher {
 				return &ftp.Fetcher{Env: env, Active: &ftp.Active{}}
 			}},
-			{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
+			{Names: []string{"mailto"}, New: func(env *fetch.Env) driver.Fetcher {
 				return &mailto.Fetcher{Env: env, SMTP: "mail.example.org:25"}
 			}},
 			{Names: []string{"file"}}, // without New: file URLs are not supported
@@ -655,7 +655,7 @@ func ExampleResolver_versions() {
 	protocols.SetUnencryptedHTTP2(true) // and not HTTP1: the servers are known to speak HTTP/2
 	r := fetch1738.Resolver{
 		Schemes: []fetch1738.Scheme{
-			{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher {
+			{Names: []string{"http", "https"}, New: func(env *fetch.Env) driver.Fetcher {
 				return &http.Fetcher{Env: env, Protocols: protocols}
 			}},
 		},
@@ -829,7 +829,7 @@ func TestSessionAgain(t *testing.T) {
 // fetchtest.Run tests a Fetcher against its contract.
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env, Retries: -1} },
+		New: func(env *fetch.Env) driver.Fetcher { return &http.Fetcher{Env: env, Retries: -1} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true

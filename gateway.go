@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -28,10 +29,10 @@ func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.
 	o, _ := req.Options.(*http.Options)
 	switch {
 	case op != fetch.OpAccess && op != fetch.OpExplain, o != nil && (o.Method != "" && o.Method != "GET" || o.Verb != "" || o.Body != nil):
-		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.ErrUnsupported, errGatewayOnlyFetches)
+		return nil, driver.Fail(fetch.OpGateway, req.Locator, fetch.ErrUnsupported, errGatewayOnlyFetches)
 	case hasLogin(req.Locator) && !r.GatewayLogins:
 		// The gateway is a third party. The URL cannot be sent without its login, so it is refused.
-		return nil, fetch.Fail(fetch.OpGateway, req.Locator, fetch.ErrRefused, errors.New("a URL with a login is not sent to a gateway"))
+		return nil, driver.Fail(fetch.OpGateway, req.Locator, fetch.ErrRefused, errors.New("a URL with a login is not sent to a gateway"))
 	}
 	// All but unreserved characters is encoded: the URL is one component of the gateway's URL, in
 	// its path or in its search part.
@@ -41,7 +42,7 @@ func (r *Resolver) throughGateway(req *fetch.Request, template string, op fetch.
 		return nil, &fetch.Error{Op: fetch.OpGateway, Kind: fetch.ErrBadURL, Err: err}
 	}
 	if _, ok := ref.Locator.(*locator.HTTP); !ok {
-		return nil, fetch.Fail(fetch.OpGateway, ref.Locator, fetch.ErrBadURL, errors.New("a gateway must be an http URL"))
+		return nil, driver.Fail(fetch.OpGateway, ref.Locator, fetch.ErrBadURL, errors.New("a gateway must be an http URL"))
 	}
 	next := *req
 	next.Locator, next.From, next.Options = ref.Locator, fetch.Provenance{Kind: fetch.OriginConfig, By: req.Locator}, nil

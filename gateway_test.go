@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -14,7 +15,7 @@ import (
 // spelling.
 func TestGatewayIsNotToldLogins(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
-	fetchers := map[string]fetch.Fetcher{"http": web}
+	fetchers := map[string]driver.Fetcher{"http": web}
 	plain, asProxy := make(map[string]string), make(map[string]string)
 	for _, scheme := range []string{"ftp", "ftps", "telnet", "gophers", "nntps", "x-foo", "https"} {
 		fetchers[scheme] = direct
@@ -55,7 +56,7 @@ func TestGatewayIsNotToldLogins(t *testing.T) {
 func TestGatewayLogins(t *testing.T) {
 	web := &fake{answer: text("by gateway")}
 	r := Resolver{
-		Schemes: fakes(map[string]fetch.Fetcher{"http": web}), GatewayLogins: true,
+		Schemes: fakes(map[string]driver.Fetcher{"http": web}), GatewayLogins: true,
 		Gateways: map[string]string{"ftp": "http://gw/{url}", "telnet": "http://gw"},
 	}
 	for _, url := range []string{"ftp://u:p@h/x", "telnet://u:p@h"} {
@@ -75,7 +76,7 @@ func TestGatewayLogins(t *testing.T) {
 func TestGatewayOnlyFetches(t *testing.T) {
 	direct, web := &fake{answer: text("direct")}, &fake{answer: text("by gateway")}
 	r := Resolver{
-		Schemes:  fakes(map[string]fetch.Fetcher{"http": web, "ftp": direct, "ftps": direct}),
+		Schemes:  fakes(map[string]driver.Fetcher{"http": web, "ftp": direct, "ftps": direct}),
 		Gateways: map[string]string{"ftp": "http://gw/?url={url}", "FTPS": "http://gw", "http": "http://gw/{url}"},
 	}
 	for _, url := range []string{"ftp://h/x", "ftps://h/x", "http://h/x"} {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // limited limits the body of res to max bytes; 0 means no limit. If the whole resource was
@@ -13,7 +14,7 @@ func limited(req *fetch.Request, res *fetch.Resource, max int64) (*fetch.Resourc
 	if max == 0 {
 		return res, nil
 	}
-	tooLarge := fetch.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", max))
+	tooLarge := driver.Fail(fetch.OpRead, res.Locator, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", max))
 	if req.Offset == 0 && req.Length == 0 && res.Size > max {
 		res.Close()
 		return nil, tooLarge

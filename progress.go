@@ -52,15 +52,13 @@ type meter struct {
 	next   time.Time // earliest time of the next report
 }
 
-type meterKey struct{}
-
-// newMeter returns the meter of an operation, or nil if ctx is not from WithProgress.
-func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request) *meter {
+// newMeter returns the meter of an operation that sends body, or nil if ctx is not from WithProgress.
+func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request, body io.Reader) *meter {
 	report, ok := ctx.Value(progressKey{}).(func(Progress))
 	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
 		return nil
 	}
-	return &meter{report: report, now: Progress{Locator: req.Locator, Offset: max(0, req.Offset), Total: -1}, began: time.Now()}
+	return &meter{report: report, now: Progress{Locator: req.Locator, Offset: max(0, req.Offset), Total: sizeOf(body)}, began: time.Now()}
 }
 
 // watch returns a copy of ctx whose Trace counts the bytes.
@@ -68,7 +66,6 @@ func (m *meter) watch(ctx context.Context) context.Context {
 	if m == nil {
 		return ctx
 	}
-	ctx = context.WithValue(ctx, meterKey{}, m)
 	return fetch.WithTrace(ctx, &fetch.Trace{Body: m.add})
 }
 
@@ -88,28 +85,19 @@ func (m *meter) expect(req *fetch.Request, res *fetch.Resource) {
 	}
 }
 
-// expectBody sets the total of the upload of body, if it can be known.
-func expectBody(ctx context.Context, body io.Reader) {
-	m, ok := ctx.Value(meterKey{}).(*meter)
-	if !ok {
-		return
-	}
-	size := int64(-1)
+// sizeOf returns how many bytes can be read from body, or -1 if that cannot be known, or if body is nil.
+func sizeOf(body io.Reader) int64 {
 	switch body := body.(type) {
 	case interface{ Len() int }:
-		size = int64(body.Len())
+		return int64(body.Len())
 	case *os.File:
 		info, err := body.Stat()
 		at, errAt := body.Seek(0, io.SeekCurrent)
 		if err == nil && errAt == nil && info.Mode().IsRegular() {
-			size = max(0, info.Size()-at)
+			return max(0, info.Size()-at)
 		}
 	}
-	if size >= 0 {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.now.Total = size
-	}
+	return -1
 }
 
 // add counts n bytes.

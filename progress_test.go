@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -32,13 +33,13 @@ func (slow) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, err
 	n := 1000 - max(0, req.Offset)
 	switch {
 	case n < 0:
-		return nil, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrBadRange, nil)
+		return nil, driver.Fail(fetch.OpAccess, req.Locator, fetch.ErrBadRange, nil)
 	case req.Offset < 0:
 		n = -req.Offset
 	case req.Length > 0:
 		n = min(n, req.Length)
 	}
-	body := fetch.NewBody(ctx, req.Locator, io.LimitReader(pieces{}, n), io.NopCloser(nil), 0)
+	body := driver.NewBody(ctx, req.Locator, io.LimitReader(pieces{}, n), io.NopCloser(nil), 0)
 	return &fetch.Resource{Locator: req.Locator, Attributes: fetch.Attributes{Size: 1000}, Body: body}, nil
 }
 
@@ -50,7 +51,7 @@ func (slow) Replace(ctx context.Context, _ *fetch.Request, body io.Reader) (*fet
 			return &fetch.Attributes{Size: -1}, nil
 		}
 		time.Sleep(30 * time.Millisecond)
-		fetch.ContextTrace(ctx).Body(int64(n))
+		driver.ContextTrace(ctx).Body(int64(n))
 	}
 }
 
@@ -66,7 +67,7 @@ func TestWithProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []fetch1738.Progress
 		ctx := fetch1738.WithProgress(t.Context(), func(p fetch1738.Progress) { reports = append(reports, p) })
-		r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return slow{} }}}}
+		r := fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return slow{} }}}}
 		show := func() (s string) {
 			for _, p := range reports {
 				s += fmt.Sprintf("%d+%d/%d %v %.0f", p.Offset, p.Bytes, p.Total, p.Elapsed, p.Rate)

@@ -6,37 +6,36 @@ import (
 	"net"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// dialProxied returns the Dial of the Fetchers, which applies Proxy. direct connects to the proxies,
-// and to servers that need none.
-func (r *Resolver) dialProxied(direct *fetch.Env) func(ctx context.Context, network, address string) (net.Conn, error) {
-	dial := direct.Dial
+// dialProxied is the Dial of the Fetchers if Proxy is set. It connects through the proxy of the
+// server; to the proxies, and to servers that need none, as Env.Dial does.
+func (r *Resolver) dialProxied(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := r.Env.Dial
 	if dial == nil {
-		dial = fetch.Dial
+		dial = driver.Dial
 	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		t, ok := fetch.ContextTarget(ctx)
-		if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy || network != "tcp" {
-			return dial(ctx, network, address)
-		}
-		host := t.Host
-		if server, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
-			host = server.Host // data takes the same way as the control connection
-		}
-		p, err := r.Proxy(t.Locator.Scheme(), host)
-		switch {
-		case err != nil:
-			return nil, err
-		case p == nil, r.fetchesBy(t):
-			return dial(ctx, network, address)
-		}
-		return p.Dial(direct)(ctx, network, address)
+	t, ok := fetch.ContextTarget(ctx)
+	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy || network != "tcp" {
+		return dial(ctx, network, address)
 	}
+	host := t.Host
+	if server, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
+		host = server.Host // data takes the same way as the control connection
+	}
+	p, err := r.Proxy(t.Locator.Scheme(), host)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil, r.fetchesBy(t):
+		return dial(ctx, network, address)
+	}
+	return p.Dial(r.shared)(ctx, network, address)
 }
 
 // fetchesBy reports whether t is the HTTP proxy that fetches an ftp URL (throughProxy).
@@ -73,18 +72,17 @@ func (r *Resolver) throughProxy(ctx context.Context, req *fetch.Request, op fetc
 	p, err := r.Proxy(l.Scheme(), l.Host)
 	switch {
 	case err != nil:
-		return nil, fetch.Fail(fetch.OpProxyConnect, l, fetch.ErrUnreachable, err)
+		return nil, driver.Fail(fetch.OpProxyConnect, l, fetch.ErrUnreachable, err)
 	case p == nil || p.Scheme != "http":
 		return nil, nil
 	case op != fetch.OpAccess && op != fetch.OpAttributes && op != fetch.OpExplain:
-		return nil, fetch.Fail(op, l, fetch.ErrUnsupported, errors.New("an HTTP proxy can only retrieve documents"))
+		return nil, driver.Fail(op, l, fetch.ErrUnsupported, errors.New("an HTTP proxy can only retrieve documents"))
 	case hasLogin(l) && !r.GatewayLogins:
-		return nil, fetch.Fail(fetch.OpProxyConnect, l, fetch.ErrRefused, errors.New("a URL with a login is not sent to an HTTP proxy; set GatewayLogins to send it"))
+		return nil, driver.Fail(fetch.OpProxyConnect, l, fetch.ErrRefused, errors.New("a URL with a login is not sent to an HTTP proxy; set GatewayLogins to send it"))
 	}
 	server, _ := locator.ServerOf(l)
 	t := fetch.Target{Locator: l, From: req.From, Network: "tcp", Host: server.Host, Port: server.Port}
-	env := fetch.Env{Allow: r.allow}
-	if err := env.Permit(ctx, t); err != nil {
+	if err := r.env().Permit(ctx, t); err != nil {
 		return nil, err
 	}
 	next := *req

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
@@ -166,7 +167,7 @@ func TestResolverProxy(t *testing.T) {
 	f.seen()
 
 	// A Fetcher that requires TLS is tunneled: the proxy would connect without it.
-	secure := &fetch1738.Resolver{Proxy: r.Proxy, Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(env *fetch.Env) fetch.Fetcher {
+	secure := &fetch1738.Resolver{Proxy: r.Proxy, Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(env *fetch.Env) driver.Fetcher {
 		return &ftp.Fetcher{Env: env, Security: ftp.RequireTLS}
 	}}}}
 	defer secure.Close()

@@ -26,6 +26,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
@@ -80,10 +81,11 @@ type Resolver struct {
 
 	once    sync.Once
 	schemes map[string]served
-	wrong   string // why the table is invalid; empty if it is valid
+	shared  *fetch.Env // what the Fetchers of the table receive
+	wrong   string     // why the table is invalid; empty if it is valid
 
 	mu      sync.Mutex
-	created []fetch.Fetcher // for Close
+	created []driver.Fetcher // for Close
 
 	slots slots
 }
@@ -136,13 +138,13 @@ func (r *Resolver) Post(ctx context.Context, url string, body io.Reader) (*fetch
 // allow. A Body that exceeds Limits.Body ends in an error of kind [fetch.ErrTooLarge]. The caller
 // must close the Resource. The error is a *[fetch.Error].
 func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	access := fetch.Fetcher.Fetch
+	access := driver.Fetcher.Fetch
 	if r.Recorder != nil {
-		access = func(f fetch.Fetcher, ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
+		access = func(f driver.Fetcher, ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 			return r.Recorder(ctx, req, f.Fetch)
 		}
 	}
-	res, err := perform(ctx, r, req, fetch.OpAccess, toFetch, access)
+	res, err := perform(ctx, r, req, operation[driver.Fetcher, fetch.Resource]{op: fetch.OpAccess, follows: toFetch, do: access})
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +154,11 @@ func (r *Resolver) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 // FindAttributes returns the attributes of the resource that req designates, without its body. It
 // follows referrals as Fetch does.
 func (r *Resolver) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-	toLook := func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" }
-	return perform(ctx, r, req, fetch.OpAttributes, toLook, fetch.AttributeFinder.FindAttributes)
+	return perform(ctx, r, req, operation[driver.AttributeFinder, fetch.Attributes]{
+		op:      fetch.OpAttributes,
+		follows: func(ref *fetch.Referral) bool { return ref.Op == "" || ref.Op == "HEAD" },
+		do:      driver.AttributeFinder.FindAttributes,
+	})
 }
 
 // Replace stores body as the resource that req designates. It follows a referral to store body
@@ -174,28 +179,33 @@ func (r *Resolver) Replace(ctx context.Context, req *fetch.Request, body io.Read
 		_, err := seeker.Seek(start, io.SeekStart)
 		return err == nil
 	}
-	return perform(ctx, r, req, fetch.OpReplace, toStore, func(f fetch.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-		expectBody(ctx, body)
-		return f.Replace(ctx, req, body)
+	return perform(ctx, r, req, operation[driver.Replacer, fetch.Attributes]{
+		op: fetch.OpReplace, follows: toStore, body: body,
+		do: func(f driver.Replacer, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+			return f.Replace(ctx, req, body)
+		},
 	})
 }
 
 // Update adds body to the resource that req designates: FTP appends, HTTP and news post, mailto
 // sends. A referral is an error, because repeating the update might add body twice.
 func (r *Resolver) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	never := func(*fetch.Referral) bool { return false }
-	return perform(ctx, r, req, fetch.OpUpdate, never, func(f fetch.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
-		expectBody(ctx, body)
-		return f.Update(ctx, req, body)
+	return perform(ctx, r, req, operation[driver.Updater, fetch.Attributes]{
+		op: fetch.OpUpdate, follows: never, body: body,
+		do: func(f driver.Updater, ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
+			return f.Update(ctx, req, body)
+		},
 	})
 }
 
 // Edit performs edits in the directory that req designates, such as renaming and deleting files;
-// see [fetch.Editor]. A referral is an error.
+// see [driver.Editor]. A referral is an error.
 func (r *Resolver) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
-	never := func(*fetch.Referral) bool { return false }
-	_, err := perform(ctx, r, req, fetch.OpEdit, never, func(f fetch.Editor, ctx context.Context, req *fetch.Request) (*struct{}, error) {
-		return nil, f.Edit(ctx, req, edits)
+	_, err := perform(ctx, r, req, operation[driver.Editor, struct{}]{
+		op: fetch.OpEdit, follows: never,
+		do: func(f driver.Editor, ctx context.Context, req *fetch.Request) (*struct{}, error) {
+			return nil, f.Edit(ctx, req, edits)
+		},
 	})
 	return err
 }
@@ -203,10 +213,10 @@ func (r *Resolver) Edit(ctx context.Context, req *fetch.Request, edits []fetch.E
 // Explain returns what Fetch would do for req. It looks up no name and opens no connection. If the
 // policy refuses req, Explain returns both the Plan and the error.
 func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan, error) {
-	if err := fetch.CheckOctets(req.Locator); err != nil {
+	if err := driver.CheckOctets(req.Locator); err != nil {
 		return nil, err
 	}
-	req, f, err := find[fetch.Explainer](ctx, r, req, fetch.OpExplain)
+	req, f, err := find[driver.Explainer](ctx, r, req, fetch.OpExplain)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +224,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err != nil {
 		return nil, err
 	}
-	env := fetch.Env{Allow: r.allow}
+	env := r.env()
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
 		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
@@ -222,7 +232,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err := env.Permit(ctx, t); err != nil {
 		return plan, err
 	}
-	if addrs := fetch.KnownAddrs(plan.Host); addrs != nil && plan.Network != "" {
+	if addrs := driver.KnownAddrs(plan.Host); addrs != nil && plan.Network != "" {
 		t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), plan.Port)
 		return plan, env.Permit(ctx, t)
 	}
@@ -241,42 +251,49 @@ func (r *Resolver) Request(ctx context.Context, url string) (*fetch.Request, err
 		return nil, &fetch.Error{Op: fetch.OpParse, Kind: fetch.ErrBadURL, Err: err}
 	}
 	if ref.Used != 0 {
-		fetch.ContextTrace(ctx).Note("the URL departs from RFC 1738: " + ref.Used.String())
+		driver.ContextTrace(ctx).Note("the URL departs from RFC 1738: " + ref.Used.String())
 	}
 	return &fetch.Request{Locator: ref.Locator}, nil
 }
 
-// policyKey is the key of the Resolver whose policy a context carries.
-type policyKey struct{}
-
-// withPolicy returns a copy of ctx that carries the policy of r to every Fetcher.
-func (r *Resolver) withPolicy(ctx context.Context) context.Context {
-	return context.WithValue(fetch.WithAllow(ctx, r.allow), policyKey{}, r)
+// An operation is one of RFC 1738 §2, or Edit, with a Fetcher that implements T.
+type operation[T, R any] struct {
+	op      fetch.Op
+	do      func(T, context.Context, *fetch.Request) (*R, error)
+	follows func(*fetch.Referral) bool // whether the operation is repeated where a referral leads
+	body    io.Reader                  // what it sends; nil for other operations
+	silent  bool                       // no progress is reported
 }
 
 // toFetch reports whether a referral is to a resource to fetch.
 func toFetch(ref *fetch.Referral) bool { return ref.Op == "" }
 
-// perform performs op with the Fetcher for req. It repeats op where a referral leads, if follows
-// reports true for that referral.
-func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op, follows func(*fetch.Referral) bool,
-	do func(T, context.Context, *fetch.Request) (*R, error)) (*R, error) {
+// never follows no referral.
+func never(*fetch.Referral) bool { return false }
+
+// perform performs o with the Fetcher for req. The policy of r applies to every Fetcher, even to one
+// that connects with an Env of its own.
+func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o operation[T, R]) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
-	ctx = r.withPolicy(ctx)
+	r.table()
+	ctx = driver.WithPolicy(ctx, r.shared)
 	for hops := 0; ; hops++ {
-		asked, f, err := find[T](ctx, r, req, op)
+		asked, f, err := find[T](ctx, r, req, o.op)
 		if err != nil {
 			return nil, err
 		}
-		release, err := r.slot(ctx, op, asked)
+		release, err := r.slot(ctx, o.op, asked)
 		if err != nil {
 			return nil, err
 		}
-		meter := newMeter(ctx, op, asked)
-		result, err := do(f, meter.watch(ctx), asked)
+		var m *meter
+		if !o.silent {
+			m = newMeter(ctx, o.op, asked, o.body)
+		}
+		result, err := o.do(f, m.watch(ctx), asked)
 		if res, ok := any(result).(*fetch.Resource); ok && err == nil {
-			meter.expect(asked, res)
-			end := meter.ended()
+			m.expect(asked, res)
+			end := m.ended()
 			if leave := release; asked.Stream && leave != nil { // the loop over Items uses the connection
 				after := end
 				release, end = nil, func() { leave(); call(after) }
@@ -284,18 +301,18 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 			atEnd(res, release, end)
 		} else {
 			call(release)
-			meter.end()
+			m.end()
 		}
 		var ref *fetch.Referral
 		switch {
 		case err == nil:
 			return result, nil
-		case !errors.As(err, &ref) || !follows(ref):
+		case !errors.As(err, &ref) || !o.follows(ref):
 			return nil, err
 		case hops == limit:
 			return nil, &fetch.Error{Op: fetch.OpFollow, URL: ref.To.Redacted(), Kind: fetch.ErrTooManyHops, Err: fmt.Errorf("after %d referrals", hops)}
 		}
-		fetch.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
+		driver.ContextTrace(ctx).Note("referred to " + ref.To.Redacted())
 		req = referred(req, ref)
 	}
 }
@@ -305,7 +322,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, op 
 func find[T any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.Op) (*fetch.Request, T, error) {
 	var able T
 	if l, err := idn.Locator(req.Locator); err != nil {
-		return nil, able, fetch.Fail(op, req.Locator, fetch.ErrBadURL, err)
+		return nil, able, driver.Fail(op, req.Locator, fetch.ErrBadURL, err)
 	} else if l != req.Locator {
 		ascii := *req
 		ascii.Locator, req = l, &ascii
@@ -331,7 +348,7 @@ func find[T any](ctx context.Context, r *Resolver, req *fetch.Request, op fetch.
 	if f == nil {
 		err = fmt.Errorf("the scheme %q", scheme)
 	}
-	return nil, able, fetch.Fail(op, req.Locator, fetch.ErrUnsupported, err)
+	return nil, able, driver.Fail(op, req.Locator, fetch.ErrUnsupported, err)
 }
 
 // referred returns the request that follows a referral. Its provenance is that of a link at least,

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/locator"
@@ -28,7 +29,7 @@ func permissive(context.Context, fetch.Target) error { return nil }
 func with(env *fetch.Env) []Scheme {
 	rows := Builtin()
 	for i, row := range rows {
-		rows[i].New = func(*fetch.Env) fetch.Fetcher { return row.New(env) }
+		rows[i].New = func(*fetch.Env) driver.Fetcher { return row.New(env) }
 	}
 	return rows
 }
@@ -41,8 +42,8 @@ func tables(addr string) map[string][]Scheme {
 		"permissive": with(&fetch.Env{Allow: permissive, NewsServer: addr}),
 		"bare":       with(new(fetch.Env)),
 		"configured": {
-			{Names: []string{"mailto"}, New: func(*fetch.Env) fetch.Fetcher { return &mailto.Fetcher{Env: new(fetch.Env), SMTP: addr} }},
-			{Names: []string{"news", "snews"}, New: func(*fetch.Env) fetch.Fetcher { return &nntp.Fetcher{Env: &fetch.Env{NewsServer: addr}} }},
+			{Names: []string{"mailto"}, New: func(*fetch.Env) driver.Fetcher { return &mailto.Fetcher{Env: new(fetch.Env), SMTP: addr} }},
+			{Names: []string{"news", "snews"}, New: func(*fetch.Env) driver.Fetcher { return &nntp.Fetcher{Env: &fetch.Env{NewsServer: addr}} }},
 		},
 	}
 }
@@ -152,9 +153,9 @@ func TestPolicyHoldsForReferrals(t *testing.T) {
 	}
 	for name, table := range tables(addr) {
 		referring := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-			return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, to)})
+			return nil, driver.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, to)})
 		}}
-		r := &Resolver{Env: fetch.Env{Allow: keepOff}, Schemes: append(table, fakes(map[string]fetch.Fetcher{"x-lead": referring})...)}
+		r := &Resolver{Env: fetch.Env{Allow: keepOff}, Schemes: append(table, fakes(map[string]driver.Fetcher{"x-lead": referring})...)}
 		defer r.Close()
 		for _, to = range []string{"http://" + addr + "/", "ftp://" + addr + "/x", "gopher://" + addr + "/0x", "file:///etc/passwd"} {
 			for _, url := range []string{srv.URL, "x-lead:"} {
@@ -200,13 +201,13 @@ func TestPolicyWithoutContext(t *testing.T) {
 	asked := 0
 	count := func(context.Context, fetch.Target) error { asked++; return errors.New("no") }
 	var env *fetch.Env
-	r := &Resolver{Env: fetch.Env{Allow: count}, Schemes: []Scheme{{Names: []string{"x"}, New: func(e *fetch.Env) fetch.Fetcher {
+	r := &Resolver{Env: fetch.Env{Allow: count}, Schemes: []Scheme{{Names: []string{"x"}, New: func(e *fetch.Env) driver.Fetcher {
 		env = e
 		return &fake{}
 	}}}}
 	r.Can("x")
-	for _, ctx := range []context.Context{t.Context(), r.withPolicy(t.Context())} {
-		if asked = 0; !errors.Is(env.Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
+	for _, ctx := range []context.Context{t.Context(), driver.WithPolicy(t.Context(), r.shared)} {
+		if asked = 0; !errors.Is(driver.NewEnv(env).Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
 			t.Errorf("the policy was called %d times", asked)
 		}
 	}
@@ -219,9 +220,9 @@ func TestPortOfOwnScheme(t *testing.T) {
 	}
 	var asked []Scheme
 	for _, name := range []string{"finger", "whois"} {
-		asked = append(asked, Scheme{Names: []string{name}, Port: map[string]uint16{"finger": 79}[name], New: func(env *fetch.Env) fetch.Fetcher {
+		asked = append(asked, Scheme{Names: []string{name}, Port: map[string]uint16{"finger": 79}[name], New: func(env *fetch.Env) driver.Fetcher {
 			return &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-				conn, err := env.Connect(t.Context(), fetch.Target{Locator: req.Locator, Host: "h.example", Port: 79})
+				conn, err := driver.NewEnv(env).Connect(t.Context(), fetch.Target{Locator: req.Locator, Host: "h.example", Port: 79})
 				if err == nil {
 					conn.Close()
 				}

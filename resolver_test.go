@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
@@ -46,9 +47,9 @@ func text(s string) func(*fetch.Request) (*fetch.Resource, error) {
 }
 
 // fakes returns rows for existing Fetchers.
-func fakes(fetchers map[string]fetch.Fetcher) (rows []Scheme) {
+func fakes(fetchers map[string]driver.Fetcher) (rows []Scheme) {
 	for scheme, f := range fetchers {
-		rows = append(rows, Scheme{Names: []string{scheme}, New: func(*fetch.Env) fetch.Fetcher { return f }})
+		rows = append(rows, Scheme{Names: []string{scheme}, New: func(*fetch.Env) driver.Fetcher { return f }})
 	}
 	return rows
 }
@@ -64,7 +65,7 @@ func mustParse(t *testing.T, url string) locator.Locator {
 
 func TestGetDispatches(t *testing.T) {
 	ftp, gopher := &fake{answer: text("by ftp")}, &fake{answer: text("by gopher")}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp, "gopher": gopher})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": ftp, "gopher": gopher})}
 	for url, want := range map[string]string{"ftp://h/x": "by ftp", "GOPHER://h/0x": "by gopher"} {
 		res, err := r.Get(t.Context(), url)
 		if err != nil {
@@ -84,7 +85,7 @@ func TestGetDispatches(t *testing.T) {
 }
 
 func TestGetErrors(t *testing.T) {
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 		return nil, &fetch.Error{Op: "RETR", URL: req.Locator.Redacted(), Kind: fetch.ErrNotFound, Code: 550, Reply: "no such file"}
 	}}})}
 	for _, tc := range []struct {
@@ -115,7 +116,7 @@ func TestGetErrors(t *testing.T) {
 
 func TestOperations(t *testing.T) {
 	f := &fake{answer: text("x")}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": f})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": f})}
 	if a, err := r.Put(t.Context(), "ftp://h/x", strings.NewReader("12345")); err != nil || a.Size != 5 {
 		t.Errorf("Replace: %+v, %v", a, err)
 	}
@@ -130,10 +131,10 @@ func TestOperations(t *testing.T) {
 func TestReferrals(t *testing.T) {
 	to := mustParse(t, "ftp://h/x")
 	prospero := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("LIST", req.Locator, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: req.Locator}})
+		return nil, driver.Fail("LIST", req.Locator, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: req.Locator}})
 	}}
 	ftp := &fake{answer: text("found")}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero, "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"prospero": prospero, "ftp": ftp})}
 	res, err := r.Fetch(t.Context(), &fetch.Request{Locator: mustParse(t, "prospero://p/x"), Offset: 3, Options: "prospero's"})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +164,7 @@ func TestReferralOfUpload(t *testing.T) {
 	web := webtest.New(t, func(s *webtest.Server) {
 		s.Redirects = map[string]webtest.Redirect{"/307": {Location: "ftp://h/x", Status: 307}, "/303": {Location: "ftp://h/x", Status: 303}}
 	})
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"http": &http.Fetcher{Env: new(fetch.Env)}, "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"http": &http.Fetcher{Env: new(fetch.Env)}, "ftp": ftp})}
 	defer r.Close()
 	var ref *fetch.Referral
 	_, err := r.Put(t.Context(), web.URL+"/307", io.MultiReader(strings.NewReader("mine")))
@@ -201,7 +202,7 @@ func TestReplaceFollows(t *testing.T) {
 	for hops, stored := range map[int]bool{0: true, -1: false} {
 		r := Resolver{
 			Env:     fetch.Env{Limits: fetch.Limits{Hops: hops}},
-			Schemes: append(fakes(map[string]fetch.Fetcher{"ftp": ftp}), Scheme{Names: []string{"http"}, New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env} }}),
+			Schemes: append(fakes(map[string]driver.Fetcher{"ftp": ftp}), Scheme{Names: []string{"http"}, New: func(env *fetch.Env) driver.Fetcher { return &http.Fetcher{Env: env} }}),
 		}
 		defer r.Close()
 		body := strings.NewReader("not mine, mine")
@@ -226,9 +227,9 @@ func TestReplaceFollows(t *testing.T) {
 // FindAttributes follows the same referrals as Fetch.
 func TestAttributesFollow(t *testing.T) {
 	prospero := &finder{fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.OriginRemote}})
+		return nil, driver.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "file:///nowhere"), From: fetch.Provenance{Kind: fetch.OriginRemote}})
 	}}}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": prospero})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"prospero": prospero})}
 	defer r.Close()
 	if _, err := attributesAt(t.Context(), &r, "prospero://p/x"); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a referral to a file: %v", err) // refused by the policy
@@ -241,7 +242,7 @@ func TestReferralOfHead(t *testing.T) {
 	web := webtest.New(t, func(s *webtest.Server) {
 		s.Redirects = map[string]webtest.Redirect{"/x": {Location: "ftp://h/y", Status: 302}}
 	})
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": ftp})}
 	defer r.Close()
 	req := &fetch.Request{Locator: mustParse(t, web.URL+"/x"), Options: &http.Options{Method: "HEAD"}}
 	if err := closed(r.Fetch(t.Context(), req)); !errors.Is(err, fetch.ErrMoved) || len(ftp.requests) != 0 {
@@ -266,10 +267,10 @@ func (f *finder) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch
 // A Fetcher cannot make a link look typed.
 func TestReferralProvenance(t *testing.T) {
 	liar := &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
-		return nil, fetch.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
+		return nil, driver.Fail("x", req.Locator, fetch.ErrMoved, &fetch.Referral{To: mustParse(t, "ftp://h/x")})
 	}}
 	ftp := &fake{answer: text("found")}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"prospero": liar, "ftp": ftp})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"prospero": liar, "ftp": ftp})}
 	res, err := r.Get(t.Context(), "prospero://p/x")
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +285,7 @@ func TestBodyLimit(t *testing.T) {
 	for size, max := range map[int]int64{10: 10, 11: 10, 0: 1, 5000: 10} {
 		r := Resolver{
 			Env:     fetch.Env{Limits: fetch.Limits{Body: max}},
-			Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: text(strings.Repeat("x", size))}}),
+			Schemes: fakes(map[string]driver.Fetcher{"ftp": &fake{answer: text(strings.Repeat("x", size))}}),
 		}
 		res, err := r.Get(t.Context(), "ftp://h/x")
 		if err != nil {
@@ -308,7 +309,7 @@ func TestAnnouncedBodyLimit(t *testing.T) {
 	}
 	r := Resolver{
 		Env:     fetch.Env{Limits: fetch.Limits{Body: 10}},
-		Schemes: fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: announce}}),
+		Schemes: fakes(map[string]driver.Fetcher{"ftp": &fake{answer: announce}}),
 	}
 	if _, err := r.Get(t.Context(), "ftp://h/x"); !errors.Is(err, fetch.ErrTooLarge) || closed.n != 1 {
 		t.Errorf("%v; closed %d times", err, closed.n)
@@ -372,7 +373,7 @@ func TestOwnSchemes(t *testing.T) {
 	r := Resolver{
 		Env: fetch.Env{Email: "me@example.com"},
 		Schemes: []Scheme{
-			{Names: []string{"ftp", "x-own"}, New: func(e *fetch.Env) fetch.Fetcher { env = e; return both }},
+			{Names: []string{"ftp", "x-own"}, New: func(e *fetch.Env) driver.Fetcher { env = e; return both }},
 			{Names: []string{"file"}},
 		},
 	}
@@ -401,7 +402,7 @@ func TestOwnSchemes(t *testing.T) {
 	if err := r.Close(); err != nil || both.closed != 1 {
 		t.Errorf("%v; closed %d times", err, both.closed)
 	}
-	without := func(*fetch.Env) fetch.Fetcher { return new(http.Fetcher) }
+	without := func(*fetch.Env) driver.Fetcher { return new(http.Fetcher) }
 	for name, mistaken := range map[string][]Scheme{
 		"twice": {{Names: []string{"a"}}, {Names: []string{"a"}}}, "empty": {{Names: []string{""}}}, "https": {{Names: []string{"http", "https"}, New: without}},
 	} {
@@ -424,10 +425,10 @@ func TestOwnSchemes(t *testing.T) {
 func TestMadeWhenUsed(t *testing.T) {
 	var made atomic.Int32
 	used, unused := &fake{}, &fake{}
-	count := func(f fetch.Fetcher) func(env *fetch.Env) fetch.Fetcher {
-		return func(env *fetch.Env) fetch.Fetcher {
+	count := func(f driver.Fetcher) func(env *fetch.Env) driver.Fetcher {
+		return func(env *fetch.Env) driver.Fetcher {
 			made.Add(1)
-			if err := env.Permit(t.Context(), fetch.Target{Locator: mustParse(t, "x-a:1"), Host: "127.0.0.1", Port: 1738}); err != nil {
+			if err := driver.NewEnv(env).Permit(t.Context(), fetch.Target{Locator: mustParse(t, "x-a:1"), Host: "127.0.0.1", Port: 1738}); err != nil {
 				t.Error(err)
 			}
 			return f
@@ -458,7 +459,7 @@ func TestMadeWhenUsed(t *testing.T) {
 func TestGateway(t *testing.T) {
 	web := &fake{answer: text("by gateway")}
 	r := Resolver{
-		Schemes:  fakes(map[string]fetch.Fetcher{"http": web}),
+		Schemes:  fakes(map[string]driver.Fetcher{"http": web}),
 		Gateways: map[string]string{"wais": "http://gw:8118/?url={url}", "ftp": "http://gw/{url}", "gopher": "ftp://gw/{url}", "telnet": "http://gw"},
 	}
 	for url, want := range map[string]string{
@@ -543,7 +544,7 @@ func TestHostsBeyondASCII(t *testing.T) {
 	prospero := &fake{answer: func(*fetch.Request) (*fetch.Resource, error) {
 		return nil, &fetch.Referral{To: &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "KÖLN.example"}}, Name: "b"}}
 	}}
-	r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": ftp, "prospero": prospero})}
+	r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": ftp, "prospero": prospero})}
 	for url, want := range map[string]string{
 		"ftp://münchen.example/a": "ftp://xn--mnchen-3ya.example/a", "ftp://h.example/ä": "ftp://h.example/%C3%A4", "prospero://münchen.example/x": "ftp://xn--kln-sna.example/b",
 	} {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
@@ -35,21 +36,21 @@ type Scheme struct {
 	// the Fetcher has a field Env and it is nil, the Resolver panics, because its settings would
 	// have no effect. If the Fetcher is an io.Closer, Close of the Resolver closes it. If New is
 	// nil, the schemes are not supported.
-	New func(env *fetch.Env) fetch.Fetcher
+	New func(env *fetch.Env) driver.Fetcher
 }
 
 // Builtin returns the table of the bundled schemes.
 func Builtin() []Scheme {
 	return []Scheme{
-		{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env} }},
-		{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher { return &http.Fetcher{Env: env} }},
-		{Names: []string{"gopher", "gophers"}, New: func(env *fetch.Env) fetch.Fetcher { return &gopher.Fetcher{Env: env} }},
-		{Names: []string{"file"}, New: func(env *fetch.Env) fetch.Fetcher { return &file.Fetcher{Env: env} }},
-		{Names: []string{"news", "nntp", "nntps", "snews"}, New: func(env *fetch.Env) fetch.Fetcher { return &nntp.Fetcher{Env: env} }},
-		{Names: []string{"wais"}, New: func(env *fetch.Env) fetch.Fetcher { return &wais.Fetcher{Env: env} }},
-		{Names: []string{"telnet"}, New: func(env *fetch.Env) fetch.Fetcher { return &telnet.Fetcher{Env: env} }},
-		{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher { return &mailto.Fetcher{Env: env} }},
-		{Names: []string{"prospero"}, New: func(env *fetch.Env) fetch.Fetcher { return &prospero.Fetcher{Env: env} }},
+		{Names: []string{"ftp", "ftps"}, New: func(env *fetch.Env) driver.Fetcher { return &ftp.Fetcher{Env: env} }},
+		{Names: []string{"http", "https"}, New: func(env *fetch.Env) driver.Fetcher { return &http.Fetcher{Env: env} }},
+		{Names: []string{"gopher", "gophers"}, New: func(env *fetch.Env) driver.Fetcher { return &gopher.Fetcher{Env: env} }},
+		{Names: []string{"file"}, New: func(env *fetch.Env) driver.Fetcher { return &file.Fetcher{Env: env} }},
+		{Names: []string{"news", "nntp", "nntps", "snews"}, New: func(env *fetch.Env) driver.Fetcher { return &nntp.Fetcher{Env: env} }},
+		{Names: []string{"wais"}, New: func(env *fetch.Env) driver.Fetcher { return &wais.Fetcher{Env: env} }},
+		{Names: []string{"telnet"}, New: func(env *fetch.Env) driver.Fetcher { return &telnet.Fetcher{Env: env} }},
+		{Names: []string{"mailto"}, New: func(env *fetch.Env) driver.Fetcher { return &mailto.Fetcher{Env: env} }},
+		{Names: []string{"prospero"}, New: func(env *fetch.Env) driver.Fetcher { return &prospero.Fetcher{Env: env} }},
 	}
 }
 
@@ -73,11 +74,11 @@ func (r *Resolver) Can(scheme string) Abilities {
 	}
 	f := r.fetcher(scheme)
 	var can Abilities
-	_, can.FindAttributes = f.(fetch.AttributeFinder)
-	_, can.Update = f.(fetch.Updater)
-	_, can.Replace = f.(fetch.Replacer)
-	_, can.Edit = f.(fetch.Editor)
-	_, can.Explain = f.(fetch.Explainer)
+	_, can.FindAttributes = f.(driver.AttributeFinder)
+	_, can.Update = f.(driver.Updater)
+	_, can.Replace = f.(driver.Replacer)
+	_, can.Edit = f.(driver.Editor)
+	_, can.Explain = f.(driver.Explainer)
 	can.Fetch = f != nil
 	return can
 }
@@ -99,12 +100,12 @@ func (r *Resolver) Close() error {
 
 // served is a row of the table, under one of its names.
 type served struct {
-	fetcher func() fetch.Fetcher // creates it once for all schemes of a row; nil if not supported
+	fetcher func() driver.Fetcher // creates it once for all schemes of a row; nil if not supported
 	port    uint16
 }
 
 // fetcher returns the Fetcher of a scheme; nil means that the scheme is not supported.
-func (r *Resolver) fetcher(scheme string) fetch.Fetcher {
+func (r *Resolver) fetcher(scheme string) driver.Fetcher {
 	if s := r.table()[scheme]; s.fetcher != nil {
 		return s.fetcher()
 	}
@@ -115,19 +116,14 @@ func (r *Resolver) fetcher(scheme string) fetch.Fetcher {
 func (r *Resolver) table() map[string]served {
 	r.once.Do(func() {
 		env := r.Env
-		env.Allow = func(ctx context.Context, t fetch.Target) error {
-			if ctx.Value(policyKey{}) == r {
-				return nil // Env.Permit asks the policy of ctx
-			}
-			return r.allow(ctx, t)
-		}
+		env.Allow = r.allow
 		if r.Proxy != nil {
-			direct := env
-			env.Dial = r.dialProxied(&direct)
+			env.Dial = r.dialProxied
 		}
+		r.shared = &env
 		r.schemes = make(map[string]served)
-		r.enter(&env, r.Schemes, false)
-		r.enter(&env, Builtin(), true)
+		r.enter(r.Schemes, false)
+		r.enter(Builtin(), true)
 	})
 	if r.wrong != "" {
 		panic(r.wrong)
@@ -135,8 +131,14 @@ func (r *Resolver) table() map[string]served {
 	return r.schemes
 }
 
+// env returns the Env that all Fetchers share: with the policy, and by the proxies.
+func (r *Resolver) env() *driver.Env {
+	r.table()
+	return driver.NewEnv(r.shared)
+}
+
 // enter adds rows to the table. If skip is set, it skips names that are in the table already.
-func (r *Resolver) enter(env *fetch.Env, rows []Scheme, skip bool) {
+func (r *Resolver) enter(rows []Scheme, skip bool) {
 	for _, row := range rows {
 		names := slices.Clone(row.Names)
 		if skip {
@@ -144,7 +146,7 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, skip bool) {
 		}
 		s := served{port: row.Port}
 		if row.New != nil {
-			s.fetcher = sync.OnceValue(func() fetch.Fetcher { return r.open(env, row.New, names) })
+			s.fetcher = sync.OnceValue(func() driver.Fetcher { return r.open(row.New, names) })
 		}
 		for _, name := range names {
 			if _, taken := r.schemes[name]; taken || name == "" {
@@ -156,8 +158,8 @@ func (r *Resolver) enter(env *fetch.Env, rows []Scheme, skip bool) {
 }
 
 // open creates the Fetcher of the schemes names, and keeps it for Close.
-func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetcher, names []string) fetch.Fetcher {
-	f := makeFetcher(env)
+func (r *Resolver) open(makeFetcher func(*fetch.Env) driver.Fetcher, names []string) driver.Fetcher {
+	f := makeFetcher(r.shared)
 	if lacksEnv(f) {
 		panic(fmt.Sprintf("fetch1738: the Fetcher of %q has no Env; New must pass on the one it receives", names))
 	}
@@ -171,7 +173,7 @@ func (r *Resolver) open(env *fetch.Env, makeFetcher func(*fetch.Env) fetch.Fetch
 }
 
 // lacksEnv reports whether a Fetcher has a nil field Env. The bundled Fetchers have such a field.
-func lacksEnv(f fetch.Fetcher) bool {
+func lacksEnv(f driver.Fetcher) bool {
 	v := reflect.Indirect(reflect.ValueOf(f))
 	if v.Kind() != reflect.Struct {
 		return false

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -35,12 +36,12 @@ func (r *Resolver) slot(ctx context.Context, op fetch.Op, req *fetch.Request) (r
 		select {
 		case taken <- struct{}{}:
 		default:
-			fetch.ContextTrace(ctx).Note("waiting for another transfer to end")
+			driver.ContextTrace(ctx).Note("waiting for another transfer to end")
 			select {
 			case taken <- struct{}{}:
 			case <-ctx.Done():
 				leave()
-				return fetch.Fail(op, req.Locator, fetch.ErrOther, ctx.Err())
+				return driver.Fail(op, req.Locator, fetch.ErrOther, ctx.Err())
 			}
 		}
 		before := leave

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -35,11 +36,11 @@ func TestMaxTransfers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &busy{answer: func(req *fetch.Request) (*fetch.Resource, error) {
 			if strings.HasSuffix(req.Locator.String(), "/fails") {
-				return nil, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrNotFound, errors.New("no such file"))
+				return nil, driver.Fail(fetch.OpAccess, req.Locator, fetch.ErrNotFound, errors.New("no such file"))
 			}
 			return text("x")(req)
 		}}
-		r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": b}), MaxTransfers: 3, MaxTransfersPerHost: 2}
+		r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": b}), MaxTransfers: 3, MaxTransfersPerHost: 2}
 		var results sync.Map
 		get := func(ctx context.Context, url string) {
 			go func() {
@@ -99,7 +100,7 @@ func TestMaxTransfersCanceled(t *testing.T) {
 		for r, busy := range map[*Resolver]string{
 			{MaxTransfers: 1}: "h", {MaxTransfersPerHost: 1}: "h", {MaxTransfers: 1, MaxTransfersPerHost: 1}: "other",
 		} {
-			r.Schemes = fakes(map[string]fetch.Fetcher{"ftp": &fake{answer: text("x")}})
+			r.Schemes = fakes(map[string]driver.Fetcher{"ftp": &fake{answer: text("x")}})
 			first, err := r.Get(t.Context(), "ftp://"+busy+"/1")
 			if err != nil {
 				t.Fatal(err)
@@ -143,7 +144,7 @@ func TestMaxTransfersListing(t *testing.T) {
 			}
 			return res, err
 		}}
-		r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": b}), MaxTransfersPerHost: 1}
+		r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": b}), MaxTransfersPerHost: 1}
 		res, err := r.Get(t.Context(), "ftp://h/")
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +181,7 @@ func TestMaxTransfersListing(t *testing.T) {
 func TestMaxTransfersStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answer: text("x")}
-		r := Resolver{Schemes: fakes(map[string]fetch.Fetcher{"ftp": f}), MaxTransfers: 1}
+		r := Resolver{Schemes: fakes(map[string]driver.Fetcher{"ftp": f}), MaxTransfers: 1}
 		body, feed := io.Pipe()
 		go r.Put(t.Context(), "ftp://h/1", body)
 		synctest.Wait()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -160,7 +161,7 @@ func TestStatFails(t *testing.T) {
 
 // A scheme of the program's own is asked by Fetch.
 func TestStatOwnScheme(t *testing.T) {
-	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"x-hello"}, New: func(*fetch.Env) fetch.Fetcher { return greeter{} }}}}
+	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"x-hello"}, New: func(*fetch.Env) driver.Fetcher { return greeter{} }}}}
 	defer r.Close()
 	got, err := r.Stat(context.Background(), "x-hello:world")
 	if err != nil || got.Size != int64(len("hello, world\n")) || got.MediaType != "text/plain" || got.Reached {

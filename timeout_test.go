@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -99,7 +100,7 @@ func TestTimeoutText(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			env := &fetch.Env{Dial: mute, Limits: tc.limits, Email: "a@b.example"}
-			r := &fetch1738.Resolver{Env: *env, Schemes: []fetch1738.Scheme{{Names: []string{"mailto"}, New: func(env *fetch.Env) fetch.Fetcher {
+			r := &fetch1738.Resolver{Env: *env, Schemes: []fetch1738.Scheme{{Names: []string{"mailto"}, New: func(env *fetch.Env) driver.Fetcher {
 				return &mailto.Fetcher{Env: env, SMTP: "server.example:25"}
 			}}}}
 			defer r.Close()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -48,7 +49,7 @@ func (e *event) asked() locator.Locator {
 
 // request returns the request of the event with Options that hand on the exchanges of HTTP.
 func (e *event) request() *fetch.Request {
-	options, err := fetch.OptionsOf[fetchhttp.Options](e.req)
+	options, err := driver.OptionsOf[fetchhttp.Options](e.req)
 	if err != nil || !e.isHTTP() {
 		return e.req
 	}

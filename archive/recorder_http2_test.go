@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -69,7 +70,7 @@ func newWeb2(t *testing.T, secure bool, handler http.HandlerFunc) *web2 {
 				return locator.Login{User: "me", Password: "secret-1738", HasPassword: true}, nil
 			},
 		},
-		Schemes: []fetch1738.Scheme{{Names: []string{"http", "https"}, New: func(env *fetch.Env) fetch.Fetcher {
+		Schemes: []fetch1738.Scheme{{Names: []string{"http", "https"}, New: func(env *fetch.Env) driver.Fetcher {
 			return &fetchhttp.Fetcher{Env: env, Protocols: protocols}
 		}}},
 		Recorder: (&archive.Recorder{Writer: w.writer}).Record,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -42,7 +43,7 @@ func newRun(c *Crawl) (*run, error) {
 			name = ""
 		}
 		if name == "" {
-			return nil, fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, fmt.Errorf("a crawl cannot begin with a URL of the scheme %s", l.Scheme()))
+			return nil, driver.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, fmt.Errorf("a crawl cannot begin with a URL of the scheme %s", l.Scheme()))
 		}
 		r.starts[name] = true
 	}

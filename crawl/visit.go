@@ -13,6 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -62,7 +63,7 @@ type link struct{ host, url, similar string }
 // do performs the request.
 func (j *job) do(ctx context.Context) {
 	if j.ask == "" && !j.rules.allows(j.loc) {
-		j.err = fetch.Fail(fetch.OpCheck, j.loc, fetch.ErrRefused, errRobots)
+		j.err = driver.Fail(fetch.OpCheck, j.loc, fetch.ErrRefused, errRobots)
 		return
 	}
 	defer j.run.gates.end(j)
@@ -89,7 +90,7 @@ func (j *job) do(ctx context.Context) {
 	})
 	j.err = j.fetch(ctx)
 	if cause := context.Cause(ctx); j.err != nil && (errors.Is(cause, errOctets) || errors.Is(cause, errSlow)) {
-		j.err = fetch.Fail(fetch.OpRead, j.loc, fetch.ErrTooLarge, cause)
+		j.err = driver.Fail(fetch.OpRead, j.loc, fetch.ErrTooLarge, cause)
 	}
 }
 
@@ -125,7 +126,7 @@ func (j *job) fetch(ctx context.Context) error {
 	info, _ := res.Info.(*fetchhttp.Info)
 	switch {
 	case res.Kind == fetch.KindQuery, res.Kind == fetch.KindInteractive, res.Kind == fetch.KindAdvice:
-		return fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrNoOctets, nil)
+		return driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrNoOctets, nil)
 	case j.ask != "":
 		j.text, err = io.ReadAll(io.LimitReader(res.Body, maxRobots))
 	case res.Items != nil:

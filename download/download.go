@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -57,8 +58,8 @@ func File(ctx context.Context, r *fetch1738.Resolver, url, name string) error {
 
 // A Downloader has the methods of a Resolver that [DownloadRequest] needs.
 type Fetcher interface {
-	fetch.Fetcher
-	fetch.AttributeFinder
+	driver.Fetcher
+	driver.AttributeFinder
 }
 
 // DownloadRequest is [Download] of the document that req designates. It replaces the Options of req.
@@ -74,7 +75,7 @@ func Request(ctx context.Context, f Fetcher, req *fetch.Request, name string) (e
 	}
 	defer func() {
 		if _, known := errors.AsType[*fetch.Error](err); err != nil && !known {
-			err = fetch.Fail(fetch.OpWrite, req.Locator, fetch.ErrLocalIO, err)
+			err = driver.Fail(fetch.OpWrite, req.Locator, fetch.ErrLocalIO, err)
 		}
 	}()
 	path := name + PartSuffix
@@ -151,7 +152,7 @@ func complete(ctx context.Context, f Fetcher, req *fetch.Request, part *segments
 	switch {
 	case res.Kind != fetch.KindDocument:
 		_ = res.Close()
-		return modified, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document"))
+		return modified, driver.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document"))
 	case resume.Of(res).Known() && res.Size > 0: // of another one nothing can be resumed
 		if err := part.Ready(&job, res); err != nil {
 			_ = res.Close()
@@ -168,7 +169,7 @@ func complete(ctx context.Context, f Fetcher, req *fetch.Request, part *segments
 	}
 	n, err := io.Copy(file, res.Body)
 	if err == nil && n < res.Size && req.Offset == 0 && req.Length == 0 { // f is of the caller
-		err = fetch.Fail(fetch.OpTransfer, req.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", n, res.Size))
+		err = driver.Fail(fetch.OpTransfer, req.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", n, res.Size))
 	}
 	if err != nil {
 		return modified, errors.Join(err, part.Reset()) // nothing would show what it is the beginning of

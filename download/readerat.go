@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
@@ -91,7 +92,7 @@ func ReaderAt(ctx context.Context, r *fetch1738.Resolver, url string) (*Document
 // open finds the size and edition of the document.
 func (d *Document) open() error {
 	refuse := func(why string) error {
-		return fetch.Fail(fetch.OpAccess, d.req.Locator, fetch.ErrUnsupported, errors.New(why))
+		return driver.Fail(fetch.OpAccess, d.req.Locator, fetch.ErrUnsupported, errors.New(why))
 	}
 	switch d.req.Locator.(type) {
 	case *locator.FTP:
@@ -166,13 +167,13 @@ func (d *Document) Close() error {
 
 // ended is the error of a read after Close, or after the end of the context.
 func (d *Document) ended() error {
-	return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrOther, context.Cause(d.ctx))
+	return driver.Fail(fetch.OpRead, d.req.Locator, fetch.ErrOther, context.Cause(d.ctx))
 }
 
 // ReadAt implements [io.ReaderAt].
 func (d *Document) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
-		return 0, fetch.Fail(fetch.OpSeek, d.req.Locator, fetch.ErrBadRange, errors.New("negative offset"))
+		return 0, driver.Fail(fetch.OpSeek, d.req.Locator, fetch.ErrBadRange, errors.New("negative offset"))
 	}
 	if d.ctx.Err() != nil {
 		return 0, d.ended()
@@ -351,7 +352,7 @@ func (d *Document) receive(res *fetch.Resource, n int64, got func(data []byte), 
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
 				err = fmt.Errorf("%d bytes of the document are missing", n-int64(m))
 			}
-			return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, err)
+			return driver.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, err)
 		}
 		if n -= int64(len(data)); n == 0 {
 			if _, err := io.ReadFull(res.Body, make([]byte, 1)); err == nil || errors.Is(err, fetch.ErrBadRange) {
@@ -384,5 +385,5 @@ func (d *Document) before(offset int64) []byte {
 
 // changed returns the error of a document that has changed since it was opened.
 func (d *Document) changed() error {
-	return fetch.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, errAgain)
+	return driver.Fail(fetch.OpRead, d.req.Locator, fetch.ErrTruncated, errAgain)
 }

@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"strings"
+
+	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // causeText returns the text of a cause behind a kind, without the wording of
@@ -130,15 +132,8 @@ func operationText(err *net.OpError, kind ErrorKind) string {
 
 // lookupText returns the text of a failed lookup, with the name.
 func lookupText(err *net.DNSError, kind ErrorKind) string {
-	server := strings.TrimSpace("name server " + err.Server)
-	switch {
-	case err.IsNotFound && kind == ErrUnresolved:
+	if err.IsNotFound && kind == ErrUnresolved {
 		return err.Name
-	case err.IsNotFound:
-		return err.Name + ": " + ErrUnresolved.Error()
-	case err.IsTimeout:
-		return err.Name + ": " + server + " does not answer"
 	}
-	cause := err.Err[strings.LastIndex(err.Err, ": ")+1:] // the last part of the text of a *net.OpError
-	return err.Name + ": " + server + ": " + strings.TrimSpace(cause)
+	return wire.LookupText(err)
 }

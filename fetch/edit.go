@@ -1,21 +1,11 @@
 package fetch
 
 import (
-	"context"
 	"io/fs"
 	"time"
 
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// An Editor changes what a directory contains without transferring data: FTP by RNFR and RNTO,
-// DELE, MKD and so on, file by system calls.
-type Editor interface {
-	// Edit performs edits, in order, in the directory that req designates, and sets the results of
-	// each. One that is refused does not stop the others. The error is that of the whole: then the
-	// edits without results may have been performed or not.
-	Edit(ctx context.Context, req *Request, edits []Edit) error
-}
 
 // An Edit is a change of one entry of a directory, or a question about it.
 type Edit struct {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -207,31 +208,6 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Fail returns the *[Error] of a failed operation on l, which may be nil. If err is or
-// wraps an *Error, Fail returns a copy of that, with Op and URL filled in where they
-// are missing. Else, if kind is ErrOther, the kind is derived from err (see [KindOf]).
-func Fail(op Op, l locator.Locator, kind ErrorKind, err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		c := *e
-		if c.Op == "" {
-			c.Op = op
-		}
-		if c.URL == "" && l != nil {
-			c.URL = l.Redacted()
-		}
-		return &c
-	}
-	e = &Error{Op: op, Kind: kind, Err: err}
-	if l != nil {
-		e.URL = l.Redacted()
-	}
-	if kind == ErrOther {
-		e.Kind = KindOf(err)
-	}
-	return e
-}
-
 // KindOf returns the kind of err: the Kind of the *[Error] that it is or wraps, the
 // ErrorKind that it is or wraps, or the kind that corresponds to an error of the
 // standard library, such as one of package net. For other errors it returns ErrOther.
@@ -255,7 +231,7 @@ func KindOf(err error) ErrorKind {
 		return ErrTimeout
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return ErrTimeout
-	case errors.As(err, &dns), errors.As(err, &addr) && KnownAddrs(addr.Addr) == nil: // package net never looks up .onion
+	case errors.As(err, &dns), errors.As(err, &addr) && wire.KnownAddrs(addr.Addr) == nil: // package net never looks up .onion
 		return ErrUnresolved
 	case errors.As(err, &op) && op.Op == "dial":
 		return ErrUnreachable

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -57,7 +58,7 @@ func ExampleFetcher() {
 	srv := site()
 	defer srv.Close()
 
-	var f fetch.Fetcher = &gopher.Fetcher{}
+	var f driver.Fetcher = &gopher.Fetcher{}
 	res, err := f.Fetch(ctx, &fetch.Request{Locator: parse(srv.URL + "/0about.txt")})
 	if err != nil {
 		log.Fatal(err)

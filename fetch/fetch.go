@@ -1,60 +1,13 @@
-// Package fetch defines the types that all schemes share. A [Fetcher] receives a [Request] and
-// returns a [Resource] or an [Error]. It connects as its [Env] allows. A [Trace] in the context
-// observes it, for example to show progress.
+// Package fetch defines what all schemes share, for programs that fetch: a [Request], the [Resource]
+// that answers it, or an [Error]. The settings are an [Env]; a [Trace] in the context observes an
+// operation, for example to show progress.
 //
-// The package implements no protocol. Each package below it (fetch/ftp, fetch/gopher, …) implements
-// Fetcher for the schemes of one protocol. The Resolver of the root package selects the Fetcher by
-// the scheme of a URL.
+// The package implements no protocol. Each package below it (fetch/ftp, fetch/gopher, …) has the
+// Fetcher for the schemes of one protocol. The Resolver of the root package selects it by the scheme
+// of a URL. Package driver is for authors of Fetchers.
 package fetch
 
-import (
-	"context"
-	"fmt"
-	"io"
-
-	"github.com/fetch1738/fetch1738/locator"
-)
-
-// A Fetcher performs the access that RFC 1738 describes for a scheme.
-//
-// Fetch must be safe for concurrent use. It returns either a nil error and a Resource whose Body the
-// caller must close, or a nil Resource and an *[Error]. It returns when the first bytes can be read,
-// before the transfer is complete. ctx applies to the Body too: once ctx is done, reading the Body
-// fails.
-//
-// A truncated Body ends in an *Error of kind [ErrTruncated], never in io.EOF, if the protocol marks
-// the end of a document.
-//
-// Fetch must not modify the Request, prompt, or connect other than through its Env. It must not
-// follow a referral to another Locator; it returns an error with a *[Referral] instead.
-type Fetcher interface {
-	Fetch(ctx context.Context, req *Request) (*Resource, error)
-}
-
-// A Fetcher may implement further operations of RFC 1738 §2: "update", "replace", "find
-// attributes". They follow the contract of Fetch. They read the reader to its end or to the first
-// error, and do not close it.
-
-// An AttributeFinder returns the attributes of a resource without its body.
-type AttributeFinder interface {
-	FindAttributes(ctx context.Context, req *Request) (*Attributes, error)
-}
-
-// An Updater adds to a resource: FTP appends, HTTP posts.
-type Updater interface {
-	Update(ctx context.Context, req *Request, body io.Reader) (*Attributes, error)
-}
-
-// A Replacer creates or overwrites a resource: FTP stores, HTTP puts. If Request.Offset is set, the
-// first Offset bytes of the existing resource are kept and body follows them.
-type Replacer interface {
-	Replace(ctx context.Context, req *Request, body io.Reader) (*Attributes, error)
-}
-
-// An Explainer returns what Fetch would do, without a connection.
-type Explainer interface {
-	Explain(req *Request) (*Plan, error)
-}
+import "github.com/fetch1738/fetch1738/locator"
 
 // A Request is for one resource, or for part of one. Most callers set the Locator only.
 type Request struct {
@@ -83,22 +36,6 @@ type Request struct {
 	// Options are the options of the scheme, such as *ftp.Options. A type that the Fetcher does not
 	// accept is an error of kind [ErrUnsupported].
 	Options any
-}
-
-// OptionsOf returns the options of req for a Fetcher that accepts an *O. If req.Options is nil or a
-// nil *O, it returns the zero O. If it has another type, the error is an *[Error] of kind
-// [ErrUnsupported], which a Fetcher can return as it is.
-func OptionsOf[O any](req *Request) (options O, err error) {
-	switch given := req.Options.(type) {
-	case nil:
-	case *O:
-		if given != nil {
-			options = *given
-		}
-	default:
-		err = Fail(OpCheck, req.Locator, ErrUnsupported, fmt.Errorf("options of type %T", given))
-	}
-	return options, err
 }
 
 // Kind is the kind of a Resource.

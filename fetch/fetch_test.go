@@ -1,11 +1,8 @@
 package fetch_test
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/netip"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 func TestLimits(t *testing.T) {
@@ -38,8 +35,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestContextTraceIsComplete(t *testing.T) {
-	call(fetch.ContextTrace(t.Context()))
-	call(fetch.ContextTrace(fetch.WithTrace(t.Context(), &fetch.Trace{})))
+	call(driver.ContextTrace(t.Context()))
+	call(driver.ContextTrace(fetch.WithTrace(t.Context(), &fetch.Trace{})))
 }
 
 // call calls every hook.
@@ -75,7 +72,7 @@ func TestTraceComposes(t *testing.T) {
 	inner := trace("inner")
 	inner.Note = nil
 	ctx = fetch.WithTrace(ctx, inner)
-	call(fetch.ContextTrace(ctx))
+	call(driver.ContextTrace(ctx))
 	want := []string{
 		"inner tcp h:1", "outer tcp h:1", "inner connected h", "outer connected h", "inner reused r", "outer reused r",
 		"inner sent s", "outer sent s", "inner received g", "outer received g", "inner body 7", "outer body 7",
@@ -113,27 +110,5 @@ func TestProvenance(t *testing.T) {
 	res := &fetch.Resource{Locator: url, Peer: peer}
 	if got, want := res.Origin(), (fetch.Provenance{Kind: fetch.OriginRemote, By: url, Peer: peer.Addr()}); got != want {
 		t.Errorf("the origin of a link in it is %+v, want %+v", got, want)
-	}
-}
-
-// A resource without a body cannot be mistaken for an empty document.
-func TestWithoutOctets(t *testing.T) {
-	ref, _ := locator.Parser{}.Parse("telnet://user:secret@h/")
-	for kind, what := range map[fetch.Kind]string{
-		fetch.KindQuery: "Request.Query", fetch.KindInteractive: "Resource.Conn", fetch.KindAdvice: "Resource.Advice",
-	} {
-		res := fetch.Resource{Locator: ref.Locator, Kind: kind, Body: fetch.WithoutOctets(ref.Locator, kind)}
-		for range 2 {
-			n, err := io.Copy(io.Discard, res.Body)
-			var e *fetch.Error
-			if n != 0 || !errors.As(err, &e) || e.Kind != fetch.ErrNoOctets || e.Op != "read" {
-				t.Errorf("%v: copied %d, %v", kind, n, err)
-			} else if text := e.Error(); !strings.Contains(text, what) || strings.Contains(text, "secret") {
-				t.Errorf("%v: %s", kind, text)
-			}
-		}
-		if err := res.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"crypto/tls"
-	"errors"
 	"io"
 	"iter"
 	"net/netip"
@@ -21,7 +20,7 @@ type Resource struct {
 	Kind    Kind
 	// Body has the bytes of the resource, without the framing of the protocol. It is never nil. It
 	// implements io.WriterTo if the bytes can go to a file without passing through the program. If
-	// the Kind has no body, reading it fails: see [WithoutOctets].
+	// the Kind has no body, reading it fails: see driver.WithoutOctets.
 	Body io.ReadCloser
 	// Lead has the bytes that [Request.Lead] asked for. They are neither in Body nor in the count
 	// of a Trace. It is nil if none were received, also because nothing follows Request.Offset.
@@ -97,28 +96,3 @@ type Item struct {
 	Kind    Kind
 	Attributes
 }
-
-// WithoutOctets returns the Body of a resource at l whose kind has no body. Each Read fails with an
-// *[Error] of kind [ErrNoOctets] that says what to do instead, so that a search or a service is not
-// mistaken for an empty document.
-func WithoutOctets(l locator.Locator, kind Kind) io.ReadCloser {
-	return withoutOctets{l, kind}
-}
-
-// insteadOf says what to do with a resource that has no body.
-var insteadOf = map[Kind]error{
-	KindQuery:       errors.New("it is a search or a form: fetch it again with Request.Query or the answers"),
-	KindInteractive: errors.New("it is a session: use Resource.Conn"),
-	KindAdvice:      errors.New("it is for a person: show Resource.Advice; for a session set Request.Interact"),
-}
-
-type withoutOctets struct {
-	l    locator.Locator
-	kind Kind
-}
-
-func (b withoutOctets) Read([]byte) (int, error) {
-	return 0, Fail(OpRead, b.l, ErrNoOctets, insteadOf[b.kind])
-}
-
-func (withoutOctets) Close() error { return nil }

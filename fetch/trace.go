@@ -59,15 +59,14 @@ type Retry struct {
 	Wait    time.Duration
 }
 
-type traceKey struct{}
-
 // WithTrace returns a copy of ctx with the hooks of t. The hooks of a Trace that ctx has already are
 // called after those of t. If t is nil, WithTrace returns ctx.
 func WithTrace(ctx context.Context, t *Trace) context.Context {
 	if t == nil {
 		return ctx
 	}
-	if old, ok := ctx.Value(traceKey{}).(*Trace); ok {
+	c := of(ctx)
+	if old := c.Trace; old != nil {
 		t = &Trace{
 			DialStart: both2(t.DialStart, old.set.DialStart),
 			Connected: both(t.Connected, old.set.Connected),
@@ -83,30 +82,22 @@ func WithTrace(ctx context.Context, t *Trace) context.Context {
 	}
 	all := callable(t)
 	all.set = t
-	return context.WithValue(ctx, traceKey{}, all)
+	c.Trace = all
+	return c.In(ctx)
 }
 
-// ContextTrace returns the Trace of ctx. All its hooks can be called: those that were not set do
-// nothing. It is never nil, and must not be changed.
-func ContextTrace(ctx context.Context) *Trace {
-	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
-		return t
-	}
-	return callable(&Trace{})
-}
-
-// Took calls Body and Octets for bytes of the body that were received. t is from [ContextTrace].
+// Took calls Body and Octets for bytes of the body that were received. t is from driver.ContextTrace.
 func (t *Trace) Took(octets []byte) {
 	t.Body(int64(len(octets)))
 	t.Octets(octets)
 }
 
 // Taps reports whether the caller has set Octets. Otherwise bytes may go to a file without passing
-// through the program. t is from [ContextTrace].
+// through the program. t is from driver.ContextTrace.
 func (t *Trace) Taps() bool { return t.set != nil && t.set.Octets != nil }
 
 // Frames reports whether the caller has set Frame. Otherwise frames need no description. t is from
-// [ContextTrace].
+// driver.ContextTrace.
 func (t *Trace) Frames() bool { return t.set != nil && t.set.Frame != nil }
 
 // silent has hooks that do nothing.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 )
@@ -160,5 +161,5 @@ func (v archivePages) timeMap() error {
 
 // noCaptures is the failure for what has no captures of its own.
 func (v archivePages) noCaptures() error {
-	return v.accessFailure(fetch.Fail(fetch.OpParse, v.loc, fetch.ErrNotFound, nil))
+	return v.accessFailure(driver.Fail(fetch.OpParse, v.loc, fetch.ErrNotFound, nil))
 }

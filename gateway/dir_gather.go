@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/natural"
 )
 
@@ -130,7 +131,7 @@ func (d *directory) gather(entries iter.Seq2[dirEntry, error]) (stop func(), err
 	}
 	if following != nil && d.Choice.Order != "" {
 		err := fmt.Errorf("a listing of more than %d entries, or more than %d MiB of names and links, cannot be sorted", sortedRows, heldNames>>20)
-		return in.end, fetch.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
+		return in.end, driver.Fail(fetch.OpList, d.v.loc, fetch.ErrTooLarge, err)
 	}
 	if d.Known = following == nil && !tooLate && !d.Choice.Unsorted; d.Known {
 		for _, e := range held {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -69,7 +70,7 @@ func TestSlowListing(t *testing.T) {
 		t.Run(fmt.Sprint(tc.files, tc.query), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := (&bigDirectory{}).handler()
-				h.Resolver.Schemes[0].New = func(*fetch.Env) fetch.Fetcher { return slowDirectory{tc.files} }
+				h.Resolver.Schemes[0].New = func(*fetch.Env) driver.Fetcher { return slowDirectory{tc.files} }
 				req := httptest.NewRequest(http.MethodGet, "/ftp/host/"+tc.query, nil)
 				req.RemoteAddr = "127.0.0.1:1"
 				for i := 0; i < len(browser); i += 2 {

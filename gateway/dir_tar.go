@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -208,7 +209,7 @@ func (a *archive) file(name string, item *fetch.Item) error {
 	}
 	n, err := io.Copy(a.w, body)
 	if n != size && err == nil || errors.Is(err, tar.ErrWriteTooLong) {
-		err = fetch.Fail(fetch.OpRead, item.Locator, fetch.ErrTruncated, errors.New("the length of the file has changed"))
+		err = driver.Fail(fetch.OpRead, item.Locator, fetch.ErrTruncated, errors.New("the length of the file has changed"))
 	}
 	return err
 }
@@ -222,7 +223,7 @@ func (a *archive) fetch(item *fetch.Item) (*fetch.Resource, error) {
 	res, err := a.v.h.resolver().Fetch(a.v.context(), req)
 	if err == nil && res.Kind != fetch.KindDocument {
 		res.Close()
-		err = fetch.Fail(fetch.OpRead, item.Locator, fetch.ErrNoOctets, nil)
+		err = driver.Fail(fetch.OpRead, item.Locator, fetch.ErrNoOctets, nil)
 	}
 	return res, err
 }

@@ -25,6 +25,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -665,7 +666,7 @@ func (d *bigDirectory) Fetch(_ context.Context, req *fetch.Request) (*fetch.Reso
 func (d *bigDirectory) handler() *Handler {
 	clients := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} // that of httptest.NewRequest
 	return &Handler{Hosts: []string{"example.com"}, AllowClients: clients, Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
-		{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return d }},
+		{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return d }},
 	}}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/transport"
@@ -32,7 +33,7 @@ func (v documentPages) raw() error {
 	loc := v.searched()
 	u, err := url.Parse(loc.String())
 	if err != nil {
-		return failureOf(fetch.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
+		return failureOf(driver.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
 	}
 	t := &transport.Transport{Resolver: v.h.resolver()}
 	out := (&http.Request{Method: v.r.Method, URL: u, Header: make(http.Header)}).WithContext(v.context())

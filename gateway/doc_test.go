@@ -17,6 +17,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -277,7 +278,7 @@ func (f generated) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource
 // of it in memory.
 func TestLongText(t *testing.T) {
 	s := start(t, func(h *Handler) {
-		h.Resolver.Schemes = []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return generated{2 << 20} }}}
+		h.Resolver.Schemes = []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return generated{2 << 20} }}}
 	})
 	res, body := get(t, s, "/ftp/host.example/long.txt")
 	if res.StatusCode != 200 || !strings.Contains(body, "first 4 MiB of the document") || strings.Count(body, "a line of text") > maxShown/40 {
@@ -420,7 +421,7 @@ func TestErrorPages(t *testing.T) {
 func TestErrorKinds(t *testing.T) {
 	var cause error
 	s := start(t, func(h *Handler) {
-		h.Resolver.Schemes = []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return failingFetcher{&cause} }}}
+		h.Resolver.Schemes = []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return failingFetcher{&cause} }}}
 	})
 	for kind, want := range map[fetch.ErrorKind]int{
 		fetch.ErrNotFound: 404, fetch.ErrPermission: 403, fetch.ErrRefused: 403, fetch.ErrUnauthenticated: 401, fetch.ErrBadURL: 400,

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
@@ -102,7 +102,7 @@ func (v front) meant(text string) []crumb {
 func (v front) urls(texts ...string) []crumb {
 	var links []crumb
 	for _, text := range texts {
-		if ref, err := place.Parser.Parse(text); err == nil && fetch.CheckOctets(ref.Locator) == nil {
+		if ref, err := place.Parser.Parse(text); err == nil && driver.CheckOctets(ref.Locator) == nil {
 			if to := v.linkTo(ref.Locator); !to.Empty() {
 				links = append(links, crumb{visible(place.WithoutLogin(ref.Locator).Redacted()), to, true})
 			}

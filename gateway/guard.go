@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -83,7 +84,7 @@ func localAddr(r *http.Request) netip.AddrPort {
 	if local == nil {
 		return netip.AddrPort{}
 	}
-	addr := fetch.AddrPort(local)
+	addr := driver.AddrPort(local)
 	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 }
 
@@ -227,7 +228,7 @@ func (v guard) notItself(_ context.Context, t fetch.Target) error {
 		return itself
 	}
 	local, addr := localAddr(v.r), t.Addr.Addr()
-	if known := fetch.KnownAddrs(t.Host); !addr.IsValid() && known != nil {
+	if known := driver.KnownAddrs(t.Host); !addr.IsValid() && known != nil {
 		addr = known[0]
 	}
 	if !addr.IsValid() || t.Port != local.Port() || t.Network == "udp" {

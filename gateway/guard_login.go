@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
@@ -93,7 +94,7 @@ func (v guard) challenge() error {
 	if !v.wants("login") || v.user != nil || realm(v.loc) == "" {
 		return nil
 	}
-	return fetch.Fail(fetch.OpLogin, v.loc, fetch.ErrUnauthenticated, nil)
+	return driver.Fail(fetch.OpLogin, v.loc, fetch.ErrUnauthenticated, nil)
 }
 
 // offerLogin completes the failure of an access that lacks a login, or the right one.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -347,7 +348,7 @@ func TestZones(t *testing.T) {
 		if addr := resolved[host]; addr != "" {
 			address = net.JoinHostPort(addr, port)
 		}
-		return fetch.Dial(ctx, network, address)
+		return driver.Dial(ctx, network, address)
 	}}}}
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -412,7 +413,7 @@ func public(addr string) (dial func(ctx context.Context, network, address string
 			mu.Unlock()
 			host, port, _ := net.SplitHostPort(address)
 			if host != "8.8.8.8" {
-				return fetch.Dial(ctx, network, address)
+				return driver.Dial(ctx, network, address)
 			}
 			at, _, _ := net.SplitHostPort(addr)
 			if port == "70" || port == "21" || port == "1525" {

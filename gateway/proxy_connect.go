@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -85,7 +86,7 @@ func (v forwardProxy) relay(conn net.Conn, in *bufio.Reader, l *locator.Gopher) 
 		at.Fields = 1
 	}
 	v.loc = &at
-	if err := fetch.CheckOctets(&at); err != nil { // a further tab is one of Gopher+, whose answer has a header
+	if err := driver.CheckOctets(&at); err != nil { // a further tab is one of Gopher+, whose answer has a header
 		return err
 	}
 	ctx, cancel := context.WithCancel(v.context())

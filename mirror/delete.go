@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -214,7 +215,7 @@ func (g *guard) reportKept(ctx context.Context, s *survey) {
 	}
 	fail := func(l locator.Locator, format string, args ...any) {
 		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
-		g.fail(ctx, l.Redacted(), "", fetch.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
+		g.fail(ctx, l.Redacted(), "", driver.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
 	}
 	if len(g.emptied) > 0 {
 		for f := range s.listed(g.tree) {

@@ -17,6 +17,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
@@ -140,7 +141,7 @@ type unreachable struct {
 func (u *unreachable) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	if at, ok := req.Locator.(*locator.FTP); ok && at.Name != "" {
 		if n := u.n.Add(1); n >= u.from && n <= u.to {
-			return nil, fetch.Fail(fetch.OpConnect, req.Locator, fetch.ErrUnreachable, errors.New("connection refused"))
+			return nil, driver.Fail(fetch.OpConnect, req.Locator, fetch.ErrUnreachable, errors.New("connection refused"))
 		}
 	}
 	return u.Resolver.Fetch(ctx, req)
@@ -291,7 +292,7 @@ type readOnly struct {
 
 func (f *readOnly) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	if at := req.Locator.(*locator.FTP); !slices.Contains(at.CWD, f.but) {
-		return nil, fetch.Fail("STOR", at, fetch.ErrPermission, nil)
+		return nil, driver.Fail("STOR", at, fetch.ErrPermission, nil)
 	}
 	return f.Resolver.Replace(ctx, req, body)
 }

@@ -12,6 +12,7 @@ import (
 
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -129,7 +130,7 @@ func TestNews(t *testing.T) {
 }
 
 // newsFrom returns a Resolver that fetches news URLs from a server.
-func newsFrom(t *testing.T, addr string) fetch.Fetcher {
+func newsFrom(t *testing.T, addr string) driver.Fetcher {
 	r := &fetch1738.Resolver{Env: fetch.Env{NewsServer: addr}}
 	t.Cleanup(func() { r.Close() })
 	return r

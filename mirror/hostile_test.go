@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
@@ -35,7 +36,7 @@ type world struct {
 	from  []fetch.Provenance
 }
 
-// Fetch implements fetch.Fetcher.
+// Fetch implements driver.Fetcher.
 func (w *world) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, req.Locator.String())
@@ -48,7 +49,7 @@ func (w *world) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource,
 		res.Kind, res.Items = fetch.KindDirectory, w.list(l)
 		return res, nil
 	}
-	trace := fetch.ContextTrace(ctx)
+	trace := driver.ContextTrace(ctx)
 	res.Body = io.NopCloser(io.TeeReader(strings.NewReader(w.text), writerFunc(func(b []byte) { trace.Body(int64(len(b))) })))
 	return res, nil
 }
@@ -223,7 +224,7 @@ func TestEndless(t *testing.T) {
 	w.list = func(l *locator.FTP) iter.Seq2[fetch.Item, error] {
 		return func(yield func(fetch.Item, error) bool) {
 			// The bytes of lines that are not entries are reported to the Trace only.
-			yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrCanceled, context.Canceled))
+			yield(fetch.Item{}, driver.Fail("LIST", l, fetch.ErrCanceled, context.Canceled))
 		}
 	}
 	m = mirrorOf(t, w)
@@ -235,14 +236,14 @@ func TestEndless(t *testing.T) {
 // A listing of lines that are not entries is limited by its size in bytes.
 func TestEndlessJunk(t *testing.T) {
 	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-		trace := fetch.ContextTrace(ctx)
+		trace := driver.ContextTrace(ctx)
 		return &fetch.Resource{
 			Locator: req.Locator, Kind: fetch.KindDirectory, Body: http.NoBody,
 			Items: func(yield func(fetch.Item, error) bool) {
 				for ctx.Err() == nil {
 					trace.Body(1 << 20)
 				}
-				yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.ErrOther, ctx.Err()))
+				yield(fetch.Item{}, driver.Fail("LIST", req.Locator, fetch.ErrOther, ctx.Err()))
 			},
 		}, nil
 	})
@@ -258,13 +259,13 @@ func TestEndlessTree(t *testing.T) {
 	const listing = 1 << 20
 	f := fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 		l := req.Locator.(*locator.FTP)
-		fetch.ContextTrace(ctx).Body(listing)
+		driver.ContextTrace(ctx).Body(listing)
 		err := ctx.Err()
 		return &fetch.Resource{
 			Locator: l, Kind: fetch.KindDirectory, Body: http.NoBody,
 			Items: func(yield func(fetch.Item, error) bool) {
 				if err != nil {
-					yield(fetch.Item{}, fetch.Fail("LIST", l, fetch.ErrOther, err))
+					yield(fetch.Item{}, driver.Fail("LIST", l, fetch.ErrOther, err))
 					return
 				}
 				_ = yield(aDir(l, fmt.Sprint("a", len(l.CWD))), nil) && yield(aDir(l, "b"), nil) // no directory lists the same as another one
@@ -318,7 +319,7 @@ func TestAgain(t *testing.T) {
 	m := mirrorOf(t, w)
 	m.Fetcher = fetcherFunc(func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 		if left--; left >= 0 {
-			return nil, fetch.Fail("RETR", req.Locator, fetch.ErrBusy, fetch.ErrBusy)
+			return nil, driver.Fail("RETR", req.Locator, fetch.ErrBusy, fetch.ErrBusy)
 		}
 		left = 2
 		return w.Fetch(ctx, req)

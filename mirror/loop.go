@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/loop"
@@ -65,7 +66,7 @@ func (s *loopSearch) find(ctx context.Context, l *listing) error {
 		}
 		end := *s.at
 		end.CWD = s.at.CWD[:len(s.at.CWD)-len(way)]
-		reason = fetch.Fail(fetch.OpList, s.at, fetch.ErrTruncated,
+		reason = driver.Fail(fetch.OpList, s.at, fetch.ErrTruncated,
 			fmt.Errorf("lists the same as %s, also %d levels below: %w; %w", end.Redacted(), len(way)*loop.Repeats, ErrLoop, errExclude))
 	}
 	*l = listing{batch: &batch{in: s.f}, loop: reason}

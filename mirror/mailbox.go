@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -36,9 +37,9 @@ func newBox(m *Mirror, t tree) (*mailbox.Box, error) {
 	n, ok := t.(*newsTree)
 	switch {
 	case !ok:
-		return nil, fetch.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("only a newsgroup can be kept in a mailbox"))
+		return nil, driver.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("only a newsgroup can be kept in a mailbox"))
 	case m.Delete:
-		return nil, fetch.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("nothing is deleted from a mailbox"))
+		return nil, driver.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("nothing is deleted from a mailbox"))
 	}
 	group := ""
 	switch l := n.at.(type) {

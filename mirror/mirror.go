@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
@@ -40,7 +41,7 @@ const (
 type Mirror struct {
 	// Fetcher fetches listings and files, typically a *fetch1738.Resolver. It is called
 	// concurrently.
-	Fetcher fetch.Fetcher
+	Fetcher driver.Fetcher
 	// Start is the root of the tree: a directory (ftp, ftps, file), a menu (gopher, gophers) or a
 	// newsgroup (news, nntp, nntps, snews).
 	Start locator.Locator

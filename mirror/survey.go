@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
@@ -201,7 +202,7 @@ func (r *run) tooDeep(ctx context.Context, s *survey, level iter.Seq2[*mark, fol
 	for _, f := range level {
 		s.hide(f)
 		if !reported {
-			r.fail(ctx, f.loc.Redacted(), "", fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge,
+			r.fail(ctx, f.loc.Redacted(), "", driver.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge,
 				fmt.Errorf("more than %d levels below the start URL; Mirror.Depth raises the limit", r.depth)))
 			reported = true
 		}
@@ -285,7 +286,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 			err = r.pace.Wait(ctx, r.octets.Load()-before)
 		}
 		if err != nil && errors.Is(context.Cause(ctx), errLongListing) {
-			err = fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errLongListing)
+			err = driver.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errLongListing)
 		}
 		return err
 	})
@@ -297,7 +298,7 @@ func (r *run) list(ctx context.Context, f folder, l *listing, more func() bool) 
 
 // tooMany returns the error for a folder that exceeds MaxEntries.
 func (r *run) tooMany(f folder) error {
-	return fetch.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; Mirror.MaxEntries raises it", errMany, r.maxEntries))
+	return driver.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, fmt.Errorf("%w of %d; Mirror.MaxEntries raises it", errMany, r.maxEntries))
 }
 
 // listOnce is list without retries.
@@ -309,7 +310,7 @@ func (r *run) listOnce(ctx context.Context, f folder, l *listing, more func() bo
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return fetch.Fail(fetch.OpList, f.loc, fetch.ErrUnsupported, errors.New("not a directory or menu"))
+		return driver.Fail(fetch.OpList, f.loc, fetch.ErrUnsupported, errors.New("not a directory or menu"))
 	}
 	l.from = f.from
 	if res.Peer.IsValid() {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
@@ -320,7 +321,7 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	}
 	switch {
 	case res.Kind != fetch.KindDocument && e.sum == "":
-		return fetch.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
+		return driver.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
 	case begun != nil && !resume.Edition{Size: begun.Size, ModTime: begun.Exact}.Continues(res):
 		return errOther
 	case begun == nil:

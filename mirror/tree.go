@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
@@ -65,7 +66,7 @@ func reasonOf(err error) int64 { return int64(slices.Index(reasons[:], err)) }
 // treeOf returns the tree whose start URL is l.
 func treeOf(l locator.Locator) (tree, error) {
 	refuse := func(format string, args ...any) error {
-		return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
+		return driver.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 	}
 	l, _ = idn.Locator(l) // as in the URLs of items
 	switch l := l.(type) {

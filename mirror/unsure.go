@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -67,7 +68,7 @@ func (r *run) confirm(l locator.Locator, done Record, size int64, digest string,
 			return err
 		}
 	}
-	return fetch.Fail(fetch.OpRead, l, fetch.ErrTruncated, fmt.Errorf("%w; %w", why, errKept))
+	return driver.Fail(fetch.OpRead, l, fetch.ErrTruncated, fmt.Errorf("%w; %w", why, errKept))
 }
 
 // confirmSize decides whether a file may have another size than the listing says, if only that says it: the
@@ -78,7 +79,7 @@ func confirmSize(e *entry, p *part, again func() (string, error)) error {
 	if err != nil || second == p.digest {
 		return err
 	}
-	return fetch.Fail(fetch.OpRead, e.loc, fetch.ErrTruncated, fmt.Errorf("the listing says %d bytes, two requests returned different documents, and the first one had %d bytes", e.size, p.size))
+	return driver.Fail(fetch.OpRead, e.loc, fetch.ErrTruncated, fmt.Errorf("the listing says %d bytes, two requests returned different documents, and the first one had %d bytes", e.size, p.size))
 }
 
 // isBeginning reports whether the copy is longer than size bytes and its first size bytes have the
@@ -122,7 +123,7 @@ func (r *run) digestOf(ctx context.Context, req *fetch.Request) (string, error) 
 // end mark may be truncated and may have listed them.
 func (r *run) failUnmarked(ctx context.Context, s *survey, vanished int) {
 	start := r.tree.start().loc
-	r.fail(ctx, start.Redacted(), "", fetch.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(
+	r.fail(ctx, start.Redacted(), "", driver.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(
 		"%d files are no longer in any menu but were not deleted: %d menus have no end mark and may be truncated; delete the files by hand",
 		vanished, s.unmarked)))
 }

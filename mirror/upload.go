@@ -30,8 +30,8 @@ import (
 // Mirror.Delete deletes from the server what an Upload has put there, nobody has changed since, and
 // Dir has no more; and then the directories that an Upload has created. If a file has failed,
 // nothing is deleted. The file .fetch1738ignore in Dir has patterns, in the syntax of .gitignore,
-// of what is not part of the tree. Mirror.Fetcher must implement [fetch.Replacer], [fetch.Updater],
-// [fetch.Editor] and [fetch.AttributeFinder], as a *fetch1738.Resolver does. Mirror.Aliases has no
+// of what is not part of the tree. Mirror.Fetcher must implement [driver.Replacer], [driver.Updater],
+// [driver.Editor] and [driver.AttributeFinder], as a *fetch1738.Resolver does. Mirror.Aliases has no
 // meaning.
 //
 // If a directory can be neither listed nor created, that is one failure; its files are [Missing].

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -214,7 +215,7 @@ func (r *Rules) inPrefix(addr netip.Addr) bool {
 
 // names reports whether a host is written as the address addr.
 func names(host string, addr netip.Addr) bool {
-	known := fetch.KnownAddrs(host)
+	known := driver.KnownAddrs(host)
 	return len(known) == 1 && plain(known[0]) == plain(addr)
 }
 
@@ -226,7 +227,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 	}
 	addr := t.Addr.Addr()
 	if !addr.IsValid() {
-		known := fetch.KnownAddrs(t.Host)
+		known := driver.KnownAddrs(t.Host)
 		if known == nil {
 			return nil
 		}

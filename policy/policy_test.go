@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -409,7 +410,7 @@ func TestDeniedText(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, tc.want)
 			continue
 		}
-		wrapped := (&fetch.Env{Allow: tc.rules.Allow}).Permit(t.Context(), tc.target)
+		wrapped := driver.NewEnv(&fetch.Env{Allow: tc.rules.Allow}).Permit(t.Context(), tc.target)
 		if !errors.Is(wrapped, fetch.ErrRefused) || !strings.Contains(wrapped.Error(), tc.want) {
 			t.Errorf("wrapped: %v", wrapped)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -39,7 +40,7 @@ func TestRebinding(t *testing.T) {
 	}}
 	reached, refused := 0, 0
 	for range 1000 {
-		conn, err := env.Connect(t.Context(), fetch.Target{Locator: &locator.Gopher{}, Host: "rebind.example", Port: port})
+		conn, err := driver.NewEnv(env).Connect(t.Context(), fetch.Target{Locator: &locator.Gopher{}, Host: "rebind.example", Port: port})
 		var d *Denied
 		switch {
 		case err == nil:
@@ -97,7 +98,7 @@ func TestMixedAnswers(t *testing.T) {
 	})
 	env := &fetch.Env{Allow: User}
 	port := uint16(ln.Addr().(*net.TCPAddr).Port)
-	conn, err := env.Connect(t.Context(), fetch.Target{Locator: &locator.Gopher{}, Host: "mixed.example", Port: port})
+	conn, err := driver.NewEnv(env).Connect(t.Context(), fetch.Target{Locator: &locator.Gopher{}, Host: "mixed.example", Port: port})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
@@ -103,11 +104,11 @@ func New(ctx context.Context, r *fetch1738.Resolver, url string) (*FS, error) {
 // newFS returns the file system of a directory. It refuses URLs that are not of one.
 func newFS(ctx context.Context, r *fetch1738.Resolver, root place) (*FS, error) {
 	refuse := func(why string) (*FS, error) {
-		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrUnsupported, errors.New(why))
+		return nil, driver.Fail(fetch.OpList, root.loc, fetch.ErrUnsupported, errors.New(why))
 	}
 	var err error
 	if root.loc, err = idn.Locator(root.loc); err != nil { // as in the Locators of items
-		return nil, fetch.Fail(fetch.OpList, root.loc, fetch.ErrBadURL, err)
+		return nil, driver.Fail(fetch.OpList, root.loc, fetch.ErrBadURL, err)
 	}
 	flat := false
 	switch l := root.loc.(type) {

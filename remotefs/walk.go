@@ -11,6 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -85,7 +86,7 @@ func (w *walk) below(at place, dir fetch.Item, unique string) bool {
 	l, err := w.list(at, dir.Name)
 	switch {
 	case w.over != nil:
-		w.yield(fetch.Item{}, fetch.Fail(fetch.OpList, w.f.root.loc, fetch.ErrTooLarge, w.over))
+		w.yield(fetch.Item{}, driver.Fail(fetch.OpList, w.f.root.loc, fetch.ErrTooLarge, w.over))
 		return false
 	case err != nil && !w.step(dir, pathError("readdir", dir.Name, err)):
 		return false

@@ -22,6 +22,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -354,7 +355,7 @@ func (f lister) Fetch(_ context.Context, req *fetch.Request) (*fetch.Resource, e
 }
 
 func (f lister) resolver() *fetch1738.Resolver {
-	return &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp", "gopher"}, New: func(*fetch.Env) fetch.Fetcher { return f }}}}
+	return &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp", "gopher"}, New: func(*fetch.Env) driver.Fetcher { return f }}}}
 }
 
 // TestWalkMemory limits what a walk holds of a directory: of a million entries, 60 MB.

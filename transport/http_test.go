@@ -20,6 +20,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -421,7 +422,7 @@ func TestTransportHostileAttributes(t *testing.T) {
 		{fetch.Attributes{Size: -1}, "abc", "", false},
 		{fetch.Attributes{Size: -5}, "abc", "", false},
 	} {
-		r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"any"}, New: func(env *fetch.Env) fetch.Fetcher {
+		r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"any"}, New: func(env *fetch.Env) driver.Fetcher {
 			return &anyDocument{env, c.attributes, c.body}
 		}}}}
 		client := &http.Client{Transport: &transport.Transport{Resolver: r}}

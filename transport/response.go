@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -137,7 +138,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	if err == io.EOF && b.left > 0 {
-		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTruncated, fmt.Errorf("the document is %d bytes shorter than announced", b.left))
+		err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrTruncated, fmt.Errorf("the document is %d bytes shorter than announced", b.left))
 	}
 	return n, err
 }

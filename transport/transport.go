@@ -14,6 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
@@ -127,7 +128,7 @@ func (t *Transport) roundTripBase(req *http.Request) (*http.Response, error) {
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 			mu.Lock()
 			defer mu.Unlock()
-			peer = fetch.AddrPort(info.Conn.RemoteAddr()).Addr()
+			peer = driver.AddrPort(info.Conn.RemoteAddr()).Addr()
 		}})
 	}
 	res, err := t.base().RoundTrip(req.WithContext(ctx))
@@ -196,12 +197,12 @@ func (t *Transport) roundTrip(req *http.Request) (*http.Response, error) {
 	case http.MethodPut, http.MethodPost:
 		if req.Method == http.MethodPost && req.Response != nil { // as Resolver.Update
 			closeBody(req)
-			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect does not add a body to another document"))
+			return nil, driver.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect does not add a body to another document"))
 		}
 		return t.store(ctx, req, asked)
 	}
 	closeBody(req)
-	return nil, fetch.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the method %s of %s URLs", req.Method, asked.Locator.Scheme()))
+	return nil, driver.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the method %s of %s URLs", req.Method, asked.Locator.Scheme()))
 }
 
 // request reads the URL of a request.
@@ -215,17 +216,17 @@ func (t *Transport) request(ctx context.Context, req *http.Request) (*fetch.Requ
 	case *locator.File:
 		switch {
 		case req.Response != nil:
-			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to a local file"))
+			return nil, driver.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to a local file"))
 		case !t.Files:
-			return nil, fetch.Fail(fetch.OpAccess, asked.Locator, fetch.ErrRefused, errors.New("file URLs are not permitted; set Transport.Files"))
+			return nil, driver.Fail(fetch.OpAccess, asked.Locator, fetch.ErrRefused, errors.New("file URLs are not permitted; set Transport.Files"))
 		}
 	case *locator.News:
 		// The policy is asked about the server, which is the user's own choice and not the redirect's.
 		if req.Response != nil {
-			return nil, fetch.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to the configured news server"))
+			return nil, driver.Fail(fetch.OpFollow, asked.Locator, fetch.ErrRefused, errors.New("a redirect leads to the configured news server"))
 		}
 	case *locator.Telnet, *locator.Mailto:
-		return nil, fetch.Fail(fetch.OpAccess, asked.Locator, fetch.ErrUnsupported, errors.New("not a document"))
+		return nil, driver.Fail(fetch.OpAccess, asked.Locator, fetch.ErrUnsupported, errors.New("not a document"))
 	case *locator.FTP:
 		asked.Options = &ftp.Options{ModTime: true, EndAtSize: true}
 	}
@@ -284,7 +285,7 @@ func (t *Transport) get(ctx context.Context, req *http.Request, asked *fetch.Req
 // answer is the response to a request that found res, the whole of it or the part from first.
 func (t *Transport) answer(req *http.Request, asked *fetch.Request, res *fetch.Resource, first, length int64, partial bool) (*http.Response, error) {
 	if res.Kind == fetch.KindQuery || res.Kind == fetch.KindAdvice || res.Kind == fetch.KindInteractive {
-		_, err := fetch.WithoutOctets(res.Locator, res.Kind).Read(nil)
+		_, err := driver.WithoutOctets(res.Locator, res.Kind).Read(nil)
 		_ = res.Close()
 		return nil, err
 	}
@@ -367,7 +368,7 @@ func (t *Transport) store(ctx context.Context, req *http.Request, asked *fetch.R
 	defer closeBody(req)
 	for _, name := range conditions {
 		if req.Header.Get(name) != "" {
-			return nil, fetch.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the header field %s with %s URLs", name, asked.Locator.Scheme()))
+			return nil, driver.Fail(fetch.Op(req.Method), asked.Locator, fetch.ErrUnsupported, fmt.Errorf("the header field %s with %s URLs", name, asked.Locator.Scheme()))
 		}
 	}
 	body := io.Reader(http.NoBody)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -551,7 +552,7 @@ func TestTransportAllocations(t *testing.T) {
 	if err := os.WriteFile(file, []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return inMemory{} }}}}
+	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return inMemory{} }}}}
 	transport := &transport.Transport{Resolver: r, Files: true}
 	for _, text := range []string{"file://" + filepath.ToSlash(file), "ftp://ftp.example.org/pub/motd.txt"} {
 		asked, err := r.Request(t.Context(), text)

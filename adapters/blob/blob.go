@@ -10,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	fetchdriver "github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
 	// gocloud.dev is what this package adapts to: an interface of buckets, which programs open by a URL.
@@ -183,7 +184,7 @@ func missing(req *fetch.Request) error {
 	if req != nil {
 		l = req.Locator
 	}
-	return fetch.Fail(fetch.OpAccess, l, fetch.ErrNotFound, errors.New("no such file"))
+	return fetchdriver.Fail(fetch.OpAccess, l, fetch.ErrNotFound, errors.New("no such file"))
 }
 
 // isMissing reports whether err is that of a name which is not a directory.

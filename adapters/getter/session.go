@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 )
@@ -101,7 +102,7 @@ func (s *session) kind(req *fetch.Request) (bool, error) {
 	case fetch.KindDirectory, fetch.KindMenu:
 		return true, nil
 	}
-	return false, fetch.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document or directory"))
+	return false, driver.Fail(fetch.OpAccess, req.Locator, fetch.ErrUnsupported, errors.New("a "+res.Kind.String()+", not a document or directory"))
 }
 
 // file downloads a file.

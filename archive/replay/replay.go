@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 )
@@ -225,7 +226,7 @@ func (r *Replay) Schemes() []fetch1738.Scheme {
 	rows := fetch1738.Builtin()
 	for i := range rows {
 		create := rows[i].New
-		rows[i].New = func(env *fetch.Env) fetch.Fetcher { return create(r.env(env)) }
+		rows[i].New = func(env *fetch.Env) driver.Fetcher { return create(r.env(env)) }
 		if protocolOf(rows[i].Names[0]) == nil {
 			rows[i].New = nil
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/transport"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkTransport(b *testing.B) {
 	const batch = 50
 	file := filepath.Join(b.TempDir(), "document")
 	makeFile(b, file, 4096)
-	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return inMemory{} }}}}
+	r := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return inMemory{} }}}}
 	defer r.Close()
 	transport := &transport.Transport{Resolver: r, Files: true}
 	for _, bench := range []struct{ name, url string }{

@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/remotefs"
 	"github.com/fetch1738/fetch1738/transport"
@@ -34,7 +35,7 @@ func callLibrary(ctx context.Context, c *libraryCall, args []string) error {
 		c.Schemes = fetch1738.Builtin()
 		for i, scheme := range c.Schemes {
 			if slices.Contains(scheme.Names, "ftp") {
-				c.Schemes[i].New = func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env, DisablePipelining: true} }
+				c.Schemes[i].New = func(env *fetch.Env) driver.Fetcher { return &ftp.Fetcher{Env: env, DisablePipelining: true} }
 			}
 		}
 	}

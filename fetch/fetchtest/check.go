@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -24,7 +25,7 @@ func (r *rig) checkError(err error, l locator.Locator) *fetch.Error {
 	if !ok {
 		r.Errorf("the error is a %T; every error must be a *fetch.Error: %v", err, err)
 		if !errors.As(err, &e) {
-			e = fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
+			e = driver.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 		}
 	}
 	if e == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -20,7 +21,7 @@ func ExampleRun() {
 	var t *testing.T
 
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher {
+		New: func(env *fetch.Env) driver.Fetcher {
 			return &http.Fetcher{Env: env, Retries: -1} // retries would take time
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // explain tests that a Fetcher does what its Explain method says.
 func (k *kit) explain(t *testing.T) {
 	k.test(t, "documents", func(r *rig) {
-		if f, ok := r.open().(fetch.Explainer); ok {
+		if f, ok := r.open().(driver.Explainer); ok {
 			for _, name := range append(names(), directory) {
 				if l := r.site.Locate(name); l != nil {
 					r.checkPlan(f, l)
@@ -24,7 +25,7 @@ func (k *kit) explain(t *testing.T) {
 }
 
 // checkPlan compares a Plan with what is sent.
-func (r *rig) checkPlan(f fetch.Explainer, l locator.Locator) {
+func (r *rig) checkPlan(f driver.Explainer, l locator.Locator) {
 	before := r.net.count()
 	plan, err := f.Explain(&fetch.Request{Locator: l})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package fetchtest tests a [fetch.Fetcher] against its contract. [Run] takes a [Harness], which
+// Package fetchtest tests a [driver.Fetcher] against its contract. [Run] takes a [Harness], which
 // can serve some content and has the locators of its documents. It tests what callers may expect of
 // every Fetcher, whatever its protocol. A Fetcher delivers exactly the bytes of a document or a
 // typed error. It keeps to the limits of its Env, closes what it opens, and discloses no password.
@@ -9,7 +9,7 @@
 //
 //	func TestConformance(t *testing.T) {
 //		fetchtest.Run(t, fetchtest.Harness{
-//			New: func(env *fetch.Env) fetch.Fetcher { return &ftp.Fetcher{Env: env} },
+//			New: func(env *fetch.Env) driver.Fetcher { return &ftp.Fetcher{Env: env} },
 //			Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 //				srv := ftptest.New(tb, func(s *ftptest.Server) {
 //					s.Content, s.InMemory = content, true
@@ -38,6 +38,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -47,7 +48,7 @@ type Harness struct {
 	// New creates a Fetcher that uses no connections but those of env, which may be nil. If the
 	// Fetcher retries after failures, it should do so without delay, or not at all. Run closes it
 	// if it is an io.Closer.
-	New func(env *fetch.Env) fetch.Fetcher
+	New func(env *fetch.Env) driver.Fetcher
 	// Serve serves content, usually that of [Content], until the test ends. If login is not nil, it
 	// serves that user only. If the protocol or its locators have no passwords, Serve then returns
 	// nil.
@@ -71,7 +72,7 @@ type Harness struct {
 	// Local means that the Fetcher never opens a connection (file).
 	Local bool
 	// ReadOnly means that the server accepts no documents. Otherwise, if the Fetcher is a
-	// fetch.Replacer, Run fetches what it stored.
+	// driver.Replacer, Run fetches what it stored.
 	ReadOnly bool
 	// Encoded means that the Trace and the Plan show the conversation in another form than it has on
 	// the connection (HTTP/2).

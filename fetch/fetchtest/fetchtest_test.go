@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -55,8 +56,8 @@ func TestRunLoopback(t *testing.T) {
 	})
 }
 
-func newMini(env *fetch.Env) fetch.Fetcher {
-	return &mini{env: env.WithDefaults(), flaw: os.Getenv(flawVariable)}
+func newMini(env *fetch.Env) driver.Fetcher {
+	return &mini{env: driver.NewEnv(env), flaw: os.Getenv(flawVariable)}
 }
 
 // locate returns a function that locates the documents of a mini server.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -288,7 +289,7 @@ func (r *rig) follow(item fetch.Item) {
 
 // attributes finds the attributes of the documents.
 func (r *rig) attributes() {
-	finder, ok := r.open().(fetch.AttributeFinder)
+	finder, ok := r.open().(driver.AttributeFinder)
 	if !ok {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -17,7 +18,7 @@ import (
 // TestRunLocal tests a Fetcher that opens no connections and does not support ranges.
 func TestRunLocal(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return shelf{env} },
+		New: func(env *fetch.Env) driver.Fetcher { return shelf{env} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil
@@ -42,7 +43,7 @@ type shelf struct{ env *fetch.Env }
 
 func (s shelf) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	if req.Offset != 0 || req.Length != 0 {
-		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("no ranges"))
+		return nil, driver.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("no ranges"))
 	}
 	f, err := s.open(ctx, req, os.O_RDONLY)
 	if err != nil {
@@ -59,7 +60,7 @@ func (s shelf) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.A
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fetch.Fail("stat", req.Locator, fetch.ErrLocalIO, err)
+		return nil, driver.Fail("stat", req.Locator, fetch.ErrLocalIO, err)
 	}
 	return &fetch.Attributes{Size: info.Size(), ModTime: info.ModTime()}, nil
 }
@@ -75,21 +76,21 @@ func (s shelf) Replace(ctx context.Context, req *fetch.Request, body io.Reader) 
 		err = f.Truncate(req.Offset + n)
 	}
 	if err != nil {
-		return nil, fetch.Fail("write", req.Locator, fetch.ErrLocalIO, err)
+		return nil, driver.Fail("write", req.Locator, fetch.ErrLocalIO, err)
 	}
-	fetch.ContextTrace(ctx).Body(n)
+	driver.ContextTrace(ctx).Body(n)
 	return &fetch.Attributes{Size: req.Offset + n}, nil
 }
 
 func (s shelf) open(ctx context.Context, req *fetch.Request, flag int) (*os.File, error) {
 	l, ok := req.Locator.(*locator.File)
 	if !ok || req.Options != nil {
-		return nil, fetch.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
+		return nil, driver.Fail("open", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
 	}
-	if err := s.env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
+	if err := driver.NewEnv(s.env).Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile("/"+strings.Join(l.Segments, "/"), flag, 0o644)
@@ -98,7 +99,7 @@ func (s shelf) open(ctx context.Context, req *fetch.Request, flag int) (*os.File
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, fetch.Fail("open", l, fetch.ErrOther, err)
+		return nil, driver.Fail("open", l, fetch.ErrOther, err)
 	}
 	return f, nil
 }
@@ -113,9 +114,9 @@ func (b *shelfBody) Close() error { return b.f.Close() }
 
 func (b *shelfBody) Read(p []byte) (int, error) {
 	if err := b.ctx.Err(); err != nil {
-		return 0, fetch.Fail("read", b.l, fetch.ErrOther, err)
+		return 0, driver.Fail("read", b.l, fetch.ErrOther, err)
 	}
 	n, err := b.f.Read(p)
-	fetch.ContextTrace(b.ctx).Took(p[:n])
+	driver.ContextTrace(b.ctx).Took(p[:n])
 	return n, err
 }

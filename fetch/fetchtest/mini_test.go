@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -30,7 +31,7 @@ import (
 // sends PUT, with LENGTH bytes after the line, and receives "200". Names are in ftp URLs. With a
 // flaw it does one thing wrong.
 type mini struct {
-	env  fetch.Env
+	env  *driver.Env
 	flaw string
 
 	mu     sync.Mutex
@@ -63,20 +64,20 @@ func (m *mini) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.A
 func (m *mini) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	data, err := io.ReadAll(body)
 	if err != nil && m.flaw != "stores what it could read" {
-		return nil, fetch.Fail("PUT", req.Locator, fetch.ErrLocalIO, err)
+		return nil, driver.Fail("PUT", req.Locator, fetch.ErrLocalIO, err)
 	}
 	res, err := m.do(ctx, req, data)
 	if err != nil {
 		return nil, err
 	}
 	res.Close()
-	fetch.ContextTrace(ctx).Body(int64(len(data)))
+	driver.ContextTrace(ctx).Body(int64(len(data)))
 	return &fetch.Attributes{Size: -1}, nil
 }
 
 func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	l := req.Locator.(*locator.FTP)
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	var login locator.Login
@@ -98,13 +99,13 @@ func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.Resource, error) {
 	l, ok := req.Locator.(*locator.FTP)
 	if !ok {
-		return nil, fetch.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
+		return nil, driver.Fail("GET", req.Locator, fetch.ErrUnsupported, errors.New("locator not supported"))
 	}
-	if _, err := fetch.OptionsOf[struct{}](req); err != nil {
+	if _, err := driver.OptionsOf[struct{}](req); err != nil {
 		return nil, err
 	}
 	if m.flaw != "sends any octet" {
-		if err := fetch.CheckOctets(l); err != nil {
+		if err := driver.CheckOctets(l); err != nil {
 			return nil, err
 		}
 	}
@@ -115,12 +116,12 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 		log.Print("fetching")
 	case "asks for TLS in the clear":
 		if _, err := m.env.TLSConfig(); err != nil {
-			return nil, fetch.Fail(fetch.OpTLS, l, fetch.ErrOther, err)
+			return nil, driver.Fail(fetch.OpTLS, l, fetch.ErrOther, err)
 		}
 	case "leaks a goroutine":
 		go func() { <-make(chan int) }()
 	case "is deaf to the context":
-		ctx = fetch.WithTrace(context.Background(), fetch.ContextTrace(ctx))
+		ctx = fetch.WithTrace(context.Background(), driver.ContextTrace(ctx))
 	}
 	login := locator.Login{}
 	if l.Login != nil {
@@ -131,7 +132,7 @@ func (m *mini) do(ctx context.Context, req *fetch.Request, data []byte) (*fetch.
 	if errors.As(err, &fail) && fail.Kind == fetch.ErrUnauthenticated && !login.HasPassword {
 		login, err = m.env.Login(ctx, fetch.Challenge{Locator: l, User: login.User})
 		if strings.ContainsAny(login.User+login.Password, "\x00\r\n") && m.flaw != "sends any octet of a login" {
-			err = fetch.Fail("login", l, fetch.ErrBadURL, errors.New("a byte that ends a line"))
+			err = driver.Fail("login", l, fetch.ErrBadURL, errors.New("a byte that ends a line"))
 		}
 		if err == nil {
 			return m.try(ctx, req, l, login, data)
@@ -169,7 +170,7 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 		var fail *fetch.Error
 		if errors.As(err, &fail) && fail.Code != 0 { // the connection can still be used
 			m.keep(c)
-			return nil, fetch.Fail("GET", l, fetch.ErrOther, err)
+			return nil, driver.Fail("GET", l, fetch.ErrOther, err)
 		}
 		if m.flaw != "leaks a connection" {
 			c.Close()
@@ -177,7 +178,7 @@ func (m *mini) try(ctx context.Context, req *fetch.Request, l *locator.FTP, logi
 		if kind := fetch.KindOf(err); c.used && (kind == fetch.ErrConnectionFailed || kind == fetch.ErrTruncated) && m.flaw != "trusts dead sessions" {
 			continue
 		}
-		return nil, fetch.Fail("GET", l, fetch.ErrOther, err)
+		return nil, driver.Fail("GET", l, fetch.ErrOther, err)
 	}
 }
 
@@ -203,7 +204,7 @@ func (m *mini) connect(ctx context.Context, req *fetch.Request, l *locator.FTP, 
 				return nil, err
 			}
 		}
-		c.trace = fetch.ContextTrace(ctx)
+		c.trace = driver.ContextTrace(ctx)
 		c.trace.Reused(fetch.Connection{Network: "tcp", Host: server.Host})
 		c.SetContext(ctx)
 		c.used = true
@@ -221,14 +222,14 @@ func (m *mini) connect(ctx context.Context, req *fetch.Request, l *locator.FTP, 
 }
 
 func (m *mini) conn(ctx context.Context, conn net.Conn, key string, t fetch.Target) *miniConn {
-	limits := m.env.Limits.WithDefaults()
+	limits := m.env.Limits
 	switch m.flaw {
 	case "waits for ever":
 		limits.Reply = 0
 	case "reads endless lines":
 		limits.Line = 0
 	}
-	c := &miniConn{Conn: wire.NewConn(ctx, conn, limits.Reply), key: key, peer: t, trace: fetch.ContextTrace(ctx)}
+	c := &miniConn{Conn: wire.NewConn(ctx, conn, limits.Reply), key: key, peer: t, trace: driver.ContextTrace(ctx)}
 	c.lines = wire.NewLineReader(c.Conn, limits.Line)
 	return c
 }
@@ -236,7 +237,7 @@ func (m *mini) conn(ctx context.Context, conn net.Conn, key string, t fetch.Targ
 func (m *mini) dialAround(ctx context.Context, l *locator.FTP) (*miniConn, error) {
 	conn, err := miniNet.Dial(ctx, "tcp", "127.0.0.1:21")
 	if err != nil {
-		return nil, fetch.Fail("connect", l, fetch.ErrOther, err)
+		return nil, driver.Fail("connect", l, fetch.ErrOther, err)
 	}
 	return m.conn(ctx, conn, "", fetch.Target{}), nil
 }
@@ -254,7 +255,7 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 	line, err := c.lines.ReadLine()
 	if err != nil {
 		if errors.Is(err, wire.ErrLineTooLong) {
-			return nil, fetch.Fail("GET", l, fetch.ErrProtocol, err)
+			return nil, driver.Fail("GET", l, fetch.ErrProtocol, err)
 		}
 		return nil, err
 	}
@@ -269,7 +270,7 @@ func (m *mini) exchange(c *miniConn, req *fetch.Request, l *locator.FTP, login l
 		return nil, m.refusal(code, string(wire.TrimEOL(line)))
 	}
 	if m.flaw != "waits for a body for ever" {
-		c.SetTimeout(m.env.Limits.WithDefaults().Idle)
+		c.SetTimeout(m.env.Limits.Idle)
 	} else {
 		c.SetTimeout(0)
 	}
@@ -356,13 +357,13 @@ func (b *miniBody) Read(p []byte) (int, error) {
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
-	if b.m.flaw == "times the reader" && time.Since(b.last) > b.m.env.Limits.WithDefaults().Idle {
-		b.finish(fetch.Fail("GET", b.l, fetch.ErrTimeout, nil))
+	if b.m.flaw == "times the reader" && time.Since(b.last) > b.m.env.Limits.Idle {
+		b.finish(driver.Fail("GET", b.l, fetch.ErrTimeout, nil))
 		return 0, b.err
 	}
 	b.last = time.Now()
 	if err := b.c.Arm(); err != nil { // what is buffered must not be read after the context has ended
-		b.finish(fetch.Fail("GET", b.l, fetch.ErrOther, err))
+		b.finish(driver.Fail("GET", b.l, fetch.ErrOther, err))
 		return 0, b.err
 	}
 	n, err := b.c.lines.Read(p[:min(int64(len(p)), b.left)])
@@ -378,9 +379,9 @@ func (b *miniBody) Read(p []byte) (int, error) {
 		b.c.trace.Took(p[:n])
 	}
 	if err == io.EOF && b.m.flaw != "takes a cut for the end" {
-		err = fetch.Fail("GET", b.l, fetch.ErrTruncated, io.ErrUnexpectedEOF)
+		err = driver.Fail("GET", b.l, fetch.ErrTruncated, io.ErrUnexpectedEOF)
 	} else if err != nil && err != io.EOF {
-		err = fetch.Fail("GET", b.l, fetch.ErrOther, err)
+		err = driver.Fail("GET", b.l, fetch.ErrOther, err)
 	}
 	if err != nil {
 		b.finish(err)
@@ -407,7 +408,7 @@ func (b *miniBody) Close() error {
 	case b.err == nil && b.left == 0:
 		b.finish(io.EOF)
 	case b.err == nil:
-		b.finish(fetch.Fail("GET", b.l, fetch.ErrLocalIO, fs.ErrClosed))
+		b.finish(driver.Fail("GET", b.l, fetch.ErrLocalIO, fs.ErrClosed))
 	}
 	return nil
 }
@@ -424,7 +425,7 @@ func (b *miniBody) items(yield func(fetch.Item, error) bool) {
 			return
 		}
 		if max := b.m.env.Limits.Items; err == nil && max > 0 && n == max && b.m.flaw != "lists more than it may" {
-			err = fetch.Fail("GET", b.l, fetch.ErrTooLarge, nil)
+			err = driver.Fail("GET", b.l, fetch.ErrTooLarge, nil)
 		}
 		if err != nil {
 			if b.m.flaw != "hides that a listing is cut" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -142,13 +143,13 @@ func (r *rig) badOctets() {
 	}
 	for _, octet := range []byte{0, '\r', '\n', '\t', ' ', '/', '<', '*', 0xFF} {
 		for _, l := range withText(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
-			if fetch.CheckOctets(l) == nil {
+			if driver.CheckOctets(l) == nil {
 				continue
 			}
 			for name, op := range r.operations() {
 				r.checkKind(fmt.Sprintf("%s with the byte %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.ErrBadURL)
 			}
-			if e, ok := r.open().(fetch.Explainer); ok {
+			if e, ok := r.open().(driver.Explainer); ok {
 				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {
 					r.Errorf("Explain accepts the byte %02X in %s; want an error of kind BadURL", octet, l.Redacted())
 				}

@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // stored is the name of a document that the content does not have yet.
@@ -70,7 +71,7 @@ func (k *kit) replace(t *testing.T) {
 // put stores a document by Replace.
 func (r *rig) put(name string, offset int64, body io.Reader) (a answer) {
 	r.Helper()
-	f, l := r.open().(fetch.Replacer), r.site.Locate(name)
+	f, l := r.open().(driver.Replacer), r.site.Locate(name)
 	if l == nil {
 		r.Fatalf("Site.Locate returns nil for %q, where a document is to be stored; set Harness.ReadOnly if the server takes none", name)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -52,7 +53,7 @@ func inspect(t *testing.T, h Harness) *kit {
 	k.memory, k.secure = k.site.Dial != nil, k.site.TLS != nil
 	k.logins = h.Serve(tb, Content(), &login) != nil
 	f := h.New(nil)
-	_, k.stores = f.(fetch.Replacer)
+	_, k.stores = f.(driver.Replacer)
 	k.stores = k.stores && !h.ReadOnly
 	if c, ok := f.(io.Closer); ok {
 		c.Close()
@@ -93,7 +94,7 @@ type rig struct {
 	fakeClock bool      // the clock is that of a testing/synctest bubble
 	net       *network  // what env dials
 	env       fetch.Env // may be changed before the first fetch
-	fetcher   fetch.Fetcher
+	fetcher   driver.Fetcher
 	shut      int // wires known to be closed
 }
 
@@ -167,7 +168,7 @@ func (t logGuard) Write(p []byte) (int, error) {
 }
 
 // open returns the Fetcher. The first call creates it.
-func (r *rig) open() fetch.Fetcher {
+func (r *rig) open() driver.Fetcher {
 	if r.fetcher == nil {
 		env := r.env
 		r.fetcher = r.kit.New(&env)
@@ -324,19 +325,19 @@ func (r *rig) operations() map[string]operation {
 		}
 	}
 	list := map[string]operation{"Fetch": r.get}
-	if f, ok := f.(fetch.AttributeFinder); ok {
+	if f, ok := f.(driver.AttributeFinder); ok {
 		list["FindAttributes"] = with(func(ctx context.Context, req *fetch.Request) error {
 			_, err := f.FindAttributes(ctx, req)
 			return err
 		})
 	}
-	if f, ok := f.(fetch.Updater); ok {
+	if f, ok := f.(driver.Updater); ok {
 		list["Update"] = with(func(ctx context.Context, req *fetch.Request) error {
 			_, err := f.Update(ctx, req, strings.NewReader("bytes\r\n"))
 			return err
 		})
 	}
-	if f, ok := f.(fetch.Replacer); ok {
+	if f, ok := f.(driver.Replacer); ok {
 		list["Replace"] = with(func(ctx context.Context, req *fetch.Request) error {
 			_, err := f.Replace(ctx, req, strings.NewReader("bytes\r\n"))
 			return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/raced"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -226,12 +227,12 @@ func (r *rig) sweepAttributes(do damage) {
 	l := r.site.Locate(small)
 	find := func(ctx context.Context) (attrs *fetch.Attributes, a answer) {
 		a = r.timed(ctx, l, func(ctx context.Context) (err error) {
-			attrs, err = r.open().(fetch.AttributeFinder).FindAttributes(ctx, &fetch.Request{Locator: l})
+			attrs, err = r.open().(driver.AttributeFinder).FindAttributes(ctx, &fetch.Request{Locator: l})
 			return err
 		})
 		return attrs, a
 	}
-	if _, ok := r.open().(fetch.AttributeFinder); !ok {
+	if _, ok := r.open().(driver.AttributeFinder); !ok {
 		return
 	}
 	var clean *fetch.Attributes

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
+		New: func(env *fetch.Env) driver.Fetcher { return &Fetcher{Env: env} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil

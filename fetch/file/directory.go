@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -22,7 +23,7 @@ func (a *access) directory(ctx context.Context, dir *os.File, info fs.FileInfo) 
 	if a.req.Offset != 0 || a.req.Length != 0 {
 		return nil, a.fail(fetch.OpList, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("a directory has no byte ranges")})
 	}
-	l := &listing{ctx: ctx, a: a, trace: fetch.ContextTrace(ctx)}
+	l := &listing{ctx: ctx, a: a, trace: driver.ContextTrace(ctx)}
 	if err := l.readEntries(dir); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func (a *access) document(ctx context.Context, file *os.File, info fs.FileInfo) 
 		file.Close()
 		return nil, a.fail(fetch.OpRead, tooLarge(room))
 	}
-	b := &body{ctx: ctx, a: a, file: file, left: left, known: res.Size >= 0, room: room, trace: fetch.ContextTrace(ctx)}
+	b := &body{ctx: ctx, a: a, file: file, left: left, known: res.Size >= 0, room: room, trace: driver.ContextTrace(ctx)}
 	// A read from a device or pipe may block.
 	b.stop = context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })
 	res.Body = b

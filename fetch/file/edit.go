@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
-// Edit implements [fetch.Editor] by system calls. There are no checksums. EditRename replaces an
+// Edit implements [driver.Editor] by system calls. There are no checksums. EditRename replaces an
 // existing file, and EditRemove does not remove directories.
 func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
 	a, err := f.access(ctx, req)

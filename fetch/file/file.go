@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
@@ -20,8 +21,8 @@ import (
 // Fetcher fetches file URLs. The zero value is ready to use. Its fields must not be modified after
 // first use. It keeps no state between requests and may be used concurrently.
 //
-// Besides [fetch.Fetcher], it implements [fetch.AttributeFinder], [fetch.Replacer], [fetch.Updater]
-// (which appends), [fetch.Editor] and [fetch.Explainer].
+// Besides [driver.Fetcher], it implements [driver.AttributeFinder], [driver.Replacer], [driver.Updater]
+// (which appends), [driver.Editor] and [driver.Explainer].
 //
 // The host of a URL must be empty, "localhost" or "127.0.0.1". Other hosts are refused, because
 // their files are not on this computer (§3.10).
@@ -35,15 +36,15 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher         = (*Fetcher)(nil)
-	_ fetch.AttributeFinder = (*Fetcher)(nil)
-	_ fetch.Replacer        = (*Fetcher)(nil)
-	_ fetch.Updater         = (*Fetcher)(nil)
-	_ fetch.Editor          = (*Fetcher)(nil)
-	_ fetch.Explainer       = (*Fetcher)(nil)
+	_ driver.Fetcher         = (*Fetcher)(nil)
+	_ driver.AttributeFinder = (*Fetcher)(nil)
+	_ driver.Replacer        = (*Fetcher)(nil)
+	_ driver.Updater         = (*Fetcher)(nil)
+	_ driver.Editor          = (*Fetcher)(nil)
+	_ driver.Explainer       = (*Fetcher)(nil)
 )
 
-// Fetch implements [fetch.Fetcher]. The Resource of a directory has the Kind KindDirectory. Its
+// Fetch implements [driver.Fetcher]. The Resource of a directory has the Kind KindDirectory. Its
 // Body has one name per line, in byte order; the names of directories end with "/". If a file
 // shrinks while it is read, the Body ends in an error of kind ErrTruncated.
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -61,7 +62,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return a.document(ctx, file, info)
 }
 
-// FindAttributes implements [fetch.AttributeFinder]. It opens a regular file, to find out whether it
+// FindAttributes implements [driver.AttributeFinder]. It opens a regular file, to find out whether it
 // can have the size that it states. If that is not permitted, the stated size is returned.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
@@ -88,7 +89,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return &attributes, nil
 }
 
-// Explain implements [fetch.Explainer]. It does not access the file system.
+// Explain implements [driver.Explainer]. It does not access the file system.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.locate(req)
 	if err != nil {
@@ -104,7 +105,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 type access struct {
 	loc  *locator.File
 	req  *fetch.Request
-	env  fetch.Env
+	env  *driver.Env
 	path string    // in the notation of the system
 	disk disk.Disk // that uploads are stored on
 
@@ -142,21 +143,21 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, erro
 		return nil, a.fail(fetch.OpOpen, err)
 	}
 	a.disk = disk.Of(ctx)
-	return a, f.Env.Permit(ctx, fetch.Target{Locator: a.loc, From: req.From, Host: a.loc.Host})
+	return a, driver.NewEnv(f.Env).Permit(ctx, fetch.Target{Locator: a.loc, From: req.From, Host: a.loc.Host})
 }
 
 // locate checks a request and computes its path.
 func (f *Fetcher) locate(req *fetch.Request) (*access, error) {
 	loc, ok := req.Locator.(*locator.File)
 	if !ok {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not a file URL: %T", req.Locator))
+		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not a file URL: %T", req.Locator))
 	}
-	if err := fetch.CheckOctets(loc); err != nil {
+	if err := driver.CheckOctets(loc); err != nil {
 		return nil, err
 	}
-	a := &access{loc: loc, req: req, env: f.Env.WithDefaults(), special: f.Special}
+	a := &access{loc: loc, req: req, env: driver.NewEnv(f.Env), special: f.Special}
 	var err error
-	switch a.opt, err = fetch.OptionsOf[Options](req); {
+	switch a.opt, err = driver.OptionsOf[Options](req); {
 	case err != nil:
 		return nil, err
 	case req.Query != "":
@@ -284,7 +285,7 @@ func (a *access) fail(op fetch.Op, err error) *fetch.Error {
 			kind = fetch.ErrLocalIO
 		}
 	}
-	return fetch.Fail(op, a.loc, kind, err)
+	return driver.Fail(op, a.loc, kind, err)
 }
 
 // attributesOf returns the attributes of a file. Only a regular one has a size and a media type.

@@ -12,10 +12,11 @@ import (
 	"path/filepath"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
-// Replace implements [fetch.Replacer]. If Offset is 0, it writes a new file in the same directory
+// Replace implements [driver.Replacer]. If Offset is 0, it writes a new file in the same directory
 // and renames it over the old one when it is complete. The new file gets the permissions of the old
 // one. If body fails, the old file is left unchanged. If Offset is positive, the file is truncated
 // to Offset and body is written there, in place. Symbolic links are followed; a dangling link is
@@ -30,14 +31,14 @@ func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reade
 	if err != nil {
 		return nil, err
 	}
-	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
+	src := &source{ctx: ctx, r: body, trace: driver.ContextTrace(ctx)}
 	if req.Offset > 0 {
 		return a.write(src, os.O_WRONLY, req.Offset)
 	}
 	return a.replaceFile(src)
 }
 
-// Update implements [fetch.Updater]. It appends body to the file, and creates the file if it does
+// Update implements [driver.Updater]. It appends body to the file, and creates the file if it does
 // not exist. It writes in place, as Replace does with an Offset.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	a, err := f.writeAccess(ctx, req)
@@ -47,7 +48,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 	if req.Offset != 0 {
 		return nil, a.fail(fetch.OpUpdate, &fetch.Error{Kind: fetch.ErrBadRange, Err: errors.New("an append takes no offset")})
 	}
-	src := &source{ctx: ctx, r: body, trace: fetch.ContextTrace(ctx)}
+	src := &source{ctx: ctx, r: body, trace: driver.ContextTrace(ctx)}
 	return a.write(src, os.O_WRONLY|os.O_APPEND|os.O_CREATE, -1)
 }
 

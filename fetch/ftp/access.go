@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
@@ -19,7 +20,7 @@ import (
 
 // An access is a request as FTP commands and their arguments.
 type access struct {
-	env          *fetch.Env
+	env          *driver.Env
 	limits       fetch.Limits
 	email        string
 	trace        *fetch.Trace
@@ -84,14 +85,14 @@ const (
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*access, error) {
 	loc, ok := req.Locator.(*locator.FTP)
 	if !ok || loc == nil {
-		return nil, fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not an ftp URL but a %T", req.Locator))
+		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, fmt.Errorf("not an ftp URL but a %T", req.Locator))
 	}
-	if err := fetch.CheckOctets(loc); err != nil {
+	if err := driver.CheckOctets(loc); err != nil {
 		return nil, err
 	}
-	env := f.Env.WithDefaults()
+	env := driver.NewEnv(f.Env)
 	a := &access{
-		env: f.Env, limits: env.Limits, email: env.Email, trace: fetch.ContextTrace(ctx),
+		env: env, limits: env.Limits, email: env.Email, trace: driver.ContextTrace(ctx),
 		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining, hidesFiles: &f.hidesFiles,
 		active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // Active configures active mode, in which the server connects to a port of the client.
@@ -61,7 +62,7 @@ func (s *session) openPort() error {
 // open closes the previous port and opens a new one. It returns the address to announce.
 func (s *session) open() (netip.AddrPort, error) {
 	s.closePort()
-	own := fetch.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
+	own := driver.AddrPort(s.ctl.Raw.LocalAddr()).Addr()
 	announced, err := s.access.active.address(s.ctx, own)
 	if err != nil {
 		return netip.AddrPort{}, err
@@ -73,7 +74,7 @@ func (s *session) open() (netip.AddrPort, error) {
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
-	return netip.AddrPortFrom(announced.WithZone(""), fetch.AddrPort(s.port.Addr()).Port()), nil
+	return netip.AddrPortFrom(announced.WithZone(""), driver.AddrPort(s.port.Addr()).Port()), nil
 }
 
 // address returns the IP address of Host, of the same family as own.
@@ -188,7 +189,7 @@ func admit(l net.Listener, peer netip.Addr) (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if fetch.AddrPort(conn.RemoteAddr()).Addr().WithZone("") == peer.WithZone("") {
+		if driver.AddrPort(conn.RemoteAddr()).Addr().WithZone("") == peer.WithZone("") {
 			return conn, nil
 		}
 		conn.Close()

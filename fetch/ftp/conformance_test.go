@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -27,7 +28,7 @@ func TestConformanceSecure(t *testing.T) {
 
 func conformance(t *testing.T, server, client *tls.Config) {
 	h := fetchtest.Harness{Ranges: true}
-	h.New = func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} }
+	h.New = func(env *fetch.Env) driver.Fetcher { return &Fetcher{Env: env} }
 	h.Serve = func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 		srv := ftptest.New(tb, func(s *ftptest.Server) {
 			s.Content, s.InMemory, s.TLS = content, true, server

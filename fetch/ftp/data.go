@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -160,7 +161,7 @@ func (s *session) begin() error {
 			s.closePort()
 			s.ctl.Trace.Connected(fetch.Connection{
 				Network: "tcp", Purpose: fetch.PurposeData, Host: s.access.loc.Host,
-				Local: fetch.AddrPort(c.raw.LocalAddr()), Remote: fetch.AddrPort(c.raw.RemoteAddr()),
+				Local: driver.AddrPort(c.raw.LocalAddr()), Remote: driver.AddrPort(c.raw.RemoteAddr()),
 			})
 		}
 		c.cancel()
@@ -201,7 +202,7 @@ func (s *session) await(c *pendingConn) error {
 	case broken && (c.err == nil || s.data.localError() != nil || !explains(s.ctl)):
 		return c.err
 	case !broken && err != errFailing:
-		return fetch.Fail(op, nil, fetch.ErrOther, err)
+		return driver.Fail(op, nil, fetch.ErrOther, err)
 	}
 	r, err := s.ctl.receiveFinal()
 	s.ctl.phase = commanding

@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Edit implements [fetch.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
+// Edit implements [driver.Editor]: SIZE, RNFR and RNTO, DELE, MKD, RMD, MFMT or what the server has
 // in its place, SITE CHMOD, SITE SYMLINK, and HASH, XSHA256, XSHA1 or XMD5. The URL is that of the
 // directory. If the server supports pipelining, up to 64 commands are sent at once.
 func (f *Fetcher) Edit(ctx context.Context, req *fetch.Request, edits []fetch.Edit) error {
@@ -100,7 +101,7 @@ func checkToDir(a *access, dir locator.Locator) error {
 	case slices.Contains(to.CWD, ""):
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("only the server knows where an empty part of a path leads")}
 	}
-	return fetch.CheckOctets(to)
+	return driver.CheckOctets(to)
 }
 
 // newName returns the argument of RNTO: the path from the root, if the directory is another one. It

@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
 // fail wraps err for this access. Kind Other becomes ConnectionFailed.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
+	e := driver.Fail(op, a.loc, fetch.ErrOther, err)
 	if e.Kind == fetch.ErrOther {
 		e.Kind = fetch.ErrConnectionFailed
 	}

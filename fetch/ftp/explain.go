@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Explain implements [fetch.Explainer]. It returns the commands that Fetch would send,
+// Explain implements [driver.Explainer]. It returns the commands that Fetch would send,
 // without a connection.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.access(context.Background(), req, fetching)

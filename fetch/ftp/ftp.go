@@ -26,8 +26,8 @@ import (
 // changed after first use. It is safe for concurrent use; concurrent accesses use separate
 // control connections.
 //
-// Besides [fetch.Fetcher] it implements [fetch.AttributeFinder], [fetch.Updater]
-// (APPE), [fetch.Replacer] (STOR), [fetch.Editor] and [fetch.Explainer]. Close closes the idle
+// Besides [driver.Fetcher] it implements [driver.AttributeFinder], [driver.Updater]
+// (APPE), [driver.Replacer] (STOR), [driver.Editor] and [driver.Explainer]. Close closes the idle
 // sessions.
 type Fetcher struct {
 	// Env holds how to connect, credentials and limits. If nil, the zero Env is used.
@@ -123,7 +123,7 @@ type Info struct {
 	unread *fetch.Error // see UnreadError
 }
 
-// Fetch implements [fetch.Fetcher]. A file has the Kind KindDocument. A URL that ends in
+// Fetch implements [driver.Fetcher]. A file has the Kind KindDocument. A URL that ends in
 // a slash, has no path, or has the typecode d has the Kind KindDirectory, and its entries
 // are in Items. Request.Options is nil or an *[Options].
 //
@@ -164,7 +164,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// FindAttributes implements [fetch.AttributeFinder]. It sends SIZE and MDTM, also with
+// FindAttributes implements [driver.AttributeFinder]. It sends SIZE and MDTM, also with
 // Exact. For a directory it returns neither size nor time.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req, finding)
@@ -185,13 +185,13 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return attr, nil
 }
 
-// Replace implements [fetch.Replacer]. It sends STOR, with REST before it if
+// Replace implements [driver.Replacer]. It sends STOR, with REST before it if
 // Request.Offset is not zero.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.store(ctx, req, replacing, body)
 }
 
-// Update implements [fetch.Updater]. It sends APPE: the server appends body to the file,
+// Update implements [driver.Updater]. It sends APPE: the server appends body to the file,
 // or creates the file if it does not exist.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.store(ctx, req, updating, body)

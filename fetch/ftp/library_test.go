@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
@@ -152,7 +153,7 @@ func TestLibrarySilence(t *testing.T) {
 func TestControlAsConn(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
-	c := newControl(context.Background(), here, fetch.Limits{}.WithDefaults(), fetch.ContextTrace(context.Background()))
+	c := newControl(context.Background(), here, fetch.Limits{}.WithDefaults(), driver.ContextTrace(context.Background()))
 	if _, ok := c.RemoteAddr().(*net.TCPAddr); !ok {
 		t.Errorf("RemoteAddr is a %T, on which the library panics", c.RemoteAddr())
 	}

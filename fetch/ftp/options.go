@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // Options holds the Request.Options of ftp and ftps URLs. A nil *Options is the same as the
@@ -92,7 +93,7 @@ const (
 
 // options returns req.Options after checking them.
 func options(req *fetch.Request) (Options, error) {
-	o, err := fetch.OptionsOf[Options](req)
+	o, err := driver.OptionsOf[Options](req)
 	if err != nil {
 		return o, err
 	}

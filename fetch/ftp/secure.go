@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -115,7 +116,7 @@ func (s *session) secure() error {
 func (s *session) handshake(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	conn, err := wire.StartTLS(ctx, wire.BelowTLS(raw), s.settings, s.access.loc.Host)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
+		return nil, driver.Fail(fetch.OpTLS, nil, fetch.ErrOther, err)
 	}
 	return conn, nil
 }

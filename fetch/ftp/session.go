@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
@@ -76,7 +77,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 		return nil, err
 	}
 	// Through a proxy, the remote address is that of the proxy, which has another port.
-	if peer := fetch.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
+	if peer := driver.AddrPort(conn.RemoteAddr()); peer.Port() == a.target().Port {
 		s.peer = peer
 	}
 	s.ctl = newControl(o.Context, conn, a.limits, a.trace)
@@ -204,7 +205,7 @@ func (s *session) Stale() bool {
 func (s *session) describe() fetch.Connection {
 	return fetch.Connection{
 		Network: "tcp", Purpose: fetch.PurposeControl, Host: s.access.loc.Host,
-		Local: fetch.AddrPort(s.ctl.Raw.LocalAddr()), Remote: s.peer,
+		Local: driver.AddrPort(s.ctl.Raw.LocalAddr()), Remote: s.peer,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -77,26 +78,26 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	if url := menu.SelectorURL([]byte(l.Selector)); l.Type == 'h' && url != nil && l.Plus == "" {
 		a.referral, err = parseLink(string(url))
 		if err != nil {
-			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
+			return nil, driver.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 		}
 		return a, nil
 	}
 	if err := f.prepareRequest(req, options, a); err != nil {
-		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
+		return nil, driver.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 	}
 	return a, nil
 }
 
 // checkRequest refuses what gopher does not support.
 func checkRequest(req *fetch.Request) (*Options, error) {
-	options, err := fetch.OptionsOf[Options](req)
+	options, err := driver.OptionsOf[Options](req)
 	switch {
 	case err != nil:
 		return nil, err
 	case req.Offset < 0:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errFromEnd)
+		return nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrBadRange, errLength)
+		return nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrBadRange, errLength)
 	}
 	return &options, nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -38,7 +39,7 @@ func newBody(x *exchange) *body {
 	if limit == 0 {
 		limit = unbounded
 	}
-	return &body{ctx: x.ctx, loc: x.loc, conn: x.conn, trace: fetch.ContextTrace(x.ctx), room: limit, left: unbounded}
+	return &body{ctx: x.ctx, loc: x.loc, conn: x.conn, trace: driver.ContextTrace(x.ctx), room: limit, left: unbounded}
 }
 
 // receivedBody is a body that has already been received.
@@ -57,7 +58,7 @@ func (b *body) part(offset, length int64) error {
 		case err != nil:
 			return err
 		case skipped < offset:
-			return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end; the document has %d bytes", offset, skipped))
+			return driver.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end; the document has %d bytes", offset, skipped))
 		}
 	}
 	if length > 0 {
@@ -81,7 +82,7 @@ var errClosed = errors.New("the body is closed")
 func (b *body) check() error {
 	switch {
 	case b.closed.Load():
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
+		return driver.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return b.err
 	case b.ctx.Err() != nil:
@@ -97,7 +98,7 @@ func (b *body) check() error {
 func (b *body) fail(err error) {
 	b.err = io.EOF
 	if err != io.EOF {
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
+		b.err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	} else {
 		_ = b.conn.Close() // even if the Resource is kept open
 	}
@@ -129,7 +130,7 @@ func (b *body) read(p []byte) (int, error) {
 func (b *body) endAtLimit() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	if n > 0 {
-		err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))
+		err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, errors.New("the body is longer than the limit"))
 	}
 	b.fail(err)
 	return b.err
@@ -183,7 +184,7 @@ func (b *rawBody) copyHead(file *os.File) (int64, error) {
 	n, err := b.Read(buf[:])
 	if n > 0 {
 		if _, err := file.Write(buf[:n]); err != nil {
-			b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
+			b.err = driver.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
 			return 0, b.err
 		}
 	}
@@ -213,7 +214,7 @@ func (b *rawBody) splice(file *os.File, conn io.Reader) (int64, error) {
 	case err == nil || n > 0 && errors.Is(err, os.ErrDeadlineExceeded) && b.ctx.Err() == nil:
 		return n, nil
 	case fetch.KindOf(err) == fetch.ErrOther:
-		b.err = fetch.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
+		b.err = driver.Fail(fetch.OpWrite, b.loc, fetch.ErrLocalIO, err)
 	default:
 		b.fail(err)
 	}

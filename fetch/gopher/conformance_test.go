@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -25,14 +26,14 @@ func TestConformance(t *testing.T) {
 func harness(inMemory bool, as gophertest.Dialect) fetchtest.Harness {
 	plus := as != gophertest.PlainGopher
 	h := fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher {
+		New: func(env *fetch.Env) driver.Fetcher {
 			f := &Fetcher{Env: env}
 			if as == gophertest.StandardGopher {
 				return f
 			}
 			return struct { // plain servers have no attributes; those of pygopherd have no marked end
-				fetch.Fetcher
-				fetch.Explainer
+				driver.Fetcher
+				driver.Explainer
 			}{f, f}
 		},
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -45,7 +46,7 @@ func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exch
 		return x, nil
 	}
 	x.conn.Close()
-	fetch.ContextTrace(ctx).Note(fallbackStub)
+	driver.ContextTrace(ctx).Note(fallbackStub)
 	if x, err = f.ask(ctx, req, f.plain(a)); err == nil {
 		x.fallback = fallbackStub
 	}
@@ -54,23 +55,23 @@ func (f *Fetcher) ask(ctx context.Context, req *fetch.Request, a *access) (*exch
 
 // send connects, sends the request and waits for the beginning of the response.
 func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exchange, error) {
-	env := f.Env.WithDefaults()
-	conn, err := f.connect(ctx, &env, req, a)
+	env := driver.NewEnv(f.Env)
+	conn, err := f.connect(ctx, env, req, a)
 	if err != nil {
 		return nil, err
 	}
 	c := wire.NewConn(ctx, conn, env.Limits.Reply)
-	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: fetch.AddrPort(conn.RemoteAddr()), src: &source{conn: c}}
+	x := &exchange{access: a, ctx: ctx, limits: env.Limits, conn: c, peer: driver.AddrPort(conn.RemoteAddr()), src: &source{conn: c}}
 	// In one write, because a server may take the first packet for the whole request.
 	if _, err := c.Write(a.request); err != nil {
 		c.Close()
-		return nil, fetch.Fail(fetch.OpSend, a.loc, fetch.ErrOther, err)
+		return nil, driver.Fail(fetch.OpSend, a.loc, fetch.ErrOther, err)
 	}
-	fetch.ContextTrace(ctx).Sent(a.maskedRequest())
+	driver.ContextTrace(ctx).Sent(a.maskedRequest())
 	wire.QuickAck(c.Conn)
 	if x.src.fill(); x.src.err != nil && x.src.err != io.EOF && len(x.src.head) == 0 {
 		c.Close()
-		return nil, fetch.Fail(fetch.OpRead, a.loc, fetch.ErrOther, x.src.err)
+		return nil, driver.Fail(fetch.OpRead, a.loc, fetch.ErrOther, x.src.err)
 	}
 	c.SetTimeout(env.Limits.Idle)
 	return x, nil
@@ -78,7 +79,7 @@ func (f *Fetcher) send(ctx context.Context, req *fetch.Request, a *access) (*exc
 
 // connect connects to the item's server. If the form comes from Options, the policy is called with
 // a locator that includes it.
-func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Request, a *access) (net.Conn, error) {
+func (f *Fetcher) connect(ctx context.Context, env *driver.Env, req *fetch.Request, a *access) (net.Conn, error) {
 	target := a.loc
 	if a.form != nil {
 		filled := *a.loc
@@ -87,7 +88,7 @@ func (f *Fetcher) connect(ctx context.Context, env *fetch.Env, req *fetch.Reques
 	}
 	conn, err := env.Connect(ctx, fetch.Target{Locator: target, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
 	if err != nil {
-		e := fetch.Fail(fetch.OpConnect, a.loc, fetch.ErrOther, err)
+		e := driver.Fail(fetch.OpConnect, a.loc, fetch.ErrOther, err)
 		e.URL = a.loc.Redacted()
 		return nil, e
 	}
@@ -103,10 +104,10 @@ func (x *exchange) begin() (err error) {
 	if x.loc.Type == '2' {
 		return x.phoneAnswer()
 	}
-	trace := fetch.ContextTrace(x.ctx)
+	trace := driver.ContextTrace(x.ctx)
 	if x.plus != "" {
 		if x.header, x.isPlus, err = x.src.header(); err != nil {
-			return fetch.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
+			return driver.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
 		}
 		switch {
 		case x.isPlus && x.header.refused:

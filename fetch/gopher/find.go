@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FindAttributes implements [fetch.AttributeFinder]. It requests the item's Gopher+ attributes
+// FindAttributes implements [driver.AttributeFinder]. It requests the item's Gopher+ attributes
 // ("!"), or only those that the URL names. Header has their lines; the name of each field is that
 // of the block, with the "+" before it. [AttributesOf] parses them. Size is set only if it is
 // certain to be that of the Body, because most servers round sizes and change the line ends of
@@ -50,7 +51,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 		return nil, err
 	}
 	if l.Type == '8' || l.Type == 'T' || l.Type == 'h' && menu.SelectorURL([]byte(l.Selector)) != nil {
-		return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrUnsupported, errHasNoAttribute)
+		return nil, driver.Fail(fetch.OpAttributes, req.Locator, fetch.ErrUnsupported, errHasNoAttribute)
 	}
 	item := *l
 	requests := []string{"!"}
@@ -63,7 +64,7 @@ func (f *Fetcher) attributes(ctx context.Context, req *fetch.Request) (*Attribut
 			return a, rename(err, req.Locator)
 		}
 	}
-	return nil, fetch.Fail(fetch.OpAttributes, req.Locator, fetch.ErrProtocol, errNoAttributes)
+	return nil, driver.Fail(fetch.OpAttributes, req.Locator, fetch.ErrProtocol, errNoAttributes)
 }
 
 // list fetches the attributes of an item; nil if the response is something else.
@@ -81,7 +82,7 @@ func rename(err error, l locator.Locator) error {
 	if err == nil {
 		return nil
 	}
-	e := fetch.Fail("", l, fetch.ErrOther, err)
+	e := driver.Fail("", l, fetch.ErrOther, err)
 	e.URL = l.Redacted()
 	return e
 }

@@ -12,10 +12,11 @@ import (
 	"errors"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for gopher and
+// Fetcher is a [driver.Fetcher], [driver.AttributeFinder] and [driver.Explainer] for gopher and
 // gophers URLs. The zero value is ready to use. It keeps no state between requests. The fields must
 // not be changed after first use.
 //
@@ -43,9 +44,9 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher         = (*Fetcher)(nil)
-	_ fetch.AttributeFinder = (*Fetcher)(nil)
-	_ fetch.Explainer       = (*Fetcher)(nil)
+	_ driver.Fetcher         = (*Fetcher)(nil)
+	_ driver.AttributeFinder = (*Fetcher)(nil)
+	_ driver.Explainer       = (*Fetcher)(nil)
 )
 
 // Info is the type of [fetch.Resource.Info] for gopher.
@@ -70,15 +71,15 @@ type Info struct {
 	Attributes *Attributes
 }
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [driver.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	res, err := f.fetch(ctx, req)
-	options, _ := fetch.OptionsOf[Options](req) // f.fetch refuses options of another type
+	options, _ := driver.OptionsOf[Options](req) // f.fetch refuses options of another type
 	for _, mirror := range options.Mirrors {
 		if !isDown(err) || ctx.Err() != nil {
 			break
 		}
-		fetch.ContextTrace(ctx).Note("the server cannot be reached; trying " + mirror.Redacted())
+		driver.ContextTrace(ctx).Note("the server cannot be reached; trying " + mirror.Redacted())
 		again := *req
 		again.Locator = mirror
 		res, err = f.fetch(ctx, &again)
@@ -108,11 +109,11 @@ func (f *Fetcher) fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	if a.note != "" {
-		fetch.ContextTrace(ctx).Note(a.note)
+		driver.ContextTrace(ctx).Note(a.note)
 	}
 	switch {
 	case a.referral != nil:
-		return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrMoved, &fetch.Referral{To: a.referral, From: req.From})
+		return nil, driver.Fail(fetch.OpFetch, a.loc, fetch.ErrMoved, &fetch.Referral{To: a.referral, From: req.From})
 	case a.kind == fetch.KindQuery || a.kind == fetch.KindAdvice:
 		return a.resource(), nil
 	case a.choose != nil:
@@ -140,7 +141,7 @@ func (f *Fetcher) choose(ctx context.Context, req *fetch.Request, a *access) err
 	}
 	v, err := chooseView(attributes.Views, a.choose.View, a.choose.Language)
 	if err != nil {
-		return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrNotFound, err)
+		return driver.Fail(fetch.OpFetch, a.loc, fetch.ErrNotFound, err)
 	}
 	a.plus += v.Label
 	a.itemType = types[a.loc.Type]
@@ -155,7 +156,7 @@ func (a *access) resource() *fetch.Resource {
 		Attributes: fetch.Attributes{Size: -1, MediaType: a.media, Guessed: a.media != "" && !a.named},
 		Locator:    a.loc,
 		Kind:       a.kind,
-		Body:       fetch.WithoutOctets(a.loc, a.kind),
+		Body:       driver.WithoutOctets(a.loc, a.kind),
 		Advice:     a.advice,
 	}
 }
@@ -204,7 +205,7 @@ func (x *exchange) frame(b *body, info *Info) (listed bool) {
 	case x.isPlus || x.framing == untilClose && !listed:
 		b.src, b.raw = x.src, x.src
 	default:
-		b.src = &textReader{src: x.src, menu: x.framing == menuLines || listed, info: info, note: fetch.ContextTrace(x.ctx).Note}
+		b.src = &textReader{src: x.src, menu: x.framing == menuLines || listed, info: info, note: driver.ContextTrace(x.ctx).Note}
 	}
 	return listed
 }
@@ -223,7 +224,7 @@ func (x *exchange) readList(b *body, res *fetch.Resource, info *Info) error {
 	}
 	res.Body = newReceivedBody(octets)
 	if x.loc.Plus == "?" && x.form == nil && attributes != nil && attributes.Ask != nil {
-		res.Kind, res.Body = fetch.KindQuery, fetch.WithoutOctets(x.loc, fetch.KindQuery)
+		res.Kind, res.Body = fetch.KindQuery, driver.WithoutOctets(x.loc, fetch.KindQuery)
 	}
 	return nil
 }

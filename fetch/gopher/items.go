@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
@@ -83,11 +84,11 @@ func yieldItems[T any](yield func(fetch.Item, error) bool, parts iter.Seq2[T, er
 	for part, err := range parts {
 		switch {
 		case errors.Is(err, wire.ErrLineTooLong):
-			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
+			err = driver.Fail(fetch.OpRead, l, fetch.ErrTooLarge, tooLong)
 		case err == nil && limits.Items > 0 && n >= limits.Items:
-			err = fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the listing has more than %d items", limits.Items))
+			err = driver.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the listing has more than %d items", limits.Items))
 		case err != nil:
-			err = fetch.Fail(fetch.OpRead, l, fetch.ErrOther, err)
+			err = driver.Fail(fetch.OpRead, l, fetch.ErrOther, err)
 		}
 		if err != nil {
 			yield(fetch.Item{}, err)
@@ -176,7 +177,7 @@ func (m *itemMaker) locate(line *menu.Line, selector string) (locator.Locator, e
 	switch line.Type {
 	case '8', 'T':
 		l := sessionLocator(line.Type, selector, m.host, line.Port)
-		return l, fetch.CheckOctets(l)
+		return l, driver.CheckOctets(l)
 	case 'h':
 		if l, ok := webLocator(line); ok {
 			return l, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -34,7 +35,7 @@ func parseLink(url string) (locator.Locator, error) {
 	if l, ok := ref.Locator.(*locator.Gopher); ok && isForm(l.Plus) {
 		return nil, errFilled
 	}
-	return ref.Locator, fetch.CheckOctets(ref.Locator)
+	return ref.Locator, driver.CheckOctets(ref.Locator)
 }
 
 var errFilled = errors.New("a gopher item must not link to a filled form")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/cso"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
@@ -104,13 +105,13 @@ func (x *exchange) phoneAnswer() error {
 		for end := bytes.IndexByte(rest, '\n') + 1; end > 0; end = bytes.IndexByte(rest, '\n') + 1 {
 			l, ok := cso.Parse(rest[:end])
 			if !ok {
-				return fetch.Fail("query", x.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply from the phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
+				return driver.Fail("query", x.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply from the phone book: %s", fetch.Printable(string(wire.TrimEOL(rest[:end])))))
 			}
 			if l.Entry > 0 || l.Code >= 200 && l.Code < 300 {
 				return nil
 			}
 			if l.Code >= 400 {
-				fetch.ContextTrace(x.ctx).Received(x.src.head)
+				driver.ContextTrace(x.ctx).Received(x.src.head)
 				kind := phoneKinds[l.Code]
 				if l.Code < 500 {
 					kind = fetch.ErrBusy
@@ -121,9 +122,9 @@ func (x *exchange) phoneAnswer() error {
 		}
 		switch {
 		case x.src.err == io.EOF:
-			return fetch.Fail("query", x.loc, fetch.ErrTruncated, errCut)
+			return driver.Fail("query", x.loc, fetch.ErrTruncated, errCut)
 		case x.src.err != nil:
-			return fetch.Fail("query", x.loc, fetch.ErrOther, x.src.err)
+			return driver.Fail("query", x.loc, fetch.ErrOther, x.src.err)
 		case len(x.src.head) >= maxErrorText:
 			return nil
 		}
@@ -151,7 +152,7 @@ func (r *phoneReader) Read(p []byte) (int, error) {
 		case err == io.EOF:
 			return 0, io.ErrUnexpectedEOF
 		case errors.Is(err, wire.ErrLineTooLong):
-			return 0, fetch.Fail(fetch.OpRead, nil, fetch.ErrTooLarge, err)
+			return 0, driver.Fail(fetch.OpRead, nil, fetch.ErrTooLarge, err)
 		case err != nil:
 			return 0, err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
@@ -166,9 +167,9 @@ func parsePlusError(text string) *PlusError {
 // refusal reads the error that the header announces.
 func (x *exchange) refusal() error {
 	text, err := io.ReadAll(io.LimitReader(x.unframed(nil), maxErrorText))
-	fetch.ContextTrace(x.ctx).Received(text)
+	driver.ContextTrace(x.ctx).Received(text)
 	if err != nil && len(text) == 0 {
-		return fetch.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
+		return driver.Fail(fetch.OpRead, x.loc, fetch.ErrOther, err)
 	}
 	e := parsePlusError(string(text))
 	failure := &fetch.Error{Op: fetch.OpFetch, URL: x.loc.Redacted(), Kind: errorKinds[e.Code], Code: e.Code, Reply: strings.ReplaceAll(e.Text, "\n", " "), Err: e}
@@ -219,7 +220,7 @@ func (x *exchange) unframed(info *Info) io.Reader {
 	case x.header.length == dotEnds:
 		// gopherd sends the HTML view of a menu without the line "." that its header announces.
 		page := types[x.loc.Type].framing == menuLines && x.media == "text/html"
-		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: fetch.ContextTrace(x.ctx).Note}
+		return &textReader{src: x.src, menu: x.framing == menuLines, marked: !page, info: info, note: driver.ContextTrace(x.ctx).Note}
 	}
 	return x.src
 }
@@ -257,7 +258,7 @@ func readAttributes(r io.Reader, l locator.Locator, limits fetch.Limits) (octets
 	case err != nil:
 		return nil, nil, err
 	case int64(len(octets)) > bound:
-		return nil, nil, fetch.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the attributes are longer than %d bytes", bound))
+		return nil, nil, driver.Fail(fetch.OpRead, l, fetch.ErrTooLarge, fmt.Errorf("the attributes are longer than %d bytes", bound))
 	}
 	s := attributeScanner{lines: wire.NewLineReader(bytes.NewReader(octets), 0)}
 	blocks, err := s.next()

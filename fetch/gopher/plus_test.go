@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/csotest"
@@ -832,7 +833,7 @@ func FuzzAttributes(f *testing.F) {
 				t.Fatalf("no attributes in %+v", item.Header)
 			}
 			if item.Locator != nil {
-				if err := fetch.CheckOctets(item.Locator); err != nil {
+				if err := driver.CheckOctets(item.Locator); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -864,7 +865,7 @@ func FuzzAsk(f *testing.F) {
 			return
 		}
 		l := &locator.Gopher{HostPort: locator.HostPort{Host: "h"}, Type: '0', Selector: "x", HasPath: true, Plus: filled.Plus(), Fields: 2}
-		if err := fetch.CheckOctets(l); err != nil {
+		if err := driver.CheckOctets(l); err != nil {
 			t.Fatalf("%q: %v", filled.Plus(), err)
 		}
 		ref, err := locator.Parser{}.Parse(l.String())

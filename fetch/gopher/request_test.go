@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // line returns the request for a URL, even if Fetch makes no connection for it.
 func (f *Fetcher) line(l *locator.Gopher, query string) ([]byte, error) {
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	selector, words, err := f.split(l, query)
@@ -48,7 +49,7 @@ func TestRequests(t *testing.T) {
 		l := parse(t, url)
 		got, err := new(Fetcher).line(l, "")
 		if want == "refused" {
-			if !errors.Is(fetch.Fail("", l, fetch.ErrBadURL, err), fetch.ErrBadURL) || err == nil {
+			if !errors.Is(driver.Fail("", l, fetch.ErrBadURL, err), fetch.ErrBadURL) || err == nil {
 				t.Errorf("%s: sends %q, %v; want it refused", url, got, err)
 			}
 			_, _, err = get(t, serving(nil), &fetch.Request{Locator: l})

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -181,7 +182,7 @@ func FuzzSession(f *testing.F) {
 		n := 0
 		for item, err := range again.Items {
 			if err == nil && item.Locator != nil {
-				if err := fetch.CheckOctets(item.Locator); err != nil {
+				if err := driver.CheckOctets(item.Locator); err != nil {
 					t.Fatalf("an item that cannot be fetched: %v", err)
 				}
 				if back, err := (locator.Parser{Tolerate: locator.TolerateAll}).Parse(item.Locator.String()); err != nil || !locator.Equal(back.Locator, item.Locator) {

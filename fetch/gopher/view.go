@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // A View is one representation of a Gopher+ item (RFC 1738 §3.4.8).
@@ -71,9 +72,9 @@ func chooseView(views []View, media, language string) (View, error) {
 		labels = append(labels, v.Label)
 	}
 	if labels == nil {
-		return View{}, fetch.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("the server lists no views of the item"))
+		return View{}, driver.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("the server lists no views of the item"))
 	}
-	return View{}, fetch.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("no such view; available: %s", strings.Join(labels, ", ")))
+	return View{}, driver.Fail("choose", nil, fetch.ErrNotFound, fmt.Errorf("no such view; available: %s", strings.Join(labels, ", ")))
 }
 
 // sameLanguage reports whether a view in language has matches the language wanted.

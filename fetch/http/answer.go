@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/internal/text/date822"
 )
@@ -77,7 +78,7 @@ func (c *call) acceptPartial(a *answer) error {
 		a.window, err = c.windowIn(r.total)
 	}
 	if err != nil {
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
+		return driver.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 	}
 	a.at = r.first
 	if r.total < 0 && a.to < 0 {
@@ -85,7 +86,7 @@ func (c *call) acceptPartial(a *answer) error {
 	}
 	a.open, a.exact = false, a.resp.ContentLength < 0 && r.last+1 == a.to
 	if err := r.fits(a.resp, a.from); err != nil {
-		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
+		return driver.Fail(c.method, c.locator, fetch.ErrBadRange, err)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (c *call) acceptUnrequested(a *answer) error {
 	default:
 		return c.acceptWhole(a)
 	}
-	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
+	return driver.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 }
 
 // acceptAtEnd sets an empty window for a 416 response if the requested range starts at the end of

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -22,7 +23,7 @@ func (c *call) askLogin(resp *http.Response) (*locator.Login, error) {
 	}
 	login, err := c.env.Login(c.ctx, question)
 	if err == nil && strings.ContainsAny(login.User+login.Password, "\x00\r\n") {
-		err = fetch.Fail(fetch.OpLogin, c.locator, fetch.ErrUnauthenticated, errors.New("the user name or password contains a line break or NUL"))
+		err = driver.Fail(fetch.OpLogin, c.locator, fetch.ErrUnauthenticated, errors.New("the user name or password contains a line break or NUL"))
 	}
 	switch {
 	case err == nil:

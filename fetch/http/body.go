@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
@@ -75,7 +76,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) next(most int64, take func(most int64) (int, error)) (int, error) {
 	switch {
 	case b.closed.Load():
-		return 0, fetch.Fail(b.call.method, b.call.locator, fetch.ErrLocalIO, os.ErrClosed)
+		return 0, driver.Fail(b.call.method, b.call.locator, fetch.ErrLocalIO, os.ErrClosed)
 	case b.err != nil:
 		return 0, b.err
 	case b.call.outer.Err() != nil:
@@ -86,7 +87,7 @@ func (b *body) next(most int64, take func(most int64) (int, error)) (int, error)
 		n, err := b.nextRaw(most, take)
 		if err == io.EOF {
 			if unsent := b.call.upload.checkSent(b.resp); unsent != nil {
-				err = fetch.Fail(b.call.method, b.call.locator, fetch.ErrTruncated, unsent)
+				err = driver.Fail(b.call.method, b.call.locator, fetch.ErrTruncated, unsent)
 			}
 		}
 		if err == nil && n == 0 && most > 0 {
@@ -155,7 +156,7 @@ func (b *body) readRaw(p []byte) (int, error) {
 func (b *body) resume(cut error) error {
 	c := b.call
 	if b.closed.Load() { // by another goroutine
-		return fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, os.ErrClosed)
+		return driver.Fail(c.method, c.locator, fetch.ErrLocalIO, os.ErrClosed)
 	}
 	if fail := c.fail(cut); fail.Kind == fetch.ErrCanceled || fail.Kind == fetch.ErrTimeout {
 		return fail
@@ -164,7 +165,7 @@ func (b *body) resume(cut error) error {
 		if b.resp.ProtoMajor < 2 {
 			cut = fmt.Errorf("%w: %w", ErrFraming, cut)
 		}
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, cut)
+		return driver.Fail(c.method, c.locator, fetch.ErrProtocol, cut)
 	}
 	for b.validator != "" && b.tries < c.f.retries() {
 		wait := backoff(b.tries, nil)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
@@ -18,7 +19,7 @@ import (
 // and the requests it repeats.
 type call struct {
 	f      *Fetcher
-	env    fetch.Env // with defaults
+	env    *driver.Env
 	outer  context.Context
 	ctx    context.Context // ends with the call, too
 	cancel context.CancelCauseFunc
@@ -59,22 +60,22 @@ func (c *call) end(err error) {
 func (c *call) fail(err error) *fetch.Error {
 	var known *fetch.Error
 	if outer := c.outer.Err(); outer != nil {
-		return fetch.Fail(c.method, c.locator, fetch.KindOf(outer), outer)
+		return driver.Fail(c.method, c.locator, fetch.KindOf(outer), outer)
 	}
 	if errors.As(context.Cause(c.ctx), &known) {
-		return fetch.Fail(c.method, c.locator, known.Kind, known)
+		return driver.Fail(c.method, c.locator, known.Kind, known)
 	}
 	if local := c.upload.failure(); local != nil {
-		return fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, local)
+		return driver.Fail(c.method, c.locator, fetch.ErrLocalIO, local)
 	}
 	if errors.As(err, &known) {
-		return fetch.Fail(c.method, c.locator, known.Kind, known)
+		return driver.Fail(c.method, c.locator, known.Kind, known)
 	}
 	var wrapper *url.Error
 	if errors.As(err, &wrapper) {
 		err = wrapper.Err // its URL would only repeat the call's locator
 	}
-	return fetch.Fail(c.method, c.locator, kindOf(err), err)
+	return driver.Fail(c.method, c.locator, kindOf(err), err)
 }
 
 // kindOf classifies an error that the transport returned before the body. A head that breaks off is
@@ -100,7 +101,7 @@ func (c *call) setBody(r *http.Request) error {
 	}
 	switch values, given := c.opt.Header["Expect"]; {
 	case c.opt.HTTP10 && r.ContentLength < 0:
-		return fetch.Fail(fetch.Op(r.Method), c.locator, fetch.ErrUnsupported, errors.New("HTTP/1.0 cannot send a body of unknown size"))
+		return driver.Fail(fetch.Op(r.Method), c.locator, fetch.ErrUnsupported, errors.New("HTTP/1.0 cannot send a body of unknown size"))
 	case given && len(values) == 0 || c.opt.HTTP10:
 		r.Header.Del("Expect")
 	case given && strings.EqualFold(values[0], "100-continue") && r.ContentLength != 0:
@@ -120,7 +121,7 @@ func (c *call) ranged() bool { return c.req.Offset != 0 || c.req.Length > 0 || c
 
 // badRange returns the error of a range that cannot be requested, or was not sent.
 func (c *call) badRange(why string) error {
-	return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
+	return driver.Fail(c.method, c.locator, fetch.ErrBadRange, errors.New(why))
 }
 
 // proxy returns the proxy for the current hop; nil if there is no proxy. A request with

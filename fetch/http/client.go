@@ -3,6 +3,7 @@ package http
 import (
 	"net/http"
 
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
@@ -10,7 +11,7 @@ import (
 func (f *Fetcher) init() {
 	f.once.Do(func() {
 		f.transport = &exchange.Transport{
-			Protocols: f.Protocols, MaxIdle: f.MaxIdle, Limits: f.Env.WithDefaults().Limits,
+			Protocols: f.Protocols, MaxIdle: f.MaxIdle, Limits: driver.NewEnv(f.Env).Limits,
 		}
 		f.client = newClient(f.transport)
 	})

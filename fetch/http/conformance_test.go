@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -29,7 +30,7 @@ func TestConformance(t *testing.T) {
 
 func conformance(t *testing.T, protocols *http.Protocols) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, Retries: -1, Protocols: protocols} },
+		New: func(env *fetch.Env) driver.Fetcher { return &Fetcher{Env: env, Retries: -1, Protocols: protocols} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			srv := webtest.New(tb, func(s *webtest.Server) {
 				s.Content, s.InMemory = content, true

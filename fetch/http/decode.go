@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/coding"
 )
 
@@ -82,9 +83,9 @@ func (u *unzipper) classify(err error) error {
 	case err == io.EOF && u.in == 0 && u.ends: // an empty document, which many servers do not compress
 		return err
 	case errors.As(err, &known):
-		return fetch.Fail(u.call.method, u.call.locator, known.Kind, known)
+		return driver.Fail(u.call.method, u.call.locator, known.Kind, known)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return fetch.Fail(u.call.method, u.call.locator, fetch.ErrTruncated, io.ErrUnexpectedEOF)
+		return driver.Fail(u.call.method, u.call.locator, fetch.ErrTruncated, io.ErrUnexpectedEOF)
 	}
 	return u.call.badCoding(err)
 }
@@ -103,5 +104,5 @@ func (c counter) Read(p []byte) (int, error) {
 
 // badCoding returns an error that wraps ErrCoding.
 func (c *call) badCoding(why error) error {
-	return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrCoding, why))
+	return driver.Fail(c.method, c.locator, fetch.ErrProtocol, fmt.Errorf("%w: %w", ErrCoding, why))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	c, err := f.newCall(context.Background(), req, "", nil)
 	if err != nil {

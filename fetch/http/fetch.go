@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetch implements [fetch.Fetcher]. Request.Options must be nil or an *[Options].
+// Fetch implements [driver.Fetcher]. Request.Options must be nil or an *[Options].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.newCall(ctx, req, "", nil)
 	if err != nil {
@@ -28,18 +29,18 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-// FindAttributes implements [fetch.AttributeFinder] by a HEAD request.
+// FindAttributes implements [driver.AttributeFinder] by a HEAD request.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodHead, nil)
 }
 
-// Replace implements [fetch.Replacer] by a PUT request. HTTP cannot replace a part of a document:
+// Replace implements [driver.Replacer] by a PUT request. HTTP cannot replace a part of a document:
 // an Offset is an error.
 func (f *Fetcher) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodPut, body)
 }
 
-// Update implements [fetch.Updater] by a POST request. It returns the attributes of the response
+// Update implements [driver.Updater] by a POST request. It returns the attributes of the response
 // and discards its body. To read the body, call Fetch with Options.Body.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	return f.do(ctx, req, http.MethodPost, body)
@@ -59,7 +60,7 @@ func (f *Fetcher) do(ctx context.Context, req *fetch.Request, method fetch.Op, b
 	defer c.end(nil)
 	discard(a.resp)
 	if err := c.upload.checkSent(a.resp); err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.ErrTruncated, err)
+		return nil, driver.Fail(c.method, c.locator, fetch.ErrTruncated, err)
 	}
 	attributes := a.attributes()
 	if method == http.MethodHead {
@@ -151,7 +152,7 @@ func (c *call) checkResponse(a *answer) error {
 		}
 		return nil
 	case code == http.StatusSwitchingProtocols: // what follows is neither HTTP nor a document
-		return fetch.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
+		return driver.Fail(c.method, c.locator, fetch.ErrProtocol, errSwitched)
 	case c.opt.AnyStatus:
 		a.window = window{to: -1, total: a.resp.ContentLength}
 		if c.method != http.MethodHead {
@@ -192,7 +193,7 @@ func (c *call) visit() (*http.Response, *exchange.Exchange, error) {
 // newCall checks a request. If method is empty, the options choose it.
 func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.Op, body io.Reader) (*call, error) {
 	f.init()
-	c := &call{f: f, env: f.Env.WithDefaults(), outer: ctx, req: req, method: method}
+	c := &call{f: f, env: driver.NewEnv(f.Env), outer: ctx, req: req, method: method}
 	if err := c.readRequest(); err != nil {
 		return nil, err
 	}
@@ -200,10 +201,10 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 		body = c.opt.Body
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.ErrOther, err)
+		return nil, driver.Fail(c.method, c.locator, fetch.ErrOther, err)
 	}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
-	c.hooks = &exchange.Hooks{To: fetch.ContextTrace(ctx)}
+	c.hooks = &exchange.Hooks{To: driver.ContextTrace(ctx)}
 	c.upload = newUpload(c.hooks, body)
 	return c, nil
 }
@@ -212,20 +213,20 @@ func (f *Fetcher) newCall(ctx context.Context, req *fetch.Request, method fetch.
 func (c *call) readRequest() error {
 	l, ok := c.req.Locator.(*locator.HTTP)
 	if !ok {
-		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrUnsupported, errors.New("not an http or https URL"))
+		return driver.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrUnsupported, errors.New("not an http or https URL"))
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return err
 	}
 	l, err := normalize(l, c.req.Query)
 	if err != nil {
-		return fetch.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrBadURL, err)
+		return driver.Fail(fetch.OpCheck, c.req.Locator, fetch.ErrBadURL, err)
 	}
 	c.hop = hop{locator: l, from: c.req.From}
 	if l.Login != nil && l.Login.HasPassword {
 		c.login = l.Login
 	}
-	if c.opt, err = fetch.OptionsOf[Options](c.req); err != nil {
+	if c.opt, err = driver.OptionsOf[Options](c.req); err != nil {
 		return err
 	}
 	if err := c.checkOptions(); err != nil {
@@ -250,13 +251,13 @@ func (c *call) checkOptions() (err error) {
 		return err
 	}
 	if strings.ContainsFunc(c.opt.Target, func(r rune) bool { return r <= ' ' || r == 0x7F }) {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("the request target %q contains white space or a control character", c.opt.Target))
+		return driver.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, fmt.Errorf("the request target %q contains white space or a control character", c.opt.Target))
 	}
 	if c.opt.Proxied != nil && !c.opt.ProxiedPassword && locator.HasPassword(c.opt.Proxied) {
-		return fetch.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("the URL's password is not sent to a proxy"))
+		return driver.Fail(fetch.OpCheck, c.opt.Proxied, fetch.ErrRefused, errors.New("the URL's password is not sent to a proxy"))
 	}
 	if c.opt.Header, c.spelling, err = checkFields(c.verb(), c.opt.Header); err != nil {
-		return fetch.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, err)
+		return driver.Fail(fetch.OpCheck, c.locator, fetch.ErrBadURL, err)
 	}
 	return nil
 }
@@ -274,7 +275,7 @@ func (c *call) checkRange() error {
 		err = errors.New("the document has no such bytes before the offset")
 	}
 	if err != nil {
-		return fetch.Fail(c.method, c.locator, fetch.ErrBadRange, err)
+		return driver.Fail(c.method, c.locator, fetch.ErrBadRange, err)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] for http and https. It also implements [fetch.AttributeFinder]
-// (HEAD), [fetch.Replacer] (PUT), [fetch.Updater] (POST) and [fetch.Explainer]. The zero value is
+// Fetcher is a [driver.Fetcher] for http and https. It also implements [driver.AttributeFinder]
+// (HEAD), [driver.Replacer] (PUT), [driver.Updater] (POST) and [driver.Explainer]. The zero value is
 // ready to use. The fields must not be changed after first use. The methods are safe for concurrent
 // use.
 //

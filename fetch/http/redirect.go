@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/internal/urls/relative"
 	"github.com/fetch1738/fetch1738/locator"
@@ -32,18 +33,18 @@ func (c *call) follow(a *answer) (*hop, error) {
 	}
 	to, err := c.destination(a)
 	if err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.ErrProtocol, err)
+		return nil, driver.Fail(c.method, c.locator, fetch.ErrProtocol, err)
 	}
 	next, ok := to.(*locator.HTTP)
 	switch {
 	case len(c.redirects) >= limit:
-		err = fetch.Fail(c.method, c.locator, fetch.ErrTooManyHops, fmt.Errorf("more than %d redirects", limit))
+		err = driver.Fail(c.method, c.locator, fetch.ErrTooManyHops, fmt.Errorf("more than %d redirects", limit))
 	case !ok:
 		return nil, c.moved(a)
 	case c.locator.Secure && !next.Secure && !c.f.AllowDowngrade:
-		err = fetch.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
+		err = driver.Fail(c.method, c.locator, fetch.ErrRefused, fmt.Errorf("redirect from https to http: %s", next.Redacted()))
 	case c.newMethod(a.resp.StatusCode) == c.method && !c.upload.CanResend():
-		err = fetch.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("cannot follow the redirect: %w", ErrRewind))
+		err = driver.Fail(c.method, c.locator, fetch.ErrLocalIO, fmt.Errorf("cannot follow the redirect: %w", ErrRewind))
 	}
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (c *call) follow(a *answer) (*hop, error) {
 // redirectProvenance returns the provenance of the target of a redirect.
 func (c *call) redirectProvenance(a *answer) fetch.Provenance {
 	from := fetch.Provenance{Kind: fetch.OriginRedirect, By: c.locator, Peer: a.Peer.Addr()}
-	if known := fetch.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
+	if known := driver.KnownAddrs(c.locator.Host); known != nil && !from.Peer.IsValid() {
 		from.Peer = known[0] // known even through a proxy
 	}
 	return from

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
@@ -33,7 +34,7 @@ func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, err
 	ctx := exchange.With(c.ctx, ex)
 	r, err := http.NewRequestWithContext(ctx, c.verb(), "http:", nil)
 	if err != nil {
-		return nil, fetch.Fail(c.method, c.locator, fetch.ErrBadURL, err)
+		return nil, driver.Fail(c.method, c.locator, fetch.ErrBadURL, err)
 	}
 	r.URL = wireURL(c.locator)
 	r.Host = hostField(c.locator)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -62,7 +63,7 @@ func (u *upload) setBodyOf(r *http.Request, l locator.Locator) error {
 	}
 	body, err := u.attempt()
 	if err != nil {
-		return fetch.Fail(fetch.Op(r.Method), l, fetch.ErrLocalIO, err)
+		return driver.Fail(fetch.Op(r.Method), l, fetch.ErrLocalIO, err)
 	}
 	r.Body, r.ContentLength = body, u.size
 	if u.size == 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
@@ -96,7 +97,7 @@ func (c *client) secure() error {
 	if _, err := c.command("STARTTLS", "STARTTLS", 220); err != nil {
 		return err
 	}
-	if err := c.StartTLS(c.ctx, c.f.Env.TLSConfig, c.host); err != nil {
+	if err := c.StartTLS(c.ctx, driver.NewEnv(c.f.Env).TLSConfig, c.host); err != nil {
 		return c.fail("STARTTLS", err)
 	}
 	return c.hello()
@@ -153,7 +154,7 @@ func (c *client) reply(op fetch.Op, want ...int) (talk.Reply, error) {
 
 // fail wraps err as the error of a command.
 func (c *client) fail(op fetch.Op, err error) error {
-	e := fetch.Fail(op, c.loc, fetch.ErrOther, err)
+	e := driver.Fail(op, c.loc, fetch.ErrOther, err)
 	if e.Kind == fetch.ErrOther || e.Kind == fetch.ErrTruncated {
 		e.Kind = fetch.ErrConnectionFailed
 	}

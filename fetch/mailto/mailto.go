@@ -11,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.Updater] and [fetch.Explainer] for mailto URLs. The zero
+// Fetcher is a [driver.Fetcher], [driver.Updater] and [driver.Explainer] for mailto URLs. The zero
 // value returns advice; to send mail, set SMTP. It keeps no state between requests. The fields must
 // not be changed after first use.
 //
@@ -36,9 +37,9 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher   = (*Fetcher)(nil)
-	_ fetch.Updater   = (*Fetcher)(nil)
-	_ fetch.Explainer = (*Fetcher)(nil)
+	_ driver.Fetcher   = (*Fetcher)(nil)
+	_ driver.Updater   = (*Fetcher)(nil)
+	_ driver.Explainer = (*Fetcher)(nil)
 )
 
 // Info is the type of [fetch.Resource.Info] for mailto. It holds the parts of the URL: the
@@ -61,7 +62,7 @@ var (
 	errNoSender  = errors.New("the message has no From, and no address of the sender is set (Env.Email)")
 )
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [driver.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	l, info, err := f.prepare(ctx, req)
 	if err != nil {
@@ -71,7 +72,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		Attributes: fetch.Attributes{Size: -1},
 		Locator:    l,
 		Kind:       fetch.KindAdvice,
-		Body:       fetch.WithoutOctets(l, fetch.KindAdvice),
+		Body:       driver.WithoutOctets(l, fetch.KindAdvice),
 		Advice:     info.advice(),
 		Info:       info,
 	}, nil
@@ -84,13 +85,13 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 		return nil, nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
+		return nil, nil, driver.Fail(fetch.OpFetch, l, fetch.ErrOther, err)
 	}
-	if err := f.Env.Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
+	if err := driver.NewEnv(f.Env).Permit(ctx, fetch.Target{Locator: l, From: req.From}); err != nil {
 		return nil, nil, err
 	}
 	if len(info.Ignored) > 0 {
-		fetch.ContextTrace(ctx).Note("ignored header fields in the URL: " + fetch.Printable(strings.Join(info.Ignored, ", ")))
+		driver.ContextTrace(ctx).Note("ignored header fields in the URL: " + fetch.Printable(strings.Join(info.Ignored, ", ")))
 	}
 	return l, info, nil
 }
@@ -99,16 +100,16 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*locator.Mai
 func read(req *fetch.Request) (*locator.Mailto, *Info, error) {
 	l, ok := req.Locator.(*locator.Mailto)
 	if !ok {
-		return nil, nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotMailto)
+		return nil, nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotMailto)
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case req.Options != nil:
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
+		return nil, nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
 	case req.Offset != 0 || req.Length != 0 || req.Query != "":
-		return nil, nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errPart)
+		return nil, nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errPart)
 	}
 	info := newInfo(l)
 	if len(info.recipients()) == 0 {
@@ -187,7 +188,7 @@ func (i *Info) advice() string {
 	return b.String()
 }
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	_, info, err := read(req)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env, SMTP: "127.0.0.1"} },
+		New: func(env *fetch.Env) driver.Fetcher { return &Fetcher{Env: env, SMTP: "127.0.0.1"} },
 		Serve: func(_ testing.TB, _ fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil

@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Update implements [fetch.Updater]. It sends a message, whose size is the Size of the returned
+// Update implements [driver.Updater]. It sends a message, whose size is the Size of the returned
 // Attributes.
 func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
 	l, info, err := f.prepare(ctx, req)
@@ -32,20 +33,20 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 			return nil, err
 		}
 	}
-	env := f.Env.WithDefaults()
+	env := driver.NewEnv(f.Env)
 	sender := ""
 	if f.Env != nil {
 		sender = f.Env.Email
 	}
 	msg, err := compose(l, body, info, sender, env.Limits)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpRead, l, fetch.ErrBadURL, err)
+		return nil, driver.Fail(fetch.OpRead, l, fetch.ErrBadURL, err)
 	}
 	conn, err := env.Connect(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	c := &client{Talk: talk.New(ctx, conn, "SMTP", 4<<10, env.Limits, fetch.ContextTrace(ctx)), ctx: ctx, f: f, loc: l, host: target.Host}
+	c := &client{Talk: talk.New(ctx, conn, "SMTP", 4<<10, env.Limits, driver.ContextTrace(ctx)), ctx: ctx, f: f, loc: l, host: target.Host}
 	defer c.Close()
 	if err := c.deliver(msg, info.recipients()); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 // server returns the mail server. The user has chosen it, as with a proxy.
 func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target, error) {
 	if f.SMTP == "" {
-		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrUnsupported, errNoServer)
+		return fetch.Target{}, driver.Fail(fetch.OpSend, l, fetch.ErrUnsupported, errNoServer)
 	}
 	host, service, err := net.SplitHostPort(f.SMTP)
 	if err != nil {
@@ -65,7 +66,7 @@ func (f *Fetcher) server(l *locator.Mailto, from fetch.Provenance) (fetch.Target
 	port, portErr := strconv.ParseUint(service, 10, 16)
 	host, hostErr := idn.ASCII(host)
 	if err != nil || portErr != nil || hostErr != nil || host == "" || port == 0 {
-		return fetch.Target{}, fetch.Fail(fetch.OpSend, l, fetch.ErrBadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
+		return fetch.Target{}, driver.Fail(fetch.OpSend, l, fetch.ErrBadURL, fmt.Errorf("%q is not a mail server's HOST:PORT", f.SMTP))
 	}
 	return fetch.Target{Locator: l, From: from, Purpose: fetch.PurposeProxy, Network: "tcp", Host: host, Port: uint16(port)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -34,7 +35,7 @@ const (
 
 // access is one request, checked and resolved to a server.
 type access struct {
-	env    *fetch.Env
+	env    *driver.Env
 	limits fetch.Limits
 	trace  *fetch.Trace
 	req    *fetch.Request
@@ -83,15 +84,15 @@ const (
 
 // access checks a request and returns an access for it. It does not connect.
 func (f *Fetcher) access(ctx context.Context, req *fetch.Request) (*access, error) {
-	env := f.Env.WithDefaults()
+	env := driver.NewEnv(f.Env)
 	a := &access{
-		env: f.Env, limits: env.Limits, trace: fetch.ContextTrace(ctx),
+		env: env, limits: env.Limits, trace: driver.ContextTrace(ctx),
 		req: req, loc: req.Locator, from: req.From,
 	}
 	if _, named := locator.ServerOf(req.Locator); !named {
 		// The server is that of the configuration, which the policy permits. Who leads to it counts
 		// too: a web server must not.
-		if err := f.Env.Permit(ctx, fetch.Target{Locator: req.Locator, From: req.From}); err != nil {
+		if err := env.Permit(ctx, fetch.Target{Locator: req.Locator, From: req.From}); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +123,7 @@ func (a *access) locate(l locator.Locator, newsServer string) error {
 	if secure {
 		a.key.secure = implicit
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return err
 	}
 	server, named := locator.ServerOf(l)
@@ -150,7 +151,7 @@ func (a *access) setServer(server string) error {
 		a.key.host, a.key.port = host, uint16(n)
 	}
 	a.key.host = strings.TrimSuffix(strings.TrimPrefix(a.key.host, "["), "]")
-	return fetch.CheckOctets(&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host}})
+	return driver.CheckOctets(&locator.NNTP{HostPort: locator.HostPort{Host: a.key.host}})
 }
 
 // check rejects values that no command can carry.
@@ -178,7 +179,7 @@ func tooLong(group string) bool { return len("LISTGROUP "+group+"\r\n") > maxCom
 
 // options reads req.Options.
 func (a *access) options() error {
-	o, err := fetch.OptionsOf[Options](a.req)
+	o, err := driver.OptionsOf[Options](a.req)
 	switch {
 	case err != nil:
 		return err
@@ -260,7 +261,7 @@ func (a *access) articleLocator(number, id string) locator.Locator {
 		named := *l
 		named.Group, named.MessageID = "", unbracket(id)
 		ref, err := locator.Parser{}.Parse(named.String())
-		if err == nil && locator.Equal(ref.Locator, &named) && len(id) <= maxID && fetch.CheckOctets(ref.Locator) == nil {
+		if err == nil && locator.Equal(ref.Locator, &named) && len(id) <= maxID && driver.CheckOctets(ref.Locator) == nil {
 			return ref.Locator
 		}
 	}
@@ -274,7 +275,7 @@ func (a *access) groupLocator(name string) locator.Locator {
 	if all, ok := a.loc.(*locator.News); ok {
 		l.HostPort, l.Secure = all.HostPort, all.Secure
 	}
-	if fetch.CheckOctets(&l) != nil || name == "" || tooLong(name) {
+	if driver.CheckOctets(&l) != nil || name == "" || tooLong(name) {
 		return nil
 	}
 	return &l

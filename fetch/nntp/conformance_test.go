@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
@@ -30,7 +31,7 @@ func conformance(t *testing.T, secure bool) {
 	const group = "local.test"
 	config, pool := certificate(t)
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher {
+		New: func(env *fetch.Env) driver.Fetcher {
 			f := &Fetcher{Env: env}
 			return reading{f, f, f, f}
 		},
@@ -66,9 +67,9 @@ func conformance(t *testing.T, secure bool) {
 
 // reading is a Fetcher without Update, which posts to groups. The kit has no groups.
 type reading struct {
-	fetch.Fetcher
-	fetch.AttributeFinder
-	fetch.Explainer
+	driver.Fetcher
+	driver.AttributeFinder
+	driver.Explainer
 	io.Closer
 }
 

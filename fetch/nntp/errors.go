@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // fail wraps err for this access. An error of unknown kind becomes ErrConnectionFailed.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := fetch.Fail(op, a.loc, fetch.ErrOther, err)
+	e := driver.Fail(op, a.loc, fetch.ErrOther, err)
 	e.URL = a.loc.Redacted() // the requested URL, not that of the configured server
 	if e.Kind == fetch.ErrOther {
 		e.Kind = fetch.ErrConnectionFailed

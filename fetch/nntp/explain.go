@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.access(context.Background(), req)
 	if err != nil {

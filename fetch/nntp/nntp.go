@@ -21,8 +21,8 @@ import (
 // after the first request. A Fetcher is safe for concurrent use; concurrent requests use separate
 // connections.
 //
-// Fetcher implements [fetch.Fetcher], [fetch.AttributeFinder] (HEAD), [fetch.Updater] (POST) and
-// [fetch.Explainer]. It keeps idle sessions for reuse; [Fetcher.Close] closes them.
+// Fetcher implements [driver.Fetcher], [driver.AttributeFinder] (HEAD), [driver.Updater] (POST) and
+// [driver.Explainer]. It keeps idle sessions for reuse; [Fetcher.Close] closes them.
 type Fetcher struct {
 	// Env holds the connection settings, limits and credentials. If nil, the zero Env is used.
 	// Env.NewsServer ("host" or "host:port") is the server for news URLs.
@@ -99,7 +99,7 @@ type Article struct {
 	Body io.Reader
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. The kind of the
+// Fetch implements [driver.Fetcher]. Request.Options is nil or an *[Options]. The kind of the
 // Resource depends on the URL:
 //
 // An article is a KindDocument: header, empty line and body as the server sent them, without the
@@ -134,7 +134,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return f.fetchArticle(ctx, a)
 }
 
-// FindAttributes implements [fetch.AttributeFinder]. For an article it returns the header (HEAD).
+// FindAttributes implements [driver.AttributeFinder]. For an article it returns the header (HEAD).
 // For a group it returns the number of articles and the first and last article number.
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	a, err := f.access(ctx, req)
@@ -150,7 +150,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 	return attr, nil
 }
 
-// Update implements [fetch.Updater]. It posts body, an article with its header, to the group that
+// Update implements [driver.Updater]. It posts body, an article with its header, to the group that
 // the URL names. The header is checked before anything is sent: it must have From, Subject and
 // Newsgroups, and Newsgroups must include that group. Lines may end in LF or CR LF. The Header of
 // the returned Attributes has the Message-ID if the server sends it.

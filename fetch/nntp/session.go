@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
@@ -50,7 +51,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 		return nil, a.fail(fetch.OpConnect, err)
 	}
 	s := &session{Talk: talk.New(o.Context, conn, "NNTP", readBuffer, a.limits, a.trace), key: a.key, ctx: o.Context, access: a}
-	s.peer = fetch.AddrPort(conn.RemoteAddr())
+	s.peer = driver.AddrPort(conn.RemoteAddr())
 	if err := s.open(ctx, o); err != nil {
 		s.End()
 		return nil, err
@@ -293,7 +294,7 @@ func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
-		e := *fetch.Fail("AUTHINFO", s.access.loc, fetch.ErrUnauthenticated, err)
+		e := *driver.Fail("AUTHINFO", s.access.loc, fetch.ErrUnauthenticated, err)
 		if e.Kind == fetch.ErrUnauthenticated {
 			e.Code, e.Reply = 480, text
 		}

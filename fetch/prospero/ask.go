@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
@@ -121,7 +122,7 @@ func (c *call) open(server target, q request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{at: server, peer: fetch.AddrPort(conn.RemoteAddr()), plain: c.info.Protocol == 1}
+	a := &answer{at: server, peer: driver.AddrPort(conn.RemoteAddr()), plain: c.info.Protocol == 1}
 	limits := c.env.Limits
 	a.x, err = ardp.Start(c.ctx, conn, []byte(q(c, &server)), ardp.Config{
 		ID: ardp.NewID(), AnyID: a.plain, Limit: limits.Reply, MaxIgnored: limits.Header,
@@ -163,7 +164,7 @@ func (c *call) read(a *answer) (to *proto.Object, err error) {
 		}
 		a.raw = append(a.raw, a.r.Raw()...)
 		if limit := c.env.Limits.Header; limit > 0 && len(a.raw) > limit {
-			return nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the reply has more than %d bytes before its content", limit))
+			return nil, driver.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the reply has more than %d bytes before its content", limit))
 		}
 		if f := proto.ParseFailure(tokens); f != nil {
 			return nil, f

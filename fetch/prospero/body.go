@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -42,7 +43,7 @@ func (b *body) part(offset, length int64) error {
 	skipped, err := io.CopyN(io.Discard, b.src, offset)
 	switch {
 	case err == io.EOF:
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end (%d bytes)", offset, skipped))
+		return driver.Fail(fetch.OpRead, b.loc, fetch.ErrBadRange, fmt.Errorf("offset %d is beyond the end (%d bytes)", offset, skipped))
 	case err != nil:
 		return wrapError(fetch.OpRead, b.loc, err)
 	}
@@ -56,11 +57,11 @@ func (b *body) part(offset, length int64) error {
 func (b *body) Read(p []byte) (int, error) {
 	switch {
 	case b.closed.Load():
-		return 0, fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
+		return 0, driver.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return 0, b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
+		b.err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
 		return 0, b.err
 	case b.left == 0:
 		return 0, io.EOF
@@ -91,7 +92,7 @@ func (b *body) endAtLimit() error {
 	n, err := io.ReadFull(b.src, make([]byte, 1))
 	switch {
 	case n > 0:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the body is longer than the limit of %d bytes", b.limit))
+		b.err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the body is longer than the limit of %d bytes", b.limit))
 	case err == io.EOF:
 		b.err = io.EOF
 	default:

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/prosperotest"
@@ -18,7 +19,7 @@ func TestConformance(t *testing.T) {
 
 func harness(inMemory bool) fetchtest.Harness {
 	return fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return &Fetcher{Env: env} },
+		New: func(env *fetch.Env) driver.Fetcher { return &Fetcher{Env: env} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil

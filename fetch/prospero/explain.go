@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 )
 
@@ -16,7 +17,7 @@ func sending(packets int) string {
 	return fmt.Sprintf("send %d packets by ARDP over UDP, each with a header like this one of the first:", packets)
 }
 
-// Explain implements [fetch.Explainer]. The Plan shows the first message with its header explained.
+// Explain implements [driver.Explainer]. The Plan shows the first message with its header explained.
 // The connection id is shown as 1738; a real one is random.
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	c, err := f.prepare(context.Background(), req)
@@ -33,7 +34,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	text := listRequest(c, &c.at)
 	packets, ok := ardp.Split(1738, []byte(text))
 	if !ok {
-		return nil, fetch.Fail(fetch.OpExplain, c.loc, fetch.ErrBadURL, ardp.ErrTooLong)
+		return nil, driver.Fail(fetch.OpExplain, c.loc, fetch.ErrBadURL, ardp.ErrTooLong)
 	}
 	p.Steps = append(p.Steps, fetch.Step{Do: sending(len(packets)), When: when})
 	header := *packets[0]

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
@@ -51,10 +52,10 @@ func wrapError(op fetch.Op, l locator.Locator, err error) error {
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
-			return fetch.Fail(op, l, k.kind, err)
+			return driver.Fail(op, l, k.kind, err)
 		}
 	}
-	return forURL(fetch.Fail(op, l, fetch.ErrOther, err), l)
+	return forURL(driver.Fail(op, l, fetch.ErrOther, err), l)
 }
 
 // forURL makes an error name the requested URL instead of one that a server led to.

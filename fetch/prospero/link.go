@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -246,7 +247,7 @@ func reparsed(l locator.Locator) (locator.Locator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := fetch.CheckOctets(ref.Locator); err != nil {
+	if err := driver.CheckOctets(ref.Locator); err != nil {
 		return nil, err
 	}
 	return ref.Locator, nil

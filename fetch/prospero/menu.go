@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -86,7 +87,7 @@ func (l *lister) list(a *answer, depth int) error {
 				link, attributes, octets = &next, nil, 0
 			case "ATTRIBUTE":
 				if octets += len(a.r.Raw()); l.env.Limits.Header > 0 && octets > l.env.Limits.Header {
-					return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("a link has more than %d bytes of attributes", l.env.Limits.Header))
+					return driver.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("a link has more than %d bytes of attributes", l.env.Limits.Header))
 				}
 				attr, err := proto.ParseAttribute(tokens)
 				if err != nil {
@@ -113,7 +114,7 @@ func (l *lister) link(a *answer, link *proto.Link, attributes []proto.Attribute,
 		return l.union(a, link, depth)
 	}
 	if limit := l.env.Limits.Items; limit > 0 && l.n >= limit {
-		return fetch.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("the directory has more than %d links", limit))
+		return driver.Fail(fetch.OpRead, l.loc, fetch.ErrTooLarge, fmt.Errorf("the directory has more than %d links", limit))
 	}
 	l.n++
 	if !l.yield(item(link, attributes), nil) {

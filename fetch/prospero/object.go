@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
@@ -45,7 +46,7 @@ func (c *call) object() (*fetch.Resource, error) {
 		switch {
 		case err == nil && isUsable(to):
 			c.trace.Note(fmt.Sprintf("using the access method %s", methodText(attr.Value)))
-			return nil, fetch.Fail(fetch.OpFetch, c.loc, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: c.loc, Peer: a.peer.Addr()}})
+			return nil, driver.Fail(fetch.OpFetch, c.loc, fetch.ErrMoved, &fetch.Referral{To: to, From: fetch.Provenance{Kind: fetch.OriginRemote, By: c.loc, Peer: a.peer.Addr()}})
 		case err == nil:
 			shown = append(shown, fetch.Printable(fmt.Sprintf("%s (%s)", to.Redacted(), m.Name)))
 		default:
@@ -62,7 +63,7 @@ func (c *call) object() (*fetch.Resource, error) {
 func (c *call) advice(attributes []proto.Attribute, a *answer, shown []string) *fetch.Resource {
 	info := c.info
 	res := &fetch.Resource{
-		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: fetch.WithoutOctets(c.loc, fetch.KindAdvice), Info: &info, Peer: a.peer,
+		Attributes: describe(attributes), Locator: c.loc, Kind: fetch.KindAdvice, Body: driver.WithoutOctets(c.loc, fetch.KindAdvice), Info: &info, Peer: a.peer,
 		Advice: "the server sent no access method, only attributes",
 	}
 	if len(shown) > 0 {
@@ -89,7 +90,7 @@ func (c *call) attributes() ([]proto.Attribute, *answer, error) {
 			return nil, nil, err
 		}
 		if octets += len(a.r.Raw()); c.env.Limits.Header > 0 && octets > c.env.Limits.Header {
-			return nil, nil, fetch.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the object has more than %d bytes of attributes", c.env.Limits.Header))
+			return nil, nil, driver.Fail(fetch.OpRead, c.loc, fetch.ErrTooLarge, fmt.Errorf("the object has more than %d bytes of attributes", c.env.Limits.Header))
 		}
 		for _, tokens := range lines {
 			if f := proto.ParseFailure(tokens); f != nil {

@@ -16,11 +16,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher], [fetch.AttributeFinder] and [fetch.Explainer] for prospero URLs.
+// Fetcher is a [driver.Fetcher], [driver.AttributeFinder] and [driver.Explainer] for prospero URLs.
 // The zero value is ready to use. It keeps no state between requests. Its fields must not be
 // changed after the first request.
 //
@@ -46,9 +47,9 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher         = (*Fetcher)(nil)
-	_ fetch.AttributeFinder = (*Fetcher)(nil)
-	_ fetch.Explainer       = (*Fetcher)(nil)
+	_ driver.Fetcher         = (*Fetcher)(nil)
+	_ driver.AttributeFinder = (*Fetcher)(nil)
+	_ driver.Explainer       = (*Fetcher)(nil)
 )
 
 // Info is the [fetch.Resource.Info] of this package.
@@ -70,7 +71,7 @@ var (
 	errComputed    = errors.New("a search has no attributes before it is performed")
 )
 
-// Fetch implements [fetch.Fetcher]. Request.Options must be nil. Resource.Info is nil or an
+// Fetch implements [driver.Fetcher]. Request.Options must be nil. Resource.Info is nil or an
 // *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	c, err := f.prepare(ctx, req)
@@ -78,7 +79,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return nil, err
 	}
 	if c.needsWords() {
-		return &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Kind: fetch.KindQuery, Body: fetch.WithoutOctets(c.loc, fetch.KindQuery)}, nil
+		return &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: c.loc, Kind: fetch.KindQuery, Body: driver.WithoutOctets(c.loc, fetch.KindQuery)}, nil
 	}
 	a, err := c.ask(listRequest)
 	switch {
@@ -90,14 +91,14 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return c.object()
 }
 
-// FindAttributes implements [fetch.AttributeFinder].
+// FindAttributes implements [driver.AttributeFinder].
 func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error) {
 	c, err := f.prepare(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	if isComputed(c.at.object) {
-		return nil, fetch.Fail("GET-OBJECT-INFO", c.loc, fetch.ErrUnsupported, errComputed)
+		return nil, driver.Fail("GET-OBJECT-INFO", c.loc, fetch.ErrUnsupported, errComputed)
 	}
 	attributes, _, err := c.attributes()
 	if err != nil {
@@ -111,7 +112,7 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 type call struct {
 	*Fetcher
 	ctx   context.Context
-	env   fetch.Env
+	env   *driver.Env
 	req   *fetch.Request
 	loc   *locator.Prospero
 	trace *fetch.Trace
@@ -126,23 +127,23 @@ func (f *Fetcher) prepare(ctx context.Context, req *fetch.Request) (*call, error
 	l, ok := req.Locator.(*locator.Prospero)
 	switch {
 	case !ok || l == nil:
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotProspero)
+		return nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotProspero)
 	case req.Options != nil:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errOptions)
 	case req.Offset < 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errFromEnd)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errFromEnd)
 	case req.Length < 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadRange, errLength)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrBadRange, errLength)
 	}
 	at, plain := targetOf(l, req.From)
-	if err := fetch.CheckOctets(plain); err != nil {
+	if err := driver.CheckOctets(plain); err != nil {
 		return nil, err
 	}
-	c := &call{Fetcher: f, ctx: ctx, env: f.Env.WithDefaults(), req: req, loc: l, at: at, trace: fetch.ContextTrace(ctx), seen: make(map[string]bool)}
+	c := &call{Fetcher: f, ctx: ctx, env: driver.NewEnv(f.Env), req: req, loc: l, at: at, trace: driver.ContextTrace(ctx), seen: make(map[string]bool)}
 	c.info.Protocol = 5
 	if req.Query != "" {
 		if !c.wordless() || strings.ContainsAny(req.Query, "\x00\r\n") {
-			return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoWords)
+			return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoWords)
 		}
 		c.at.object = strings.TrimSuffix(at.object, "/") + "/" + req.Query
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/file"
 	"github.com/fetch1738/fetch1738/internal/codec/ardp"
 	"github.com/fetch1738/fetch1738/locator"
@@ -562,7 +563,7 @@ func FuzzProsperoSession(f *testing.F) {
 			for it, err := range res.Items {
 				if err != nil {
 					checkFuzzed(t, err)
-				} else if it.Locator != nil && fetch.CheckOctets(it.Locator) != nil {
+				} else if it.Locator != nil && driver.CheckOctets(it.Locator) != nil {
 					t.Errorf("%v cannot be fetched", it.Locator)
 				}
 			}

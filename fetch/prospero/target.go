@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -62,7 +63,7 @@ func targetOfObject(o proto.Object, from fetch.Provenance) (target, error) {
 		port = locator.DefaultPort("prospero")
 	}
 	t := target{host: host, port: port, nameType: o.NameType, object: o.Name, version: o.Version, from: from}
-	if err := fetch.CheckOctets(t.locator()); err != nil {
+	if err := driver.CheckOctets(t.locator()); err != nil {
 		return target{}, err
 	}
 	return t, nil

@@ -12,10 +12,11 @@ import (
 	"golang.org/x/net/proxy"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // socks5 connects to the server through a SOCKS 5 proxy (RFC 1928).
-func (p *Proxy) socks5(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+func (p *Proxy) socks5(ctx context.Context, env *driver.Env, t fetch.Target) (net.Conn, error) {
 	host, err := p.host(ctx, env, t, func(netip.Addr) bool { return true })
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -111,7 +112,7 @@ func (p *Proxy) Dial(env *fetch.Env) func(ctx context.Context, network, address 
 			return nil, err
 		}
 		t.Network, t.Host, t.Port = network, host, uint16(n)
-		conn, err := p.Connect(ctx, env, t)
+		conn, err := p.Connect(ctx, driver.NewEnv(env), t)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func (p *Proxy) Dial(env *fetch.Env) func(ctx context.Context, network, address 
 // the host, and, for schemes that look up names on this host, with the addresses found. If t.Host
 // is an address, Allow is called with it for every scheme. Errors are of type *[fetch.Error]. The
 // returned connection is the one to the proxy, as env.Dial returned it.
-func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+func (p *Proxy) Connect(ctx context.Context, env *driver.Env, t fetch.Target) (net.Conn, error) {
 	c, err := p.connect(ctx, env, t)
 	if err == nil {
 		return c, nil
@@ -133,11 +134,11 @@ func (p *Proxy) Connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 	case fetch.ErrTimeout, fetch.ErrCanceled, fetch.ErrUnresolved, fetch.ErrBadURL:
 		kind = k
 	}
-	return nil, fetch.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
+	return nil, driver.Fail(fetch.OpProxyConnect, t.Locator, kind, err)
 }
 
 // connect is Connect without the type of its errors.
-func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+func (p *Proxy) connect(ctx context.Context, env *driver.Env, t fetch.Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
 	}
@@ -151,7 +152,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 		return nil, err
 	}
 	t.Host, _, _ = strings.Cut(t.Host, "%") // the zone of an address is only valid on this host
-	limits := env.WithDefaults().Limits
+	limits := env.Limits
 	ctx, cancel := wire.Within(ctx, "no connection through the proxy", limits.Reply)
 	defer cancel()
 	if p.Scheme == "socks5" || p.Scheme == "socks5h" {
@@ -178,7 +179,7 @@ func (p *Proxy) connect(ctx context.Context, env *fetch.Env, t fetch.Target) (ne
 
 // Reach connects to the proxy itself, in order to reach t. The provenance of the connection is the
 // configuration, regardless of that of t.
-func (p *Proxy) Reach(ctx context.Context, env *fetch.Env, t fetch.Target) (net.Conn, error) {
+func (p *Proxy) Reach(ctx context.Context, env *driver.Env, t fetch.Target) (net.Conn, error) {
 	at := p.Address()
 	return env.Connect(ctx, fetch.Target{
 		Locator: t.Locator, From: fetch.Provenance{Kind: fetch.OriginConfig}, Purpose: fetch.PurposeProxy, Host: at.Host, Port: at.Port,
@@ -187,14 +188,14 @@ func (p *Proxy) Reach(ctx context.Context, env *fetch.Env, t fetch.Target) (net.
 
 // host returns the host to send to a SOCKS proxy: the name, or an address of it that the policy
 // permits and fits accepts.
-func (p *Proxy) host(ctx context.Context, env *fetch.Env, t fetch.Target, fits func(netip.Addr) bool) (string, error) {
+func (p *Proxy) host(ctx context.Context, env *driver.Env, t fetch.Target, fits func(netip.Addr) bool) (string, error) {
 	if p.Scheme == "socks4a" || p.Scheme == "socks5h" {
 		return t.Host, nil
 	}
 	lookUp := p.LookUp
 	if lookUp == nil {
 		lookUp = func(ctx context.Context, host string, _ uint16) ([]netip.Addr, error) {
-			if addrs := fetch.KnownAddrs(host); addrs != nil {
+			if addrs := driver.KnownAddrs(host); addrs != nil {
 				return addrs, nil
 			}
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -69,7 +70,7 @@ func connect(t *testing.T, p *Proxy, env *fetch.Env, target fetch.Target, k talk
 	var dialled []string
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	e := env.WithDefaults()
+	e := driver.NewEnv(env)
 	e.Dial = func(_ context.Context, network, address string) (net.Conn, error) {
 		dialled = append(dialled, network+" "+address)
 		here, there := net.Pipe()
@@ -80,7 +81,7 @@ func connect(t *testing.T, p *Proxy, env *fetch.Env, target fetch.Target, k talk
 		})
 		return here, nil
 	}
-	c, err := p.Connect(t.Context(), &e, target)
+	c, err := p.Connect(t.Context(), e, target)
 	if want := []string{"tcp p.example:1080"}; err == nil && !slices.Equal(dialled, want) {
 		t.Errorf("dialled %q", dialled)
 	}
@@ -153,7 +154,7 @@ func TestHeader(t *testing.T) {
 		heard <- string(b[:n])
 	}()
 	env := &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) { return here, nil }}
-	c, err := p.Connect(ctx, env, fetch.Target{Host: "h", Port: 70})
+	c, err := p.Connect(ctx, driver.NewEnv(env), fetch.Target{Host: "h", Port: 70})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func TestInjection(t *testing.T) {
 				t.Errorf("%s: the proxy was dialed", name)
 				return nil, errors.New("no")
 			}}
-			if _, err := p.Connect(t.Context(), env, fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.ErrBadURL {
+			if _, err := p.Connect(t.Context(), driver.NewEnv(env), fetch.Target{Host: tc.host, Port: 70}); fetch.KindOf(err) != fetch.ErrBadURL {
 				t.Errorf("%s through %s: %v", name, scheme, err)
 			}
 		}
@@ -234,7 +235,7 @@ func TestRefusals(t *testing.T) {
 				}()
 				return here, nil
 			}}
-			c, err := p.Connect(t.Context(), env, tc.target)
+			c, err := p.Connect(t.Context(), driver.NewEnv(env), tc.target)
 			if fetch.KindOf(err) != tc.kind || !strings.Contains(err.Error(), tc.text) {
 				t.Errorf("%s: %v, %v (%v)", name, c, err, fetch.KindOf(err))
 			}
@@ -275,7 +276,7 @@ func TestDial(t *testing.T) {
 	allow := func(_ context.Context, t fetch.Target) error { purposes = append(purposes, t.Purpose); return nil }
 	toProxy := &fetch.Env{Allow: allow, Dial: func(context.Context, string, string) (net.Conn, error) { return here, nil }}
 	env := &fetch.Env{Dial: p.Dial(toProxy)}
-	c, err := env.Connect(t.Context(), fetch.Target{Host: "h.example", Port: 70})
+	c, err := driver.NewEnv(env).Connect(t.Context(), fetch.Target{Host: "h.example", Port: 70})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +328,7 @@ func FuzzAnswer(f *testing.F) {
 		wg.Go(func() { there.Write(answer); there.Close() })
 		p := &Proxy{Scheme: scheme, Server: locator.Server{HostPort: locator.HostPort{Host: "p.example"}}, LookUp: known("192.0.2.9")}
 		env := &fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) { return here, nil }}
-		c, err := p.Connect(t.Context(), env, fetch.Target{Host: "h.example", Port: 21})
+		c, err := p.Connect(t.Context(), driver.NewEnv(env), fetch.Target{Host: "h.example", Port: 21})
 		if err != nil {
 			here.Close()
 			return

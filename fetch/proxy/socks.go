@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -18,7 +19,7 @@ const maxSocks4Text = 255
 
 // socks4Request returns the request of SOCKS 4 for a connection ("SOCKS: A protocol for TCP proxy
 // across firewalls", Ying-Da Lee), with the extension 4A for names.
-func (p *Proxy) socks4Request(ctx context.Context, env *fetch.Env, t fetch.Target) ([]byte, error) {
+func (p *Proxy) socks4Request(ctx context.Context, env *driver.Env, t fetch.Target) ([]byte, error) {
 	host, err := p.host(ctx, env, t, netip.Addr.Is4)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -30,7 +31,7 @@ func (p *Proxy) tunnel(ctx context.Context, raw net.Conn, limits *fetch.Limits, 
 	if _, err := io.WriteString(c, head); err != nil {
 		return err
 	}
-	trace := fetch.ContextTrace(ctx)
+	trace := driver.ContextTrace(ctx)
 	trace.Sent([]byte(shown))
 	answer, err := readHead(c, limits)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/fetchtest"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // which negotiates, sends the document, and closes.
 func TestConformance(t *testing.T) {
 	fetchtest.Run(t, fetchtest.Harness{
-		New: func(env *fetch.Env) fetch.Fetcher { return listener{&Fetcher{Env: env}} },
+		New: func(env *fetch.Env) driver.Fetcher { return listener{&Fetcher{Env: env}} },
 		Serve: func(tb testing.TB, content fs.FS, login *locator.Login) *fetchtest.Site {
 			if login != nil {
 				return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // Options are the [fetch.Request.Options] of this package. They hold the values that a session sends
@@ -139,7 +140,7 @@ func (o *Options) check() error {
 
 // optionsOf returns req.Options, checked and with defaults.
 func optionsOf(req *fetch.Request) (Options, error) {
-	o, err := fetch.OptionsOf[Options](req)
+	o, err := driver.OptionsOf[Options](req)
 	if err != nil {
 		return o, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -60,7 +61,7 @@ func newSession(ctx context.Context, conn net.Conn, a *access, limits fetch.Limi
 	}
 	s := &Session{
 		in: wire.NewConn(ctx, conn, first), out: wire.NewConn(ctx, conn, limits.Reply),
-		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, limit: limits.Body, trace: fetch.ContextTrace(ctx),
+		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, limit: limits.Body, trace: driver.ContextTrace(ctx),
 		columns: a.opt.Columns, rows: a.opt.Rows,
 		answers: answerLimit{left: maxAnswers, burst: answerBurst},
 	}
@@ -254,7 +255,7 @@ func (s *Session) fail(op fetch.Op, err error) error {
 	case errors.Is(err, errLoop):
 		kind = fetch.ErrProtocol
 	}
-	e := fetch.Fail(op, s.loc, kind, err)
+	e := driver.Fail(op, s.loc, kind, err)
 	if e.Kind == fetch.ErrOther {
 		e.Kind = fetch.ErrConnectionFailed
 	}

@@ -13,11 +13,12 @@ import (
 	"strconv"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for telnet URLs. The zero value is ready to use.
+// Fetcher is a [driver.Fetcher] and [driver.Explainer] for telnet URLs. The zero value is ready to use.
 // It keeps no state between requests. Its fields must not be changed after the first request.
 //
 // Without Interact the Resource is KindAdvice and Fetch does not connect. With Interact it is
@@ -30,8 +31,8 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher   = (*Fetcher)(nil)
-	_ fetch.Explainer = (*Fetcher)(nil)
+	_ driver.Fetcher   = (*Fetcher)(nil)
+	_ driver.Explainer = (*Fetcher)(nil)
 )
 
 var (
@@ -40,7 +41,7 @@ var (
 	errQuery     = errors.New("a telnet session takes no search words")
 )
 
-// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options].
+// Fetch implements [driver.Fetcher]. Request.Options is nil or an *[Options].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := prepare(req)
 	if err != nil {
@@ -50,31 +51,31 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		Attributes: fetch.Attributes{Size: -1},
 		Locator:    a.loc,
 		Kind:       fetch.KindAdvice,
-		Body:       fetch.WithoutOctets(a.loc, fetch.KindAdvice),
+		Body:       driver.WithoutOctets(a.loc, fetch.KindAdvice),
 	}
 	target := fetch.Target{Locator: a.loc, From: req.From, Host: a.Host, Port: a.Port}
 	if !req.Interact {
 		if err := ctx.Err(); err != nil {
-			return nil, fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrOther, err)
+			return nil, driver.Fail(fetch.OpFetch, a.loc, fetch.ErrOther, err)
 		}
-		if err := f.Env.Permit(ctx, target); err != nil {
+		if err := driver.NewEnv(f.Env).Permit(ctx, target); err != nil {
 			return nil, err
 		}
 		res.Advice = advice(a.Server)
 		return res, nil
 	}
-	env := f.Env.WithDefaults()
+	env := driver.NewEnv(f.Env)
 	target.Network = "tcp"
 	conn, err := env.Connect(ctx, target)
 	if err != nil {
 		return nil, err
 	}
 	s := newSession(ctx, conn, a, env.Limits)
-	res.Kind, res.Conn, res.Peer = fetch.KindInteractive, s, fetch.AddrPort(conn.RemoteAddr())
+	res.Kind, res.Conn, res.Peer = fetch.KindInteractive, s, driver.AddrPort(conn.RemoteAddr())
 	res.Body = struct {
 		io.Reader
 		io.Closer
-	}{fetch.WithoutOctets(a.loc, res.Kind), s}
+	}{driver.WithoutOctets(a.loc, res.Kind), s}
 	return res, nil
 }
 
@@ -89,20 +90,20 @@ type access struct {
 func prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.Telnet)
 	if !ok {
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotTelnet)
+		return nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotTelnet)
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	switch {
 	case req.Offset != 0 || req.Length != 0:
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errRange)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errRange)
 	case req.Query != "":
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errQuery)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrUnsupported, errQuery)
 	}
 	opt, err := optionsOf(req)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, err)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrBadURL, err)
 	}
 	server, _ := locator.ServerOf(l)
 	return &access{Server: server, loc: l, opt: opt}, nil
@@ -136,7 +137,7 @@ func quoted(s string) string {
 	return s
 }
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := prepare(req)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -67,15 +68,15 @@ const (
 func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 	l, ok := req.Locator.(*locator.WAIS)
 	if !ok || l == nil {
-		return nil, fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotWAIS)
+		return nil, driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrUnsupported, errNotWAIS)
 	}
-	if err := fetch.CheckOctets(l); err != nil {
+	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
 	}
 	if l.Host == "" {
-		return nil, fetch.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoHost)
+		return nil, driver.Fail(fetch.OpFetch, l, fetch.ErrBadURL, errNoHost)
 	}
-	options, err := fetch.OptionsOf[Options](req)
+	options, err := driver.OptionsOf[Options](req)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (f *Fetcher) prepare(req *fetch.Request) (*access, error) {
 // plan sets the operation and its first message.
 func (a *access) plan(req *fetch.Request, options *Options) error {
 	l := a.loc
-	fail := func(kind fetch.ErrorKind, err error) error { return fetch.Fail(fetch.OpFetch, l, kind, err) }
+	fail := func(kind fetch.ErrorKind, err error) error { return driver.Fail(fetch.OpFetch, l, kind, err) }
 	switch {
 	case req.Length < 0:
 		return fail(fetch.ErrBadRange, errLength)
@@ -131,7 +132,7 @@ func (a *access) planSearch(options *Options) error {
 	for _, like := range options.Like {
 		doc, err := a.feedback(like)
 		if err != nil {
-			return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
+			return driver.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, fmt.Errorf("%s: %w", like.Redacted(), err))
 		}
 		a.request.Words.Like = append(a.request.Words.Like, doc)
 	}
@@ -172,7 +173,7 @@ func (a *access) planRetrieval(req *fetch.Request) error {
 	a.operation = retrieve
 	start, until, err := span(doc.length, req.Offset, req.Length)
 	if err != nil {
-		return fetch.Fail(fetch.OpFetch, a.loc, fetch.KindOf(err), err)
+		return driver.Fail(fetch.OpFetch, a.loc, fetch.KindOf(err), err)
 	}
 	a.request = doc.slice(start, until)
 	return a.checkLength()
@@ -185,7 +186,7 @@ func (a *access) checkLength() error {
 		err = errTooLong
 	}
 	if err != nil {
-		return fetch.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
+		return driver.Fail(fetch.OpFetch, a.loc, fetch.ErrBadURL, err)
 	}
 	return nil
 }

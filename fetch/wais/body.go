@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
@@ -67,7 +68,7 @@ type body struct {
 func (s *session) newBody(doc document, offset, length int64) (*body, error) {
 	start, until, err := span(doc.length, offset, length)
 	if err != nil {
-		return nil, fetch.Fail("retrieve", s.loc, fetch.KindOf(err), err)
+		return nil, driver.Fail("retrieve", s.loc, fetch.KindOf(err), err)
 	}
 	return &body{session: s, doc: doc, start: start, at: start, until: until}, nil
 }
@@ -117,7 +118,7 @@ func (b *body) next() error {
 	b.text = textOf(r)
 	if int64(len(b.text)) > min(b.until-b.at, sliceSize) {
 		b.text = nil
-		return fetch.Fail("retrieve", b.loc, fetch.ErrProtocol, errTooMuch)
+		return driver.Fail("retrieve", b.loc, fetch.ErrProtocol, errTooMuch)
 	}
 	b.at += int64(len(b.text))
 	d := failure(r)
@@ -145,15 +146,15 @@ func (b *body) endError(d *Diagnostic, answered bool) error {
 	first := b.at == b.start
 	switch {
 	case d != nil && !d.beyond() && first:
-		return fetch.Fail("retrieve", b.loc, d.kind(), d)
+		return driver.Fail("retrieve", b.loc, d.kind(), d)
 	case d != nil && !d.beyond():
-		return fetch.Fail("retrieve", b.loc, fetch.ErrTruncated, d)
+		return driver.Fail("retrieve", b.loc, fetch.ErrTruncated, d)
 	case d != nil && first && b.start > 0:
-		return fetch.Fail("retrieve", b.loc, fetch.ErrBadRange, d)
+		return driver.Fail("retrieve", b.loc, fetch.ErrBadRange, d)
 	case d != nil && first && !answered:
-		return fetch.Fail("retrieve", b.loc, fetch.ErrNotFound, d)
+		return driver.Fail("retrieve", b.loc, fetch.ErrNotFound, d)
 	case b.doc.length >= 0:
-		return fetch.Fail("retrieve", b.loc, fetch.ErrTruncated,
+		return driver.Fail("retrieve", b.loc, fetch.ErrTruncated,
 			fmt.Errorf("%w after %d of %d bytes", errNoText, b.at, b.doc.length))
 	}
 	return io.EOF
@@ -175,11 +176,11 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) ready() error {
 	switch {
 	case b.closed.Load():
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
+		return driver.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	case b.err != nil:
 		return b.err
 	case b.ctx.Err() != nil:
-		b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
+		b.err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
 		return b.err
 	case len(b.text) > 0:
 		return nil
@@ -199,7 +200,7 @@ func (b *body) checkLimit() error {
 	if limit == 0 || b.read+int64(len(b.text)) <= limit {
 		return nil
 	}
-	b.err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the document is longer than %d bytes", limit))
+	b.err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("the document is longer than %d bytes", limit))
 	return b.err
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	a, err := f.prepare(req)
 	if err != nil {

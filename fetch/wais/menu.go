@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -92,7 +93,7 @@ func header(r z3950.Record, typ string) []fetch.Field {
 
 // menu sets the items, body and info of res. info is nil if there was no search.
 func (a *access) menu(ctx context.Context, res *fetch.Resource, items iter.Seq[fetch.Item], info *Info, limits fetch.Limits) {
-	b := &menuBody{ctx: ctx, loc: a.loc, trace: fetch.ContextTrace(ctx)}
+	b := &menuBody{ctx: ctx, loc: a.loc, trace: driver.ContextTrace(ctx)}
 	b.text = sync.OnceValue(func() io.Reader { return a.asText(items, info, limits.Items) })
 	res.Body, res.MediaType = b, "text/plain"
 	if info != nil {
@@ -113,10 +114,10 @@ type menuBody struct {
 // check returns the error for a closed body or a context that has ended.
 func (b *menuBody) check() error {
 	if b.closed.Load() {
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
+		return driver.Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errClosed)
 	}
 	if err := b.ctx.Err(); err != nil {
-		return fetch.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
+		return driver.Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (b *menuBody) limited(items iter.Seq[fetch.Item], limit int) iter.Seq2[fetc
 		for item := range items {
 			err := b.check()
 			if limit > 0 && n == limit {
-				err = fetch.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d documents", limit))
+				err = driver.Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d documents", limit))
 			}
 			if err != nil {
 				yield(fetch.Item{}, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
@@ -46,14 +47,14 @@ func initRequest() *z3950.Init {
 
 // open connects and sends Init.
 func (f *Fetcher) open(ctx context.Context, req *fetch.Request, a *access) (*session, error) {
-	env := f.Env.WithDefaults()
+	env := driver.NewEnv(f.Env)
 	conn, err := env.Connect(ctx, fetch.Target{Locator: a.loc, From: req.From, Network: "tcp", Host: a.host, Port: a.port})
 	if err != nil {
 		return nil, err
 	}
 	s := &session{
 		ctx: ctx, loc: a.loc, conn: wire.NewConn(ctx, conn, env.Limits.Reply),
-		trace: fetch.ContextTrace(ctx), limits: env.Limits,
+		trace: driver.ContextTrace(ctx), limits: env.Limits,
 	}
 	if !f.NoInit {
 		if err := s.init(); err != nil {
@@ -80,7 +81,7 @@ func (s *session) init() error {
 			s.trace.Note("the server rejected Init; continuing without it")
 		}
 	default:
-		return fetch.Fail("init", s.loc, fetch.ErrProtocol, errNotInit)
+		return driver.Fail("init", s.loc, fetch.ErrProtocol, errNotInit)
 	}
 	return nil
 }
@@ -94,9 +95,9 @@ func (s *session) ask(op fetch.Op, request *z3950.Search) (*z3950.SearchResponse
 	r, ok := p.(*z3950.SearchResponse)
 	switch {
 	case p == nil:
-		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, errEmpty)
+		return nil, driver.Fail(op, s.loc, fetch.ErrProtocol, errEmpty)
 	case !ok:
-		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, errOtherPDU)
+		return nil, driver.Fail(op, s.loc, fetch.ErrProtocol, errOtherPDU)
 	}
 	return r, nil
 }
@@ -115,11 +116,11 @@ func (s *session) askWords(database, words string, max int) (*z3950.SearchRespon
 func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 	var err error
 	if s.sent, err = z3950.AppendMessage(s.sent[:0], z3950.NewHeader(), request); err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.ErrBadURL, err)
+		return nil, driver.Fail(op, s.loc, fetch.ErrBadURL, err)
 	}
 	s.conn.SetTimeout(s.limits.Reply)
 	if _, err := s.conn.Write(s.sent); err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.ErrOther, err)
+		return nil, driver.Fail(op, s.loc, fetch.ErrOther, err)
 	}
 	s.trace.Sent(s.sent)
 	wire.QuickAck(s.conn.Conn)
@@ -132,14 +133,14 @@ func (s *session) exchange(op fetch.Op, request z3950.PDU) (z3950.PDU, error) {
 		return nil, s.readFailure(op, err)
 	}
 	if header.Type != 'z' {
-		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply of type %q", header.Type))
+		return nil, driver.Fail(op, s.loc, fetch.ErrProtocol, fmt.Errorf("unexpected reply of type %q", header.Type))
 	}
 	if header.Length == 0 {
 		return nil, nil
 	}
 	p, err := z3950.Decode(answer[z3950.HeaderSize:])
 	if err != nil {
-		return nil, fetch.Fail(op, s.loc, fetch.ErrProtocol, err)
+		return nil, driver.Fail(op, s.loc, fetch.ErrProtocol, err)
 	}
 	return p, nil
 }
@@ -157,7 +158,7 @@ func (s *session) readFailure(op fetch.Op, err error) error {
 	case errors.Is(err, z3950.ErrUnsupported):
 		kind = fetch.ErrUnsupported
 	}
-	return fetch.Fail(op, s.loc, kind, err)
+	return driver.Fail(op, s.loc, kind, err)
 }
 
 // idleReader reads a reply. After the first bytes it switches to the idle time limit.

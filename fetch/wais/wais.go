@@ -12,11 +12,12 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher is a [fetch.Fetcher] and [fetch.Explainer] for wais URLs. The zero value is ready to use.
+// Fetcher is a [driver.Fetcher] and [driver.Explainer] for wais URLs. The zero value is ready to use.
 // It keeps no state between requests. Its fields must not be changed after the first request.
 //
 // A database (wais://host/database) is KindQuery. Info.Source describes it, if the server has a
@@ -38,8 +39,8 @@ type Fetcher struct {
 }
 
 var (
-	_ fetch.Fetcher   = (*Fetcher)(nil)
-	_ fetch.Explainer = (*Fetcher)(nil)
+	_ driver.Fetcher   = (*Fetcher)(nil)
+	_ driver.Explainer = (*Fetcher)(nil)
 )
 
 // Options are the [fetch.Request.Options] of a search.
@@ -67,16 +68,16 @@ type Info struct {
 	Diagnostics []Diagnostic
 }
 
-// Fetch implements [fetch.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil
+// Fetch implements [driver.Fetcher]. Request.Options is nil or an *[Options]. Resource.Info is nil
 // or an *[Info].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	a, err := f.prepare(req)
 	if err != nil {
 		return nil, err
 	}
-	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Kind: a.kind, Body: fetch.WithoutOctets(a.loc, a.kind)}
+	res := &fetch.Resource{Attributes: fetch.Attributes{Size: -1}, Locator: a.loc, Kind: a.kind, Body: driver.WithoutOctets(a.loc, a.kind)}
 	if a.operation == listTypes {
-		env := f.Env.WithDefaults()
+		env := driver.NewEnv(f.Env)
 		a.menu(ctx, res, a.choices(), nil, env.Limits)
 		return res, nil
 	}
@@ -84,7 +85,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	if err != nil {
 		return nil, err
 	}
-	res.Peer = fetch.AddrPort(s.conn.RemoteAddr())
+	res.Peer = driver.AddrPort(s.conn.RemoteAddr())
 	switch a.operation {
 	case describe:
 		err = s.describe(a, res)
@@ -119,7 +120,7 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 			continue
 		}
 		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !hasRecords(r) {
-			return fetch.Fail("search", s.loc, d.kind(), d)
+			return driver.Fail("search", s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
@@ -195,7 +196,7 @@ func (s *session) search(a *access, res *fetch.Resource) error {
 	r, err := s.ask("search", a.request)
 	switch {
 	case errors.Is(err, errNoAnswer) && len(a.request.Words.Like) > 0:
-		return fetch.Fail("search", s.loc, fetch.ErrConnectionFailed, errNoLike)
+		return driver.Fail("search", s.loc, fetch.ErrConnectionFailed, errNoLike)
 	case err != nil:
 		return err
 	}
@@ -228,7 +229,7 @@ func (s *session) rejected(a *access, info *Info, d *Diagnostic) error {
 	if a.words == "" && kind == fetch.ErrBadURL {
 		err = fmt.Errorf("this server also requires search words, as in %s: %w", urlWithWords(s.loc), d)
 	}
-	return fetch.Fail("search", s.loc, kind, err)
+	return driver.Fail("search", s.loc, kind, err)
 }
 
 // noteFewer adds a note if fewer documents came than requested, or if the server may have found

@@ -331,7 +331,7 @@ func TestOnlyResolverCallsFetchers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, word := range []string{"fetch.AttributeFinder", "fetch.Updater", "fetch.Replacer", "fetch.Explainer", "Fetcher)(nil)"} {
+		for _, word := range []string{"driver.AttributeFinder", "driver.Updater", "driver.Replacer", "driver.Explainer", "Fetcher)(nil)"} {
 			if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), word) {
 				t.Errorf("%s uses %s", file, word)
 			}

@@ -10,23 +10,23 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Fetcher implements [fetch.Fetcher] and [fetch.Explainer]. It connects through Env.
+// Fetcher implements [driver.Fetcher] and [driver.Explainer]. It connects through Env.
 type Fetcher struct{ Env *fetch.Env }
 
-// Fetch implements [fetch.Fetcher].
+// Fetch implements [driver.Fetcher].
 func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
 	server, line, err := read(req)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := f.Env.Connect(ctx, fetch.Target{Locator: req.Locator, From: req.From, Host: server.Host, Port: server.Port})
+	c, err := driver.NewEnv(f.Env).Open(ctx, fetch.Target{Locator: req.Locator, From: req.From, Host: server.Host, Port: server.Port})
 	if err != nil {
 		return nil, err
 	}
-	c := f.Env.NewConn(ctx, req.Locator, conn)
 	if _, err := io.WriteString(c, line); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	}, nil
 }
 
-// Explain implements [fetch.Explainer].
+// Explain implements [driver.Explainer].
 func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	server, line, err := read(req)
 	if err != nil {
@@ -55,14 +55,14 @@ func read(req *fetch.Request) (server locator.Server, line string, err error) {
 		server, ok = locator.ServerOf(l)
 	}
 	if !ok || server.Login != nil {
-		return server, "", fetch.Fail(fetch.OpCheck, req.Locator, fetch.ErrBadURL, errors.New("not of the form finger://host/user"))
+		return server, "", driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrBadURL, errors.New("not of the form finger://host/user"))
 	}
 	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, options or sessions"))
+		return server, "", driver.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, options or sessions"))
 	}
 	user, err := url.PathUnescape(l.Path())
 	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
-		return server, "", fetch.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("the user contains CR, LF or NUL, or a malformed escape"))
+		return server, "", driver.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("the user contains CR, LF or NUL, or a malformed escape"))
 	}
 	return server, user + "\r\n", nil
 }

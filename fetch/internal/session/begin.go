@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -97,7 +98,7 @@ func (k *Keeper[K, A, S]) acquire(ctx context.Context, key K, terms Terms, fresh
 	if s, ok := k.pool.enter(w, fresh); ok {
 		return s, true, nil
 	}
-	trace := fetch.ContextTrace(ctx)
+	trace := driver.ContextTrace(ctx)
 	o := Opening{opening, func() { k.pool.greeted(w) }}
 	select {
 	case <-w.connect:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func (f *few) count(dials, greeted, open, silent int) int {
 // open is a connection to the server, with the time limit of a Fetcher.
 func (f *few) open(ctx context.Context, o Opening) (*guest, error) {
 	if err := wire.Ended(o.Context); err != nil { // see fetch.Env.Connect
-		return nil, fetch.Fail(fetch.OpConnect, nil, fetch.KindOf(err), err)
+		return nil, driver.Fail(fetch.OpConnect, nil, fetch.KindOf(err), err)
 	}
 	f.count(1, 0, 0, 1)
 	defer f.count(0, 0, 0, -1)
@@ -50,7 +51,7 @@ func (f *few) open(ctx context.Context, o Opening) (*guest, error) {
 	defer cancel()
 	late := func() error {
 		err := wire.Ended(waits)
-		return fetch.Fail(fetch.OpConnect, nil, fetch.KindOf(err), err)
+		return driver.Fail(fetch.OpConnect, nil, fetch.KindOf(err), err)
 	}
 	select {
 	case f.size <- struct{}{}:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
@@ -51,7 +52,7 @@ func slowly(t *testing.T, limits fetch.Limits, parts []part, test func(*Talk)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := New(t.Context(), conn, "FTP", 4<<10, limits.WithDefaults(), fetch.ContextTrace(t.Context()))
+		c := New(t.Context(), conn, "FTP", 4<<10, limits.WithDefaults(), driver.ContextTrace(t.Context()))
 		defer c.Close()
 		test(c)
 	})

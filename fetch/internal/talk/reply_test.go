@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // said is a connection from which a fixed text is read.
@@ -22,7 +23,7 @@ func (s said) SetWriteDeadline(time.Time) error { return nil }
 
 func converse(text string, line, header int, received func([]byte)) *Talk {
 	limits := fetch.Limits{Line: line, Header: header}.WithDefaults()
-	trace := fetch.ContextTrace(fetch.WithTrace(context.Background(), &fetch.Trace{Received: received}))
+	trace := driver.ContextTrace(fetch.WithTrace(context.Background(), &fetch.Trace{Received: received}))
 	return New(context.Background(), said{text: strings.NewReader(text)}, "FTP", 16, limits, trace)
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -68,7 +69,7 @@ func (t *Talk) Resume(ctx context.Context, limits fetch.Limits, trace *fetch.Tra
 
 // Rest detaches an idle conversation from its context and trace.
 func (t *Talk) Rest() {
-	t.Resume(context.Background(), t.Limits, fetch.ContextTrace(context.Background()))
+	t.Resume(context.Background(), t.Limits, driver.ContextTrace(context.Background()))
 }
 
 // Fail sets t.Err to err, unless it is already set, and returns err.
@@ -225,7 +226,7 @@ func (t *Talk) StartTLS(ctx context.Context, settings func() (*tls.Config, error
 	t.conn.SetContext(context.Background()) // the handshake uses ctx
 	conn, err := wire.StartTLS(ctx, t.Raw, settings, host, t.Limits.Connect, t.Limits.Reply)
 	if err != nil {
-		return t.Fail(fetch.Fail(fetch.OpTLS, nil, fetch.ErrOther, err))
+		return t.Fail(driver.Fail(fetch.OpTLS, nil, fetch.ErrOther, err))
 	}
 	t.TLS = conn
 	t.attach(ctx, conn)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // TestHangUp tests that the end of the server is awaited, up to a limit, also on a connection of
@@ -28,7 +29,7 @@ func TestHangUp(t *testing.T) {
 					server.Close()
 				}()
 				start := time.Now()
-				New(t.Context(), client, "FTP", 1<<10, fetch.Limits{}, fetch.ContextTrace(t.Context())).HangUp(2 * time.Second)
+				New(t.Context(), client, "FTP", 1<<10, fetch.Limits{}, driver.ContextTrace(t.Context())).HangUp(2 * time.Second)
 				if took := time.Since(start); took != tc.want {
 					t.Errorf("took %v, want %v", took, tc.want)
 				}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/natural"
 	"github.com/fetch1738/fetch1738/locator"
@@ -114,7 +115,7 @@ func list(ctx context.Context, r *fetch1738.Resolver) []string {
 		if n++; err != nil || n > read {
 			break
 		}
-		if len(item.Name) <= maxName && item.Locator != nil && fetch.CheckOctets(item.Locator) == nil {
+		if len(item.Name) <= maxName && item.Locator != nil && driver.CheckOctets(item.Locator) == nil {
 			groups = append(groups, group{item.Name, Count(item.Header)})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -67,7 +68,7 @@ func Locate(path string, query url.Values) (locator.Locator, error) {
 	}
 	scheme, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if !ok {
-		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrNotFound, errors.New("the gateway has no page at "+fetch.Printable(path)))
+		return nil, driver.Fail(fetch.OpParse, nil, fetch.ErrNotFound, errors.New("the gateway has no page at "+fetch.Printable(path)))
 	}
 	if HasServer(scheme) {
 		server, after, _ := strings.Cut(rest, "/")
@@ -83,7 +84,7 @@ func Locate(path string, query url.Values) (locator.Locator, error) {
 	l, err := Parse(scheme + ":" + rest)
 	if t, ok := l.(*locator.Telnet); ok && query.Get("user") != "" {
 		l, _ = locator.WithLogin(t, &locator.Login{User: query.Get("user")})
-		err = fetch.CheckOctets(l)
+		err = driver.CheckOctets(l)
 	}
 	return l, err
 }
@@ -142,17 +143,17 @@ func mended(path string) string {
 func Parse(text string) (locator.Locator, error) {
 	ref, err := Parser.Parse(text)
 	if err != nil {
-		return nil, fetch.Fail(fetch.OpParse, nil, fetch.ErrBadURL, err)
+		return nil, driver.Fail(fetch.OpParse, nil, fetch.ErrBadURL, err)
 	}
 	switch ref.Locator.(type) {
 	case *locator.HTTP:
-		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, errors.New("browsers show http URLs themselves"))
+		return nil, driver.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, errors.New("browsers show http URLs themselves"))
 	case *locator.File:
-		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrRefused, errors.New("the gateway shows no local files"))
+		return nil, driver.Fail(fetch.OpParse, ref.Locator, fetch.ErrRefused, errors.New("the gateway shows no local files"))
 	case *locator.Opaque:
-		return nil, fetch.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, nil)
+		return nil, driver.Fail(fetch.OpParse, ref.Locator, fetch.ErrUnsupported, nil)
 	}
-	if err := fetch.CheckOctets(ref.Locator); err != nil {
+	if err := driver.CheckOctets(ref.Locator); err != nil {
 		return nil, err
 	}
 	l := WithoutLogin(ref.Locator)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
@@ -44,7 +45,7 @@ const Overlap = 4 << 10
 
 // Fetch performs req, whose offset follows the bytes that before returns. It requests the last of
 // them again. The error has the kind ErrBadRange if they differ.
-func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before func() ([]byte, error)) (*fetch.Resource, error) {
+func Fetch(ctx context.Context, f driver.Fetcher, req *fetch.Request, before func() ([]byte, error)) (*fetch.Resource, error) {
 	have, err := before()
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func Fetch(ctx context.Context, f fetch.Fetcher, req *fetch.Request, before func
 }
 
 // fetchFrom is for protocols without Request.Lead: it requests the document from there on.
-func fetchFrom(ctx context.Context, f fetch.Fetcher, req fetch.Request) (*fetch.Resource, error) {
+func fetchFrom(ctx context.Context, f driver.Fetcher, req fetch.Request) (*fetch.Resource, error) {
 	lead := make([]byte, req.Lead)
 	if req.Offset, req.Lead = req.Offset-req.Lead, 0; req.Length > 0 {
 		req.Length += int64(len(lead))
@@ -87,7 +88,7 @@ func LeadOf(req *fetch.Request) int64 { return max(0, min(Overlap, req.Offset)) 
 // Differs returns the error of an answer to req that does not follow the bytes before it.
 func Differs(req *fetch.Request) error {
 	err := fmt.Errorf("the bytes before offset %d are different: the document has changed, or the server sends another part than requested", req.Offset)
-	return fetch.Fail(fetch.OpSeek, req.Locator, fetch.ErrBadRange, err)
+	return driver.Fail(fetch.OpSeek, req.Locator, fetch.ErrBadRange, err)
 }
 
 // Rest returns a copy of req without the first octets bytes of the requested part. If the protocol

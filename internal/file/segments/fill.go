@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -64,7 +65,7 @@ type Job struct {
 
 // A Fetcher has the methods of a Resolver that a Job needs.
 type Fetcher interface {
-	fetch.Fetcher
+	driver.Fetcher
 	FindAttributes(ctx context.Context, req *fetch.Request) (*fetch.Attributes, error)
 }
 
@@ -187,7 +188,7 @@ func isOf(e resume.Edition, offset int64, res *fetch.Resource) bool {
 
 // changed returns the error of a document that has changed.
 func (f *filling) changed() error {
-	return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, ErrChanged)
+	return driver.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, ErrChanged)
 }
 
 // A segment is a piece of the document that one connection fetches.
@@ -417,7 +418,7 @@ func (f *filling) fetch(ctx context.Context, s *segment, answer *fetch.Resource)
 // silence returns err, or, if follow has canceled the request, the error that says so.
 func silence(ctx context.Context, req *fetch.Request, err error) error {
 	if context.Cause(ctx) == errSilent {
-		return fetch.Fail(fetch.OpFetch, req.Locator, fetch.ErrBusy, errSilent)
+		return driver.Fail(fetch.OpFetch, req.Locator, fetch.ErrBusy, errSilent)
 	}
 	return err
 }
@@ -543,11 +544,11 @@ func (f *filling) readEnd(s *segment, res *fetch.Resource, body io.Reader) error
 func (f *filling) cutError(s *segment, err error) error {
 	switch at := s.at.Load(); {
 	case resume.Refused(err):
-		return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("%w, or the server sent another part than requested", ErrChanged))
+		return driver.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("%w, or the server sent another part than requested", ErrChanged))
 	case at == s.end && (err == nil || err == io.EOF):
 		return nil
 	case err == nil, err == io.EOF:
-		return fetch.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", at, f.record.Edition.Size))
+		return driver.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", at, f.record.Edition.Size))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
@@ -183,7 +184,7 @@ func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kep
 	}
 	complain := func(dir string, format string, args ...any) {
 		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), r.ErrKept, len(missing))
-		r.fail(ctx, dir, true, fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrTruncated, err))
+		r.fail(ctx, dir, true, driver.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrTruncated, err))
 	}
 	all := func(state.Record) bool { return true }
 	if r.MaxDelete > 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
@@ -179,9 +180,9 @@ func (r *run) verify(ctx context.Context, p *plan) {
 		t, ok := r.entryOf(f.path)
 		switch {
 		case !ok:
-			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing("file", f.path)))
+			r.failFile(ctx, f, driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing("file", f.path)))
 		case t.Size >= 0 && t.Size != f.size && f.link == "":
-			r.failFile(ctx, f, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server lists %d of %d bytes", t.Size, f.size)))
+			r.failFile(ctx, f, driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server lists %d of %d bytes", t.Size, f.size)))
 		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
 			// Another client has changed it since, or the server keeps another time: the next run compares
 			// the content.
@@ -199,7 +200,7 @@ func (r *run) verifyDirs(ctx context.Context, placed []*file) {
 		if !listed || above.Entries[path.Base(dir)].Dir || !above.IsWhole() || r.hidden(dir) || ctx.Err() != nil {
 			continue
 		}
-		err := fetch.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))
+		err := driver.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))
 		r.fail(ctx, dir, true, err)
 		for _, f := range placed {
 			if strings.HasPrefix(f.path, dir+"/") {
@@ -264,7 +265,7 @@ func failTwins(ctx context.Context, r *run, placed []*file) {
 			i := slices.IndexFunc(r.files, func(g *file) bool { return g.path == path.Join(f.dir(), name) && !g.failed })
 			if g := r.files[max(i, 0)]; i >= 0 {
 				r.record(state.Record{URL: r.site.URL(components(g.path), false), File: g.path, Size: g.size}) // not complete
-				r.failFile(ctx, g, fetch.Fail(fetch.OpMirror, r.site.At(components(g.path), false), fetch.ErrNotFound, fmt.Errorf("it may have been replaced by %q, because the server ignores case; rename one of them", path.Base(f.path))))
+				r.failFile(ctx, g, driver.Fail(fetch.OpMirror, r.site.At(components(g.path), false), fetch.ErrNotFound, fmt.Errorf("it may have been replaced by %q, because the server ignores case; rename one of them", path.Base(f.path))))
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
@@ -194,7 +195,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 	if i := strings.IndexAny(f.path, "\r\n\x00"); i >= 0 {
 		f.failed = true
 		r.report(Event{What: Failed, File: f.path, URL: r.site.URL(nil, true), Size: f.size,
-			Err: fetch.Fail(fetch.OpCheck, r.Start, fetch.ErrBadURL, fmt.Errorf("%q: a name with the byte %02X cannot be sent", f.path, f.path[i]))})
+			Err: driver.Fail(fetch.OpCheck, r.Start, fetch.ErrBadURL, fmt.Errorf("%q: a name with the byte %02X cannot be sent", f.path, f.path[i]))})
 		return same
 	}
 	t, ok := r.entryOf(f.path)
@@ -204,7 +205,7 @@ func (r *run) compare(ctx context.Context, f *file) comparison {
 	}
 	if t.Dir && !(t.Other && f.link != "") || t.Other && f.link == "" {
 		f.failed = true
-		r.fail(ctx, f.path, false, fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrExists, errors.New("the server has a directory, link or device of this name; it is not replaced")))
+		r.fail(ctx, f.path, false, driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrExists, errors.New("the server has a directory, link or device of this name; it is not replaced")))
 		return same
 	}
 	switch {

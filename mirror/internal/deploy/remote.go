@@ -18,6 +18,7 @@ import (
 	"crypto/sha512"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
@@ -70,7 +71,7 @@ func (r *run) readRemoteState(ctx context.Context) error {
 
 // noState is the error of a file at the server that is not a remote state.
 func noState(r *run, why string) error {
-	return fetch.Fail(fetch.OpMirror, r.site.At(components(r.RemoteState), false), fetch.ErrExists, errors.New(why+"; choose another name for Upload.RemoteState"))
+	return driver.Fail(fetch.OpMirror, r.site.At(components(r.RemoteState), false), fetch.ErrExists, errors.New(why+"; choose another name for Upload.RemoteState"))
 }
 
 // writeRemoteState stores the state at the server, unless it has not changed.

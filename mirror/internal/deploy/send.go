@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/site"
@@ -224,7 +225,7 @@ func (r *run) failFile(ctx context.Context, f *file, err error) {
 // that there are too many connections, it is called again.
 func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
 	if _, ok := r.remote[b.dir]; !ok && !r.site.Web {
-		return fetch.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errNoDirectory)
+		return driver.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errNoDirectory)
 	}
 	for i, f := range b.files {
 		if f.part != "" || f.placed || f.failed {
@@ -347,7 +348,7 @@ type content interface {
 // sendLink creates a link, in place of one that is there.
 func (r *run) sendLink(ctx context.Context, f *file) error {
 	if r.site.Web {
-		return fetch.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see Upload.Links"))
+		return driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see Upload.Links"))
 	}
 	edits := []fetch.Edit{{Kind: fetch.EditLink, Name: path.Base(f.path), To: f.link}}
 	if err := r.edit(ctx, f.dir(), edits); err != nil || edits[0].Err != nil {
@@ -493,7 +494,7 @@ func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes
 		}
 		if !f.failed && n >= 0 && n != f.size {
 			r.discardPart(f)
-			r.failFile(ctx, f, fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
+			r.failFile(ctx, f, driver.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
 		}
 		if (n < 0 || r.Checksums) && !f.failed { // neither SIZE nor the listing states it
 			switch err := r.checkContent(ctx, f, f.part); {
@@ -514,7 +515,7 @@ var errOtherContent = errors.New("the server has other content than was sent")
 func (r *run) checkContent(ctx context.Context, f *file, name string) error {
 	differs, err := r.differsFrom(ctx, f, name)
 	if err == nil && differs {
-		return fetch.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errOtherContent)
+		return driver.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errOtherContent)
 	}
 	return err
 }

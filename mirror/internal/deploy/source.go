@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
@@ -170,7 +171,7 @@ func (w *walker) entry(ctx context.Context, local, name string) error {
 		return nil
 	}
 	if name == w.RemoteState && !w.excludes(name, info.IsDir()) {
-		return fetch.Fail(fetch.OpMirror, w.site.At(components(name), false), fetch.ErrExists,
+		return driver.Fail(fetch.OpMirror, w.site.At(components(name), false), fetch.ErrExists,
 			errors.New("the tree has a file of this name, which Upload.RemoteState would replace; choose another name there, or use Mirror.Exclude"))
 	}
 	link := ""

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -22,11 +23,11 @@ import (
 
 // A Server performs the requests, typically a *fetch1738.Resolver.
 type Server interface {
-	fetch.Fetcher
-	fetch.AttributeFinder
-	fetch.Replacer
-	fetch.Updater
-	fetch.Editor
+	driver.Fetcher
+	driver.AttributeFinder
+	driver.Replacer
+	driver.Updater
+	driver.Editor
 }
 
 // A Site is the server with the URL of the directory. Paths are below that, in components.
@@ -73,7 +74,7 @@ func (s *Site) SetStart(start locator.Locator) error {
 
 // refuse returns the error of a URL that cannot be a target.
 func refuse(l locator.Locator, format string, args ...any) error {
-	return fetch.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
+	return driver.Fail(fetch.OpMirror, l, fetch.ErrUnsupported, fmt.Errorf(format, args...))
 }
 
 // At returns the locator of a path below the start.
@@ -186,7 +187,7 @@ func (s *Site) list(ctx context.Context, path []string, how ftp.Options) (Direct
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrUnsupported, errors.New("not a directory"))
+		return Directory{}, driver.Fail(fetch.OpList, res.Locator, fetch.ErrUnsupported, errors.New("not a directory"))
 	}
 	d := Directory{Entries: make(map[string]Entry)}
 	for item, err := range res.Items {
@@ -194,7 +195,7 @@ func (s *Site) list(ctx context.Context, path []string, how ftp.Options) (Direct
 		case err != nil:
 			return Directory{}, err
 		case len(d.Entries) >= s.MaxEntries:
-			return Directory{}, fetch.Fail(fetch.OpList, res.Locator, fetch.ErrTooLarge, errors.New("more entries than the limit; Mirror.MaxEntries sets it"))
+			return Directory{}, driver.Fail(fetch.OpList, res.Locator, fetch.ErrTooLarge, errors.New("more entries than the limit; Mirror.MaxEntries sets it"))
 		case item.Name == "" || item.Name == "." || item.Name == "..":
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/archive/warc"
 	"github.com/fetch1738/fetch1738/crawl"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/netrc"
 	"github.com/fetch1738/fetch1738/locator"
@@ -169,7 +170,7 @@ func (o *nodeOptions) run(ctx context.Context) error {
 func schemes() (list []fetch1738.Scheme) {
 	for _, s := range fetch1738.Builtin() {
 		if slices.Contains(s.Names, "http") {
-			s.New = func(env *fetch.Env) fetch.Fetcher {
+			s.New = func(env *fetch.Env) driver.Fetcher {
 				own := *env
 				own.Limits.Hops = -1
 				return &fetchhttp.Fetcher{Env: &own, UserAgent: program + "/" + version(), Retries: -1}

@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/fetch/mailto"
@@ -138,11 +139,11 @@ func Kin(scheme string) []string {
 // schemes returns the schemes whose Fetchers depend on the options.
 func (e *Access) schemes() []fetch1738.Scheme {
 	return []fetch1738.Scheme{
-		{Names: Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return FTPFetcher(e.Op, env) }},
-		{Names: Kin("gopher"), New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: Kin("ftp"), New: func(env *fetch.Env) driver.Fetcher { return FTPFetcher(e.Op, env) }},
+		{Names: Kin("gopher"), New: func(env *fetch.Env) driver.Fetcher {
 			return &gopher.Fetcher{Env: env, Exact: e.Op.Exact}
 		}},
-		{Names: Kin("http"), New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: Kin("http"), New: func(env *fetch.Env) driver.Fetcher {
 			own := *env
 			if !e.way.follows {
 				own.Limits.Hops = -1 // also after a referral of a prospero URL
@@ -153,10 +154,10 @@ func (e *Access) schemes() []fetch1738.Scheme {
 				ContinueTimeout: cmp.Or(e.way.patience, -1), Protocols: protocols(e.way.version),
 			}
 		}},
-		{Names: Kin("nntp"), New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: Kin("nntp"), New: func(env *fetch.Env) driver.Fetcher {
 			return &nntp.Fetcher{Env: env, MaxIdle: idleSessions(e.Op)}
 		}},
-		{Names: Kin("mailto"), New: func(env *fetch.Env) fetch.Fetcher {
+		{Names: Kin("mailto"), New: func(env *fetch.Env) driver.Fetcher {
 			return &mailto.Fetcher{Env: env, SMTP: e.Op.SMTP, RequireTLS: e.Op.TLS.Require}
 		}},
 	}

@@ -14,15 +14,16 @@ import (
 	fetch1738 "github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // answers is a Fetcher that answers each request with what it gets.
 type answers chan func(context.Context) (io.Reader, error)
 
-// Fetch implements fetch.Fetcher.
+// Fetch implements driver.Fetcher.
 func (a answers) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	fetch.ContextTrace(ctx).Sent([]byte("GET"))
+	driver.ContextTrace(ctx).Sent([]byte("GET"))
 	answer := <-a
 	body, err := answer(ctx)
 	if err != nil {
@@ -35,13 +36,13 @@ func (a answers) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource
 func (a answers) early(t *testing.T) (*Ahead, *Early) {
 	ahead := NewAhead(t.Context())
 	op := plan.New(new(plan.Global))
-	resolver := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: Kin("http"), New: func(*fetch.Env) fetch.Fetcher { return a }}}}
+	resolver := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: Kin("http"), New: func(*fetch.Env) driver.Fetcher { return a }}}}
 	return ahead, ahead.Early(&Call{Access: &Access{Op: op, Resolver: resolver, client: new(Client)}, Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "a.example"}}}})
 }
 
 // sentTo returns a Trace that calls told.
 func sentTo(ctx context.Context, told func(octets []byte)) *fetch.Trace {
-	return fetch.ContextTrace(fetch.WithTrace(ctx, &fetch.Trace{Sent: told}))
+	return driver.ContextTrace(fetch.WithTrace(ctx, &fetch.Trace{Sent: told}))
 }
 
 // What fails before its turn is as if it had not been requested. Later it is a failure.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -43,7 +44,7 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	if d.plain() && len(fetch.KnownAddrs(at.Host)) < 2 {
+	if d.plain() && len(driver.KnownAddrs(at.Host)) < 2 {
 		return d.connect(ctx, net.Dialer{}, network, address)
 	}
 	addrs, err := d.LookUp(ctx, at.Host, at.Port)
@@ -145,7 +146,7 @@ func endpoint(network string, at netip.AddrPort) net.Addr {
 func (d *Dialer) LookUp(ctx context.Context, host string, port uint16) ([]netip.Addr, error) {
 	addrs, listed := d.Hosts.find(host, port)
 	if !listed {
-		addrs = fetch.KnownAddrs(host)
+		addrs = driver.KnownAddrs(host)
 	}
 	known := !listed && addrs != nil
 	if !listed && !known {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -38,7 +39,7 @@ func TestKeepAlive(t *testing.T) {
 			conn, err = d.Dial(ctx, network, address)
 			return conn, err
 		}}
-		if _, err := env.Connect(t.Context(), target); err != nil {
+		if _, err := driver.NewEnv(&env).Connect(t.Context(), target); err != nil {
 			t.Fatal(err)
 		}
 		ask := func(level, option int) (value int) {

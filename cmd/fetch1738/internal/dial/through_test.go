@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -36,7 +37,7 @@ func TestThrough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, err := env.Connect(ctx, fetch.Target{Locator: ref.Locator, Host: host, Port: 70})
+			conn, err := driver.NewEnv(&env).Connect(ctx, fetch.Target{Locator: ref.Locator, Host: host, Port: 70})
 			if !errors.Is(err, want) || (err == nil) == (want != nil) {
 				t.Errorf("%s: %v, want %v", host, err, want)
 			}

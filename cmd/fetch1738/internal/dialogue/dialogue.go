@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/locator"
@@ -209,7 +210,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 // timeout returns the error of a wait that has reached its limit; awaited says what did
 // not happen.
 func (d *dialogue) timeout(limit time.Duration, awaited string) error {
-	return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, fmt.Errorf("timed out after %vs: %s", limit.Seconds(), awaited))
+	return driver.Fail(fetch.OpRead, d.Locator, fetch.ErrTimeout, fmt.Errorf("timed out after %vs: %s", limit.Seconds(), awaited))
 }
 
 // An autoLogin answers the prompts for a user name and a password, each once.

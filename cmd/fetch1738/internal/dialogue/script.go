@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // scriptTimeout is how long a script waits that does not say.
@@ -62,7 +63,7 @@ func (d *dialogue) await(ctx context.Context, l plan.ScriptLine, wait time.Durat
 		}
 		switch {
 		case d.over && !d.broken:
-			return fetch.Fail(fetch.OpRead, d.Locator, fetch.ErrTruncated, errors.New(what))
+			return driver.Fail(fetch.OpRead, d.Locator, fetch.ErrTruncated, errors.New(what))
 		case d.over || ctx.Err() != nil:
 			return nil // reading tells why
 		case !time.Now().Before(late):

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -134,7 +135,7 @@ func (k *keyboard) press(key byte) (quit bool, err error) {
 	case k.d.s.Echoes():
 		k.send(string(append(k.line, key)), key == '\r')
 	case key == 0x03:
-		return true, fetch.Fail(fetch.OpRead, k.d.Locator, fetch.ErrCanceled, context.Canceled)
+		return true, driver.Fail(fetch.OpRead, k.d.Locator, fetch.ErrCanceled, context.Canceled)
 	default:
 		if line, whole := k.edit(key); whole {
 			k.send(line+"\r", true)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/policy"
 )
@@ -41,9 +42,9 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrTimeout, 0)}, 28},
 		{Failure{Scheme: "ftp", Err: failed("RETR", fetch.ErrCanceled, 0)}, 130},
 		{Failure{Scheme: "ftp", Err: failed("connect", fetch.ErrRefused, 0)}, 120},
-		{Failure{Scheme: "ftp", Err: fetch.Fail("connect", nil, fetch.ErrRefused, &policy.Denied{Rule: "reserved-port"})}, 120},
-		{Failure{Scheme: "gopher", Err: fetch.Fail("connect", nil, fetch.ErrRefused, &policy.Denied{Rule: "cross-scheme-redirect"})}, 1},
-		{Failure{Scheme: "file", Err: fetch.Fail("open", nil, fetch.ErrRefused, &policy.Denied{Rule: "remote-to-local"})}, 1},
+		{Failure{Scheme: "ftp", Err: driver.Fail("connect", nil, fetch.ErrRefused, &policy.Denied{Rule: "reserved-port"})}, 120},
+		{Failure{Scheme: "gopher", Err: driver.Fail("connect", nil, fetch.ErrRefused, &policy.Denied{Rule: "cross-scheme-redirect"})}, 1},
+		{Failure{Scheme: "file", Err: driver.Fail("open", nil, fetch.ErrRefused, &policy.Denied{Rule: "remote-to-local"})}, 1},
 		{Failure{Scheme: "ftp", Err: failed("connect", fetch.ErrBusy, 421)}, 28},
 		{Failure{Scheme: "http", Uploading: true, Err: failed("PUT", fetch.ErrMoved, 307)}, 25},
 		{Failure{Scheme: "http", Err: failed("POST", fetch.ErrMoved, 307)}, 1},
@@ -75,9 +76,9 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: failed("STOR", fetch.ErrPermission, 553)}, 18},
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: failed("APPE", fetch.ErrTooLarge, 552)}, 70},
 		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: &fetch.Error{Op: "STOR", Kind: fetch.ErrTooLarge, Code: 552, Err: &net.OpError{Op: "write", Err: syscall.EPIPE}}}, 70},
-		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: fetch.Fail("STOR", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
-		{Failure{Scheme: "http", Uploading: true, Sending: true, Err: fetch.Fail("PUT", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
-		{Failure{Scheme: "http", Uploading: true, Err: fetch.Fail("PUT", nil, fetch.ErrLocalIO, fetchhttp.ErrRewind)}, 65},
+		{Failure{Scheme: "ftp", Uploading: true, Sending: true, Err: driver.Fail("STOR", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{Failure{Scheme: "http", Uploading: true, Sending: true, Err: driver.Fail("PUT", nil, fetch.ErrConnectionFailed, &net.OpError{Op: "write", Err: syscall.EPIPE})}, 55},
+		{Failure{Scheme: "http", Uploading: true, Err: driver.Fail("PUT", nil, fetch.ErrLocalIO, fetchhttp.ErrRewind)}, 65},
 		{Failure{Scheme: "ftp", Uploading: true, Err: failed("read", fetch.ErrLocalIO, 0)}, 26},
 		{Failure{Scheme: "ftp", Err: failed("PWD", fetch.ErrProtocol, 0)}, 8},
 		{Failure{Scheme: "ftp", Err: failed("RETR", fetch.ErrConnectionFailed, 0)}, 56},
@@ -102,7 +103,7 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrConnectionFailed, 0)}, 56},
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrTruncated, 0)}, 18},
 		{Failure{Scheme: "http", Err: failed("GET", fetch.ErrTooLarge, 0)}, 63},
-		{Failure{Scheme: "http", Err: fetch.Fail("GET", nil, fetch.ErrTooLarge, fetchhttp.ErrHeader)}, 56},
+		{Failure{Scheme: "http", Err: driver.Fail("GET", nil, fetch.ErrTooLarge, fetchhttp.ErrHeader)}, 56},
 		{Failure{Scheme: "https", Err: failed("TLS handshake", fetch.ErrUnreachable, 0)}, 35},
 		{Failure{Scheme: "http", Proxy: "http", Err: failed("connect by proxy", fetch.ErrUnreachable, 0)}, 56},
 		{Failure{Scheme: "ftp", Proxy: "socks5", Err: failed("connect by proxy", fetch.ErrUnreachable, 0)}, 97},

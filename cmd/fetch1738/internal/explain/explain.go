@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -56,7 +57,7 @@ func define(v *cli.Verb) func(context.Context) int {
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
 			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.News.Server)},
 			Schemes: []fetch1738.Scheme{
-				{Names: client.Kin("ftp"), New: func(env *fetch.Env) fetch.Fetcher { return client.FTPFetcher(op, env) }},
+				{Names: client.Kin("ftp"), New: func(env *fetch.Env) driver.Fetcher { return client.FTPFetcher(op, env) }},
 			},
 		}}
 		defer x.resolver.Close()
@@ -160,7 +161,7 @@ func planOf(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request) (pla
 		plan.Notes[i] = stdio.InOptions(note)
 	}
 	verdict = "allowed"
-	if plan.Network != "" && fetch.KnownAddrs(plan.Host) == nil {
+	if plan.Network != "" && driver.KnownAddrs(plan.Host) == nil {
 		verdict += "; checked again by address after the name is looked up"
 	}
 	return plan, verdict, nil

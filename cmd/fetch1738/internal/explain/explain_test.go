@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/policy"
 )
 
@@ -27,15 +28,15 @@ func (planner) Fetch(context.Context, *fetch.Request) (*fetch.Resource, error) {
 func (p planner) Explain(*fetch.Request) (*fetch.Plan, error) { return p.plan, p.err }
 
 // mute is a Fetcher that cannot explain.
-type mute struct{ fetch.Fetcher }
+type mute struct{ driver.Fetcher }
 
 func explaining(would *fetch.Plan) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
 	return &explainer{op: &plan.Operation{Reading: plan.Reading{Strict: true}}, resolver: &fetch1738.Resolver{
 		Env: fetch.Env{Allow: rules.Allow},
 		Schemes: []fetch1738.Scheme{
-			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) fetch.Fetcher { return planner{plan: would} }},
-			{Names: []string{"gopher"}, New: func(*fetch.Env) fetch.Fetcher { return mute{} }},
+			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) driver.Fetcher { return planner{plan: would} }},
+			{Names: []string{"gopher"}, New: func(*fetch.Env) driver.Fetcher { return mute{} }},
 		},
 	}}
 }

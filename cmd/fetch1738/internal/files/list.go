@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
@@ -107,18 +108,18 @@ func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) 
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return nil, fetch.Fail(fetch.OpList, at, fetch.ErrUnsupported, errors.New("not a directory"))
+		return nil, driver.Fail(fetch.OpList, at, fetch.ErrUnsupported, errors.New("not a directory"))
 	}
 	_, isLocal := at.(*locator.File)
 	for item, err := range res.Items {
 		switch {
 		case errors.Is(context.Cause(ctx), listing.ErrTooLong) || len(d.items) == maxEntries:
-			return nil, fetch.Fail(fetch.OpList, at, fetch.ErrTooLarge, listing.ErrTooLong)
+			return nil, driver.Fail(fetch.OpList, at, fetch.ErrTooLarge, listing.ErrTooLong)
 		case err != nil:
 			return nil, err
 		case item.Name == "" || item.Name == "." || item.Name == "..":
 		case strings.ContainsAny(item.Name, "/\x00"), !isLocal && strings.ContainsAny(item.Name, "\r\n"):
-			d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, fmt.Errorf("the listing has a name that no file can have: %q", item.Name))
+			d.unsure = driver.Fail(fetch.OpList, at, fetch.ErrProtocol, fmt.Errorf("the listing has a name that no file can have: %q", item.Name))
 		default:
 			d.items = append(d.items, item)
 			o.listed.Add(1)
@@ -127,9 +128,9 @@ func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) 
 	switch info, _ := res.Info.(*ftp.Info); {
 	case info == nil:
 	case info.Names:
-		d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the server lists names only: a file and a directory look the same"))
+		d.unsure = driver.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the server lists names only: a file and a directory look the same"))
 	case info.Asked && !facts:
-		d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the listing is not understood: a link and a directory look the same"))
+		d.unsure = driver.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the listing is not understood: a link and a directory look the same"))
 	}
 	if err := ftp.UnreadError(res); err != nil {
 		d.unsure = err
@@ -187,7 +188,7 @@ func (w *walk) below(ctx context.Context, at locator.Locator, path, unique strin
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil && len(w.above) == maxDepth:
-		err = fetch.Fail(fetch.OpList, at, fetch.ErrTooLarge, fmt.Errorf("more than %d directories above it", maxDepth))
+		err = driver.Fail(fetch.OpList, at, fetch.ErrTooLarge, fmt.Errorf("more than %d directories above it", maxDepth))
 	}
 	if err != nil {
 		w.bad(at, err)
@@ -241,7 +242,7 @@ func (w *walk) repeated(d *directory) error {
 			return a.Name == b.Name && kindOf(&a) == kindOf(&b) && a.Size == b.Size && a.ModTime.Equal(b.ModTime)
 		})
 		if same && slices.ContainsFunc(d.items, func(it fetch.Item) bool { return kindOf(&it) == isDir }) {
-			return fetch.Fail(fetch.OpList, d.at, fetch.ErrProtocol, fmt.Errorf("lists the same as %s: the server does not enter it, or it is a link to that", above.at.Redacted()))
+			return driver.Fail(fetch.OpList, d.at, fetch.ErrProtocol, fmt.Errorf("lists the same as %s: the server does not enter it, or it is a link to that", above.at.Redacted()))
 		}
 	}
 	return nil
@@ -281,5 +282,5 @@ func noMatch(d *directory, p *wildcard.Pattern) error {
 	if d.unsure != nil {
 		return d.unsure
 	}
-	return fetch.Fail(fetch.OpMatch, d.at, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
+	return driver.Fail(fetch.OpMatch, d.at, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/multistatus"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -28,9 +29,9 @@ func (o webdav) list(ctx context.Context, at *locator.HTTP) (*directory, error) 
 		name, isSelf, err := nameBelow(at, r.Href)
 		switch {
 		case err != nil:
-			d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, err)
+			d.unsure = driver.Fail(fetch.OpList, at, fetch.ErrProtocol, err)
 		case isSelf && !r.Collection:
-			return nil, fetch.Fail(fetch.OpList, at, fetch.ErrNotFound, errors.New("not a directory, although the URL ends with a slash"))
+			return nil, driver.Fail(fetch.OpList, at, fetch.ErrNotFound, errors.New("not a directory, although the URL ends with a slash"))
 		case isSelf:
 			self = true
 		default:
@@ -39,7 +40,7 @@ func (o webdav) list(ctx context.Context, at *locator.HTTP) (*directory, error) 
 		}
 	}
 	if !self && d.unsure == nil {
-		d.unsure = fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the listing does not have the directory itself"))
+		d.unsure = driver.Fail(fetch.OpList, at, fetch.ErrProtocol, errors.New("the listing does not have the directory itself"))
 	}
 	d.sort()
 	return d, nil
@@ -52,11 +53,11 @@ func (o webdav) propfind(ctx context.Context, at *locator.HTTP, depth string) ([
 	case err != nil:
 		return nil, err
 	case info.StatusCode == http.StatusMultiStatus && len(body) == maxAnswer:
-		return nil, fetch.Fail(fetch.OpList, at, fetch.ErrTooLarge, fmt.Errorf("the listing has %d MiB or more", maxAnswer>>20))
+		return nil, driver.Fail(fetch.OpList, at, fetch.ErrTooLarge, fmt.Errorf("the listing has %d MiB or more", maxAnswer>>20))
 	case info.StatusCode == http.StatusMultiStatus:
 		found, err := multistatus.Parse(bytes.NewReader(body), maxEntries)
 		if err != nil {
-			return nil, fetch.Fail(fetch.OpList, at, fetch.ErrProtocol, err)
+			return nil, driver.Fail(fetch.OpList, at, fetch.ErrProtocol, err)
 		}
 		return found, nil
 	case info.StatusCode == http.StatusNotFound, info.StatusCode == http.StatusGone:

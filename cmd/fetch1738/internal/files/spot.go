@@ -6,7 +6,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -64,7 +64,7 @@ func (s spot) check(l locator.Locator) error {
 	if s.name == "." || s.name == ".." {
 		return fault.Errorf(fault.BadURL, "%s ends in %s; give the name of the file or directory", l.Redacted(), s.name)
 	}
-	return fetch.CheckOctets(l)
+	return driver.CheckOctets(l)
 }
 
 // isRoot reports whether the spot is the root of the server, or the login directory.

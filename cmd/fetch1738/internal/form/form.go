@@ -17,6 +17,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
@@ -183,7 +184,7 @@ func (a *asker) line(ctx context.Context) (string, error) {
 	line, err := term.Await(ctx, func() (string, error) { return a.in.ReadString('\n') })
 	switch {
 	case ctx.Err() != nil:
-		return "", fetch.Fail("query", nil, fetch.ErrCanceled, ctx.Err())
+		return "", driver.Fail("query", nil, fetch.ErrCanceled, ctx.Err())
 	case err != nil:
 		return "", errNoAnswer
 	}

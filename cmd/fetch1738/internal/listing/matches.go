@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/entry"
 )
@@ -57,7 +58,7 @@ func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, a
 		}
 		switch {
 		case entries > maxEntries, octets > maxNames:
-			return nil, fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrTooLarge, ErrTooLong)
+			return nil, driver.Fail(fetch.OpMatch, res.Locator, fetch.ErrTooLarge, ErrTooLong)
 		case item.Name == p.Name && item.Kind == fetch.KindDocument:
 			exact = true
 		case !ok:
@@ -103,5 +104,5 @@ func Matching(res *fetch.Resource, p *wildcard.Pattern) iter.Seq2[fetch.Item, er
 
 // NoMatch returns the error for a directory in which nothing matches.
 func NoMatch(res *fetch.Resource, p *wildcard.Pattern) error {
-	return fetch.Fail(fetch.OpMatch, res.Locator, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
+	return driver.Fail(fetch.OpMatch, res.Locator, fetch.ErrNotFound, fmt.Errorf("no file matches %s", fetch.Printable(p.Name)))
 }

@@ -16,7 +16,7 @@ type Later struct {
 }
 
 // Tell calls the hooks of t for the events so far, and, as they happen, for further ones. Those of t
-// must be callable, as those of [fetch.ContextTrace] are.
+// must be callable, as those of [driver.ContextTrace] are.
 func (l *Later) Tell(t *fetch.Trace) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -52,9 +53,9 @@ func TestSpoken(t *testing.T) {
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)
-			one.Err = fetch.Fail("TLS handshake", ref.Locator, fetch.ErrConnectionFailed, record)
+			one.Err = driver.Fail("TLS handshake", ref.Locator, fetch.ErrConnectionFailed, record)
 		} else {
-			fetch.ContextTrace(one.Account.Watch(t.Context(), nil, false)).Received([]byte(tt.greeting))
+			driver.ContextTrace(one.Account.Watch(t.Context(), nil, false)).Received([]byte(tt.greeting))
 		}
 		got, want := "", tt.want
 		if spoken(one) != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
@@ -21,7 +22,7 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		case err != nil:
 			return err
 		case entry.Field(&item, gopher.HeaderError) != nil && q.found.Load() == 0:
-			return fetch.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the server says: %s", q.decoded(item.Name)))
+			return driver.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the server says: %s", q.decoded(item.Name)))
 		case item.Locator == nil:
 			if q.said == "" {
 				q.said = strings.TrimSpace(q.decoded(item.Name))
@@ -39,7 +40,7 @@ func (q *query) print(res *fetch.Resource, isHit func(*fetch.Item) bool) error {
 		}
 	}
 	if other && q.found.Load() == 0 {
-		return fetch.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the response is not a list of results: %s", q.said))
+		return driver.Fail(fetch.OpMatch, q.t.Locator, fetch.ErrNotFound, fmt.Errorf("the response is not a list of results: %s", q.said))
 	}
 	info, isGopher := res.Info.(*gopher.Info)
 	q.endless = isGopher && !info.Complete

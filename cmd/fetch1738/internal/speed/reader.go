@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -24,7 +25,7 @@ type pacedReader struct {
 func (r pacedReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(r.pace.Portion(b))
 	if late := r.pace.Wait(r.ends, int64(n)); late != nil {
-		err = fetch.Fail(fetch.OpTransfer, r.locator, fetch.KindOf(late), late)
+		err = driver.Fail(fetch.OpTransfer, r.locator, fetch.KindOf(late), late)
 	}
 	return n, err
 }

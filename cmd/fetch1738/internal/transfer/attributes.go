@@ -8,6 +8,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -18,7 +19,7 @@ func (t *Transfer) attributes(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Name != "" && found.Size < 0 && found.ModTime.IsZero() {
-		return fetch.Fail("SIZE", req.Locator, fetch.ErrNotFound, errors.New("this is a directory; its URL ends with a slash"))
+		return driver.Fail("SIZE", req.Locator, fetch.ErrNotFound, errors.New("this is a directory; its URL ends with a slash"))
 	}
 	if !t.Op.Ask.Time.Met(found.ModTime) {
 		found.Size, found.Header = -1, nil // as curl

@@ -10,6 +10,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -57,7 +58,7 @@ func (t *Transfer) describe(res *fetch.Resource) (done bool, err error) {
 	case t.Op.Output.IncludeBody:
 		d.Body = new(bytes.Buffer)
 		if d.Size, err = io.Copy(d.Body, io.LimitReader(body, maxIncluded+1)); err == nil && d.Size > maxIncluded {
-			err = fetch.Fail(fetch.OpTransfer, res.Locator, fetch.ErrTooLarge, fmt.Errorf("--include-body takes documents of at most %d bytes; use -o FILE", maxIncluded))
+			err = driver.Fail(fetch.OpTransfer, res.Locator, fetch.ErrTooLarge, fmt.Errorf("--include-body takes documents of at most %d bytes; use -o FILE", maxIncluded))
 		}
 	case d.Size < 0:
 		d.Size, err = io.Copy(io.Discard, body)

@@ -16,6 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -198,7 +199,7 @@ func telnetOptions(t *Transfer) *telnet.Options {
 // converse has the Console conduct a session.
 func converse(ctx context.Context, t *Transfer, res *fetch.Resource) error {
 	if t.engine.Console == nil {
-		return fetch.Fail(fetch.OpFetch, t.Locator, fetch.ErrUnsupported, errors.New("an interactive session requires a terminal"))
+		return driver.Fail(fetch.OpFetch, t.Locator, fetch.ErrUnsupported, errors.New("an interactive session requires a terminal"))
 	}
 	return t.engine.Console.Converse(ctx, &Conversation{
 		Result: &t.Result, Session: res.Conn.(*telnet.Session), Resource: res, Input: t.input, Outgoing: t.outgoing,

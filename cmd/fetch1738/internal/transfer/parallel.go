@@ -22,6 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -298,7 +299,7 @@ func (p *pool) start(ctx context.Context) *Transfer {
 // perform performs t.
 func (p *pool) perform(ctx context.Context, t *Transfer) {
 	if t.wait > 0 && pace.Sleep(ctx, t.wait) != nil { // it was put back
-		t.Err = fetch.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
+		t.Err = driver.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
 	}
 	if t.Err == nil {
 		t.perform(p.widening(ctx, t))

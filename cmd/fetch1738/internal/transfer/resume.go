@@ -6,6 +6,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
@@ -57,7 +58,7 @@ func (t *Transfer) fetch(ctx context.Context, req *fetch.Request) (*fetch.Reques
 		t.Warn("starting over: %s", why)
 	}
 	t.came = resume.Edition{}
-	if res, err := t.early.Take(fetch.ContextTrace(ctx)); res != nil || err != nil {
+	if res, err := t.early.Take(driver.ContextTrace(ctx)); res != nil || err != nil {
 		return req, res, err
 	}
 	res, err := resume.Fetch(ctx, fetcher, req, func() ([]byte, error) { return output.Existing(t.Sink, req.Offset) })

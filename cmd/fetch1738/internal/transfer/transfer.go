@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/entry"
@@ -228,7 +229,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 		req.Interact, req.Options = true, telnetOptions(t)
 	}
 	if err == nil && t.Gateway() != "" && (t.Upload || t.Op.Ask.Head || t.Op.Gopher.ListViews || t.Op.Posted() != nil) {
-		err = fetch.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
+		err = driver.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
 	}
 	if err == nil {
 		askTime(ctx, t, req)

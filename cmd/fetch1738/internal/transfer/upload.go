@@ -15,6 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/locator"
@@ -92,7 +93,7 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 	case can.Update:
 		err = appendUpload(ctx, t, req, body)
 	default:
-		err = fetch.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
+		err = driver.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -108,7 +109,7 @@ func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildc
 	ctx, stop := listing.Bounded(ctx)
 	defer func() {
 		if context.Cause(ctx) == listing.ErrTooLong {
-			err = fetch.Fail(fetch.OpMatch, t.Locator, fetch.ErrTooLarge, listing.ErrTooLong)
+			err = driver.Fail(fetch.OpMatch, t.Locator, fetch.ErrTooLarge, listing.ErrTooLong)
 		}
 		stop(nil)
 	}()

@@ -14,6 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -60,7 +61,7 @@ func TestListingMemory(t *testing.T) {
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
 	access := &client.Access{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
-		{Names: []string{"ftp"}, New: func(*fetch.Env) fetch.Fetcher { return junk{} }},
+		{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return junk{} }},
 	}}}
 	one := transferOf(access)
 	one.Locator = l
@@ -74,14 +75,14 @@ func TestEndlessJunk(t *testing.T) {
 type junk struct{}
 
 func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
-	trace := fetch.ContextTrace(ctx)
+	trace := driver.ContextTrace(ctx)
 	return &fetch.Resource{
 		Locator: req.Locator, Kind: fetch.KindDirectory, Body: http.NoBody,
 		Items: func(yield func(fetch.Item, error) bool) {
 			for ctx.Err() == nil {
 				trace.Body(1 << 20)
 			}
-			yield(fetch.Item{}, fetch.Fail("LIST", req.Locator, fetch.ErrCanceled, ctx.Err()))
+			yield(fetch.Item{}, driver.Fail("LIST", req.Locator, fetch.ErrCanceled, ctx.Err()))
 		},
 	}, nil
 }

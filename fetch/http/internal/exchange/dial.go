@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
@@ -56,7 +57,7 @@ func (ex *Exchange) connect(versions []string, o session.Opening) (*conn, error)
 	if err != nil {
 		return nil, err
 	}
-	about.Local, about.Remote = fetch.AddrPort(raw.LocalAddr()), fetch.AddrPort(raw.RemoteAddr())
+	about.Local, about.Remote = driver.AddrPort(raw.LocalAddr()), driver.AddrPort(raw.RemoteAddr())
 	c := &conn{below: raw, about: about}
 	if ex.Proxy == nil {
 		c.peer = about.Remote
@@ -104,7 +105,7 @@ func (ex *Exchange) secure(ctx context.Context, versions []string, raw net.Conn)
 		if kind == fetch.ErrOther {
 			kind = fetch.ErrUnreachable
 		}
-		return nil, fetch.Fail(fetch.OpTLS, ex.Locator, kind, err)
+		return nil, driver.Fail(fetch.OpTLS, ex.Locator, kind, err)
 	}
 	state := c.ConnectionState()
 	ex.Hooks.Call(func(t *fetch.Trace) {

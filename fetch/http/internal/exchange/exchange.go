@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/proxy"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -15,7 +16,7 @@ import (
 // Exchange is a request and its response. It travels in the context of the http.Request, also when
 // that is repeated.
 type Exchange struct {
-	Env     *fetch.Env // with defaults
+	Env     *driver.Env
 	Hooks   *Hooks
 	Locator *locator.HTTP
 	From    fetch.Provenance

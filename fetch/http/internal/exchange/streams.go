@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/http/internal/frames"
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
 )
@@ -123,7 +124,7 @@ func (s *streams) open(ex *Exchange, r *http.Request) (*shared, *conn, error) {
 	switch chosen := c.tls != nil && c.tls.NegotiatedProtocol == http2; {
 	case s.prior && c.tls != nil && !chosen:
 		c.Drop()
-		return nil, nil, fetch.Fail(fetch.OpTLS, ex.Locator, fetch.ErrUnreachable, frames.ErrVersion)
+		return nil, nil, driver.Fail(fetch.OpTLS, ex.Locator, fetch.ErrUnreachable, frames.ErrVersion)
 	case !s.prior && !chosen:
 		return nil, c, nil
 	}

@@ -1,4 +1,4 @@
-package fetch
+package driver
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// NewBody returns a Body that reads r to its end. A read error is an *[Error], and later reads return
+// NewBody returns a Body that reads r to its end. A read error is an *[fetch.Error], and later reads return
 // it again. Read fails when ctx is done and when the Body is closed. More than limit bytes are
-// an error of kind [ErrTooLarge]; if limit is 0, there is no limit. Read calls the hooks Body and
+// an error of kind [fetch.ErrTooLarge]; if limit is 0, there is no limit. Read calls the hooks Body and
 // Octets of the context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
 func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {
 	if limit == 0 {
@@ -34,23 +35,23 @@ type body struct {
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.closed.Load() {
-		return 0, Fail(OpRead, b.loc, ErrConnectionFailed, errors.New("the body is closed"))
+		return 0, Fail(fetch.OpRead, b.loc, fetch.ErrConnectionFailed, errors.New("the body is closed"))
 	}
 	if b.err == nil && b.ctx.Err() != nil {
-		b.err = Fail(OpRead, b.loc, ErrOther, b.ctx.Err())
+		b.err = Fail(fetch.OpRead, b.loc, fetch.ErrOther, b.ctx.Err())
 	}
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
 	n, err := b.r.Read(p[:min(int64(len(p)), b.left+1)]) // one byte more than the limit shows whether the body ends there
 	if b.left -= int64(n); b.left < 0 {
-		n, err = n-1, Fail(OpRead, b.loc, ErrTooLarge, fmt.Errorf("more than %d bytes", b.limit))
+		n, err = n-1, Fail(fetch.OpRead, b.loc, fetch.ErrTooLarge, fmt.Errorf("more than %d bytes", b.limit))
 	}
 	if n > 0 {
 		ContextTrace(b.ctx).Took(p[:n])
 	}
 	if b.err = err; err != nil && err != io.EOF {
-		b.err = Fail(OpRead, b.loc, ErrOther, err)
+		b.err = Fail(fetch.OpRead, b.loc, fetch.ErrOther, err)
 	}
 	return n, b.err
 }

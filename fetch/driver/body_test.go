@@ -1,4 +1,4 @@
-package fetch_test
+package driver_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -20,14 +21,14 @@ func TestNewBody(t *testing.T) {
 	l := &locator.Opaque{Name: "x"}
 	var received int64
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Body: func(n int64) { received += n }})
-	if err := iotest.TestReader(fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), 6), []byte("octets")); err != nil {
+	if err := iotest.TestReader(driver.NewBody(ctx, l, strings.NewReader("octets"), new(closing), 6), []byte("octets")); err != nil {
 		t.Error(err)
 	}
 	if received != 6 {
 		t.Errorf("the Body hook received %d bytes", received)
 	}
 	for _, limit := range []int64{5, 1} {
-		body := fetch.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)
+		body := driver.NewBody(ctx, l, strings.NewReader("octets"), new(closing), limit)
 		for range 2 {
 			got, err := io.ReadAll(body)
 			if e, ok := err.(*fetch.Error); !ok || e.Kind != fetch.ErrTooLarge || e.URL != "x:" {
@@ -39,20 +40,20 @@ func TestNewBody(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	got, err := io.ReadAll(fetch.NewBody(ctx, l, io.MultiReader(strings.NewReader("oct"), iotest.ErrReader(broken)), new(closing), 0))
+	got, err := io.ReadAll(driver.NewBody(ctx, l, io.MultiReader(strings.NewReader("oct"), iotest.ErrReader(broken)), new(closing), 0))
 	if e, ok := err.(*fetch.Error); !ok || !errors.Is(e, broken) || string(got) != "oct" {
 		t.Errorf("%q, %v", got, err)
 	}
 
 	over, cancel := context.WithCancel(ctx)
-	body := fetch.NewBody(over, l, strings.NewReader("octets"), new(closing), 0)
+	body := driver.NewBody(over, l, strings.NewReader("octets"), new(closing), 0)
 	cancel()
 	if n, err := body.Read(make([]byte, 1)); n != 0 || fetch.KindOf(err) != fetch.ErrCanceled {
 		t.Errorf("after its context: %d, %v", n, err)
 	}
 
 	conn := new(closing)
-	body = fetch.NewBody(ctx, l, strings.NewReader("octets"), conn, 0)
+	body = driver.NewBody(ctx, l, strings.NewReader("octets"), conn, 0)
 	if err := errors.Join(body.Close(), body.Close()); err != nil || conn.times != 1 {
 		t.Errorf("closed %d times: %v", conn.times, err)
 	}

@@ -1,4 +1,4 @@
-package fetch_test
+package driver_test
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
 // withConn calls client with a Conn to a server, in a bubble. What the hooks of the Trace are called
 // with is written to said.
-func withConn(t *testing.T, limits fetch.Limits, server func(net.Conn), client func(t *testing.T, ctx context.Context, cancel func(), c *fetch.Conn, said *strings.Builder)) {
+func withConn(t *testing.T, limits fetch.Limits, server func(net.Conn), client func(t *testing.T, ctx context.Context, cancel func(), c *driver.Conn, said *strings.Builder)) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network
 		ln, err := network.Listen(t.Context(), "tcp", "127.0.0.1:79")
@@ -40,11 +41,10 @@ func withConn(t *testing.T, limits fetch.Limits, server func(net.Conn), client f
 		defer cancel()
 		env := &fetch.Env{Dial: network.Dial, Limits: limits}
 		l := &locator.Opaque{Name: "x"}
-		conn, err := env.Connect(ctx, fetch.Target{Locator: l, Host: "127.0.0.1", Port: 79})
+		c, err := driver.NewEnv(env).Open(ctx, fetch.Target{Locator: l, Host: "127.0.0.1", Port: 79})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := env.NewConn(ctx, l, conn)
 		defer c.Close()
 		client(t, ctx, cancel, c, said)
 	})
@@ -58,7 +58,7 @@ func TestConn(t *testing.T) {
 		io.WriteString(conn, "200 here\nthe docu")
 		time.Sleep(time.Second)
 		io.WriteString(conn, "ment")
-	}, func(t *testing.T, _ context.Context, _ func(), c *fetch.Conn, said *strings.Builder) {
+	}, func(t *testing.T, _ context.Context, _ func(), c *driver.Conn, said *strings.Builder) {
 		greeting, err := c.ReadLine()
 		if greeting != "hello" || err != nil {
 			t.Fatalf("%q, %v", greeting, err)
@@ -95,8 +95,8 @@ func TestConn(t *testing.T) {
 // Each failure is an *Error with everything that a Fetcher must return, and closes the connection.
 func TestConnFails(t *testing.T) {
 	limits := fetch.Limits{Reply: 20 * time.Second, Idle: 5 * time.Second, Line: 10}
-	line := func(c *fetch.Conn) error { _, err := c.ReadLine(); return err }
-	body := func(c *fetch.Conn) error {
+	line := func(c *driver.Conn) error { _, err := c.ReadLine(); return err }
+	body := func(c *driver.Conn) error {
 		b, err := c.Body()
 		if err == nil {
 			_, err = io.Copy(io.Discard, b)
@@ -110,7 +110,7 @@ func TestConnFails(t *testing.T) {
 	closes := func(net.Conn) {}
 	for name, tc := range map[string]struct {
 		server func(net.Conn)
-		client func(*fetch.Conn) error
+		client func(*driver.Conn) error
 		want   fetch.ErrorKind
 		after  time.Duration
 	}{
@@ -118,18 +118,18 @@ func TestConnFails(t *testing.T) {
 		"a body that never begins": {silent, body, fetch.ErrTimeout, limits.Reply},
 		"a line that stops":        {says("20", silent), line, fetch.ErrTimeout, limits.Idle},
 		"a body that stops":        {says("20", silent), body, fetch.ErrTimeout, limits.Idle},
-		"a line of the limit":      {says("01234567\r\n0", silent), func(c *fetch.Conn) error { return firstOf(line(c), line(c)) }, fetch.ErrTimeout, limits.Idle},
+		"a line of the limit":      {says("01234567\r\n0", silent), func(c *driver.Conn) error { return firstOf(line(c), line(c)) }, fetch.ErrTimeout, limits.Idle},
 		"a longer line":            {says("012345678\r\n", silent), line, fetch.ErrTooLarge, 0},
 		"an end before a line":     {closes, line, fetch.ErrConnectionFailed, 0},
 		"an end within a line":     {says("20", closes), line, fetch.ErrTruncated, 0},
-		"a reply after the next write": {says("1\r\n", silent), func(c *fetch.Conn) error {
+		"a reply after the next write": {says("1\r\n", silent), func(c *driver.Conn) error {
 			_ = line(c)
 			_, err := io.WriteString(c, "x")
 			return firstOf(err, line(c))
 		}, fetch.ErrConnectionFailed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withConn(t, limits, tc.server, func(t *testing.T, _ context.Context, _ func(), c *fetch.Conn, _ *strings.Builder) {
+			withConn(t, limits, tc.server, func(t *testing.T, _ context.Context, _ func(), c *driver.Conn, _ *strings.Builder) {
 				begun := time.Now()
 				err := tc.client(c)
 				e, ok := err.(*fetch.Error)
@@ -142,14 +142,14 @@ func TestConnFails(t *testing.T) {
 			})
 		})
 	}
-	withConn(t, limits, silent, func(t *testing.T, _ context.Context, cancel func(), c *fetch.Conn, _ *strings.Builder) {
+	withConn(t, limits, silent, func(t *testing.T, _ context.Context, cancel func(), c *driver.Conn, _ *strings.Builder) {
 		time.AfterFunc(time.Second, cancel)
 		if err := line(c); fetch.KindOf(err) != fetch.ErrCanceled {
 			t.Errorf("after the context: %v", err)
 		}
 	})
 	// A document without bytes is one.
-	withConn(t, limits, closes, func(t *testing.T, _ context.Context, _ func(), c *fetch.Conn, _ *strings.Builder) {
+	withConn(t, limits, closes, func(t *testing.T, _ context.Context, _ func(), c *driver.Conn, _ *strings.Builder) {
 		if err := body(c); err != nil {
 			t.Errorf("an empty body: %v", err)
 		}
@@ -170,11 +170,11 @@ func TestOptionsOf(t *testing.T) {
 	type options struct{ Size int }
 	l := &locator.Opaque{Name: "x", Rest: "y"}
 	for _, given := range []any{nil, (*options)(nil), &options{}} {
-		if o, err := fetch.OptionsOf[options](&fetch.Request{Locator: l, Options: given}); err != nil || o.Size != 0 {
+		if o, err := driver.OptionsOf[options](&fetch.Request{Locator: l, Options: given}); err != nil || o.Size != 0 {
 			t.Errorf("%T: %v, %v", given, o, err)
 		}
 	}
-	_, err := fetch.OptionsOf[options](&fetch.Request{Locator: l, Options: options{1}})
+	_, err := driver.OptionsOf[options](&fetch.Request{Locator: l, Options: options{1}})
 	if e, ok := err.(*fetch.Error); !ok || e.Op == "" || e.URL != "x:y" || e.Kind != fetch.ErrUnsupported {
 		t.Errorf("%#v", err)
 	}

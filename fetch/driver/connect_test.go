@@ -1,8 +1,7 @@
-package fetch_test
+package driver_test
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 )
 
 // listen accepts connections on loopback until the test ends.
@@ -74,6 +73,10 @@ func newAsking(refuse func(fetch.Target) bool) *asking {
 	return a
 }
 
+func (a *asking) Connect(ctx context.Context, t fetch.Target) (net.Conn, error) {
+	return driver.NewEnv(&a.Env).Connect(ctx, t)
+}
+
 func never(fetch.Target) bool { return false }
 
 // resolved refuses addresses, but not names.
@@ -88,8 +91,7 @@ func wantKind(t *testing.T, err error, kind fetch.ErrorKind) *fetch.Error {
 	return e
 }
 
-// TestConnect: the policy is called for the name, for the address of the connection attempt and for
-// the connected address.
+// TestConnect: the policy is called for the name, and once for the address, before the connection.
 func TestConnect(t *testing.T) {
 	port := listen(t)
 	env := newAsking(never)
@@ -113,7 +115,7 @@ func TestConnect(t *testing.T) {
 	addr := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port)
 	named, known := target, target
 	named.Network, known.Network, known.Addr = "tcp", "tcp", addr
-	want := []fetch.Target{named, known, known}
+	want := []fetch.Target{named, known}
 	if len(env.targets) != len(want) {
 		t.Fatalf("Allow was asked %+v", env.targets)
 	}
@@ -128,8 +130,7 @@ func TestConnect(t *testing.T) {
 }
 
 func TestConnectNilEnv(t *testing.T) {
-	var env *fetch.Env
-	conn, err := env.Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	conn, err := driver.NewEnv(nil).Connect(t.Context(), hosted("127.0.0.1", listen(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func TestConnectSkipsRefusedAddresses(t *testing.T) {
 	for _, target := range env.targets {
 		asked = append(asked, target.Addr.Addr().String())
 	}
-	if got := strings.Join(asked, " "); !strings.Contains(got, "127.0.0.2") || !strings.HasSuffix(got, "127.0.0.1 127.0.0.1") {
+	if got := strings.Join(asked, " "); !strings.Contains(got, "127.0.0.2") || !strings.HasSuffix(got, "127.0.0.1") || strings.Count(got, "127.0.0.1") != 1 {
 		t.Errorf("Allow was asked about %s", got)
 	}
 }
@@ -208,7 +209,7 @@ func TestKnownAddrs(t *testing.T) {
 		"localhost": "[127.0.0.1 ::1]", "a.b.LOCALHOST.": "[127.0.0.1 ::1]",
 		"": "[]", "localhost.example": "[]", "xlocalhost": "[]", "localhost..": "[]", "127.1": "[]",
 	} {
-		if got := fmt.Sprint(fetch.KnownAddrs(host)); got != want {
+		if got := fmt.Sprint(driver.KnownAddrs(host)); got != want {
 			t.Errorf("%s: %s, want %s", host, got, want)
 		}
 	}
@@ -223,8 +224,8 @@ func TestConnectLocalhost(t *testing.T) {
 			t.Skipf("cannot listen on %s, this computer may have only one loopback address: %v", at, err)
 		}
 		defer l.Close()
-		port := fetch.AddrPort(l.Addr()).Port()
-		conn, err := new(fetch.Env).Connect(t.Context(), hosted("x.localhost", port))
+		port := driver.AddrPort(l.Addr()).Port()
+		conn, err := driver.NewEnv(nil).Connect(t.Context(), hosted("x.localhost", port))
 		if err != nil {
 			t.Errorf("%s: %v", at, err)
 			continue
@@ -241,7 +242,7 @@ func TestConnectLocalhost(t *testing.T) {
 func TestConnectEmptyHost(t *testing.T) {
 	port := listen(t)
 	for _, env := range []*fetch.Env{nil, &newAsking(never).Env} {
-		conn, err := env.Connect(t.Context(), hosted("", port))
+		conn, err := driver.NewEnv(env).Connect(t.Context(), hosted("", port))
 		if err == nil {
 			t.Errorf("connected to %v", conn.RemoteAddr())
 			conn.Close()
@@ -312,7 +313,7 @@ func TestConnectIPv6Literal(t *testing.T) {
 		dialled = address
 		return nil, errors.New("no")
 	}
-	env.Connect(t.Context(), hosted("2001:db8::1", 70))
+	driver.NewEnv(&env).Connect(t.Context(), hosted("2001:db8::1", 70))
 	if dialled != "[2001:db8::1]:70" {
 		t.Errorf("dialled %q", dialled)
 	}
@@ -331,7 +332,7 @@ func TestConnectFails(t *testing.T) {
 		{&fetch.Error{Op: "CONNECT", Kind: fetch.ErrUnauthenticated}, fetch.ErrUnauthenticated, "CONNECT ftp://"},
 	} {
 		env := fetch.Env{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, tc.err }}
-		_, err := env.Connect(t.Context(), hosted("h.test", 21))
+		_, err := driver.NewEnv(&env).Connect(t.Context(), hosted("h.test", 21))
 		if e := wantKind(t, err, tc.kind); !strings.HasPrefix(e.Error(), tc.prefix) {
 			t.Errorf("%v: got %v, want %s…", tc.err, e, tc.prefix)
 		}
@@ -347,7 +348,7 @@ func TestConnectRefused(t *testing.T) {
 	port := ln.Addr().(*net.TCPAddr).AddrPort().Port()
 	ln.Close()
 	var env fetch.Env
-	_, err = env.Connect(t.Context(), hosted("127.0.0.1", port))
+	_, err = driver.NewEnv(&env).Connect(t.Context(), hosted("127.0.0.1", port))
 	if e := wantKind(t, err, fetch.ErrUnreachable); !errors.Is(e, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
 	}
@@ -390,9 +391,8 @@ func TestConnectEnds(t *testing.T) {
 				defer cancel()
 				env := fetch.Env{Dial: stuck, Limits: fetch.Limits{Connect: tc.limit}}
 				start := time.Now()
-				// A Fetcher may keep an Env with its defaults filled in.
-				env = env.WithDefaults()
-				_, err := env.Connect(ctx, hosted("h.test", 21))
+				// Defaults that are filled in stay as they are.
+				_, err := driver.NewEnv(&driver.NewEnv(&env).Env).Connect(ctx, hosted("h.test", 21))
 				wantKind(t, err, tc.kind)
 				if took := time.Since(start); took != tc.after {
 					t.Errorf("it took %v, want %v", took, tc.after)
@@ -428,7 +428,7 @@ func TestConnectHandsOutNoDeadline(t *testing.T) {
 			Dial:   func(context.Context, string, string) (net.Conn, error) { return here, nil },
 			Limits: fetch.Limits{Connect: time.Second},
 		}
-		conn, err := env.Connect(t.Context(), hosted("127.0.0.1", 21))
+		conn, err := driver.NewEnv(&env).Connect(t.Context(), hosted("127.0.0.1", 21))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -438,125 +438,6 @@ func TestConnectHandsOutNoDeadline(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestPermit(t *testing.T) {
-	var none *fetch.Env
-	if err := none.Permit(t.Context(), hosted("h", 1)); err != nil {
-		t.Error(err)
-	}
-	env := newAsking(func(fetch.Target) bool { return true })
-	wantKind(t, env.Permit(t.Context(), hosted("h", 1)), fetch.ErrRefused)
-}
-
-// The policy of a context applies to every Env, also to a nil one. Both must permit.
-func TestWithAllow(t *testing.T) {
-	refuse := func(port uint16) func(context.Context, fetch.Target) error {
-		return func(_ context.Context, t fetch.Target) error {
-			if t.Port == port {
-				return fmt.Errorf("no port %d", port)
-			}
-			return nil
-		}
-	}
-	ctx := fetch.WithAllow(fetch.WithAllow(t.Context(), refuse(1)), refuse(2))
-	ctx = fetch.WithAllow(ctx, nil)
-	for port, want := range map[uint16]bool{1: false, 2: false, 3: true, 4: true} {
-		for _, env := range []*fetch.Env{nil, {}, {Allow: refuse(3)}} {
-			want := want && (env == nil || env.Allow == nil || port != 3)
-			if err := env.Permit(ctx, fetch.Target{Port: port}); (err == nil) != want || err != nil && !errors.Is(err, fetch.ErrRefused) {
-				t.Errorf("port %d by %v: %v", port, env, err)
-			}
-		}
-	}
-	port := listen(t)
-	env := &fetch.Env{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		return (&net.Dialer{ControlContext: fetch.DialControl}).DialContext(ctx, network, address)
-	}}
-	onlyNames := fetch.WithAllow(t.Context(), func(_ context.Context, t fetch.Target) error {
-		if t.Addr.IsValid() {
-			return errors.New("no address")
-		}
-		return nil
-	})
-	if c, err := env.Connect(onlyNames, fetch.Target{Host: "127.0.0.1", Port: port}); !errors.Is(err, fetch.ErrRefused) {
-		t.Errorf("an address that the context's policy refuses: %v, %v", c, err)
-	}
-}
-
-func TestLogin(t *testing.T) {
-	challenge := fetch.Challenge{Locator: url, User: "lab", Text: "realm"}
-	login := locator.Login{User: "lab", Password: "hunter2", HasPassword: true}
-	answer := func(l locator.Login, err error) *fetch.Env {
-		return &fetch.Env{Credentials: func(_ context.Context, c fetch.Challenge) (locator.Login, error) {
-			if c != challenge {
-				t.Errorf("asked for %+v", c)
-			}
-			return l, err
-		}}
-	}
-	if got, err := answer(login, nil).Login(t.Context(), challenge); got != login || err != nil {
-		t.Errorf("got %v, %v", got, err)
-	}
-	for _, env := range []*fetch.Env{nil, {}, answer(login, errors.New("no terminal"))} {
-		got, err := env.Login(t.Context(), challenge)
-		if e := wantKind(t, err, fetch.ErrUnauthenticated); got != (locator.Login{}) || strings.Contains(e.Error(), "hunter2") {
-			t.Errorf("got %v, %v", got, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := answer(login, errors.New("interrupted")).Login(ctx, challenge)
-	wantKind(t, err, fetch.ErrCanceled)
-}
-
-// TestTLSConfig: a Fetcher receives a copy that it may change.
-func TestTLSConfig(t *testing.T) {
-	shared, unreadable := &tls.Config{ServerName: "h.example"}, errors.New("unreadable")
-	returning := func(c *tls.Config, err error) *fetch.Env {
-		return &fetch.Env{TLS: func() (*tls.Config, error) { return c, err }}
-	}
-	for name, tt := range map[string]struct {
-		env    *fetch.Env
-		server string
-		err    error
-	}{
-		"no Env":    {},
-		"no TLS":    {env: new(fetch.Env)},
-		"no Config": {env: returning(nil, nil)},
-		"a Config":  {env: returning(shared, nil), server: "h.example"},
-		"an error":  {env: returning(nil, unreadable), err: unreadable},
-		"both":      {env: returning(shared, unreadable), err: unreadable},
-	} {
-		config, err := tt.env.TLSConfig()
-		if err != tt.err || (config == nil) != (err != nil) {
-			t.Errorf("%s: %v, %v", name, config, err)
-		}
-		if config == nil {
-			continue
-		}
-		if config.ServerName != tt.server || config.InsecureSkipVerify {
-			t.Errorf("%s: %+v", name, config)
-		}
-		config.ServerName = "changed"
-	}
-	if shared.ServerName != "h.example" {
-		t.Error("the Config of TLS was changed")
-	}
-}
-
-func TestEnvWithDefaults(t *testing.T) {
-	var none *fetch.Env
-	if e := none.WithDefaults(); e.Email != "anonymous@" || e.Limits.Reply != time.Minute {
-		t.Errorf("a nil Env becomes %+v", e)
-	}
-	own := fetch.Env{Email: "me@h", Limits: fetch.Limits{Reply: 1}}
-	if e := own.WithDefaults(); e.Email != "me@h" || e.Limits.Reply != 1 {
-		t.Errorf("an Env becomes %+v", e)
-	}
-	if own.Limits.Idle != 0 {
-		t.Error("WithDefaults has changed its receiver")
-	}
 }
 
 // With DialControl, a Dial with its own net.Dialer applies the policy to every address.
@@ -583,5 +464,24 @@ func TestDialControl(t *testing.T) {
 	}
 	if _, ok := fetch.ContextTarget(t.Context()); ok {
 		t.Error("a target outside Env.Dial")
+	}
+}
+
+// What a Dial says before it connects is not believed: if it connects to another address, the policy
+// is asked about that one.
+func TestConnectElsewhere(t *testing.T) {
+	good, bad := netip.MustParseAddrPort("192.0.2.1:21"), netip.MustParseAddrPort("10.0.0.1:21")
+	for _, asked := range []netip.AddrPort{good, bad} {
+		env := newAsking(func(t fetch.Target) bool { return t.Addr == bad })
+		here, there := net.Pipe()
+		defer there.Close()
+		conn := &addressed{Conn: here, addr: net.TCPAddrFromAddrPort(bad)}
+		env.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			_ = fetch.DialControl(ctx, network, asked.String(), nil) // it goes on even if that refuses
+			return conn, nil
+		}
+		if _, err := env.Connect(t.Context(), hosted("h.test", 21)); fetch.KindOf(err) != fetch.ErrRefused || !conn.closed {
+			t.Errorf("asked about %v, connected to %v: %v", asked, bad, err)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package fetch_test
+package driver_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -101,7 +102,7 @@ func TestCheckOctets(t *testing.T) {
 		for octet := range 256 {
 			o := string([]byte{byte(octet)})
 			l := c.with("a" + o + "b")
-			err := fetch.CheckOctets(l)
+			err := driver.CheckOctets(l)
 			if strings.Contains(c.refused, o) {
 				checkRefusal(t, c.name, byte(octet), l, err)
 			} else if err != nil {
@@ -136,7 +137,7 @@ func TestCheckOctetsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "check ftp://h/a%0D%0ADELE%20x: encoded CR (%0D) in ftp path at offset 9 (RFC 1738 section 6)"
-	if err := fetch.CheckOctets(ref.Locator); err == nil || err.Error() != want {
+	if err := driver.CheckOctets(ref.Locator); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -145,7 +146,7 @@ func TestCheckOctetsText(t *testing.T) {
 func TestCheckOctetsGopherType(t *testing.T) {
 	for octet := range 256 {
 		l := &locator.Gopher{Type: byte(octet), HasPath: true}
-		err := fetch.CheckOctets(l)
+		err := driver.CheckOctets(l)
 		if refuse := strings.IndexByte(fields, byte(octet)) >= 0; refuse != (err != nil) {
 			t.Errorf("type %02X: %v", octet, err)
 		}
@@ -166,7 +167,7 @@ func TestCheckOctetsForm(t *testing.T) {
 		"+\t1":                                   false,
 		"+application/octet-stream":              true,
 	} {
-		err := fetch.CheckOctets(&locator.Gopher{Type: '0', Plus: form, Fields: 2, HasPath: true})
+		err := driver.CheckOctets(&locator.Gopher{Type: '0', Plus: form, Fields: 2, HasPath: true})
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", form, err)
 		}
@@ -183,7 +184,7 @@ func FuzzCheckOctets(f *testing.F) {
 		if err != nil {
 			return
 		}
-		err = fetch.CheckOctets(ref.Locator)
+		err = driver.CheckOctets(ref.Locator)
 		if l, ok := ref.Locator.(*locator.FTP); ok {
 			all := strings.Join(l.CWD, "") + l.Name
 			if l.Login != nil {

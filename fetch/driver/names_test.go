@@ -1,4 +1,4 @@
-package fetch_test
+package driver_test
 
 import (
 	"context"
