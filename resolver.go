@@ -234,7 +234,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err != nil {
 		return nil, err
 	}
-	env := r.env()
+	env := driver.NewEnv(r.env())
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
 		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
@@ -285,8 +285,7 @@ func never(*fetch.Referral) bool { return false }
 // that connects with an Env of its own.
 func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o operation[T, R]) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
-	r.table()
-	ctx = driver.WithPolicy(ctx, r.shared)
+	ctx = driver.WithPolicy(ctx, r.env())
 	for hops := 0; ; hops++ {
 		asked, f, err := find[T](ctx, r, req, o.op)
 		if err != nil {
