@@ -107,7 +107,7 @@ func build(b *testing.B, path string) string {
 	b.Helper()
 	program := filepath.Join(b.TempDir(), filepath.Base(path))
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, path)
-	cmd.Dir = ".."
+	cmd.Dir = "../.."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}

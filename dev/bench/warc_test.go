@@ -105,7 +105,7 @@ func writeWARC(name string, records int64) error {
 
 // sources returns the source of this module, as text that does not repeat itself.
 func sources() (text []byte, err error) {
-	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
 			return err
 		}

@@ -62,7 +62,7 @@ func TestLanguages(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join("..", "clients", l.name)
+			dir := filepath.Join("../../testserver/clients", l.name)
 			env := append(l.prepare(t), "FETCH1738="+buildCommand(t), "PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "LANG=C.UTF-8")
 			start := func(line []string) *exec.Cmd {
 				cmd := exec.CommandContext(patience(t), line[0], line[1:]...)

@@ -236,7 +236,7 @@ func folder(tb testing.TB) string {
 	check(tb, err)
 	for ; ; dir = filepath.Dir(dir) {
 		if b, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil && strings.HasPrefix(string(b), "module github.com/fetch1738/fetch1738\n") {
-			return filepath.Join(dir, "interop", "ftpservers")
+			return filepath.Join(dir, "dev", "interop", "ftpservers")
 		}
 		if dir == filepath.Dir(dir) {
 			tb.Fatal("the test does not run below the module's directory")
