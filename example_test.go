@@ -572,7 +572,7 @@ func (f *inquirer) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 	return &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Peer: c.Peer(), Body: body}, nil
 }
 
-// Env.NewConn is the connection of a Fetcher of your own. Reading and writing obey the context and the
+// driver.Env.Open returns the connection of a Fetcher of your own. Reading and writing obey the context and the
 // limits.
 func ExampleResolver_ownConnection() {
 	srv := inquired()

@@ -1,20 +1,30 @@
 // Package fetch1738 fetches the URLs of RFC 1738: ftp, http, gopher, news, nntp, wais, telnet,
 // mailto, file and prospero, and the schemes for the same protocols over TLS.
 //
-//	res, err := fetch1738.Get(ctx, "ftp://ftp.example.org/pub/README;type=a")
+// # Overview
+//
+// A [Resolver] serves all of them. It parses a URL, selects the Fetcher of its scheme,
+// which connects where the policy allows it, and returns a [fetch.Resource]. Set its fields for
+// logins, proxies, limits or another policy; the zero value is ready to use.
+//
+// # Usage
+//
+//	res, err := fetch1738.Get(ctx, "ftp://ftp.example.org/pub/README")
 //	if err != nil {
-//		return err
+//		return err // a *fetch.Error; errors.Is(err, fs.ErrNotExist)
 //	}
 //	defer res.Close()
-//	_, err = io.Copy(os.Stdout, res.Body)
+//	_, err = io.Copy(os.Stdout, res.Body) // a truncated body is an error
 //
-// [Get] parses the URL into a Locator (package locator) and looks up the Fetcher of its scheme
-// (package fetch and the packages below it). The Fetcher connects where the policy allows it
-// (package policy) and returns a Resource. A [Resolver] does the same with settings, and keeps
-// connections between requests.
+// [Get] uses a Resolver with every default. Get, Put, Post and Stat of a Resolver of your own keep
+// connections between requests. The packages on it:
 //
-// The library reads no environment variables, except by [proxy.FromEnvironment] if that is the
-// [Resolver.Proxy]: http_proxy, ftp_proxy and so on.
+//   - remotefs: a directory of a server as an fs.FS, and Walk
+//   - transport: an http.RoundTripper, for the URLs of all schemes in an http.Client
+//   - download: files that resume, and a document as an io.ReaderAt
+//   - mirror, archive, crawl, gateway: copies of trees, WARC files, links, pages for browsers
+//
+// The library reads no environment variables, except by [proxy.FromEnvironment].
 package fetch1738
 
 import (
@@ -224,7 +234,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err != nil {
 		return nil, err
 	}
-	env := r.env()
+	env := driver.NewEnv(r.env())
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
 		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
@@ -275,8 +285,7 @@ func never(*fetch.Referral) bool { return false }
 // that connects with an Env of its own.
 func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o operation[T, R]) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
-	r.table()
-	ctx = driver.WithPolicy(ctx, r.shared)
+	ctx = driver.WithPolicy(ctx, r.env())
 	for hops := 0; ; hops++ {
 		asked, f, err := find[T](ctx, r, req, o.op)
 		if err != nil {

@@ -206,7 +206,7 @@ func TestPolicyWithoutContext(t *testing.T) {
 		return &fake{}
 	}}}}
 	r.Can("x")
-	for _, ctx := range []context.Context{t.Context(), driver.WithPolicy(t.Context(), r.shared)} {
+	for _, ctx := range []context.Context{t.Context(), driver.WithPolicy(t.Context(), r.env())} {
 		if asked = 0; !errors.Is(driver.NewEnv(env).Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
 			t.Errorf("the policy was called %d times", asked)
 		}

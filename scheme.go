@@ -131,10 +131,10 @@ func (r *Resolver) table() map[string]served {
 	return r.schemes
 }
 
-// env returns the Env that all Fetchers share: with the policy, and by the proxies.
-func (r *Resolver) env() *driver.Env {
+// env returns the Env that the Fetchers of the table share: with the policy, and with the proxies.
+func (r *Resolver) env() *fetch.Env {
 	r.table()
-	return driver.NewEnv(r.shared)
+	return r.shared
 }
 
 // enter adds rows to the table. If skip is set, it skips names that are in the table already.

@@ -83,7 +83,7 @@ func (r *Resolver) greet(ctx context.Context, l locator.Locator) error {
 	if _, overUDP := l.(*locator.Prospero); !ok || overUDP || server.Host == "" {
 		return nil
 	}
-	conn, err := r.env().Connect(ctx, fetch.Target{Locator: l, Host: server.Host, Port: server.Port})
+	conn, err := driver.NewEnv(r.env()).Connect(ctx, fetch.Target{Locator: l, Host: server.Host, Port: server.Port})
 	if err == nil {
 		conn.Close()
 	}

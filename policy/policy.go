@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -215,7 +215,7 @@ func (r *Rules) inPrefix(addr netip.Addr) bool {
 
 // names reports whether a host is written as the address addr.
 func names(host string, addr netip.Addr) bool {
-	known := driver.KnownAddrs(host)
+	known := wire.KnownAddrs(host)
 	return len(known) == 1 && plain(known[0]) == plain(addr)
 }
 
@@ -227,7 +227,7 @@ func (r *Rules) zone(t fetch.Target) *Denied {
 	}
 	addr := t.Addr.Addr()
 	if !addr.IsValid() {
-		known := driver.KnownAddrs(t.Host)
+		known := wire.KnownAddrs(t.Host)
 		if known == nil {
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 
 // An Env is a [fetch.Env] as a Fetcher uses it: its settings, with defaults where they are not set,
 // and the methods by which the Fetcher connects, asks the policy, and obtains logins. [NewEnv] makes
-// one. The methods are safe for concurrent use.
+// one, which must not be changed. The methods are safe for concurrent use.
 type Env struct {
 	fetch.Env
 	of *fetch.Env // what NewEnv received: a context may carry its policy already

@@ -178,7 +178,7 @@ func TestServingArguments(t *testing.T) {
 // TestPackagedEntry: the entry that packages install is that of --install for /usr/bin/fetch1738,
 // without the list of created files.
 func TestPackagedEntry(t *testing.T) {
-	packaged, err := os.ReadFile("../../../../release/fetch1738-gateway.desktop")
+	packaged, err := os.ReadFile("../../../../dev/release/fetch1738-gateway.desktop")
 	if err != nil {
 		t.Fatal(err)
 	}
