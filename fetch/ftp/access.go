@@ -110,6 +110,7 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.f, a.hidden = f, f.asksHidden(a)
 	noPipelining := f.noPipelining.has(a.server())
 	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
+	// updating: after pipelining has failed, the access is repeated, and APPE would append twice.
 	a.reuses, a.sequential = f.reuses(), p == finding || p == updating || f.Exact || f.DisablePipelining || noPipelining
 	return a, nil
 }
@@ -423,6 +424,7 @@ func (a *access) begin(c commands) (download, error) {
 		return b, nil
 	}
 	err := a.transfer(c, b.offset)
+	// Servers refuse a missing file with codes of other meanings, too, which SIZE tells apart.
 	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && e.Code/100 == 5 && e.Kind != fetch.ErrNotFound {
 		if !b.asked && a.wantsSize(c) {
 			_, missing = c.size(a.name)
@@ -499,10 +501,10 @@ func noFiles(err error) bool {
 		func(none string) bool { return strings.HasPrefix(strings.ToLower(e.Reply), none) })
 }
 
-// wantsSize reports whether SIZE is sent before the transfer. In type A, servers count
-// differently, so SIZE is sent only if the offset is relative to the end. A whole file needs no
-// SIZE if the reply to RETR states the size. That reply repeats the name, in which a parenthesis
-// could look like a size.
+// wantsSize reports whether SIZE is sent before the transfer. Without a size, a truncated transfer
+// that ends with 226 looks complete. In type A, servers count differently, so SIZE is sent only if
+// the offset is relative to the end. A whole file needs no SIZE if the reply to RETR states the
+// size. That reply repeats the name, in which a parenthesis could look like a size.
 func (a *access) wantsSize(c commands) bool {
 	switch {
 	case a.verb != "RETR":

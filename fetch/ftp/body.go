@@ -42,7 +42,7 @@ type body struct {
 	restart  restart       // nil once it has been tried
 	seen     *maphash.Hash // of the received bytes; nil if they are not compared
 	asks     bool          // the port of the next transfer may be requested at the end
-	swap     sync.Mutex    // held, together with mu, to change data
+	swap     sync.Mutex    // held, together with mu, to change data: Close needs data while a Read holds mu
 	err      error         // what every further Read returns
 }
 
@@ -181,7 +181,7 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
-	b.askLater = b.askLater || b.data.over && b.expected >= 0 && b.s.ctl.announced < 0       // more may be on its way
+	b.askLater = b.askLater || b.data.over && b.expected >= 0 && b.s.ctl.announced < 0       // the file may have grown since SIZE, and the rest be on its way
 	more := b.askLater || b.expected >= 0 && b.received != b.expected || !b.modTime.IsZero() // commands
 	if err := b.s.finish(b.asks && b.seen != nil && !more); err != nil {
 		if err, ok := b.retry(); ok {
@@ -359,8 +359,7 @@ func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 	}
 }
 
-// spliceSome calls do once. It fails if there has been no progress for the time of
-// the idle limit.
+// spliceSome calls do once. It fails if there has been no progress for the time of the idle limit.
 func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,11 +14,10 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// A control is the control connection. To the server it sends commands and reads
-// replies, within limits of length and time. To the library it is the net.Conn of
-// the server: it forwards commands or replies to them itself. It rewrites each reply
-// in the only form that the library accepts, so that the library's parsers never see
-// bytes chosen by the server.
+// A control is the control connection. To the server it sends commands and reads replies, within
+// limits of length and time. To the library it is the net.Conn of the server: it forwards commands
+// or replies to them itself. It rewrites each reply in the only form that the library accepts. The
+// library's parsers, in which hostile replies cause panics, never see bytes chosen by the server.
 //
 // The library writes each command with one Write and then reads its reply.
 type control struct {
@@ -104,9 +103,8 @@ func verbOf(line string) fetch.Op {
 	return fetch.Op(strings.ToUpper(verb))
 }
 
-// checkUnsolicited fails if a reply has arrived before its command was sent
-// (CVE-2021-22947). Only 421, which announces that the server closes the connection, may
-// come without a command.
+// checkUnsolicited fails if a reply has arrived before its command was sent (CVE-2021-22947). Only
+// 421, which announces that the server closes the connection, may come without a command.
 func (c *control) checkUnsolicited() error {
 	if !c.Waiting() {
 		return nil
@@ -403,8 +401,7 @@ func (c *control) SetDeadline(time.Time) error      { return nil }
 func (c *control) SetReadDeadline(time.Time) error  { return nil }
 func (c *control) SetWriteDeadline(time.Time) error { return nil }
 
-// RemoteAddr always returns a *net.TCPAddr; otherwise the library panics. The address is not
-// used.
+// RemoteAddr always returns a *net.TCPAddr; otherwise the library panics. The address is not used.
 func (c *control) RemoteAddr() net.Addr {
 	if a, ok := c.Raw.RemoteAddr().(*net.TCPAddr); ok {
 		return a

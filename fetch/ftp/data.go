@@ -67,8 +67,8 @@ func (s *session) openData(command string) error {
 }
 
 // connectsLater reports whether the session connects to a port only when the command of the
-// transfer has been sent: on servers that have been measured, for uploads. Others may leave a port
-// open for ever that nobody has connected to, as after a refusal.
+// transfer has been sent: on servers that have been measured, for uploads. Others (goftp, ftp-srv)
+// never close a port that the client has not connected to, as after a refusal.
 func (s *session) connectsLater(verb fetch.Op) bool {
 	return s.connects && s.program.name != "" && isUpload(verb)
 }
@@ -272,8 +272,8 @@ func (d *dataConn) localError() error {
 	}
 }
 
-// explain adds ErrNotResumed to err, with which a transfer ended before its first byte,
-// if that is the likely cause.
+// explain adds ErrNotResumed to err, with which a transfer ended before its first byte, if that is
+// the likely cause. ProFTPD replies 425 then, vsftpd 522.
 func (d *dataConn) explain(err error) error {
 	e, ok := errors.AsType[*fetch.Error](err)
 	if ok && (e.Code == 425 || e.Code == 522 || e.Code == 0 && e.Kind == fetch.ErrTruncated) && d.newTLSSession() {
@@ -412,8 +412,7 @@ func (d *dataConn) finishTLS() {
 	_, _ = io.CopyN(io.Discard, d, copySize)
 }
 
-// abort resets the connection, so that the server does not take it for the end of the
-// file.
+// abort resets the connection, so that the server does not take it for the end of the file.
 func (d *dataConn) abort() {
 	d.reset()
 	_ = d.Close()

@@ -96,7 +96,7 @@ func checkToDir(a *access, dir locator.Locator) error {
 	switch {
 	case !ok || to.Name != "" || !locator.SameServer(to, a.loc):
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: fmt.Errorf("%s is not a directory of this server", dir.Redacted())}
-	case to.Login != a.loc.Login && (to.Login == nil || a.loc.Login == nil || *to.Login != *a.loc.Login):
+	case to.Login != a.loc.Login && (to.Login == nil || a.loc.Login == nil || *to.Login != *a.loc.Login): // pointers; nil is the anonymous user
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("the directory of the new name has another login")}
 	case slices.Contains(to.CWD, ""):
 		return &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("only the server knows where an empty part of a path leads")}
@@ -183,7 +183,7 @@ func (e *editor) perform(edits []fetch.Edit) error {
 	return nil
 }
 
-// changes reports whether an edit changes something on the server.
+// changes reports whether an edit changes something on the server. Kinds up to EditSum only ask.
 func changes(edit fetch.Edit) bool { return edit.Kind > fetch.EditSum }
 
 // isAhead reports whether commands may be sent before the replies to this edit. If a name has two
@@ -253,7 +253,8 @@ func (e *editor) modTimeCommand() (string, error) {
 	return "SITE UTIME", nil
 }
 
-// checksumCommand returns the best command for a checksum that the server has.
+// checksumCommand returns the best command for a checksum that the server has. XSHA256 precedes
+// HASH, for which the server chooses the function.
 func (e *editor) checksumCommand() (string, error) {
 	f, err := e.features()
 	for _, command := range []string{"XSHA256", "HASH", "XSHA1", "XMD5"} {

@@ -223,7 +223,7 @@ func (n *notes) addNotes() {
 	case !login.HasPassword:
 		say("the URL has no password; it is requested if the server requires one")
 	}
-	if n.typ != 0 && (&session{access: n.a, program: serverPrograms[0]}).withPASS() != nil {
+	if n.typ != 0 && (&session{access: n.a, program: serverPrograms[0]}).withPASS() != nil { // any program that is not single
 		say("the commands from PWD on are sent together with PASS if the greeting is that of " + pipelining())
 	}
 	if n.a.wantsTLS() && n.a.tlsSettings.Security == TryTLS {

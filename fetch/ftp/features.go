@@ -59,7 +59,7 @@ func (s *session) useUTF8() error {
 		return err
 	}
 	s.utf8 = true
-	if _, ok := f["UTF8"]; !ok && !s.ctl.isNext(utf8On) {
+	if _, ok := f["UTF8"]; !ok && !s.ctl.isNext(utf8On) { // else it has been sent already (planner.useUTF8)
 		return nil
 	}
 	if !s.renamesHome() {

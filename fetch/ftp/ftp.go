@@ -1,15 +1,13 @@
-// Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol (RFC 959). It
-// also uses EPSV and EPRT of RFC 2428, SIZE, MDTM, REST and MLSD of RFC 3659, and TLS as in
-// RFC 4217.
+// Package ftp fetches ftp URLs (RFC 1738 §3.2) by the File Transfer Protocol (RFC 959). It also
+// uses EPSV and EPRT of RFC 2428, SIZE, MDTM, REST and MLSD of RFC 3659, and TLS as in RFC 4217.
 //
-// The commands are those of RFC 1738 §3.2.2: USER, PASS if the server requests it,
-// one CWD for each component of the path, EPSV or PASV, TYPE, and RETR or NLST.
-// By default PWD, SIZE and LIST are sent too; see [Fetcher.Exact].
+// The commands are those of RFC 1738 §3.2.2: USER, PASS if the server requests it, one CWD for each
+// component of the path, EPSV or PASV, TYPE, and RETR or NLST. By default PWD, SIZE and LIST are
+// sent too; see [Fetcher.Exact].
 //
 // The scheme ftps, which is not in RFC 1738, is FTP over TLS on port 990.
 //
-// Most programs do not use this package directly: package fetch1738 has a Fetcher for
-// each scheme.
+// Most programs do not use this package directly: package fetch1738 has a Fetcher for each scheme.
 package ftp
 
 import (
@@ -23,19 +21,17 @@ import (
 )
 
 // A Fetcher fetches ftp and ftps URLs. The zero value is ready to use. Its fields must not be
-// changed after first use. It is safe for concurrent use; concurrent accesses use separate
-// control connections.
+// changed after first use. It is safe for concurrent use; concurrent accesses use separate control
+// connections.
 //
-// Besides [driver.Fetcher] it implements [driver.AttributeFinder], [driver.Updater]
-// (APPE), [driver.Replacer] (STOR), [driver.Editor] and [driver.Explainer]. Close closes the idle
-// sessions.
+// Besides [driver.Fetcher] it implements [driver.AttributeFinder], [driver.Updater] (APPE),
+// [driver.Replacer] (STOR), [driver.Editor] and [driver.Explainer]. Close closes the idle sessions.
 type Fetcher struct {
 	// Env holds how to connect, credentials and limits. If nil, the zero Env is used.
 	Env *fetch.Env
-	// Exact sends only the commands that RFC 1738 §3.2 names, and the command that
-	// opens the data connection just before the transfer. SIZE is not sent, nor PWD,
-	// so that sessions are not reused. Directories are listed with NLST instead of
-	// LIST, without TYPE before it.
+	// Exact sends only the commands that RFC 1738 §3.2 names, and the command that opens the data
+	// connection just before the transfer. SIZE is not sent, nor PWD, so that sessions are not
+	// reused. Directories are listed with NLST instead of LIST, without TYPE before it.
 	Exact bool
 	// GuessType transfers files whose name looks like that of a text in type A if the
 	// URL has no typecode (RFC 1738 §3.2.3). Otherwise the type is I: a wrong A
@@ -44,24 +40,20 @@ type Fetcher struct {
 	// DisableEPSV sends PASV without trying EPSV first. Over IPv6, which PASV does not
 	// support, it has no effect.
 	DisableEPSV bool
-	// CheckHost rejects a reply to PASV that names a host other than the server's own
-	// address. Otherwise the host in the reply is ignored. In no case is it connected
-	// to.
+	// CheckHost rejects a reply to PASV that names a host other than the server's own address.
+	// Otherwise the host in the reply is ignored. In no case is it connected to.
 	CheckHost bool
-	// Active, if not nil, selects active mode: the server connects to the client for
-	// the data.
+	// Active, if not nil, selects active mode: the server connects to the client for the data.
 	Active *Active
 	// DisablePipelining sends each command only after the reply to the previous one.
 	// Otherwise commands that do not depend on a reply are pipelined if the server has shown
 	// that it supports that, except for uploads and with Exact. Nothing is sent during a
 	// transfer, unless the greeting shows a server that gains by it.
 	DisablePipelining bool
-	// Security selects what is encrypted for ftp URLs. For ftps URLs TLS is always
-	// required.
+	// Security selects what is encrypted for ftp URLs. For ftps URLs TLS is always required.
 	Security Security
-	// ClearCommands ends TLS on the control connection after the login (CCC), so
-	// that routers can follow the commands. If the server refuses CCC, the connection
-	// stays encrypted.
+	// ClearCommands ends TLS on the control connection after the login (CCC), so that routers can
+	// follow the commands. If the server refuses CCC, the connection stays encrypted.
 	ClearCommands ClearCommands
 	// MaxIdle is the maximum number of idle sessions kept for reuse by the same user
 	// of the same server. Zero means 8; a negative number disables reuse.
@@ -98,8 +90,7 @@ type Info struct {
 	// Announced is the number of bytes that the first reply to the transfer states, or -1. Some servers
 	// state the size of the file there, and others how much of it they will send.
 	Announced int64
-	// Unwanted reports that the file was not fetched because Options.Wanted returned
-	// false.
+	// Unwanted reports that the file was not fetched because Options.Wanted returned false.
 	Unwanted bool
 	// Unread counts the lines of a listing that are not entries in any supported format, and a
 	// last line without a line end, which may be truncated. Entries may be missing then. It is
@@ -242,8 +233,8 @@ func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
 	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
 }
 
-// maxFallbacks is how often an access is tried again because the server has ended the session after it had
-// refused a command: EPSV, MLSD, LIST -a, LIST, NLST.
+// maxFallbacks is how many times an access is tried again because the server has ended the session
+// after it had refused a command: EPSV, MLSD, LIST -a, LIST, NLST.
 const maxFallbacks = 5
 
 // do calls use with a session. If it succeeds, it returns the session, which the caller must

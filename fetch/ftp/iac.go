@@ -8,14 +8,14 @@ import (
 
 // iac is the Telnet control byte, such as the letter я of CP1251. It is doubled on a control
 // connection, because that is a Telnet connection (RFC 959 §3.3, RFC 854). But most servers do not
-// implement Telnet and take a doubled one for two bytes. The others take a single one, and what
-// follows it, out of the name, which may be that of another file then. So no form can be tried: the
-// server is asked before the first name with this byte is sent.
+// implement Telnet and take a doubled one for two bytes. The others (ProFTPD, GNU inetutils) take a
+// single one, and what follows it, out of the name, which may be that of another file then. So no
+// form can be tried, and no greeting shows which one is right: the server is asked first.
 const iac = "\xff"
 
 // iacQuestion is IAC DONT ECHO and a command without effect. A server that implements Telnet takes
 // the first out, and most reply to it, too. Others reply that they do not know the command, or
-// nothing.
+// nothing. IAC NOP does not do it: ProFTPD replies 500 to it.
 const iacQuestion = iac + "\xfe\x01NOOP"
 
 // doubleIAC doubles each byte 255 of a name, which the Telnet protocol reads as IAC.

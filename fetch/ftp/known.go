@@ -22,7 +22,8 @@ type serverProgram struct {
 }
 
 // serverPrograms are the server programs that have been measured. Each row to which commands are
-// sent together with PASS has a test with the real server in package interop.
+// sent together with PASS has a test with the real server in package interop. Our test server has
+// no row: a client that knows it would measure itself as no user can.
 var serverPrograms = []serverProgram{
 	{name: "vsftpd", has: hasPrefix("(vsFTPd "), ahead: true, store: true},
 	{name: "ProFTPD", has: hasPrefix("ProFTPD "), ahead: true},
@@ -55,7 +56,7 @@ func pipelining() string {
 }
 
 // programOf returns the row of the server with that greeting. For other servers it returns the zero
-// known.
+// serverProgram.
 func programOf(greeting string) serverProgram {
 	for _, k := range serverPrograms {
 		if k.has(greeting) {

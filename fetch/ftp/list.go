@@ -29,7 +29,7 @@ func (a *access) items(ctx context.Context, body io.Reader, info *Info) iter.Seq
 			l.merge = new(ftplist.Merge)
 		}
 		l.dir, l.paths = a.listed(info.EntryPath)
-		if l.read(wire.ReadAhead(ctx, body, a.req.Stream)) {
+		if l.read(wire.ReadAhead(ctx, body, a.req.Stream)) { // the loop may fetch the entries over this session
 			l.end()
 		}
 	}
@@ -229,9 +229,9 @@ func (a *access) item(dir []string, e ftplist.Entry, line string) fetch.Item {
 }
 
 // HeaderUnique is a field of Item.Header of a directory: it is the same in all paths that lead to
-// the directory, such as symbolic links (RFC 3659 §7.5.2). Only listings by MLSD have it. It is
-// made of the facts unique and modify, because some servers give all directories the same unique: a
-// directory must not be taken for another one, and so be left out, by that alone.
+// the directory, such as symbolic links (RFC 3659 §7.5.2), which MLSD may list as directories. Only
+// listings by MLSD have it. It is made of the facts unique and modify: some servers give the same
+// unique to all directories, and a walk would leave them out, with success.
 const HeaderUnique = "unique"
 
 // HeaderPerm is a field of Item.Header: what the user may do with the entry, in the letters

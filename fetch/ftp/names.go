@@ -60,7 +60,7 @@ func (l *lister) withoutFacts() bool {
 // merged returns the names that the lines of a listing stand for that were not understood. ok is
 // false if NLST is refused, or does not show them.
 func (l *lister) merged() (rest []string, ok bool) {
-	for _, hidden := range slices.Compact([]bool{l.hidden, false}) {
+	for _, hidden := range slices.Compact([]bool{l.hidden, false}) { // -a first, if LIST had it
 		names, err := l.listNames(hidden)
 		if err != nil {
 			continue
@@ -279,7 +279,7 @@ func (q *inquiry) enter(s *session, entries []ftplist.Entry) error {
 
 // enterOne sends CWD with a name, and returns to the listed directory.
 func (q *inquiry) enterOne(s *session, e *ftplist.Entry) error {
-	returns := s.ctl.isNext("CWD " + q.path(e.Name))
+	returns := s.ctl.isNext("CWD " + q.path(e.Name)) // the CWDs back have been sent, whatever the reply
 	switch err := s.cwd(q.path(e.Name)); {
 	case err == nil:
 		e.Type, e.Size, returns = ftplist.Dir, -1, true

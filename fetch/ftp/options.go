@@ -12,10 +12,9 @@ import (
 // Options holds the Request.Options of ftp and ftps URLs. A nil *Options is the same as the
 // zero value.
 type Options struct {
-	// Quote holds raw commands to send after the login, PreTransfer those to send just
-	// before the transfer (after CWD and TYPE), and PostQuote those to send after it. A
-	// command that starts with "*" may fail. A session on which raw commands were sent
-	// is not reused.
+	// Quote holds raw commands to send after the login, PreTransfer those to send just before the
+	// transfer (after CWD and TYPE), and PostQuote those to send after it. A command that starts
+	// with "*" may fail. A session on which raw commands were sent is not reused.
 	Quote, PreTransfer, PostQuote []string
 	// ListOnly lists only the names of directory entries (NLST).
 	ListOnly bool
@@ -37,15 +36,13 @@ type Options struct {
 	// Method selects the commands that lead to the directory. A value other than
 	// MultiCWD is a departure from RFC 1738 §3.2.2.
 	Method Method
-	// CRLF converts each LF of an upload to CR LF, in type I too. It keeps an existing
-	// CR LF.
+	// CRLF converts each LF of an upload to CR LF, in type I too. It keeps an existing CR LF.
 	CRLF bool
 	// SetModTime, if not zero, is the modification time to set after an upload, by MFMT
 	// or SITE UTIME. If the server supports neither, the upload still succeeds and the
 	// Trace receives a note.
 	SetModTime time.Time
-	// CreateDirs creates (MKD) directories of the path to which CWD fails, for downloads
-	// too.
+	// CreateDirs creates (MKD) directories of the path to which CWD fails, for downloads too.
 	CreateDirs bool
 	// AlternativeToUser, if not empty, is a command to send when the server refuses USER
 	// or PASS. Its reply replaces the refusal.

@@ -56,7 +56,7 @@ func (s *session) passive() (net.Conn, error) {
 		return s.plainPassive()
 	}
 	conn, err := s.extendedPassive()
-	if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) {
+	if err == nil || s.onlyEPSV() || s.ctl.Err != nil || s.ctx.Err() != nil || errors.Is(err, fetch.ErrRefused) { // the policy; PASV leads to the same address
 		return conn, err
 	}
 	s.access.pasvOnly.add(s.access.server())

@@ -15,22 +15,22 @@ import (
 //   - PWD and TYPE, in one packet. A session in which both were answered is proven; in others,
 //     commands are sent one at a time.
 //   - The commands of an access before its transfer. The last of them requests the port, because
-//     some servers do nothing else until the client has connected to it. If the session is in
-//     place and the data connection is open, they end in RETR.
+//     some servers (Twisted) do nothing else until the client has connected to it. If the
+//     session is in place and the data connection is open, they end in RETR.
 //   - The request for the port of the next transfer, when the data of this one has ended, if
-//     another transfer is sure to follow.
+//     another transfer is sure to follow: inetutils, goftp and ftp-srv never close an unused port.
 //
-// Nothing is sent between the command of a transfer and the end of its data: some servers lose it,
-// or end the transfer. Servers that are recognized by their greeting also get commands together
-// with PASS, and a few of them the request for the next port together with RETR (see
-// serverPrograms).
+// Nothing is sent between the command of a transfer and the end of its data: pyftpdlib, ftp-srv and
+// Pure-FTPd lose it, or end the transfer, which then looks complete. Servers that are recognized by
+// their greeting also get commands together with PASS, and a few of them the request for the next
+// port together with RETR (see serverPrograms).
 //
 // The command of a transfer waits for the replies to CWD and TYPE, because they decide what it
 // would transfer. STOR waits for all replies, but not for the data connection; APPE and raw
 // commands wait for all. The commands of Edit, which have no data, are sent together.
 
-// A planner records the commands that an access sends. It stops with errNotPlannable
-// at a command that depends on a reply or must not be sent early.
+// A planner records the commands that an access sends, so that only the access defines their order.
+// It stops with errNotPlannable at a command that depends on a reply or must not be sent early.
 type planner struct {
 	*session
 	lines []string
@@ -156,7 +156,8 @@ func (s *session) isPrepared() bool {
 }
 
 // probeCommands returns the harmless commands that every access needs. If the server answers both,
-// although they arrive together, the session is proven. It returns none if that is not tried.
+// although they arrive together, the session is proven. So TYPE precedes CWD, unlike in RFC 1738
+// §3.2.2. It returns none if that is not tried.
 func (s *session) probeCommands() []string {
 	a := s.access
 	if a.sequential || s.program.single || !a.reuses || a.typ == 0 || len(a.opt.Quote) > 0 {
@@ -165,7 +166,8 @@ func (s *session) probeCommands() []string {
 	return []string{"PWD", "TYPE " + string(a.typ)}
 }
 
-// withPASS returns the commands that are sent together with PASS.
+// withPASS returns the commands that are sent together with PASS, only to measured programs: after
+// a wrong password, pyftpdlib replies to these commands first, and to PASS three seconds later.
 func (s *session) withPASS() []string {
 	var lines []string
 	if s.program.has == nil || s.access.opt.Account != "" || s.access.opt.AlternativeToUser != "" {

@@ -10,14 +10,16 @@ import (
 )
 
 // If nothing shows where a transfer from an offset has started, and the session has not shown that
-// its server obeys REST, what comes is compared with the beginning of the file, before any of it is
-// returned. If they differ, the server obeys. If they are equal, that proves nothing, and the part
-// is taken from a transfer without REST.
+// its server obeys REST, what comes is compared with the beginning of the file. If they differ, the
+// server obeys, also for further parts: that is a property of its program. If they are equal, that
+// proves nothing, and the part is taken from a transfer without REST. The part is requested first,
+// because the reply to RETR may show where it starts. Nothing is returned before, because a reader
+// may stop before the end, and a Transport can still answer with the whole document.
 const (
 	heldMax      = 1 << 20  // a part of up to this many bytes is received once, and held meanwhile
 	sampleSize   = 64 << 10 // of a larger part, which is requested again
 	compareSize  = 4 << 10  // of what is compared at a time
-	beginningMax = 4 << 20  // how many bytes before the part are received to reach it
+	beginningMax = 4 << 20  // how many bytes before the part are received to reach it: users wait for them
 )
 
 // proveStart returns b, or the body of another transfer that takes its place. The caller closes it,
@@ -58,7 +60,7 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 	if err != nil || equal {
 		return beginning, err
 	}
-	if beginning.s == b.s {
+	if beginning.s == b.s { // another session has shown nothing
 		b.s.restarts = true
 	}
 	if !all && !ended {

@@ -9,12 +9,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 )
 
-// A queue holds pipelined commands: commands that were sent before the replies to earlier
-// ones had been read (RFC 959 does not limit their number). When the access reaches such a
-// command, it is not sent again, and the next reply is taken as the reply to it. A server
-// without support for pipelining loses such commands, replies out of order or closes the
-// connection. The replies show this, because the queue checks the code of each against
-// its command.
+// A queue holds pipelined commands: commands that were sent before the replies to earlier ones had
+// been read (RFC 959 does not limit their number). When the access reaches such a command, it is
+// not sent again, and the next reply is taken as the reply to it. A server without support for
+// pipelining loses such commands, replies out of order or closes the connection. The replies show
+// this, because the queue checks the code of each against its command.
 type queue struct {
 	queued           []pipelined
 	withPASS         []string    // to send together with PASS
@@ -70,8 +69,9 @@ func (c *control) sendPipelined(lines []string) error {
 // pending reports whether replies to pipelined commands have not been read yet.
 func (q *queue) pending() bool { return len(q.queued) > 0 && q.queued[len(q.queued)-1].reply == nil }
 
-// drain reads the replies to all pipelined commands before another command is sent. It
-// keeps positive replies: the access may still reach their commands.
+// drain reads the replies to all pipelined commands before another command is sent. It keeps the
+// positive ones up to a refusal: the access may still reach their commands. Later ones may be about
+// another directory than the access expects.
 func (c *control) drain() error {
 	verb, kept := c.verb, []pipelined(nil)
 	for positive := true; len(c.queued) > 0; {

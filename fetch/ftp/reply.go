@@ -183,7 +183,7 @@ func announcedSize(text, name string) int64 {
 	return n
 }
 
-// kbytesPrecision is how exact announcedRest is, in bytes.
+// kbytesPrecision is how exact announcedRest is, in bytes: half of 0.1 kbytes.
 const kbytesPrecision = 52
 
 // announcedRest returns the number of bytes that Pure-FTPd states will follow, rounded, in

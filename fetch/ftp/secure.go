@@ -15,9 +15,8 @@ import (
 // Security selects the connections of ftp URLs that are encrypted, by AUTH TLS (RFC 4217).
 type Security uint8
 
-// The values of Security. With RequireControl and RequireTLS, an access to a server that
-// refuses TLS on the control connection fails with kind ErrUnsupported before the user
-// name is sent.
+// The values of Security. With RequireControl and RequireTLS, an access to a server that refuses
+// TLS on the control connection fails with kind ErrUnsupported before the user name is sent.
 const (
 	NoTLS          Security = iota // no encryption; ftps URLs are encrypted as with RequireTLS anyway
 	TryTLS                         // encrypt what the server agrees to; no protection from an active attacker

@@ -48,7 +48,7 @@ type session struct {
 	dotted         bool           // names that begin with ~ are sent with ./ before them
 	connects       bool           // the port of a reply to the passive command could be connected to
 	used           bool           // by an access before the current one
-	retrStatesSize bool           // the replies to RETR state the size
+	retrStatesSize bool           // the replies to RETR state the size, which SIZE has confirmed
 	program        serverProgram  // the server, if its greeting shows it
 	proven         bool           // the server has answered two commands that arrived together
 	refused        bool           // the latest transfer, before its first byte
@@ -154,7 +154,7 @@ func (s *session) password(text string) (string, error) {
 	login := s.access.login
 	switch {
 	case login == nil:
-		return s.access.email, nil
+		return s.access.email, nil // by default anonymous@, not the user's address (RFC 1738 §3.2.1)
 	case login.HasPassword:
 		return login.Password, nil
 	}
@@ -336,7 +336,8 @@ func (s *session) modTime(name string) (t time.Time, err error) {
 	return fileTime(r.Text), err
 }
 
-// askAbout sends a command with a name, and returns the reply to it.
+// askAbout sends a command with a name, and returns the reply to it. The library would parse the
+// reply again, which takes time with thousands of small files.
 func (s *session) askAbout(verb, name string) (r talk.Reply, err error) {
 	err = s.trySpellings(name, func() error {
 		r, err = s.ctl.ask(verb + " " + s.spelled(name))
@@ -352,7 +353,7 @@ func (s *session) retrieve(offset int64) error {
 		return err
 	})
 	if err != nil {
-		s.retrStatesSize = false
+		s.retrStatesSize = false // so that SIZE is sent next, which shows whether the file is missing
 	}
 	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && offset > 0 {
 		s.tainted = true // the next transfer may begin at the offset, which nothing shows without SIZE

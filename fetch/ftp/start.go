@@ -87,6 +87,7 @@ func (b *body) wrongStart() error {
 }
 
 // startKnown reports whether it is known, or checked by the caller, where the transfer started.
+// Near the beginning of the file, a rounded size of the rest may be that of the whole.
 func (b *body) startKnown() bool {
 	rest, stated := b.size-b.start(), b.s.ctl.rest
 	return b.led || b.size >= 0 && (b.s.ctl.announced == rest ||
@@ -94,6 +95,7 @@ func (b *body) startKnown() bool {
 }
 
 // drainMax is how many bytes beyond a range are read to find out where the transfer started.
+// To read a file to its end may cost more than the range.
 const drainMax = 16 << 10
 
 // endOfPart handles the end of a range whose transfer started at an offset. If the end of the file
@@ -104,7 +106,7 @@ func (b *body) endOfPart() error {
 		return io.EOF
 	}
 	err := b.drain(max(0, after) + drainMax)
-	if err == nil {
+	if err == nil { // more came than the rest of the file
 		if !b.s.abandon() {
 			return b.wrongStart()
 		}

@@ -118,7 +118,7 @@ func (b *body) nextRaw(most int64, take func(most int64) (int, error)) (int, err
 		return n, b.atEnd()
 	case b.at == b.to:
 		return n, io.EOF
-	case err == nil, err == io.EOF && (b.at > b.to || b.open):
+	case err == nil, err == io.EOF && (b.at > b.to || b.open): // to is -1 if the end is not known
 		return n, err
 	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
@@ -162,7 +162,7 @@ func (b *body) resume(cut error) error {
 		return fail
 	}
 	if kind := fetch.KindOf(cut); kind != fetch.ErrTruncated && kind != fetch.ErrConnectionFailed {
-		if b.resp.ProtoMajor < 2 {
+		if b.resp.ProtoMajor < 2 { // HTTP/2 has no chunks
 			cut = fmt.Errorf("%w: %w", ErrFraming, cut)
 		}
 		return driver.Fail(c.method, c.locator, fetch.ErrProtocol, cut)

@@ -12,7 +12,7 @@ import (
 )
 
 // A decoded body may be at most maxRatio times as large as the received one. The limit applies
-// after the first ratioFrom bytes.
+// after the first ratioFrom bytes. Deflate makes zeros 1,000 times smaller: they can fill a disk.
 const (
 	maxRatio  = 200
 	ratioFrom = 1 << 20
@@ -29,7 +29,7 @@ func (c *call) decodes(resp *http.Response) bool {
 func (c *call) decoded(resp *http.Response, from io.ReadCloser) (io.ReadCloser, error) {
 	names := coding.Names(resp.Header)
 	switch names {
-	case "", "identity", "none":
+	case "", "identity", "none": // some servers send "none"
 		return from, nil
 	case "gzip", "x-gzip":
 		return &unzipper{call: c, from: from, ends: ends(resp), open: coding.Gunzip}, nil

@@ -35,7 +35,8 @@ func (c *call) newExchange() *exchange.Exchange {
 	return &exchange.Exchange{Env: c.env, Hooks: c.hooks, Locator: c.locator, From: c.from, Proxy: c.proxy(), HTTP10: c.opt.HTTP10, ContinueTime: c.f.continueTime(), Body: c.upload, Rewind: c.setBody}
 }
 
-// handOn returns a function that calls to with an exchange about l.
+// handOn returns a function that calls to with an exchange about l. Info would be too late, because
+// bytes of the body come before there is a Resource, and the error of an access has no room for it.
 func handOn(l locator.Locator, to func(Exchange)) func(*exchange.Exchange) {
 	return func(ex *exchange.Exchange) {
 		to(Exchange{Locator: l, HTTP2: ex.HTTP2, Request: ex.Request, Response: ex.Head, Began: ex.Began, Peer: ex.Peer})
@@ -63,7 +64,7 @@ func hold(resp *http.Response) {
 // discard reads the short body of an intermediate response, so that its connection can be reused,
 // or else drops the connection.
 func discard(resp *http.Response) {
-	if resp.ContentLength <= short {
+	if resp.ContentLength <= short { // or not known
 		stop := time.AfterFunc(time.Second, func() { resp.Body.Close() })
 		_, _ = io.CopyN(io.Discard, resp.Body, short) // on failure, the connection is dropped
 		stop.Stop()

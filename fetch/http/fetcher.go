@@ -1,7 +1,7 @@
 // Package http fetches http URLs (RFC 1738 §3.3) and https URLs by HTTP/1.1 (RFC 9110, RFC 9112) and,
 // over TLS, by HTTP/2 (RFC 9113).
 //
-// The policy is asked for each request, also for one that shares a connection with others.
+// The policy is asked for each request, so that sharing a connection permits nothing more.
 package http
 
 import (

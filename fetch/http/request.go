@@ -32,7 +32,7 @@ type rest struct {
 // request returns the request for the current hop, with its own header.
 func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, error) {
 	ctx := exchange.With(c.ctx, ex)
-	r, err := http.NewRequestWithContext(ctx, c.verb(), "http:", nil)
+	r, err := http.NewRequestWithContext(ctx, c.verb(), "http:", nil) // net/http would encode the URL in its own way
 	if err != nil {
 		return nil, driver.Fail(c.method, c.locator, fetch.ErrBadURL, err)
 	}
@@ -42,7 +42,7 @@ func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, err
 	if l := c.opt.Proxied; l != nil {
 		s, ok := locator.ServerOf(l)
 		_, zone, _ := strings.Cut(s.Host, "%")
-		r.URL.Opaque, r.Host = strings.Replace(l.String(), "%25"+zone+"]", "]", 1), proxiedHost(l)
+		r.URL.Opaque, r.Host = strings.Replace(l.String(), "%25"+zone+"]", "]", 1), proxiedHost(l) // a zone is only valid on this host
 		for _, name := range []string{"Proxy-Authorization", "Proxy-Connection"} {
 			if values, ok := c.opt.Header[name]; ok {
 				r.Header[name] = values
@@ -94,7 +94,7 @@ func (c *call) header(resumed *rest) http.Header {
 		"User-Agent":      {c.f.userAgent()},
 	}
 	if c.opt.Compressed && !c.ranged() {
-		h.Set("Accept-Encoding", "deflate, gzip")
+		h.Set("Accept-Encoding", "deflate, gzip") // in curl's order
 	}
 	for name, values := range c.opt.Header {
 		switch {

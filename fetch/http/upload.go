@@ -153,7 +153,7 @@ type attempt struct {
 	at int64 // bytes read
 }
 
-func (a *attempt) Close() error { return nil }
+func (a *attempt) Close() error { return nil } // the next attempt reads the same source
 
 // Read reads from the source, unless another attempt has begun. The Trace is told of each byte of
 // the source once.

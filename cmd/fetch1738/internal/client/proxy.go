@@ -141,7 +141,7 @@ func RequestTo(o *plan.Operation, p *proxy.Proxy, l locator.Locator) (*fetch.Req
 	req.From = fetch.Provenance{Kind: fetch.OriginConfig, By: l}
 	options := req.Options.(*fetchhttp.Options)
 	options.Proxied = l
-	_, options.ProxiedPassword = proxyText(&o.Proxy, l.Scheme())
+	_, options.ProxiedPassword = proxyText(&o.Proxy, l.Scheme()) // as curl; all_proxy is not named for ftp
 	if login := p.Authorization(); login != "" {
 		options.Header.Set("Proxy-Authorization", login)
 	}

@@ -211,8 +211,9 @@ func writeHead(t *Transfer, res *fetch.Resource) error {
 	return output.TakeHead(t.Sink, head)
 }
 
-// inSegments fetches a document over several connections; res is the response to req.
-// It reports false if that is not requested or not possible.
+// inSegments fetches a document over several connections; res is the response to req, and becomes
+// the first segment. Only it shows whether the document is large and available in parts. It reports
+// false if segments are not requested or not possible.
 func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
 	if t.Op.Ask.Segments < 2 || t.Op.Archive.Path != "" { // which records whole documents
 		return false, nil

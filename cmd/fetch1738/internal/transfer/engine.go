@@ -116,7 +116,8 @@ func (e *Engine) end(t *Transfer) {
 	}
 }
 
-// endsRun reports whether a failure ends the run.
+// endsRun reports whether a failure ends the run. A lost output does, because the exit code is that
+// of the last URL, as in curl, and would hide it.
 func endsRun(g *plan.Global, err error) bool {
 	kind := fault.KindOf(err)
 	return kind == fault.Usage || kind == fault.Output || err != nil && g.FailEarly

@@ -36,7 +36,8 @@ func articleFiles(t *Transfer, res *fetch.Resource) error {
 	return nil
 }
 
-// listedArticles is how many articles of a group are listed for people. Programs get all.
+// listedArticles is how many articles of a group are listed for people, who read the warning of
+// tellOlder. Programs get all: without asking for a part, they must not get one.
 const listedArticles = 500
 
 // askArticles requests no more of a newsgroup than is shown: the article of --number, or the newest

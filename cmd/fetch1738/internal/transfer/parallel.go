@@ -199,7 +199,8 @@ func (p *pool) widen() {
 	}
 }
 
-// take returns a transfer that may start now, or nil.
+// take returns a transfer that may start now, or nil. Those that write to the same file keep their
+// order, so that the file is that of the last URL.
 func (p *pool) take() *Transfer {
 	blocked := make(map[string]bool)
 	for i, t := range p.held {
@@ -416,7 +417,7 @@ func crowds(t *Transfer, status int, wait time.Duration) bool {
 	case status == http.StatusTooManyRequests:
 		return mayPutBack(t)
 	}
-	return status == http.StatusServiceUnavailable && besideOthers(t)
+	return status == http.StatusServiceUnavailable && besideOthers(t) // alone, it means that it is down
 }
 
 // tooMany reports whether a failure says that a server has too many connections.

@@ -186,7 +186,7 @@ func (t *Transfer) attempts(ctx context.Context) error {
 			return tellDocument(t)
 		}
 		if isPutBack(t, err) || !waitToRetry(ctx, t, try, err) {
-			findFolder(unwatched, t, err)
+			findFolder(unwatched, t, err) // its commands are no part of the transfer
 			return err
 		}
 	}
@@ -228,6 +228,7 @@ func (t *Transfer) attempt(ctx context.Context) (err error) {
 	} else if _, isService := t.Locator.(*locator.Telnet); isService && err == nil {
 		req.Interact, req.Options = true, telnetOptions(t)
 	}
+	// The effect of an upload through a gateway is not known, and it must not bypass the gateway.
 	if err == nil && t.Gateway() != "" && (t.Upload || t.Op.Ask.Head || t.Op.Gopher.ListViews || t.Op.Posted() != nil) {
 		err = driver.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
 	}

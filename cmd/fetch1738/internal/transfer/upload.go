@@ -129,7 +129,7 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 }
 
 // uploadToRedirect uploads the source to the URL that an HTTP server redirects to, for -L. If the
-// source cannot be read again, it returns err.
+// source cannot be read again, it returns err; also for POST, which could add the data twice.
 func uploadToRedirect(ctx context.Context, t *Transfer, body *source.Source, err error) error {
 	ref, ok := errors.AsType[*fetch.Referral](err)
 	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {

@@ -37,12 +37,12 @@ func resumeUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *so
 	case whole >= 0 && at > whole:
 		return fault.Errorf(fault.Resume, "cannot resume at byte %d: the file to upload has only %d bytes", at, whole)
 	case whole >= 0 && at == whole && present == whole && whole > 0:
-		return nil // it is complete
+		return nil // it is complete; an empty source must still create a file (see client.SizeThere)
 	}
 	if err := body.Skip(at); err != nil {
 		return err
 	}
-	if isFTP && at > 0 && at == present {
+	if isFTP && at > 0 && at == present { // APPE, as in curl
 		if _, err := t.Resolver.Update(ctx, req, body); err != nil {
 			return err
 		}

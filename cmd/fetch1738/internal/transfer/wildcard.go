@@ -97,7 +97,7 @@ func hasFile(ctx context.Context, t *Transfer, name string) bool {
 	l := client.InDirectory(t.Locator, name)
 	ctx, end := t.limit(ctx)
 	options := client.FTPOptions(t.Op)
-	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
+	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil // for the transfers
 	found, err := t.Resolver.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
 	return end(err) == nil && (found.Size >= 0 || !found.ModTime.IsZero())
 }

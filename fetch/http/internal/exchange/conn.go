@@ -81,7 +81,7 @@ func (c *conn) Waiting() bool {
 	if waiting || known && c.tls == nil {
 		return waiting
 	}
-	until := time.Unix(1, 0)
+	until := time.Unix(1, 0) // in the past: only for what TLS has read already
 	if !known {
 		until = time.Now().Add(glance)
 	}

@@ -1,3 +1,7 @@
+// Package exchange sends requests and receives responses. The connections of HTTP/1.1 are its own;
+// net/http writes the head of a request and parses that of a response. Its Transport reads ahead:
+// it takes bytes behind a response for the next one, or writes about them to the standard logger.
+// It also refuses responses that curl accepts. HTTP/2 is that of net/http (see shared).
 package exchange
 
 import (

@@ -73,7 +73,8 @@ func (c *conn) share(ex *Exchange) (*shared, error) {
 	return s, nil
 }
 
-// usable reports whether another exchange may begin. After a silence the server may be gone.
+// usable reports whether another exchange may begin. After a silence the server may be gone. A PING
+// could find out, and a new connection does so, too.
 func (s *shared) usable() bool {
 	return s.Err() == nil && !s.watch.Closing() && s.watch.Lost() == nil && !s.suspect.Load()
 }
@@ -181,7 +182,7 @@ func (s *shared) exchange(ex *Exchange, r *http.Request) (*http.Response, *strea
 		Got1xxResponse: func(int, textproto.MIMEHeader) error { st.report(false); return nil },
 	})
 	sent := r.WithContext(ctx)
-	sent.Close = false
+	sent.Close = false // or net/http would not use the connection again
 	if r.Body != nil && r.Body != http.NoBody {
 		sent.Body = paced{r.Body, st}
 	}
@@ -231,7 +232,7 @@ func statedLength(head []byte) (int64, error) {
 // knows.
 var errNoHead = errors.New("the head of the response was not seen")
 
-// asHTTP2 returns the head of a request of HTTP/1.1 as people read that of HTTP/2.
+// asHTTP2 returns the head of a request of HTTP/1.1 as people read that of HTTP/2, as curl does.
 func asHTTP2(head []byte) []byte {
 	line, rest, _ := strings.Cut(string(head), "\r\n")
 	text := strings.TrimSuffix(line, "HTTP/1.1") + "HTTP/2\r\n"
@@ -298,7 +299,8 @@ func (st *stream) expect(wait int, d, left time.Duration, what string) {
 	})
 }
 
-// reason returns why an exchange has failed with err.
+// reason returns why an exchange has failed with err. The kinds are those of HTTP/1.1, because a
+// script need not know which version the server has chosen.
 func (st *stream) reason(err error) error {
 	var late *wire.TimeoutError
 	code, ended := st.on.watch.Ended(&st.Stream)

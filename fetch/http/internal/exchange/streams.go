@@ -122,7 +122,7 @@ func (s *streams) open(ex *Exchange, r *http.Request) (*shared, *conn, error) {
 		return nil, nil, err
 	}
 	switch chosen := c.tls != nil && c.tls.NegotiatedProtocol == http2; {
-	case s.prior && c.tls != nil && !chosen:
+	case s.prior && c.tls != nil && !chosen: // no fallback, as in curl since 8.10
 		c.Drop()
 		return nil, nil, driver.Fail(fetch.OpTLS, ex.Locator, fetch.ErrUnreachable, frames.ErrVersion)
 	case !s.prior && !chosen:

@@ -131,5 +131,5 @@ func (t *Transport) offersHTTP2(ex *Exchange, r *http.Request) bool {
 	case ex.Locator.Secure:
 		return t.Versions()[0] == http2
 	}
-	return t.priorKnowledge()
+	return t.priorKnowledge() // RFC 9113 has removed the upgrade from HTTP/1.1
 }
