@@ -30,7 +30,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	n.send("QUIT", "")
 	if n.typ != 0 {
-		n.mark(begins, (&session{access: a, typ: n.typ, proven: true, feats: parseFeatures(" UTF8\n MLST type*;")}).plan())
+		n.mark(begins, (&session{access: a, typ: n.typ, proven: true, feats: parseFeatures("Features:\n UTF8\n MLST type*;\nEnd")}).plan())
 	}
 	n.addNotes()
 	return n.plan, nil

@@ -894,6 +894,9 @@ func TestExplain(t *testing.T) {
 		}
 		var want []string
 		for _, step := range plan.Steps {
+			if step.Send == "CWD \u00fc\r\n" && step.Ahead == tc.f.DisablePipelining { // with OPTS UTF8 ON
+				t.Errorf("%s: %+v", tc.path, step)
+			}
 			if step.Send != "" && (step.When == "" || strings.Contains(step.When, "331") || strings.Contains(step.When, "UTF8")) {
 				want = append(want, strings.TrimSuffix(strings.ReplaceAll(step.Send, "****", "anonymous@"), "\r\n"))
 			}
