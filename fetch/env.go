@@ -67,9 +67,9 @@ type calling = call.Call[*Trace, *Env, Target]
 // of returns what ctx carries.
 func of(ctx context.Context) calling { return call.Of[*Trace, *Env, Target](ctx) }
 
-// WithAllow returns a copy of ctx with a policy for every Env that is used with it: a target must be
-// permitted by allow and by the Allow of the Env. If ctx has such a policy already, all must permit.
-// If allow is nil, it adds nothing.
+// WithAllow returns a copy of ctx with a policy for every Env that is used with it: a target must
+// be permitted by allow and by the Allow of the Env. If ctx has such a policy already, all must
+// permit. If allow is nil, it adds nothing.
 func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) error) context.Context {
 	if allow == nil {
 		return ctx
@@ -79,8 +79,8 @@ func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) er
 	return c.In(ctx)
 }
 
-// ContextTarget returns the Target that [Env.Dial] was called for, without an address. ok is false if
-// ctx is not the context of such a call.
+// ContextTarget returns the Target that [Env.Dial] was called for, without an address. ok is false
+// if ctx is not the context of such a call.
 func ContextTarget(ctx context.Context) (t Target, ok bool) {
 	c := of(ctx)
 	if c.Target == nil {

@@ -1,10 +1,10 @@
-// Package fetch defines what all schemes share, for programs that fetch: a [Request], the [Resource]
-// that answers it, or an [Error]. The settings are an [Env]; a [Trace] in the context observes an
-// operation, for example to show progress.
+// Package fetch defines what all schemes share, for programs that fetch: a [Request], the
+// [Resource] that answers it, or an [Error]. The settings are an [Env]; a [Trace] in the context
+// observes an operation, for example to show progress.
 //
 // The package implements no protocol. Each package below it (fetch/ftp, fetch/gopher, …) has the
-// Fetcher for the schemes of one protocol. The Resolver of the root package selects it by the scheme
-// of a URL. Package driver is for authors of Fetchers.
+// Fetcher for the schemes of one protocol. The Resolver of the root package selects it by the
+// scheme of a URL. Package driver is for authors of Fetchers.
 package fetch
 
 import "github.com/fetch1738/fetch1738/locator"
@@ -45,7 +45,8 @@ type Kind uint8
 const (
 	// KindDocument is a file, a page or an article. Body has its bytes.
 	KindDocument Kind = iota
-	// KindDirectory is a directory. Body is the listing as the server sent it, Items are the entries.
+	// KindDirectory is a directory. Body is the listing as the server sent it, Items are the
+	// entries.
 	KindDirectory
 	// KindMenu is a list of links that may lead anywhere, such as a gopher menu.
 	KindMenu

@@ -12,10 +12,11 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// NewBody returns a Body that reads r to its end. A read error is an *[fetch.Error], and later reads return
-// it again. Read fails when ctx is done and when the Body is closed. More than limit bytes are
-// an error of kind [fetch.ErrTooLarge]; if limit is 0, there is no limit. Read calls the hooks Body and
-// Octets of the context's Trace. Close closes conn, once. The reads of r must obey ctx themselves.
+// NewBody returns a Body that reads r to its end. A read error is an *[fetch.Error], and later
+// reads return it again. Read fails when ctx is done and when the Body is closed. More than limit
+// bytes are an error of kind [fetch.ErrTooLarge]; if limit is 0, there is no limit. Read calls the
+// hooks Body and Octets of the context's Trace. Close closes conn, once. The reads of r must obey
+// ctx themselves.
 func NewBody(ctx context.Context, l locator.Locator, r io.Reader, conn io.Closer, limit int64) io.ReadCloser {
 	if limit == 0 {
 		limit = math.MaxInt64 - 1

@@ -24,9 +24,9 @@ import (
 //	}
 //	body, err := c.Body() // which the caller of Fetch closes
 //
-// Every error is an *[fetch.Error] that a Fetcher can return as it is, except the io.EOF of Read. It closes
-// the connection; later calls fail. Close may be called at any time, and more than once. The other
-// methods are for one goroutine at a time.
+// Every error is an *[fetch.Error] that a Fetcher can return as it is, except the io.EOF of Read.
+// It closes the connection; later calls fail. Close may be called at any time, and more than once.
+// The other methods are for one goroutine at a time.
 type Conn struct {
 	ctx      context.Context
 	loc      locator.Locator
@@ -36,8 +36,8 @@ type Conn struct {
 	answered bool // bytes have come since the last Write
 }
 
-// NewConn returns a Conn over conn, which [Env.Connect] has returned or which is TLS over such a one,
-// for a request of l. From now on close the Conn, not conn.
+// NewConn returns a Conn over conn, which [Env.Connect] has returned or which is TLS over such a
+// one, for a request of l. From now on close the Conn, not conn.
 func (e *Env) NewConn(ctx context.Context, l locator.Locator, conn net.Conn) *Conn {
 	limits := e.Limits
 	c := &Conn{ctx: ctx, loc: l, limits: limits, conn: wire.NewConn(ctx, conn, limits.Reply)}
@@ -59,8 +59,8 @@ func (a awaited) Read(p []byte) (int, error) {
 }
 
 // Write sends p, within Limits.Reply. It calls the Sent hook of the Trace, with the arguments of
-// PASS, ACCT and AUTHINFO PASS and the values of header fields with logins masked. A server may take
-// the first packet for the whole request, so send a request in one call.
+// PASS, ACCT and AUTHINFO PASS and the values of header fields with logins masked. A server may
+// take the first packet for the whole request, so send a request in one call.
 func (c *Conn) Write(p []byte) (int, error) {
 	c.answered = false
 	c.conn.SetTimeout(c.limits.Reply)
@@ -100,8 +100,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Body waits for the first byte after the last Write or line, and returns a Body that ends where the
-// server closes the connection: see [NewBody]. Its limit is Limits.Body. Closing it closes c.
+// Body waits for the first byte after the last Write or line, and returns a Body that ends where
+// the server closes the connection: see [NewBody]. Its limit is Limits.Body. Closing it closes c.
 func (c *Conn) Body() (io.ReadCloser, error) {
 	if err := c.lines.Fill(); err != nil && err != io.EOF {
 		return nil, c.fail(fetch.OpRead, err)
@@ -109,7 +109,7 @@ func (c *Conn) Body() (io.ReadCloser, error) {
 	return NewBody(c.ctx, c.loc, c, c, c.limits.Body), nil
 }
 
-// Peer returns the address of the server, for [Resource.Peer]. Through a proxy it is invalid.
+// Peer returns the address of the server, for [fetch.Resource.Peer]. Through a proxy it is invalid.
 func (c *Conn) Peer() netip.AddrPort { return AddrPort(c.conn.RemoteAddr()) }
 
 // Close closes the connection.

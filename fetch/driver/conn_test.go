@@ -16,8 +16,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
-// withConn calls client with a Conn to a server, in a bubble. What the hooks of the Trace are called
-// with is written to said.
+// withConn calls client with a Conn to a server, in a bubble. What the hooks of the Trace are
+// called with is written to said.
 func withConn(t *testing.T, limits fetch.Limits, server func(net.Conn), client func(t *testing.T, ctx context.Context, cancel func(), c *driver.Conn, said *strings.Builder)) {
 	synctest.Test(t, func(t *testing.T) {
 		var network memnet.Network

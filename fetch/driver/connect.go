@@ -14,9 +14,9 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// Connect connects to t.Host and t.Port if the policy allows it, within Limits.Connect. It calls the
-// hooks of the context's Trace. The error is an *[fetch.Error]. The connection is the one that Dial
-// returned, such as a *net.TCPConn, without deadlines.
+// Connect connects to t.Host and t.Port if the policy allows it, within Limits.Connect. It calls
+// the hooks of the context's Trace. The error is an *[fetch.Error]. The connection is the one that
+// Dial returned, such as a *net.TCPConn, without deadlines.
 func (e *Env) Connect(ctx context.Context, t fetch.Target) (net.Conn, error) {
 	if t.Network == "" {
 		t.Network = "tcp"
@@ -103,8 +103,8 @@ func (d *dialling) permitted(address netip.AddrPort) bool {
 }
 
 // Dial connects with a net.Dialer whose ControlContext is [fetch.DialControl]. It is for a
-// [fetch.Env.Dial] that
-// only sometimes connects in another way. ctx must be the context of such a call.
+// [fetch.Env.Dial] that only sometimes connects in another way. ctx must be the context of such a
+// call.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{ControlContext: fetch.DialControl}
 	host, port, _ := net.SplitHostPort(address) // no error: Connect joined them
@@ -123,8 +123,8 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 }
 
 // KnownAddrs returns the addresses of a host that must not be looked up. A host that is an address
-// has that address. "localhost" and every name that ends in ".localhost" have the loopback addresses
-// (RFC 6761 §6.3). For other hosts it returns nil.
+// has that address. "localhost" and every name that ends in ".localhost" have the loopback
+// addresses (RFC 6761 §6.3). For other hosts it returns nil.
 func KnownAddrs(host string) []netip.Addr { return wire.KnownAddrs(host) }
 
 // connecting says what has reached the limit of connecting to address.
@@ -135,8 +135,8 @@ func connecting(address string, err error) string {
 	return "no connection to " + address
 }
 
-// dialError classifies a failed dial. The caller's own context shows whether the fetch was cancelled
-// or Limits.Connect expired.
+// dialError classifies a failed dial. The caller's own context shows whether the fetch was
+// cancelled or Limits.Connect expired.
 func dialError(ctx context.Context, t fetch.Target, err error) error {
 	if ended := wire.Ended(ctx); ended != nil {
 		return Fail(fetch.OpConnect, t.Locator, fetch.KindOf(ended), ended)
@@ -152,8 +152,9 @@ func dialError(ctx context.Context, t fetch.Target, err error) error {
 	return Fail(op, t.Locator, kind, err)
 }
 
-// AddrPort returns the IP address and port of a TCP or UDP address. An IPv4 address is never returned
-// as an IPv6 one. For other addresses, such as that of a server behind a proxy, it is invalid.
+// AddrPort returns the IP address and port of a TCP or UDP address. An IPv4 address is never
+// returned as an IPv6 one. For other addresses, such as that of a server behind a proxy, it is
+// invalid.
 func AddrPort(a net.Addr) netip.AddrPort {
 	var ap netip.AddrPort
 	switch a := a.(type) {

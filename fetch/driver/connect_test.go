@@ -178,8 +178,8 @@ func TestConnectRefusesAddress(t *testing.T) {
 	}
 }
 
-// TestConnectSkipsRefusedAddresses: of the addresses of a name a permitted one is used. The test has its
-// own name server, so that the name has two addresses.
+// TestConnectSkipsRefusedAddresses: of the addresses of a name a permitted one is used. The test
+// has its own name server, so that the name has two addresses.
 func TestConnectSkipsRefusedAddresses(t *testing.T) {
 	port := listen(t)
 	serveNames(t, "127.0.0.2", "127.0.0.1")
@@ -262,8 +262,8 @@ type addressed struct {
 func (a *addressed) RemoteAddr() net.Addr { return a.addr }
 func (a *addressed) Close() error         { a.closed = true; return a.Conn.Close() }
 
-// TestConnectCustomDial: the policy is called for the address that a caller's Dial connected. A refused
-// connection is closed.
+// TestConnectCustomDial: the policy is called for the address that a caller's Dial connected. A
+// refused connection is closed.
 func TestConnectCustomDial(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -418,7 +418,8 @@ func TestConnectDoneBefore(t *testing.T) {
 	}
 }
 
-// TestConnectHandsOutNoDeadline: the limit applies to connecting only. The connection has no deadline.
+// TestConnectHandsOutNoDeadline: the limit applies to connecting only. The connection has no
+// deadline.
 func TestConnectHandsOutNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
@@ -467,8 +468,8 @@ func TestDialControl(t *testing.T) {
 	}
 }
 
-// What a Dial says before it connects is not believed: if it connects to another address, the policy
-// is asked about that one.
+// What a Dial says before it connects is not believed: if it connects to another address, the
+// policy is asked about that one.
 func TestConnectElsewhere(t *testing.T) {
 	good, bad := netip.MustParseAddrPort("192.0.2.1:21"), netip.MustParseAddrPort("10.0.0.1:21")
 	for _, asked := range []netip.AddrPort{good, bad} {

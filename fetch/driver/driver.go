@@ -7,7 +7,8 @@
 //	if err := driver.CheckOctets(req.Locator); err != nil {
 //		return nil, err
 //	}
-//	c, err := driver.NewEnv(f.Env).Open(ctx, fetch.Target{Locator: req.Locator, From: req.From, Host: host, Port: port})
+//	target := fetch.Target{Locator: req.Locator, From: req.From, Host: host, Port: port}
+//	c, err := driver.NewEnv(f.Env).Open(ctx, target)
 //	if err != nil {
 //		return nil, err
 //	}
@@ -30,13 +31,13 @@ import (
 
 // A Fetcher performs the access that RFC 1738 describes for a scheme.
 //
-// Fetch must be safe for concurrent use. It returns either a nil error and a Resource whose Body the
-// caller must close, or a nil Resource and an *[fetch.Error]. It returns when the first bytes can be read,
-// before the transfer is complete. ctx applies to the Body too: once ctx is done, reading the Body
-// fails.
+// Fetch must be safe for concurrent use. It returns either a nil error and a Resource whose Body
+// the caller must close, or a nil Resource and an *[fetch.Error]. It returns when the first bytes
+// can be read, before the transfer is complete. ctx applies to the Body too: once ctx is done,
+// reading the Body fails.
 //
-// A truncated Body ends in an *Error of kind [fetch.ErrTruncated], never in io.EOF, if the protocol marks
-// the end of a document.
+// A truncated Body ends in an *Error of kind [fetch.ErrTruncated], never in io.EOF, if the protocol
+// marks the end of a document.
 //
 // Fetch must not modify the Request, prompt, or connect other than through its Env. It must not
 // follow a referral to another Locator; it returns an error with a *[fetch.Referral] instead.

@@ -12,8 +12,8 @@ import (
 )
 
 // An Env is a [fetch.Env] as a Fetcher uses it: its settings, with defaults where they are not set,
-// and the methods by which the Fetcher connects, asks the policy, and obtains logins. [NewEnv] makes
-// one, which must not be changed. The methods are safe for concurrent use.
+// and the methods by which the Fetcher connects, asks the policy, and obtains logins. [NewEnv]
+// makes one, which must not be changed. The methods are safe for concurrent use.
 type Env struct {
 	fetch.Env
 	of *fetch.Env // what NewEnv received: a context may carry its policy already
@@ -40,8 +40,8 @@ type calling = call.Call[*fetch.Trace, *fetch.Env, fetch.Target]
 func of(ctx context.Context) calling { return call.Of[*fetch.Trace, *fetch.Env, fetch.Target](ctx) }
 
 // WithPolicy returns a copy of ctx with which the Allow of e applies to every Env, as that of
-// [fetch.WithAllow] does. For Fetchers of e itself it is asked only once. A Resolver passes its policy
-// to its Fetchers in this way. e must not be nil.
+// [fetch.WithAllow] does. For Fetchers of e itself it is asked only once. A Resolver passes its
+// policy to its Fetchers in this way. e must not be nil.
 func WithPolicy(ctx context.Context, e *fetch.Env) context.Context {
 	c := of(ctx)
 	if slices.Contains(c.Policies, e) {
@@ -51,8 +51,8 @@ func WithPolicy(ctx context.Context, e *fetch.Env) context.Context {
 	return c.In(ctx)
 }
 
-// Permit asks the policies of the context ([fetch.WithAllow], [WithPolicy]), then Allow, whether t may
-// be accessed. A refusal is an *[fetch.Error] of kind [fetch.ErrRefused].
+// Permit asks the policies of the context ([fetch.WithAllow], [WithPolicy]), then Allow, whether t
+// may be accessed. A refusal is an *[fetch.Error] of kind [fetch.ErrRefused].
 func (e *Env) Permit(ctx context.Context, t fetch.Target) error {
 	policies := of(ctx).Policies
 	if !slices.Contains(policies, e.of) {
@@ -69,8 +69,8 @@ func (e *Env) Permit(ctx context.Context, t fetch.Target) error {
 	return nil
 }
 
-// TLSConfig returns a copy of the Config that TLS returns, or a new Config if that is nil. A Fetcher
-// calls it for each handshake, after it has connected.
+// TLSConfig returns a copy of the Config that TLS returns, or a new Config if that is nil. A
+// Fetcher calls it for each handshake, after it has connected.
 func (e *Env) TLSConfig() (*tls.Config, error) {
 	if e.TLS == nil {
 		return new(tls.Config), nil
@@ -102,8 +102,8 @@ func (e *Env) Login(ctx context.Context, c fetch.Challenge) (locator.Login, erro
 	return login, nil
 }
 
-// Open connects to t as [Env.Connect] does, and returns a Conn for a request of t.Locator. The caller
-// must close it.
+// Open connects to t as [Env.Connect] does, and returns a Conn for a request of t.Locator. The
+// caller must close it.
 func (e *Env) Open(ctx context.Context, t fetch.Target) (*Conn, error) {
 	conn, err := e.Connect(ctx, t)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// serveNames gives every name the same IPv4 addresses for the duration of the test. It replaces the name
-// server of the system by one on loopback.
+// serveNames gives every name the same IPv4 addresses for the duration of the test. It replaces the
+// name server of the system by one on loopback.
 func serveNames(t *testing.T, addrs ...string) {
 	t.Helper()
 	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")

@@ -9,8 +9,8 @@ import (
 )
 
 // WithoutOctets returns the Body of a resource at l whose kind has no body. Each Read fails with an
-// *[fetch.Error] of kind [fetch.ErrNoOctets] that says what to do instead, so that a search or a service is not
-// mistaken for an empty document.
+// *[fetch.Error] of kind [fetch.ErrNoOctets] that says what to do instead, so that a search or a
+// service is not mistaken for an empty document.
 func WithoutOctets(l locator.Locator, kind fetch.Kind) io.ReadCloser {
 	return withoutOctets{l, kind}
 }

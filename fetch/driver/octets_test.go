@@ -11,7 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// The octets that components refuse, because they would end the component on the wire (RFC 1738 §6).
+// The octets that components refuse, because they would end the component on the wire (RFC 1738
+// §6).
 const (
 	ends   = "\x00\r\n"
 	fields = ends + "\t"
