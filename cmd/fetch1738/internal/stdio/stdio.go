@@ -1,19 +1,23 @@
-// Package stdio passes the standard streams of the program as values, so that tests can replace
-// them.
+// Package stdio passes the standard streams of the program and its network as values, so that tests
+// can replace them.
 package stdio
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 )
 
-// Streams are the standard streams of a verb.
+// Streams are the standard streams of a verb, and the network that it connects to.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Dial connects in place of the system, as in a simulated network. If nil, the system connects.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // MaxMessage is the maximum length of a message, in columns.
