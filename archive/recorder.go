@@ -39,7 +39,7 @@ import (
 //   - in place of these a revisit, if the Recorder knows the same content of the same URL
 //   - metadata: the conversation with the server as text, with secrets masked
 //   - metadata, of type application/warc-fields: why an access has failed, who has linked to the
-//     URL, and the fields of [WithFields]
+//     URL, and the fields of the [Recording]
 //
 // The target URI of metadata is "metadata:" and the URL. No URL has a login in it.
 //
@@ -90,20 +90,22 @@ func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch173
 	return res, nil
 }
 
-type fieldsKey struct{}
-
-// WithFields returns a copy of ctx for accesses whose metadata has more fields, such as
-// hopsFromSeed.
-func WithFields(ctx context.Context, fields ...warc.Field) context.Context {
-	return context.WithValue(ctx, fieldsKey{}, fields)
+// A Recording is what the caller of an access adds to its recording: see [WithRecording]. The zero
+// value adds nothing.
+type Recording struct {
+	// Fields are further fields of the metadata, such as hopsFromSeed.
+	Fields []warc.Field
+	// Writing, if not nil, is called just before the records are written. An access without records
+	// does not call it.
+	Writing func()
 }
 
-type writingKey struct{}
+type recordingKey struct{}
 
-// WithWriting returns a copy of ctx for accesses that call begin just before their records are
-// written. An access without records does not.
-func WithWriting(ctx context.Context, begin func()) context.Context {
-	return context.WithValue(ctx, writingKey{}, begin)
+// WithRecording returns a copy of ctx for accesses that are recorded with r. It replaces the Recording
+// of ctx.
+func WithRecording(ctx context.Context, r Recording) context.Context {
+	return context.WithValue(ctx, recordingKey{}, r)
 }
 
 // errClosed is the end of a Body that its reader does not read any further.
@@ -154,10 +156,9 @@ func (e *event) items(items iter.Seq2[fetch.Item, error], body io.Reader) iter.S
 // An event is an access while it is observed. Its hooks and its end may be called by two goroutines,
 // because a Body may be closed during a Read.
 type event struct {
+	Recording
 	recorder *Recorder
 	req      *fetch.Request
-	fields   []warc.Field
-	writing  func() // of WithWriting; or nil
 	began    time.Time
 
 	mu           sync.Mutex
@@ -172,9 +173,8 @@ type event struct {
 }
 
 func newEvent(ctx context.Context, r *Recorder, req *fetch.Request) *event {
-	fields, _ := ctx.Value(fieldsKey{}).([]warc.Field)
-	writing, _ := ctx.Value(writingKey{}).(func())
-	return &event{recorder: r, req: req, fields: fields, writing: writing, began: time.Now()}
+	asked, _ := ctx.Value(recordingKey{}).(Recording)
+	return &event{Recording: asked, recorder: r, req: req, began: time.Now()}
 }
 
 // fetched sets the Resource.

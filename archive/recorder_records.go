@@ -63,8 +63,8 @@ func (e *event) write(cause error) error {
 	if e.err != nil || len(w.drafts) == 0 {
 		return e.err
 	}
-	if e.writing != nil {
-		e.writing()
+	if e.Writing != nil {
+		e.Writing()
 	}
 	if err := e.recorder.Writer.Write(w.drafts...); err != nil {
 		return err
@@ -264,7 +264,7 @@ func (w *records) metadata() {
 		w.add(warc.Metadata, "metadata:"+w.uri, conversationType, w.conversation, more...)
 	}
 	var text strings.Builder
-	for _, f := range append(w.failureFields(), w.fields...) {
+	for _, f := range append(w.failureFields(), w.Fields...) {
 		if f.Value != "" {
 			text.WriteString(f.Name + ": " + f.Value + "\r\n")
 		}

@@ -655,7 +655,7 @@ func TestFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.From = fetch.Provenance{Kind: fetch.OriginRemote, By: by.Locator, Peer: netip.MustParseAddr("127.0.0.1")}
-		ctx := archive.WithFields(t.Context(), warc.Field{Name: "hopsFromSeed", Value: "L"})
+		ctx := archive.WithRecording(t.Context(), archive.Recording{Fields: []warc.Field{{Name: "hopsFromSeed", Value: "L"}}})
 		res, err := w.Fetch(ctx, req)
 		if err != nil {
 			t.Fatal(err)

@@ -71,12 +71,14 @@ func (j *job) do(ctx context.Context) {
 	defer cancel(nil)
 	timer := time.AfterFunc(j.run.Timeout, func() { cancel(errSlow) })
 	defer timer.Stop()
+	var recording archive.Recording
 	if hops := j.hops(); hops != "" {
-		ctx = archive.WithFields(ctx, warc.Field{Name: "hopsFromSeed", Value: hops})
+		recording.Fields = []warc.Field{{Name: "hopsFromSeed", Value: hops}}
 	}
 	if j.run.Records != nil {
-		ctx = archive.WithWriting(ctx, j.write)
+		recording.Writing = j.write
 	}
+	ctx = archive.WithRecording(ctx, recording)
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },

@@ -65,7 +65,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	code := run(used.With(ctx, used.Open()), os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	code := run(ctx, os.Args[1:], stdio.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Notes: used.Open()})
 	stop()
 	os.Exit(code)
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/picture"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -125,14 +124,14 @@ func recordPicture(t *testing.T, tty uintptr, home string) []byte {
 	var network testserver.Network
 	pictureServers(t, &network)
 	r := &recorder{t: t, tty: tty, start: time.Now(), screen: picture.NewScreen(pictureColumns, pictureRows)}
-	line := &slowLine{network: &network}
-	ctx := dial.Through(disk.With(t.Context(), simdisk.New(simdisk.Options{}).Process(nil)), line.dial)
+	slow := &slowLine{network: &network}
+	ctx := disk.With(t.Context(), simdisk.New(simdisk.Options{}).Process(nil))
 	for _, c := range pictureCommands {
 		r.typed(c.line)
 		line, _, _ := strings.Cut(c.line, "#")
 		words := strings.Fields(line)[1:]
 		configurePicture(t, home, words[0] == "mirror")
-		if code := run(ctx, words, stdio.Streams{In: strings.NewReader(""), Out: r, Err: r}); code != 0 {
+		if code := run(ctx, words, stdio.Streams{In: strings.NewReader(""), Out: r, Err: r, Dial: slow.dial}); code != 0 {
 			t.Errorf("%s: exit code %d", c.line, code)
 		}
 		time.Sleep(time.Duration(c.pause * float64(time.Second)))

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -37,10 +36,9 @@ func TestSimulated(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Content = true, content })
-				ctx := dial.Through(t.Context(), srv.Dial)
 				var out, errs bytes.Buffer
 				words := strings.Fields(strings.NewReplacer("DIR", dir, "URL", srv.URL).Replace(c.args))
-				if code := run(ctx, words, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}); code != 0 {
+				if code := run(t.Context(), words, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Dial: srv.Dial}); code != 0 {
 					t.Fatalf("exit code %d: %s%s", code, out.String(), errs.String())
 				}
 				if n := strings.Count(srv.Transcript().String(), "C: RETR "); n != c.retrieved {

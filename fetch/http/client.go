@@ -13,7 +13,6 @@ func (f *Fetcher) init() {
 		f.transport = &exchange.Transport{
 			Protocols: f.Protocols, MaxIdle: f.MaxIdle, Limits: driver.NewEnv(f.Env).Limits,
 		}
-		f.client = newClient(f.transport)
 	})
 }
 
@@ -24,21 +23,24 @@ func (f *Fetcher) Close() error {
 	return f.transport.Close()
 }
 
-// newClient returns the client for go-retryablehttp. It does not follow redirects: each is a
-// separate request with its own header (see call.follow).
-func newClient(t *exchange.Transport) *http.Client {
+// newClient returns the client for go-retryablehttp to make and repeat the exchange ex. It does not
+// follow redirects: each is a separate request with its own header (see call.follow).
+func newClient(t *exchange.Transport, ex *exchange.Exchange) *http.Client {
 	return &http.Client{
-		Transport:     noRedirects{t},
+		Transport:     noRedirects{t, ex},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// noRedirects is a transport that hides redirects from http.Client, which would parse the Location
-// field, in its own way, even where it must not follow it.
-type noRedirects struct{ t *exchange.Transport }
+// noRedirects is the transport of one exchange. It hides redirects from http.Client, which would parse
+// the Location field, in its own way, even where it must not follow it.
+type noRedirects struct {
+	t  *exchange.Transport
+	ex *exchange.Exchange
+}
 
 func (d noRedirects) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := d.t.RoundTrip(r)
+	resp, err := d.t.RoundTrip(d.ex, r)
 	if err == nil {
 		resp.Header[hidden] = resp.Header["Location"]
 		delete(resp.Header, "Location")

@@ -22,7 +22,7 @@ func (c *call) exchange(resumed *rest) (*http.Response, *exchange.Exchange, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	resp, err := c.send(r, resumed == nil)
+	resp, err := c.send(ex, r, resumed == nil)
 	if err != nil {
 		return nil, nil, c.fail(err)
 	}

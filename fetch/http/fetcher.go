@@ -57,7 +57,6 @@ type Fetcher struct {
 
 	once      sync.Once
 	transport *exchange.Transport
-	client    *http.Client // on transport
 }
 
 // Options is the type of [fetch.Request.Options] for http and https. A nil *Options means the zero

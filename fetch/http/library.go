@@ -17,17 +17,18 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
-// send sends r. If repeat is set, it repeats r if that may help and does no harm. The caller that
-// requests the rest of a body counts its attempts itself.
-func (c *call) send(r *http.Request, repeat bool) (*http.Response, error) {
+// send sends r, the request of ex. If repeat is set, it repeats r if that may help and does no harm.
+// The caller that requests the rest of a body counts its attempts itself.
+func (c *call) send(ex *exchange.Exchange, r *http.Request, repeat bool) (*http.Response, error) {
 	if !repeat {
-		return c.f.transport.RoundTrip(r)
+		return c.f.transport.RoundTrip(ex, r)
 	}
 	last, attempts := error(nil), 0
 	client := retryablehttp.Client{
-		HTTPClient: c.f.client,
+		HTTPClient: newClient(c.f.transport, ex),
 		RetryMax:   c.f.retries(),
 		CheckRetry: func(_ context.Context, resp *http.Response, err error) (bool, error) {
 			attempts++

@@ -31,8 +31,7 @@ type rest struct {
 
 // request returns the request for the current hop, with its own header.
 func (c *call) request(ex *exchange.Exchange, resumed *rest) (*http.Request, error) {
-	ctx := exchange.With(c.ctx, ex)
-	r, err := http.NewRequestWithContext(ctx, c.verb(), "http:", nil) // net/http would encode the URL in its own way
+	r, err := http.NewRequestWithContext(c.ctx, c.verb(), "http:", nil) // net/http would encode the URL in its own way
 	if err != nil {
 		return nil, driver.Fail(c.method, c.locator, fetch.ErrBadURL, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/http/internal/exchange"
 )
 
 // TestRetries has what is retried, how many times, and after which delay.
@@ -160,9 +161,7 @@ func TestReplyLimit(t *testing.T) {
 
 // Case 115: the client of net/http follows no redirects.
 func TestClient(t *testing.T) {
-	f := new(Fetcher)
-	f.init()
-	c := f.client
+	c := newClient(new(exchange.Transport), new(exchange.Exchange))
 	if err := c.CheckRedirect(nil, nil); err != http.ErrUseLastResponse {
 		t.Errorf("CheckRedirect: %v", err)
 	}

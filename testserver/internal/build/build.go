@@ -10,9 +10,13 @@ import (
 
 // New starts a server that ends with the test, by Start of its package. The test fails if it armed
 // faults that have not acted.
-func New[S interface{ Close() error }](tb testserver.TB, start func(context.Context, string, ...func(S)) (S, error), configure []func(S)) S {
+func New[S interface {
+	Close() error
+	Common() *testserver.Server
+}](tb testserver.TB, start func(context.Context, string, ...func(S)) (S, error), configure []func(S)) S {
 	tb.Helper()
-	s, err := start(core.WithTest(context.Background(), tb), "", configure...)
+	ofTest := func(s S) { core.MachineOf(&s.Common().Base).Test = tb } // first, because the others may arm faults
+	s, err := start(context.Background(), "", append([]func(S){ofTest}, configure...)...)
 	if err != nil {
 		tb.Fatalf("%v", err)
 	}

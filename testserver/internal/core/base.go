@@ -1,7 +1,5 @@
 package core
 
-import "context"
-
 // Base is the part of testserver.Server that only the packages of the servers use. It has no exported
 // members, so that embedding it adds nothing to the API.
 type Base struct{ machine *Machine }
@@ -19,17 +17,4 @@ func MachineOf(b *Base) *Machine { return b.machine }
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
-}
-
-type testKey struct{}
-
-// WithTest returns a context whose servers belong to a test.
-func WithTest(ctx context.Context, tb TB) context.Context {
-	return context.WithValue(ctx, testKey{}, tb)
-}
-
-// testOf returns the test that ctx belongs to, or nil.
-func testOf(ctx context.Context) TB {
-	tb, _ := ctx.Value(testKey{}).(TB)
-	return tb
 }

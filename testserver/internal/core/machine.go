@@ -113,7 +113,6 @@ type Service struct {
 
 // Start listens and serves until ctx ends or Close is called.
 func (m *Machine) Start(ctx context.Context, how Service) error {
-	m.Test = testOf(ctx)
 	m.MaxUpload = cmp.Or(max(0, m.MaxUpload), defaultMaxUpload)
 	m.MaxConns = cmp.Or(max(0, m.MaxConns), defaultMaxConns)
 	m.IdleTimeout = cmp.Or(max(0, m.IdleTimeout), defaultIdle)

@@ -52,7 +52,7 @@ func NewClient(name, summary, help string, define func(width int) Client) Comman
 			signal.Ignore(syscall.SIGPIPE) // a closed pipe is a write error like any other
 			code := v.Run(ctx, c, shown)
 			if code == exit.OK {
-				NoteServers(ctx, c, args)
+				NoteServers(std.Notes, c, args)
 			}
 			return code
 		},

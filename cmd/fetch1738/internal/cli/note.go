@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
@@ -11,11 +9,10 @@ import (
 // maxNoted is how many URLs of an Operation are noted.
 const maxNoted = 20
 
-// NoteServers notes the servers of the URLs of a command line that has succeeded, for the completion of
-// remote paths. It notes none that args led to by another way or with another login: completion would
-// have to know that, too.
-func NoteServers(ctx context.Context, c *curl.CommandLine, args []string) {
-	notes := used.Of(ctx)
+// NoteServers adds the servers of the URLs of a command line that has succeeded to notes, for the
+// completion of remote paths. It notes none that args led to by another way or with another login:
+// completion would have to know that, too.
+func NoteServers(notes *used.Notes, c *curl.CommandLine, args []string) {
 	if notes == nil || curl.Reroutes(args) {
 		return
 	}

@@ -93,7 +93,7 @@ func (e *Access) makeResolvers() error {
 	}
 	e.Resolver = &fetch1738.Resolver{Env: env, Schemes: schemes, Gateways: e.way.gateways, GatewayLogins: e.way.toGateways, Recorder: record}
 	e.direct = env
-	e.direct.Dial = e.Op.Connect.Dialer.Dial
+	e.direct.Dial = e.connect
 	return nil
 }
 

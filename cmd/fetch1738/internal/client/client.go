@@ -51,16 +51,25 @@ type Call struct {
 	asking atomic.Bool
 }
 
-type callKey struct{}
-
 // Context returns ctx for requests that belong to c.
-func (c *Call) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
+func (c *Call) Context(ctx context.Context) context.Context { return caller{call: c}.in(ctx) }
+
+// A caller is who makes a request, as the context of the request says.
+type caller struct {
+	call  *Call  // nil for a request without a Call
+	early *Early // of call; nil if the request is made in its turn
 }
 
-// callOf returns the Call of a context, or nil.
-func callOf(ctx context.Context) *Call {
-	c, _ := ctx.Value(callKey{}).(*Call)
+type callerKey struct{}
+
+// in returns ctx for requests of c.
+func (c caller) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// callerOf returns the caller of a context.
+func callerOf(ctx context.Context) caller {
+	c, _ := ctx.Value(callerKey{}).(caller)
 	return c
 }
 

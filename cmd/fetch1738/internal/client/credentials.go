@@ -98,7 +98,7 @@ func (e *Access) readNetrc() (netrc.File, error) {
 // the user name is known, with a prompt on the terminal. The login for one server is
 // never sent to another one.
 func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
-	t := callOf(ctx)
+	t := callerOf(ctx).call
 	if t == nil {
 		return locator.Login{}, errors.New("no login is available")
 	}
@@ -141,7 +141,8 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 		what, option = "Account", " (--ftp-account)"
 	}
 	question := fmt.Sprintf("%s of %s at %s %s: ", what, fetch.Printable(c.User), c.Locator.Scheme(), fetch.Printable(place))
-	if t := callOf(ctx); t != nil {
+	by := callerOf(ctx)
+	if t := by.call; t != nil {
 		t.asking.Store(true)
 		defer t.asking.Store(false)
 	}
@@ -149,7 +150,7 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	secret, known := a.known[question]
-	if early, _ := ctx.Value(earlyKey{}).(*Early); !known && early.drop() {
+	if !known && by.early.drop() {
 		return locator.Login{}, errEarly
 	}
 	if !known {

@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"slices"
@@ -33,8 +32,6 @@ type Early struct {
 	err  error  // of Fetch, or after read; io.EOF at the end of the body
 }
 
-type earlyKey struct{}
-
 // errEarly is the error of what must wait for its turn.
 var errEarly = errors.New("not before the turn of the transfer")
 
@@ -47,7 +44,7 @@ func (a *Ahead) Early(c *Call) *Early {
 	}
 	e := &Early{ahead: a, done: make(chan struct{})}
 	frames := c.Op.Trace.Form > plan.TraceLines
-	ctx := context.WithValue(fetch.WithTrace(c.Context(a.ctx), e.later.Trace(frames)), earlyKey{}, e)
+	ctx := fetch.WithTrace(caller{c, e}.in(a.ctx), e.later.Trace(frames))
 	from := c.ResolverFor(req.Locator)
 	a.users.Go(func() {
 		defer close(e.done)

@@ -170,7 +170,7 @@ func bypasses(o *plan.Proxy, host string) bool {
 func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
 	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && IsHTTP(t.Locator) || e.asks(t) {
-		return e.Op.Connect.Dialer.Dial(ctx, network, address)
+		return e.connect(ctx, network, address)
 	}
 	at := routed(e.Op, t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
@@ -181,11 +181,18 @@ func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, e
 	p, err := e.UsableProxyTo(t.Locator.Scheme(), meant)
 	switch {
 	case network != "tcp", p == nil && err == nil:
-		return e.Op.Connect.Dialer.Dial(ctx, network, to)
+		return e.connect(ctx, network, to)
 	case err != nil:
 		return nil, err
 	}
 	return p.Dial(&e.direct)(ctx, network, to)
+}
+
+// connect connects to an address by the options of the Operation, without --connect-to and the proxies.
+func (e *Access) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	d := e.Op.Connect.Dialer
+	d.Through = e.client.Streams.Dial
+	return d.Dial(ctx, network, address)
 }
 
 // asks reports whether t is a proxy that is sent the URL of another scheme.

@@ -59,7 +59,7 @@ func (c *Client) accessFor(w *connectionOptions) *Access {
 
 // of returns the Access of ctx: sessions are shared, rules are not.
 func (e *Access) of(ctx context.Context) *Access {
-	if c := callOf(ctx); c != nil {
+	if c := callerOf(ctx).call; c != nil {
 		return c.Access
 	}
 	return e

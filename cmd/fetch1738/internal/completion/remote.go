@@ -43,7 +43,7 @@ func completeRemote(ctx context.Context, v *cli.Verb) int {
 	if err != nil || len(text) == maxTyped || curl.Reroutes(words) {
 		return exit.OK
 	}
-	for _, url := range remotePaths(ctx, typed) {
+	for _, url := range remotePaths(ctx, v.Std, typed) {
 		if _, err := fmt.Fprintln(v.Std.Out, url); err != nil {
 			return exit.Write
 		}
@@ -53,9 +53,9 @@ func completeRemote(ctx context.Context, v *cli.Verb) int {
 
 // remotePaths returns the URLs that typed may become. They begin with typed. What follows has letters,
 // digits and ._~+,@-/ and escapes only, so that no shell interprets it.
-func remotePaths(ctx context.Context, typed string) (urls []string) {
-	streams := stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
-	c := curl.New(streams, curl.Options())
+func remotePaths(ctx context.Context, std stdio.Streams, typed string) (urls []string) {
+	std.In, std.Out, std.Err = strings.NewReader(""), io.Discard, io.Discard
+	c := curl.New(std, curl.Options())
 	if c.Parse(nil) != nil { // a mistake in the configuration file
 		return nil
 	}
@@ -68,7 +68,7 @@ func remotePaths(ctx context.Context, typed string) (urls []string) {
 	op.Password = &descriptor
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, line := range p.lines(ctx, op, streams) {
+	for _, line := range p.lines(ctx, op, std) {
 		if rest, ok := continued(p.rest, line); ok {
 			urls = append(urls, p.base+rest)
 		}
@@ -130,7 +130,7 @@ func (p *place) lines(ctx context.Context, op *plan.Operation, streams stdio.Str
 		lines, _ := p.fetch(ctx, op, streams)
 		return lines
 	}
-	notes, via := used.Of(ctx), client.Via(op, p.dir)
+	notes, via := streams.Notes, client.Via(op, p.dir)
 	if !notes.Knows(p.dir, via) || op.Policy.Gateways[p.dir.Scheme()] != "" {
 		return nil
 	}

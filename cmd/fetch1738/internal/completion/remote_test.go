@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -16,7 +17,7 @@ import (
 )
 
 // run is a run of the program at which the servers of urls were used.
-func run(t *testing.T, urls ...string) context.Context {
+func run(t *testing.T, urls ...string) stdio.Streams {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir()) // without a configuration file
 	t.Setenv("XDG_CONFIG_HOME", "")
@@ -28,7 +29,7 @@ func run(t *testing.T, urls ...string) context.Context {
 		}
 		notes.Note(ref.Locator, "")
 	}
-	return used.With(t.Context(), notes)
+	return stdio.Streams{Notes: notes}
 }
 
 // safe reports whether no shell interprets text in a word, and no terminal obeys it.
@@ -47,8 +48,8 @@ func TestHostileListing(t *testing.T) {
 		content["pub/"+name] = &fstest.MapFile{Data: []byte(name)}
 	}
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = content })
-	ctx := run(t, srv.URL)
-	found := remotePaths(ctx, srv.URL+"/pub/")
+	std := run(t, srv.URL)
+	found := remotePaths(t.Context(), std, srv.URL+"/pub/")
 	for _, url := range found {
 		if !safe(url) {
 			t.Errorf("%q is not safe", url)
@@ -97,23 +98,23 @@ func FuzzContinued(f *testing.F) {
 // TestNotAsked: what cannot or may not be completed reaches no server.
 func TestNotAsked(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"pub/a": {}} })
-	ctx := run(t, srv.URL)
+	std := run(t, srv.URL)
 	at := strings.TrimPrefix(srv.URL, "ftp://")
 	for _, typed := range []string{
 		"", "x", "ftp:", "ftp://", srv.URL, "ftp://me:secret@" + at + "/", "ftp://me:@" + at + "/", srv.URL + "/p*", srv.URL + "/{a,b}/", srv.URL + "/pub;type=", srv.URL + "/[a]/",
 		srv.URL + "/pub/\x1b", srv.URL + "/pub/\x00", "http://" + at + "/", "ftps://" + at + "/", "mailto:a@b/", "nntp://" + at + "/a/1", "foo://" + at + "/", "://" + at + "/",
 	} {
-		if got := remotePaths(ctx, typed); got != nil {
+		if got := remotePaths(t.Context(), std, typed); got != nil {
 			t.Errorf("%q becomes %q", typed, got)
 		}
 	}
-	if got := remotePaths(t.Context(), srv.URL+"/"); got != nil {
+	if got := remotePaths(t.Context(), stdio.Streams{}, srv.URL+"/"); got != nil {
 		t.Errorf("without notes: %q", got)
 	}
 	if lines := srv.Transcript().From(testserver.FromClient); len(lines) > 0 {
 		t.Errorf("sent %q", lines)
 	}
-	if got := remotePaths(ctx, srv.URL+"/"); !slices.Equal(got, []string{srv.URL + "/pub/"}) {
+	if got := remotePaths(t.Context(), std, srv.URL+"/"); !slices.Equal(got, []string{srv.URL + "/pub/"}) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -124,20 +125,20 @@ func TestFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"pub/a": {}} })
 			srv.On("PASS", 0, fault)
-			ctx := run(t, srv.URL)
-			first, cancel := ctx, func() {}
+			std := run(t, srv.URL)
+			first, cancel := t.Context(), func() {}
 			if name == "silent" {
-				first, cancel = context.WithTimeout(ctx, 10*time.Millisecond) // in place of patience
+				first, cancel = context.WithTimeout(t.Context(), 10*time.Millisecond) // in place of patience
 			}
 			defer cancel()
-			if got := remotePaths(first, srv.URL+"/"); got != nil {
+			if got := remotePaths(first, std, srv.URL+"/"); got != nil {
 				t.Errorf("got %q", got)
 			}
 			srv.ResetFaults()
-			if got := remotePaths(ctx, srv.URL+"/"); got != nil {
+			if got := remotePaths(t.Context(), std, srv.URL+"/"); got != nil {
 				t.Errorf("the server was asked again: %q", got)
 			}
-			if got := remotePaths(ctx, srv.URL+"/pub/"); !slices.Equal(got, []string{srv.URL + "/pub/a"}) {
+			if got := remotePaths(t.Context(), std, srv.URL+"/pub/"); !slices.Equal(got, []string{srv.URL + "/pub/a"}) {
 				t.Errorf("another directory: %q", got)
 			}
 		})
@@ -150,8 +151,8 @@ func TestNoPrompt(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content, s.Users = fstest.MapFS{"pub/a": {}}, map[string]testserver.User{"me": {Password: "secret"}}
 	})
-	ctx := run(t, srv.URL)
-	if got := remotePaths(ctx, strings.Replace(srv.URL, "ftp://", "ftp://me@", 1)+"/"); got != nil {
+	std := run(t, srv.URL)
+	if got := remotePaths(t.Context(), std, strings.Replace(srv.URL, "ftp://", "ftp://me@", 1)+"/"); got != nil {
 		t.Errorf("got %q", got)
 	}
 }
@@ -164,7 +165,7 @@ func TestMenus(t *testing.T) {
 			"pub/gophermap": {Data: []byte("0One\t/pub/one\n1Deep\t/pub/deep\n")},
 		}
 	})
-	ctx := run(t, srv.URL)
+	std := run(t, srv.URL)
 	for typed, want := range map[string][]string{
 		"/": {"/0/about%20me", "/1/pub", "/7/find"}, "/1": {"/1/pub"}, "/0/a": {"/0/about%20me"}, "/1/pub/": {"/1/pub/deep"}, "/0/pub/": {"/0/pub/one"}, "/0/pub/x": nil, "/9": nil,
 	} {
@@ -172,7 +173,7 @@ func TestMenus(t *testing.T) {
 		for _, path := range want {
 			urls = append(urls, srv.URL+path)
 		}
-		if got := remotePaths(ctx, srv.URL+typed); !slices.Equal(got, urls) {
+		if got := remotePaths(t.Context(), std, srv.URL+typed); !slices.Equal(got, urls) {
 			t.Errorf("%s becomes %q, want %q", typed, got, urls)
 		}
 	}

@@ -31,6 +31,10 @@ type Dialer struct {
 	Local     LocalAddress // of --interface
 	Ports     PortRange    // of --local-port
 	KeepAlive KeepAlive    // of --keepalive-time and --no-keepalive
+
+	// Through connects in place of the system, without local ends, as in a simulated network. If nil, the
+	// system connects.
+	Through func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // plain reports whether no option except the routes applies.
@@ -100,20 +104,13 @@ func (d *Dialer) dialAddr(ctx context.Context, network string, to netip.AddrPort
 	}
 }
 
-type throughKey struct{}
-
-// Through returns a copy of ctx with which a Dialer connects by dial, as in a simulated network.
-func Through(ctx context.Context, dial func(ctx context.Context, network, address string) (net.Conn, error)) context.Context {
-	return context.WithValue(ctx, throughKey{}, dial)
-}
-
-// connect connects to an address by the function of Through, or else by system.
+// connect connects to an address by Through, or else by system.
 func (d *Dialer) connect(ctx context.Context, system net.Dialer, network, address string) (net.Conn, error) {
-	if dial, ok := ctx.Value(throughKey{}).(func(context.Context, string, string) (net.Conn, error)); ok {
+	if d.Through != nil {
 		if err := fetch.DialControl(ctx, network, address, nil); err != nil {
 			return nil, err
 		}
-		return dial(ctx, network, address)
+		return d.Through(ctx, network, address)
 	}
 	system.ControlContext = fetch.DialControl
 	d.KeepAlive.control(&system)

@@ -17,14 +17,14 @@ import (
 // options.
 func TestThrough(t *testing.T) {
 	var dialled []string
-	ctx := Through(t.Context(), func(_ context.Context, network, address string) (net.Conn, error) {
+	through := func(_ context.Context, network, address string) (net.Conn, error) {
 		dialled = append(dialled, network+" "+address)
 		ours, theirs := net.Pipe()
 		theirs.Close()
 		return ours, nil
-	})
+	}
 	refused := errors.New("refused")
-	for _, d := range []Dialer{{}, {Family: "4"}} {
+	for _, d := range []Dialer{{Through: through}, {Family: "4", Through: through}} {
 		env := fetch.Env{Dial: d.Dial, Allow: func(_ context.Context, t fetch.Target) error {
 			if t.Addr.Addr() == netip.MustParseAddr("192.0.2.2") {
 				return refused
@@ -37,7 +37,7 @@ func TestThrough(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, err := driver.NewEnv(&env).Connect(ctx, fetch.Target{Locator: ref.Locator, Host: host, Port: 70})
+			conn, err := driver.NewEnv(&env).Connect(t.Context(), fetch.Target{Locator: ref.Locator, Host: host, Port: 70})
 			if !errors.Is(err, want) || (err == nil) == (want != nil) {
 				t.Errorf("%s: %v, want %v", host, err, want)
 			}

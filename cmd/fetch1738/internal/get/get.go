@@ -72,7 +72,7 @@ func Run(ctx context.Context, args []string, std stdio.Streams, verbs Verbs) int
 		return exit.OfSignal(ctx)
 	}
 	if code == exit.OK {
-		cli.NoteServers(ctx, c, args)
+		cli.NoteServers(std.Notes, c, args)
 	}
 	return code
 }

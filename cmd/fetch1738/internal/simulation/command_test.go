@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
@@ -34,13 +32,11 @@ func command(args ...string) func(o *once) error {
 }
 
 func (o *once) fetch1738(args ...string) error {
-	return o.exits(get.Run(o.commandContext(), slices.Concat(always, args), o.streams(), get.Verbs{}))
+	return o.exits(get.Run(o.context(), slices.Concat(always, args), o.streams(), get.Verbs{}))
 }
 
-func (p *process) commandContext() context.Context { return dial.Through(p.context(), p.dial) }
-
 func (p *process) streams() stdio.Streams {
-	return stdio.Streams{In: strings.NewReader(""), Out: &p.text, Err: &p.text}
+	return stdio.Streams{In: strings.NewReader(""), Out: &p.text, Err: &p.text, Dial: p.dial}
 }
 
 // exits returns the error of an exit code other than 0, with what the program said last.
@@ -169,11 +165,11 @@ func mirrorCommand(o *once) error {
 	}
 	args = append(args, o.w.sites[0].tree(), copyDir)
 	if p.tries() {
-		if err := o.exits(mirror.Command().Run(o.commandContext(), append([]string{"--dry-run"}, args...), o.streams())); err != nil {
+		if err := o.exits(mirror.Command().Run(o.context(), append([]string{"--dry-run"}, args...), o.streams())); err != nil {
 			return err
 		}
 	}
-	return o.exits(mirror.Command().Run(o.commandContext(), args, o.streams()))
+	return o.exits(mirror.Command().Run(o.context(), args, o.streams()))
 }
 
 // severalAtOnce fetches the first document of each site, several at once.

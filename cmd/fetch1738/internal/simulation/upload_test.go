@@ -301,7 +301,7 @@ func bringCommand(o *once) error {
 	}
 	args = append(args, source, o.w.sites[0].tree())
 	run := func(args []string) error {
-		return o.exits(verb.Command().Run(o.commandContext(), args, o.streams()))
+		return o.exits(verb.Command().Run(o.context(), args, o.streams()))
 	}
 	if p.tries() {
 		if err := o.foretells(func() error { return run(append([]string{"--dry-run"}, args...)) }); err != nil {

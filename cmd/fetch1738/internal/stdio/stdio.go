@@ -1,19 +1,27 @@
-// Package stdio passes the standard streams of the program as values, so that tests can replace
-// them.
+// Package stdio passes the standard streams of the program, its network and its notes as values, so
+// that tests can replace them.
 package stdio
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/used"
 )
 
-// Streams are the standard streams of a verb.
+// Streams are the standard streams of a verb, the network that it connects to, and the notes of the
+// servers that it uses.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Dial connects in place of the system, as in a simulated network. If nil, the system connects.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Notes are kept for the completion of remote paths. If nil, nothing is noted.
+	Notes *used.Notes
 }
 
 // MaxMessage is the maximum length of a message, in columns.

@@ -6,7 +6,6 @@
 package used
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -48,19 +47,6 @@ func Open() *Notes {
 
 // In returns the notes in a directory, which need not exist.
 func In(dir string) *Notes { return &Notes{dir} }
-
-type notesKey struct{}
-
-// With returns ctx for a run of the program that notes what it uses.
-func With(ctx context.Context, n *Notes) context.Context {
-	return context.WithValue(ctx, notesKey{}, n)
-}
-
-// Of returns the notes of a run, or nil.
-func Of(ctx context.Context) *Notes {
-	n, _ := ctx.Value(notesKey{}).(*Notes)
-	return n
-}
 
 // Completes reports whether paths of l's scheme are completed over the network.
 func Completes(l locator.Locator) bool {

@@ -135,7 +135,4 @@ func TestSwitchedOff(t *testing.T) {
 	if _, ok := n.Listing("x"); ok || n.Knows(parsed(t, "ftp://h/"), "") {
 		t.Error("no notes know something")
 	}
-	if Of(With(t.Context(), n)) != nil || Of(t.Context()) != nil {
-		t.Error("a run without notes has some")
-	}
 }

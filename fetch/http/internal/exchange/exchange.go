@@ -5,7 +5,6 @@
 package exchange
 
 import (
-	"context"
 	"crypto/tls"
 	"net/http"
 	"net/netip"
@@ -17,8 +16,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// Exchange is a request and its response. It travels in the context of the http.Request, also when
-// that is repeated.
+// Exchange is a request and its response. It is the same one when the request is repeated.
 type Exchange struct {
 	Env     *driver.Env
 	Hooks   *Hooks
@@ -55,16 +53,6 @@ type Body interface {
 	// CanResend reports whether all of it can be sent once more.
 	CanResend() bool
 }
-
-type exchangeKey struct{}
-
-// With returns a context for the http.Request of ex.
-func With(ctx context.Context, ex *Exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, ex)
-}
-
-// Of returns the Exchange of a request.
-func Of(r *http.Request) *Exchange { return r.Context().Value(exchangeKey{}).(*Exchange) }
 
 // Forwarded reports whether an HTTP proxy makes the request on our behalf.
 func (ex *Exchange) Forwarded() bool {

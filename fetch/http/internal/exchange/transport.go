@@ -11,8 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/internal/session"
 )
 
-// Transport keeps the connections of a Fetcher. It is an http.RoundTripper for requests whose context
-// has an Exchange. The fields must not be changed after first use.
+// Transport keeps the connections of a Fetcher. The fields must not be changed after first use.
 type Transport struct {
 	// Protocols are the versions that may be used. If nil, these are HTTP/1.1 and, over TLS, HTTP/2.
 	Protocols *http.Protocols
@@ -38,13 +37,12 @@ func (t *Transport) terms() session.Terms {
 	return session.Terms{Limit: t.maxIdle(), Age: idleTime, Limits: t.Limits}
 }
 
-// RoundTrip implements http.RoundTripper. It sends r, whose context has an exchange, over a
-// connection that is kept or new. One that the server has closed meanwhile is replaced.
-func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip sends r, the request of ex, over a connection that is kept or new. One that the server has
+// closed meanwhile is replaced. Otherwise it is as that of http.RoundTripper.
+func (t *Transport) RoundTrip(ex *Exchange, r *http.Request) (*http.Response, error) {
 	t.once.Do(func() {
 		t.streams.versions, t.streams.prior, t.streams.maxIdle = t.Versions(), t.priorKnowledge(), t.maxIdle()
 	})
-	ex := Of(r)
 	ex.Began = time.Now()
 	if t.offersHTTP2(ex, r) {
 		resp, c, err := t.streams.roundTrip(ex, r)
