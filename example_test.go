@@ -554,9 +554,9 @@ func (f *inquirer) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resour
 	if !ok || !named {
 		return nil, driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrUnsupported, errors.New("not an inquiry"))
 	}
-	name, err := url.PathUnescape(l.Path())
-	if err != nil || strings.ContainsAny(name, "\r\n\x00") {
-		return nil, driver.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("not a name"))
+	name, err := driver.Decode(l, l.Path())
+	if err != nil {
+		return nil, err
 	}
 	c, err := driver.NewEnv(f.Env).Open(ctx, fetch.Target{Locator: l, From: req.From, Host: server.Host, Port: server.Port})
 	if err != nil {

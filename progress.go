@@ -31,10 +31,11 @@ type Progress struct {
 	Done bool
 }
 
-// WithProgress returns a copy of ctx with which a Resolver reports the progress of transfers, and so
-// do Download, Transport, FS and ReaderAt. It calls report with the first bytes of each transfer,
-// then at most ten times per second, and at its end. The calls for one transfer are never
-// concurrent; those for several may be. A report must return soon, because the transfer waits for it.
+// WithProgress returns a copy of ctx with which a Resolver reports the progress of transfers, and
+// so do the packages download, remotefs and transport. It calls report with the first bytes of each
+// transfer, then at most ten times per second, and at its end. The calls for one transfer are never
+// concurrent; those for several may be. A report must return soon, because the transfer waits for
+// it.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
 }
@@ -52,7 +53,8 @@ type meter struct {
 	next   time.Time // earliest time of the next report
 }
 
-// newMeter returns the meter of an operation that sends body, or nil if ctx is not from WithProgress.
+// newMeter returns the meter of an operation that sends body, or nil if ctx is not from
+// WithProgress.
 func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request, body io.Reader) *meter {
 	report, ok := ctx.Value(progressKey{}).(func(Progress))
 	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
@@ -85,7 +87,8 @@ func (m *meter) expect(req *fetch.Request, res *fetch.Resource) {
 	}
 }
 
-// sizeOf returns how many bytes can be read from body, or -1 if that cannot be known, or if body is nil.
+// sizeOf returns how many bytes can be read from body, or -1 if that cannot be known, or if body is
+// nil.
 func sizeOf(body io.Reader) int64 {
 	switch body := body.(type) {
 	case interface{ Len() int }:

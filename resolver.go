@@ -3,9 +3,9 @@
 //
 // # Overview
 //
-// A [Resolver] serves all of them. It parses a URL, selects the Fetcher of its scheme,
-// which connects where the policy allows it, and returns a [fetch.Resource]. Set its fields for
-// logins, proxies, limits or another policy; the zero value is ready to use.
+// A [Resolver] fetches them all. It parses a URL, selects the Fetcher of its scheme, which connects
+// where the policy allows it, and returns a [fetch.Resource]. Set its fields for logins, proxies,
+// limits, another policy, or a scheme of your own (fetch/driver); the zero value is ready to use.
 //
 // # Usage
 //
@@ -17,12 +17,13 @@
 //	_, err = io.Copy(os.Stdout, res.Body) // a truncated body is an error
 //
 // [Get] uses a Resolver with every default. Get, Put, Post and Stat of a Resolver of your own keep
-// connections between requests. The packages on it:
+// connections between requests. Packages that use one:
 //
 //   - remotefs: a directory of a server as an fs.FS, and Walk
 //   - transport: an http.RoundTripper, for the URLs of all schemes in an http.Client
 //   - download: files that resume, and a document as an io.ReaderAt
-//   - mirror, archive, crawl, gateway: copies of trees, WARC files, links, pages for browsers
+//   - mirror, archive, crawl, gateway: copies of trees, WARC files, crawls, pages for browsers
+//   - adapters: modules for go-getter, afero and gocloud.dev
 //
 // The library reads no environment variables, except by [proxy.FromEnvironment].
 package fetch1738

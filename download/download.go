@@ -1,3 +1,5 @@
+// Package download fetches documents into files that resume ([File]), and reads documents at any
+// position as an io.ReaderAt ([ReaderAt]). It uses a fetch1738.Resolver.
 package download
 
 import (
@@ -21,28 +23,28 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// PartSuffix is the suffix of the file beside the destination of a [Download] that is not complete.
+// PartSuffix is the suffix of the file beside the destination of a [File] that is not complete.
 const PartSuffix = ".part"
 
-// Download fetches the document at url into the file of that name. If r is nil, it is a new
+// File fetches the document at url into the file of that name. If r is nil, it is a new
 // Resolver with every default.
 //
-// If the connection breaks off, Download resumes at once over a new one, as long as each brings
+// If the connection breaks off, File resumes at once over a new one, as long as each brings
 // something new, and on average more than the 4 KiB that are fetched again to compare: a server may
 // break off every 20 kB, but one that sends a byte at a time gets 16 connections. A connection that
 // fails before it brings something is an error; try again later.
 //
 // The file is created or replaced when the document is complete. Its modification time is that of
 // the document, if the server says it. Until then, the bytes are in a file beside it, whose name
-// ends in [PartSuffix]. If Download fails, or the program is killed, that file stays, unless it is
-// empty. The next Download of the same url and name resumes it if the document has not changed (by
+// ends in [PartSuffix]. If File fails, or the program is killed, that file stays, unless it is
+// empty. The next call for the same url and name resumes it if the document has not changed (by
 // its validator, or its size and modification time, and by the last bytes of the file, which are
 // fetched again), and starts again if it has. A document that the server does not identify always
 // starts again.
 //
-// Errors are *[fetch.Error]s. A second Download to the same name at the same time fails, also in
+// Errors are *[fetch.Error]s. A second call for the same name at the same time fails, also in
 // another process, and leaves the files alone. On systems without file locks, such as Solaris, it
-// does not fail, and the file can become wrong. A Download fails, too, if its file beside the
+// does not fail, and the file can become wrong. It fails, too, if the file beside the
 // destination exists and is not a regular file, such as a symbolic link.
 func File(ctx context.Context, r *fetch1738.Resolver, url, name string) error {
 	if r == nil {
@@ -56,13 +58,13 @@ func File(ctx context.Context, r *fetch1738.Resolver, url, name string) error {
 	return Request(ctx, r, req, name)
 }
 
-// A Downloader has the methods of a Resolver that [DownloadRequest] needs.
+// A Fetcher has the methods of a Resolver that [Request] needs.
 type Fetcher interface {
 	driver.Fetcher
 	driver.AttributeFinder
 }
 
-// DownloadRequest is [Download] of the document that req designates. It replaces the Options of req.
+// Request is [File] for the document that req designates. It replaces the Options of req.
 // f is a Resolver, or a wrapper around one that changes requests or watches bodies.
 func Request(ctx context.Context, f Fetcher, req *fetch.Request, name string) (err error) {
 	of := *req

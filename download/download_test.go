@@ -450,7 +450,7 @@ func TestDownloadRequest(t *testing.T) {
 	}
 }
 
-// A short Downloader returns documents that end early, without an error.
+// A short Fetcher returns documents that end early, without an error.
 type short struct{ *fetch1738.Resolver }
 
 func (s short) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error) {
@@ -464,7 +464,7 @@ func (s short) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, 
 	return res, err
 }
 
-// A Downloader of the caller that returns fewer bytes than it states has failed, also if the server
+// A Fetcher of the caller that returns fewer bytes than it states has failed, also if the server
 // does not send the time by which the document could be resumed.
 func TestDownloadShort(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {

@@ -63,7 +63,8 @@ type Target struct {
 	Locator locator.Locator
 	From    Provenance
 	Purpose Purpose
-	// Network is "tcp" or "udp"; empty if there is no connection (file).
+	// Network is "tcp" or "udp"; empty if there is no connection (file). A Fetcher that connects
+	// may leave it empty for "tcp".
 	Network string
 	// Host and Port are those of the URL, or of the proxy.
 	Host string

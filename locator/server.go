@@ -18,8 +18,8 @@ type HostPort struct {
 // Server is the "//user:password@host:port" of the common Internet scheme
 // syntax (§3.1).
 type Server struct {
-	// Login is nil if the URL has no "@". Only ftp and telnet have a login; http has one if
-	// [HTTPLogin] was tolerated.
+	// Login is nil if the URL has no "@". Of the schemes with a grammar here only ftp and telnet have
+	// a login; http has one if [HTTPLogin] was tolerated.
 	Login *Login
 	HostPort
 }

@@ -1,3 +1,5 @@
+// Package remotefs shows a directory of a server as an [fs.FS] ([New]), and walks the files below
+// one ([Walk]). It uses a fetch1738.Resolver.
 package remotefs
 
 import (
@@ -20,7 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A FS is a directory of a server as a file system: see [FS]. It implements [fs.FS],
+// A FS is a directory of a server as a file system: see [New]. It implements [fs.FS],
 // [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS], [fs.SubFS] and [fs.ReadLinkFS].
 //
 // Its files are [io.Seeker]s; they are fetched when they are first read, and again where a Seek
@@ -29,9 +31,10 @@ import (
 // A gopher menu does not say how long a document is. Stat, Lstat and [fs.DirEntry].Info of one
 // fetch the document to count its bytes; a walk that calls none of them does not.
 //
-// ReadDir requests one listing and nothing else. Its entries are [fs.FileInfo]s too, which have what
-// the listing says. Open, Stat and Lstat request the listing of the directory that has the file,
-// unless it was requested in the last seconds. ReadFile over ftp and file requests the file only.
+// ReadDir requests one listing and nothing else. Its entries are [fs.FileInfo]s too, which have
+// what the listing says. Open, Stat and Lstat request the listing of the directory that has the
+// file, unless it was requested in the last seconds. ReadFile over ftp and file requests the file
+// only.
 //
 // A name that package [fs] does not allow, because it is not UTF-8 or holds a slash, appears with
 // these bytes as %XX.
@@ -73,14 +76,14 @@ type place struct {
 }
 
 const (
-	// A program that goes through a tree asks for the same names several times in a row, and one that
-	// runs for hours must see what changed.
+	// A program that goes through a tree asks for the same names several times in a row, and one
+	// that runs for hours must see what changed.
 	keepListing  = 10 * time.Second
 	keepListings = 8
 	deepest      = 100 // directories below the root
 )
 
-// FS returns the directory at url as a file system whose files r fetches. If r is nil, it is a new
+// New returns the directory at url as a file system whose files r fetches. If r is nil, it is a new
 // Resolver with every default. ctx governs everything that is done with the file system and its
 // files. Nothing is requested yet.
 //

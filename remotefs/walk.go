@@ -20,7 +20,7 @@ import (
 // each Item is its path below the directory, with slashes. If r is nil, it is a new Resolver with
 // every default.
 //
-// The schemes and the entries are those of [FS]: each directory is listed once, and the walk ends
+// The schemes and the entries are those of [New]: each directory is listed once, and the walk ends
 // also where menus lead to one another.
 //
 // A directory that cannot be listed yields its Item again, with the error, and the walk continues.

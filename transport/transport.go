@@ -1,3 +1,5 @@
+// Package transport fetches the URLs of RFC 1738 in an [http.Client]: a [Transport] is an
+// http.RoundTripper on a fetch1738.Resolver.
 package transport
 
 import (

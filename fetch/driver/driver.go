@@ -1,13 +1,17 @@
 // Package driver is for authors of Fetchers: it has the interfaces that a Fetcher implements, and
-// what it does the work with. Programs that fetch need package fetch only.
+// what it does the work with. Programs that fetch need package fetch only, unless they have a Dial of
+// their own ([fetch.Env]) or add a scheme.
 //
 // A Fetcher connects with the [Env] that [NewEnv] makes of its settings, speaks over a [Conn], and
 // returns a Body of the connection, or an error by [Fail]:
 //
-//	if err := driver.CheckOctets(req.Locator); err != nil {
+//	server, ok := locator.ServerOf(l) // l is the *locator.Opaque of a scheme without a grammar
+//	…
+//	selector, err := driver.Decode(l, l.Path())
+//	if err != nil {
 //		return nil, err
 //	}
-//	target := fetch.Target{Locator: req.Locator, From: req.From, Host: host, Port: port}
+//	target := fetch.Target{Locator: req.Locator, From: req.From, Host: server.Host, Port: server.Port}
 //	c, err := driver.NewEnv(f.Env).Open(ctx, target)
 //	if err != nil {
 //		return nil, err
@@ -16,6 +20,10 @@
 //		return nil, err
 //	}
 //	body, err := c.Body()
+//	if err != nil {
+//		return nil, err
+//	}
+//	return &fetch.Resource{Locator: l, Attributes: fetch.Attributes{Size: -1}, Peer: c.Peer(), Body: body}, nil
 //
 // Package fetchtest has the conformance tests for Fetchers. How to add a scheme is described in
 // docs/architecture.md.
@@ -40,7 +48,9 @@ import (
 // marks the end of a document.
 //
 // Fetch must not modify the Request, prompt, or connect other than through its Env. It must not
-// follow a referral to another Locator; it returns an error with a *[fetch.Referral] instead.
+// follow a referral to another Locator; it returns an error with a *[fetch.Referral] instead. What
+// it does not support of a Request is an error of kind [fetch.ErrUnsupported]: a range (Offset and
+// Length), a Query, Options of another type ([OptionsOf]), Interact.
 type Fetcher interface {
 	Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, error)
 }

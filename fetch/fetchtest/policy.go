@@ -143,7 +143,8 @@ func (r *rig) badOctets() {
 	}
 	for _, octet := range []byte{0, '\r', '\n', '\t', ' ', '/', '<', '*', 0xFF} {
 		for _, l := range withText(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
-			if driver.CheckOctets(l) == nil {
+			_, opaque := l.(*locator.Opaque) // its Fetcher decodes it, see driver.Decode
+			if driver.CheckOctets(l) == nil && !(opaque && strings.IndexByte("\r\n\x00", octet) >= 0) {
 				continue
 			}
 			for name, op := range r.operations() {

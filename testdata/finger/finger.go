@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/url"
-	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
@@ -57,12 +55,9 @@ func read(req *fetch.Request) (server locator.Server, line string, err error) {
 	if !ok || server.Login != nil {
 		return server, "", driver.Fail(fetch.OpCheck, req.Locator, fetch.ErrBadURL, errors.New("not of the form finger://host/user"))
 	}
-	if req.Offset != 0 || req.Length != 0 || req.Options != nil || req.Interact {
-		return server, "", driver.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, options or sessions"))
+	if req.Offset != 0 || req.Length != 0 || req.Query != "" || req.Options != nil || req.Interact {
+		return server, "", driver.Fail(fetch.OpCheck, l, fetch.ErrUnsupported, errors.New("finger supports no ranges, searches, options or sessions"))
 	}
-	user, err := url.PathUnescape(l.Path())
-	if err != nil || strings.ContainsAny(user, "\r\n\x00") {
-		return server, "", driver.Fail(fetch.OpCheck, l, fetch.ErrBadURL, errors.New("the user contains CR, LF or NUL, or a malformed escape"))
-	}
-	return server, user + "\r\n", nil
+	user, err := driver.Decode(l, l.Path())
+	return server, user + "\r\n", err
 }
