@@ -56,8 +56,8 @@ type meter struct {
 // newMeter returns the meter of an operation that sends body, or nil if ctx is not from
 // WithProgress.
 func newMeter(ctx context.Context, op fetch.Op, req *fetch.Request, body io.Reader) *meter {
-	report, ok := ctx.Value(progressKey{}).(func(Progress))
-	if !ok || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
+	report, _ := ctx.Value(progressKey{}).(func(Progress))
+	if report == nil || op != fetch.OpAccess && op != fetch.OpReplace && op != fetch.OpUpdate {
 		return nil
 	}
 	return &meter{report: report, now: Progress{Locator: req.Locator, Offset: max(0, req.Offset), Total: sizeOf(body)}, began: time.Now()}

@@ -35,7 +35,7 @@ func (r *Resolver) dialProxied(ctx context.Context, network, address string) (ne
 	case p == nil, r.fetchesBy(t):
 		return dial(ctx, network, address)
 	}
-	return p.Dial(r.env())(ctx, network, address)
+	return p.Dial(r.shared)(ctx, network, address)
 }
 
 // fetchesBy reports whether t is the HTTP proxy that fetches an ftp URL (throughProxy).
@@ -82,7 +82,7 @@ func (r *Resolver) throughProxy(ctx context.Context, req *fetch.Request, op fetc
 	}
 	server, _ := locator.ServerOf(l)
 	t := fetch.Target{Locator: l, From: req.From, Network: "tcp", Host: server.Host, Port: server.Port}
-	if err := driver.NewEnv(r.env()).Permit(ctx, t); err != nil {
+	if err := r.env().Permit(ctx, t); err != nil {
 		return nil, err
 	}
 	next := *req

@@ -92,7 +92,8 @@ type Resolver struct {
 
 	once    sync.Once
 	schemes map[string]served
-	shared  *fetch.Env // what the Fetchers of the table receive
+	policy  *driver.Policy
+	shared  *fetch.Env // the Fetchers of the table receive a copy
 	wrong   string     // why the table is invalid; empty if it is valid
 
 	mu      sync.Mutex
@@ -235,7 +236,7 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err != nil {
 		return nil, err
 	}
-	env := driver.NewEnv(r.env())
+	env := r.env()
 	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
 		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
@@ -273,7 +274,6 @@ type operation[T, R any] struct {
 	do      func(T, context.Context, *fetch.Request) (*R, error)
 	follows func(*fetch.Referral) bool // whether the operation is repeated where a referral leads
 	body    io.Reader                  // what it sends; nil for other operations
-	silent  bool                       // no progress is reported
 }
 
 // toFetch reports whether a referral is to a resource to fetch.
@@ -286,7 +286,7 @@ func never(*fetch.Referral) bool { return false }
 // that connects with an Env of its own.
 func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o operation[T, R]) (*R, error) {
 	limit := r.Env.Limits.WithDefaults().Hops
-	ctx = driver.WithPolicy(ctx, r.env())
+	ctx = r.withPolicy(ctx)
 	for hops := 0; ; hops++ {
 		asked, f, err := find[T](ctx, r, req, o.op)
 		if err != nil {
@@ -296,10 +296,7 @@ func perform[T, R any](ctx context.Context, r *Resolver, req *fetch.Request, o o
 		if err != nil {
 			return nil, err
 		}
-		var m *meter
-		if !o.silent {
-			m = newMeter(ctx, o.op, asked, o.body)
-		}
+		m := newMeter(ctx, o.op, asked, o.body)
 		result, err := o.do(f, m.watch(ctx), asked)
 		if res, ok := any(result).(*fetch.Resource); ok && err == nil {
 			m.expect(asked, res)

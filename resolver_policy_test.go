@@ -206,7 +206,7 @@ func TestPolicyWithoutContext(t *testing.T) {
 		return &fake{}
 	}}}}
 	r.Can("x")
-	for _, ctx := range []context.Context{t.Context(), driver.WithPolicy(t.Context(), r.env())} {
+	for _, ctx := range []context.Context{t.Context(), r.withPolicy(t.Context())} {
 		if asked = 0; !errors.Is(driver.NewEnv(env).Permit(ctx, fetch.Target{}), fetch.ErrRefused) || asked != 1 {
 			t.Errorf("the policy was called %d times", asked)
 		}
@@ -261,5 +261,24 @@ func TestRedirectToNews(t *testing.T) {
 	req := &fetch.Request{Locator: mustParse(t, "news:*"), From: fetch.Provenance{Kind: fetch.OriginRemote}}
 	if err := closed(r.Fetch(t.Context(), req)); err != nil {
 		t.Errorf("a link: %v", err)
+	}
+}
+
+// A New that changes its Env in place widens no policy, neither that of its scheme nor of others.
+func TestPolicyOfChangedEnv(t *testing.T) {
+	refuse := func(context.Context, fetch.Target) error { return errors.New("no") }
+	r := &Resolver{Env: fetch.Env{Allow: refuse}, Schemes: []Scheme{{Names: []string{"x"}, New: func(env *fetch.Env) driver.Fetcher {
+		env.Allow = nil
+		return &fake{answer: func(req *fetch.Request) (*fetch.Resource, error) {
+			return nil, errors.New("fetched")
+		}}
+	}}}}
+	r.Can("x")
+	req := &fetch.Request{Locator: mustParse(t, "http://127.0.0.1/")}
+	if _, err := r.Fetch(t.Context(), req); !errors.Is(err, fetch.ErrRefused) {
+		t.Errorf("Fetch of another scheme: %v", err)
+	}
+	if _, err := r.Explain(t.Context(), req); !errors.Is(err, fetch.ErrRefused) {
+		t.Errorf("Explain of another scheme: %v", err)
 	}
 }

@@ -115,8 +115,9 @@ func (r *Resolver) fetcher(scheme string) driver.Fetcher {
 // table returns the table of schemes. Its Fetchers are created when they are first used.
 func (r *Resolver) table() map[string]served {
 	r.once.Do(func() {
+		r.policy = driver.NewPolicy(r.allow)
 		env := r.Env
-		env.Allow = r.allow
+		env.Allow = r.policy.Allow
 		if r.Proxy != nil {
 			env.Dial = r.dialProxied
 		}
@@ -131,10 +132,16 @@ func (r *Resolver) table() map[string]served {
 	return r.schemes
 }
 
-// env returns the Env that the Fetchers of the table share: with the policy, and with the proxies.
-func (r *Resolver) env() *fetch.Env {
+// env returns the Env of the Resolver itself: with the policy, and with the proxies.
+func (r *Resolver) env() *driver.Env {
 	r.table()
-	return r.shared
+	return driver.NewEnv(r.shared)
+}
+
+// withPolicy returns a copy of ctx that carries the policy of r to every Fetcher.
+func (r *Resolver) withPolicy(ctx context.Context) context.Context {
+	r.table()
+	return r.policy.With(ctx)
 }
 
 // enter adds rows to the table. If skip is set, it skips names that are in the table already.
@@ -159,7 +166,8 @@ func (r *Resolver) enter(rows []Scheme, skip bool) {
 
 // open creates the Fetcher of the schemes names, and keeps it for Close.
 func (r *Resolver) open(makeFetcher func(*fetch.Env) driver.Fetcher, names []string) driver.Fetcher {
-	f := makeFetcher(r.shared)
+	env := *r.shared
+	f := makeFetcher(&env)
 	if lacksEnv(f) {
 		panic(fmt.Sprintf("fetch1738: the Fetcher of %q has no Env; New must pass on the one it receives", names))
 	}

@@ -50,7 +50,7 @@ func (r *Resolver) Stat(ctx context.Context, url string) (*Status, error) {
 func (r *Resolver) StatRequest(ctx context.Context, req *fetch.Request) (*Status, error) {
 	s := &Status{Locator: req.Locator}
 	reached := func(fetch.Connection) { s.Reached = true }
-	ctx = fetch.WithTrace(ctx, &fetch.Trace{Connected: reached, Reused: reached})
+	ctx = fetch.WithTrace(WithProgress(ctx, nil), &fetch.Trace{Connected: reached, Reused: reached})
 	l := req.Locator
 	if _, known := kindOf(l, new(fetch.Attributes), false); known && r.Can(l.Scheme()).FindAttributes {
 		switch found, err := r.FindAttributes(ctx, req); {
@@ -63,7 +63,7 @@ func (r *Resolver) StatRequest(ctx context.Context, req *fetch.Request) (*Status
 			}
 		}
 	}
-	res, err := perform(ctx, r, req, operation[driver.Fetcher, fetch.Resource]{op: fetch.OpAccess, follows: toFetch, do: driver.Fetcher.Fetch, silent: true})
+	res, err := perform(ctx, r, req, operation[driver.Fetcher, fetch.Resource]{op: fetch.OpAccess, follows: toFetch, do: driver.Fetcher.Fetch})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (r *Resolver) greet(ctx context.Context, l locator.Locator) error {
 	if _, overUDP := l.(*locator.Prospero); !ok || overUDP || server.Host == "" {
 		return nil
 	}
-	conn, err := driver.NewEnv(r.env()).Connect(ctx, fetch.Target{Locator: l, Host: server.Host, Port: server.Port})
+	conn, err := r.env().Connect(ctx, fetch.Target{Locator: l, Host: server.Host, Port: server.Port})
 	if err == nil {
 		conn.Close()
 	}

@@ -82,8 +82,14 @@ func (j *job) do(ctx context.Context) {
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },
-		Connected: func(fetch.Connection) { j.connected() },
-		Reused:    func(fetch.Connection) { j.connected() },
+		Connected: func(c fetch.Connection) {
+			if err := j.claimAgain(ctx, c); err != nil {
+				cancel(err)
+				return
+			}
+			j.connected()
+		},
+		Reused: func(fetch.Connection) { j.connected() },
 		Body: func(n int64) {
 			if j.octets += n; j.octets > j.room {
 				cancel(errOctets)
@@ -236,6 +242,15 @@ func (j *job) claim(ctx context.Context, addr netip.Addr) error {
 		err = j.run.Claim(ctx, addr)
 	}
 	return j.run.gates.claimed(j, err)
+}
+
+// claimAgain claims the address that was connected, because connecting may have taken long, and others
+// may have been tried.
+func (j *job) claimAgain(ctx context.Context, c fetch.Connection) error {
+	if c.Purpose != fetch.PurposeControl || !c.Remote.IsValid() {
+		return nil
+	}
+	return j.claim(ctx, c.Remote.Addr())
 }
 
 // readItems reads the links of a menu or directory.

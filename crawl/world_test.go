@@ -85,6 +85,9 @@ func (w *world) gopher(name string, answer func(selector string) string) {
 			go func() {
 				defer c.Close()
 				line, _ := bufio.NewReader(c).ReadString('\n')
+				if line == "" {
+					return // nothing was asked
+				}
 				selector := strings.TrimRight(line, "\r\n")
 				w.note(s.addr, name+" "+selector)
 				text := answer(selector)

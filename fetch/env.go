@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/fetch/internal/call"
@@ -61,22 +60,18 @@ type Challenge struct {
 	Text string
 }
 
-// calling is what a context of this package carries.
-type calling = call.Call[*Trace, *Env, Target]
+// of returns what ctx carries besides policies.
+func of(ctx context.Context) call.Call[*Trace, Target] { return call.Of[*Trace, Target](ctx) }
 
-// of returns what ctx carries.
-func of(ctx context.Context) calling { return call.Of[*Trace, *Env, Target](ctx) }
-
-// WithAllow returns a copy of ctx with a policy for every Env that is used with it: a target must
-// be permitted by allow and by the Allow of the Env. If ctx has such a policy already, all must
-// permit. If allow is nil, it adds nothing.
+// WithAllow returns a copy of ctx with a policy for every Env that is used with it: a target must be
+// permitted by allow and by the Allow of the Env. If ctx has such a policy already, all must permit.
+// If allow is nil, it adds nothing.
 func WithAllow(ctx context.Context, allow func(ctx context.Context, t Target) error) context.Context {
 	if allow == nil {
 		return ctx
 	}
-	c := of(ctx)
-	c.Policies = append(slices.Clip(c.Policies), &Env{Allow: allow})
-	return c.In(ctx)
+	p := &call.Policy[Target]{Allow: allow}
+	return p.In(ctx)
 }
 
 // ContextTarget returns the Target that [Env.Dial] was called for, without an address. ok is false
@@ -106,5 +101,5 @@ func DialControl(ctx context.Context, _, address string, _ syscall.RawConn) erro
 		}
 		return refused
 	}
-	return c.Ask(ctx, netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()))
+	return c.Ask(netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()))
 }

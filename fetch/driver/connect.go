@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/internal/call"
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
@@ -65,8 +66,9 @@ func (d *dialling) dial(ctx context.Context, address string) (net.Conn, error) {
 		dialCtx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	c := of(ctx)
-	c.Target, c.Ask = &d.target, d.ask
+	c := call.Of[*fetch.Trace, fetch.Target](ctx)
+	c.Target = &d.target
+	c.Ask = func(address netip.AddrPort) error { return d.ask(ctx, address) } // not in the context of the Dial
 	dial := d.env.Dial
 	if dial == nil {
 		dial = Dial
@@ -172,8 +174,8 @@ func AddrPort(a net.Addr) netip.AddrPort {
 // ContextTrace returns the Trace of ctx. All its hooks can be called: those that were not set do
 // nothing. It is never nil, and must not be changed.
 func ContextTrace(ctx context.Context) *fetch.Trace {
-	if t := of(ctx).Trace; t != nil {
+	if t := call.Of[*fetch.Trace, fetch.Target](ctx).Trace; t != nil {
 		return t
 	}
-	return of(fetch.WithTrace(ctx, new(fetch.Trace))).Trace
+	return ContextTrace(fetch.WithTrace(ctx, new(fetch.Trace)))
 }

@@ -486,3 +486,21 @@ func TestConnectElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// The policy is asked with the context of the Fetcher: a Dial cannot change what it is told.
+func TestConnectAsksInOwnContext(t *testing.T) {
+	type key struct{}
+	env := fetch.Env{
+		Allow: func(ctx context.Context, t fetch.Target) error {
+			if t.Addr.IsValid() && ctx.Value(key{}) == nil {
+				return errDenied
+			}
+			return nil
+		},
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return driver.Dial(context.WithValue(ctx, key{}, true), network, address)
+		},
+	}
+	_, err := driver.NewEnv(&env).Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	wantKind(t, err, fetch.ErrRefused)
+}

@@ -12,17 +12,14 @@ import (
 )
 
 // An Env is a [fetch.Env] as a Fetcher uses it: its settings, with defaults where they are not set,
-// and the methods by which the Fetcher connects, asks the policy, and obtains logins. [NewEnv]
-// makes one, which must not be changed. The methods are safe for concurrent use.
-type Env struct {
-	fetch.Env
-	of *fetch.Env // what NewEnv received: a context may carry its policy already
-}
+// and the methods by which the Fetcher connects, asks the policy, and obtains logins. [NewEnv] makes
+// one. The methods are safe for concurrent use.
+type Env struct{ fetch.Env }
 
 // NewEnv returns the Env for a Fetcher whose field Env is e, with the defaults of Limits and Email
 // filled in. e may be nil, and is not changed.
 func NewEnv(e *fetch.Env) *Env {
-	env := &Env{of: e}
+	env := new(Env)
 	if e != nil {
 		env.Env = *e
 	}
@@ -33,38 +30,40 @@ func NewEnv(e *fetch.Env) *Env {
 	return env
 }
 
-// calling is what a context of package fetch carries.
-type calling = call.Call[*fetch.Trace, *fetch.Env, fetch.Target]
+// A Policy is one that applies to every Env, whether it is in the context or in the Env: both ways
+// lead to one question. A Resolver passes its policy to its Fetchers in this way, so that one with an
+// Env of its own, and one whose context comes from elsewhere, obey it too.
+type Policy struct{ carried call.Policy[fetch.Target] }
 
-// of returns what ctx carries.
-func of(ctx context.Context) calling { return call.Of[*fetch.Trace, *fetch.Env, fetch.Target](ctx) }
-
-// WithPolicy returns a copy of ctx with which the Allow of e applies to every Env, as that of
-// [fetch.WithAllow] does. For Fetchers of e itself it is asked only once. A Resolver passes its
-// policy to its Fetchers in this way. e must not be nil.
-func WithPolicy(ctx context.Context, e *fetch.Env) context.Context {
-	c := of(ctx)
-	if slices.Contains(c.Policies, e) {
-		return ctx
-	}
-	c.Policies = append(slices.Clip(c.Policies), e)
-	return c.In(ctx)
+// NewPolicy returns the Policy that asks allow.
+func NewPolicy(allow func(ctx context.Context, t fetch.Target) error) *Policy {
+	return &Policy{call.Policy[fetch.Target]{Allow: allow}}
 }
 
-// Permit asks the policies of the context ([fetch.WithAllow], [WithPolicy]), then Allow, whether t
-// may be accessed. A refusal is an *[fetch.Error] of kind [fetch.ErrRefused].
-func (e *Env) Permit(ctx context.Context, t fetch.Target) error {
-	policies := of(ctx).Policies
-	if !slices.Contains(policies, e.of) {
-		policies = append(slices.Clip(policies), &e.Env)
+// With returns a copy of ctx with which p applies to every Env, as the policy of [fetch.WithAllow].
+func (p *Policy) With(ctx context.Context) context.Context { return p.carried.In(ctx) }
+
+// Allow is an Allow for an Env. It permits everything if ctx carries p, which is asked then anyway.
+func (p *Policy) Allow(ctx context.Context, t fetch.Target) error {
+	if slices.Contains(call.Policies[fetch.Target](ctx), &p.carried) {
+		return nil
 	}
-	for _, p := range policies {
-		if p.Allow == nil {
-			continue
-		}
+	return p.carried.Allow(ctx, t)
+}
+
+// Permit asks the policies of the context ([fetch.WithAllow], [Policy]), then Allow, whether t may be
+// accessed. A refusal is an *[fetch.Error] of kind [fetch.ErrRefused].
+func (e *Env) Permit(ctx context.Context, t fetch.Target) error {
+	for _, p := range call.Policies[fetch.Target](ctx) {
 		if err := p.Allow(ctx, t); err != nil {
 			return Fail(fetch.OpConnect, t.Locator, fetch.ErrRefused, err)
 		}
+	}
+	if e.Allow == nil {
+		return nil
+	}
+	if err := e.Allow(ctx, t); err != nil {
+		return Fail(fetch.OpConnect, t.Locator, fetch.ErrRefused, err)
 	}
 	return nil
 }

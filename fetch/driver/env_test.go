@@ -132,30 +132,58 @@ func TestNewEnv(t *testing.T) {
 	}
 }
 
-// The policy that a context carries by WithPolicy is asked once for its own Env, and together with
-// that of any other one. That of another Env counts for a copy of it too.
-func TestWithPolicy(t *testing.T) {
-	own, other := newAsking(never), newAsking(never)
-	ctx := driver.WithPolicy(driver.WithPolicy(t.Context(), &own.Env), &own.Env)
-	changed := other.Env
+// A mixed is a context with the values of two.
+type mixed struct {
+	context.Context
+	first context.Context
+}
+
+func (m mixed) Value(key any) any {
+	if v := m.first.Value(key); v != nil {
+		return v
+	}
+	return m.Context.Value(key)
+}
+
+// A Trace of one context does not hide the policy of another one with which it is mixed.
+func TestPolicyMixed(t *testing.T) {
+	refuses := newAsking(func(fetch.Target) bool { return true })
+	traced := fetch.WithTrace(context.Background(), new(fetch.Trace))
+	ctx := mixed{fetch.WithAllow(t.Context(), refuses.Allow), traced}
+	wantKind(t, driver.NewEnv(nil).Permit(ctx, hosted("h", 1)), fetch.ErrRefused)
+}
+
+// A Policy is asked once: by the context, or by the Allow of an Env, also by that of a copy. Another
+// Env is asked too, and so is what a Fetcher has made of its Env.
+func TestPolicy(t *testing.T) {
+	asked, other := 0, newAsking(never)
+	p := driver.NewPolicy(func(context.Context, fetch.Target) error { asked++; return nil })
+	ctx := p.With(p.With(t.Context()))
+	own := &fetch.Env{Allow: p.Allow}
+	changed := *own
+	changed.Email = "me@h"
+	narrowed := driver.NewEnv(own)
+	narrowed.Allow = other.Allow
 	for name, tt := range map[string]struct {
 		ctx       context.Context
-		env       *fetch.Env
+		env       *driver.Env
 		own, more int
 	}{
-		"its own Env":    {ctx, &own.Env, 1, 0},
-		"another one":    {ctx, &other.Env, 1, 1},
-		"a copy":         {ctx, &changed, 1, 1},
-		"no Env":         {ctx, nil, 1, 0},
-		"both":           {driver.WithPolicy(ctx, &other.Env), &other.Env, 1, 1},
-		"no such policy": {t.Context(), &own.Env, 1, 0},
+		"its Env":        {ctx, driver.NewEnv(own), 1, 0},
+		"a changed copy": {ctx, driver.NewEnv(&changed), 1, 0},
+		"narrowed":       {ctx, narrowed, 1, 1},
+		"another one":    {ctx, driver.NewEnv(&other.Env), 1, 1},
+		"no Env":         {ctx, driver.NewEnv(nil), 1, 0},
+		"detached":       {t.Context(), driver.NewEnv(own), 1, 0},
+		"another policy": {fetch.WithAllow(t.Context(), other.Allow), driver.NewEnv(own), 1, 1},
+		"traced":         {fetch.WithTrace(ctx, new(fetch.Trace)), driver.NewEnv(own), 1, 0},
 	} {
-		own.targets, other.targets = nil, nil
-		if err := driver.NewEnv(tt.env).Permit(tt.ctx, hosted("h", 1)); err != nil {
+		asked, other.targets = 0, nil
+		if err := tt.env.Permit(tt.ctx, hosted("h", 1)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if len(own.targets) != tt.own || len(other.targets) != tt.more {
-			t.Errorf("%s: asked %d and %d times", name, len(own.targets), len(other.targets))
+		if asked != tt.own || len(other.targets) != tt.more {
+			t.Errorf("%s: asked %d and %d times", name, asked, len(other.targets))
 		}
 	}
 }

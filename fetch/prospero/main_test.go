@@ -133,7 +133,7 @@ func recorded(t testing.TB, name string) string {
 	t.Helper()
 	var a ardp.Assembly
 	for n := 1; !a.Complete(); n++ {
-		octets, err := os.ReadFile(filepath.Join("..", "..", "internal", "ardp", "testdata", "traces", fmt.Sprintf("%s.s2c.%d.bin", name, n)))
+		octets, err := os.ReadFile(filepath.Join("..", "..", "internal", "codec", "ardp", "testdata", "traces", fmt.Sprintf("%s.s2c.%d.bin", name, n)))
 		if err != nil {
 			t.Fatal(err)
 		}

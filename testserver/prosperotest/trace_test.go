@@ -24,7 +24,7 @@ import (
 // c-archie, and requests written by hand). The answers must be the recorded ones: the same lines,
 // except for the order of entries and the wording of errors, in packets of the same kind.
 func TestProsperoRecordedClients(t *testing.T) {
-	orders, err := filepath.Glob(filepath.Join("..", "..", "internal", "ardp", "testdata", "traces", "*.order"))
+	orders, err := filepath.Glob(filepath.Join("..", "..", "internal", "codec", "ardp", "testdata", "traces", "*.order"))
 	if err != nil || len(orders) < 40 {
 		t.Fatalf("%d traces, %v", len(orders), err)
 	}
@@ -99,7 +99,7 @@ func asRecorded(s *prosperotest.Server, name string) {
 
 // recordedContents returns the bytes of the recorded file of random data.
 func recordedContents() []byte {
-	octets, err := os.ReadFile(filepath.Join("..", "..", "internal", "ardp", "testdata", "traces", "contents-binary.s2c.1.bin"))
+	octets, err := os.ReadFile(filepath.Join("..", "..", "internal", "codec", "ardp", "testdata", "traces", "contents-binary.s2c.1.bin"))
 	if err != nil {
 		panic(err)
 	}
