@@ -10,9 +10,7 @@ import (
 // init creates the transport.
 func (f *Fetcher) init() {
 	f.once.Do(func() {
-		f.transport = &exchange.Transport{
-			Protocols: f.Protocols, MaxIdle: f.MaxIdle, Limits: driver.NewEnv(f.Env).Limits,
-		}
+		f.transport = &exchange.Transport{Protocols: f.Protocols, MaxIdle: f.MaxIdle, Limits: driver.NewEnv(f.Env).Limits}
 	})
 }
 

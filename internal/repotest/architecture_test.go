@@ -71,6 +71,7 @@ func TestLayers(t *testing.T) {
 
 type listedPackage struct {
 	ImportPath, Dir string
+	Doc             string // the first sentence of the package comment
 	GoFiles         []string
 	Imports         []string
 }
@@ -159,6 +160,15 @@ func TestEveryPackageIsNamed(t *testing.T) {
 	}
 }
 
+// TestEveryPackageHasComment checks what go doc begins with.
+func TestEveryPackageHasComment(t *testing.T) {
+	for _, p := range listPackages(t) {
+		if p.Doc == "" && len(p.GoFiles) > 0 {
+			t.Errorf("%s has no package comment", inModule(p.ImportPath))
+		}
+	}
+}
+
 // TestNoTestingInPrograms checks that programs which start a test server do not depend on package
 // testing.
 func TestNoTestingInPrograms(t *testing.T) {
@@ -183,7 +193,7 @@ func TestNoTestingInPrograms(t *testing.T) {
 // others.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Doc,GoFiles,Imports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -52,7 +52,7 @@ const (
 )
 
 // formats lists the formats in the order in which they are tried, the most distinctive
-// ones first. Those of MS-DOS and Unix depend on other lines; see dosLine and unixLine.
+// ones first, after those of MS-DOS and Unix, which depend on other lines: see parse.
 var formats = []func(line string, now time.Time) (Entry, bool){eplf, facts, vms, as400}
 
 // yearPadding says whether a space follows the years of a listing by ls, as that of AIX.

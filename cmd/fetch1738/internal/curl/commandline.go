@@ -1,3 +1,5 @@
+// Package curl reads the arguments and the configuration file of the command, which are those of curl,
+// into a plan.Operation. The table of the options is in options.go.
 package curl
 
 import (

@@ -125,7 +125,7 @@ func knownSchemes(t *told) string {
 	if t.Locator == nil {
 		return text
 	}
-	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" {
+	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" && meant != t.Locator.Scheme() {
 		return "did you mean " + meant + ":? " + text
 	}
 	return text
