@@ -36,8 +36,10 @@ var floors = []struct {
 	{"testserver/memnet testserver/simdisk testserver/probe testserver/record", true},
 }
 
-// exceptions are imports that the floors do not allow.
-var exceptions = []struct{ pkg, dep, why string }{
+// An exception is an import that the floors do not allow.
+type exception struct{ pkg, dep, why string }
+
+var exceptions = []exception{
 	{"crawl", "archive", "a crawl is an archive that is being made"},
 	{"archive/replay", "testserver/", "the servers of an archive are test servers, whose content it is"},
 	{"cmd/fetch1738/internal/serve", "testserver/", "the verb is a test server"},
@@ -75,11 +77,9 @@ func TestImportRules(t *testing.T) {
 		}
 	}
 	for _, e := range unused {
-		t.Errorf("%s does not import %s: delete the exception", e.pkg, e.dep)
+		t.Errorf("%s does not import %s: delete the exception (%s)", e.pkg, e.dep, e.why)
 	}
 }
-
-type exception = struct{ pkg, dep, why string }
 
 func isException(pkg, dep string) bool {
 	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.pkg == pkg && matches(e.dep, dep) })
