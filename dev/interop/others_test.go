@@ -171,7 +171,7 @@ func runBasicFTP(t *testing.T) *exec.Cmd {
 	}
 	for name, source := range map[string]string{
 		"dist":                                 "node_modules/basic-ftp/dist",
-		"node_modules/fetch1738-testserver":    "../../testserver/clients/javascript",
+		"node_modules/fetch1738-testserver":    "../../../testserver/clients/javascript",
 		"node_modules/testcontainers/index.js": "basic-ftp/testcontainers.js",
 		"test/MockFtpServer.js":                "basic-ftp/MockFtpServer.js",
 	} {

@@ -173,7 +173,8 @@ func http2Uploads() []scene.Named {
 	const whole = "RFC 9113 §8.1: a complete response, then RST_STREAM with NO_ERROR."
 	return []scene.Named{
 		row("large", "The server stores a document of 2 MiB, and 103 comes before its response.", early, true, false, large, "PUT", webtest.Interim(http.StatusEarlyHints)),
-		row("window/1", "The window of each request is 1 byte at first.", flow, true, false, 1000, "CONNECT", webtest.Setting("INITIAL_WINDOW_SIZE", 1)),
+		// Each byte takes a round trip: 1,000 of them may last longer on a busy machine than a client waits.
+		row("window/1", "The window of each request is 1 byte at first.", flow, true, false, 200, "CONNECT", webtest.Setting("INITIAL_WINDOW_SIZE", 1)),
 		row("window/1000", "The window of each request is 1000 bytes at first.", flow, true, false, 300_001, "CONNECT", webtest.Setting("INITIAL_WINDOW_SIZE", 1000)),
 		row("window/0", "The window of each request is 0, and is not opened.", flow, false, true, 1000, "CONNECT", webtest.Setting("INITIAL_WINDOW_SIZE", 0)),
 		row("window/never", "The window of the request is not opened, so that 65,535 bytes are sent.", flow, false, true, 300_001, "PUT", webtest.NoWindow()),
