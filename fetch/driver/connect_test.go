@@ -501,6 +501,9 @@ func TestConnectAsksInOwnContext(t *testing.T) {
 			return driver.Dial(context.WithValue(ctx, key{}, true), network, address)
 		},
 	}
-	_, err := driver.NewEnv(&env).Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	conn, err := driver.NewEnv(&env).Connect(t.Context(), hosted("127.0.0.1", listen(t)))
+	if err == nil {
+		conn.Close()
+	}
 	wantKind(t, err, fetch.ErrRefused)
 }
