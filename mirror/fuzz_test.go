@@ -18,9 +18,9 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and

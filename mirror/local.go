@@ -8,7 +8,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/internal/file/disk"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 )
 
 // partError returns the error of creating or writing the part of a file, marked as one that ends the run:

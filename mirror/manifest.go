@@ -20,9 +20,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 const (

@@ -24,9 +24,9 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // Default limits of a Mirror.

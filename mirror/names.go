@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // plan names every file, compares the listings with the manifest, and marks the files to fetch. It

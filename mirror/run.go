@@ -13,11 +13,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/selector"
 )
 

@@ -14,11 +14,11 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
 	"github.com/fetch1738/fetch1738/mirror/internal/loop"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
 )
 
 // The limit in bytes of all listings together, menus included, is the greater of maxListings and

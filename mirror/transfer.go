@@ -21,10 +21,10 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
 )
 
 // resumable is the minimum size in bytes of a file that is resumed. For such a file the exact

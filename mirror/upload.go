@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
-	"github.com/fetch1738/fetch1738/mirror/internal/deploy"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
 // An Upload makes [Mirror.Run] bring the files of Mirror.Dir to the server: to an ftp, ftps or file

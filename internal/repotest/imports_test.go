@@ -18,7 +18,8 @@ var floors = []struct {
 	lab   bool
 }{
 	{"cmd/", false}, // its packages have layers of their own: layers
-	{"mirror/ archive/ crawl/ gateway/", false},                           // products, each with one door
+	{"mirror/ deploy/ archive/ crawl/ gateway/", false},                   // products, each with one door
+	{"internal/sync/", false},                                             // what mirror and deploy share
 	{"archive/cdx archive/warc", false},                                   // the formats of archives
 	{"remotefs transport download", false},                                // on the door
 	{".", false},                                                          // the door
@@ -40,6 +41,7 @@ var floors = []struct {
 type exception struct{ pkg, dep, why string }
 
 var exceptions = []exception{
+	{"mirror", "deploy", "Mirror.Upload is a deploy"},
 	{"crawl", "archive", "a crawl is an archive that is being made"},
 	{"archive/replay", "testserver/", "the servers of an archive are test servers, whose content it is"},
 	{"cmd/fetch1738/internal/serve", "testserver/", "the verb is a test server"},

@@ -18,14 +18,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
 // A Job is what to bring where. The fields are those of mirror.Mirror and mirror.Upload.

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
 // A file is a file of Dir, or a link that is copied. Its path on the server is that in Dir, unless

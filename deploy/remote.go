@@ -17,9 +17,9 @@ import (
 	"crypto/sha1"
 	"crypto/sha512"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
 )
 
 // maxState is the maximum size in bytes of a state at the server.

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
 // A plan says what to send.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
 // placeOther gives a file its name on a server that has refused to rename its part. If it is not

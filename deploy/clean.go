@@ -16,11 +16,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
 // sameName reports whether two names may be the same on a server that changes names: they differ

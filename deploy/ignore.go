@@ -8,7 +8,7 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/internal/file/disk"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
 )
 
 // IgnoreFile is the file in Dir with patterns of what is not sent, in the syntax of .gitignore. It

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
-	"github.com/fetch1738/fetch1738/mirror/internal/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/pool"
 )
 
 func spotOf(f *file) pool.Spot { return pool.Spot{Dir: f.dir(), IsNew: f.isNew} }

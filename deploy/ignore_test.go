@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
-	"github.com/fetch1738/fetch1738/mirror/internal/filter"
-	"github.com/fetch1738/fetch1738/mirror/internal/site"
-	"github.com/fetch1738/fetch1738/mirror/internal/state"
+	"github.com/fetch1738/fetch1738/internal/sync/filter"
+	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
 // The patterns that the ignore file may have, with the files that git leaves.
