@@ -57,10 +57,10 @@ func TestRemoteCompletions(t *testing.T) {
 			}
 			script := filepath.Join(dir, "completion")
 			done := runVerb(t, "completion", "", name)
-			if done.code != exit.OK {
+			if done.Code != exit.OK {
 				t.Fatalf("%+v", done)
 			}
-			if err := os.WriteFile(script, []byte(done.out), 0o644); err != nil {
+			if err := os.WriteFile(script, []byte(done.Out), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			begin := "export PATH=" + dir + ":$PATH; "

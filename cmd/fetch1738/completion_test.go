@@ -67,10 +67,10 @@ func TestCompletions(t *testing.T) {
 			t.Parallel()
 			script := filepath.Join(t.TempDir(), "completion")
 			done := runVerb(t, "completion", "", name)
-			if done.code != exit.OK {
+			if done.Code != exit.OK {
 				t.Fatalf("%+v", done)
 			}
-			if err := os.WriteFile(script, []byte(done.out), 0o644); err != nil {
+			if err := os.WriteFile(script, []byte(done.Out), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			for _, c := range completions {

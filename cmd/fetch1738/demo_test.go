@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
 func TestDemo(t *testing.T) {
@@ -13,21 +15,21 @@ func TestDemo(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	got := runVerb(t, "demo", "")
-	if got.code != 0 || got.err != "" {
-		t.Errorf("code %d: %s%s", got.code, got.err, got.out)
+	if got.Code != 0 || got.Err != "" {
+		t.Errorf("code %d: %s%s", got.Code, got.Err, got.Out)
 	}
 	if left, err := filepath.Glob(filepath.Join(temporary, "*")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v behind: %v", left, err)
 	}
-	for line := range strings.Lines(got.out) {
+	for line := range strings.Lines(got.Out) {
 		if line = strings.TrimSuffix(line, "\n"); len(line) > columns && !strings.Contains(line, temporary) {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
-		if !printable(line) || strings.TrimRight(line, " ") != line {
+		if !verbtest.Printable(line) || strings.TrimRight(line, " ") != line {
 			t.Errorf("not for every terminal: %q", line)
 		}
 	}
-	skeleton := demoSkeleton(got.out, temporary)
+	skeleton := demoSkeleton(got.Out, temporary)
 	if *update {
 		if err := os.WriteFile("testdata/demo.golden", []byte(skeleton), 0o644); err != nil {
 			t.Fatal(err)
@@ -41,7 +43,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("got:\n%s\nwant:\n%s", skeleton, want)
 	}
 	// What went over the wire, in one line each.
-	inOrder(t, got.out, "> USER anonymous", "> PASS ****", "> TYPE I", "> CWD pub", "> RETR octets.bin", "< (1738 bytes of data)", "< 226 ",
+	inOrder(t, got.Out, "> USER anonymous", "> PASS ****", "> TYPE I", "> CWD pub", "> RETR octets.bin", "< (1738 bytes of data)", "< 226 ",
 		"gopher://", "> /pub/octets.bin", "http://", "> GET /pub/octets.bin HTTP/1.1", "< HTTP/1.1 200 ")
 }
 

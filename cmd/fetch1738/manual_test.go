@@ -14,10 +14,10 @@ import (
 func TestManualPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "fetch1738.1")
 	done := runVerb(t, "manual", "")
-	if done.code != exit.OK {
+	if done.Code != exit.OK {
 		t.Fatalf("%+v", done)
 	}
-	if err := os.WriteFile(page, []byte(done.out), 0o644); err != nil {
+	if err := os.WriteFile(page, []byte(done.Out), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if complaints := shell(t, "man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page); strings.Contains(complaints, "warning") {

@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -42,7 +43,7 @@ func TestPasswordsInNoOutput(t *testing.T) {
 			{"-g", "-sS", "--gateway", "ftp=http://127.0.0.1:1/?{url}", "--gateway", "ftps=http://127.0.0.1:1", "--gateway", "x-foo=http://127.0.0.1:1", "-w", format, url},
 		}
 		args := ways[i%len(ways)]
-		var shown lockedBuffer
+		var shown verbtest.Buffer
 		run(t.Context(), args, stdio.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown})
 		if got := shown.String(); strings.Contains(got, "SECRET") || strings.Contains(got, "SEC%52ET") {
 			t.Errorf("%q shows the password:\n%s", args, got)

@@ -9,41 +9,28 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
-// outcome is what a verb did.
-type outcome struct {
-	code     int
-	out, err string
-}
-
-func runVerb(t *testing.T, verb, stdin string, args ...string) outcome {
+func runVerb(t *testing.T, verb, stdin string, args ...string) verbtest.Outcome {
 	t.Helper()
-	var out, err bytes.Buffer
-	for _, c := range commands() {
-		if c.Name == verb {
-			code := c.Run(t.Context(), args, stdio.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
-			return outcome{code, out.String(), err.String()}
-		}
-	}
-	t.Fatalf("no verb %q", verb)
-	return outcome{}
+	return verbtest.Run(t, *verbNamed([]string{verb}), stdin, args...)
 }
 
 func TestVerbHelp(t *testing.T) {
 	for _, c := range commands() {
 		for _, flag := range []string{"-h", "--help"} {
 			got := runVerb(t, c.Name, "", flag)
-			if got.code != 0 || got.err != "" {
+			if got.Code != 0 || got.Err != "" {
 				t.Errorf("%s %s: %+v", c.Name, flag, got)
 			}
-			if !strings.HasPrefix(got.out, "Usage: fetch1738 "+c.Name) {
-				t.Errorf("%s %s: %s", c.Name, flag, got.out)
+			if !strings.HasPrefix(got.Out, "Usage: fetch1738 "+c.Name) {
+				t.Errorf("%s %s: %s", c.Name, flag, got.Out)
 			}
-			if !strings.Contains(got.out, "\n  $ ") {
+			if !strings.Contains(got.Out, "\n  $ ") {
 				t.Errorf("%s %s shows no example", c.Name, flag)
 			}
-			for line := range strings.Lines(got.out) {
+			for line := range strings.Lines(got.Out) {
 				if len(line) > 81 {
 					t.Errorf("%s %s has a line of %d columns: %s", c.Name, flag, len(line)-1, line)
 				}
@@ -73,32 +60,14 @@ func TestVerbUsage(t *testing.T) {
 		{"demo", []string{"extra"}, `unexpected argument "extra"`},
 	} {
 		got := runVerb(t, tc.verb, "", tc.args...)
-		if got.code != 2 || got.out != "" {
+		if got.Code != 2 || got.Out != "" {
 			t.Errorf("%s %q: %+v", tc.verb, tc.args, got)
 		}
-		oneLine(t, got.err)
-		if !strings.HasPrefix(got.err, "fetch1738: (2) "+tc.verb+": ") || !strings.Contains(got.err, tc.want) {
-			t.Errorf("%s %q complains %q", tc.verb, tc.args, got.err)
+		verbtest.OneLine(t, got.Err)
+		if !strings.HasPrefix(got.Err, "fetch1738: (2) "+tc.verb+": ") || !strings.Contains(got.Err, tc.want) {
+			t.Errorf("%s %q complains %q", tc.verb, tc.args, got.Err)
 		}
 	}
-}
-
-// oneLine checks that text is one line of printable ASCII of a bearable length.
-func oneLine(t *testing.T, text string) {
-	t.Helper()
-	line, rest, ended := strings.Cut(text, "\n")
-	if !ended || rest != "" || line == "" || len(line) > 600 || !printable(line) {
-		t.Errorf("not one readable line: %.700q", text)
-	}
-}
-
-func printable(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // broken fails every Write, as a closed pipe does.

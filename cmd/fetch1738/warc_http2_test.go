@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
 // TestWARCHTTP2 records by HTTP/2, one after the other and at once, verifies and reads the file, and
@@ -67,8 +69,8 @@ func TestWARCHTTP2(t *testing.T) {
 		}
 	}
 
-	s := startServe(t, 1, "--archive", name)
-	local, _, _ := strings.Cut(s.urls[0], "\t")
+	s := verbtest.Start(t, *verbNamed([]string{"serve"}), strings.NewReader(""), 1, "--archive", name)
+	local, _, _ := strings.Cut(s.Lines[0], "\t")
 	for path, want := range map[string]string{"new": "200 by HTTP/2.0: /new\n text/x-path /new", "none": "404 404 page not found\n text/plain; charset=utf-8 ", "old": "301 "} {
 		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		res, err := client.Get(local + path)

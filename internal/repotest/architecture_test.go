@@ -20,7 +20,7 @@ const module = "github.com/fetch1738/fetch1738"
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"curlvar dial fault glob multistatus picture play record term used version wildcard",
+	"dial fault glob picture play record term used version wildcard",
 	"stdio progress render",
 	"plan",
 	"client output source listing form speed",
@@ -30,12 +30,13 @@ var layers = []string{
 	"help",
 	"get files parse explain extract mirror crawl search archie gateway serve judge warc demo completion manual",
 	"browse", // shows what explain does
+	"verbtest", // for the tests of verbs
 	"simulation",
 }
 
 const commandPackages = "cmd/fetch1738/internal/"
 
-// TestLayers checks the imports between the packages of the command line.
+// TestLayers checks the imports between the packages of the command line, and that each has tests.
 func TestLayers(t *testing.T) {
 	layer := make(map[string]int)
 	for i, names := range layers {
@@ -50,6 +51,9 @@ func TestLayers(t *testing.T) {
 			continue
 		}
 		seen[name] = true
+		if name != "verbtest" && !slices.ContainsFunc(p.TestGoFiles, func(file string) bool { return file != "main_test.go" }) {
+			t.Errorf("%s%s has no tests beside it", commandPackages, name)
+		}
 		if layer[name] == 0 {
 			t.Errorf("%s%s is in no layer", commandPackages, name)
 		}
@@ -73,6 +77,7 @@ type listedPackage struct {
 	ImportPath, Dir string
 	Doc             string // the first sentence of the package comment
 	GoFiles         []string
+	TestGoFiles     []string // in the package itself
 	Imports         []string
 }
 
@@ -193,7 +198,7 @@ func TestNoTestingInPrograms(t *testing.T) {
 // others.
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Doc,GoFiles,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Doc,GoFiles,TestGoFiles,Imports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -25,7 +24,7 @@ type CommandLine struct {
 
 	std       stdio.Streams
 	op        *plan.Operation // the current one, which options and URLs are added to
-	variables curlvar.Variables
+	variables variables
 	configs   int      // nesting depth of the configuration file being read; 0 if none is
 	table     []Option // the supported options
 }

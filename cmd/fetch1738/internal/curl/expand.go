@@ -3,8 +3,6 @@ package curl
 import (
 	"errors"
 	"os"
-
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curlvar"
 )
 
 // expandPrefix is the prefix of a long option name that expands variables in the value.
@@ -12,8 +10,8 @@ const expandPrefix = "expand-"
 
 // addVariable is --variable.
 func addVariable(c *CommandLine, value string) error {
-	err := c.variables.Set(value, curlvar.Sources{Getenv: os.LookupEnv, ReadFile: c.readFile})
-	if errors.Is(err, curlvar.ErrIgnored) {
+	err := c.variables.set(value, variableSources{getenv: os.LookupEnv, readFile: c.readFile})
+	if errors.Is(err, errIgnored) {
 		c.warn("--variable: %v", err)
 		return nil
 	}
@@ -25,7 +23,7 @@ func (o Option) expanding() Option {
 	set := o.Set
 	o.Short, o.Long = "", expandPrefix+o.Long
 	o.Set = func(c *CommandLine, value string) error {
-		expanded, err := c.variables.Expand(value, func(text string) { c.warn("--%s: %s", o.Long, text) })
+		expanded, err := c.variables.expand(value, func(text string) { c.warn("--%s: %s", o.Long, text) })
 		if err != nil {
 			return err
 		}

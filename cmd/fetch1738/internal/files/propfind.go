@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/multistatus"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
@@ -47,7 +46,7 @@ func (o webdav) list(ctx context.Context, at *locator.HTTP) (*directory, error) 
 }
 
 // propfind returns what a server says of a URL and, with the depth "1", of what it has.
-func (o webdav) propfind(ctx context.Context, at *locator.HTTP, depth string) ([]multistatus.Resource, error) {
+func (o webdav) propfind(ctx context.Context, at *locator.HTTP, depth string) ([]davResource, error) {
 	info, body, err := o.exchange(ctx, "PROPFIND", at, map[string]string{"Depth": depth}, true)
 	switch {
 	case err != nil:
@@ -55,7 +54,7 @@ func (o webdav) propfind(ctx context.Context, at *locator.HTTP, depth string) ([
 	case info.StatusCode == http.StatusMultiStatus && len(body) == maxAnswer:
 		return nil, driver.Fail(fetch.OpList, at, fetch.ErrTooLarge, fmt.Errorf("the listing has %d MiB or more", maxAnswer>>20))
 	case info.StatusCode == http.StatusMultiStatus:
-		found, err := multistatus.Parse(bytes.NewReader(body), maxEntries)
+		found, err := parseMultistatus(bytes.NewReader(body), maxEntries)
 		if err != nil {
 			return nil, driver.Fail(fetch.OpList, at, fetch.ErrProtocol, err)
 		}
@@ -102,7 +101,7 @@ func nameBelow(at *locator.HTTP, href string) (name string, isSelf bool, err err
 }
 
 // itemOf returns an entry of a listing.
-func itemOf(l locator.Locator, name string, r multistatus.Resource) fetch.Item {
+func itemOf(l locator.Locator, name string, r davResource) fetch.Item {
 	it := fetch.Item{Name: name, Locator: l, Attributes: fetch.Attributes{Size: r.Size, ModTime: r.Modified}}
 	if r.Collection {
 		it.Kind, it.Size = fetch.KindDirectory, -1

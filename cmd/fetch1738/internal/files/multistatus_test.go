@@ -1,4 +1,4 @@
-package multistatus
+package files
 
 import (
 	"errors"
@@ -33,14 +33,14 @@ const apache = `<?xml version="1.0" encoding="utf-8"?>
 </D:multistatus>
 `
 
-func TestParse(t *testing.T) {
-	got, err := Parse(strings.NewReader(apache), 10)
+func TestMultistatus(t *testing.T) {
+	got, err := parseMultistatus(strings.NewReader(apache), 10)
 	modified := time.Date(1994, 12, 1, 12, 0, 0, 0, time.UTC)
-	want := []Resource{
+	want := []davResource{
 		{"/dav/", true, -1, modified, "httpd/unix-directory"},
 		{"/dav/a%20b&c.txt", false, 27, modified, "text/plain"},
 	}
-	if err != nil || !slices.EqualFunc(got, want, func(a, b Resource) bool {
+	if err != nil || !slices.EqualFunc(got, want, func(a, b davResource) bool {
 		return a.Modified.Equal(b.Modified) && a.Href == b.Href && a.Collection == b.Collection && a.Size == b.Size && a.MediaType == b.MediaType
 	}) {
 		t.Errorf("%+v, %v", got, err)
@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 }
 
 // What is no multistatus, or a part of one, is an error.
-func TestHostile(t *testing.T) {
+func TestMultistatusHostile(t *testing.T) {
 	response := func(inner string) string {
 		return `<multistatus xmlns="DAV:"><response>` + inner + `</response></multistatus>`
 	}
@@ -65,26 +65,26 @@ func TestHostile(t *testing.T) {
 		"deep":             response(strings.Repeat("<a>", 1000)),
 		"long":             response("<href>/" + strings.Repeat("a", 1<<20) + "</href>"),
 	} {
-		if got, err := Parse(strings.NewReader(text), 10); err == nil {
+		if got, err := parseMultistatus(strings.NewReader(text), 10); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
 	many := `<multistatus xmlns="DAV:">` + strings.Repeat("<response><href>/x</href></response>", 11) + `</multistatus>`
-	if _, err := Parse(strings.NewReader(many), 10); !errors.Is(err, ErrTooMany) {
+	if _, err := parseMultistatus(strings.NewReader(many), 10); !errors.Is(err, errTooMany) {
 		t.Error(err)
 	}
 	for text, size := range map[string]int64{"-1": -1, "1e3": -1, "99999999999999999999": -1, " 7 ": 7} {
-		got, err := Parse(strings.NewReader(response(fmt.Sprintf("<href>/</href><propstat><prop><getcontentlength>%s</getcontentlength></prop></propstat>", text))), 10)
+		got, err := parseMultistatus(strings.NewReader(response(fmt.Sprintf("<href>/</href><propstat><prop><getcontentlength>%s</getcontentlength></prop></propstat>", text))), 10)
 		if err != nil || got[0].Size != size {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzMultistatus(f *testing.F) {
 	f.Add(apache)
 	f.Fuzz(func(t *testing.T, text string) {
-		if found, err := Parse(strings.NewReader(text), 10); err == nil && len(found) > 10 {
+		if found, err := parseMultistatus(strings.NewReader(text), 10); err == nil && len(found) > 10 {
 			t.Error(len(found))
 		}
 	})

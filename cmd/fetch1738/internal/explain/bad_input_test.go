@@ -1,10 +1,12 @@
-package main
+package explain
 
 import (
 	"encoding/json"
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
 // Nothing is looked up, nothing dialled, no password shown, and there is one
@@ -54,24 +56,24 @@ func TestExplainBadInput(t *testing.T) {
 		{1, []string{"x-own:thing"}},
 	} {
 		for _, mode := range [][]string{nil, {"--json"}} {
-			got := runVerb(t, "explain", "", append(mode, tc.args...)...)
-			if got.code != tc.code || got.err != "" {
-				t.Errorf("%.60q: code %d, want %d; %.300s%s", tc.args, got.code, tc.code, got.out, got.err)
+			got := verbtest.Run(t, Command(), "", append(mode, tc.args...)...)
+			if got.Code != tc.code || got.Err != "" {
+				t.Errorf("%.60q: code %d, want %d; %.300s%s", tc.args, got.Code, tc.code, got.Out, got.Err)
 			}
 			if mode == nil {
-				oneLine(t, got.out)
+				verbtest.OneLine(t, got.Out)
 			} else {
-				oneJSONLine(t, got.out)
+				verbtest.OneJSONLine(t, got.Out)
 			}
-			if strings.Contains(got.out, secret) {
-				t.Errorf("%.60q shows the password: %.300s", tc.args, got.out)
+			if strings.Contains(got.Out, secret) {
+				t.Errorf("%.60q shows the password: %.300s", tc.args, got.Out)
 			}
 		}
 	}
 	for _, url := range []string{"ftp://lab:" + secret + "@" + here + "/x", "http://lab:" + secret + "@" + here + "/", "gopher://" + here + "/0x", "http://no-such-host.invalid/"} {
 		for _, mode := range []string{"--strict=false", "--json"} {
-			got := runVerb(t, "explain", "", mode, url)
-			if got.code != 0 || strings.Contains(got.out+got.err, secret) {
+			got := verbtest.Run(t, Command(), "", mode, url)
+			if got.Code != 0 || strings.Contains(got.Out+got.Err, secret) {
 				t.Errorf("%s: %+v", url, got)
 			}
 		}
@@ -86,9 +88,9 @@ func TestExplainBadInput(t *testing.T) {
 // URLs that cannot be parsed are distinguished anyway.
 func TestExplainUnreadable(t *testing.T) {
 	for url, want := range map[string]string{"lab@host.example/x": "lab@host.example/x", "ftp://u:s3cret@h/;type=z": "ftp://u:***@h/;type=z"} {
-		got := runVerb(t, "explain", "", "--json", url)
+		got := verbtest.Run(t, Command(), "", "--json", url)
 		var line struct{ URL string }
-		if err := json.Unmarshal([]byte(got.out), &line); err != nil || line.URL != want || got.code != 3 {
+		if err := json.Unmarshal([]byte(got.Out), &line); err != nil || line.URL != want || got.Code != 3 {
 			t.Errorf("%s: %v, %+v", url, err, got)
 		}
 	}
@@ -96,20 +98,20 @@ func TestExplainUnreadable(t *testing.T) {
 
 // --allow-port permits; several URLs have the exit code of the last failure.
 func TestExplainFlags(t *testing.T) {
-	got := runVerb(t, "explain", "", "--allow-port", "25", "gopher://127.0.0.1:25/0x")
-	if got.code != 0 || !strings.Contains(got.out, `"x\r\n"`) {
+	got := verbtest.Run(t, Command(), "", "--allow-port", "25", "gopher://127.0.0.1:25/0x")
+	if got.Code != 0 || !strings.Contains(got.Out, `"x\r\n"`) {
 		t.Errorf("%+v", got)
 	}
-	got = runVerb(t, "explain", "", "--allow-port", "26", "--allow-port=25", "gopher://127.0.0.1:25/0x", "news:", "http://h/", "x-db://h/d")
-	if got.code != 1 || strings.Count(got.out, "not fetched: ") != 2 {
+	got = verbtest.Run(t, Command(), "", "--allow-port", "26", "--allow-port=25", "gopher://127.0.0.1:25/0x", "news:", "http://h/", "x-db://h/d")
+	if got.Code != 1 || strings.Count(got.Out, "not fetched: ") != 2 {
 		t.Errorf("%+v", got)
 	}
-	got = runVerb(t, "explain", "", "http://u:p@h:81/")
-	if got.code != 0 {
+	got = verbtest.Run(t, Command(), "", "http://u:p@h:81/")
+	if got.Code != 0 {
 		t.Errorf("what is typed may have a login and any port: %+v", got)
 	}
-	got = runVerb(t, "explain", "", "--json", "http://h/", "news:")
-	dec := json.NewDecoder(strings.NewReader(got.out))
+	got = verbtest.Run(t, Command(), "", "--json", "http://h/", "news:")
+	dec := json.NewDecoder(strings.NewReader(got.Out))
 	for _, want := range []bool{true, false} {
 		var line struct{ OK bool }
 		if err := dec.Decode(&line); err != nil || line.OK != want {

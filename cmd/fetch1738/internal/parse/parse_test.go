@@ -1,15 +1,15 @@
-package main
+package parse
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
 // Every octet that a URL can hold comes out as the character of its number.
@@ -33,41 +33,31 @@ func TestParseEveryOctet(t *testing.T) {
 		{"file:///" + escaped.String(), func(p map[string]any) any { return p["path_segments"].([]any)[0] }},
 		{"prospero://h/n;k=" + escaped.String(), func(p map[string]any) any { return p["fields"].([]any)[0].([]any)[1] }},
 	} {
-		got := runVerb(t, "parse", "", "--json", tc.url)
+		got := verbtest.Run(t, Command(), "", "--json", tc.url)
 		var line struct {
 			OK    bool
 			Parts map[string]any
 		}
-		if err := json.Unmarshal([]byte(got.out), &line); err != nil || !line.OK {
-			t.Errorf("%.20s: %v, %s", tc.url, err, got.out)
+		if err := json.Unmarshal([]byte(got.Out), &line); err != nil || !line.OK {
+			t.Errorf("%.20s: %v, %s", tc.url, err, got.Out)
 			continue
 		}
 		if v := tc.get(line.Parts); v != string(want) {
 			t.Errorf("%.20s: %q", tc.url, v)
 		}
-		oneJSONLine(t, got.out)
-		lines := runVerb(t, "parse", "", tc.url)
-		if !printable(strings.TrimSuffix(lines.out, "\n")) {
-			t.Errorf("%.20s: %q", tc.url, lines.out)
+		verbtest.OneJSONLine(t, got.Out)
+		lines := verbtest.Run(t, Command(), "", tc.url)
+		if !verbtest.Printable(strings.TrimSuffix(lines.Out, "\n")) {
+			t.Errorf("%.20s: %q", tc.url, lines.Out)
 		}
-	}
-}
-
-// oneJSONLine checks that text is valid JSON on one line of ASCII that a
-// terminal shows rather than obeys.
-func oneJSONLine(t *testing.T, text string) {
-	t.Helper()
-	line, rest, ended := strings.Cut(text, "\n")
-	if !ended || rest != "" || !printable(line) || !json.Valid([]byte(line)) {
-		t.Errorf("not one line of JSON: %.500q", text)
 	}
 }
 
 // "<", ">" and "&" stay readable.
 func TestParseNoHTMLEscapes(t *testing.T) {
-	got := runVerb(t, "parse", "", "--json", "http://h/%3C%3E&x")
-	if !strings.Contains(got.out, `"path":"<>&x"`) {
-		t.Error(got.out)
+	got := verbtest.Run(t, Command(), "", "--json", "http://h/%3C%3E&x")
+	if !strings.Contains(got.Out, `"path":"<>&x"`) {
+		t.Error(got.Out)
 	}
 }
 
@@ -77,10 +67,10 @@ func TestParseURLAsGiven(t *testing.T) {
 		"http://h/\xe9":             "http://h/\u00e9",           // what is no UTF-8 is shown by octets
 		"\"\\\x00\x7f\u009b":        "\"\\\x00\x7f\u009b",
 	} {
-		got := runVerb(t, "parse", "", "--json", given)
-		oneJSONLine(t, got.out)
+		got := verbtest.Run(t, Command(), "", "--json", given)
+		verbtest.OneJSONLine(t, got.Out)
 		var line struct{ URL string }
-		if err := json.Unmarshal([]byte(got.out), &line); err != nil || line.URL != want {
+		if err := json.Unmarshal([]byte(got.Out), &line); err != nil || line.URL != want {
 			t.Errorf("%q: %v, %q", given, err, line.URL)
 		}
 	}
@@ -96,17 +86,17 @@ func TestParseBadInput(t *testing.T) {
 		"ftp://u:" + secret + "@h/a b;type=x", "ftp://u:" + secret + "#@h/", "ftp://u:" + secret + "@@h/", long, long + long,
 		"ftp://u:" + secret + "@h/" + strings.Repeat("a", 1<<20), "", "\x00", "http://h/\r\nHost: evil", "\xff\xfe",
 	} {
-		got := runVerb(t, "parse", "", "--", url)
-		if got.code != 3 || got.err != "" || !strings.HasPrefix(got.out, "refused:  byte ") {
+		got := verbtest.Run(t, Command(), "", "--", url)
+		if got.Code != 3 || got.Err != "" || !strings.HasPrefix(got.Out, "refused:  byte ") {
 			t.Errorf("%.40q: %+v", url, got)
 		}
-		oneLine(t, got.out)
-		if strings.Contains(got.out, secret) {
-			t.Errorf("%.40q shows the password: %s", url, got.out)
+		verbtest.OneLine(t, got.Out)
+		if strings.Contains(got.Out, secret) {
+			t.Errorf("%.40q shows the password: %s", url, got.Out)
 		}
 
-		asJSON := runVerb(t, "parse", "", "--json", "--", url)
-		oneJSONLine(t, asJSON.out)
+		asJSON := verbtest.Run(t, Command(), "", "--json", "--", url)
+		verbtest.OneJSONLine(t, asJSON.Out)
 		var line struct {
 			OK         bool
 			URL, Error string
@@ -114,42 +104,33 @@ func TestParseBadInput(t *testing.T) {
 			Section    *string
 			Scheme     any
 		}
-		if err := json.Unmarshal([]byte(asJSON.out), &line); err != nil || line.OK || line.Error == "" || line.Offset == nil || line.Section == nil || line.Scheme != nil {
-			t.Errorf("%.40q: %v, %.300s", url, err, asJSON.out)
+		if err := json.Unmarshal([]byte(asJSON.Out), &line); err != nil || line.OK || line.Error == "" || line.Offset == nil || line.Section == nil || line.Scheme != nil {
+			t.Errorf("%.40q: %v, %.300s", url, err, asJSON.Out)
 		}
-		if strings.Contains(line.Error, secret) || asJSON.code != 3 {
-			t.Errorf("%.40q: %d %q", url, asJSON.code, line.Error)
+		if strings.Contains(line.Error, secret) || asJSON.Code != 3 {
+			t.Errorf("%.40q: %d %q", url, asJSON.Code, line.Error)
 		}
 		if len(url) < 1000 && utf8.ValidString(url) && line.URL != url {
 			t.Errorf("%q is told to be %q", url, line.URL)
 		}
-		if len(asJSON.out) > 1000 {
-			t.Errorf("%.40q: a line of %d octets", url, len(asJSON.out))
+		if len(asJSON.Out) > 1000 {
+			t.Errorf("%.40q: a line of %d octets", url, len(asJSON.Out))
 		}
 	}
 }
 
 // A line without an end does not fill the memory.
 func TestParseEndlessLine(t *testing.T) {
-	var out countingWriter
+	var out verbtest.Counter
 	code := 0
-	if got := heapGrowth(func() {
-		code = run(t.Context(), []string{"parse"}, stdio.Streams{In: io.LimitReader(zeros{}, 64<<20), Out: &out, Err: io.Discard})
+	if got := verbtest.HeapGrowth(func() {
+		code = Command().Run(t.Context(), nil, stdio.Streams{In: io.LimitReader(zeros{}, 64<<20), Out: &out, Err: io.Discard})
 	}); got > 16<<20 {
 		t.Errorf("64 MiB without a line end took %d octets of memory", got)
 	}
-	if code != 3 || out.n > 1000 {
-		t.Errorf("code %d and %d octets about one line", code, out.n)
+	if code != 3 || out.N > 1000 {
+		t.Errorf("code %d and %d octets about one line", code, out.N)
 	}
-}
-
-// heapGrowth is how much memory f made the program take from the system.
-func heapGrowth(f func()) int64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return int64(after.HeapSys) - int64(before.HeapSys)
 }
 
 type zeros struct{}
@@ -161,20 +142,13 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-type countingWriter struct{ n int }
-
-func (w *countingWriter) Write(p []byte) (int, error) {
-	w.n += len(p)
-	return len(p), nil
-}
-
 // A program may write one URL, read its line, and go on.
 func TestParseAnswersAtOnce(t *testing.T) {
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()
 	code := make(chan int)
 	go func() {
-		code <- run(t.Context(), []string{"parse", "--json"}, stdio.Streams{In: in, Out: out, Err: io.Discard})
+		code <- Command().Run(t.Context(), []string{"--json"}, stdio.Streams{In: in, Out: out, Err: io.Discard})
 	}()
 	dec := json.NewDecoder(answers)
 	for _, url := range []string{"http://h/1", "nothing", "http://h/2"} {
@@ -199,11 +173,11 @@ func FuzzParseLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, mode := range []string{"--strict", "--strict=false"} {
-			if got := runVerb(t, "parse", "", "--json", mode, "--", text); text != "-" {
-				oneJSONLine(t, got.out)
+			if got := verbtest.Run(t, Command(), "", "--json", mode, "--", text); text != "-" {
+				verbtest.OneJSONLine(t, got.Out)
 			}
-			if got := runVerb(t, "parse", "", mode, "--", text); text != "-" && (strings.Count(got.out, "\n") != 1 || !printable(strings.TrimSuffix(got.out, "\n"))) {
-				t.Errorf("%q", got.out)
+			if got := verbtest.Run(t, Command(), "", mode, "--", text); text != "-" && (strings.Count(got.Out, "\n") != 1 || !verbtest.Printable(strings.TrimSuffix(got.Out, "\n"))) {
+				t.Errorf("%q", got.Out)
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package main
+package extract
 
 import (
 	"io"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -15,17 +16,17 @@ import (
 func TestExtractMemory(t *testing.T) {
 	const line = "A line of text with http://host.example/a/url?in=it and more words behind.\n"
 	const lines = 1 << 18
-	var out countingWriter
-	if got := heapGrowth(func() {
+	var out verbtest.Counter
+	if got := verbtest.HeapGrowth(func() {
 		text := io.LimitReader(&repeated{text: line}, lines*int64(len(line)))
-		if code := run(t.Context(), []string{"extract"}, stdio.Streams{In: text, Out: &out, Err: io.Discard}); code != 0 {
+		if code := Command().Run(t.Context(), nil, stdio.Streams{In: text, Out: &out, Err: io.Discard}); code != 0 {
 			t.Errorf("code %d", code)
 		}
 	}); got > 16<<20 { // what is garbage depends on how often it is collected
 		t.Errorf("%d MiB of text took %d octets of memory", lines*len(line)>>20, got)
 	}
-	if want := lines * len("http://host.example/a/url?in=it\n"); out.n != want {
-		t.Errorf("%d octets of URLs, want %d", out.n, want)
+	if want := lines * len("http://host.example/a/url?in=it\n"); out.N != want {
+		t.Errorf("%d octets of URLs, want %d", out.N, want)
 	}
 }
 
@@ -55,17 +56,17 @@ func TestExtractFiles(t *testing.T) {
 	}
 	missing := filepath.Join(dir, "missing")
 
-	got := runVerb(t, "extract", "http://h/in", one, "-", two)
-	if want := "http://h/1\nhttp://h/in\nhttp://h/2\n"; got.code != 0 || got.out != want || got.err != "" {
+	got := verbtest.Run(t, Command(), "http://h/in", one, "-", two)
+	if want := "http://h/1\nhttp://h/in\nhttp://h/2\n"; got.Code != 0 || got.Out != want || got.Err != "" {
 		t.Errorf("%+v", got)
 	}
 	// A file that can't be read does not keep the others from being read.
-	got = runVerb(t, "extract", "", missing, one, dir)
-	if got.code != 26 || got.out != "http://h/1\n" {
+	got = verbtest.Run(t, Command(), "", missing, one, dir)
+	if got.Code != 26 || got.Out != "http://h/1\n" {
 		t.Errorf("%+v", got)
 	}
-	if lines := strings.Split(got.err, "\n"); len(lines) != 3 || !strings.Contains(lines[0], missing) || !strings.HasPrefix(lines[0], "fetch1738: (26) extract: ") {
-		t.Errorf("%q", got.err)
+	if lines := strings.Split(got.Err, "\n"); len(lines) != 3 || !strings.Contains(lines[0], missing) || !strings.HasPrefix(lines[0], "fetch1738: (26) extract: ") {
+		t.Errorf("%q", got.Err)
 	}
 }
 
@@ -75,10 +76,10 @@ func FuzzExtract(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for line := range strings.Lines(runVerb(t, "extract", text, "--json").out) {
-			oneJSONLine(t, line)
+		for line := range strings.Lines(verbtest.Run(t, Command(), text, "--json").Out) {
+			verbtest.OneJSONLine(t, line)
 		}
-		for line := range strings.Lines(runVerb(t, "extract", text, "--strict").out) {
+		for line := range strings.Lines(verbtest.Run(t, Command(), text, "--strict").Out) {
 			url, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "#")
 			if _, err := (locator.Parser{}).Parse(url); err != nil {
 				t.Errorf("%q: %v", line, err)

@@ -1,9 +1,7 @@
-package main
+package serve
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,131 +11,58 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"unicode"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/get"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/play"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
-// served runs the verb serve until the test ends, and gives the URLs it shows.
-type served struct {
-	urls  []string
-	log   lockedBuffer
-	ended func() int // waits for its end, and gives its exit code
-	stop  func() int // interrupts it first
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
-func startServe(t *testing.T, servers int, args ...string) *served {
+// start runs the verb until the test ends.
+func start(t *testing.T, servers int, args ...string) *verbtest.Running {
 	t.Helper()
-	s := tryServe(t, servers, args...)
-	if len(s.urls) < servers {
-		t.Fatalf("serve %q shows %q and complains: %s", args, s.urls, s.log.String())
+	s := verbtest.Start(t, Command(), strings.NewReader(""), servers, args...)
+	if len(s.Lines) < servers {
+		t.Fatalf("serve %q shows %q and complains: %s", args, s.Lines, s.Log.String())
 	}
 	return s
 }
 
-// control returns what the first line of "serve --control" says.
-func (s *served) control(t *testing.T) (first struct{ Control, Token string }) {
+// controlOf returns what the first line of "serve --control" says.
+func controlOf(t *testing.T, s *verbtest.Running) (first struct{ Control, Token string }) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(strings.Join(s.urls, "")), &first); err != nil {
-		t.Fatalf("%q: %v", s.urls, err)
+	if err := json.Unmarshal([]byte(strings.Join(s.Lines, "")), &first); err != nil {
+		t.Fatalf("%q: %v", s.Lines, err)
 	}
 	return first
 }
 
-// tryServe is startServe of a command that may fail.
-func tryServe(t *testing.T, servers int, args ...string) *served {
-	t.Helper()
-	return serveUntil(t, strings.NewReader(""), servers, args...)
-}
-
-// serveUntil is tryServe with a standard input.
-func serveUntil(t *testing.T, in io.Reader, servers int, args ...string) *served {
-	t.Helper()
-	s := new(served)
-	ctx, interrupt := context.WithCancel(t.Context())
-	shown, out := io.Pipe()
-	code := make(chan int, 1)
-	go func() {
-		code <- run(ctx, append([]string{"serve"}, args...), stdio.Streams{In: in, Out: out, Err: &s.log})
-		out.Close()
-	}()
-	s.ended = sync.OnceValue(func() int { return <-code })
-	s.stop = func() int { interrupt(); return s.ended() }
-	t.Cleanup(func() { s.stop() })
-	lines := bufio.NewScanner(shown)
-	for len(s.urls) < servers && lines.Scan() {
-		s.urls = append(s.urls, lines.Text())
-	}
-	return s
-}
-
-// converse sends text to the server of a URL and gives what it says until it
-// ends the connection.
-func converse(t *testing.T, serverURL, text string) string {
-	t.Helper()
-	u, err := url.Parse(serverURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(answer)
-}
-
 func TestServeAll(t *testing.T) {
-	s := startServe(t, len(play.Servers()))
+	s := start(t, len(play.Servers()))
 	for i, scheme := range []string{"ftp", "gopher", "http", "nntp", "wais", "prospero"} {
-		u, err := url.Parse(s.urls[i])
+		u, err := url.Parse(s.Lines[i])
 		if err != nil || u.Scheme != scheme || u.Hostname() != "127.0.0.1" || u.Path != "/" {
-			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)
+			t.Errorf("%q is not the URL of an %s server: %v", s.Lines[i], scheme, err)
 		}
 	}
-	if got := converse(t, s.urls[0], "USER anonymous\r\nPASS me@\r\nQUIT\r\n"); !strings.Contains(got, "\n230") {
+	if got := verbtest.Converse(t, s.Lines[0], "USER anonymous\r\nPASS me@\r\nQUIT\r\n"); !strings.Contains(got, "\n230") {
 		t.Errorf("FTP: %q", got)
 	}
-	if got := converse(t, s.urls[1], "\r\n"); !strings.Contains(got, "README.txt\t") {
+	if got := verbtest.Converse(t, s.Lines[1], "\r\n"); !strings.Contains(got, "README.txt\t") {
 		t.Errorf("gopher: %q", got)
 	}
-	if got := converse(t, s.urls[1], "\t$\r\n"); !strings.HasPrefix(got, "+-1\r\n+INFO: 0README.txt\t") {
+	if got := verbtest.Converse(t, s.Lines[1], "\t$\r\n"); !strings.HasPrefix(got, "+-1\r\n+INFO: 0README.txt\t") {
 		t.Errorf("gopher, as the UMN client asks: %q", got)
 	}
-	if got := converse(t, s.urls[1], "/pub/dots.txt\r\n"); !strings.Contains(got, "\n..") {
+	if got := verbtest.Converse(t, s.Lines[1], "/pub/dots.txt\r\n"); !strings.Contains(got, "\n..") {
 		t.Errorf("gopher, a text with dots: %q", got)
 	}
-	if got := converse(t, s.urls[3], "GROUP pub.rfc\r\nHEAD 1\r\nQUIT\r\n"); !strings.Contains(got, "\nSubject: examples.txt\r\n") {
+	if got := verbtest.Converse(t, s.Lines[3], "GROUP pub.rfc\r\nHEAD 1\r\nQUIT\r\n"); !strings.Contains(got, "\nSubject: examples.txt\r\n") {
 		t.Errorf("NNTP: %q", got)
 	}
-	res, err := http.Get(s.urls[2] + "pub/octets.bin")
+	res, err := http.Get(s.Lines[2] + "pub/octets.bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +72,13 @@ func TestServeAll(t *testing.T) {
 		t.Errorf("HTTP: %d octets, %v", len(body), err)
 	}
 	http.DefaultClient.CloseIdleConnections()
-	if code := s.stop(); code != 0 {
-		t.Errorf("code %d: %s", code, s.log.String())
+	if code := s.Stop(); code != 0 {
+		t.Errorf("code %d: %s", code, s.Log.String())
 	}
-	if _, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.urls[1], "gopher://"), "/")); err == nil {
+	if _, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(s.Lines[1], "gopher://"), "/")); err == nil {
 		t.Error("it still listens")
 	}
-	if got := s.log.String(); got != "fetch1738: serving until interrupted\n" {
+	if got := s.Log.String(); got != "fetch1738: serving until interrupted\n" {
 		t.Errorf("on standard error: %q", got)
 	}
 }
@@ -169,48 +94,48 @@ func TestServeFolder(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
 		t.Logf("no symbolic links here: %v", err)
 	}
-	s := startServe(t, 1, "--gopher", "127.0.0.1:0", "--root", dir)
-	if got := converse(t, s.urls[0], "/mine.txt\r\n"); got != "mine\r\n.\r\n" {
+	s := start(t, 1, "--gopher", "127.0.0.1:0", "--root", dir)
+	if got := verbtest.Converse(t, s.Lines[0], "/mine.txt\r\n"); got != "mine\r\n.\r\n" {
 		t.Errorf("%q", got)
 	}
-	if got := converse(t, s.urls[0], "/link.txt\r\n"); strings.Contains(got, "secret") {
+	if got := verbtest.Converse(t, s.Lines[0], "/link.txt\r\n"); strings.Contains(got, "secret") {
 		t.Errorf("a link leads out of the folder: %q", got)
 	}
 }
 
 // sampleScript is the one that the documentation quotes.
-const sampleScript = "../../testserver/control/testdata/site.txtar"
+const sampleScript = "../../../../testserver/control/testdata/site.txtar"
 
 func TestServeScript(t *testing.T) {
-	s := startServe(t, 2, "-v", "--script", sampleScript)
+	s := start(t, 2, "-v", "--script", sampleScript)
 	for i, scheme := range []string{"ftp", "http"} {
-		if u, err := url.Parse(s.urls[i]); err != nil || u.Scheme != scheme || u.Path != "/" {
-			t.Errorf("%q is not the URL of an %s server: %v", s.urls[i], scheme, err)
+		if u, err := url.Parse(s.Lines[i]); err != nil || u.Scheme != scheme || u.Path != "/" {
+			t.Errorf("%q is not the URL of an %s server: %v", s.Lines[i], scheme, err)
 		}
 	}
-	if got := converse(t, s.urls[1], "GET /pub/motd.txt HTTP/1.0\r\n\r\n"); !strings.HasSuffix(got, "\r\n\r\nhello, world\n") {
+	if got := verbtest.Converse(t, s.Lines[1], "GET /pub/motd.txt HTTP/1.0\r\n\r\n"); !strings.HasSuffix(got, "\r\n\r\nhello, world\n") {
 		t.Errorf("%q", got)
 	}
-	login := strings.TrimPrefix(s.urls[0], "ftp://")
+	login := strings.TrimPrefix(s.Lines[0], "ftp://")
 	for _, want := range []string{"18 on", "0 only for the user lab\n"} { // the fault acts once
 		var out, messages bytes.Buffer
-		code := run(t.Context(), []string{"-q", "ftp://lab:secret@" + login + "notes.txt"}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages})
+		code := get.Run(t.Context(), []string{"-q", "ftp://lab:secret@" + login + "notes.txt"}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, get.Verbs{})
 		if got := fmt.Sprintf("%d %s", code, out.String()); got != want {
 			t.Errorf("%q, want %q; %s", got, want, messages.String())
 		}
 	}
-	if code := s.stop(); code != 0 {
-		t.Errorf("code %d: %s", code, s.log.String())
+	if code := s.Stop(); code != 0 {
+		t.Errorf("code %d: %s", code, s.Log.String())
 	}
-	if got := s.log.String(); !strings.Contains(got, "ftp-1 1 C: USER lab\n") || strings.Contains(got, "secret") {
+	if got := s.Log.String(); !strings.Contains(got, "ftp-1 1 C: USER lab\n") || strings.Contains(got, "secret") {
 		t.Errorf("on standard error: %q", got)
 	}
 }
 
 // With --control, the servers of scripts are in the list when the first line is printed.
 func TestServeScriptAndControl(t *testing.T) {
-	s := startServe(t, 1, "--control", "0", "--script", sampleScript, "--script", sampleScript)
-	first := s.control(t)
+	s := start(t, 1, "--control", "0", "--script", sampleScript, "--script", sampleScript)
+	first := controlOf(t, s)
 	r, err := http.NewRequestWithContext(t.Context(), "GET", first.Control+"/v1/servers", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -232,20 +157,20 @@ func TestServeScriptAndControl(t *testing.T) {
 // and shows the same conversation. A client that differs is reported, without its password.
 func TestServeRecord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "record")
-	get := func(s *served, password string) string {
+	get := func(s *verbtest.Running, password string) string {
 		var out, messages bytes.Buffer
-		u := strings.Replace(s.urls[0], "//", "//guest:"+password+"@", 1) + "pub/motd.txt"
-		code := run(t.Context(), []string{"-v", "-o", "-", u}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages})
+		u := strings.Replace(s.Lines[0], "//", "//guest:"+password+"@", 1) + "pub/motd.txt"
+		code := get.Run(t.Context(), []string{"-v", "-o", "-", u}, stdio.Streams{In: strings.NewReader(""), Out: &out, Err: &messages}, get.Verbs{})
 		return fmt.Sprintf("%d %q\n%s", code, out.String(), messages.String())
 	}
 	for range 20 {
-		s := startServe(t, 2, "--script", sampleScript, "--record", file)
+		s := start(t, 2, "--script", sampleScript, "--record", file)
 		want := []string{get(s, "x"), get(s, "x"), get(s, "x")}
-		if code := s.stop(); code != 0 || !strings.HasPrefix(want[0], "18 \"he\"\n") || !strings.HasPrefix(want[1], "0 \"hello, world\\n\"\n") {
+		if code := s.Stop(); code != 0 || !strings.HasPrefix(want[0], "18 \"he\"\n") || !strings.HasPrefix(want[1], "0 \"hello, world\\n\"\n") {
 			t.Fatalf("code %d: %q", code, want)
 		}
-		again := tryServe(t, 2, "--replay", file)
-		if len(again.urls) == 0 && strings.Contains(again.log.String(), "address already in use") {
+		again := verbtest.Start(t, Command(), strings.NewReader(""), 2, "--replay", file)
+		if len(again.Lines) == 0 && strings.Contains(again.Log.String(), "address already in use") {
 			continue // another program has taken one of the ports
 		}
 		got := []string{get(again, "x"), get(again, "x"), get(again, "s3cret")}
@@ -254,7 +179,7 @@ func TestServeRecord(t *testing.T) {
 				t.Errorf("the client shows\n%s\nand with the replay\n%s", want[i], got[i])
 			}
 		}
-		log := again.log.String()
+		log := again.Log.String()
 		if !strings.HasPrefix(got[2], "0 \"hello, world\\n\"\n") || !strings.Contains(log, `: byte 18 of the client is in "PASS ****"; recorded: "PASS ****"`+"\n") || strings.Contains(log, "s3cret") {
 			t.Errorf("the client shows\n%s\nand the replay\n%s", got[2], log)
 		}
@@ -276,20 +201,20 @@ func TestServeReplayPrints(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`{"t":"0s","event":"listen",`+event+"}\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got := runVerb(t, "serve", "", "--replay", file)
-		if got.code != 2 || got.out != "" || strings.ContainsFunc(got.err, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+		got := verbtest.Run(t, Command(), "", "--replay", file)
+		if got.Code != 2 || got.Out != "" || strings.ContainsFunc(got.Err, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 			t.Errorf("%s: %+v", event, got)
 		}
-		oneLine(t, got.err)
+		verbtest.OneLine(t, got.Err)
 	}
 }
 
 func TestServeVerbose(t *testing.T) {
-	s := startServe(t, 2, "-v", "--ftp", "0", "--http", "localhost:0")
-	converse(t, s.urls[0], "USER lab\r\nPASS s3cretword\r\npass s3cretword\r\nPASS s3cret\x01word\r\nQUIT\r\n")
-	converse(t, s.urls[1], "GET / HTTP/1.1\r\nHost: h\r\nauthorization: Basic czNjcmV0d29yZA==\r\nConnection: close\r\n\r\n")
-	s.stop()
-	log := s.log.String()
+	s := start(t, 2, "-v", "--ftp", "0", "--http", "localhost:0")
+	verbtest.Converse(t, s.Lines[0], "USER lab\r\nPASS s3cretword\r\npass s3cretword\r\nPASS s3cret\x01word\r\nQUIT\r\n")
+	verbtest.Converse(t, s.Lines[1], "GET / HTTP/1.1\r\nHost: h\r\nauthorization: Basic czNjcmV0d29yZA==\r\nConnection: close\r\n\r\n")
+	s.Stop()
+	log := s.Log.String()
 	for _, want := range []string{"ftp 1 C: USER lab\n", "ftp 1 C: PASS ****\n", "http 1 C: GET / HTTP/1.1\n", "authorization: ****\n"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q is missing in:\n%s", want, log)
@@ -325,11 +250,11 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--root", filepath.Join(t.TempDir(), "missing")}, 26, "missing"},
 		{[]string{"--http", "0", "--ftp", taken.Addr().String()}, 2, "address already in use"},
 	} {
-		got := runVerb(t, "serve", "", tc.args...)
-		if got.code != tc.code || got.out != "" || !strings.Contains(got.err, tc.want) {
+		got := verbtest.Run(t, Command(), "", tc.args...)
+		if got.Code != tc.code || got.Out != "" || !strings.Contains(got.Err, tc.want) {
 			t.Errorf("serve %q: %+v", tc.args, got)
 		}
-		oneLine(t, got.err)
+		verbtest.OneLine(t, got.Err)
 	}
 }
 
@@ -340,8 +265,8 @@ func TestServeControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, stop := io.Pipe()
-	s := serveUntil(t, in, 1, "--control", "0", "--until-eof", "--token-file", file, "--root", filepath.Dir(file))
-	first := s.control(t)
+	s := verbtest.Start(t, Command(), in, 1, "--control", "0", "--until-eof", "--token-file", file, "--root", filepath.Dir(file))
+	first := controlOf(t, s)
 	if first.Token != "a-token-of-sixteen" {
 		t.Errorf("the token is %q", first.Token)
 	}
@@ -357,7 +282,7 @@ func TestServeControl(t *testing.T) {
 		t.Fatalf("%s, %v", res.Status, err)
 	}
 	res.Body.Close()
-	if got := converse(t, srv.URL, "/token\r\n"); !strings.Contains(got, "a-token-of-sixteen") {
+	if got := verbtest.Converse(t, srv.URL, "/token\r\n"); !strings.Contains(got, "a-token-of-sixteen") {
 		t.Errorf("%q", got)
 	}
 	open, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "gopher://"))
@@ -366,7 +291,7 @@ func TestServeControl(t *testing.T) {
 	}
 	defer open.Close()
 	stop.Close()
-	if got := s.ended(); got != 0 {
+	if got := s.Ended(); got != 0 {
 		t.Errorf("it ends with %d", got)
 	}
 	_, _ = io.Copy(io.Discard, open) // ends with the server
@@ -392,8 +317,26 @@ func TestServeControlRefuses(t *testing.T) {
 		{[]string{"--control", "0", "--store", filepath.Join(short, "x")}, "not a directory"},
 	} {
 		var errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"serve"}, tc.args...), stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errs}); code == 0 || !strings.Contains(errs.String(), tc.want) {
+		if code := Command().Run(t.Context(), tc.args, stdio.Streams{In: strings.NewReader(""), Out: io.Discard, Err: &errs}); code == 0 || !strings.Contains(errs.String(), tc.want) {
 			t.Errorf("%q: %d %s", tc.args, code, errs.String())
+		}
+	}
+}
+
+// TestServeArchive tests that each site has a server, with the captures of a time.
+func TestServeArchive(t *testing.T) {
+	name := verbtest.ArchiveFile(t)
+	for at, want := range map[string]string{"": "second\r\n.\r\n", "1994-12-01": "first\r\n.\r\n", "1994-12-01T22:00:00Z": "first\r\n.\r\n", "1996-01-01T01:00:00+01:00": "second\r\n.\r\n"} {
+		s := start(t, 2, "--archive", name, "--at", at)
+		local, site, _ := strings.Cut(s.Lines[1], "\t")
+		if !strings.HasPrefix(local, "gopher://127.0.0.1:") || site != "gopher://h.example/" || !strings.HasSuffix(s.Lines[0], "\tftp://h.example/") {
+			t.Fatalf("it shows %q", s.Lines)
+		}
+		if got := verbtest.Converse(t, local, "file\r\n"); got != want {
+			t.Errorf("at %q: %q, want %q", at, got, want)
+		}
+		if code := s.Stop(); code != 0 || s.Log.String() != "fetch1738: serving until interrupted\n" {
+			t.Errorf("code %d: %s", code, s.Log.String())
 		}
 	}
 }

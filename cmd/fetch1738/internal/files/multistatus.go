@@ -1,5 +1,4 @@
-// Package multistatus reads what a WebDAV server replies to PROPFIND (RFC 4918 section 14.16).
-package multistatus
+package files
 
 import (
 	"encoding/xml"
@@ -12,8 +11,8 @@ import (
 	"time"
 )
 
-// A Resource is one response of a multistatus.
-type Resource struct {
+// A davResource is one response of a multistatus.
+type davResource struct {
 	Href       string // as the server writes it
 	Collection bool
 	Size       int64     // -1 if it is not stated
@@ -22,17 +21,17 @@ type Resource struct {
 }
 
 const (
-	maxDepth = 32      // of elements; a multistatus has five, without those of properties
-	maxText  = 4 << 10 // bytes of a value
+	maxElements = 32      // of elements; a multistatus has five, without those of properties
+	maxValue    = 4 << 10 // bytes of a value
 )
 
-// ErrTooMany means that there are more resources than the limit.
-var ErrTooMany = errors.New("the listing has too many entries")
+// errTooMany means that there are more resources than the limit.
+var errTooMany = errors.New("the listing has too many entries")
 
-// Parse returns the resources of a multistatus, at most limit. Properties whose status is not 200 do not
-// count. The XML package expands no entities but the five of XML, and reads no other documents.
-func Parse(r io.Reader, limit int) ([]Resource, error) {
-	p := parser{limit: limit}
+// parseMultistatus returns the resources of what a WebDAV server replies to PROPFIND (RFC 4918 section
+// 14.16), at most limit. Properties whose status is not 200 do not count. The XML package expands no entities but the five of XML, and reads no other documents.
+func parseMultistatus(r io.Reader, limit int) ([]davResource, error) {
+	p := multistatusParser{limit: limit}
 	d := xml.NewDecoder(r)
 	for {
 		token, err := d.Token()
@@ -50,10 +49,10 @@ func Parse(r io.Reader, limit int) ([]Resource, error) {
 		case xml.EndElement:
 			err = p.end()
 		case xml.CharData:
-			if len(p.text)+len(t) <= maxText {
+			if len(p.text)+len(t) <= maxValue {
 				p.text = append(p.text, t...)
 			} else {
-				err = fmt.Errorf("a value has more than %d bytes", maxText)
+				err = fmt.Errorf("a value has more than %d bytes", maxValue)
 			}
 		}
 		if err != nil {
@@ -62,28 +61,28 @@ func Parse(r io.Reader, limit int) ([]Resource, error) {
 	}
 }
 
-// A parser is what was read so far.
-type parser struct {
+// A multistatusParser has what was read so far.
+type multistatusParser struct {
 	limit    int
-	found    []Resource
+	found    []davResource
 	complete bool
-	open     []string // local names of the DAV elements that are open; "" for others
-	text     []byte   // since the last tag
-	now      Resource // of the response that is open
-	stat     Resource // what the propstat that is open states
-	status   string   // of that
+	open     []string    // local names of the DAV elements that are open; "" for others
+	text     []byte      // since the last tag
+	now      davResource // of the response that is open
+	stat     davResource // what the propstat that is open states
+	status   string      // of that
 }
 
 // path returns the open elements.
-func (p *parser) path() string { return strings.Join(p.open, "/") }
+func (p *multistatusParser) path() string { return strings.Join(p.open, "/") }
 
-func (p *parser) start(name xml.Name) error {
+func (p *multistatusParser) start(name xml.Name) error {
 	local := ""
 	if name.Space == "DAV:" {
 		local = name.Local
 	}
-	if len(p.open) == maxDepth {
-		return fmt.Errorf("more than %d elements in one another", maxDepth)
+	if len(p.open) == maxElements {
+		return fmt.Errorf("more than %d elements in one another", maxElements)
 	}
 	if len(p.open) == 0 && local != "multistatus" {
 		return fmt.Errorf("not a multistatus: it is %q", name.Local)
@@ -91,16 +90,16 @@ func (p *parser) start(name xml.Name) error {
 	p.open, p.text = append(p.open, local), p.text[:0]
 	switch p.path() {
 	case "multistatus/response":
-		p.now = Resource{Size: -1}
+		p.now = davResource{Size: -1}
 	case "multistatus/response/propstat":
-		p.stat, p.status = Resource{Size: -1}, ""
+		p.stat, p.status = davResource{Size: -1}, ""
 	case "multistatus/response/propstat/prop/resourcetype/collection":
 		p.stat.Collection = true
 	}
 	return nil
 }
 
-func (p *parser) end() error {
+func (p *multistatusParser) end() error {
 	path, text := p.path(), strings.TrimSpace(string(p.text))
 	p.open, p.text = p.open[:len(p.open)-1], p.text[:0]
 	switch path {
@@ -111,7 +110,7 @@ func (p *parser) end() error {
 			return errors.New("a response has no href")
 		}
 		if len(p.found) == p.limit {
-			return ErrTooMany
+			return errTooMany
 		}
 		p.found = append(p.found, p.now)
 	case "multistatus/response/href":
@@ -133,7 +132,7 @@ func (p *parser) end() error {
 }
 
 // take adds what a propstat states to the response. Without a status it counts.
-func (p *parser) take() {
+func (p *multistatusParser) take() {
 	if fields := strings.Fields(p.status); len(fields) > 1 && fields[1] != "200" {
 		return
 	}

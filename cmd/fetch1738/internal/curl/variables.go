@@ -1,6 +1,4 @@
-// Package curlvar implements the variables of curl's --variable and their expansion in the values
-// of --expand-NAME options.
-package curlvar
+package curl
 
 import (
 	"encoding/base64"
@@ -17,23 +15,23 @@ const (
 	maxExpanded = 10_000_000 // bytes in an expanded text
 )
 
-// Variables is a set of named variables. The zero value is empty and ready to use.
-type Variables struct {
+// variables are those of --variable, for the values of --expand-NAME options. The zero value is empty and ready to use.
+type variables struct {
 	contents map[string]string
 }
 
-// Sources provides the content of variables.
-type Sources struct {
-	// Getenv looks up an environment variable.
-	Getenv func(name string) (value string, ok bool)
-	// ReadFile reads a file; "-" means standard input.
-	ReadFile func(name string) ([]byte, error)
+// variableSources provides the content of variables.
+type variableSources struct {
+	// getenv looks up an environment variable.
+	getenv func(name string) (value string, ok bool)
+	// readFile reads a file; "-" means standard input.
+	readFile func(name string) ([]byte, error)
 }
 
-// ErrIgnored is wrapped by the error for a text that curl ignores with a warning.
-var ErrIgnored = errors.New("ignored")
+// errIgnored is wrapped by the error for a text that curl ignores with a warning.
+var errIgnored = errors.New("ignored")
 
-// Set sets a variable as --variable does:
+// set sets a variable as --variable does:
 //
 //	NAME=CONTENT      or NAME@FILE
 //	NAME[2-10]=…      bytes 2 to 10 of the content; [2-] means up to the end
@@ -41,18 +39,18 @@ var ErrIgnored = errors.New("ignored")
 //	%NAME=CONTENT     the environment variable, or else CONTENT; also %NAME@FILE
 //
 // Errors never contain the content of a variable.
-func (v *Variables) Set(text string, from Sources) error {
+func (v *variables) set(text string, from variableSources) error {
 	rest, imported := strings.CutPrefix(text, "%")
 	name := rest[:len(rest)-len(strings.TrimLeftFunc(rest, inName))]
 	if name == "" || len(name) > maxName {
-		return fmt.Errorf("a variable name must have 1 to %d letters, digits or underscores: %w", maxName, ErrIgnored)
+		return fmt.Errorf("a variable name must have 1 to %d letters, digits or underscores: %w", maxName, errIgnored)
 	}
 	rest = rest[len(name):]
 	if imported {
-		value, ok := from.Getenv(name)
+		value, ok := from.getenv(name)
 		switch {
 		case ok:
-			v.set(name, value)
+			v.put(name, value)
 			return nil
 		case rest == "":
 			return fmt.Errorf("environment variable %s is not set; use %%%s=CONTENT to set a default", name, name)
@@ -64,20 +62,20 @@ func (v *Variables) Set(text string, from Sources) error {
 	}
 	content, given := strings.CutPrefix(rest, "=")
 	if file, named := strings.CutPrefix(rest, "@"); named {
-		b, err := from.ReadFile(file)
+		b, err := from.readFile(file)
 		if err != nil {
 			return err
 		}
 		content, given = string(b), true
 	}
 	if !given {
-		return fmt.Errorf("variable %s: expected =CONTENT or @FILE after the name: %w", name, ErrIgnored)
+		return fmt.Errorf("variable %s: expected =CONTENT or @FILE after the name: %w", name, errIgnored)
 	}
-	v.set(name, part.of(content))
+	v.put(name, part.of(content))
 	return nil
 }
 
-func (v *Variables) set(name, content string) {
+func (v *variables) put(name, content string) {
 	if v.contents == nil {
 		v.contents = make(map[string]string)
 	}
@@ -122,11 +120,11 @@ func (p span) of(content string) string {
 	return content[p.first : min(p.last, size-1)+1]
 }
 
-// Expand replaces each {{NAME}} in text with the content of the variable, or with nothing if the
+// expand replaces each {{NAME}} in text with the content of the variable, or with nothing if the
 // variable is not set. "{{NAME:FUNCTION:FUNCTION}}" applies functions to the content. "\{{" is a
 // literal "{{". An invalid name is not replaced, and warn is called. A text without a variable is
 // not changed. Errors never contain the content of a variable.
-func (v *Variables) Expand(text string, warn func(string)) (string, error) {
+func (v *variables) expand(text string, warn func(string)) (string, error) {
 	var b strings.Builder
 	expanded := false
 	rest := text
@@ -170,7 +168,7 @@ func (v *Variables) Expand(text string, warn func(string)) (string, error) {
 }
 
 // apply returns the content of a variable after applying functions, if any.
-func (v *Variables) apply(name, functions string, any bool) (string, error) {
+func (v *variables) apply(name, functions string, any bool) (string, error) {
 	content := v.contents[name]
 	if any {
 		for function := range strings.SplitSeq(functions, ":") {

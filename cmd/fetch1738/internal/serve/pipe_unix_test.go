@@ -1,12 +1,14 @@
 //go:build unix
 
-package main
+package serve
 
 import (
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
 // TestServePipe tests that a named pipe in place of a folder is an error, and is not waited for.
@@ -17,10 +19,10 @@ func TestServePipe(t *testing.T) {
 		t.Skip("no named pipes here:", err)
 	}
 	for _, args := range [][]string{{"--ftp", "0", "--root", pipe}, {"--control", "0", "--root", pipe}, {"--control", "0", "--store", pipe}} {
-		got := runVerb(t, "serve", "", args...)
-		if got.code != 26 || got.out != "" || !strings.Contains(got.err, "pipe/: not a directory") {
+		got := verbtest.Run(t, Command(), "", args...)
+		if got.Code != 26 || got.Out != "" || !strings.Contains(got.Err, "pipe/: not a directory") {
 			t.Errorf("serve %q: %+v", args, got)
 		}
-		oneLine(t, got.err)
+		verbtest.OneLine(t, got.Err)
 	}
 }
