@@ -37,6 +37,7 @@ func TestExitCode(t *testing.T) {
 		{[]string{good, bad}, 3, "hello\r\n"},
 		{[]string{"--fail-early", bad, good}, 3, ""},
 		{[]string{"-Z", bad, good}, 3, "hello\r\n"}, // at once: that of the last failure
+		{[]string{"--fail-early", bad, "--next", good}, 3, ""},
 		{[]string{bad, "--next", good}, 0, "hello\r\n"},
 	} {
 		if code, out, messages := fetched(t, append([]string{"-s"}, tc.args...)...); code != tc.code || out != tc.out {
