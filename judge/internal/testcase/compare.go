@@ -15,7 +15,7 @@ import (
 )
 
 // Each function compares what a client has achieved with what it should, and returns the first
-// difference, "" if there is none.
+// difference; "" means no difference.
 
 // spare is how much longer than expected a file may be that is read: with other line ends, or with
 // names that nobody expects.

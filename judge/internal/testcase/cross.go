@@ -2,8 +2,8 @@ package testcase
 
 import "fmt"
 
-// Cross returns a case for each behavior at each place, with documents of the sizes. start starts the
-// server of the case and returns it, so that the faults can be armed.
+// Cross returns a case for each behavior at each place, with documents of the sizes. start starts
+// the server of the case and returns it, so that the faults can be armed.
 func Cross(scheme string, task Task, places []Place, behaviors []Behavior, sizes []int64, start func(*Run) Server) (all []Case) {
 	for _, p := range places {
 		for _, b := range behaviors {

@@ -59,8 +59,8 @@ func (e *Environment) Path(name string) string {
 	return filepath.Join(e.root, filepath.FromSlash(name))
 }
 
-// Login gives the client a user and a password, in the URL and for the placeholders. The server must
-// know them (users).
+// Login gives the client a user and a password, in the URL and for the placeholders. The server
+// must know them (users).
 func (e *Environment) Login() {
 	scheme, rest, _ := strings.Cut(e.URL, "://")
 	e.User, e.Password = User, Password

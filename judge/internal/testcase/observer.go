@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// observer is a listener that a client should not reach, or not with what is secret: it records what
-// it receives.
+// observer is a listener that a client should not reach, or not with what is secret: it records
+// what it receives.
 type observer struct {
 	net.Listener
 	about string // what it must not receive, for the message

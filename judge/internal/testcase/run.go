@@ -12,7 +12,8 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
-// Run is a case that runs: what its client is given, is to achieve and must not do, and its servers.
+// Run is a case that runs: what its client is given, is to achieve and must not do, and its
+// servers.
 type Run struct {
 	Scheme string
 	Task   Task
@@ -109,8 +110,8 @@ func (r *Run) Arm(srv Server, at string, n int, faults ...testserver.Fault) {
 // Put stores a file at a server.
 func Put(srv Server, name string, data []byte) { Check(srv.Put(name, data)) }
 
-// Observe listens at an address, such as "127.0.0.2:0", and sends says to each client, which must not
-// send secrets there: about names them in the message. It returns the port.
+// Observe listens at an address, such as "127.0.0.2:0", and sends says to each client, which must
+// not send secrets there: about names them in the message. It returns the port.
 func (r *Run) Observe(addr, says, about string) int {
 	o := observe(r.Ctx, addr, says, about)
 	r.Never.observers = append(r.Never.observers, o)
