@@ -3,7 +3,7 @@
 // every Fetcher, whatever its protocol. A Fetcher delivers exactly the bytes of a document or a
 // typed error. It keeps to the limits of its Env, closes what it opens, and discloses no password.
 //
-// The faults come from connections that the package itself hands to the Fetcher by Env.Dial: they
+// The failures come from connections that the package itself hands to the Fetcher by Env.Dial: they
 // end, break, stall or change a byte after any number of bytes. The server of a harness therefore
 // need not misbehave. A harness with [testserver] looks like this:
 //
