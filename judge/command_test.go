@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 )
 
 // judged runs a command in one case, whether or not it can do the plain one.
@@ -116,7 +116,7 @@ func TestTree(t *testing.T) {
 	for _, missing := range []string{"", "first.txt", "second.bin", "sub/deeper/fourth.txt"} {
 		for cut := range 2 {
 			j := &Judge{Folder: t.TempDir(), Client: func(_ context.Context, c Case) error {
-				for name, data := range scene.TreeFiles(1000) {
+				for name, data := range testcase.TreeFiles(1000) {
 					if name == missing {
 						if data = data[cut:]; cut == 0 {
 							continue

@@ -24,7 +24,7 @@ import (
 	"github.com/fetch1738/fetch1738/judge/internal/gopher"
 	"github.com/fetch1738/fetch1738/judge/internal/news"
 	"github.com/fetch1738/fetch1738/judge/internal/reports"
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/judge/internal/web"
 )
 
@@ -62,7 +62,9 @@ func Tasks() []Task {
 	return []Task{Download, Resume, List, Upload, Tree, Deploy, Save, Decode, Show, Mail, Extract, Unpack, Verify}
 }
 
-// Case is one server that misbehaves, and a task.
+// Case is one server that misbehaves, and a task. The fields up to Waits describe it. The others are
+// what a [Client] is given: they are set in the Case that it is called with, and empty in those of
+// [Cases] and [Reports].
 type Case struct {
 	// Name is made of the scheme, the task, the place in the conversation, the fault, and perhaps
 	// the size of the document: "ftp/download/RETR/cut-226/1000".
@@ -105,8 +107,8 @@ type Case struct {
 	// Home is the path of a folder where the client may keep what it likes.
 	Home string
 
-	scene   scene.Case
-	unasked bool // All has added it
+	definition testcase.Case // with what sets it up
+	unasked    bool          // All has added it
 }
 
 // Schemes returns what cases have in Scheme, those of reports included. "ftp+tls" means FTP where the client was told to
@@ -166,23 +168,24 @@ func Cases() []Case {
 func Reports() []Case { return public(reports.Cases()) }
 
 // public returns cases as the package shows them.
-func public(scenes []scene.Case) (all []Case) {
-	for _, c := range scenes {
+func public(cases []testcase.Case) (all []Case) {
+	for _, c := range cases {
 		all = append(all, Case{
 			Name: c.Name, Scheme: c.Scheme, Task: Task(c.Task), Does: c.Does, Source: c.Source, Should: c.Should,
-			Gets: c.Gets, Waits: c.Waits, Decided: c.Decided, Avoided: c.Avoided, scene: c,
+			Gets: c.Gets, Waits: c.Waits, Decided: c.Decided, Avoided: c.Avoided, definition: c,
 		})
 	}
 	return all
 }
 
-// onStage returns the case with what the client needs to know.
-func (c Case) onStage(s *scene.Stage) Case {
-	c.URL, c.In, c.Out, c.Dir, c.Home = s.URL, s.In, s.Out, s.Dir, s.Home
-	if len(s.Servers) > 0 {
-		c.Server = s.Servers[0].Addr
+// given returns the case with what a run gives to the client.
+func (c Case) given(run *testcase.Run) Case {
+	g := &run.Client
+	c.URL, c.In, c.Out, c.Dir, c.Home = g.URL, g.In, g.Out, g.Dir, g.Home
+	c.User, c.Password, c.CA = g.User, g.Password, g.CA
+	if len(run.Servers) > 0 {
+		c.Server = run.Servers[0].Addr
 	}
-	c.User, c.Password, c.CA = s.User, s.Password, s.CA
 	return c
 }
 
@@ -221,7 +224,7 @@ func Test(tb TB, cases []Case, client Client) {
 
 // Plain reports whether the server does nothing unusual, so that the case shows whether a client can do
 // the task at all.
-func (c Case) Plain() bool { return c.scene.Plain }
+func (c Case) Plain() bool { return c.definition.Plain }
 
 // group is what a client can do or not: a task of a scheme.
 func (c *Case) group() string { return c.Scheme + "/" + string(c.Task) }

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
@@ -41,7 +41,7 @@ func TestCases(t *testing.T) {
 		if !strings.HasPrefix(c.Name, c.group()+"/") || !slices.Contains(Schemes(), c.Scheme) || !slices.Contains(Tasks(), c.Task) {
 			t.Errorf("%s is not in %s", c.Name, c.group())
 		}
-		if !plain[c.group()] && !c.scene.Plain {
+		if !plain[c.group()] && !c.Plain() {
 			t.Errorf("%s is before the ordinary server of its group", c.Name)
 		}
 		plain[c.group()] = true
@@ -71,17 +71,17 @@ func TestEachCaseBegins(t *testing.T) {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			s, err := scene.Begin(t.Context(), c.scene, folder)
-			defer s.End()
+			r, err := testcase.Begin(t.Context(), c.definition, folder)
+			defer r.End()
 			if err != nil && !another {
 				return
 			}
-			if err != nil || s.URL == "" && c.Task != Extract && c.Task != Verify {
-				t.Errorf("%s: %q, %v", c.Name, s.URL, err)
+			if err != nil || r.Client.URL == "" && c.Task != Extract && c.Task != Verify {
+				t.Errorf("%s: %q, %v", c.Name, r.Client.URL, err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, kind := range s.Kinds { // those of reports are in their files
+			for _, kind := range r.Kinds { // those of reports are in their files
 				kinds[protocols[c.Scheme]][kind] = true
 			}
 		})
@@ -107,7 +107,7 @@ func TestEachCaseBegins(t *testing.T) {
 // hasAnother reports whether the system has the address of another host; macOS has it only if it is
 // configured.
 func hasAnother() bool {
-	l, err := net.Listen("tcp", scene.Another+":0")
+	l, err := net.Listen("tcp", testcase.Another+":0")
 	if err != nil {
 		return false
 	}
@@ -291,7 +291,7 @@ func deployWith(names ...string) Client {
 			}
 			return resp.Body.Close()
 		}
-		for name, data := range scene.TreeFiles(1000) {
+		for name, data := range testcase.TreeFiles(1000) {
 			if err := put(name, data); err != nil {
 				return err
 			}
@@ -370,9 +370,9 @@ func transcriptOf(ctx context.Context, c Case, lines string) (string, error) {
 
 // TestCannotBeSetUp gives a client no case that has no server.
 func TestCannotBeSetUp(t *testing.T) {
-	broken := scene.Cases("ftp", scene.Download, []scene.Named{{Name: "broken", Set: func(s *scene.Stage) { s.Check(errors.New("no port")) }}})[0]
+	broken := testcase.Cases("ftp", testcase.Download, []testcase.Named{{Name: "broken", Set: func(*testcase.Run) { testcase.Check(errors.New("no port")) }}})[0]
 	j := &Judge{Folder: t.TempDir(), Client: func(context.Context, Case) error { panic("called") }}
-	for r := range j.All(t.Context(), []Case{{Name: broken.Name, scene: broken}}) {
+	for r := range j.All(t.Context(), []Case{{Name: broken.Name, definition: broken}}) {
 		if r.Verdict != GaveUp || r.Why != "the case cannot be set up: no port" {
 			t.Errorf("%v: %s", r.Verdict, r.Why)
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 )
 
 // A Judge judges one client.
@@ -40,17 +40,17 @@ func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 		cases := withPlain(cases)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		run := &run{judge: j, cases: cases, results: make([]chan Result, len(cases))}
+		b := &batch{judge: j, cases: cases, results: make([]chan Result, len(cases))}
 		for i := range cases {
-			run.results[i] = make(chan Result, 1)
+			b.results[i] = make(chan Result, 1)
 		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			run.runAll(ctx)
+			b.run(ctx)
 		}()
 		defer func() { cancel(); <-done }()
-		for _, result := range run.results {
+		for _, result := range b.results {
 			r, ok := <-result
 			if ok && r.Case.unasked && r.Verdict == Right {
 				continue
@@ -66,13 +66,13 @@ func (j *Judge) All(ctx context.Context, cases []Case) iter.Seq[Result] {
 func withPlain(cases []Case) []Case {
 	has, lacks := make(map[string]bool), make(map[string]bool)
 	for _, c := range cases {
-		if lacks[c.group()] = true; c.scene.Plain {
+		if lacks[c.group()] = true; c.Plain() {
 			has[c.group()] = true
 		}
 	}
 	var plain []Case
 	for _, c := range slices.Concat(Cases(), Reports()) {
-		if c.scene.Plain && lacks[c.group()] && !has[c.group()] {
+		if c.Plain() && lacks[c.group()] && !has[c.group()] {
 			c.unasked = true
 			plain = append(plain, c)
 		}
@@ -80,60 +80,60 @@ func withPlain(cases []Case) []Case {
 	return append(plain, cases...)
 }
 
-// run is one call of All.
-type run struct {
+// batch is one call of All.
+type batch struct {
 	judge   *Judge
 	cases   []Case
 	results []chan Result // of each case; closed without one if it was left out
 }
 
-// runAll runs the plain cases, then the others, then those that wait.
-func (r *run) runAll(ctx context.Context) {
+// run runs the plain cases, then the others, then those that wait.
+func (b *batch) run(ctx context.Context) {
 	passes := make(map[string]bool)
 	var mu sync.Mutex
 	part := func(parallel int, which func(Case) bool) {
 		places := make(chan struct{}, parallel)
 		var all sync.WaitGroup
-		for i, c := range r.cases {
+		for i, c := range b.cases {
 			if !which(c) {
 				continue
 			}
 			mu.Lock()
 			passed, known := passes[c.group()]
 			mu.Unlock()
-			if ctx.Err() != nil || known && !passed && !c.scene.Plain {
-				close(r.results[i])
+			if ctx.Err() != nil || known && !passed && !c.Plain() {
+				close(b.results[i])
 				continue
 			}
 			places <- struct{}{}
 			all.Go(func() {
 				defer func() { <-places }()
-				result := r.judge.runCase(ctx, c)
-				if c.scene.Plain {
+				result := b.judge.runCase(ctx, c)
+				if c.Plain() {
 					mu.Lock()
 					passes[c.group()] = result.Verdict == Right
 					mu.Unlock()
 				}
-				r.results[i] <- result
-				close(r.results[i])
+				b.results[i] <- result
+				close(b.results[i])
 			})
 		}
 		all.Wait()
 	}
-	parallel := cmp.Or(r.judge.Parallel, 2*runtime.GOMAXPROCS(0))
-	part(parallel, func(c Case) bool { return c.scene.Plain })
-	part(parallel, func(c Case) bool { return !c.scene.Plain && !c.Waits })
-	part(cmp.Or(r.judge.Waiting, 16*runtime.GOMAXPROCS(0)), func(c Case) bool { return !c.scene.Plain && c.Waits })
+	parallel := cmp.Or(b.judge.Parallel, 2*runtime.GOMAXPROCS(0))
+	part(parallel, func(c Case) bool { return c.Plain() })
+	part(parallel, func(c Case) bool { return !c.Plain() && !c.Waits })
+	part(cmp.Or(b.judge.Waiting, 16*runtime.GOMAXPROCS(0)), func(c Case) bool { return !c.Plain() && c.Waits })
 }
 
 // runCase runs the client in a case of its own.
 func (j *Judge) runCase(ctx context.Context, c Case) Result {
-	s, err := scene.Begin(ctx, c.scene, j.Folder)
-	defer s.End()
+	run, err := testcase.Begin(ctx, c.definition, j.Folder)
+	defer run.End()
 	if err != nil {
 		return Result{Case: c, Verdict: GaveUp, Why: "the case cannot be set up: " + err.Error()}
 	}
-	c = c.onStage(s)
+	c = c.given(run)
 	limit := cmp.Or(j.Limit, Limit)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -141,8 +141,8 @@ func (j *Judge) runCase(ctx context.Context, c Case) Result {
 	said := make(chan error, 1)
 	go func() {
 		err := j.Client.call(limited, c)
-		if err == nil && s.Again != nil {
-			if err = s.Again(); err == nil {
+		if err == nil && run.Again != nil {
+			if err = run.Again(); err == nil {
 				err = j.Client.call(limited, c)
 			}
 		}
@@ -162,7 +162,7 @@ func (j *Judge) runCase(ctx context.Context, c Case) Result {
 	if hung {
 		err = fmt.Errorf("no end within %v", limit)
 	}
-	return verdict(c, s, err, hung, took)
+	return verdict(c, run, err, hung, took)
 }
 
 // grace is how long a client may need to end after its limit.

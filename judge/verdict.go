@@ -4,14 +4,14 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 )
 
 // verdict is the result of a case whose client has ended with err.
-func verdict(c Case, s *scene.Stage, err error, hung bool, took time.Duration) Result {
-	s.Settle()
-	r := Result{Case: c, Met: s.Met(), Transcript: s.Transcript(), Took: took}
-	wrong := s.Wrong()
+func verdict(c Case, run *testcase.Run, err error, hung bool, took time.Duration) Result {
+	run.Settle()
+	r := Result{Case: c, Met: run.Met(), Transcript: run.Transcript(), Took: took}
+	wrong := run.Wrong()
 	said := "success"
 	if err != nil {
 		said = err.Error()
@@ -21,7 +21,7 @@ func verdict(c Case, s *scene.Stage, err error, hung bool, took time.Duration) R
 		r.Said = told.said
 	}
 	crash, crashed := errors.AsType[*CrashError](err)
-	harm := s.Harm()
+	harm := run.Harm()
 	switch {
 	case harm != "":
 		r.Verdict, r.Why = Lied, harm+" ("+said+")"

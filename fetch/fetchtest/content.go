@@ -33,23 +33,23 @@ func Content() fs.FS {
 	}
 	files[directory+"/nothing"] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, ModTime: modTime}
 	files[forbidden] = &fstest.MapFile{Data: []byte("not for you\r\n"), ModTime: modTime}
-	return guarded{files}
+	return refusing{files}
 }
 
 var modTime = time.Date(1994, time.December, 20, 17, 38, 0, 0, time.UTC)
 
-// guarded refuses to open the file "forbidden".
-type guarded struct{ files fstest.MapFS }
+// refusing refuses to open the file "forbidden".
+type refusing struct{ files fstest.MapFS }
 
-func (g guarded) Open(name string) (fs.File, error) {
+func (r refusing) Open(name string) (fs.File, error) {
 	if name == forbidden {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
-	return g.files.Open(name)
+	return r.files.Open(name)
 }
 
 // Stat implements [fs.StatFS]: as on a disk, stat works on a file that may not be read.
-func (g guarded) Stat(name string) (fs.FileInfo, error) { return g.files.Stat(name) }
+func (r refusing) Stat(name string) (fs.FileInfo, error) { return r.files.Stat(name) }
 
 // noise is the large document. It is generated once and never written to.
 var noise = sync.OnceValue(func() []byte {

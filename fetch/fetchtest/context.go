@@ -3,12 +3,13 @@ package fetchtest
 import (
 	"context"
 	"io"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/unreliable"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -32,185 +33,154 @@ var endings = []struct {
 	}, fetch.ErrTimeout},
 }
 
-// context tests that operations stop once the context is done.
-func (k *kit) context(t *testing.T) {
-	k.test(t, "done before", func(r *rig) {
-		ctx, cancel := context.WithCancel(r.Context())
+// testContext tests that operations stop once the context is done.
+func testContext(t *testing.T, s *subject) {
+	subtest(t, s, "done before", func(fx *fixture) {
+		ctx, cancel := context.WithCancel(fx.Context())
 		cancel()
-		late, cancel := context.WithDeadline(r.Context(), time.Now().Add(-time.Second))
+		late, cancel := context.WithDeadline(fx.Context(), time.Now().Add(-time.Second))
 		defer cancel()
-		for name, op := range r.operations() {
-			r.checkKind(name+" with a cancelled context", op(ctx, r.site.any()), fetch.ErrCanceled)
-			r.checkKind(name+" with an expired context", op(late, r.site.any()), fetch.ErrTimeout)
+		for name, op := range fx.operations() {
+			check.Kind(fx, name+" with a cancelled context", op(ctx, fx.site.any()), fetch.ErrCanceled)
+			check.Kind(fx, name+" with an expired context", op(late, fx.site.any()), fetch.ErrTimeout)
 		}
-		r.checkNoDial()
+		checkNoDial(fx, fx.net)
 	})
-	k.test(t, "done in the body", func(r *rig) {
-		if l := r.site.Locate(large); l != nil {
-			r.cancelInBody(l)
+	subtest(t, s, "done in the body", func(fx *fixture) {
+		if l := fx.site.Locate(large); l != nil {
+			testCancelInBody(fx, l)
 		}
 	})
-	if k.Local {
+	if s.Local {
 		return
 	}
 	for _, end := range endings {
-		k.testAlone(t, end.name+" while dialling", noAnswer, func(r *rig) { r.failsWhenDone(end.start, end.kind) })
-		k.testAlone(t, end.name+" while waiting", peer(sayNothing), func(r *rig) { r.failsWhenDone(end.start, end.kind) })
+		subtestAlone(t, s, end.name+" while dialling", unreliable.NoAnswer, func(fx *fixture) { testDone(fx, end.start, end.kind) })
+		subtestAlone(t, s, end.name+" while waiting", unreliable.Peer(unreliable.SayNothing), func(fx *fixture) { testDone(fx, end.start, end.kind) })
 	}
 	for _, name := range []string{small, directory} {
-		if k.site.Locate(name) != nil {
-			k.test(t, "cancel anywhere in "+name, func(r *rig) { r.sweep(name, cancel) })
+		if s.site.Locate(name) != nil {
+			subtest(t, s, "cancel anywhere in "+name, func(fx *fixture) { sweepFetch(fx, name, unreliable.Cancel) })
 		}
 	}
-	if k.memory {
-		k.test(t, "cancel a read", func(r *rig) {
-			if l := r.site.Locate(large); l != nil {
-				r.cancelRead(l)
+	if s.memory {
+		subtest(t, s, "cancel a read", func(fx *fixture) {
+			if l := fx.site.Locate(large); l != nil {
+				testCancelRead(fx, l)
 			}
 		})
 	}
 }
 
-// noAnswer is a dial that never answers.
-func noAnswer(ctx context.Context, _, _ string) (net.Conn, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-// failsWhenDone tests that every operation fails at the time its context is done.
-func (r *rig) failsWhenDone(start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
-	r.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
-	for name, op := range r.operations() {
-		ctx, cancel := start(r.Context())
-		a := op(ctx, r.site.any())
+// testDone tests that every operation fails at the time its context is done.
+func testDone(fx *fixture, start func(context.Context) (context.Context, context.CancelFunc), kind fetch.ErrorKind) {
+	fx.env.Limits = fetch.Limits{Connect: -1, Reply: -1, Idle: -1}
+	for name, op := range fx.operations() {
+		ctx, cancel := start(fx.Context())
+		a := op(ctx, fx.site.any())
 		cancel()
-		r.checkKind(name+" when its context ends", a, kind)
-		if a.took != timeLimit {
-			r.Errorf("%s failed after %v; its context was done after %v, and it must fail at once", name, a.took, timeLimit)
+		check.Kind(fx, name+" when its context ends", a, kind)
+		if a.Took != timeLimit {
+			fx.Errorf("%s failed after %v; its context was done after %v, and it must fail at once", name, a.Took, timeLimit)
 		}
 	}
 }
 
-// cancelInBody tests that the rest of a body cannot be read after the context was cancelled.
-func (r *rig) cancelInBody(l locator.Locator) {
-	ctx, cancel := context.WithCancel(r.ctx())
+// testCancelInBody tests that the rest of a body cannot be read after the context was cancelled.
+func testCancelInBody(fx *fixture, l locator.Locator) {
+	ctx, cancel := context.WithCancel(fx.ctx())
 	defer cancel()
-	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
-	if fail != nil {
-		r.Fatal(fail)
-	}
+	res := fx.mustFetch(ctx, l)
 	defer res.Close()
 	if _, err := io.ReadFull(res.Body, make([]byte, 100)); err != nil {
-		r.Fatal(err)
+		fx.Fatal(err)
 	}
 	cancel()
-	if r.fakeClock {
+	if fx.fakeClock {
 		synctest.Wait()
 	}
 	n, err := res.Body.Read(make([]byte, 100))
 	if err == nil {
-		r.Errorf("%d bytes were read after the context was cancelled; want an error of kind Canceled", n)
+		fx.Errorf("%d bytes were read after the context was cancelled; want an error of kind Canceled", n)
 		return
 	}
-	r.checkKind("a read after the context was done", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
-	r.checkOctets("a fetch after a cancelled one", r.get(r.ctx(), l), r.kit.want(large))
+	check.Kind(fx, "a read after the context was done", check.Answer{Err: check.Error(fx, err, l)}, fetch.ErrCanceled)
+	check.Octets(fx, "a fetch after a cancelled one", fx.get(fx.ctx(), l), fx.subject.want(large))
 }
 
-// cancelRead cancels a read that waits for data.
-func (r *rig) cancelRead(l locator.Locator) {
-	clean := r.get(r.ctx(), l)
-	r.checkOctets(large, clean, r.kit.want(large))
-	carrier := r.busiestConn()
-	r.close()
+// testCancelRead cancels a read that waits for data.
+func testCancelRead(fx *fixture, l locator.Locator) {
+	clean := fx.get(fx.ctx(), l)
+	check.Octets(fx, large, clean, fx.subject.want(large))
+	carrier := fx.net.Busiest()
+	fx.close()
 
-	r.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
-	r.net.arm(carrier, fault{do: stall, after: 64 << 10})
-	ctx, cancel := context.WithCancel(r.Context())
+	fx.env.Limits = fetch.Limits{Reply: -1, Idle: -1}
+	fx.net.Arm(carrier, unreliable.Failure{Do: unreliable.Stall, After: 64 << 10})
+	ctx, cancel := context.WithCancel(fx.Context())
 	defer cancel()
-	res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
-	if fail != nil {
-		r.Fatal(fail)
-	}
+	res := fx.mustFetch(ctx, l)
 	defer res.Close()
 	start := time.Now()
 	defer time.AfterFunc(timeLimit, cancel).Stop()
 	n, err := io.Copy(io.Discard, res.Body)
 	if err == nil {
-		r.Fatal("the connection stalls, but the body was read to its end without an error")
+		fx.Fatal("the connection stalls, but the body was read to its end without an error")
 	}
 	if n < 32<<10 {
-		r.Errorf("64 KiB were received, but the Body returned only %d bytes; it must return data as it arrives", n)
+		fx.Errorf("64 KiB were received, but the Body returned only %d bytes; it must return data as it arrives", n)
 	}
-	r.checkKind("a read when the context ends", answer{err: r.checkError(err, l)}, fetch.ErrCanceled)
+	check.Kind(fx, "a read when the context ends", check.Answer{Err: check.Error(fx, err, l)}, fetch.ErrCanceled)
 	if took := time.Since(start); took != timeLimit {
-		r.Errorf("the read failed after %v; its context was done after %v, and it must fail at once", took, timeLimit)
+		fx.Errorf("the read failed after %v; its context was done after %v, and it must fail at once", took, timeLimit)
 	}
 }
 
-// busiestConn returns the index of the connection that received the most bytes.
-func (r *rig) busiestConn() int {
-	most := 0
-	wires := r.net.since(0)
-	for i, w := range wires {
-		received, _ := w.lengths()
-		if other, _ := wires[most].lengths(); received > other {
-			most = i
-		}
-	}
-	return most
-}
-
-// close tests that a Resource may be closed at any time and cannot be read afterwards. The end of
-// every test checks that connections are closed and goroutines ended.
-func (k *kit) close(t *testing.T) {
+// testClose tests that a Resource may be closed at any time and cannot be read afterwards. The end
+// of every test checks that connections are closed and goroutines ended.
+func testClose(t *testing.T, s *subject) {
 	for _, name := range []string{small, large, "empty"} {
 		for part, read := range map[string]int{"unread": 0, "begun": 1, "half read": 40, "read": 1 << 30} {
-			if k.site.Locate(name) != nil {
-				k.test(t, name+" "+part, func(r *rig) { r.closeAfter(name, read) })
+			if s.site.Locate(name) != nil {
+				subtest(t, s, name+" "+part, func(fx *fixture) { testCloseAfter(fx, name, read) })
 			}
 		}
 	}
-	k.test(t, "directory", func(r *rig) {
-		l := r.site.Locate(directory)
+	subtest(t, s, "directory", func(fx *fixture) {
+		l := fx.site.Locate(directory)
 		if l == nil {
 			return
 		}
-		res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
-		if fail != nil {
-			r.Fatal(fail)
-		}
+		res := fx.mustFetch(fx.ctx(), l)
 		for range res.Items {
 			break
 		}
 		res.Close()
 		for item, err := range res.Items {
 			if err == nil {
-				r.Errorf("Items continued with %q after Close; it must end", item.Name)
+				fx.Errorf("Items continued with %q after Close; it must end", item.Name)
 			}
 		}
 	})
 }
 
-// closeAfter closes a body after some bytes have been read.
-func (r *rig) closeAfter(name string, read int) {
-	l := r.site.Locate(name)
-	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
-	if fail != nil {
-		r.Fatal(fail)
-	}
+// testCloseAfter closes a body after some bytes have been read.
+func testCloseAfter(fx *fixture, name string, read int) {
+	l := fx.site.Locate(name)
+	res := fx.mustFetch(fx.ctx(), l)
 	if _, err := io.CopyN(io.Discard, onlyReader{res.Body}, int64(read)); err != nil && err != io.EOF {
-		r.Error(err)
+		fx.Error(err)
 	}
 	start := time.Now()
 	res.Close()
-	if took := time.Since(start); took > r.patience(time.Second) {
-		r.Errorf("Close took %v; it must not wait for the rest of the body", took)
+	if took := time.Since(start); took > patience(fx.fakeClock, time.Second) {
+		fx.Errorf("Close took %v; it must not wait for the rest of the body", took)
 	}
 	if err := res.Close(); err != nil {
-		r.checkSecrets("a second Close", err.Error())
+		check.Secrets(fx, "a second Close", err.Error())
 	}
-	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF && read < len(r.kit.want(name)) {
-		r.Errorf("a read after Close returns %d, %v; want an error", n, err)
+	if n, err := res.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF && read < len(fx.subject.want(name)) {
+		fx.Errorf("a read after Close returns %d, %v; want an error", n, err)
 	}
-	r.checkOctets("a fetch after an abandoned one", r.get(r.ctx(), l), r.kit.want(name))
+	check.Octets(fx, "a fetch after an abandoned one", fx.get(fx.ctx(), l), fx.subject.want(name))
 }

@@ -2,7 +2,7 @@ package fetchtest
 
 import (
 	"context"
-	stderrors "errors"
+	"errors"
 	"io/fs"
 	"net"
 	"os"
@@ -10,43 +10,45 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/unreliable"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// errors tests that failures have the right kind.
-func (k *kit) errors(t *testing.T) {
-	k.test(t, "missing", func(r *rig) {
-		if l := r.site.Locate(missing); l != nil && !k.NoErrors {
-			a := r.get(r.ctx(), l)
-			r.checkKind("what is missing", a, fetch.ErrNotFound)
-			if a.err != nil && !stderrors.Is(a.err, fs.ErrNotExist) {
-				r.Errorf("errors.Is(err, fs.ErrNotExist) must be true for %v", a.err)
+// testErrors tests that failures have the right kind.
+func testErrors(t *testing.T, s *subject) {
+	subtest(t, s, "missing", func(fx *fixture) {
+		if l := fx.site.Locate(missing); l != nil && !s.NoErrors {
+			a := fx.get(fx.ctx(), l)
+			check.Kind(fx, "what is missing", a, fetch.ErrNotFound)
+			if a.Err != nil && !errors.Is(a.Err, fs.ErrNotExist) {
+				fx.Errorf("errors.Is(err, fs.ErrNotExist) must be true for %v", a.Err)
 			}
 		}
 	})
-	k.test(t, "forbidden", func(r *rig) {
-		if l := r.site.Locate(forbidden); l != nil && !k.NoErrors {
-			kind := k.Forbidden
+	subtest(t, s, "forbidden", func(fx *fixture) {
+		if l := fx.site.Locate(forbidden); l != nil && !s.NoErrors {
+			kind := s.Forbidden
 			if kind == fetch.ErrOther {
 				kind = fetch.ErrPermission
 			}
-			r.checkKind("what is forbidden", r.get(r.ctx(), l), kind)
+			check.Kind(fx, "what is forbidden", fx.get(fx.ctx(), l), kind)
 		}
 	})
-	k.test(t, "other scheme", func(r *rig) {
-		a := r.get(r.ctx(), &locator.Opaque{Name: "x-other", Rest: "//127.0.0.1/x"})
-		r.checkKind("a locator of another scheme", a, fetch.ErrUnsupported, fetch.ErrBadURL)
-		r.checkNoDial()
+	subtest(t, s, "other scheme", func(fx *fixture) {
+		a := fx.get(fx.ctx(), &locator.Opaque{Name: "x-other", Rest: "//127.0.0.1/x"})
+		check.Kind(fx, "a locator of another scheme", a, fetch.ErrUnsupported, fetch.ErrBadURL)
+		checkNoDial(fx, fx.net)
 	})
-	k.test(t, "other options", func(r *rig) {
-		a := r.do(r.ctx(), &fetch.Request{Locator: r.site.any(), Options: struct{ Unknown int }{}})
-		r.checkKind("options of another Fetcher", a, fetch.ErrUnsupported, fetch.ErrBadURL)
-		r.checkNoDial()
+	subtest(t, s, "other options", func(fx *fixture) {
+		a := fx.do(fx.ctx(), &fetch.Request{Locator: fx.site.any(), Options: struct{ Unknown int }{}})
+		check.Kind(fx, "options of another Fetcher", a, fetch.ErrUnsupported, fetch.ErrBadURL)
+		checkNoDial(fx, fx.net)
 	})
-	if k.Local {
-		k.test(t, "local", func(r *rig) {
-			r.get(r.ctx(), r.site.any())
-			r.checkNoDial()
+	if s.Local {
+		subtest(t, s, "local", func(fx *fixture) {
+			fx.get(fx.ctx(), fx.site.any())
+			checkNoDial(fx, fx.net)
 		})
 		return
 	}
@@ -57,15 +59,15 @@ func (k *kit) errors(t *testing.T) {
 		"refused":    {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, fetch.ErrUnreachable},
 		"no route":   {&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EINVAL)}, fetch.ErrUnreachable},
 		"unresolved": {&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, fetch.ErrUnresolved},
-		"dialler":    {stderrors.New("no connections today"), fetch.ErrUnreachable},
+		"dialler":    {errors.New("no connections today"), fetch.ErrUnreachable},
 	} {
 		dial := func(context.Context, string, string) (net.Conn, error) { return nil, c.err }
-		k.testAlone(t, name, dial, func(r *rig) {
-			for name, op := range r.operations() {
-				a := op(r.ctx(), r.site.any())
-				r.checkKind(name+" when the dial fails", a, c.kind)
-				if a.err != nil && !stderrors.Is(a.err, c.err) {
-					r.Errorf("%s: the error does not wrap the error of Env.Dial: %v", name, a.err)
+		subtestAlone(t, s, name, dial, func(fx *fixture) {
+			for name, op := range fx.operations() {
+				a := op(fx.ctx(), fx.site.any())
+				check.Kind(fx, name+" when the dial fails", a, c.kind)
+				if a.Err != nil && !errors.Is(a.Err, c.err) {
+					fx.Errorf("%s: the error does not wrap the error of Env.Dial: %v", name, a.Err)
 				}
 			}
 		})
@@ -73,9 +75,9 @@ func (k *kit) errors(t *testing.T) {
 }
 
 // checkNoDial fails the test if anything was dialled.
-func (r *rig) checkNoDial() {
-	r.Helper()
-	if n := r.net.count(); n != 0 {
-		r.Errorf("%d connections were dialled; the operation must fail before it dials", n)
+func checkNoDial(t testing.TB, net *unreliable.Network) {
+	t.Helper()
+	if n := net.Count(); n != 0 {
+		t.Errorf("%d connections were dialled; the operation must fail before it dials", n)
 	}
 }

@@ -8,60 +8,59 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// explain tests that a Fetcher does what its Explain method says.
-func (k *kit) explain(t *testing.T) {
-	k.test(t, "documents", func(r *rig) {
-		if f, ok := r.open().(driver.Explainer); ok {
-			for _, name := range append(names(), directory) {
-				if l := r.site.Locate(name); l != nil {
-					r.checkPlan(f, l)
-				}
+// testExplain tests that a Fetcher does what its Explain method says.
+func testExplain(t *testing.T, s *subject) {
+	subtest(t, s, "documents", func(fx *fixture) {
+		if f, ok := fx.open().(driver.Explainer); ok {
+			for _, l := range fx.site.each(append(names(), directory)...) {
+				checkPlan(fx, f, l)
 			}
 		}
 	})
 }
 
 // checkPlan compares a Plan with what is sent.
-func (r *rig) checkPlan(f driver.Explainer, l locator.Locator) {
-	before := r.net.count()
+func checkPlan(fx *fixture, f driver.Explainer, l locator.Locator) {
+	before := fx.net.Count()
 	plan, err := f.Explain(&fetch.Request{Locator: l})
 	if err != nil {
-		r.Error(r.checkError(err, l))
+		fx.Error(check.Error(fx, err, l))
 		return
 	}
-	if r.net.count() != before {
-		r.Errorf("%s: Explain opened a connection; it must not", l.Redacted())
+	if fx.net.Count() != before {
+		fx.Errorf("%s: Explain opened a connection; it must not", l.Redacted())
 	}
-	if (plan.Network == "") != r.kit.Local {
-		r.Errorf("%s: Plan.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
+	if (plan.Network == "") != fx.subject.Local {
+		fx.Errorf("%s: Plan.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
 	}
-	if secret, ok := locator.WithLogin(l, &login); ok {
+	if secret, ok := locator.WithLogin(l, &check.Login); ok {
 		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
-			r.checkSecrets("a plan", fmt.Sprintf("%+v", plan))
+			check.Secrets(fx, "a plan", fmt.Sprintf("%+v", plan))
 		}
 	}
-	if r.kit.Local {
+	if fx.subject.Local {
 		return
 	}
 	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
-		r.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
+		fx.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
 	}
-	k := r.net.established()
-	if a := r.get(r.ctx(), l); a.err != nil {
-		r.Error(a.err)
+	k := fx.net.Established()
+	if a := fx.get(fx.ctx(), l); a.Err != nil {
+		fx.Error(a.Err)
 	}
-	r.close()
-	sent := r.net.since(k)[0].sent()
+	fx.close()
+	sent := fx.net.Since(k)[0].Sent()
 	for _, step := range plan.Steps {
-		if r.kit.secure || r.kit.Encoded || step.When != "" || strings.Contains(step.Send, "****") {
+		if fx.subject.secure || fx.subject.Encoded || step.When != "" || strings.Contains(step.Send, "****") {
 			continue
 		}
 		_, rest, found := bytes.Cut(sent, []byte(step.Send))
 		if !found {
-			r.Errorf("%s: the plan says that %q is sent next, but the Fetcher sent %q", l.Redacted(), step.Send, sent)
+			fx.Errorf("%s: the plan says that %q is sent next, but the Fetcher sent %q", l.Redacted(), step.Send, sent)
 			return
 		}
 		sent = rest

@@ -3,7 +3,7 @@
 // every Fetcher, whatever its protocol. A Fetcher delivers exactly the bytes of a document or a
 // typed error. It keeps to the limits of its Env, closes what it opens, and discloses no password.
 //
-// The faults come from connections that the package itself hands to the Fetcher by Env.Dial: they
+// The failures come from connections that the package itself hands to the Fetcher by Env.Dial: they
 // end, break, stall or change a byte after any number of bytes. The server of a harness therefore
 // need not misbehave. A harness with [testserver] looks like this:
 //
@@ -31,96 +31,32 @@
 package fetchtest
 
 import (
-	"context"
-	"crypto/tls"
-	"io/fs"
-	"net"
 	"testing"
-
-	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/locator"
 )
-
-// A Harness tells Run how to create a Fetcher and how to serve documents for it, and describes the
-// protocol. New and Serve are required; the zero values of the other fields suit most protocols.
-type Harness struct {
-	// New creates a Fetcher that uses no connections but those of env, which may be nil. If the
-	// Fetcher retries after failures, it should do so without delay, or not at all. Run closes it
-	// if it is an io.Closer.
-	New func(env *fetch.Env) driver.Fetcher
-	// Serve serves content, usually that of [Content], until the test ends. If login is not nil, it
-	// serves that user only. If the protocol or its locators have no passwords, Serve then returns
-	// nil.
-	Serve func(tb testing.TB, content fs.FS, login *locator.Login) *Site
-
-	// Want, if not nil, returns the bytes that a fetch of a document delivers, for protocols where
-	// these differ from the bytes that the server has. An example is a protocol that transfers
-	// lines and changes their line ends.
-	Want func(name string, octets []byte) []byte
-	// Ranges means that a server of this kind can start anywhere in a document: Request.Offset and
-	// Length work, and the server does not send what is before Offset. Otherwise the Fetcher may
-	// refuse ranges with ErrUnsupported.
-	Ranges bool
-	// EndsWithClose means that a document ends where its connection does, so that a truncated
-	// document looks like a complete one (gopher, HTTP/1.0). Only then may a part of a document be
-	// delivered without an error.
-	EndsWithClose bool
-	// NoErrors means that the protocol has no errors. If a document does not exist or may not be
-	// read, the server answers with a text, and that text is a document like any other.
-	NoErrors bool
-	// Local means that the Fetcher never opens a connection (file).
-	Local bool
-	// ReadOnly means that the server accepts no documents. Otherwise, if the Fetcher is a
-	// driver.Replacer, Run fetches what it stored.
-	ReadOnly bool
-	// Encoded means that the Trace and the Plan show the conversation in another form than it has on
-	// the connection (HTTP/2).
-	Encoded bool
-	// Forbidden is the kind of error for a document that the server refuses to deliver; Other, the
-	// zero value, means Permission.
-	Forbidden fetch.ErrorKind
-}
-
-// A Site is a server with its content.
-type Site struct {
-	// Locate returns the locator of a document or directory by its slash-separated name in the
-	// content; "." is the top directory. It returns nil for what the scheme cannot name or the
-	// server cannot list. The document need not exist.
-	Locate func(name string) locator.Locator
-	// Dial connects to a server in memory, started inside a testing/synctest bubble. Waiting then
-	// takes no real time, and stalls are tested after every byte (with the race detector, after every
-	// seventh). If nil, the server is on the real network.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// TLS, if not nil, means that all connections of the server use TLS, and has the settings that
-	// verify its certificate. The Fetcher receives them from Env.TLS. Tests that examine the bytes
-	// on the wire are then skipped, and connections do not fail after every single byte.
-	TLS *tls.Config
-}
 
 // Run tests a Fetcher. Each group of tests is a subtest.
 func Run(t *testing.T, h Harness) {
-	k := inspect(t, h)
+	s := inspect(t, h)
 	for _, group := range []struct {
 		name string
-		test func(*testing.T)
+		test func(*testing.T, *subject)
 	}{
-		{"identity", k.identity},
-		{"errors", k.errors},
-		{"context", k.context},
-		{"close", k.close},
-		{"truncation", k.truncation},
-		{"hostile", k.hostile},
-		{"concurrency", k.concurrency},
-		{"sessions", k.sessions},
-		{"ranges", k.ranges},
-		{"replace", k.replace},
-		{"policy", k.policy},
-		{"TLS", k.security},
-		{"credentials", k.credentials},
-		{"trace", k.trace},
-		{"explain", k.explain},
+		{"identity", testIdentity},
+		{"errors", testErrors},
+		{"context", testContext},
+		{"close", testClose},
+		{"truncation", testTruncation},
+		{"hostile", testHostile},
+		{"concurrency", testConcurrency},
+		{"sessions", testSessions},
+		{"ranges", testRanges},
+		{"replace", testReplace},
+		{"policy", testPolicy},
+		{"TLS", testTLS},
+		{"credentials", testCredentials},
+		{"trace", testTrace},
+		{"explain", testExplain},
 	} {
-		t.Run(group.name, group.test)
+		t.Run(group.name, func(t *testing.T) { group.test(t, s) })
 	}
 }

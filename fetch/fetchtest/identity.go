@@ -13,67 +13,61 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// identity tests that a fetch delivers exactly the bytes of a document, however they arrive and are
-// read.
-func (k *kit) identity(t *testing.T) {
-	k.test(t, "documents", func(r *rig) {
-		for _, name := range names() {
-			if l := r.site.Locate(name); l != nil {
-				r.document(name, l)
-			}
+// testIdentity tests that a fetch delivers exactly the bytes of a document, however they arrive and
+// are read.
+func testIdentity(t *testing.T, s *subject) {
+	subtest(t, s, "documents", func(fx *fixture) {
+		for name, l := range fx.site.each(names()...) {
+			checkDocument(fx, name, l)
 		}
 	})
-	k.test(t, "reader", func(r *rig) {
-		for _, name := range []string{small, octets, "empty"} {
-			l := r.site.Locate(name)
-			if l == nil {
-				continue
-			}
-			if res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l}); err != nil {
-				r.Error(err)
+	subtest(t, s, "reader", func(fx *fixture) {
+		for name, l := range fx.site.each(small, octets, "empty") {
+			if res, err, _ := fx.fetch(fx.ctx(), &fetch.Request{Locator: l}); err != nil {
+				fx.Error(err)
 			} else {
-				if err := iotest.TestReader(onlyReader{res.Body}, k.want(name)); err != nil {
-					r.Errorf("%s: %v", name, err)
+				if err := iotest.TestReader(onlyReader{res.Body}, s.want(name)); err != nil {
+					fx.Errorf("%s: %v", name, err)
 				}
 				res.Close()
 			}
 		}
 	})
-	k.test(t, "writer to", (*rig).writerTo)
-	k.test(t, "directory", (*rig).directory)
-	k.test(t, "part of a directory", (*rig).limitedDirectory)
-	k.test(t, "attributes", (*rig).attributes)
-	if k.Local {
+	subtest(t, s, "writer to", testWriterTo)
+	subtest(t, s, "directory", testDirectory)
+	subtest(t, s, "part of a directory", testLimitedDirectory)
+	subtest(t, s, "attributes", testAttributes)
+	if s.Local {
 		return
 	}
-	k.test(t, "octet by octet", func(r *rig) {
-		r.net.step = 1
-		r.smallDocuments()
+	subtest(t, s, "octet by octet", func(fx *fixture) {
+		fx.net.Step = 1
+		checkSmallDocuments(fx)
 	})
-	if k.memory {
-		k.test(t, "slow reader", (*rig).slowReader)
-		k.test(t, "slowly", func(r *rig) {
-			if k.secure {
+	if s.memory {
+		subtest(t, s, "slow reader", testSlowReader)
+		subtest(t, s, "slowly", func(fx *fixture) {
+			if s.secure {
 				return // a byte of TLS is a whole record
 			}
 			// The whole takes longer than the limits, but the server is never silent for longer
-			// than they allow. A Fetcher may interrupt a Read that waits, which begins another pause.
-			r.net.step, r.net.pause = 1, 300*time.Millisecond
-			r.env.Limits = fetch.Limits{Reply: time.Hour, Idle: 2 * time.Second}
-			r.smallDocuments()
+			// than they allow. A Fetcher may interrupt a Read that waits, which begins another
+			// pause.
+			fx.net.Step, fx.net.Pause = 1, 300*time.Millisecond
+			fx.env.Limits = fetch.Limits{Reply: time.Hour, Idle: 2 * time.Second}
+			checkSmallDocuments(fx)
 		})
 	} else {
-		k.test(t, "zero Env", func(r *rig) {
+		subtest(t, s, "zero Env", func(fx *fixture) {
 			// No connections of fetchtest between the Fetcher and the network.
-			r.fetcher = k.New(nil)
-			for _, name := range []string{small, octets, large} {
-				if l := r.site.Locate(name); l != nil {
-					r.checkOctets(name, r.get(r.ctx(), l), k.want(name))
-					r.toFile(name, l)
-				}
+			fx.fetcher = s.New(nil)
+			for name, l := range fx.site.each(small, octets, large) {
+				check.Octets(fx, name, fx.get(fx.ctx(), l), s.want(name))
+				checkFile(fx, name, l)
 			}
 		})
 	}
@@ -82,142 +76,124 @@ func (k *kit) identity(t *testing.T) {
 // onlyReader hides the other methods of a Body.
 type onlyReader struct{ io.Reader }
 
-// document fetches a document and checks its Resource.
-func (r *rig) document(name string, l locator.Locator) {
-	a := r.get(r.ctx(), l)
-	want := r.kit.want(name)
-	r.checkOctets(name, a, want)
-	if a.err != nil {
+// checkDocument fetches a document and checks its Resource.
+func checkDocument(fx *fixture, name string, l locator.Locator) {
+	a := fx.get(fx.ctx(), l)
+	want := fx.subject.want(name)
+	check.Octets(fx, name, a, want)
+	if a.Err != nil {
 		return
 	}
-	if a.res.Kind != fetch.KindDocument || a.res.Items != nil {
-		r.Errorf("%s: the Resource's Kind is %v, and it has Items: %t; want a document without Items", name, a.res.Kind, a.res.Items != nil)
+	if a.Resource.Kind != fetch.KindDocument || a.Resource.Items != nil {
+		fx.Errorf("%s: the Resource's Kind is %v, and it has Items: %t; want a document without Items", name, a.Resource.Kind, a.Resource.Items != nil)
 	}
-	if a.res.Locator == nil || !locator.Equal(a.res.Locator, l) {
-		r.Errorf("%s: the Resource's Locator is %v; the one requested was %v", name, a.res.Locator, l)
+	if a.Resource.Locator == nil || !locator.Equal(a.Resource.Locator, l) {
+		fx.Errorf("%s: the Resource's Locator is %v; the one requested was %v", name, a.Resource.Locator, l)
 	}
-	if !r.kit.Local && !r.net.reached(a.res.Peer) || r.kit.Local && a.res.Peer.IsValid() {
-		r.Errorf("%s: Resource.Peer is %v; it must be the address of the server", name, a.res.Peer)
+	if !fx.subject.Local && !fx.net.Reached(a.Resource.Peer) || fx.subject.Local && a.Resource.Peer.IsValid() {
+		fx.Errorf("%s: Resource.Peer is %v; it must be the address of the server", name, a.Resource.Peer)
 	}
-	r.checkSize(name, a.res.Size, want)
+	check.Size(fx, name, a.Resource.Size, want)
 }
 
-// checkSize checks that size is the right one, or unknown.
-func (r *rig) checkSize(what string, size int64, want []byte) {
-	r.Helper()
-	if size != -1 && size != int64(len(want)) {
-		r.Errorf("%s: the Size is %d; want %d, or -1 if it is unknown", what, size, len(want))
-	}
-}
-
-// smallDocuments fetches every document but the large one.
-func (r *rig) smallDocuments() {
+// checkSmallDocuments fetches every document but the large one.
+func checkSmallDocuments(fx *fixture) {
 	for _, name := range names() {
-		if l := r.site.Locate(name); l != nil && name != large {
-			r.checkOctets(name, r.get(r.ctx(), l), r.kit.want(name))
+		if l := fx.site.Locate(name); l != nil && name != large {
+			check.Octets(fx, name, fx.get(fx.ctx(), l), fx.subject.want(name))
 		}
 	}
 }
 
-// slowReader pauses between reads. That must not count as idleness of the server.
-func (r *rig) slowReader() {
-	l := r.site.Locate(large)
+// testSlowReader pauses between reads. That must not count as idleness of the server.
+func testSlowReader(fx *fixture) {
+	l := fx.site.Locate(large)
 	if l == nil {
 		return
 	}
-	r.env.Limits = fetch.Limits{Reply: time.Second, Idle: time.Second}
-	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
-	if fail != nil {
-		r.Fatal(fail)
-	}
+	fx.env.Limits = fetch.Limits{Reply: time.Second, Idle: time.Second}
+	res := fx.mustFetch(fx.ctx(), l)
 	defer res.Close()
 	var got bytes.Buffer
 	for range 3 {
 		if _, err := io.CopyN(&got, res.Body, 100<<10); err != nil {
-			r.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
+			fx.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
 		}
 		time.Sleep(5 * time.Second)
 	}
 	if _, err := io.Copy(&got, res.Body); err != nil {
-		r.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
+		fx.Fatalf("a reader that pauses got an error after %d bytes: %v", got.Len(), err)
 	}
-	if want := r.kit.want(large); !bytes.Equal(got.Bytes(), want) {
-		r.Error(difference(got.Bytes(), want))
+	if want := fx.subject.want(large); !bytes.Equal(got.Bytes(), want) {
+		fx.Error(check.Difference(got.Bytes(), want))
 	}
 }
 
-// writerTo reads Bodies by their WriteTo, from the start and from the middle.
-func (r *rig) writerTo() {
-	for _, name := range []string{small, octets, large, "empty"} {
-		l := r.site.Locate(name)
-		if l == nil {
-			continue
-		}
-		r.toFile(name, l)
-		want := r.kit.want(name)
-		res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+// testWriterTo reads Bodies by their WriteTo, from the start and from the middle.
+func testWriterTo(fx *fixture) {
+	for name, l := range fx.site.each(small, octets, large, "empty") {
+		checkFile(fx, name, l)
+		want := fx.subject.want(name)
+		res, err, _ := fx.fetch(fx.ctx(), &fetch.Request{Locator: l})
 		if err != nil {
-			r.Error(err)
+			fx.Error(err)
 			continue
 		}
 		head := make([]byte, min(5, len(want)))
 		if _, err := io.ReadFull(res.Body, head); err != nil {
-			r.Errorf("%s: %v", name, err)
+			fx.Errorf("%s: %v", name, err)
 		}
 		rest := bytes.NewBuffer(head)
 		if n, err := io.Copy(rest, res.Body); err != nil || n != int64(len(want)-len(head)) {
-			r.Errorf("%s: after a read of 5 bytes WriteTo returns %d, %v; it must write the rest", name, n, err)
+			fx.Errorf("%s: after a read of 5 bytes WriteTo returns %d, %v; it must write the rest", name, n, err)
 		}
 		if !bytes.Equal(rest.Bytes(), want) {
-			r.Errorf("%s by WriteTo: %s", name, difference(rest.Bytes(), want))
+			fx.Errorf("%s by WriteTo: %s", name, check.Difference(rest.Bytes(), want))
 		}
 		res.Close()
 	}
 }
 
-// toFile copies a body to a file, which may use splice.
-func (r *rig) toFile(name string, l locator.Locator) {
-	want := r.kit.want(name)
-	res, fail, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
+// checkFile copies a body to a file, which may use splice.
+func checkFile(fx *fixture, name string, l locator.Locator) {
+	want := fx.subject.want(name)
+	res, fail, _ := fx.fetch(fx.ctx(), &fetch.Request{Locator: l})
 	if fail != nil {
-		r.Error(fail)
+		fx.Error(fail)
 		return
 	}
 	defer res.Close()
-	path := filepath.Join(r.TempDir(), "copy")
+	path := filepath.Join(fx.TempDir(), "copy")
 	f, err := os.Create(path)
 	if err != nil {
-		r.Fatal(err)
+		fx.Fatal(err)
 	}
 	n, err := io.Copy(f, res.Body)
 	f.Close()
 	if err != nil || n != int64(len(want)) {
-		r.Errorf("%s to a file: %d bytes, %v", name, n, err)
+		fx.Errorf("%s to a file: %d bytes, %v", name, n, err)
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
-		r.Errorf("%s in a file: %v %s", name, err, difference(got, want))
+		fx.Errorf("%s in a file: %v %s", name, err, check.Difference(got, want))
 	}
 }
 
-// directory lists a directory: it must have all entries, and each must lead to what it names.
-func (r *rig) directory() {
-	l := r.site.Locate(directory)
+// testDirectory lists a directory: it must have all entries, and each must lead to what it names.
+func testDirectory(fx *fixture) {
+	l := fx.site.Locate(directory)
 	if l == nil {
 		return
 	}
-	res, err, _ := r.fetch(r.ctx(), &fetch.Request{Locator: l})
-	if err != nil {
-		r.Fatal(err)
-	}
+	res := fx.mustFetch(fx.ctx(), l)
 	if res.Kind != fetch.KindDirectory && res.Kind != fetch.KindMenu || res.Items == nil {
-		r.Fatalf("%s: the Resource's Kind is %v, and it has Items: %t; want a directory or menu with Items", directory, res.Kind, res.Items != nil)
+		fx.Fatalf("%s: the Resource's Kind is %v, and it has Items: %t; want a directory or menu with Items", directory, res.Kind, res.Items != nil)
 	}
-	items, fail := r.items(res)
+	items, fail := items(fx, res)
 	if fail != nil {
-		r.Fatal(fail)
+		fx.Fatal(fail)
 	}
 	if err := res.Close(); err != nil {
-		r.Errorf("Close of a directory that was read to its end returns %v", err)
+		fx.Errorf("Close of a directory that was read to its end returns %v", err)
 	}
 	var found []string
 	for _, item := range items {
@@ -225,94 +201,74 @@ func (r *rig) directory() {
 			continue
 		}
 		found = append(found, item.Name)
-		r.follow(item)
+		checkEntry(fx, item)
 	}
 	slices.Sort(found)
 	if want := entries(); !slices.Equal(found, want) {
-		r.Errorf("the directory lists %q, want %q", found, want)
+		fx.Errorf("the directory lists %q, want %q", found, want)
 	}
 }
 
-// limitedDirectory tests that no more entries are listed than the limits allow.
-func (r *rig) limitedDirectory() {
-	l := r.site.Locate(directory)
+// testLimitedDirectory tests that no more entries are listed than the limits allow.
+func testLimitedDirectory(fx *fixture) {
+	l := fx.site.Locate(directory)
 	if l == nil {
 		return
 	}
-	r.env.Limits.Items = len(entries()) - 1
-	names, fail := r.list(r.ctx(), l)
-	if len(names) != r.env.Limits.Items {
-		r.Errorf("%d entries were listed; the limit in Env.Limits is %d", len(names), r.env.Limits.Items)
+	fx.env.Limits.Items = len(entries()) - 1
+	names, fail := fx.list(fx.ctx(), l)
+	if len(names) != fx.env.Limits.Items {
+		fx.Errorf("%d entries were listed; the limit in Env.Limits is %d", len(names), fx.env.Limits.Items)
 	}
-	r.checkKind("a directory with more entries than the limit", answer{err: fail}, fetch.ErrTooLarge)
+	check.Kind(fx, "a directory with more entries than the limit", check.Answer{Err: fail}, fetch.ErrTooLarge)
 }
 
-// items collects the Items of a Resource.
-func (r *rig) items(res *fetch.Resource) (items []fetch.Item, fail *fetch.Error) {
-	r.Helper()
-	for item, err := range res.Items {
-		if fail != nil {
-			r.Errorf("Items continues with %q after an error; it must end", item.Name)
-		}
-		if err != nil {
-			fail = r.checkError(err, res.Locator)
-			continue
-		}
-		items = append(items, item)
-	}
-	return items, fail
-}
-
-// follow fetches the locator of a directory's entry.
-func (r *rig) follow(item fetch.Item) {
-	a := r.do(r.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.OriginRemote, By: r.site.Locate(directory)}})
-	if a.err != nil {
-		r.Errorf("the entry %q: fetching its locator %v failed: %v", item.Name, item.Locator, a.err)
+// checkEntry fetches the locator of a directory's entry.
+func checkEntry(fx *fixture, item fetch.Item) {
+	a := fx.do(fx.ctx(), &fetch.Request{Locator: item.Locator, From: fetch.Provenance{Kind: fetch.OriginRemote, By: fx.site.Locate(directory)}})
+	if a.Err != nil {
+		fx.Errorf("the entry %q: fetching its locator %v failed: %v", item.Name, item.Locator, a.Err)
 		return
 	}
 	want, isDocument := documents()[directory+"/"+item.Name]
 	if !isDocument {
-		if a.res.Items == nil {
-			r.Errorf("the locator of the entry %q leads to a %v; want a directory", item.Name, a.res.Kind)
+		if a.Resource.Items == nil {
+			fx.Errorf("the locator of the entry %q leads to a %v; want a directory", item.Name, a.Resource.Kind)
 		}
 		return
 	}
-	r.checkOctets("the entry "+item.Name, a, r.kit.want(directory+"/"+item.Name))
+	check.Octets(fx, "the entry "+item.Name, a, fx.subject.want(directory+"/"+item.Name))
 	if item.Kind != fetch.KindDocument {
-		r.Errorf("the Kind of the entry %q is %v; want a document", item.Name, item.Kind)
+		fx.Errorf("the Kind of the entry %q is %v; want a document", item.Name, item.Kind)
 	}
-	r.checkSize("the entry "+item.Name, item.Size, want)
+	check.Size(fx, "the entry "+item.Name, item.Size, want)
 	if strings.ContainsAny(item.Name, "\r\n") {
-		r.Errorf("the entry %q has a line end in its name", item.Name)
+		fx.Errorf("the entry %q has a line end in its name", item.Name)
 	}
 }
 
-// attributes finds the attributes of the documents.
-func (r *rig) attributes() {
-	finder, ok := r.open().(driver.AttributeFinder)
+// testAttributes finds the attributes of the documents.
+func testAttributes(fx *fixture) {
+	finder, ok := fx.open().(driver.AttributeFinder)
 	if !ok {
 		return
 	}
-	for _, name := range names() {
-		l := r.site.Locate(name)
-		if l == nil {
-			continue
-		}
-		attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l})
+	for name, l := range fx.site.each(names()...) {
+		attrs, err := finder.FindAttributes(fx.ctx(), &fetch.Request{Locator: l})
 		if err != nil {
-			r.Errorf("%s: %v", name, r.checkError(err, l))
+			fx.Errorf("%s: %v", name, check.Error(fx, err, l))
 			continue
 		}
-		r.checkSize(name, attrs.Size, r.kit.want(name))
+		check.Size(fx, name, attrs.Size, fx.subject.want(name))
 		if !attrs.ModTime.IsZero() && attrs.ModTime.Unix() != modTime.Unix() {
-			r.Errorf("%s: ModTime is %v, want %v", name, attrs.ModTime, modTime)
+			fx.Errorf("%s: ModTime is %v, want %v", name, attrs.ModTime, modTime)
 		}
 	}
-	if l := r.site.Locate(missing); l != nil {
-		if attrs, err := finder.FindAttributes(r.ctx(), &fetch.Request{Locator: l}); err == nil {
-			r.Errorf("FindAttributes of a missing document returns %+v; want an error", attrs)
+	if l := fx.site.Locate(missing); l != nil {
+		if attrs, err := finder.FindAttributes(fx.ctx(), &fetch.Request{Locator: l}); err == nil {
+			fx.Errorf("FindAttributes of a missing document returns %+v; want an error", attrs)
 		} else {
-			r.checkKind("FindAttributes of a missing document", answer{err: r.checkError(err, l)}, fetch.ErrNotFound)
+			check.Kind(fx, "FindAttributes of a missing document", check.Answer{Err: check.Error(fx, err, l)}, fetch.ErrNotFound)
 		}
 	}
 }

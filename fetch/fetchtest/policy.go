@@ -2,7 +2,7 @@ package fetchtest
 
 import (
 	"context"
-	stderrors "errors"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,60 +10,61 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-var errDenied = stderrors.New("denied by the test")
+var errDenied = errors.New("denied by the test")
 
-// policy tests that Env.Allow is called before anything is done, and for every address.
-func (k *kit) policy(t *testing.T) {
-	k.test(t, "refuse", func(r *rig) {
-		r.deny(func(fetch.Target) bool { return true })
-		for _, op := range r.operations() {
-			r.checkDenied(op(r.ctx(), r.site.any()))
+// testPolicy tests that Env.Allow is called before anything is done, and for every address.
+func testPolicy(t *testing.T, s *subject) {
+	subtest(t, s, "refuse", func(fx *fixture) {
+		deny(fx, func(fetch.Target) bool { return true })
+		for _, op := range fx.operations() {
+			checkDenied(fx, op(fx.ctx(), fx.site.any()))
 		}
-		r.checkNoDial()
+		checkNoDial(fx, fx.net)
 	})
-	k.test(t, "targets", (*rig).targets)
-	k.test(t, "provenance", func(r *rig) {
+	subtest(t, s, "targets", testTargets)
+	subtest(t, s, "provenance", func(fx *fixture) {
 		// A link may not fetch everything that the user may, even over an existing connection.
-		r.deny(func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote })
-		r.reuseDenied()
+		deny(fx, func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote })
+		testReuse(fx)
 	})
-	k.test(t, "octets", (*rig).badOctets)
-	if k.Local {
+	subtest(t, s, "octets", testBadOctets)
+	if s.Local {
 		return
 	}
-	k.test(t, "refuse address", func(r *rig) {
-		r.deny(func(t fetch.Target) bool { return t.Addr.IsValid() })
-		r.checkDenied(r.get(r.ctx(), r.site.any()))
-		for _, w := range r.net.since(0) {
-			if sent := w.sent(); len(sent) > 0 {
-				r.Errorf("%q was sent to an address that Env.Allow refused; nothing must be sent", sent)
+	subtest(t, s, "refuse address", func(fx *fixture) {
+		deny(fx, func(t fetch.Target) bool { return t.Addr.IsValid() })
+		checkDenied(fx, fx.get(fx.ctx(), fx.site.any()))
+		for _, c := range fx.net.Since(0) {
+			if sent := c.Sent(); len(sent) > 0 {
+				fx.Errorf("%q was sent to an address that Env.Allow refused; nothing must be sent", sent)
 			}
 		}
 	})
-	k.test(t, "provenance of address", func(r *rig) {
-		r.deny(func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote && t.Addr.IsValid() })
-		r.reuseDenied()
+	subtest(t, s, "provenance of address", func(fx *fixture) {
+		deny(fx, func(t fetch.Target) bool { return t.From.Kind == fetch.OriginRemote && t.Addr.IsValid() })
+		testReuse(fx)
 	})
-	k.test(t, "refuse data connections", func(r *rig) {
+	subtest(t, s, "refuse data connections", func(fx *fixture) {
 		var asked bool
-		r.deny(func(t fetch.Target) bool {
+		deny(fx, func(t fetch.Target) bool {
 			asked = asked || t.Purpose == fetch.PurposeData
 			return t.Purpose == fetch.PurposeData
 		})
-		if a := r.get(r.ctx(), r.site.any()); asked {
-			r.checkDenied(a)
-		} else if n := r.net.streams(); n > 1 {
-			r.Errorf("%d connections were opened, but Env.Allow was never called with PurposeData", n)
+		if a := fx.get(fx.ctx(), fx.site.any()); asked {
+			checkDenied(fx, a)
+		} else if n := fx.net.Streams(); n > 1 {
+			fx.Errorf("%d connections were opened, but Env.Allow was never called with PurposeData", n)
 		}
 	})
 }
 
 // deny sets an Env.Allow that refuses the targets for which denied reports true.
-func (r *rig) deny(denied func(fetch.Target) bool) {
-	r.env.Allow = func(_ context.Context, t fetch.Target) error {
+func deny(fx *fixture, denied func(fetch.Target) bool) {
+	fx.env.Allow = func(_ context.Context, t fetch.Target) error {
 		if denied(t) {
 			return errDenied
 		}
@@ -72,97 +73,97 @@ func (r *rig) deny(denied func(fetch.Target) bool) {
 }
 
 // checkDenied checks that the error is the one that Allow returned.
-func (r *rig) checkDenied(a answer) {
-	r.Helper()
-	r.checkKind("a refused fetch", a, fetch.ErrRefused)
-	if a.err != nil && !stderrors.Is(a.err, errDenied) {
-		r.Errorf("the error does not wrap the error of Env.Allow: %v", a.err)
+func checkDenied(t testing.TB, a check.Answer) {
+	t.Helper()
+	check.Kind(t, "a refused fetch", a, fetch.ErrRefused)
+	if a.Err != nil && !errors.Is(a.Err, errDenied) {
+		t.Errorf("the error does not wrap the error of Env.Allow: %v", a.Err)
 	}
 }
 
-// reuseDenied fetches for the user and then from a link.
-func (r *rig) reuseDenied() {
-	l := r.site.any()
-	if a := r.get(r.ctx(), l); a.err != nil {
-		r.Fatal(a.err)
+// testReuse fetches for the user and then from a link.
+func testReuse(fx *fixture) {
+	l := fx.site.any()
+	if a := fx.get(fx.ctx(), l); a.Err != nil {
+		fx.Fatal(a.Err)
 	}
 	link := fetch.Provenance{Kind: fetch.OriginRemote, By: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "example.com"}}}}
-	r.checkDenied(r.do(r.ctx(), &fetch.Request{Locator: l, From: link}))
+	checkDenied(fx, fx.do(fx.ctx(), &fetch.Request{Locator: l, From: link}))
 }
 
-// targets checks the Targets that Allow is called with.
-func (r *rig) targets() {
+// testTargets checks the Targets that Allow is called with.
+func testTargets(fx *fixture) {
 	var mu sync.Mutex
 	var asked []fetch.Target
 	names := 0
-	r.env.Allow = func(_ context.Context, t fetch.Target) error {
+	fx.env.Allow = func(_ context.Context, t fetch.Target) error {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, t)
 		if !t.Addr.IsValid() && t.Purpose == fetch.PurposeControl {
 			names++
 		}
-		if !t.Addr.IsValid() && r.net.count() >= names && t.Purpose == fetch.PurposeControl {
-			r.Errorf("a connection was dialled before Env.Allow was called for %s:%d", t.Host, t.Port)
+		if !t.Addr.IsValid() && fx.net.Count() >= names && t.Purpose == fetch.PurposeControl {
+			fx.Errorf("a connection was dialled before Env.Allow was called for %s:%d", t.Host, t.Port)
 		}
 		return nil
 	}
-	l := r.site.any()
+	l := fx.site.any()
 	from := fetch.Provenance{Kind: fetch.OriginConfig}
-	if a := r.do(r.ctx(), &fetch.Request{Locator: l, From: from}); a.err != nil {
-		r.Fatal(a.err)
+	if a := fx.do(fx.ctx(), &fetch.Request{Locator: l, From: from}); a.Err != nil {
+		fx.Fatal(a.Err)
 	}
 	if len(asked) == 0 {
-		r.Fatal("Env.Allow was not called")
+		fx.Fatal("Env.Allow was not called")
 	}
 	server, _ := locator.ServerOf(l)
 	var address bool
 	for _, t := range asked {
 		if t.Locator != l || t.From != from {
-			r.Errorf("Env.Allow was called with Locator %v and From %v; the request has %v and %v", t.Locator, t.From, l, from)
+			fx.Errorf("Env.Allow was called with Locator %v and From %v; the request has %v and %v", t.Locator, t.From, l, from)
 		}
-		if t.Purpose == fetch.PurposeControl && !r.kit.Local && (t.Host != server.Host || server.Port != 0 && t.Port != server.Port) {
-			r.Errorf("Env.Allow was called with the server %s:%d; the locator's is %s:%d", t.Host, t.Port, server.Host, server.Port)
+		if t.Purpose == fetch.PurposeControl && !fx.subject.Local && (t.Host != server.Host || server.Port != 0 && t.Port != server.Port) {
+			fx.Errorf("Env.Allow was called with the server %s:%d; the locator's is %s:%d", t.Host, t.Port, server.Host, server.Port)
 		}
-		if (t.Network == "") != r.kit.Local {
-			r.Errorf("Env.Allow was called with Network %q; it must be set, except for a local Fetcher", t.Network)
+		if (t.Network == "") != fx.subject.Local {
+			fx.Errorf("Env.Allow was called with Network %q; it must be set, except for a local Fetcher", t.Network)
 		}
 		address = address || t.Addr.IsValid()
 	}
-	if asked[0].Addr.IsValid() || address == r.kit.Local {
-		r.Errorf("Env.Allow must be called first with the name, then with the address; it was called with %+v", asked)
+	if asked[0].Addr.IsValid() || address == fx.subject.Local {
+		fx.Errorf("Env.Allow must be called first with the name, then with the address; it was called with %+v", asked)
 	}
 }
 
-// badOctets tests that locators with bytes that their protocol cannot carry are refused before
+// testBadOctets tests that locators with bytes that their protocol cannot carry are refused before
 // anything else happens.
-func (r *rig) badOctets() {
-	r.env.Allow = func(_ context.Context, t fetch.Target) error {
-		r.Errorf("Env.Allow was called with %v; CheckOctets must refuse the locator before that", t.Locator)
+func testBadOctets(fx *fixture) {
+	fx.env.Allow = func(_ context.Context, t fetch.Target) error {
+		fx.Errorf("Env.Allow was called with %v; CheckOctets must refuse the locator before that", t.Locator)
 		return nil
 	}
 	for _, octet := range []byte{0, '\r', '\n', '\t', ' ', '/', '<', '*', 0xFF} {
-		for _, l := range withText(r.site.any(), "x"+string([]byte{octet})+"DELE y") {
+		for _, l := range withText(fx.site.any(), "x"+string([]byte{octet})+"DELE y") {
 			_, opaque := l.(*locator.Opaque) // its Fetcher decodes it, see driver.Decode
 			if driver.CheckOctets(l) == nil && !(opaque && strings.IndexByte("\r\n\x00", octet) >= 0) {
 				continue
 			}
-			for name, op := range r.operations() {
-				r.checkKind(fmt.Sprintf("%s with the byte %02X in %s", name, octet, l.Redacted()), op(r.ctx(), l), fetch.ErrBadURL)
+			for name, op := range fx.operations() {
+				check.Kind(fx, fmt.Sprintf("%s with the byte %02X in %s", name, octet, l.Redacted()), op(fx.ctx(), l), fetch.ErrBadURL)
 			}
-			if e, ok := r.open().(driver.Explainer); ok {
+			if e, ok := fx.open().(driver.Explainer); ok {
 				if _, err := e.Explain(&fetch.Request{Locator: l}); err == nil {
-					r.Errorf("Explain accepts the byte %02X in %s; want an error of kind BadURL", octet, l.Redacted())
+					fx.Errorf("Explain accepts the byte %02X in %s; want an error of kind BadURL", octet, l.Redacted())
 				}
 			}
 		}
 	}
-	r.checkNoDial()
+	checkNoDial(fx, fx.net)
 }
 
 // withText returns variants of l that have the text somewhere in the path or login.
 func withText(l locator.Locator, text string) (list []locator.Locator) {
-	for _, login := range []locator.Login{{User: text}, {User: "u", Password: password + text, HasPassword: true}} {
+	for _, login := range []locator.Login{{User: text}, {User: "u", Password: check.Password + text, HasPassword: true}} {
 		if with, ok := locator.WithLogin(l, &login); ok {
 			list = append(list, with)
 		}

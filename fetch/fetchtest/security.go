@@ -9,34 +9,34 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// security tests that TLS uses the settings of Env.TLS, which is called for a handshake and not
+// testTLS tests that TLS uses the settings of Env.TLS, which is called for a handshake and not
 // before.
-func (k *kit) security(t *testing.T) {
+func testTLS(t *testing.T, s *subject) {
 	unreadable := errors.New("the certificates cannot be read")
-	k.test(t, "settings", func(r *rig) {
+	subtest(t, s, "settings", func(fx *fixture) {
 		var asked, bad atomic.Bool
-		r.env.TLS = func() (*tls.Config, error) {
+		fx.env.TLS = func() (*tls.Config, error) {
 			if asked.Store(true); bad.Load() {
 				return nil, unreadable
 			}
-			return r.site.TLS, nil
+			return fx.site.TLS, nil
 		}
-		l := r.site.any()
-		r.open()
+		l := fx.site.any()
+		fx.open()
 		if asked.Load() {
-			r.Error("Env.TLS was called when the Fetcher was created; it must be called at the first handshake")
+			fx.Error("Env.TLS was called when the Fetcher was created; it must be called at the first handshake")
 		}
 		bad.Store(true)
-		a := r.get(r.ctx(), l)
+		a := fx.get(fx.ctx(), l)
 		switch {
-		case !k.secure && (asked.Load() || a.err != nil):
-			r.Errorf("Env.TLS called: %v, error: %v; without TLS it must not be called, and the fetch must succeed", asked.Load(), a.err)
-		case k.secure && (a.err == nil || a.err.Op != fetch.OpTLS || !errors.Is(a.err, unreadable)):
-			r.Errorf("Env.TLS failed, and the fetch returned %+v; want an error with Op %q that wraps the error of Env.TLS", a.err, fetch.OpTLS)
+		case !s.secure && (asked.Load() || a.Err != nil):
+			fx.Errorf("Env.TLS called: %v, error: %v; without TLS it must not be called, and the fetch must succeed", asked.Load(), a.Err)
+		case s.secure && (a.Err == nil || a.Err.Op != fetch.OpTLS || !errors.Is(a.Err, unreadable)):
+			fx.Errorf("Env.TLS failed, and the fetch returned %+v; want an error with Op %q that wraps the error of Env.TLS", a.Err, fetch.OpTLS)
 		}
 		bad.Store(false)
-		if a := r.get(r.ctx(), l); a.err != nil {
-			r.Errorf("a fetch after one for which Env.TLS failed: %v", a.err)
+		if a := fx.get(fx.ctx(), l); a.Err != nil {
+			fx.Errorf("a fetch after one for which Env.TLS failed: %v", a.Err)
 		}
 	})
 }

@@ -3,106 +3,94 @@ package fetchtest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/fetchtest/internal/check"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// trace tests that the hooks are called in order and with the right data. Every fetch checks that
-// the data have no passwords.
-func (k *kit) trace(t *testing.T) {
-	k.test(t, "body", func(r *rig) {
-		for _, name := range []string{small, octets, large, "empty"} {
-			l := r.site.Locate(name)
-			if l == nil {
-				continue
-			}
-			a := r.get(r.ctx(), l)
-			r.checkOctets(name, a, k.want(name))
-			if a.trace.body != int64(len(a.octets)) {
-				r.Errorf("%s: the hook Body was called for %d bytes in all; %d were read", name, a.trace.body, len(a.octets))
+// testTrace tests that the hooks are called in order and with the right data. Every fetch checks
+// that the data have no passwords.
+func testTrace(t *testing.T, s *subject) {
+	subtest(t, s, "body", func(fx *fixture) {
+		for name, l := range fx.site.each(small, octets, large, "empty") {
+			a := fx.get(fx.ctx(), l)
+			check.Octets(fx, name, a, s.want(name))
+			if a.Hooks.Body != int64(len(a.Octets)) {
+				fx.Errorf("%s: the hook Body was called for %d bytes in all; %d were read", name, a.Hooks.Body, len(a.Octets))
 			}
 		}
 	})
-	k.test(t, "octets", func(r *rig) {
-		for _, name := range []string{small, octets, large, "empty", directory} {
-			if l := r.site.Locate(name); l != nil {
-				r.tapped(name, l)
-			}
+	subtest(t, s, "octets", func(fx *fixture) {
+		for name, l := range fx.site.each(small, octets, large, "empty", directory) {
+			checkTapped(fx, name, l)
 		}
 	})
-	if k.Local {
+	if s.Local {
 		return
 	}
-	k.test(t, "connections", func(r *rig) {
-		a := r.get(r.ctx(), r.site.any())
-		if a.err != nil {
-			r.Fatal(a.err)
+	subtest(t, s, "connections", func(fx *fixture) {
+		a := fx.get(fx.ctx(), fx.site.any())
+		if a.Err != nil {
+			fx.Fatal(a.Err)
 		}
-		events := strings.Join(a.trace.events, " ")
+		events := strings.Join(a.Hooks.Events, " ")
 		if !strings.HasPrefix(events, "dial connected") {
-			r.Errorf("the hooks were called in the order %q; DialStart and Connected must be first", events)
+			fx.Errorf("the hooks were called in the order %q; DialStart and Connected must be first", events)
 		}
-		if n := strings.Count(events, "dial"); n != r.net.count() {
-			r.Errorf("the hook DialStart was called %d times for %d dials", n, r.net.count())
+		if n := strings.Count(events, "dial"); n != fx.net.Count() {
+			fx.Errorf("the hook DialStart was called %d times for %d dials", n, fx.net.Count())
 		}
-		for _, c := range a.trace.connections {
+		for _, c := range a.Hooks.Connections {
 			if !c.Remote.IsValid() || c.Host == "" {
-				r.Errorf("the hook Connected was called with %+v; Host and Remote must be set", c)
+				fx.Errorf("the hook Connected was called with %+v; Host and Remote must be set", c)
 			}
 		}
 	})
-	k.test(t, "conversation", func(r *rig) {
-		a := r.get(r.ctx(), r.site.any())
-		if a.err != nil {
-			r.Fatal(a.err)
+	subtest(t, s, "conversation", func(fx *fixture) {
+		a := fx.get(fx.ctx(), fx.site.any())
+		if a.Err != nil {
+			fx.Fatal(a.Err)
 		}
-		if k.secure || k.Encoded {
+		if s.secure || s.Encoded {
 			return
 		}
-		sent, got := r.net.control()
-		if !bytes.Equal(a.trace.sent, sent) && !bytes.Contains(a.trace.sent, []byte("****")) {
-			r.Errorf("the hook Sent was called with %q, but %q was sent", a.trace.sent, sent)
+		sent, got := fx.net.Control()
+		if !bytes.Equal(a.Hooks.Sent, sent) && !bytes.Contains(a.Hooks.Sent, []byte("****")) {
+			fx.Errorf("the hook Sent was called with %q, but %q was sent", a.Hooks.Sent, sent)
 		}
-		if !bytes.HasPrefix(got, a.trace.received) {
-			r.Errorf("the hook Received was called with %q, but %.500q was received", a.trace.received, got)
+		if !bytes.HasPrefix(got, a.Hooks.Received) {
+			fx.Errorf("the hook Received was called with %q, but %.500q was received", a.Hooks.Received, got)
 		}
 	})
 }
 
-// tapped tests that the hook Octets has the bytes of a body, whether that is read, copied to a file
-// or used by a loop over the Items.
-func (r *rig) tapped(name string, l locator.Locator) {
-	want := r.get(r.ctx(), l)
-	if want.err != nil {
-		r.Fatal(want.err)
+// checkTapped tests that the hook Octets has the bytes of a body, whether that is read, copied to a
+// file or used by a loop over the Items.
+func checkTapped(fx *fixture, name string, l locator.Locator) {
+	want := fx.get(fx.ctx(), l)
+	if want.Err != nil {
+		fx.Fatal(want.Err)
 	}
 	for how, use := range map[string]func(*fetch.Resource) error{
 		"read":  func(res *fetch.Resource) error { _, err := io.ReadAll(res.Body); return err },
-		"copy":  func(res *fetch.Resource) error { return copyToFile(r.T, res.Body) },
-		"items": func(res *fetch.Resource) error { r.items(res); _, err := io.ReadAll(res.Body); return err },
+		"copy":  func(res *fetch.Resource) error { return copyToFile(fx.T, res.Body) },
+		"items": func(res *fetch.Resource) error { items(fx, res); _, err := io.ReadAll(res.Body); return err },
 	} {
 		var got bytes.Buffer
-		ctx := fetch.WithTrace(r.ctx(), &fetch.Trace{Octets: func(p []byte) { got.Write(p) }})
-		res, fail, _ := r.fetch(ctx, &fetch.Request{Locator: l})
-		if fail != nil {
-			r.Fatal(fail)
-		}
+		ctx := fetch.WithTrace(fx.ctx(), &fetch.Trace{Octets: func(p []byte) { got.Write(p) }})
+		res := fx.mustFetch(ctx, l)
 		if how != "items" || res.Items != nil {
 			if err := use(res); err != nil {
-				r.Errorf("%s (%s): %v", name, how, err)
+				fx.Errorf("%s (%s): %v", name, how, err)
 			}
-			if !bytes.Equal(got.Bytes(), want.octets) {
-				r.Errorf("%s (%s): the hook Octets was called with %d bytes in all; the body has %d, or others", name, how, got.Len(), len(want.octets))
+			if !bytes.Equal(got.Bytes(), want.Octets) {
+				fx.Errorf("%s (%s): the hook Octets was called with %d bytes in all; the body has %d, or others", name, how, got.Len(), len(want.Octets))
 			}
 		}
 		res.Close()
@@ -117,52 +105,4 @@ func copyToFile(t *testing.T, body io.Reader) error {
 	}
 	_, err = io.Copy(file, body)
 	return errors.Join(err, file.Close())
-}
-
-// A record has what the hooks of one fetch were called with.
-type record struct {
-	rig     *rig
-	running atomic.Bool
-
-	mu             sync.Mutex
-	events         []string
-	connections    []fetch.Connection
-	reused         int
-	sent, received []byte
-	body           int64
-}
-
-// hooks returns a Trace that records its calls.
-func (c *record) hooks() *fetch.Trace {
-	return &fetch.Trace{
-		DialStart: func(network, address string) { c.event("dial", []byte(address), func() {}) },
-		Connected: func(conn fetch.Connection) {
-			c.event("connected", fmt.Appendf(nil, "%+v", conn), func() { c.connections = append(c.connections, conn) })
-		},
-		Reused:   func(conn fetch.Connection) { c.event("reused", fmt.Appendf(nil, "%+v", conn), func() { c.reused++ }) },
-		Sent:     func(p []byte) { c.event("sent", p, func() { c.sent = keep(c.sent, p) }) },
-		Received: func(p []byte) { c.event("received", p, func() { c.received = keep(c.received, p) }) },
-		Body:     func(n int64) { c.event("body", nil, func() { c.body += n }) },
-		Retry:    func(t fetch.Retry) { c.event("retry", fmt.Appendf(nil, "%+v %v", t, t.Err), func() {}) },
-		Note:     func(text string) { c.event("note", []byte(text), func() {}) },
-	}
-}
-
-// keep appends bytes to those recorded, up to the limit of a wire.
-func keep(list, p []byte) []byte { return append(list, p[:min(len(p), recorded-len(list))]...) }
-
-// event records the call of a hook. It fails the test if another call is running, or if text has a
-// password.
-func (c *record) event(name string, text []byte, keep func()) {
-	if !c.running.CompareAndSwap(false, true) {
-		c.rig.Errorf("the hook %s was called while another one was running; calls must not overlap", name)
-	}
-	defer c.running.Store(false)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if slices.ContainsFunc(secrets, func(form string) bool { return bytes.Contains(text, []byte(form)) }) {
-		c.rig.checkSecrets("the hook "+name, string(text))
-	}
-	c.events = append(c.events, name)
-	keep()
 }

@@ -79,7 +79,7 @@ var libraries = []library{
 	{"golang.org/x/text/encoding", "internal/text/charset", ""},
 	{"golang.org/x/text/transform", "internal/text/charset", ""},
 	{"golang.org/x/text/width", "cmd/fetch1738/internal/term/safe.go", ""},
-	{"golang.org/x/tools/txtar", "testserver/control/script.go judge/internal/reports/reports.go", "the case of a report is a script, with files of the client"},
+	{"golang.org/x/tools/txtar", "testserver/control/script.go judge/internal/reports/report.go", "the case of a report is a script, with files of the client"},
 
 	// Of the nested modules.
 	{"github.com/hashicorp/go-getter", "adapters/getter", ""},

@@ -22,7 +22,6 @@ var large = map[string]struct {
 	limit int
 	why   string
 }{
-	"fetch/fetchtest":        {3200, "all tests share one rig: its network, trace and limits are set by each test"},
 	"fetch/ftp":              {7000, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":           {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/nntp":             {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
@@ -31,7 +30,6 @@ var large = map[string]struct {
 	"mirror":                 {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
 	"deploy": {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
 
-	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {38, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.control":                {40, "a net.Conn for the client library, with the replies that it awaits"},
 	"fetch/ftp.session":                {95, "one login: every command depends on what the earlier ones have changed"},

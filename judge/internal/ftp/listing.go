@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -85,25 +85,25 @@ func (d dialect) line(name string, size int64, dir bool) string {
 }
 
 // dialectCases are the formats of listings, for the tasks List and Tree.
-func dialectCases(task scene.Task) (all []scene.Named) {
+func dialectCases(task testcase.Task) (all []testcase.Named) {
 	for _, d := range dialects {
-		if d.last != "" && task == scene.List {
+		if d.last != "" && task == testcase.List {
 			continue // whether a link is listed depends on the command
 		}
 		command, hide := "LIST", []string{"MLSD", "MLST"}
 		if d.mlsd {
 			command, hide = "MLSD", nil
 		}
-		all = append(all, scene.Named{
+		all = append(all, testcase.Named{
 			Name: "dialect/" + d.name, Gets: d.common, Source: d.source,
 			Does: fmt.Sprintf("The listing has lines as %q.", d.line("one.txt", 1738, false)),
-			Set: func(s *scene.Stage) {
-				srv := serve(s, func(f *ftptest.Server) { f.Hide, f.Listing = hide, d.listing(command) })
-				if !d.common && s.Task == scene.List { // names there have no spaces
-					s.Names = []string{"one.txt", "sub", "two.bin"}
-					s.Check(srv.Remove("pub/third file.txt"))
+			Set: func(r *testcase.Run) {
+				srv := serve(r, func(f *ftptest.Server) { f.Hide, f.Listing = hide, d.listing(command) })
+				if !d.common && r.Task == testcase.List { // names there have no spaces
+					r.Goal.Names = []string{"one.txt", "sub", "two.bin"}
+					testcase.Check(srv.Remove("pub/third file.txt"))
 				}
-				s.Seen = func() bool { return strings.Contains(srv.Transcript().String(), "C: "+command) }
+				r.Seen = func() bool { return strings.Contains(srv.Transcript().String(), "C: "+command) }
 			},
 		})
 	}
@@ -131,23 +131,23 @@ func (d dialect) listing(command string) func(ftptest.Listing) []string {
 }
 
 // listingCases are listings with names that lead elsewhere, for the tasks List and Tree.
-func listingCases(task scene.Task) []scene.Named {
-	if task == scene.List {
-		return []scene.Named{
-			{Name: "empty", Gets: true, Does: "The directory is empty.", Source: "RFC 959 §5.4: an empty listing is no error.", Set: func(s *scene.Stage) {
-				s.Names = []string{}
-				emptyDir(s, serve(s))
+func listingCases(task testcase.Task) []testcase.Named {
+	if task == testcase.List {
+		return []testcase.Named{
+			{Name: "empty", Gets: true, Does: "The directory is empty.", Source: "RFC 959 §5.4: an empty listing is no error.", Set: func(r *testcase.Run) {
+				r.Goal.Names = []string{}
+				emptyDir(r, serve(r))
 			}},
-			{Name: "missing", Does: "The directory does not exist.", Source: "RFC 959 §5.4: 550.", Set: func(s *scene.Stage) { serve(s); s.URL += "not/" }},
-			{Name: "login", Gets: true, Does: "The directory requires a login.", Source: "RFC 959.", Set: func(s *scene.Stage) { serve(s); s.Login() }},
-			{Name: "denied", Does: "The user may not list.", Source: "RFC 959 §5.4: 550.", Set: func(s *scene.Stage) { serve(s, func(f *ftptest.Server) { f.Forbidden = []string{"pub"} }) }},
+			{Name: "missing", Does: "The directory does not exist.", Source: "RFC 959 §5.4: 550.", Set: func(r *testcase.Run) { serve(r); r.Client.URL += "not/" }},
+			{Name: "login", Gets: true, Does: "The directory requires a login.", Source: "RFC 959.", Set: func(r *testcase.Run) { serve(r); r.Client.Login() }},
+			{Name: "denied", Does: "The user may not list.", Source: "RFC 959 §5.4: 550.", Set: func(r *testcase.Run) { serve(r, func(f *ftptest.Server) { f.Forbidden = []string{"pub"} }) }},
 		}
 	}
-	row := func(name, does, source, text string) scene.Named {
-		return scene.Named{Name: "trap/" + name, Does: does, Source: source, Should: "It fetches the other files, or ends with an error; it writes nothing outside of its folder.", Set: func(s *scene.Stage) { trap(s, text) }}
+	row := func(name, does, source, text string) testcase.Named {
+		return testcase.Named{Name: "trap/" + name, Does: does, Source: source, Should: "It fetches the other files, or ends with an error; it writes nothing outside of its folder.", Set: func(r *testcase.Run) { trap(r, text) }}
 	}
 	const traversal = "CVE-2008-2519 (CoreFTP), CVE-2008-2702 (ALFTP) and others: names in listings."
-	return []scene.Named{
+	return []testcase.Named{
 		row("dot-dot", "The listing has the name \"../../../canary/bird\".", traversal, "../../../canary/bird"),
 		row("dot-dot-1", "The listing has the name \"../evil\".", traversal, "../evil"),
 		row("absolute", "The listing has the absolute name of a file outside.", traversal, "{canary}/bird"),
@@ -161,56 +161,56 @@ func listingCases(task scene.Task) []scene.Named {
 		row("control", "The listing has a name with the escape sequence that clears a terminal.", "CVE-2004-1488 (wget).", "a\x1b[2Jb"),
 		row("dash", "The listing has a file named \"-rf\".", "Names that programs take for options.", "-rf"),
 		row("link", "The listing has a symbolic link to the folder \"canary\", and then a directory of that name with a file.", "CVE-2014-4877 (wget).", "link -> {canary}"),
-		{Name: "tree/deep", Does: "Directories are nested 40 levels deep.", Source: "RFC 959 has no limit.", Gets: true, Set: func(s *scene.Stage) {
-			s.Files = map[string][]byte{"first.txt": scene.Octets(1), strings.Repeat("d/", 40) + "last.txt": scene.Octets(2)}
-			serve(s)
+		{Name: "tree/deep", Does: "Directories are nested 40 levels deep.", Source: "RFC 959 has no limit.", Gets: true, Set: func(r *testcase.Run) {
+			r.Goal.Files = map[string][]byte{"first.txt": testcase.Octets(1), strings.Repeat("d/", 40) + "last.txt": testcase.Octets(2)}
+			serve(r)
 		}},
-		{Name: "tree/empty", Gets: true, Does: "The directory is empty.", Source: "RFC 959 §5.4.", Set: func(s *scene.Stage) {
-			s.Files = map[string][]byte{}
-			emptyDir(s, serve(s))
+		{Name: "tree/empty", Gets: true, Does: "The directory is empty.", Source: "RFC 959 §5.4.", Set: func(r *testcase.Run) {
+			r.Goal.Files = map[string][]byte{}
+			emptyDir(r, serve(r))
 		}},
-		{Name: "tree/missing", Does: "The directory does not exist.", Source: "RFC 959 §5.4: 550.", Set: func(s *scene.Stage) { serve(s); s.URL += "not/" }},
-		{Name: "tree/denied", Does: "One of the files cannot be fetched.", Source: "RFC 959 §5.4: 550.", Set: func(s *scene.Stage) {
-			serve(s, func(f *ftptest.Server) { f.Forbidden = []string{"pub/sub/third.bin"} })
+		{Name: "tree/missing", Does: "The directory does not exist.", Source: "RFC 959 §5.4: 550.", Set: func(r *testcase.Run) { serve(r); r.Client.URL += "not/" }},
+		{Name: "tree/denied", Does: "One of the files cannot be fetched.", Source: "RFC 959 §5.4: 550.", Set: func(r *testcase.Run) {
+			serve(r, func(f *ftptest.Server) { f.Forbidden = []string{"pub/sub/third.bin"} })
 		}},
-		{Name: "tree/denied-directory", Does: "One of the directories cannot be listed.", Source: "RFC 959 §5.4: 550.", Set: func(s *scene.Stage) { serve(s, func(f *ftptest.Server) { f.Forbidden = []string{"pub/sub"} }) }},
-		{Name: "tree/odd-names", Gets: true, Does: "Names have spaces, quotes, percent signs and bytes of UTF-8.", Source: "RFC 2640; names that people use.", Set: func(s *scene.Stage) {
-			s.Files = map[string][]byte{"first.txt": scene.Octets(1), "a b.txt": scene.Octets(2), "100%.txt": scene.Octets(3), "it's.txt": scene.Octets(4), "caf\u00e9.txt": scene.Octets(5), "#1.txt": scene.Octets(6), "sub dir/x.txt": scene.Octets(7)}
-			serve(s)
+		{Name: "tree/denied-directory", Does: "One of the directories cannot be listed.", Source: "RFC 959 §5.4: 550.", Set: func(r *testcase.Run) { serve(r, func(f *ftptest.Server) { f.Forbidden = []string{"pub/sub"} }) }},
+		{Name: "tree/odd-names", Gets: true, Does: "Names have spaces, quotes, percent signs and bytes of UTF-8.", Source: "RFC 2640; names that people use.", Set: func(r *testcase.Run) {
+			r.Goal.Files = map[string][]byte{"first.txt": testcase.Octets(1), "a b.txt": testcase.Octets(2), "100%.txt": testcase.Octets(3), "it's.txt": testcase.Octets(4), "caf\u00e9.txt": testcase.Octets(5), "#1.txt": testcase.Octets(6), "sub dir/x.txt": testcase.Octets(7)}
+			serve(r)
 		}},
-		{Name: "tree/case", Should: "It fetches all of them, or says which ones it has not.", Does: "Names differ in their letter case only.", Source: "RFC 959: names of servers with other rules than the disk.", Set: func(s *scene.Stage) {
-			s.Files = map[string][]byte{"first.txt": scene.Octets(1), "First.TXT": scene.Octets(2), "readme": scene.Octets(3), "README": scene.Octets(4)}
-			serve(s)
+		{Name: "tree/case", Should: "It fetches all of them, or says which ones it has not.", Does: "Names differ in their letter case only.", Source: "RFC 959: names of servers with other rules than the disk.", Set: func(r *testcase.Run) {
+			r.Goal.Files = map[string][]byte{"first.txt": testcase.Octets(1), "First.TXT": testcase.Octets(2), "readme": testcase.Octets(3), "README": testcase.Octets(4)}
+			serve(r)
 		}},
-		{Name: "tree/many", Gets: true, Does: "The directory has 200 files.", Source: "RFC 959.", Set: func(s *scene.Stage) {
-			s.Files = map[string][]byte{"first.txt": scene.Octets(1)}
+		{Name: "tree/many", Gets: true, Does: "The directory has 200 files.", Source: "RFC 959.", Set: func(r *testcase.Run) {
+			r.Goal.Files = map[string][]byte{"first.txt": testcase.Octets(1)}
 			for i := range 200 {
-				s.Files[fmt.Sprintf("file-%d.txt", i)] = scene.Octets(int64(i))
+				r.Goal.Files[fmt.Sprintf("file-%d.txt", i)] = testcase.Octets(int64(i))
 			}
-			serve(s)
+			serve(r)
 		}},
 	}
 }
 
 // emptyDir empties the directory that is listed.
-func emptyDir(s *scene.Stage, srv *ftptest.Server) {
-	if s.Task == scene.List {
+func emptyDir(r *testcase.Run, srv *ftptest.Server) {
+	if r.Task == testcase.List {
 		for _, name := range []string{"pub/one.txt", "pub/two.bin", "pub/third file.txt", "pub/sub"} {
-			s.Check(srv.Remove(name))
+			testcase.Check(srv.Remove(name))
 		}
 		return
 	}
-	s.Put(srv, "pub/none", nil)
-	s.Check(srv.Remove("pub/none"))
+	testcase.Put(srv, "pub/none", nil)
+	testcase.Check(srv.Remove("pub/none"))
 }
 
 // trap starts a server whose listing of the directory has one more entry, a file with a name;
 // {canary} is the path of the folder outside.
-func trap(s *scene.Stage, text string) {
-	canary := filepath.ToSlash(s.Path("canary"))
+func trap(r *testcase.Run, text string) {
+	canary := filepath.ToSlash(r.Client.Path("canary"))
 	text = strings.ReplaceAll(text, "{canary}", canary)
 	name, target, link := strings.Cut(text, " -> ")
-	srv := serve(s, func(f *ftptest.Server) {
+	srv := serve(r, func(f *ftptest.Server) {
 		f.Listing = func(l ftptest.Listing) []string {
 			lines := l.Usual()
 			if strings.Trim(l.Self.Name(), "/") != "pub" || len(l.Entries) == 0 {
@@ -232,10 +232,10 @@ func trap(s *scene.Stage, text string) {
 		}
 	})
 	for _, at := range []string{"evil", "canary/bird", "pub/evil", "pub/sub/evil", strings.Trim(canary, "/") + "/bird", "pub/link/bird", "link/bird", "bird"} {
-		s.Put(srv, at, []byte("dead\n"))
+		testcase.Put(srv, at, []byte("dead\n"))
 	}
 	if !strings.ContainsAny(name, "/\\") && !link && name != "." && name != ".." {
-		s.Put(srv, "pub/"+name, []byte("dead\n"))
+		testcase.Put(srv, "pub/"+name, []byte("dead\n"))
 	}
-	s.Check(os.WriteFile(s.Path("evil"), []byte("alive\n"), 0o600))
+	testcase.Check(os.WriteFile(r.Client.Path("evil"), []byte("alive\n"), 0o600))
 }

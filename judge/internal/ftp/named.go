@@ -10,32 +10,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
 // namedCases are the cases of FTP that are not constructed.
-func namedCases() map[scene.Task][]scene.Named {
-	all := map[scene.Task][]scene.Named{
-		scene.Download: slices.Concat(passiveCases(), replyCases(), variantCases(), nameCases()),
-		scene.Resume:   resumeCases(),
-		scene.Upload:   append(uploadCases(), nameCases()...),
-		scene.Deploy:   deployCases(),
+func namedCases() map[testcase.Task][]testcase.Named {
+	all := map[testcase.Task][]testcase.Named{
+		testcase.Download: slices.Concat(passiveCases(), replyCases(), variantCases(), nameCases()),
+		testcase.Resume:   resumeCases(),
+		testcase.Upload:   append(uploadCases(), nameCases()...),
+		testcase.Deploy:   deployCases(),
 	}
-	for _, task := range []scene.Task{scene.List, scene.Tree} {
+	for _, task := range []testcase.Task{testcase.List, testcase.Tree} {
 		all[task] = append(dialectCases(task), listingCases(task)...)
 	}
 	return all
 }
 
 // with returns a set that starts an FTP server.
-func with(configure func(*ftptest.Server)) func(*scene.Stage) {
-	return func(s *scene.Stage) { serve(s, configure) }
+func with(configure func(*ftptest.Server)) func(*testcase.Run) {
+	return func(r *testcase.Run) { serve(r, configure) }
 }
 
 // replies returns a set for a server with other replies.
-func replies(pairs ...string) func(*scene.Stage) {
+func replies(pairs ...string) func(*testcase.Run) {
 	all := make(ftptest.Replies)
 	for i := 0; i < len(pairs); i += 2 {
 		all[pairs[i]] = pairs[i+1]
@@ -43,34 +43,34 @@ func replies(pairs ...string) func(*scene.Stage) {
 	return with(func(f *ftptest.Server) { f.Replies = all })
 }
 
-// onePort starts a server without EPSV whose passive port is that of a spy at another address, and
-// gives the port to configure.
-func onePort(s *scene.Stage, hide []string, says string, configure func(f *ftptest.Server, port int)) {
+// onePort starts a server without EPSV whose passive port is that of an observer at another address,
+// and gives the port to configure.
+func onePort(r *testcase.Run, hide []string, says string, configure func(f *ftptest.Server, port int)) {
 	for range 20 { // the port must be free on this host, too
-		spy := s.SpyAt(scene.Another+":0", says, "the document to another host")
-		free, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(spy.Port()))
+		port := r.Observe(testcase.Another+":0", says, "the document to another host")
+		free, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 		if err != nil {
 			continue
 		}
 		_ = free.Close()
-		serve(s, func(f *ftptest.Server) {
-			f.Hide, f.PassivePorts = hide, [2]uint16{uint16(spy.Port()), uint16(spy.Port())}
-			configure(f, spy.Port())
+		serve(r, func(f *ftptest.Server) {
+			f.Hide, f.PassivePorts = hide, [2]uint16{uint16(port), uint16(port)}
+			configure(f, port)
 		})
 		return
 	}
-	s.Check(fmt.Errorf("no port is free on 127.0.0.1 and %s", scene.Another))
+	testcase.Check(fmt.Errorf("no port is free on 127.0.0.1 and %s", testcase.Another))
 }
 
 // passiveCases are about data connections.
-func passiveCases() (all []scene.Named) {
+func passiveCases() (all []testcase.Named) {
 	const stolen = "These are the bytes of another host.\r\n"
 	epsv := []string{"EPSV", "LPSV"}
-	all = []scene.Named{
+	all = []testcase.Named{
 		{Name: "pasv/other-host", Gets: true, Does: "PASV names the address of another host, where other bytes wait.", Source: "CVE-2020-8284 (curl), CVE-2021-4189 (Python), CVE-2021-31810 (Ruby) and ten others.",
 			Should: "It connects to the host of the control connection, and gets the document.",
-			Set: func(s *scene.Stage) {
-				onePort(s, epsv, stolen, func(f *ftptest.Server, _ int) { f.PassiveHost = scene.Another })
+			Set: func(r *testcase.Run) {
+				onePort(r, epsv, stolen, func(f *ftptest.Server, _ int) { f.PassiveHost = testcase.Another })
 			}},
 		{Name: "pasv/unreachable-host", Gets: true, Does: "PASV names an address where nothing listens.", Source: "Servers behind NAT that tell their private address.",
 			Should: "It connects to the host of the control connection, and gets the document.",
@@ -78,24 +78,24 @@ func passiveCases() (all []scene.Named) {
 		{Name: "pasv/zero-host", Gets: true, Does: "PASV names the address 0.0.0.0.", Source: "Servers that tell the address they listen on.",
 			Set: with(func(f *ftptest.Server) { f.Hide, f.PassiveHost = epsv, "0.0.0.0" })},
 		{Name: "pasv/bare", Gets: true, Does: "The numbers of PASV are in no parentheses.", Source: "RFC 1123 §4.1.2.6: a client must search for the digits.",
-			Set: func(s *scene.Stage) {
-				serve(s, func(f *ftptest.Server) {
+			Set: func(r *testcase.Run) {
+				serve(r, func(f *ftptest.Server) {
 					f.Hide, f.Replies = epsv, ftptest.Replies{"PASV 227": "227 Entering Passive Mode. {numbers}"}
 				})
 			}},
 		{Name: "pasv/equals", Gets: true, Does: "The numbers of PASV follow an equals sign.", Source: "D. J. Bernstein, FTP: some servers say 227 =h1,h2,h3,h4,p1,p2.",
-			Set: func(s *scene.Stage) {
-				serve(s, func(f *ftptest.Server) { f.Hide, f.Replies = epsv, ftptest.Replies{"PASV 227": "227 ={numbers}"} })
+			Set: func(r *testcase.Run) {
+				serve(r, func(f *ftptest.Server) { f.Hide, f.Replies = epsv, ftptest.Replies{"PASV 227": "227 ={numbers}"} })
 			}},
 		{Name: "epsv/other-host", Does: "EPSV names an address, which is another host, where other bytes wait.", Source: "RFC 2428 §3: the address must be empty.",
-			Set: func(s *scene.Stage) {
-				onePort(s, nil, stolen, func(f *ftptest.Server, port int) {
-					f.Replies = ftptest.Replies{"EPSV 229": fmt.Sprintf("229 Entering Extended Passive Mode (|1|%s|%d|)", scene.Another, port)}
+			Set: func(r *testcase.Run) {
+				onePort(r, nil, stolen, func(f *ftptest.Server, port int) {
+					f.Replies = ftptest.Replies{"EPSV 229": fmt.Sprintf("229 Entering Extended Passive Mode (|1|%s|%d|)", testcase.Another, port)}
 				})
 			}},
 		{Name: "epsv/delimiter", Gets: true, Does: "EPSV uses \"!\" as its delimiter.", Source: "RFC 2428 §3: the delimiter may be any character from 33 to 126.",
-			Set: func(s *scene.Stage) {
-				onePort(s, nil, stolen, func(f *ftptest.Server, port int) {
+			Set: func(r *testcase.Run) {
+				onePort(r, nil, stolen, func(f *ftptest.Server, port int) {
 					f.Replies = ftptest.Replies{"EPSV 229": fmt.Sprintf("229 Entering Extended Passive Mode (!!!%d!)", port)}
 				})
 			}},
@@ -107,28 +107,28 @@ func passiveCases() (all []scene.Named) {
 		{Name: "data/silent", Waits: true, Does: "The data connection is accepted, and nothing comes.", Source: "The personality pasv-silent; firewalls that answer for hosts.",
 			Set: with(func(f *ftptest.Server) { f.Passive = ftptest.PassiveSilent })},
 		{Name: "data/drip", Waits: true, Does: "One byte comes each second.", Source: "Slow servers that never end (CVE-2026-11352 of curl is of that kind).", Should: "It ends with an error after a limit of its own, or waits for the 1000 bytes.",
-			Set: func(s *scene.Stage) { s.Arm(serve(s), "RETR", 0, testserver.Drip(1, time.Second)) }},
+			Set: func(r *testcase.Run) { r.Arm(serve(r), "RETR", 0, testserver.Drip(1, time.Second)) }},
 		{Name: "data/slow-start", Gets: true, Does: "The data comes in pieces of 100 bytes with a pause of a millisecond after each.", Source: "A slow line.",
-			Set: func(s *scene.Stage) { s.Arm(serve(s), "RETR", 0, testserver.Drip(100, time.Millisecond)) }},
+			Set: func(r *testcase.Run) { r.Arm(serve(r), "RETR", 0, testserver.Drip(100, time.Millisecond)) }},
 		{Name: "data/longer", Does: "14 bytes more come than SIZE said.", Source: "A file that grows between SIZE and RETR, as a log does.", Should: "It fetches all of it, or what SIZE said, or ends with an error.",
-			Set: func(s *scene.Stage) {
-				s.Document = scene.Octets(1000)
-				more := string(s.Document) + "and more of it"
-				s.Same = func(got, want []byte) bool { return string(got) == more || string(got) == string(want) }
-				s.Arm(serve(s), "RETR", 0, testserver.Data(more))
+			Set: func(r *testcase.Run) {
+				r.Goal.Document = testcase.Octets(1000)
+				more := string(r.Goal.Document) + "and more of it"
+				r.Goal.Same = func(got, want []byte) bool { return string(got) == more || string(got) == string(want) }
+				r.Arm(serve(r), "RETR", 0, testserver.Data(more))
 			}},
 	}
 	return append(all, malformedCases()...)
 }
 
 // malformedCases are replies to PASV and EPSV that name no port.
-func malformedCases() (all []scene.Named) {
+func malformedCases() (all []testcase.Named) {
 	for name, reply := range map[string]string{
 		"three": "227 (1,2,3", "five": "227 Entering Passive Mode (127,0,0,1,5", "empty": "227 ()", "reversed": "227 ) (",
 		"large": "227 Entering Passive Mode (256,0,0,1,300,1)", "negative": "227 Entering Passive Mode (127,0,0,1,-1,5)", "port-zero": "227 Entering Passive Mode (127,0,0,1,0,0)",
 		"words": "227 Entering Passive Mode (a,b,c,d,e,f)", "none": "227 ok",
 	} {
-		all = append(all, scene.Named{Name: "pasv/" + name, Does: fmt.Sprintf("PASV is answered %q.", reply), Source: "CVE-2021-36159 (libfetch); curl tests 237 and 238.",
+		all = append(all, testcase.Named{Name: "pasv/" + name, Does: fmt.Sprintf("PASV is answered %q.", reply), Source: "CVE-2021-36159 (libfetch); curl tests 237 and 238.",
 			Set: with(func(f *ftptest.Server) {
 				f.Hide, f.Replies = []string{"EPSV", "LPSV", "PORT", "EPRT"}, ftptest.Replies{"PASV 227": reply}
 			})})
@@ -137,22 +137,22 @@ func malformedCases() (all []scene.Named) {
 		"none": "229 ok", "empty": "229 ()", "port-zero": "229 Entering Extended Passive Mode (|||0|)", "large": "229 Entering Extended Passive Mode (|||99999|)",
 		"negative": "229 Entering Extended Passive Mode (|||-5|)", "mixed": "229 Entering Extended Passive Mode (|!|2121|)", "cut": "229 Entering Extended Passive Mode (|||21",
 	} {
-		all = append(all, scene.Named{Name: "epsv/" + name, Does: fmt.Sprintf("EPSV is answered %q.", reply), Source: "RFC 2428 §3; CVE-2009-3094 (mod_proxy_ftp).",
+		all = append(all, testcase.Named{Name: "epsv/" + name, Does: fmt.Sprintf("EPSV is answered %q.", reply), Source: "RFC 2428 §3; CVE-2009-3094 (mod_proxy_ftp).",
 			Set: replies("EPSV 229", reply)})
 	}
-	return scene.Sorted(all)
+	return testcase.Sorted(all)
 }
 
 // replyCases are about replies that differ from server to server.
-func replyCases() []scene.Named {
-	gets := func(name, does, source string, pairs ...string) scene.Named {
-		return scene.Named{Name: name, Gets: true, Does: does, Source: source, Set: replies(pairs...)}
+func replyCases() []testcase.Named {
+	gets := func(name, does, source string, pairs ...string) testcase.Named {
+		return testcase.Named{Name: name, Gets: true, Does: does, Source: source, Set: replies(pairs...)}
 	}
-	greeting := func(name, does, source, text string) scene.Named {
-		return scene.Named{Name: name, Gets: true, Does: does, Source: source, Set: with(func(f *ftptest.Server) { f.Greeting = text })}
+	greeting := func(name, does, source, text string) testcase.Named {
+		return testcase.Named{Name: name, Gets: true, Does: does, Source: source, Set: with(func(f *ftptest.Server) { f.Greeting = text })}
 	}
 	rfc := "RFC 959 §4.2: replies of several lines."
-	return []scene.Named{
+	return []testcase.Named{
 		greeting("greeting/five-lines", "The greeting has five lines.", rfc, "220-Welcome\n220-to this server\n \n  220 is not the last line\n220 ready"),
 		greeting("greeting/bare-lines", "The lines of the greeting have no code, except the first and the last.", rfc, "220-Welcome\nto this server\n220 ready"),
 		greeting("greeting/other-code", "A line in the middle of the greeting begins with 530.", rfc, "220-Welcome\n530 is not the last line\n220 ready"),
@@ -162,26 +162,26 @@ func replyCases() []scene.Named {
 		{Name: "login/no-password", Gets: true, Does: "USER is answered 230: no password is needed.", Source: "RFC 959 §5.4; Pure-FTPd.", Set: with(func(f *ftptest.Server) { f.NoAnonymousPassword = true })},
 		gets("login/many-lines", "The reply to PASS has 300 lines.", "The welcome messages of large archives.", "PASS 230", "230-"+strings.Repeat("This archive has rules.\n230-", 300)+"\n230 ok"),
 		gets("login/202", "PASS is answered 202.", "RFC 959 §5.4.", "PASS 230", "202 Not necessary."),
-		{Name: "login/account", Does: "After PASS the server asks for an account.", Source: "RFC 959 §5.4: 332.", Set: func(s *scene.Stage) {
-			serve(s, func(f *ftptest.Server) {
-				f.Users = map[string]testserver.User{scene.User: {Password: scene.Password, Account: "guest"}}
+		{Name: "login/account", Does: "After PASS the server asks for an account.", Source: "RFC 959 §5.4: 332.", Set: func(r *testcase.Run) {
+			serve(r, func(f *ftptest.Server) {
+				f.Users = map[string]testserver.User{testcase.User: {Password: testcase.Password, Account: "guest"}}
 			})
-			s.Login()
+			r.Client.Login()
 		}},
-		{Name: "login/denied", Does: "The password is wrong.", Source: "RFC 959 §5.4: 530.", Set: func(s *scene.Stage) {
-			serve(s, func(f *ftptest.Server) { f.Users = map[string]testserver.User{scene.User: {Password: "another"}} })
-			s.Login()
+		{Name: "login/denied", Does: "The password is wrong.", Source: "RFC 959 §5.4: 530.", Set: func(r *testcase.Run) {
+			serve(r, func(f *ftptest.Server) { f.Users = map[string]testserver.User{testcase.User: {Password: "another"}} })
+			r.Client.Login()
 		}},
 	}
 }
 
 // variantCases are replies to commands that differ from server to server.
-func variantCases() []scene.Named {
-	gets := func(name, does, source string, pairs ...string) scene.Named {
-		return scene.Named{Name: name, Gets: true, Does: does, Source: source, Set: replies(pairs...)}
+func variantCases() []testcase.Named {
+	gets := func(name, does, source string, pairs ...string) testcase.Named {
+		return testcase.Named{Name: name, Gets: true, Does: does, Source: source, Set: replies(pairs...)}
 	}
 	const rfc = "RFC 959 §4.2: replies of several lines."
-	return []scene.Named{
+	return []testcase.Named{
 		gets("pwd/no-quotes", "PWD is answered without quotes.", "RFC 959 appendix II; servers of 1990.", "PWD 257", "257 / is the current directory"),
 		gets("pwd/unterminated", "The second quote of PWD is missing.", "CVE-2017-1000254 (curl).", "PWD 257", "257 \"/"),
 		gets("pwd/doubled", "The directory of PWD has a quote in its name.", "RFC 959 appendix II: a quote is doubled.", "PWD 257", "257 \"/a \"\"b\"\" c\" is it"),
@@ -202,36 +202,36 @@ func variantCases() []scene.Named {
 		gets("retr/many-lines", "The first reply to RETR has several lines.", rfc, "RETR 150", "150-Here it comes\n150 now"),
 		gets("retr/long-226", "The last reply to RETR has 50 lines.", "Pure-FTPd sends statistics.", "RETR 226", "226-"+strings.Repeat("statistics\n226-", 48)+"\n226 done"),
 		{Name: "retr/550", Does: "SIZE is known, and RETR is refused with 550.", Source: "RFC 959 §5.4; files without the right to read.", Set: replies("RETR 150", "550 Permission denied.")},
-		{Name: "retr/missing", Does: "There is no such file.", Source: "RFC 959 §5.4.", Set: func(s *scene.Stage) { serve(s); s.URL += ".not" }},
-		{Name: "retr/directory", Does: "The name is a directory.", Source: "RFC 959 §5.4.", Set: func(s *scene.Stage) { serve(s); s.URL = strings.TrimSuffix(s.URL, "/file.bin") }},
+		{Name: "retr/missing", Does: "There is no such file.", Source: "RFC 959 §5.4.", Set: func(r *testcase.Run) { serve(r); r.Client.URL += ".not" }},
+		{Name: "retr/directory", Does: "The name is a directory.", Source: "RFC 959 §5.4.", Set: func(r *testcase.Run) { serve(r); r.Client.URL = strings.TrimSuffix(r.Client.URL, "/file.bin") }},
 		{Name: "ahead/lost", Gets: true, Does: "The server loses commands that come before it has answered.", Source: "pyftpdlib and ftp-srv during a transfer.", Set: with(func(f *ftptest.Server) { f.Ahead = ftptest.AheadLost })},
 		{Name: "ahead/closes", Gets: true, Does: "The server closes the connection if a command comes before it has answered.", Source: "pyftpdlib during a transfer.", Set: with(func(f *ftptest.Server) { f.Ahead = ftptest.AheadCloses })},
 		{Name: "ahead/out-of-turn", Gets: true, Does: "The server answers commands that come too early before the current one.", Source: "ProFTPD during a transfer.", Set: with(func(f *ftptest.Server) { f.Ahead = ftptest.AheadOutOfTurn })},
-		{Name: "home", Gets: true, Does: "The login leads to /home/lab, and the file is below it.", Source: "RFC 1738 §3.2.2: the path of a URL begins at the directory of the login.", Set: func(s *scene.Stage) {
-			srv := serve(s, func(f *ftptest.Server) { f.LoginDir = "/home/lab" })
-			s.Put(srv, "home/lab/pub/file.bin", s.Document)
-			s.Put(srv, "pub/file.bin", []byte("another file\n"))
+		{Name: "home", Gets: true, Does: "The login leads to /home/lab, and the file is below it.", Source: "RFC 1738 §3.2.2: the path of a URL begins at the directory of the login.", Set: func(r *testcase.Run) {
+			srv := serve(r, func(f *ftptest.Server) { f.LoginDir = "/home/lab" })
+			testcase.Put(srv, "home/lab/pub/file.bin", r.Goal.Document)
+			testcase.Put(srv, "pub/file.bin", []byte("another file\n"))
 		}},
-		{Name: "root", Gets: true, Does: "The login leads to /home/lab, and the URL begins with %2F.", Source: "RFC 1738 §3.2.2: %2F begins at the root.", Set: func(s *scene.Stage) {
-			srv := serve(s, func(f *ftptest.Server) { f.LoginDir = "/home/lab" })
-			s.Put(srv, "home/lab/pub/file.bin", []byte("another file\n"))
-			s.URL = strings.Replace(s.URL, "/pub/", "/%2Fpub/", 1)
+		{Name: "root", Gets: true, Does: "The login leads to /home/lab, and the URL begins with %2F.", Source: "RFC 1738 §3.2.2: %2F begins at the root.", Set: func(r *testcase.Run) {
+			srv := serve(r, func(f *ftptest.Server) { f.LoginDir = "/home/lab" })
+			testcase.Put(srv, "home/lab/pub/file.bin", []byte("another file\n"))
+			r.Client.URL = strings.Replace(r.Client.URL, "/pub/", "/%2Fpub/", 1)
 		}},
 	}
 }
 
 // nameCases are names in URLs.
-func nameCases() (all []scene.Named) {
+func nameCases() (all []testcase.Named) {
 	row := func(name, file, escaped, source string) {
-		all = append(all, scene.Named{Name: "name/" + name, Gets: true, Does: fmt.Sprintf("The name of the file is %q.", file), Source: source, Set: func(s *scene.Stage) {
-			srv := serve(s)
-			base := s.URL[:strings.LastIndexByte(s.URL, '/')+1]
-			s.URL = base + escaped
-			if s.Task == scene.Upload {
-				storedAs(s, srv, "incoming/"+file)
+		all = append(all, testcase.Named{Name: "name/" + name, Gets: true, Does: fmt.Sprintf("The name of the file is %q.", file), Source: source, Set: func(r *testcase.Run) {
+			srv := serve(r)
+			base := r.Client.URL[:strings.LastIndexByte(r.Client.URL, '/')+1]
+			r.Client.URL = base + escaped
+			if r.Task == testcase.Upload {
+				storedAs(r, srv, "incoming/"+file)
 				return
 			}
-			s.Put(srv, "pub/"+file, s.Document)
+			testcase.Put(srv, "pub/"+file, r.Goal.Document)
 		}})
 	}
 	rfc := "RFC 1738 §2.2: octets that are escaped."
@@ -249,14 +249,14 @@ func nameCases() (all []scene.Named) {
 	row("backslash", `a\b.bin`, "a%5Cb.bin", rfc)
 	row("long", strings.Repeat("n", 250)+".bin", strings.Repeat("n", 250)+".bin", "The limit of names on many disks is 255 bytes.")
 	inject := func(name, escaped string) {
-		all = append(all, scene.Named{Name: "name/" + name, Does: "The name in the URL has a line end with a command behind it.", Source: "CVE-2012-0036 (curl), CVE-2004-1165 (Konqueror), PSF-2017-10 (Python).",
+		all = append(all, testcase.Named{Name: "name/" + name, Does: "The name in the URL has a line end with a command behind it.", Source: "CVE-2012-0036 (curl), CVE-2004-1165 (Konqueror), PSF-2017-10 (Python).",
 			Should: "It refuses the URL; nothing of it is sent as a command.",
-			Set: func(s *scene.Stage) {
-				srv := serve(s)
-				s.URL = s.URL[:strings.LastIndexByte(s.URL, '/')+1] + escaped
-				s.Forbidden = "DELE"
-				if s.Task == scene.Upload {
-					storedAs(s, srv, "incoming/no")
+			Set: func(r *testcase.Run) {
+				srv := serve(r)
+				r.Client.URL = r.Client.URL[:strings.LastIndexByte(r.Client.URL, '/')+1] + escaped
+				r.Never.Command = "DELE"
+				if r.Task == testcase.Upload {
+					storedAs(r, srv, "incoming/no")
 				}
 			}})
 	}
@@ -267,17 +267,17 @@ func nameCases() (all []scene.Named) {
 }
 
 // resumeCases are about the rest of a file. Out has a third of it.
-func resumeCases() []scene.Named {
-	from := func(offset func(begun int) int) func(*scene.Stage) {
-		return func(s *scene.Stage) {
-			srv := serve(s)
-			at := max(0, offset(s.Begun))
-			s.Arm(srv, "RETR", 0, testserver.Data(string(s.Document[at:])))
+func resumeCases() []testcase.Named {
+	from := func(offset func(begun int) int) func(*testcase.Run) {
+		return func(r *testcase.Run) {
+			srv := serve(r)
+			at := max(0, offset(r.Goal.Begun))
+			r.Arm(srv, "RETR", 0, testserver.Data(string(r.Goal.Document[at:])))
 		}
 	}
-	return []scene.Named{
-		{Name: "rest/from-start", Does: "REST is accepted, and the file comes from its beginning.", Source: "The personality rest-ignored; servers that only reply to REST.", Set: func(s *scene.Stage) {
-			s.Arm(serve(s), "REST", 0, testserver.FromStart())
+	return []testcase.Named{
+		{Name: "rest/from-start", Does: "REST is accepted, and the file comes from its beginning.", Source: "The personality rest-ignored; servers that only reply to REST.", Set: func(r *testcase.Run) {
+			r.Arm(serve(r), "REST", 0, testserver.FromStart())
 		}},
 		{Name: "rest/from-start-unknown-size", Does: "REST is accepted, the file comes from its beginning, and SIZE and MLST are not known.", Source: "Servers of the nineties.", Set: with(func(f *ftptest.Server) {
 			f.IgnoreREST, f.Hide = true, []string{"SIZE", "MDTM", "MLST", "FEAT"}
@@ -285,43 +285,43 @@ func resumeCases() []scene.Named {
 		{Name: "rest/early", Does: "REST is accepted, and the data begins ten bytes too early.", Source: "RFC 3659 §5.", Set: from(func(n int) int { return n - 10 })},
 		{Name: "rest/late", Does: "REST is accepted, and the data begins ten bytes too late.", Source: "RFC 3659 §5.", Set: from(func(n int) int { return n + 10 })},
 		{Name: "rest/200", Does: "REST is answered 200.", Source: "RFC 959 §5.4: 350.", Set: replies("REST 350", "200 ok")},
-		{Name: "whole", Gets: true, Does: "The client has the whole file already.", Source: "Every second run of a script.", Set: func(s *scene.Stage) { s.Begun = 1000; serve(s) }},
-		{Name: "shorter", Does: "The file at the server is now shorter than what the client has.", Source: "A log that was begun anew.", Set: func(s *scene.Stage) {
-			s.Begun = 900
-			s.Put(serve(s), "pub/file.bin", scene.Octets(300))
-			s.Same = func(got, _ []byte) bool { return bytes.Equal(got, scene.Octets(300)) }
+		{Name: "whole", Gets: true, Does: "The client has the whole file already.", Source: "Every second run of a script.", Set: func(r *testcase.Run) { r.Goal.Begun = 1000; serve(r) }},
+		{Name: "shorter", Does: "The file at the server is now shorter than what the client has.", Source: "A log that was begun anew.", Set: func(r *testcase.Run) {
+			r.Goal.Begun = 900
+			testcase.Put(serve(r), "pub/file.bin", testcase.Octets(300))
+			r.Goal.Same = func(got, _ []byte) bool { return bytes.Equal(got, testcase.Octets(300)) }
 		}},
-		{Name: "missing", Does: "The file at the server is gone.", Source: "RFC 959 §5.4.", Set: func(s *scene.Stage) {
-			srv := serve(s)
-			s.Check(srv.Remove("pub/file.bin"))
-			s.Put(srv, "pub/other.bin", nil)
+		{Name: "missing", Does: "The file at the server is gone.", Source: "RFC 959 §5.4.", Set: func(r *testcase.Run) {
+			srv := serve(r)
+			testcase.Check(srv.Remove("pub/file.bin"))
+			testcase.Put(srv, "pub/other.bin", nil)
 		}},
-		{Name: "login", Gets: true, Does: "The file requires a login.", Source: "RFC 959.", Set: func(s *scene.Stage) { serve(s); s.Login() }},
-		{Name: "large-offset", Gets: true, Does: "All but the last byte is there.", Source: "RFC 3659 §5.", Set: func(s *scene.Stage) { s.Begun = 999; serve(s) }},
+		{Name: "login", Gets: true, Does: "The file requires a login.", Source: "RFC 959.", Set: func(r *testcase.Run) { serve(r); r.Client.Login() }},
+		{Name: "large-offset", Gets: true, Does: "All but the last byte is there.", Source: "RFC 3659 §5.", Set: func(r *testcase.Run) { r.Goal.Begun = 999; serve(r) }},
 	}
 }
 
 // uploadCases are about uploads.
-func uploadCases() []scene.Named {
-	return []scene.Named{
+func uploadCases() []testcase.Named {
+	return []testcase.Named{
 		{Name: "stor/553", Does: "STOR is refused with 553.", Source: "RFC 959 §5.4.", Set: replies("STOR 150", "553 Name not allowed.")},
 		{Name: "stor/250", Gets: true, Does: "The upload ends with 250.", Source: "RFC 959 §5.4: 226 or 250.", Set: replies("STOR 226", "250 Stored.")},
 		{Name: "stor/read-only", Does: "The server stores nothing.", Source: "RFC 959 §5.4: 550.", Set: with(func(f *ftptest.Server) { f.ReadOnly = true })},
 		{Name: "stor/limit", Does: "The server stores 500 bytes and replies 552.", Source: "RFC 959 §5.4: quotas.", Set: with(func(f *ftptest.Server) { f.MaxUpload = 500 })},
 		{Name: "stor/limit-drained", Does: "The server reads all, and replies 552.", Source: "RFC 959 §5.4: quotas.", Set: with(func(f *ftptest.Server) { f.MaxUpload, f.DrainUploads = 500, true })},
 		{Name: "stor/denied", Does: "The user may not write.", Source: "RFC 959 §5.4: 550.", Set: with(func(f *ftptest.Server) { f.Users = map[string]testserver.User{"anonymous": {Deny: testserver.Write}} })},
-		{Name: "stor/replaces", Gets: true, Does: "A longer file of that name is there already.", Source: "RFC 959 §4.1.3: STOR replaces it.", Set: func(s *scene.Stage) { s.Put(serve(s), "incoming/new.bin", scene.Octets(5000)) }},
-		{Name: "stor/login", Gets: true, Does: "The upload requires a login.", Source: "RFC 959.", Set: func(s *scene.Stage) { serve(s); s.Login() }},
-		{Name: "pasv/other-host", Gets: true, Does: "PASV names the address of another host, which waits for the document.", Source: "CVE-2020-8284 (curl) and others, with an upload.", Should: "It connects to the host of the control connection.", Set: func(s *scene.Stage) {
-			onePort(s, []string{"EPSV"}, "", func(f *ftptest.Server, _ int) { f.PassiveHost = scene.Another })
+		{Name: "stor/replaces", Gets: true, Does: "A longer file of that name is there already.", Source: "RFC 959 §4.1.3: STOR replaces it.", Set: func(r *testcase.Run) { testcase.Put(serve(r), "incoming/new.bin", testcase.Octets(5000)) }},
+		{Name: "stor/login", Gets: true, Does: "The upload requires a login.", Source: "RFC 959.", Set: func(r *testcase.Run) { serve(r); r.Client.Login() }},
+		{Name: "pasv/other-host", Gets: true, Does: "PASV names the address of another host, which waits for the document.", Source: "CVE-2020-8284 (curl) and others, with an upload.", Should: "It connects to the host of the control connection.", Set: func(r *testcase.Run) {
+			onePort(r, []string{"EPSV"}, "", func(f *ftptest.Server, _ int) { f.PassiveHost = testcase.Another })
 		}},
 		{Name: "size/after", Gets: true, Does: "After the upload, SIZE is not known.", Source: "RFC 3659 §4: SIZE is an extension.", Set: with(func(f *ftptest.Server) { f.Hide = []string{"SIZE", "MLST"} })},
 	}
 }
 
 // storedAs says under which name the server is to have the upload.
-func storedAs(s *scene.Stage, srv *ftptest.Server, name string) {
-	s.Stored = func() ([]byte, error) {
+func storedAs(r *testcase.Run, srv *ftptest.Server, name string) {
+	r.Goal.Stored = func() ([]byte, error) {
 		if data, ok := srv.Uploads()[name]; ok {
 			return data, nil
 		}

@@ -7,125 +7,125 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
 )
 
 // Cases are those of NNTP. The document is an article by its number.
-func Cases() (all []scene.Case) {
-	all = append(all, scene.PlainCase("nntp", scene.Download, func(s *scene.Stage) { serve(s) }))
+func Cases() (all []testcase.Case) {
+	all = append(all, testcase.PlainCase("nntp", testcase.Download, func(r *testcase.Run) { serve(r) }))
 	all = append(all, constructed()...)
 	for _, p := range nntptest.Personalities() {
 		sooner := func(n *nntptest.Server) { n.Delay /= 10 } // its three seconds would show no more
-		all = append(all, scene.Cases("nntp", scene.Download, []scene.Named{{
-			Name: "server/" + p.Name, Does: strings.Replace(p.Summary, "three seconds", "0.3 seconds", 1), Source: scene.SourceOf(p.Name, p.Source), Gets: true,
-			Set: func(s *scene.Stage) { serve(s, p.Configure, sooner) },
+		all = append(all, testcase.Cases("nntp", testcase.Download, []testcase.Named{{
+			Name: "server/" + p.Name, Does: strings.Replace(p.Summary, "three seconds", "0.3 seconds", 1), Source: testcase.SourceOf(p.Name, p.Source), Gets: true,
+			Set: func(r *testcase.Run) { serve(r, p.Configure, sooner) },
 		}})...)
 	}
-	return append(all, scene.Cases("nntp", scene.Download, slices.Concat(articleCases(), bodyCases(), endCases(), groupCases(), loginCases()))...)
+	return append(all, testcase.Cases("nntp", testcase.Download, slices.Concat(articleCases(), bodyCases(), endCases(), groupCases(), loginCases()))...)
 }
 
 const articleHead = "From: Lab <lab@example.com>\nNewsgroups: lab.test\nSubject: A test\nDate: Sun, 05 Mar 1995 12:00:00 GMT\nMessage-ID: <1@lab.example.com>\n\n"
 
 // serve starts a news server with one article in the group lab.test.
-func serve(s *scene.Stage, configure ...func(*nntptest.Server)) *nntptest.Server {
-	if s.Document == nil {
-		s.Document = scene.Lines(s.Size, "\n")
+func serve(r *testcase.Run, configure ...func(*nntptest.Server)) *nntptest.Server {
+	if r.Goal.Document == nil {
+		r.Goal.Document = testcase.Lines(r.Goal.Size, "\n")
 	}
-	s.Document = append([]byte(articleHead), s.Document...)
-	s.Same = scene.SameText
+	r.Goal.Document = append([]byte(articleHead), r.Goal.Document...)
+	r.Goal.Same = testcase.SameText
 	groups := func(n *nntptest.Server) {
-		n.Groups = map[string][]string{"lab.test": {strings.ReplaceAll(string(s.Document), "\n", "\r\n")}}
+		n.Groups = map[string][]string{"lab.test": {strings.ReplaceAll(string(r.Goal.Document), "\n", "\r\n")}}
 	}
-	srv, err := nntptest.Start(s.Ctx, "", append([]func(*nntptest.Server){groups}, configure...)...)
-	s.Check(err)
-	s.Servers = append(s.Servers, &srv.Server)
-	s.URL = srv.URL + "/lab.test/1"
+	srv, err := nntptest.Start(r.Ctx, "", append([]func(*nntptest.Server){groups}, configure...)...)
+	testcase.Check(err)
+	r.Servers = append(r.Servers, &srv.Server)
+	r.Client.URL = srv.URL + "/lab.test/1"
 	return srv
 }
 
 // ordinary starts the server of constructed cases.
-func ordinary(s *scene.Stage) scene.Server { return serve(s) }
+func ordinary(r *testcase.Run) testcase.Server { return serve(r) }
 
 // withLogin starts a server that requires a login, for USER and PASS.
-func withLogin(s *scene.Stage) scene.Server {
-	srv := serve(s, func(n *nntptest.Server) { n.Users = scene.Users() })
-	s.Login()
+func withLogin(r *testcase.Run) testcase.Server {
+	srv := serve(r, func(n *nntptest.Server) { n.Users = testcase.Users() })
+	r.Client.Login()
 	return srv
 }
 
 // withReader starts a server that requires MODE READER.
-func withReader(s *scene.Stage) scene.Server {
-	return serve(s, func(n *nntptest.Server) { n.Reader = true })
+func withReader(r *testcase.Run) testcase.Server {
+	return serve(r, func(n *nntptest.Server) { n.Reader = true })
 }
 
 // constructed are the constructed cases.
-func constructed() (all []scene.Case) {
+func constructed() (all []testcase.Case) {
 	one := []int64{1000}
-	refused := func(closing string) []scene.Fault {
-		return scene.ReplyFaults("200 ", closing, "500 No.", "403 Not now.")
+	refused := func(closing string) []testcase.Behavior {
+		return testcase.ReplyBehaviors("200 ", closing, "500 No.", "403 Not now.")
 	}
-	greeting := scene.Place{At: "greeting", Stages: []string{"GREETING"}, Says: "the greeting"}
-	places := append([]scene.Place{greeting}, scene.ReplyTo(false, "GROUP", "ARTICLE")...)
-	all = append(all, scene.Cross("nntp", scene.Download, places, refused("400 The server goes down."), one, ordinary)...)
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "CAPABILITIES"), refused("400 The server goes down."), one, ordinary)...)
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(false, "MODE"), refused("400 The server goes down."), one, withReader)...)
-	var last []scene.Fault
+	greeting := testcase.Place{At: "greeting", Stages: []string{"GREETING"}, Says: "the greeting"}
+	places := append([]testcase.Place{greeting}, testcase.ReplyTo(false, "GROUP", "ARTICLE")...)
+	all = append(all, testcase.Cross("nntp", testcase.Download, places, refused("400 The server goes down."), one, ordinary)...)
+	all = append(all, testcase.Cross("nntp", testcase.Download, testcase.ReplyTo(true, "CAPABILITIES"), refused("400 The server goes down."), one, ordinary)...)
+	all = append(all, testcase.Cross("nntp", testcase.Download, testcase.ReplyTo(false, "MODE"), refused("400 The server goes down."), one, withReader)...)
+	var last []testcase.Behavior
 	for _, f := range refused("400 The server goes down.") {
-		f.Gets = scene.Gets // the document is there, whatever comes
+		f.Gets = testcase.Gets // the document is there, whatever comes
 		last = append(last, f)
 	}
-	all = append(all, scene.Cross("nntp", scene.Download, scene.ReplyTo(true, "QUIT"), last, one, ordinary)...)
-	login := scene.Place{At: "AUTHINFO", Says: "the reply to AUTHINFO"}
-	all = append(all, scene.Cross("nntp", scene.Download, []scene.Place{login}, refused("400 The server goes down."), one, withLogin)...)
-	block := scene.Place{At: "block", Stages: []string{"ARTICLE"}, Says: "the article"}
-	return append(all, scene.Cross("nntp", scene.Download, []scene.Place{block}, blockFaults(), []int64{1, 1000, 70_000, 300_001}, ordinary)...)
+	all = append(all, testcase.Cross("nntp", testcase.Download, testcase.ReplyTo(true, "QUIT"), last, one, ordinary)...)
+	login := testcase.Place{At: "AUTHINFO", Says: "the reply to AUTHINFO"}
+	all = append(all, testcase.Cross("nntp", testcase.Download, []testcase.Place{login}, refused("400 The server goes down."), one, withLogin)...)
+	block := testcase.Place{At: "block", Stages: []string{"ARTICLE"}, Says: "the article"}
+	return append(all, testcase.Cross("nntp", testcase.Download, []testcase.Place{block}, blockBehaviors(), []int64{1, 1000, 70_000, 300_001}, ordinary)...)
 }
 
-// blockFaults are faults of an article.
-func blockFaults() []scene.Fault {
+// blockBehaviors are behaviors of an article.
+func blockBehaviors() []testcase.Behavior {
 	const rfc = "RFC 3977 §3.1.1: a block ends in a line of one dot."
 	at := func(n int64) func(int64) int64 { return func(size int64) int64 { return max(n, size/2) } }
 	first := func(octets string) func(int64) []testserver.Fault {
-		return scene.Always(testserver.Reply("220 1 <1@lab.example.com>"), testserver.Data(octets))
+		return testcase.Always(testserver.Reply("220 1 <1@lab.example.com>"), testserver.Data(octets))
 	}
-	return []scene.Fault{
+	return []testcase.Behavior{
 		{Name: "none", Acts: first(""), Waits: true, Does: "after the first reply to ARTICLE nothing comes.", Source: "CVE-2003-0744 (leafnode): an article that does not end."},
-		{Name: "cut-head", Acts: scene.CutAt(func(int64) int64 { return 100 }), Does: "%s ends in its header.", Source: "CVE-2005-1453 (leafnode): connections that end within an article."},
-		{Name: "cut", Acts: scene.CutAt(at(200)), Does: "%s ends in the middle.", Source: "CVE-2005-1453 (leafnode): connections that end within an article."},
-		{Name: "reset", Acts: scene.ResetAt(at(200)), Does: "the connection is reset in the middle of %s.", Source: scene.TCPEnds},
-		{Name: "stall", Acts: scene.StallAfter(at(200)), Waits: true, Does: "a half of %s comes, then nothing more, and the connection stays open.", Source: "CVE-2003-0744 (leafnode): an article that does not end."},
-		{Name: "no-dot", Acts: scene.Always(testserver.NoDot()), Does: "%s ends without a dot, and the connection is closed.", Source: rfc},
-		{Name: "bare-lf", Acts: scene.Always(testserver.BareLF()), Waits: true, Does: "the lines of %s end in LF.", Source: "RFC 3977 §3.1.1: lines end in CR LF."},
-		{Name: "pieces", Acts: scene.Always(testserver.Split(333)), Gets: scene.Gets, Does: "%s comes in pieces of 333 bytes.", Source: scene.TCPPieces},
-		{Name: "late", Acts: scene.Always(testserver.Delay(50 * time.Millisecond)), Gets: scene.Gets, Does: "%s comes after 0.05 seconds.", Source: "A server that has much to do."},
+		{Name: "cut-head", Acts: testcase.CutAt(func(int64) int64 { return 100 }), Does: "%s ends in its header.", Source: "CVE-2005-1453 (leafnode): connections that end within an article."},
+		{Name: "cut", Acts: testcase.CutAt(at(200)), Does: "%s ends in the middle.", Source: "CVE-2005-1453 (leafnode): connections that end within an article."},
+		{Name: "reset", Acts: testcase.ResetAt(at(200)), Does: "the connection is reset in the middle of %s.", Source: testcase.TCPEnds},
+		{Name: "stall", Acts: testcase.StallAfter(at(200)), Waits: true, Does: "a half of %s comes, then nothing more, and the connection stays open.", Source: "CVE-2003-0744 (leafnode): an article that does not end."},
+		{Name: "no-dot", Acts: testcase.Always(testserver.NoDot()), Does: "%s ends without a dot, and the connection is closed.", Source: rfc},
+		{Name: "bare-lf", Acts: testcase.Always(testserver.BareLF()), Waits: true, Does: "the lines of %s end in LF.", Source: "RFC 3977 §3.1.1: lines end in CR LF."},
+		{Name: "pieces", Acts: testcase.Always(testserver.Split(333)), Gets: testcase.Gets, Does: "%s comes in pieces of 333 bytes.", Source: testcase.TCPPieces},
+		{Name: "late", Acts: testcase.Always(testserver.Delay(50 * time.Millisecond)), Gets: testcase.Gets, Does: "%s comes after 0.05 seconds.", Source: "A server that has much to do."},
 	}
 }
 
 // articleCases are about the reply to ARTICLE and the article.
-func articleCases() []scene.Named {
+func articleCases() []testcase.Named {
 	const rfc = "RFC 3977 §6.2.1: ARTICLE."
-	reply := func(name, does string, text string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "ARTICLE", 0, testserver.Reply(text)) }}
+	reply := func(name, does string, text string) testcase.Named {
+		return testcase.Named{Name: "article/" + name, Does: does, Source: rfc, Set: func(r *testcase.Run) { r.Arm(ordinary(r), "ARTICLE", 0, testserver.Reply(text)) }}
 	}
 	// other has the article of another number or id.
-	other := func(name, does, first string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: rfc, Should: "It ends with an error: the article is another one.", Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "ARTICLE", 0, testserver.Reply(first), testserver.Data(strings.ReplaceAll(articleHead, "<1@", "<2@")+"Another article.\r\n.\r\n"))
-			s.Same = func(_, _ []byte) bool { return false }
+	other := func(name, does, first string) testcase.Named {
+		return testcase.Named{Name: "article/" + name, Does: does, Source: rfc, Should: "It ends with an error: the article is another one.", Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "ARTICLE", 0, testserver.Reply(first), testserver.Data(strings.ReplaceAll(articleHead, "<1@", "<2@")+"Another article.\r\n.\r\n"))
+			r.Goal.Same = func(_, _ []byte) bool { return false }
 		}}
 	}
 	// dots is a fault of the dots, and what the article then is by the standard.
-	dots := func(name, does string, f testserver.Fault, as func([]byte) []byte) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Should: "It ends with an error, or with what the dots mean by the standard, and then it takes nothing of the article for a reply.", Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "ARTICLE", 0, f)
-			s.Same = func(got, want []byte) bool {
-				return scene.SameText(got, want) || bytes.Equal(undotted(got), undotted(as(want)))
+	dots := func(name, does string, f testserver.Fault, as func([]byte) []byte) testcase.Named {
+		return testcase.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Should: "It ends with an error, or with what the dots mean by the standard, and then it takes nothing of the article for a reply.", Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "ARTICLE", 0, f)
+			r.Goal.Same = func(got, want []byte) bool {
+				return testcase.SameText(got, want) || bytes.Equal(undotted(got), undotted(as(want)))
 			}
 		}}
 	}
-	return []scene.Named{
+	return []testcase.Named{
 		reply("430", "The reply to ARTICLE is 430.", "430 No article with that message-id."),
 		reply("423", "The reply to ARTICLE is 423.", "423 No article with that number."),
 		reply("420", "The reply to ARTICLE is 420.", "420 The current article number is invalid."),
@@ -139,33 +139,33 @@ func articleCases() []scene.Named {
 		}),
 		dots("no-stuffing", "The dots at the beginning of lines are not doubled.", testserver.NoStuffing(), func(text []byte) []byte { return text }),
 		other("other-number", "The reply to ARTICLE has another number, and so has the article.", "220 2 <2@lab.example.com>"),
-		{Name: "article/expired", Does: "The article has expired.", Source: "RFC 3977 §6.2.1: 423.", Set: func(s *scene.Stage) {
-			serve(s)
-			s.URL = strings.TrimSuffix(s.URL, "1") + "7"
+		{Name: "article/expired", Does: "The article has expired.", Source: "RFC 3977 §6.2.1: 423.", Set: func(r *testcase.Run) {
+			serve(r)
+			r.Client.URL = strings.TrimSuffix(r.Client.URL, "1") + "7"
 		}},
-		{Name: "article/refused-later", Does: "The article comes, and a reply to no command.", Source: "RFC 3977 §3.2: one reply to a command.", Gets: true, Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "ARTICLE", 0, testserver.ExtraReply("400 The server goes down."))
+		{Name: "article/refused-later", Does: "The article comes, and a reply to no command.", Source: "RFC 3977 §3.2: one reply to a command.", Gets: true, Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "ARTICLE", 0, testserver.ExtraReply("400 The server goes down."))
 		}},
 	}
 }
 
 // bodyCases are articles of which nothing is wrong, but not all clients can have them.
-func bodyCases() []scene.Named {
+func bodyCases() []testcase.Named {
 	const rfc = "RFC 3977 §6.2.1: ARTICLE."
-	text := func(name, does, source string, gets bool, body string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
-			s.Document = []byte(body)
-			serve(s)
+	text := func(name, does, source string, gets bool, body string) testcase.Named {
+		return testcase.Named{Name: "article/" + name, Does: does, Source: source, Gets: gets, Set: func(r *testcase.Run) {
+			r.Goal.Document = []byte(body)
+			serve(r)
 		}}
 	}
-	return []scene.Named{
+	return []testcase.Named{
 		text("empty", "The body of the article is empty.", rfc, true, ""),
 		text("dots", "The lines of the article are dots.", "RFC 3977 §3.1.1: dots are doubled.", true, ".\n..\n...\n....\n.a\n"),
 		text("empty-lines", "The article ends in empty lines.", rfc, true, "a\n\n\n\n"),
 		text("line-998", "A line of the article has 998 bytes.", "RFC 5322 §2.1.1: the most that a line may have.", true, strings.Repeat("x", 998)+"\n"),
 		text("long-line", "A line of the article has 100,000 bytes.", "CVE-2005-0101 (Newspost): lines without an end.", false, strings.Repeat("x", 100_000)+"\n"),
-		text("very-long-line", "A line of the article has 1 MiB.", "CVE-2005-0101 (Newspost): lines without an end.", false, scene.LongLine()+"\n"),
-		text("many-lines", "The article has 100,000 lines.", rfc, true, scene.ManyLines()),
+		text("very-long-line", "A line of the article has 1 MiB.", "CVE-2005-0101 (Newspost): lines without an end.", false, testcase.LongLine()+"\n"),
+		text("many-lines", "The article has 100,000 lines.", rfc, true, testcase.ManyLines()),
 		text("utf-8", "Characters of UTF-8 are where buffers end.", "RFC 3977 §3.1: UTF-8.", true, strings.Repeat("x"+strings.Repeat("\u20ac", 300)+"\n", 300)),
 		text("latin-1", "The article has bytes of Latin-1.", "RFC 3977 §3.1.1: other character sets.", true, strings.Repeat("caf\xe9\n", 100)),
 		text("folded", "A field of the header has 10,000 lines.", "CVE-2001-0441 (slrn): fields with many lines.", true, "a\n"+strings.Repeat(" more of it\n", 10_000)),
@@ -173,30 +173,30 @@ func bodyCases() []scene.Named {
 }
 
 // endCases are articles without a right end, and answers at a pace of their own.
-func endCases() []scene.Named {
-	raw := func(name, does string, waits bool, octets string) scene.Named {
-		return scene.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Waits: waits, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "ARTICLE", 0, testserver.Data(octets)) }}
+func endCases() []testcase.Named {
+	raw := func(name, does string, waits bool, octets string) testcase.Named {
+		return testcase.Named{Name: "article/" + name, Does: does, Source: "RFC 3977 §3.1.1: blocks.", Waits: waits, Set: func(r *testcase.Run) { r.Arm(ordinary(r), "ARTICLE", 0, testserver.Data(octets)) }}
 	}
 	head := strings.ReplaceAll(articleHead, "\n", "\r\n")
-	return []scene.Named{
+	return []testcase.Named{
 		raw("dot-glued", "The last dot is at the end of a line.", true, head+"The end.\r\nx."),
 		raw("dot-space", "A space is behind the last dot.", true, head+"The end.\r\n. \r\n"),
 		raw("dot-cr", "The last dot has a CR behind it, and no LF.", true, head+"The end.\r\n.\r"),
-		raw("line-without-end", "A line of 1 MiB has no end.", true, head+scene.LongLine()),
-		{Name: "article/line-endless", Does: "The reply to ARTICLE is a line that comes slowly and without an end.", Waits: true, Source: "CVE-2007-3897 (Outlook Express): long replies.", Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "ARTICLE", 0, testserver.EndlessLine())
-			s.Arm(s.Servers[0], "CONNECT", 0, testserver.Drip(400, 20*time.Millisecond))
+		raw("line-without-end", "A line of 1 MiB has no end.", true, head+testcase.LongLine()),
+		{Name: "article/line-endless", Does: "The reply to ARTICLE is a line that comes slowly and without an end.", Waits: true, Source: "CVE-2007-3897 (Outlook Express): long replies.", Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "ARTICLE", 0, testserver.EndlessLine())
+			r.Arm(r.Servers[0], "CONNECT", 0, testserver.Drip(400, 20*time.Millisecond))
 		}},
-		{Name: "article/bytewise", Gets: true, Does: "All that the server sends comes in pieces of one byte.", Source: scene.TCPPieces, Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "CONNECT", 0, testserver.Split(1))
+		{Name: "article/bytewise", Gets: true, Does: "All that the server sends comes in pieces of one byte.", Source: testcase.TCPPieces, Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "CONNECT", 0, testserver.Split(1))
 		}},
-		{Name: "article/alone", Waits: true, Does: "The greeting comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(s *scene.Stage) {
-			srv := ordinary(s)
-			s.Arm(srv, "CONNECT", 0, testserver.Gather(2))
-			s.Seen = func() bool { return true }
+		{Name: "article/alone", Waits: true, Does: "The greeting comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(r *testcase.Run) {
+			srv := ordinary(r)
+			r.Arm(srv, "CONNECT", 0, testserver.Gather(2))
+			r.Seen = func() bool { return true }
 		}},
-		{Name: "article/garbled", Does: "The greeting begins with a letter instead of its code.", Waits: true, Source: "RFC 3977 §3.2: what a reply is.", Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "GREETING", 0, testserver.Garble(0, "x"))
+		{Name: "article/garbled", Does: "The greeting begins with a letter instead of its code.", Waits: true, Source: "RFC 3977 §3.2: what a reply is.", Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "GREETING", 0, testserver.Garble(0, "x"))
 		}},
 	}
 }
@@ -211,9 +211,9 @@ func undotted(text []byte) []byte {
 }
 
 // groupCases are about the greeting, GROUP and names.
-func groupCases() (all []scene.Named) {
+func groupCases() (all []testcase.Named) {
 	reply := func(name, does, source string, gets bool, text string) {
-		all = append(all, scene.Named{Name: "group/" + name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) { s.Arm(ordinary(s), "GROUP", 0, testserver.Reply(text)) }})
+		all = append(all, testcase.Named{Name: "group/" + name, Does: does, Source: source, Gets: gets, Set: func(r *testcase.Run) { r.Arm(ordinary(r), "GROUP", 0, testserver.Reply(text)) }})
 	}
 	const numbers = "RFC 3977 §6: the numbers of articles are at most 2,147,483,647."
 	reply("411", "The reply to GROUP is 411.", "RFC 3977 §6.1.1.", false, "411 No such newsgroup.")
@@ -229,8 +229,8 @@ func groupCases() (all []scene.Named) {
 	reply("other-name", "The reply to GROUP names another group.", "RFC 3977 §6.1.1.", false, "211 1 1 1 other.group")
 	reply("name-with-dots", "The reply to GROUP names ../../canary.", "RFC 3977 §6.1.1.", false, "211 1 1 1 ../../canary/bird")
 	greeting := func(name, does string, gets bool, text string) {
-		all = append(all, scene.Named{Name: "greeting/" + name, Does: does, Source: "RFC 3977 §5.1: the greeting.", Gets: gets, Set: func(s *scene.Stage) {
-			s.Arm(ordinary(s), "GREETING", 0, testserver.Reply(text))
+		all = append(all, testcase.Named{Name: "greeting/" + name, Does: does, Source: "RFC 3977 §5.1: the greeting.", Gets: gets, Set: func(r *testcase.Run) {
+			r.Arm(ordinary(r), "GREETING", 0, testserver.Reply(text))
 		}})
 	}
 	greeting("201", "The greeting is 201.", true, "201 No posting.")
@@ -241,40 +241,40 @@ func groupCases() (all []scene.Named) {
 	greeting("escape", "The greeting has an escape sequence of terminals.", true, "200 \x1b[2J")
 	greeting("code-only", "The greeting is its code.", true, "200")
 	for name, escaped := range map[string]string{"cr-lf": "lab.test%0D%0APOST/1", "number": "lab.test/1%0D%0APOST", "lf": "lab.test%0APOST/1"} {
-		all = append(all, scene.Named{Name: "name/" + name, Does: "The URL has an escaped line end with a command behind it.", Source: "CVE-2002-1405 (Lynx): line ends in URLs.",
-			Should: "It refuses the URL; nothing of it is sent as a command.", Set: func(s *scene.Stage) {
-				srv := serve(s)
-				s.Forbidden = "POST"
-				s.URL = srv.URL + "/" + escaped
+		all = append(all, testcase.Named{Name: "name/" + name, Does: "The URL has an escaped line end with a command behind it.", Source: "CVE-2002-1405 (Lynx): line ends in URLs.",
+			Should: "It refuses the URL; nothing of it is sent as a command.", Set: func(r *testcase.Run) {
+				srv := serve(r)
+				r.Never.Command = "POST"
+				r.Client.URL = srv.URL + "/" + escaped
 			}})
 	}
-	return scene.Sorted(all)
+	return testcase.Sorted(all)
 }
 
 // loginCases are about the login.
-func loginCases() []scene.Named {
+func loginCases() []testcase.Named {
 	const rfc = "RFC 4643 §2.3: AUTHINFO USER and PASS."
-	with := func(name, does string, gets bool, configure func(*nntptest.Server)) scene.Named {
-		return scene.Named{Name: "login/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
-			serve(s, configure)
-			s.Login()
+	with := func(name, does string, gets bool, configure func(*nntptest.Server)) testcase.Named {
+		return testcase.Named{Name: "login/" + name, Does: does, Source: rfc, Gets: gets, Set: func(r *testcase.Run) {
+			serve(r, configure)
+			r.Client.Login()
 		}}
 	}
-	reply := func(name, does, command, text string) scene.Named {
-		return scene.Named{Name: "login/" + name, Does: does, Source: rfc, Set: func(s *scene.Stage) { s.Arm(withLogin(s), command, 0, testserver.Reply(text)) }}
+	reply := func(name, does, command, text string) testcase.Named {
+		return testcase.Named{Name: "login/" + name, Does: does, Source: rfc, Set: func(r *testcase.Run) { r.Arm(withLogin(r), command, 0, testserver.Reply(text)) }}
 	}
-	return []scene.Named{
-		with("all", "The server requires a login for all commands.", true, func(n *nntptest.Server) { n.Users = scene.Users() }),
-		with("group", "The server requires a login for the group.", true, func(n *nntptest.Server) { n.Users, n.Protected = scene.Users(), []string{"lab.test"} }),
+	return []testcase.Named{
+		with("all", "The server requires a login for all commands.", true, func(n *nntptest.Server) { n.Users = testcase.Users() }),
+		with("group", "The server requires a login for the group.", true, func(n *nntptest.Server) { n.Users, n.Protected = testcase.Users(), []string{"lab.test"} }),
 		with("not-needed", "The server has no use for the login, and refuses it if it is sent.", false, func(*nntptest.Server) {}),
 		with("no-password", "The server needs no password.", true, func(n *nntptest.Server) {
-			n.Users = map[string]testserver.User{scene.User: {}}
+			n.Users = map[string]testserver.User{testcase.User: {}}
 		}),
 		with("wrong", "The server refuses the password.", false, func(n *nntptest.Server) {
-			n.Users = map[string]testserver.User{scene.User: {Password: "another"}}
+			n.Users = map[string]testserver.User{testcase.User: {Password: "another"}}
 		}),
-		{Name: "login/none", Does: "The server requires a login, and the client has none.", Source: rfc, Set: func(s *scene.Stage) {
-			serve(s, func(n *nntptest.Server) { n.Users = scene.Users() })
+		{Name: "login/none", Does: "The server requires a login, and the client has none.", Source: rfc, Set: func(r *testcase.Run) {
+			serve(r, func(n *nntptest.Server) { n.Users = testcase.Users() })
 		}},
 		reply("user-refused", "The reply to AUTHINFO USER is 482.", "AUTHINFO USER", "482 Not in this order."),
 		reply("tls-required", "The reply to AUTHINFO USER is 483.", "AUTHINFO USER", "483 Encryption required."),
@@ -282,8 +282,8 @@ func loginCases() []scene.Named {
 		reply("password-again", "The reply to AUTHINFO PASS is 381, each time.", "AUTHINFO PASS", "381 Password, please."),
 		reply("still-480", "After the login the reply to ARTICLE is 480.", "ARTICLE", "480 Authentication required."),
 		reply("then-502", "After the login the reply to GROUP is 502.", "GROUP", "502 Not for you."),
-		{Name: "login/lasting-480", Does: "The login succeeds, but the reply to GROUP is 480, each time.", Source: rfc, Set: func(s *scene.Stage) {
-			s.Arm(withLogin(s), "GROUP", 0, testserver.Reply("480 Authentication required."))
+		{Name: "login/lasting-480", Does: "The login succeeds, but the reply to GROUP is 480, each time.", Source: rfc, Set: func(r *testcase.Run) {
+			r.Arm(withLogin(r), "GROUP", 0, testserver.Reply("480 Authentication required."))
 		}},
 	}
 }

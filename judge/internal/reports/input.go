@@ -90,3 +90,12 @@ func file(text string) ([]byte, error) {
 	err := json.Unmarshal([]byte(text), &one)
 	return one.data, err
 }
+
+// octetsOf returns the octets of files.
+func octetsOf(files map[string]control.File) map[string][]byte {
+	all := make(map[string][]byte)
+	for name, f := range files {
+		all[name] = f.Octets()
+	}
+	return all
+}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 )
 
 // An answer is a case in which a text is the response to each request. An LF is sent as CR LF, and
@@ -17,7 +17,7 @@ type answer struct {
 }
 
 // answeredBy returns the cases of answers.
-func answeredBy(rows []answer) (all []scene.Named) {
+func answeredBy(rows []answer) (all []testcase.Named) {
 	for _, a := range rows {
 		all = append(all, answered(a.name, a.does, a.source, a.gets, a.text))
 	}
@@ -25,9 +25,9 @@ func answeredBy(rows []answer) (all []scene.Named) {
 }
 
 // answered returns the case of one answer.
-func answered(name, does, source string, gets bool, text string) scene.Named {
-	return scene.Named{Name: name, Does: does, Source: source, Gets: gets, Set: func(s *scene.Stage) {
-		s.Arm(servePage(s), "REQUEST", 0, exactly(os.Expand(text, part))...)
+func answered(name, does, source string, gets bool, text string) testcase.Named {
+	return testcase.Named{Name: name, Does: does, Source: source, Gets: gets, Set: func(r *testcase.Run) {
+		r.Arm(servePage(r), "REQUEST", 0, exactly(os.Expand(text, part))...)
 	}}
 }
 
@@ -51,7 +51,7 @@ func part(name string) string {
 	case "digits":
 		return strings.Repeat("9", 5000)
 	case "long": // 1 MiB
-		return scene.LongLine()
+		return testcase.LongLine()
 	case "trailers": // 1 MiB
 		return strings.Repeat("X-Check: "+strings.Repeat("x", 91)+"\n", 10_000)
 	case "fields":

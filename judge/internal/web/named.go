@@ -9,24 +9,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // namedCases are the cases of HTTP that are not constructed.
-func namedCases() map[scene.Task][]scene.Named {
-	return map[scene.Task][]scene.Named{
-		scene.Download: slices.Concat(answeredBy(lengths), answeredBy(chunks), codingCases(), headCases(), statusCases(), dispositionCases(), redirectCases(), loginCases()),
-		scene.Resume:   restCases(),
-		scene.Upload:   putCases(),
+func namedCases() map[testcase.Task][]testcase.Named {
+	return map[testcase.Task][]testcase.Named{
+		testcase.Download: slices.Concat(answeredBy(lengths), answeredBy(chunks), codingCases(), headCases(), statusCases(), dispositionCases(), redirectCases(), loginCases()),
+		testcase.Resume:   restCases(),
+		testcase.Upload:   putCases(),
 	}
 }
 
 // page is a document without line ends, so that a fault Reply can have it.
 func page() string {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	text := scene.Octets(1000)
+	text := testcase.Octets(1000)
 	for i, b := range text {
 		text[i] = letters[int(b)%len(letters)]
 	}
@@ -34,9 +34,9 @@ func page() string {
 }
 
 // servePage starts an HTTP server whose document is page.
-func servePage(s *scene.Stage, configure ...func(*webtest.Server)) *webtest.Server {
-	s.Document = []byte(page())
-	return serve(s, configure...)
+func servePage(r *testcase.Run, configure ...func(*webtest.Server)) *webtest.Server {
+	r.Goal.Document = []byte(page())
+	return serve(r, configure...)
 }
 
 // exactly returns faults that send octets and close. Each LF is sent as CR LF.
@@ -46,21 +46,21 @@ func exactly(text string) []testserver.Fault {
 
 // codingCases are about Content-Encoding that no client has asked for. A client that keeps the
 // coding gives the octets as they came; one that decodes gives the document.
-func codingCases() []scene.Named {
-	row := func(name, does, coding string, parts func() (document, body []byte)) scene.Named {
-		return scene.Named{Name: "coding/" + name, Does: does, Source: "RFC 9110 §8.4: Content-Encoding; CVE-2023-0475 (go-getter): what expands.",
-			Should: "It ends with an error, or gives the decoded document, or the octets as they came.", Set: func(s *scene.Stage) {
+func codingCases() []testcase.Named {
+	row := func(name, does, coding string, parts func() (document, body []byte)) testcase.Named {
+		return testcase.Named{Name: "coding/" + name, Does: does, Source: "RFC 9110 §8.4: Content-Encoding; CVE-2023-0475 (go-getter): what expands.",
+			Should: "It ends with an error, or gives the decoded document, or the octets as they came.", Set: func(r *testcase.Run) {
 				var body []byte
-				s.Document, body = parts()
-				srv := serve(s)
-				s.Same = func(got, want []byte) bool { return bytes.Equal(got, want) || bytes.Equal(got, body) }
-				s.Arm(srv, "GET", 0, testserver.Data(string(body)), webtest.Header("Content-Encoding", coding))
+				r.Goal.Document, body = parts()
+				srv := serve(r)
+				r.Goal.Same = func(got, want []byte) bool { return bytes.Equal(got, want) || bytes.Equal(got, body) }
+				r.Arm(srv, "GET", 0, testserver.Data(string(body)), webtest.Header("Content-Encoding", coding))
 			}}
 	}
 	packed := func(change func(packed []byte) []byte) func() (document, body []byte) {
 		return func() (document, body []byte) { return []byte(page()), change(zipped([]byte(page()))) }
 	}
-	return []scene.Named{
+	return []testcase.Named{
 		row("gzip", "The body is compressed with gzip.", "gzip", packed(slices.Clone)),
 		row("gzip-cut", "The body has the first half of what gzip made.", "gzip", packed(func(b []byte) []byte { return b[:len(b)/2] })),
 		row("gzip-no-end", "The body lacks the checksum of gzip.", "gzip", packed(func(b []byte) []byte { return b[:len(b)-8] })),
@@ -90,42 +90,42 @@ func zipped(data []byte) []byte {
 const lengthField = "\nContent-Length: 1000"
 
 // headCases are about the status line and the header.
-func headCases() []scene.Named { return append(answeredBy(heads), fieldCases()...) }
+func headCases() []testcase.Named { return append(answeredBy(heads), fieldCases()...) }
 
 // fieldCases are further ones about the fields of the header.
-func fieldCases() []scene.Named {
-	return []scene.Named{
+func fieldCases() []testcase.Named {
+	return []testcase.Named{
 		bareLF(),
-		{Name: "head/alone", Waits: true, Does: "The response comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(s *scene.Stage) {
-			srv := servePage(s)
-			s.Arm(srv, "REQUEST", 0, testserver.Gather(2))
-			s.Seen = func() bool { return len(srv.Transcript()) > 0 }
+		{Name: "head/alone", Waits: true, Does: "The response comes when there is another client, which does not come.", Source: "A server whose workers wait for each other.", Set: func(r *testcase.Run) {
+			srv := servePage(r)
+			r.Arm(srv, "REQUEST", 0, testserver.Gather(2))
+			r.Seen = func() bool { return len(srv.Transcript()) > 0 }
 		}},
 		endlessHeader("endless", "A header has 1 MiB, and the connection is closed.", false, testserver.Truncate(1<<20)),
 		endlessHeader("endless-slow", "A header has no end, and comes slowly.", true, testserver.Drip(400, 20*time.Millisecond)),
-		{Name: "head/kept-open", Gets: true, Waits: true, Does: "The connection stays open after the body.", Source: framing, Set: func(s *scene.Stage) {
+		{Name: "head/kept-open", Gets: true, Waits: true, Does: "The connection stays open after the body.", Source: framing, Set: func(r *testcase.Run) {
 			text := "HTTP/1.1 200 OK" + lengthField + "\n\n" + page()
-			s.Arm(servePage(s), "REQUEST", 0, testserver.Reply(text), testserver.Drip(len(text)+strings.Count(text, "\n"), time.Hour))
+			r.Arm(servePage(r), "REQUEST", 0, testserver.Reply(text), testserver.Drip(len(text)+strings.Count(text, "\n"), time.Hour))
 		}},
 	}
 }
 
 // endlessHeader returns a case of EndlessHeaders with a limit.
-func endlessHeader(name, does string, waits bool, limit testserver.Fault) scene.Named {
-	return scene.Named{Name: "head/" + name, Does: does, Source: "CVE-2023-38039 (curl): headers without an end.", Waits: waits, Set: func(s *scene.Stage) {
-		srv := servePage(s)
-		s.Arm(srv, "GET", 0, webtest.EndlessHeaders())
-		s.Arm(srv, "CONNECT", 0, limit)
+func endlessHeader(name, does string, waits bool, limit testserver.Fault) testcase.Named {
+	return testcase.Named{Name: "head/" + name, Does: does, Source: "CVE-2023-38039 (curl): headers without an end.", Waits: waits, Set: func(r *testcase.Run) {
+		srv := servePage(r)
+		r.Arm(srv, "GET", 0, webtest.EndlessHeaders())
+		r.Arm(srv, "CONNECT", 0, limit)
 	}}
 }
 
 // bareLF returns a case of a head whose lines end in LF: each CR is overwritten by a space.
-func bareLF() scene.Named {
+func bareLF() testcase.Named {
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
-	return scene.Named{Name: "head/bare-lf", Gets: true, Does: "The lines of the head end in LF.", Source: "RFC 9112 §2.2: a recipient may take LF for a line end.", Set: func(s *scene.Stage) {
+	return testcase.Named{Name: "head/bare-lf", Gets: true, Does: "The lines of the head end in LF.", Source: "RFC 9112 §2.2: a recipient may take LF for a line end.", Set: func(r *testcase.Run) {
 		faults := exactly(strings.ReplaceAll(head, "\r\n", "\n") + page())
 		faults = append(faults, testserver.Garble(0, "HTTP/1.1 200 OK \nContent-Length: 1000  \n\n"))
-		s.Arm(servePage(s), "REQUEST", 0, faults...)
+		r.Arm(servePage(r), "REQUEST", 0, faults...)
 	}}
 }
 
@@ -133,10 +133,10 @@ func bareLF() scene.Named {
 const errorPage = "<html><title>Error</title><p>The page cannot be shown.</html>"
 
 // statusCases are responses whose body is not the document.
-func statusCases() (all []scene.Named) {
+func statusCases() (all []testcase.Named) {
 	row := func(status int, should, does, fields, body string) {
-		all = append(all, scene.Named{Name: fmt.Sprint("status/", status), Does: does, Source: "RFC 9110 §15: what a status means.", Should: should, Set: func(s *scene.Stage) {
-			s.Arm(servePage(s), "REQUEST", 0, exactly(fmt.Sprintf("HTTP/1.1 %d %s\n%sContent-Length: %d\n\n%s", status, http.StatusText(status), fields, len(body), body))...)
+		all = append(all, testcase.Named{Name: fmt.Sprint("status/", status), Does: does, Source: "RFC 9110 §15: what a status means.", Should: should, Set: func(r *testcase.Run) {
+			r.Arm(servePage(r), "REQUEST", 0, exactly(fmt.Sprintf("HTTP/1.1 %d %s\n%sContent-Length: %d\n\n%s", status, http.StatusText(status), fields, len(body), body))...)
 		}})
 	}
 	for _, status := range []int{401, 403, 404, 500, 502} {
@@ -148,9 +148,9 @@ func statusCases() (all []scene.Named) {
 	row(304, "It ends with an error: it has not asked for changes only.", "The response is 304, although the request has no condition.", "", "")
 	row(416, "It ends with an error: it has not asked for a range.", "The response is 416, although no range was requested.", "Content-Range: bytes */1000\n", "")
 	all = append(all,
-		scene.Named{Name: "status/204-body", Does: "The response is 204, and bytes follow it.", Source: "RFC 9112 §6.3: a 204 has no body.", Should: "It ends with an error, or with an empty document.", Set: func(s *scene.Stage) {
-			s.Same = func(got, _ []byte) bool { return len(got) == 0 }
-			s.Arm(servePage(s), "REQUEST", 0, exactly("HTTP/1.1 204 No Content\nContent-Length: 1000\n\n"+page())...)
+		testcase.Named{Name: "status/204-body", Does: "The response is 204, and bytes follow it.", Source: "RFC 9112 §6.3: a 204 has no body.", Should: "It ends with an error, or with an empty document.", Set: func(r *testcase.Run) {
+			r.Goal.Same = func(got, _ []byte) bool { return len(got) == 0 }
+			r.Arm(servePage(r), "REQUEST", 0, exactly("HTTP/1.1 204 No Content\nContent-Length: 1000\n\n"+page())...)
 		}},
 		answered("status/304-body", "The response is 304, although the request has no condition, and bytes follow it.", "RFC 9112 §6.3: a 304 has no body.", false, "HTTP/1.1 304 Not Modified\nContent-Length: 1000\n\n"+errorPage),
 		answered("status/multipart", "The response is a 206 with many parts, although no range was requested.", "RFC 9110 §15.3.7.", false, multipartOf(0, 500)),
@@ -165,13 +165,13 @@ func multipartOf(first, end int) string {
 }
 
 // dispositionCases are names that the server gives the document. The document is right.
-func dispositionCases() (all []scene.Named) {
+func dispositionCases() (all []testcase.Named) {
 	row := func(name, file string) {
-		all = append(all, scene.Named{Name: "disposition/" + name, Gets: true, Does: "Content-Disposition has the name " + file + ".",
+		all = append(all, testcase.Named{Name: "disposition/" + name, Gets: true, Does: "Content-Disposition has the name " + file + ".",
 			Source: "RFC 6266 §4.3; CVE-2010-3842 (curl), CVE-2016-4971 (wget): names that a server chooses.",
-			Should: "It fetches the document, and writes nothing outside of its folder.", Set: func(s *scene.Stage) {
-				name := strings.ReplaceAll(file, "{canary}", s.Path("canary"))
-				s.Arm(servePage(s), "GET", 0, webtest.Header("Content-Disposition", "attachment; filename="+name))
+			Should: "It fetches the document, and writes nothing outside of its folder.", Set: func(r *testcase.Run) {
+				name := strings.ReplaceAll(file, "{canary}", r.Client.Path("canary"))
+				r.Arm(servePage(r), "GET", 0, webtest.Header("Content-Disposition", "attachment; filename="+name))
 			}})
 	}
 	row("parent", `"../../../canary/bird"`)

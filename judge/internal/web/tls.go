@@ -8,67 +8,67 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
 // secureCases are those of HTTP over TLS that are not constructed.
-func secureCases() []scene.Named {
+func secureCases() []testcase.Named {
 	const rfc = "RFC 9110 §4.3.4: a client must verify the certificate."
 	// with has a certificate other than the usual one, which is still the one to trust.
-	with := func(name, does string, config func() *tls.Config, trusted bool) scene.Named {
-		return scene.Named{Name: "certificate/" + name, Does: does, Source: rfc, Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
+	with := func(name, does string, config func() *tls.Config, trusted bool) testcase.Named {
+		return testcase.Named{Name: "certificate/" + name, Does: does, Source: rfc, Should: "It ends with an error, and does not send the login.", Set: func(r *testcase.Run) {
 			bad := config()
-			srv := serve(s, func(w *webtest.Server) { w.TLS, w.Users = bad, scene.Users() })
-			s.Login()
-			s.Foreign = append(s.Foreign, &srv.Server)
+			srv := serve(r, func(w *webtest.Server) { w.TLS, w.Users = bad, testcase.Users() })
+			r.Client.Login()
+			r.Never.Foreign = append(r.Never.Foreign, &srv.Server)
 			if trusted {
-				s.Trust(srv.CA())
+				r.Client.Trust(srv.CA())
 			}
-			s.Same = func(_, _ []byte) bool { return false } // it is not from the host of the URL
+			r.Goal.Same = func(_, _ []byte) bool { return false } // it is not from the host of the URL
 		}}
 	}
-	return append([]scene.Named{
-		with("untrusted", "The certificate is not one to trust.", scene.Stranger, false),
-		with("other-host", "The certificate is that of another host.", scene.OtherHost, true),
-		with("expired", "The certificate has expired.", scene.Expired, true),
-		with("future", "The certificate is not valid yet.", scene.Early, true),
-		{Name: "no-tls", Does: "The server does not use TLS.", Source: "A port where HTTP without TLS is served.", Should: "It ends with an error, and does not send the login.", Set: func(s *scene.Stage) {
-			srv := serve(s, func(w *webtest.Server) { w.ImplicitTLS, w.Users = false, scene.Users() })
-			s.Foreign = append(s.Foreign, &srv.Server)
-			s.URL = "https" + strings.TrimPrefix(s.URL, "http")
-			s.Login()
+	return append([]testcase.Named{
+		with("untrusted", "The certificate is not one to trust.", testcase.Stranger, false),
+		with("other-host", "The certificate is that of another host.", testcase.OtherHost, true),
+		with("expired", "The certificate has expired.", testcase.Expired, true),
+		with("future", "The certificate is not valid yet.", testcase.Early, true),
+		{Name: "no-tls", Does: "The server does not use TLS.", Source: "A port where HTTP without TLS is served.", Should: "It ends with an error, and does not send the login.", Set: func(r *testcase.Run) {
+			srv := serve(r, func(w *webtest.Server) { w.ImplicitTLS, w.Users = false, testcase.Users() })
+			r.Never.Foreign = append(r.Never.Foreign, &srv.Server)
+			r.Client.URL = "https" + strings.TrimPrefix(r.Client.URL, "http")
+			r.Client.Login()
 		}},
-		{Name: "redirect/login-http", Does: "A document with a login has moved to a server without TLS.", Source: "CVE-2018-18074 (requests): a login that is sent in the clear after a redirect.", Should: "It does not send the login; it ends with an error, or with the whole document.", Set: func(s *scene.Stage) {
-			srv := serve(s, requireLogin)
-			s.Login()
-			s.Arm(srv, "GET", 0, webtest.RedirectTo(otherServer(s, "127.0.0.1").URL+"/pub/file.bin", 302))
+		{Name: "redirect/login-http", Does: "A document with a login has moved to a server without TLS.", Source: "CVE-2018-18074 (requests): a login that is sent in the clear after a redirect.", Should: "It does not send the login; it ends with an error, or with the whole document.", Set: func(r *testcase.Run) {
+			srv := serve(r, requireLogin)
+			r.Client.Login()
+			r.Arm(srv, "GET", 0, webtest.RedirectTo(otherServer(r, "127.0.0.1").URL+"/pub/file.bin", 302))
 		}},
-		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(s *scene.Stage) {
-			srv := serve(s)
-			other := otherServer(s, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = scene.Stranger(), true })
-			s.Same = func(_, _ []byte) bool { return false }
-			s.Arm(srv, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
+		{Name: "redirect/untrusted", Does: "The document has moved to a server whose certificate is not one to trust.", Source: rfc, Set: func(r *testcase.Run) {
+			srv := serve(r)
+			other := otherServer(r, "127.0.0.1", func(w *webtest.Server) { w.TLS, w.ImplicitTLS = testcase.Stranger(), true })
+			r.Goal.Same = func(_, _ []byte) bool { return false }
+			r.Arm(srv, "GET", 0, webtest.RedirectTo(other.URL+"/pub/file.bin", 302))
 		}},
 	}, cutTLSCases()...)
 }
 
 // cutTLSCases are connections that end without the message of TLS that they end.
-func cutTLSCases() []scene.Named {
+func cutTLSCases() []testcase.Named {
 	const rfc = "RFC 9112 §9.8, RFC 8446 §6.1: a connection without close_notify was cut."
-	row := func(name, does string, gets bool, cut func(record int) bool, faults ...testserver.Fault) scene.Named {
-		return scene.Named{Name: "cut/" + name, Does: does, Source: rfc, Gets: gets, Set: func(s *scene.Stage) {
-			s.Size = 70_000
-			srv := serve(s)
-			s.Arm(srv, "GET", 0, faults...)
-			s.URL = strings.Replace(s.URL, srv.Addr, behind(s, srv.Addr, cut), 1)
+	row := func(name, does string, gets bool, cut func(record int) bool, faults ...testserver.Fault) testcase.Named {
+		return testcase.Named{Name: "cut/" + name, Does: does, Source: rfc, Gets: gets, Set: func(r *testcase.Run) {
+			r.Goal.Size = 70_000
+			srv := serve(r)
+			r.Arm(srv, "GET", 0, faults...)
+			r.Client.URL = strings.Replace(r.Client.URL, srv.Addr, behind(r, srv.Addr, cut), 1)
 		}}
 	}
 	noLength := webtest.ContentLength(-1)
 	never := func(int) bool { return false }
 	early := func(record int) bool { return record > 8 }
-	return []scene.Named{
+	return []testcase.Named{
 		row("length", "The connection is cut in the middle of the document, which has a Content-Length.", false, early, webtest.Header("X-Cut", "yes")),
 		row("no-length", "The connection is cut in the middle of the document, which has no Content-Length.", false, early, noLength),
 		row("chunked", "The connection is cut in the middle of the document, which comes in chunks.", false, early, webtest.Chunked()),
@@ -79,11 +79,11 @@ func cutTLSCases() []scene.Named {
 
 // behind listens for clients and passes what they send to a server, and back: without the last
 // message of TLS, and up to the record at which cut is true. It returns its address.
-func behind(s *scene.Stage, server string, cut func(record int) bool) string {
-	l, err := new(net.ListenConfig).Listen(s.Ctx, "tcp", "127.0.0.1:0")
-	s.Check(err)
+func behind(r *testcase.Run, server string, cut func(record int) bool) string {
+	l, err := new(net.ListenConfig).Listen(r.Ctx, "tcp", "127.0.0.1:0")
+	testcase.Check(err)
 	go func() {
-		<-s.Ctx.Done()
+		<-r.Ctx.Done()
 		_ = l.Close()
 	}()
 	go func() {

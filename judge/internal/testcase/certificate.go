@@ -1,4 +1,4 @@
-package scene
+package testcase
 
 import (
 	"crypto/ecdsa"

@@ -13,55 +13,57 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/judge/internal/scene"
+	"github.com/fetch1738/fetch1738/judge/internal/testcase"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/control"
 )
 
+// met reports whether the behavior came up: whether one of the rules acted or, without rules, whether
+// the client has come to a server.
+func (r *report) met(run *testcase.Run) bool {
+	rules := bytes.Count(r.script, []byte(`"stage"`)) + strings.Count(r.fields["then"], `"stage"`)
+	if bytes.Contains(r.script, []byte(`"stage"`)) {
+		return run.Pending() < rules
+	}
+	lines := 0
+	for _, srv := range run.Servers {
+		lines += len(srv.Transcript())
+	}
+	return len(run.Servers) == 0 || lines > 0
+}
+
 // wrong returns what is wrong with what the client has achieved and sent, "" if nothing is.
-func (s *stage) wrong() string {
-	if s.fields["error"] == "required" {
+func (r *report) wrong(run *testcase.Run) string {
+	if r.fields["error"] == "required" {
 		return "nobody can do this here"
 	}
-	if text := s.lines(); text != "" {
+	if text := r.linesWrong(run.Servers); text != "" {
 		return text
 	}
-	switch s.Task {
-	case scene.Tree, scene.Save:
-		return s.treeWrong()
-	case scene.List:
-		s.decode("names", &s.Names)
-	case scene.Extract:
-		return s.foundWrong()
-	case scene.Show:
-		return s.shownWrong()
-	case scene.Verify, scene.Mail:
+	switch run.Task {
+	case testcase.Tree, testcase.Save:
+		return r.treeWrong(run.Client.Dir, r.wanted(run))
+	case testcase.Extract:
+		return r.foundWrong(run.Client.Out)
+	case testcase.Show:
+		return r.shownWrong(run.Client.Out)
+	case testcase.Verify, testcase.Mail:
 		return ""
-	case scene.Upload:
-		s.Stored = s.stored
-		if s.fields["sent"] != "" && s.Scheme == "nntp" {
+	case testcase.Upload:
+		if r.fields["sent"] != "" && run.Scheme == "nntp" {
 			return ""
 		}
 	}
-	return s.Achieved()
+	return run.Missed()
 }
 
-// stored returns what the server has under the name of the URL.
-func (s *stage) stored() ([]byte, error) {
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		return nil, err
-	}
-	return fs.ReadFile(s.Servers[0].Files(), strings.Trim(path.Clean(u.Path), "/"))
-}
-
-// lines compares what the client has sent with the lines that it must have sent, and must not.
-func (s *stage) lines() string {
+// linesWrong compares what the client has sent with the lines that it must have sent, and must not.
+func (r *report) linesWrong(servers []*testserver.Server) string {
 	var sent, never []string
-	s.decode("sent", &sent)
-	s.decode("never", &never)
+	r.decode("sent", &sent)
+	r.decode("never", &never)
 	var all []string
-	for i, srv := range s.Servers {
+	for i, srv := range servers {
 		for _, line := range srv.Transcript() {
 			if line.From == testserver.FromClient {
 				text := strings.TrimRight(line.Octets, "\r\n")
@@ -95,26 +97,23 @@ func is(line, want string) bool {
 
 // wanted returns the files that are to be below Dir: what the case says, or what the first server has
 // in the directory of the URL.
-func (s *stage) wanted() map[string][]byte {
-	all := make(map[string][]byte)
+func (r *report) wanted(run *testcase.Run) map[string][]byte {
 	named := make(map[string]control.File)
-	s.decode("files", &named)
-	for name, f := range named {
-		all[name] = f.Octets()
-	}
-	for name, data := range s.files {
+	r.decode("files", &named)
+	all := octetsOf(named)
+	for name, data := range r.files {
 		if name, ok := strings.CutPrefix(name, "want/"); ok {
 			all[name] = data
 		}
 	}
-	u, err := url.Parse(s.URL)
-	if len(all) > 0 || s.fields["files"] != "" || err != nil {
+	u, err := url.Parse(run.Client.URL)
+	if len(all) > 0 || r.fields["files"] != "" || err != nil {
 		return all
 	}
-	if s.Task == scene.Save {
-		return map[string][]byte{path.Base(u.Path): s.Document}
+	if run.Task == testcase.Save {
+		return map[string][]byte{path.Base(u.Path): run.Goal.Document}
 	}
-	below, err := fs.Sub(s.Servers[0].Files(), cleanDir(u.Path))
+	below, err := fs.Sub(run.Servers[0].Files(), cleanDir(u.Path))
 	if err != nil {
 		return all
 	}
@@ -137,15 +136,14 @@ func cleanDir(name string) string {
 
 // treeWrong compares the files below Dir. Clients put the tree into folders of different names, so it
 // begins where most of it is found.
-func (s *stage) treeWrong() string {
-	want := s.wanted()
+func (r *report) treeWrong(dir string, want map[string][]byte) string {
 	got := make(map[string][]byte)
 	bases := []string{""}
-	_ = filepath.WalkDir(s.Dir, func(name string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
-		rel, _ := filepath.Rel(s.Dir, name)
+		rel, _ := filepath.Rel(dir, name)
 		if rel = filepath.ToSlash(rel); d.IsDir() && rel != "." {
 			bases = append(bases, rel+"/")
 		} else if d.Type().IsRegular() {
@@ -155,9 +153,9 @@ func (s *stage) treeWrong() string {
 	})
 	var texts []string
 	for _, base := range bases {
-		text := s.differ(base, got, want)
+		text := r.differ(base, got, want)
 		if text == "" {
-			return s.timesWrong(base)
+			return r.timesWrong(filepath.Join(dir, filepath.FromSlash(base)))
 		}
 		texts = append(texts, text)
 	}
@@ -165,7 +163,7 @@ func (s *stage) treeWrong() string {
 }
 
 // differ compares the files below a folder of Dir.
-func (s *stage) differ(base string, got, want map[string][]byte) string {
+func (r *report) differ(base string, got, want map[string][]byte) string {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		data, ok := got[base+name]
 		if !ok {
@@ -176,7 +174,7 @@ func (s *stage) differ(base string, got, want map[string][]byte) string {
 		}
 	}
 	var gone []string
-	s.decode("gone", &gone)
+	r.decode("gone", &gone)
 	for _, name := range gone {
 		if _, ok := got[base+name]; ok {
 			return fmt.Sprintf("there is %q", name)
@@ -185,12 +183,12 @@ func (s *stage) differ(base string, got, want map[string][]byte) string {
 	return ""
 }
 
-// timesWrong compares times of files below a folder of Dir.
-func (s *stage) timesWrong(base string) string {
+// timesWrong compares times of files below a folder.
+func (r *report) timesWrong(dir string) string {
 	times := make(map[string]time.Time)
-	s.decode("times", &times)
+	r.decode("times", &times)
 	for _, name := range slices.Sorted(maps.Keys(times)) {
-		info, err := os.Stat(filepath.Join(s.Dir, filepath.FromSlash(base+name)))
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			return err.Error()
 		}
@@ -202,10 +200,10 @@ func (s *stage) timesWrong(base string) string {
 }
 
 // foundWrong compares the URLs that came.
-func (s *stage) foundWrong() string {
+func (r *report) foundWrong(out string) string {
 	var want []string
-	s.decode("found", &want)
-	text, err := os.ReadFile(s.Out)
+	r.decode("found", &want)
+	text, err := os.ReadFile(out)
 	if err != nil {
 		return "there is no result"
 	}
@@ -216,11 +214,11 @@ func (s *stage) foundWrong() string {
 }
 
 // shownWrong looks for texts in what the client shows.
-func (s *stage) shownWrong() string {
+func (r *report) shownWrong(out string) string {
 	var shows, hides []string
-	s.decode("shows", &shows)
-	s.decode("hides", &hides)
-	text, err := os.ReadFile(s.Out)
+	r.decode("shows", &shows)
+	r.decode("hides", &hides)
+	text, err := os.ReadFile(out)
 	if err != nil {
 		return "there is no result"
 	}

@@ -1,16 +1,13 @@
-package scene
+package testcase
 
 import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
 )
-
-// Cases are constructed: of the places in the conversation of a protocol, the faults that can act
-// there, and sizes of the document. A row more in one of the tables is a case for each row of the
-// others.
 
 // Place is a point in a conversation.
 type Place struct {
@@ -39,8 +36,8 @@ func ReplyTo(spare bool, commands ...string) (all []Place) {
 	return all
 }
 
-// Fault is a way in which a server misbehaves at a place.
-type Fault struct {
+// Behavior is a way in which a server misbehaves at a place.
+type Behavior struct {
 	Name string
 	// Acts returns what is armed for a document of a size.
 	Acts func(size int64) []testserver.Fault
@@ -48,12 +45,12 @@ type Fault struct {
 	Does, Source string
 	Gets         Outcome
 	Waits        bool
-	Least        int64    // size of the document; the fault needs one
+	Least        int64    // size of the document; the behavior needs one
 	Only         []string // places, by At; nil means all
 	OfReply      bool     // it is one of the bytes of a reply; at a transfer it would be one of the data
 }
 
-// Outcome says when a careful client gets the document in spite of a fault.
+// Outcome says when a careful client gets the document in spite of the behavior.
 type Outcome uint8
 
 const (
@@ -67,134 +64,57 @@ func Always(all ...testserver.Fault) func(int64) []testserver.Fault {
 	return func(int64) []testserver.Fault { return all }
 }
 
-// of returns the sentence about a fault at a place.
-func (f Fault) of(p Place) string {
-	text := f.Does
+// of returns the sentence about a behavior at a place.
+func (b Behavior) of(p Place) string {
+	text := b.Does
 	if strings.Contains(text, "%s") {
 		text = fmt.Sprintf(text, p.Says)
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// fits reports whether the fault can be at a place.
-func (f Fault) fits(p Place) bool {
-	for _, at := range f.Only {
+// fits reports whether the behavior can be at a place.
+func (b Behavior) fits(p Place) bool {
+	for _, at := range b.Only {
 		if at == p.At {
 			return true
 		}
 	}
-	return f.Only == nil && !(f.OfReply && p.Moves)
+	return b.Only == nil && !(b.OfReply && p.Moves)
 }
 
-// Expected returns the sentence about what a careful client does.
-func (c Case) Expected() string {
-	switch {
-	case c.Waits && !c.Gets:
-		return "It ends with an error, at the latest after a limit of its own."
-	case !c.Gets && c.Task == List, !c.Gets && c.Task == Tree:
-		return "It ends with an error, or with all of the names and files."
-	case !c.Gets && c.Task == Upload:
-		return "It ends with an error, unless the server has the whole document."
-	case !c.Gets && c.Task == Deploy:
-		return "It ends with an error, unless the server has the whole tree."
-	case !c.Gets && c.Task == Verify:
-		return "It ends with an error."
-	case !c.Gets:
-		return "It ends with an error, or with the whole document."
-	case c.Task == List:
-		return "It lists the names."
-	case c.Task == Upload:
-		return "It stores the document."
-	case c.Task == Tree:
-		return "It fetches the tree."
-	case c.Task == Deploy:
-		return "It brings the tree to the server, and leaves other files alone."
-	}
-	if text := expected()[c.Task]; text != "" {
-		return text
-	}
-	return "It fetches the document."
-}
+// Sources of cases of several protocols.
+const (
+	TCPEnds   = "RFC 9293 §3.5.3 and §3.6: a connection may be closed or reset at any time."
+	TCPPieces = "RFC 9293 §3.8: TCP has no boundaries of messages."
+	DeadHost  = "A host that is down, or a firewall that forgets connections."
+	OtherPort = "A port where a server of another protocol listens."
+)
 
-// expected returns what a careful client does in the tasks of reports only.
-func expected() map[Task]string {
-	return map[Task]string{
-		Show: "It shows the directory.", Extract: "It finds the URLs.", Mail: "It sends the message.",
-		Verify: "It finds no fault.", Unpack: "It gets the document.", Save: "It saves the document.",
+// CutAt returns faults that end the data after a part of it, and then.
+func CutAt(part func(size int64) int64, then ...testserver.Fault) func(int64) []testserver.Fault {
+	return func(size int64) []testserver.Fault {
+		return append([]testserver.Fault{testserver.Truncate(part(size))}, then...)
 	}
 }
 
-// Cross returns a case for each fault at each place, with documents of the sizes. start starts the
-// server of the case and returns it, so that the faults can be armed.
-func Cross(scheme string, task Task, places []Place, faults []Fault, sizes []int64, start func(*Stage) Server) (all []Case) {
-	for _, p := range places {
-		for _, f := range faults {
-			if !f.fits(p) {
-				continue
-			}
-			for _, size := range sizes {
-				if size < f.Least {
-					continue
-				}
-				c := Case{
-					Name: fmt.Sprintf("%s/%s/%s/%s", scheme, task, p.At, f.Name), Scheme: scheme, Task: task,
-					Does: f.of(p), Source: f.Source, Waits: f.Waits,
-					Gets: f.Gets == Gets || f.Gets == ifSpare && p.Spare,
-				}
-				if len(sizes) > 1 {
-					c.Name += fmt.Sprintf("/%d", size)
-				}
-				c.Should = c.Expected()
-				c.set = func(s *Stage) {
-					s.Size = size
-					srv := start(s)
-					for _, at := range p.where() {
-						s.Arm(srv, at, 0, f.Acts(size)...)
-					}
-				}
-				all = append(all, c)
-			}
-		}
+func None(int64) int64        { return 0 }
+func Half(size int64) int64   { return size / 2 }
+func ButOne(size int64) int64 { return size - 1 }
+func Whole(size int64) int64  { return size }
+
+// StallAfter returns faults that stop after a part of the document, and wait.
+func StallAfter(part func(int64) int64) func(int64) []testserver.Fault {
+	return func(size int64) []testserver.Fault {
+		return []testserver.Fault{testserver.Drip(int(part(size)), time.Hour)}
 	}
-	return all
 }
 
-// Named is a case that is not constructed.
-type Named struct {
-	Name, Does, Source string
-	Should             string // "" means what cases of its kind have
-	Gets, Waits        bool
-	Set                func(*Stage)
-}
-
-// Cases returns the cases of rows.
-func Cases(scheme string, task Task, rows []Named) (all []Case) {
-	for _, n := range rows {
-		c := Case{
-			Name: fmt.Sprintf("%s/%s/%s", scheme, task, n.Name), Scheme: scheme, Task: task,
-			Does: n.Does, Source: n.Source, Should: n.Should, Gets: n.Gets, Waits: n.Waits, set: n.Set,
-		}
-		if c.Should == "" {
-			c.Should = c.Expected()
-		}
-		all = append(all, c)
+// ResetAt returns a reset after a part of the document, with other faults.
+func ResetAt(part func(int64) int64, with ...testserver.Fault) func(int64) []testserver.Fault {
+	return func(size int64) []testserver.Fault {
+		return append([]testserver.Fault{testserver.Reset(part(size))}, with...)
 	}
-	return all
-}
-
-// SourceOf returns the source of a case with a personality, of its name and source.
-func SourceOf(name, source string) string {
-	if source == "its test" {
-		return "The personality " + name + " of the test servers."
-	}
-	return strings.TrimPrefix(source, "its test; ") + "."
-}
-
-// PlainCase is the case of an ordinary server.
-func PlainCase(scheme string, task Task, set func(*Stage)) Case {
-	c := Cases(scheme, task, []Named{{Name: "plain", Does: "The server does nothing unusual.", Source: "The standard of the protocol.", Gets: true, Set: set}})[0]
-	c.Plain = true
-	return c
 }
 
 // LongLine is a line of 1 MiB without an end, and ManyLines has 100,000 lines. They are made when
@@ -204,11 +124,11 @@ var (
 	ManyLines = sync.OnceValue(func() string { return strings.Repeat("more\n", 100_000) })
 )
 
-// ReplyFaults are the faults of a reply of a line protocol, for FTP and news. code is the beginning
+// ReplyBehaviors are those of a reply of a line protocol, for FTP and news. code is the beginning
 // of a reply that has several lines, and closing that of one that says that the connection ends.
-func ReplyFaults(code, closing, refusal, temporary string) []Fault {
+func ReplyBehaviors(code, closing, refusal, temporary string) []Behavior {
 	rfc := "RFC 959 §4.2, RFC 3977 §3.2: what a reply is."
-	return []Fault{
+	return []Behavior{
 		{Name: "close", Acts: Always(testserver.Close()), Does: "instead of %s the server closes the connection.", Source: "RFC 959 §4.1.1: a connection may be closed under unexpected circumstances."},
 		{Name: "reset", OfReply: true, Acts: Always(testserver.Reset(0)), Does: "instead of %s the server resets the connection.", Source: "RFC 9293 §3.5.3: a connection is reset when a host has lost it."},
 		{Name: "silence", Acts: Always(testserver.Silence()), Waits: true, Does: "instead of %s nothing comes, and the connection stays open.", Source: "A host that is down, or a firewall that forgets connections."},
