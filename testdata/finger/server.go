@@ -31,9 +31,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve}, nil
 	})
 }
 

@@ -52,9 +52,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // "gopher://127.0.0.1:1105/2".
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Path: "/2", Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Path: "/2", Addr: addr, Serve: s.serve}, nil
 	})
 }
 

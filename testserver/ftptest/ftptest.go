@@ -189,9 +189,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{Anonymous: true}
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
-		how := core.Service{Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve}
+		how := build.Service{Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve}
 		err := s.preparePorts(&how)
 		return how, err
 	})
@@ -330,7 +330,7 @@ func (f *session) read() {
 		}
 		if err != nil {
 			if len(line) > 0 { // an incomplete command
-				f.Record(core.FromClient, octets, core.LineText)
+				f.Log(core.FromClient, octets, core.LineText)
 			}
 			return
 		}

@@ -114,7 +114,7 @@ func (f *session) features(string) error {
 	if f.srv.RequirePRET {
 		more = append(more, "PRET")
 	}
-	if f.srv.m.TLS != nil {
+	if f.srv.TLS != nil {
 		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
 	text, wait := f.replyText(usualFeatures)

@@ -121,7 +121,7 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 		return f.fail(err)
 	}
 	return f.transfer(first, func(d *dataConn) error {
-		data, err := d.receive(f.srv.m.MaxUpload - offset)
+		data, err := d.receive(f.srv.MaxUpload - offset)
 		data = data[:min(int64(len(data)), f.plan.N(keep, int64(len(data))))]
 		if err := f.closePassive(); err != nil {
 			return err
@@ -188,7 +188,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 	f.moving = true
 	defer func() { f.moving = false }()
 	next, arrived := context.WithCancel(ctx)
-	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
+	d := &dataConn{ctx: ctx, next: next, idle: f.srv.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
 	if stalls, ok := p.Take(stall); ok {
 		d.until, d.stall = stalls.N, func() error { return f.Client.Answer(new(core.Plan), f.toClient(stalls.Text)) }
 	}
@@ -335,7 +335,7 @@ func (f *session) move(d *dataConn, open func(context.Context) (raw, conn net.Co
 	if p.Shapes() || p.Has(core.Data) {
 		d.plan = p
 	}
-	if err := f.srv.m.Delay(d.ctx, p); err != nil {
+	if err := p.Delay(d.ctx); err != nil {
 		return err
 	}
 	switch {

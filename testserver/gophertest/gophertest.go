@@ -105,9 +105,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve}, nil
 	})
 }
 

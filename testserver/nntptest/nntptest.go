@@ -74,11 +74,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.news.srv = s
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		if s.m = m; s.Spool != nil {
 			s.ReadOnly, s.Hide = true, append(slices.Clip(s.Hide), "NEWNEWS")
 		}
-		return core.Service{
+		return build.Service{
 			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
 		}, nil
 	})

@@ -35,7 +35,7 @@ func (n *session) allowed(list []string) string {
 		verb, _, _ := strings.Cut(line, " ")
 		switch {
 		case core.ContainsFold(n.srv.Hide, verb):
-		case verb == "STARTTLS" && (n.srv.m.TLS == nil || n.secured):
+		case verb == "STARTTLS" && (n.srv.TLS == nil || n.secured):
 		case verb == "AUTHINFO" && (len(n.srv.Users) == 0 || n.loggedIn):
 		default:
 			text.WriteString(line + "\r\n")
@@ -74,7 +74,7 @@ func (n *session) authPass(password string) error {
 
 func (n *session) startTLS(string) error {
 	switch {
-	case n.srv.m.TLS == nil:
+	case n.srv.TLS == nil:
 		return n.reply("580 No TLS here.")
 	case n.secured:
 		return n.reply("502 TLS is on.")
@@ -154,7 +154,7 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 		if begins && part[0] == '.' {
 			part = part[1:]
 		}
-		if whole = whole && int64(b.Len()+len(part)) <= n.srv.m.MaxUpload; whole {
+		if whole = whole && int64(b.Len()+len(part)) <= n.srv.MaxUpload; whole {
 			b.Write(part)
 		}
 		begins = strings.HasSuffix(string(part), "\n")

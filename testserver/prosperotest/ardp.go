@@ -223,7 +223,7 @@ func (s *Server) acknowledged(call *call, p *ardp.Packet) {
 // reply computes the answer to a request and begins to send it.
 func (s *Server) reply(key string, call *call, text string) {
 	for line := range strings.Lines(text) {
-		s.m.Record(core.Line{Conn: call.number, From: core.FromClient, Octets: line}, lineOf)
+		s.m.Log.Append(core.Line{Conn: call.number, From: core.FromClient, Octets: line}, lineOf)
 	}
 	q := parseQuestion(text)
 	s.mu.Lock()
@@ -245,7 +245,7 @@ func (s *Server) reply(key string, call *call, text string) {
 		return // cancelled in the meantime
 	}
 	for line := range strings.Lines(answer) {
-		s.m.Record(core.Line{Conn: call.number, From: core.FromServer, Octets: line[:min(len(line), core.MaxLineOctets)]}, lineOf)
+		s.m.Log.Append(core.Line{Conn: call.number, From: core.FromServer, Octets: line[:min(len(line), core.MaxLineOctets)]}, lineOf)
 	}
 	call.answer = cutAnswer(answer, q.plain)
 	s.sendWindow(call)
@@ -282,7 +282,7 @@ func (s *Server) applyFaults(call *call, p *core.Plan, q *question) bool {
 		p.End()
 		return false
 	}
-	return s.m.Delay(s.m.Ctx(), p) == nil
+	return p.Delay(s.m.Ctx()) == nil
 }
 
 // refuseOrRedirect applies the faults Refuse and SendTo, and reports whether there is one.
@@ -380,7 +380,7 @@ func (s *Server) control(call *call, p *ardp.Packet) {
 
 // recordText records a line of the transcript.
 func (s *Server) recordText(call *call, from core.Side, text string) {
-	s.m.Record(core.Line{Conn: call.number, From: from, Text: text}, nil)
+	s.m.Log.Append(core.Line{Conn: call.number, From: from, Text: text}, nil)
 }
 
 // send sends a datagram with the faults at PACKET.

@@ -62,12 +62,12 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
 		if s.TLS == nil {
 			s.TLS = testserver.NewTLS()
 		}
-		return core.Service{
+		return build.Service{
 			Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
 		}, nil
 	})
@@ -211,7 +211,7 @@ func (m *session) ehlo(string) error {
 			text += "\n250-" + ext
 		}
 	}
-	return m.reply(text + "\n250 SIZE " + strconv.FormatInt(m.srv.m.MaxUpload, 10))
+	return m.reply(text + "\n250 SIZE " + strconv.FormatInt(m.srv.MaxUpload, 10))
 }
 
 // startTLS starts TLS. Commands that the client sent before that are discarded, not carried out
@@ -249,7 +249,7 @@ func (m *session) mailFrom(arg string) error {
 		case name == "BODY" && !core.ContainsFold(m.srv.Hide, "8BITMIME"):
 		case name == "SMTPUTF8" && value == "" && !core.ContainsFold(m.srv.Hide, name):
 			m.utf8 = true
-		case name == "SIZE" && err == nil && size <= m.srv.m.MaxUpload:
+		case name == "SIZE" && err == nil && size <= m.srv.MaxUpload:
 		case name == "SIZE" && err == nil:
 			return m.reply("552 Message size exceeds the limit.")
 		default:
@@ -318,7 +318,7 @@ func (m *session) data(string) error {
 		return err
 	}
 	switch reply, armed := m.plan.Peek(core.Reply); {
-	case int64(len(text)) > m.srv.m.MaxUpload:
+	case int64(len(text)) > m.srv.MaxUpload:
 		return m.reply("552 Message size exceeds the limit.")
 	case armed && refuses(reply.Text):
 		return m.reply("")
@@ -351,7 +351,7 @@ func (m *session) message() (string, error) {
 		if first {
 			part = bytes.TrimPrefix(part, []byte("."))
 		}
-		if int64(text.Len()) <= m.srv.m.MaxUpload {
+		if int64(text.Len()) <= m.srv.MaxUpload {
 			text.Write(part)
 		}
 		first = err == nil

@@ -61,7 +61,7 @@ func (s *recorder) endLine() {
 	if len(s.line) > 0 {
 		octets := string(s.line)
 		s.line = s.line[:0]
-		s.client.Record(s.from, octets, core.LineText)
+		s.client.Log(s.from, octets, core.LineText)
 	}
 }
 
@@ -73,7 +73,7 @@ func (s *recorder) endCommand() {
 	if s.session != nil && len(s.session.commands) < maxCommands {
 		s.session.commands = append(s.session.commands, octets)
 	}
-	s.client.Record(s.from, octets, commandText)
+	s.client.Log(s.from, octets, commandText)
 }
 
 // end records an unfinished line, if there is one.

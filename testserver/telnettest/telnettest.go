@@ -54,11 +54,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		if s.m = m; len(s.Dialogue) == 0 {
 			s.Dialogue = []Step{{Echo: true}}
 		}
-		return core.Service{Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve}, nil
 	})
 }
 

@@ -90,10 +90,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.MaxMessage = m, cmp.Or(s.MaxMessage, maxRequest)
 		s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
-		return core.Service{Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -253,7 +253,7 @@ func encoded(request z3950.Header, answer z3950.PDU) ([]byte, error) {
 // message records a message.
 func (s *Server) message(c *core.Client, from core.Side, octets []byte) {
 	kept := string(octets[:min(len(octets), core.MaxLineOctets)])
-	s.m.Record(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
+	s.m.Log.Append(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
 }
 
 // hostPort returns the host and port for document-ids.

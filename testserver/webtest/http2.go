@@ -121,7 +121,7 @@ func (h *connection) Read(p []byte) (int, error) {
 	for {
 		h.mu.Lock()
 		if !h.ended {
-			_ = h.client.Conn.SetReadDeadline(time.Now().Add(h.srv.m.IdleTimeout))
+			_ = h.client.Conn.SetReadDeadline(time.Now().Add(h.srv.IdleTimeout))
 		}
 		h.mu.Unlock()
 		n, err := h.client.Conn.Read(p)

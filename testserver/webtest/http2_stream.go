@@ -173,7 +173,7 @@ func requestHead(f *http2.MetaHeadersFrame) (line, fields string, ok bool) {
 func (h *connection) record(from core.Side, head string) {
 	h.heads.Lock()
 	defer h.heads.Unlock()
-	h.client.RecordLines(from, head)
+	h.client.LogLines(from, head)
 }
 
 // receive takes a part of the request's body, and returns what is wrong with it. mu is held.

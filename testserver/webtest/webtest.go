@@ -100,13 +100,13 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Realm, s.MaxStreams = m, cmp.Or(s.Realm, "testserver"), cmp.Or(max(0, s.MaxStreams), defaultStreams)
 		if s.TLS != nil && s.TLS.NextProtos == nil && !s.HTTP1 {
 			s.TLS = s.TLS.Clone()
 			s.TLS.NextProtos = []string{http2.NextProtoTLS, "http/1.1", "http/1.0"}
 		}
-		return core.Service{Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve}, nil
 	})
 }
 

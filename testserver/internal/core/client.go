@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,17 +16,19 @@ import (
 )
 
 // Client is an accepted connection. What is written to it passes the recorder and the faults armed at
-// CONNECT. What is read must be recorded by the protocol, with Received or Record.
+// CONNECT. What is read must be recorded by the protocol, with Received or Log.
 type Client struct {
 	net.Conn
 	ID       int // number of the connection
-	Received *Recorder
+	Received *LineWriter
 
 	m     *Machine
 	place *place    // shared by the streams of the connection
 	plan  *Plan     // armed at CONNECT
 	out   io.Writer // leads to Conn, through the plan's faults and the recorder
 	tap   *tap
+	idle  time.Duration // how long the client may be silent
+	tls   *tls.Config   // of Secure
 }
 
 // These errors end a connection without a further reply.
@@ -34,20 +37,22 @@ var (
 	ErrSilent = errors.New("testserver: silenced by a fault")
 )
 
-func newClient(m *Machine, nc net.Conn, id int) *Client {
+// NewClient returns the client number id. With a timeout of idle it may be silent for so long; secure is
+// for Secure.
+func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config) *Client {
 	at := &place{conn: id}
 	p := m.at(at, "CONNECT")
-	tap := &tap{to: nc, sent: Recorder{script: &m.script, conn: id, from: FromServer}}
+	tap := &tap{to: nc, sent: LineWriter{log: &m.Log, conn: id, from: FromServer}}
 	return &Client{
 		Conn: nc, ID: id, m: m, place: at, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
-		Received: &Recorder{script: &m.script, conn: id, from: FromClient},
+		Received: &LineWriter{log: &m.Log, conn: id, from: FromClient}, idle: idle, tls: secure,
 	}
 }
 
 // tap records what is written to the control connection and passes it on.
 type tap struct {
 	to   io.Writer
-	sent Recorder
+	sent LineWriter
 	mute bool
 }
 
@@ -58,8 +63,8 @@ func (t *tap) Write(p []byte) (int, error) {
 	return t.to.Write(p)
 }
 
-// open applies the faults armed at CONNECT. It returns false if the connection is over.
-func (c *Client) open() bool {
+// Open applies the faults armed at CONNECT. It returns false if the connection is over.
+func (c *Client) Open() bool {
 	if err := c.Preempt(c.plan); err != nil {
 		if errors.Is(err, ErrSilent) {
 			c.Wait()
@@ -79,10 +84,10 @@ func (c *Client) open() bool {
 // Secure starts TLS on the connection. No other goroutine may be reading from it. The transcript has
 // what goes over TLS decrypted.
 func (c *Client) Secure() error {
-	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.m.IdleTimeout)
+	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.idle)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
-	t, err := record.StartTLS(ctx, c.Conn, c.m.TLS)
+	t, err := record.StartTLS(ctx, c.Conn, c.tls)
 	if err == nil {
 		c.Replace(t)
 	}
@@ -103,16 +108,16 @@ func (c *Client) Stream(out io.Writer) *Client {
 	return &s
 }
 
-// RecordLines records lines, also an unfinished last one.
-func (c *Client) RecordLines(from Side, octets string) {
-	r := Recorder{script: &c.m.script, conn: c.ID, from: from}
+// LogLines adds lines to the transcript, also an unfinished last one.
+func (c *Client) LogLines(from Side, octets string) {
+	r := LineWriter{log: &c.m.Log, conn: c.ID, from: from}
 	_, _ = io.WriteString(&r, octets)
 	r.End()
 }
 
-// Read waits for the client, but not longer than IdleTimeout.
+// Read waits for the client, but not longer than it may be silent.
 func (c *Client) Read(p []byte) (int, error) {
-	_ = c.SetReadDeadline(time.Now().Add(c.m.IdleTimeout))
+	_ = c.SetReadDeadline(time.Now().Add(c.idle))
 	return c.Conn.Read(p)
 }
 
@@ -154,7 +159,7 @@ func (c *Client) preempt(p *Plan) error {
 			return c.m.Ctx().Err()
 		}
 	}
-	if err := c.m.Delay(c.m.Ctx(), p); err != nil {
+	if err := p.Delay(c.m.Ctx()); err != nil {
 		return err
 	}
 	switch {
@@ -167,15 +172,6 @@ func (c *Client) preempt(p *Plan) error {
 		return WriteEndlessLine(c)
 	}
 	return nil
-}
-
-// Delay waits as the faults of p say.
-func (m *Machine) Delay(ctx context.Context, p *Plan) error {
-	var sum time.Duration
-	for _, d := range p.TakeAll(Delay) {
-		sum += d.D
-	}
-	return Sleep(ctx, sum)
 }
 
 // WriteEndlessLine writes a line without end until the client closes the connection.
@@ -212,9 +208,12 @@ func (c *Client) Wait() {
 	c.Received.End()
 }
 
-// linger closes in order: it gives the client time to read what was sent. Closing with unread bytes
+// LingerTime is how long a closing connection waits for its peer.
+const LingerTime = time.Second
+
+// Linger closes in order: it gives the client time to read what was sent. Closing with unread bytes
 // from the client would destroy that.
-func (c *Client) linger() {
+func (c *Client) Linger() {
 	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok && cw.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(LingerTime))
 		_, _ = io.CopyN(io.Discard, c.Conn, 1<<20)
@@ -222,17 +221,17 @@ func (c *Client) linger() {
 	_ = c.Close()
 }
 
-// Record records a line whose Text is show(octets).
-func (c *Client) Record(from Side, octets string, show func(octets string) string) {
-	c.m.Record(Line{Conn: c.ID, From: from, Octets: octets}, show)
+// Log adds a line to the transcript whose Text is show(octets).
+func (c *Client) Log(from Side, octets string, show func(octets string) string) {
+	c.m.Log.Append(Line{Conn: c.ID, From: from, Octets: octets}, show)
 }
 
-// Quote records a whole request with its line end.
-func (c *Client) Quote(line []byte) { c.Record(FromClient, string(line), strconv.Quote) }
+// Quote logs a whole request with its line end.
+func (c *Client) Quote(line []byte) { c.Log(FromClient, string(line), strconv.Quote) }
 
-// Count records the length of an answer or of an upload.
+// Count logs the length of an answer or of an upload.
 func (c *Client) Count(from Side, n int64) {
-	c.m.Record(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)}, nil)
+	c.m.Log.Append(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)}, nil)
 }
 
 // ReplyOctets returns a reply text as it is sent, with CR LF.

@@ -1,16 +1,20 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// faults are the armed faults of a server.
-type faults struct {
+// Rules are the armed faults of a server.
+type Rules struct {
+	Table *Table
+
 	mu    sync.Mutex
 	rules []*rule
 }
@@ -32,17 +36,18 @@ type armed struct {
 	acted atomic.Bool
 }
 
-// arm arms faults for the n-th occurrence of a stage, or for none of them if one cannot act there.
-func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
+// Arm arms faults for the n-th occurrence of a stage from now on, or none of them if one cannot act
+// there; 0 means every occurrence.
+func (all *Rules) Arm(stage string, n int, wanted []Fault) error {
 	r := &rule{stage: stageKey(stage), nth: n, come: make(chan struct{})}
-	err := t.checkStage(r.stage)
+	err := all.Table.checkStage(r.stage)
 	if n < 0 {
 		err = errors.New("the occurrence must not be negative")
 	}
 	for i := 0; i < len(wanted) && err == nil; i++ {
 		a, isCondition := &armed{}, false
-		if a.Fault, err = t.check(r.stage, wanted[i]); err == nil {
-			isCondition, err = r.when.add(t, a.Fault)
+		if a.Fault, err = all.Table.check(r.stage, wanted[i]); err == nil {
+			isCondition, err = r.when.add(all.Table, a.Fault)
 		}
 		if a.Kind == Gather {
 			r.full = int(a.N)
@@ -57,44 +62,44 @@ func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
 	if err != nil {
 		return fmt.Errorf("testserver: On(%q, %d): %w", stage, n, err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rules = append(f.rules, r)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.rules = append(all.rules, r)
 	return nil
 }
 
 // ResetFaults disarms all faults.
-func (f *faults) ResetFaults() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.rules {
+func (all *Rules) ResetFaults() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, r := range all.rules {
 		if r.seen < r.full {
 			close(r.come)
 		}
 	}
-	f.rules = nil
+	all.rules = nil
 }
 
 // At returns the faults armed for an event of no connection that has all the given stage names.
-func (f *faults) At(stages ...string) *Plan { return f.at(new(place), stages...) }
+func (all *Rules) At(stages ...string) *Plan { return all.at(new(place), stages...) }
 
 // at is At for an event of a connection.
-func (f *faults) at(at *place, stages ...string) *Plan {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (all *Rules) at(at *place, stages ...string) *Plan {
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	keys := make([]string, len(stages))
 	for i, s := range stages {
 		keys[i] = stageKey(s)
 	}
 	defer func() { // an event comes not after itself
-		for _, r := range f.rules {
+		for _, r := range all.rules {
 			for _, key := range keys {
 				r.when.note(at, key)
 			}
 		}
 	}()
 	p := new(Plan)
-	for _, r := range f.rules {
+	for _, r := range all.rules {
 		if !slices.Contains(keys, r.stage) || !r.when.holds(at, keys) {
 			continue
 		}
@@ -115,11 +120,11 @@ func (r *rule) reached() {
 	}
 }
 
-// pending returns a message for each rule that has faults which have not acted.
-func (f *faults) pending() (messages []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.rules {
+// Pending returns a message for each rule that has faults which have not acted.
+func (all *Rules) Pending() (messages []string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, r := range all.rules {
 		var idle []string
 		for _, a := range r.armed {
 			if !a.acted.Load() || r.seen < r.full {
@@ -147,7 +152,7 @@ func stageKey(stage string) string {
 	return strings.ToUpper(verb) + " " + arg
 }
 
-// Plan has all faults for one occurrence of a stage. The zero value has none. A fault counts as used
+// Faults are all faults for one occurrence of a stage. The zero value has none. A fault counts as used
 // when it has acted: Take and what sends octets record that, Peek and Has do not.
 type Plan struct {
 	armed  []*armed
@@ -233,4 +238,13 @@ func (p *Plan) End() {
 	for _, a := range p.armed {
 		a.acted.Store(true)
 	}
+}
+
+// Delay waits as the faults say.
+func (p *Plan) Delay(ctx context.Context) error {
+	var sum time.Duration
+	for _, d := range p.TakeAll(Delay) {
+		sum += d.D
+	}
+	return Sleep(ctx, sum)
 }
