@@ -156,7 +156,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 // Arm is On with an error: the stage does not exist, or a fault cannot act there or has wrong
 // arguments. Then none of the faults is armed.
 func (s *Server) Arm(stage string, n int, faults ...Fault) error {
-	armed := make([]core.Fault, len(faults))
+	armed := make([]core.Spec, len(faults))
 	for i, f := range faults {
 		armed[i] = f.Armed()
 	}

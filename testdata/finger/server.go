@@ -62,12 +62,12 @@ func (s *Server) serve(c *core.Client) {
 	}
 	c.Quote(line)
 	user := strings.TrimRight(string(line), "\r\n")
-	p := s.m.At("REQUEST", "REQUEST "+user)
-	if c.Preempt(p) != nil || p.EndsAtOnce(c.Conn) {
+	faults := s.m.At("REQUEST", "REQUEST "+user)
+	if c.Preempt(faults) != nil || faults.EndsAtOnce(c.Conn) {
 		return
 	}
-	out := p.Shape(s.m.Ctx(), c.Body(), c.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out := faults.Shape(s.m.Ctx(), c.Body(), c.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return
 	}

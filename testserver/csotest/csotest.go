@@ -89,20 +89,20 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		verb, args, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		p := c.At(verb, verb+" "+args)
-		if err := c.Preempt(p); errors.Is(err, core.ErrSilent) {
+		faults := c.At(verb, verb+" "+args)
+		if err := c.Preempt(faults); errors.Is(err, core.ErrSilent) {
 			c.Wait()
 			return
 		} else if err != nil {
 			return
 		}
 		reply := s.reply(strings.ToLower(verb), args)
-		reply = p.Text(core.Reply, reply)
+		reply = faults.Text(core.Reply, reply)
 		if reply == "" {
 			c.Wait()
 			return
 		}
-		if c.Answer(p, reply) != nil || strings.EqualFold(verb, "quit") {
+		if c.Answer(faults, reply) != nil || strings.EqualFold(verb, "quit") {
 			return
 		}
 	}

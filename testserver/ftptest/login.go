@@ -121,7 +121,7 @@ func (f *session) features(string) error {
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
-	return f.answer(f.plan, f.plan.Text(core.Reply, f.withFeatures(text, more)))
+	return f.answer(f.faults, f.faults.Text(core.Reply, f.withFeatures(text, more)))
 }
 
 func (f *session) options(arg string) error {

@@ -26,7 +26,7 @@ func (f *session) auth(arg string) error {
 	if err := f.reply("234 Proceed with the handshake."); err != nil {
 		return err
 	}
-	if reply, armed := f.plan.Peek(core.Reply); !armed || strings.HasPrefix(reply.Text, "2") {
+	if reply, armed := f.faults.Peek(core.Reply); !armed || strings.HasPrefix(reply.Text, "2") {
 		return f.secure()
 	}
 	return nil

@@ -80,7 +80,7 @@ func (n *session) startTLS(string) error {
 		return n.reply("502 TLS is on.")
 	}
 	err := n.reply("382 Begin.")
-	if reply, armed := n.plan.Peek(core.Reply); err != nil || armed && !strings.HasPrefix(reply.Text, "382") {
+	if reply, armed := n.faults.Peek(core.Reply); err != nil || armed && !strings.HasPrefix(reply.Text, "382") {
 		return err
 	}
 	if err := n.Secure(); err != nil {
@@ -110,7 +110,7 @@ func (n *session) slave(string) error { return n.reply("202 Slave status noted."
 // Posting (RFC 3977 §6.3.1).
 
 func (n *session) post(string) error {
-	reply, armed := n.plan.Peek(core.Reply)
+	reply, armed := n.faults.Peek(core.Reply)
 	switch {
 	case armed && !strings.HasPrefix(reply.Text, "3"):
 		return n.reply("")
@@ -124,11 +124,11 @@ func (n *session) post(string) error {
 	if err != nil {
 		return err
 	}
-	n.plan = n.At("END")
-	if err := n.Preempt(n.plan); err != nil {
+	n.faults = n.At("END")
+	if err := n.Preempt(n.faults); err != nil {
 		return err
 	}
-	switch reply, armed := n.plan.Peek(core.Reply); {
+	switch reply, armed := n.faults.Peek(core.Reply); {
 	case armed && !strings.HasPrefix(reply.Text, "2"):
 		return n.reply("")
 	case !whole:
@@ -171,9 +171,9 @@ func (n *session) block(first string, lines io.Reader, record bool) error {
 	if replaced {
 		lines = strings.NewReader(n.allowed(strings.Split(own, "\n")))
 	}
-	first = n.plan.Text(core.Reply, first)
-	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
-	if all, ok := n.plan.Take(core.Octets); ok {
+	first = n.faults.Text(core.Reply, first)
+	out := n.faults.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
+	if all, ok := n.faults.Take(core.Octets); ok {
 		_, err = io.WriteString(out, all.Text)
 		return err
 	}

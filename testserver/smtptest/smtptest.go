@@ -110,11 +110,11 @@ func (s *Server) fresh() error {
 // session is one connection.
 type session struct {
 	*core.Client
-	srv  *Server
-	r    *bufio.Reader
-	plan *core.Plan // faults armed for the current command
-	tls  bool
-	quit bool
+	srv    *Server
+	r      *bufio.Reader
+	faults *core.Faults // faults armed for the current command
+	tls    bool
+	quit   bool
 
 	greeted bool
 	mail    *Mail // set by MAIL
@@ -131,8 +131,8 @@ const (
 // serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	m := &session{Client: c, srv: s, r: bufio.NewReaderSize(c, maxLine), tls: s.ImplicitTLS}
-	m.plan = m.At("GREETING")
-	err := m.Preempt(m.plan)
+	m.faults = m.At("GREETING")
+	err := m.Preempt(m.faults)
 	if err == nil {
 		err = m.reply(s.Greeting)
 	}
@@ -163,11 +163,11 @@ func (m *session) line() (string, error) {
 func (m *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
-	m.plan = m.At(verb, verb+" "+arg)
-	if err := m.Preempt(m.plan); err != nil {
+	m.faults = m.At(verb, verb+" "+arg)
+	if err := m.Preempt(m.faults); err != nil {
 		return err
 	}
-	if reply, armed := m.plan.Peek(core.Reply); armed && refuses(reply.Text) {
+	if reply, armed := m.faults.Peek(core.Reply); armed && refuses(reply.Text) {
 		return m.reply("")
 	}
 	do, known := commands[verb]
@@ -182,8 +182,8 @@ func (m *session) command(line string) error {
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (m *session) reply(text string) error {
-	text = m.plan.Text(core.Reply, text)
-	return m.Answer(m.plan, text)
+	text = m.faults.Text(core.Reply, text)
+	return m.Answer(m.faults, text)
 }
 
 var commands = map[string]func(*session, string) error{
@@ -313,11 +313,11 @@ func (m *session) data(string) error {
 	}
 	done := m.mail
 	m.mail = nil
-	m.plan = m.At("END")
-	if err := m.Preempt(m.plan); err != nil {
+	m.faults = m.At("END")
+	if err := m.Preempt(m.faults); err != nil {
 		return err
 	}
-	switch reply, armed := m.plan.Peek(core.Reply); {
+	switch reply, armed := m.faults.Peek(core.Reply); {
 	case int64(len(text)) > m.srv.MaxUpload:
 		return m.reply("552 Message size exceeds the limit.")
 	case armed && refuses(reply.Text):

@@ -151,23 +151,23 @@ func (t *session) do(step Step) error {
 
 // send sends bytes with the faults of a stage.
 func (t *session) send(stage, text string) error {
-	p := t.At(stage)
-	if err := t.Preempt(p); err != nil {
+	faults := t.At(stage)
+	if err := t.Preempt(faults); err != nil {
 		return err
 	}
-	if p.EndsAtOnce(t.Conn) {
+	if faults.EndsAtOnce(t.Conn) {
 		return core.ErrCut
 	}
 	defer t.out.end()
-	out := p.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out := faults.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		if _, err := io.WriteString(out, core.ReplyOctets(reply.Text)); err != nil {
 			return err
 		}
 		t.leave()
 		return core.ErrCut
 	}
-	_, err := io.WriteString(out, p.Text(core.Data, text))
+	_, err := io.WriteString(out, faults.Text(core.Data, text))
 	return err
 }
 

@@ -121,8 +121,8 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		req := s.read(message[z3950.HeaderSize:])
-		p := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
-		switch err := c.Preempt(p); {
+		faults := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
+		switch err := c.Preempt(faults); {
 		case errors.Is(err, core.ErrSilent):
 			c.Wait()
 			return
@@ -130,7 +130,7 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		answer, ok := s.answer(req, header, &limit, &open)
-		if !ok || !s.send(c, out, p, header, answer) {
+		if !ok || !s.send(c, out, faults, header, answer) {
 			return
 		}
 	}
@@ -204,24 +204,24 @@ func (s *Server) answerInit(p *z3950.Init, limit int) *z3950.InitResponse {
 	}
 }
 
-// send sends an answer with the faults of p. It reports whether the connection stays open.
-func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950.Header, answer z3950.PDU) bool {
-	if p.EndsAtOnce(c.Conn) {
+// send sends an answer with its faults. It reports whether the connection stays open.
+func (s *Server) send(c *core.Client, out io.Writer, faults *core.Faults, request z3950.Header, answer z3950.PDU) bool {
+	if faults.EndsAtOnce(c.Conn) {
 		return false
 	}
-	out = p.Shape(s.m.Ctx(), out, c.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out = faults.Shape(s.m.Ctx(), out, c.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return false
 	}
-	if data, ok := p.Take(core.Data); ok {
+	if data, ok := faults.Take(core.Data); ok {
 		_, err := io.WriteString(out, data.Text)
 		return err == nil
 	}
-	if d, ok := p.Take(diagnostic); ok {
+	if d, ok := faults.Take(diagnostic); ok {
 		info := z3950.AppendDiagnostic(nil, z3950.Diagnostic{Code: d.Field, Text: d.Text})
 		answer = &z3950.SearchResponse{Info: info, RecordsReturned: 1, PresentStatus: z3950.Num(0)}
-	} else if p.Acts(emptyAnswer) {
+	} else if faults.Acts(emptyAnswer) {
 		answer = nil
 	}
 	octets, err := encoded(request, answer)
@@ -229,7 +229,7 @@ func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950
 		return false
 	}
 	s.message(c, core.FromServer, octets)
-	if length, ok := p.Take(announce); ok {
+	if length, ok := faults.Take(announce); ok {
 		copy(octets[:10], length.Text)
 	}
 	_, err = out.Write(octets)

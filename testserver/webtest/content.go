@@ -83,7 +83,7 @@ func (s *Server) get(w *response, req *http.Request, name string) {
 	if req.Header.Get("Range") != "" {
 		w.says = s.Ranges.Says
 		req.Header.Set("Range", s.Ranges.of(req.Header.Get("Range")))
-		if w.plan.Acts(core.FromStart) {
+		if w.faults.Acts(core.FromStart) {
 			content = fromStart{content}
 		}
 	}

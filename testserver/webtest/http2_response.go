@@ -40,26 +40,26 @@ func headFields(status int, header http.Header) (fields []hpack.HeaderField, tex
 
 func (s *stream) head(w *response, status int, hasBody bool) error {
 	if s.ctx.Err() != nil { // the client has reset it
-		s.plan.End()
+		s.faults.End()
 		return errOver
 	}
 	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"} {
 		w.header.Del(name) // of a Handler; RFC 9113 §8.2.2
 	}
 	w.frame()
-	if w.plan.Has(chunked) {
+	if w.faults.Has(chunked) {
 		w.header.Del("Transfer-Encoding")
 	}
 	fields, text := headFields(status, w.header)
-	fields = append(fields, bomb(w.plan.N(headerBomb, 0))...)
+	fields = append(fields, bomb(w.faults.N(headerBomb, 0))...)
 	s.h.record(core.FromServer, text)
-	if w.plan.Acts(endlessHeaders) {
+	if w.faults.Acts(endlessHeaders) {
 		return s.endlessHeaders(fields)
 	}
 	if hasBody {
 		s.limitBody()
 	}
-	if s.never = s.plan.N(endStream, 0) < 0; !s.never && (!hasBody || s.limit == 0 && !s.plan.Has(resetStream)) {
+	if s.never = s.faults.N(endStream, 0) < 0; !s.never && (!hasBody || s.limit == 0 && !s.faults.Has(resetStream)) {
 		s.ended = true
 		s.h.forget(s.id) // before the client can know it
 	}
@@ -72,12 +72,12 @@ func (s *stream) head(w *response, status int, hasBody bool) error {
 
 // limitBody lets the faults end the stream in the middle of the body.
 func (s *stream) limitBody() {
-	if r, ok := s.plan.Take(resetStream); ok {
+	if r, ok := s.faults.Take(resetStream); ok {
 		s.limit, s.final = r.N, func() error {
 			_ = s.h.reset(s.id, codeOf(r))
 			return errOver
 		}
-	} else if n := s.plan.N(endStream, -1); n >= 0 {
+	} else if n := s.faults.N(endStream, -1); n >= 0 {
 		s.limit, s.final = n, func() error {
 			_ = s.finish()
 			return errOver
@@ -116,7 +116,7 @@ func (s *stream) finish() error {
 	}
 	s.h.forget(s.id)
 	var last []hpack.HeaderField
-	for _, a := range s.plan.TakeAll(trailers) {
+	for _, a := range s.faults.TakeAll(trailers) {
 		last = append(last, hpack.HeaderField{Name: strings.ToLower(a.Field), Value: a.Text})
 	}
 	return s.h.send(func(out *http2.Framer) (err error) {
@@ -127,7 +127,7 @@ func (s *stream) finish() error {
 		default:
 			err = out.WriteData(s.id, true, nil)
 		}
-		if late, ok := s.plan.Take(lateData); ok && err == nil {
+		if late, ok := s.faults.Take(lateData); ok && err == nil {
 			err = out.WriteData(s.id, false, []byte(late.Text))
 		}
 		if !whole && err == nil {

@@ -139,12 +139,12 @@ func (s *Server) serve(c *core.Client) {
 		}
 		if req == nil {
 			if len(head) > 0 {
-				_ = c.Answer(new(core.Plan), badRequest(err))
+				_ = c.Answer(new(core.Faults), badRequest(err))
 			}
 			return
 		}
-		plan := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
-		err = c.Preempt(plan)
+		faults := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+		err = c.Preempt(faults)
 		switch {
 		case errors.Is(err, core.ErrSilent):
 			c.Wait()
@@ -152,19 +152,19 @@ func (s *Server) serve(c *core.Client) {
 		case err != nil:
 			return
 		}
-		if reply, ok := plan.Take(core.Reply); ok {
-			_ = c.Answer(plan, reply.Text)
+		if reply, ok := faults.Take(core.Reply); ok {
+			_ = c.Answer(faults, reply.Text)
 			return
 		}
-		if plan.Has(core.Octets) {
-			if c.Answer(plan, "") != nil || discard(req.Body) != nil {
+		if faults.Has(core.Octets) {
+			if c.Answer(faults, "") != nil || discard(req.Body) != nil {
 				return
 			}
 			continue
 		}
-		w := newResponse(plain{c}, c, req, plan)
+		w := newResponse(plain{c}, c, req, faults)
 		s.route(w, req, head)
-		if !w.finish() || plan.Acts(core.Hangup) {
+		if !w.finish() || faults.Acts(core.Hangup) {
 			return
 		}
 	}

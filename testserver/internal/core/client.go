@@ -15,20 +15,20 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
-// Client is an accepted connection. What is written to it passes the recorder and the faults armed at
-// CONNECT. What is read must be recorded by the protocol, with Received or Log.
+// Client is an accepted connection. What is written to it is logged, and passes the faults armed at
+// CONNECT. What is read must be logged by the protocol, with Received or Log.
 type Client struct {
 	net.Conn
 	ID       int // number of the connection
 	Received *LineWriter
 
-	m     *Machine
-	place *place    // shared by the streams of the connection
-	plan  *Plan     // armed at CONNECT
-	out   io.Writer // leads to Conn, through the plan's faults and the recorder
-	tap   *tap
-	idle  time.Duration // how long the client may be silent
-	tls   *tls.Config   // of Secure
+	m      *Machine
+	place  *place    // shared by the streams of the connection
+	faults *Faults   // armed at CONNECT
+	out    io.Writer // leads to Conn, through the faults and tap
+	tap    *tap
+	idle   time.Duration // how long Read waits
+	tls    *tls.Config   // of Secure
 }
 
 // These errors end a connection without a further reply.
@@ -37,19 +37,19 @@ var (
 	ErrSilent = errors.New("testserver: silenced by a fault")
 )
 
-// NewClient returns the client number id. With a timeout of idle it may be silent for so long; secure is
-// for Secure.
+// NewClient returns the client of a new connection, whose number is id. It may be silent for the time
+// idle. secure is the configuration of Secure; it may be nil.
 func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config) *Client {
 	at := &place{conn: id}
-	p := m.at(at, "CONNECT")
+	faults := m.at(at, "CONNECT")
 	tap := &tap{to: nc, sent: LineWriter{log: &m.Log, conn: id, from: FromServer}}
 	return &Client{
-		Conn: nc, ID: id, m: m, place: at, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
+		Conn: nc, ID: id, m: m, place: at, faults: faults, tap: tap, out: faults.Shape(m.Ctx(), tap, nc),
 		Received: &LineWriter{log: &m.Log, conn: id, from: FromClient}, idle: idle, tls: secure,
 	}
 }
 
-// tap records what is written to the control connection and passes it on.
+// tap logs what is written to the control connection and passes it on.
 type tap struct {
 	to   io.Writer
 	sent LineWriter
@@ -65,16 +65,16 @@ func (t *tap) Write(p []byte) (int, error) {
 
 // Open applies the faults armed at CONNECT. It returns false if the connection is over.
 func (c *Client) Open() bool {
-	if err := c.Preempt(c.plan); err != nil {
+	if err := c.Preempt(c.faults); err != nil {
 		if errors.Is(err, ErrSilent) {
 			c.Wait()
 		}
 		return false
 	}
-	if c.plan.EndsAtOnce(c.Conn) {
+	if c.faults.EndsAtOnce(c.Conn) {
 		return false
 	}
-	if reply, ok := c.plan.Take(Reply); ok {
+	if reply, ok := c.faults.Take(Reply); ok {
 		_, _ = c.Write([]byte(ReplyOctets(reply.Text)))
 		return false
 	}
@@ -98,7 +98,7 @@ func (c *Client) Secure() error {
 func (c *Client) Replace(nc net.Conn) { c.Conn, c.tap.to = nc, nc }
 
 // Armed returns the faults armed at CONNECT.
-func (c *Client) Armed() *Plan { return c.plan }
+func (c *Client) Armed() *Faults { return c.faults }
 
 // Stream returns a client for one of several streams that share the connection. What is written to it
 // goes to out; what acts on a connection acts on that of c.
@@ -115,60 +115,60 @@ func (c *Client) LogLines(from Side, octets string) {
 	r.End()
 }
 
-// Read waits for the client, but not longer than it may be silent.
+// Read waits for the client, but no longer than it may be silent.
 func (c *Client) Read(p []byte) (int, error) {
 	_ = c.SetReadDeadline(time.Now().Add(c.idle))
 	return c.Conn.Read(p)
 }
 
-// Write sends bytes of the control connection. The bytes that are really sent are recorded.
+// Write sends bytes of the control connection. The bytes that are really sent are logged.
 func (c *Client) Write(p []byte) (int, error) { return c.out.Write(p) }
 
-// Body returns a writer for a document on this connection. Documents are not recorded.
+// Body returns a writer for a document on this connection. Documents are not logged.
 func (c *Client) Body() io.Writer {
 	c.tap.mute = true
-	if c.plan.Shapes() {
+	if c.faults.Shapes() {
 		return c.out
 	}
 	return c.Conn // the kernel may splice into it
 }
 
-// Mute sets whether what the server sends is not recorded.
+// Mute sets whether what the server sends is not logged.
 func (c *Client) Mute(mute bool) { c.tap.mute = mute }
 
-// Through makes all that the server sends pass w, which must write to Conn, in place of the recorder.
+// Through makes all that the server sends pass w, which must write to Conn, in place of the log.
 func (c *Client) Through(w io.Writer) { c.tap.mute, c.tap.to = true, w }
 
-// Preempt applies the faults of p that come before an answer or instead of one. An error means that
+// Preempt applies the faults that come before an answer or instead of one. An error means that
 // no answer must be sent. The error is ErrSilent if the connection must stay open nevertheless.
-func (c *Client) Preempt(p *Plan) error {
-	err := c.preempt(p)
+func (c *Client) Preempt(faults *Faults) error {
+	err := c.preempt(faults)
 	if err != nil {
-		p.End()
+		faults.End()
 	}
 	return err
 }
 
 // preempt applies the faults that Preempt is for.
-func (c *Client) preempt(p *Plan) error {
-	p.Acts(Gather)
-	for _, come := range p.gather {
+func (c *Client) preempt(faults *Faults) error {
+	faults.Acts(Gather)
+	for _, come := range faults.gather {
 		select {
 		case <-come:
 		case <-c.m.Ctx().Done():
 			return c.m.Ctx().Err()
 		}
 	}
-	if err := p.Delay(c.m.Ctx()); err != nil {
+	if err := faults.Delay(c.m.Ctx()); err != nil {
 		return err
 	}
 	switch {
-	case p.Acts(Silence):
+	case faults.Acts(Silence):
 		return ErrSilent
-	case p.Acts(Close):
+	case faults.Acts(Close):
 		EndConn(c.Conn, false)
 		return ErrCut
-	case p.Acts(EndlessLine):
+	case faults.Acts(EndlessLine):
 		return WriteEndlessLine(c)
 	}
 	return nil
@@ -184,24 +184,24 @@ func WriteEndlessLine(w io.Writer) error {
 	}
 }
 
-// Answer sends a reply with the faults of p, except Reply.
-func (c *Client) Answer(p *Plan, reply string) error {
-	text := p.Text(Octets, ReplyOctets(reply))
-	if extra, ok := p.Take(ExtraReply); ok {
+// Answer sends a reply with its faults, except Reply.
+func (c *Client) Answer(faults *Faults, reply string) error {
+	text := faults.Text(Octets, ReplyOctets(reply))
+	if extra, ok := faults.Take(ExtraReply); ok {
 		if extra.Text == "" {
 			extra.Text = reply
 		}
 		text += ReplyOctets(extra.Text)
 	}
-	_, err := io.WriteString(p.Shape(c.m.Ctx(), c, c.Conn), text)
-	if err == nil && p.Acts(Hangup) {
+	_, err := io.WriteString(faults.Shape(c.m.Ctx(), c, c.Conn), text)
+	if err == nil && faults.Acts(Hangup) {
 		EndConn(c.Conn, false)
 		return ErrCut
 	}
 	return err
 }
 
-// Wait reads and records until the client or the server ends.
+// Wait reads and logs until the client or the server ends.
 func (c *Client) Wait() {
 	_ = c.SetReadDeadline(time.Time{})
 	_, _ = io.Copy(c.Received, c.Conn)

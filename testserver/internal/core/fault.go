@@ -27,20 +27,20 @@ type Args struct {
 	Seed  uint64
 }
 
-// Fault is a Kind with its arguments. It is a value.
-type Fault struct {
+// Spec says what a fault does: its Kind with the arguments. It is a value.
+type Spec struct {
 	Kind *Kind
 	Args
 }
 
-// With returns the fault with these arguments.
-func (k *Kind) With(a Args) Fault { return Fault{k, a} }
+// With returns the Spec with these arguments.
+func (k *Kind) With(a Args) Spec { return Spec{k, a} }
 
 // Armed returns f. It is the method that all types of faults have.
-func (f Fault) Armed() Fault { return f }
+func (f Spec) Armed() Spec { return f }
 
 // String returns the call of the constructor.
-func (f Fault) String() string {
+func (f Spec) String() string {
 	var args []string
 	for param := range strings.FieldsSeq(f.Kind.Params) {
 		switch param {
@@ -229,18 +229,18 @@ func (t *Table) row(name string) (Row, error) {
 }
 
 // Parse reads a fault in the form of scripts: "Silence", "Truncate:2", "Drip:1,10ms".
-func (t *Table) Parse(text string) (Fault, error) {
+func (t *Table) Parse(text string) (Spec, error) {
 	name, args, _ := strings.Cut(text, ":")
 	row, err := t.row(name)
 	if err != nil {
-		return Fault{}, err
+		return Spec{}, err
 	}
 	a, err := row.parse(args)
 	return row.With(a), err
 }
 
 // check returns why a fault cannot act at a stage, or the fault with the kind of the table.
-func (t *Table) check(stage string, f Fault) (Fault, error) {
+func (t *Table) check(stage string, f Spec) (Spec, error) {
 	row, err := t.row(f.Kind.Name)
 	if err != nil {
 		return f, err

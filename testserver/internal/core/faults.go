@@ -32,13 +32,13 @@ type rule struct {
 
 // armed is a fault that waits for its occurrence.
 type armed struct {
-	Fault
+	Spec
 	acted atomic.Bool
 }
 
 // Arm arms faults for the n-th occurrence of a stage from now on, or none of them if one cannot act
 // there; 0 means every occurrence.
-func (all *Rules) Arm(stage string, n int, wanted []Fault) error {
+func (all *Rules) Arm(stage string, n int, wanted []Spec) error {
 	r := &rule{stage: stageKey(stage), nth: n, come: make(chan struct{})}
 	err := all.Table.checkStage(r.stage)
 	if n < 0 {
@@ -46,8 +46,8 @@ func (all *Rules) Arm(stage string, n int, wanted []Fault) error {
 	}
 	for i := 0; i < len(wanted) && err == nil; i++ {
 		a, isCondition := &armed{}, false
-		if a.Fault, err = all.Table.check(r.stage, wanted[i]); err == nil {
-			isCondition, err = r.when.add(all.Table, a.Fault)
+		if a.Spec, err = all.Table.check(r.stage, wanted[i]); err == nil {
+			isCondition, err = r.when.add(all.Table, a.Spec)
 		}
 		if a.Kind == Gather {
 			r.full = int(a.N)
@@ -81,10 +81,10 @@ func (all *Rules) ResetFaults() {
 }
 
 // At returns the faults armed for an event of no connection that has all the given stage names.
-func (all *Rules) At(stages ...string) *Plan { return all.at(new(place), stages...) }
+func (all *Rules) At(stages ...string) *Faults { return all.at(new(place), stages...) }
 
 // at is At for an event of a connection.
-func (all *Rules) at(at *place, stages ...string) *Plan {
+func (all *Rules) at(at *place, stages ...string) *Faults {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	keys := make([]string, len(stages))
@@ -98,19 +98,19 @@ func (all *Rules) at(at *place, stages ...string) *Plan {
 			}
 		}
 	}()
-	p := new(Plan)
+	faults := new(Faults)
 	for _, r := range all.rules {
 		if !slices.Contains(keys, r.stage) || !r.when.holds(at, keys) {
 			continue
 		}
 		if r.reached(); (r.nth == 0 || r.nth == r.seen) && r.seen >= r.when.from {
-			p.armed = append(p.armed, r.armed...)
+			faults.armed = append(faults.armed, r.armed...)
 			if r.full > 0 {
-				p.gather = append(p.gather, r.come)
+				faults.gather = append(faults.gather, r.come)
 			}
 		}
 	}
-	return p
+	return faults
 }
 
 // reached counts an occurrence of the stage.
@@ -154,14 +154,14 @@ func stageKey(stage string) string {
 
 // Faults are all faults for one occurrence of a stage. The zero value has none. A fault counts as used
 // when it has acted: Take and what sends octets record that, Peek and Has do not.
-type Plan struct {
+type Faults struct {
 	armed  []*armed
 	gather []<-chan struct{} // closed when the stage has been reached often enough
 }
 
 // last returns the last fault of a kind, or nil.
-func (p *Plan) last(k *Kind) *armed {
-	for _, a := range slices.Backward(p.armed) {
+func (f *Faults) last(k *Kind) *armed {
+	for _, a := range slices.Backward(f.armed) {
 		if a.Kind == k {
 			return a
 		}
@@ -170,19 +170,19 @@ func (p *Plan) last(k *Kind) *armed {
 }
 
 // Has reports whether there is a fault of a kind.
-func (p *Plan) Has(k *Kind) bool { return p.last(k) != nil }
+func (f *Faults) Has(k *Kind) bool { return f.last(k) != nil }
 
 // Peek returns the last fault of a kind.
-func (p *Plan) Peek(k *Kind) (Args, bool) {
-	if a := p.last(k); a != nil {
+func (f *Faults) Peek(k *Kind) (Args, bool) {
+	if a := f.last(k); a != nil {
 		return a.Args, true
 	}
 	return Args{}, false
 }
 
 // Take returns the last fault of a kind, which acts now.
-func (p *Plan) Take(k *Kind) (Args, bool) {
-	all := p.TakeAll(k)
+func (f *Faults) Take(k *Kind) (Args, bool) {
+	all := f.TakeAll(k)
 	if all == nil {
 		return Args{}, false
 	}
@@ -190,8 +190,8 @@ func (p *Plan) Take(k *Kind) (Args, bool) {
 }
 
 // TakeAll returns the faults of a kind, which act now.
-func (p *Plan) TakeAll(k *Kind) (all []Args) {
-	for _, a := range p.armed {
+func (f *Faults) TakeAll(k *Kind) (all []Args) {
+	for _, a := range f.armed {
 		if a.Kind == k {
 			a.acted.Store(true)
 			all = append(all, a.Args)
@@ -200,10 +200,10 @@ func (p *Plan) TakeAll(k *Kind) (all []Args) {
 	return all
 }
 
-// Part returns a plan with the faults of some kinds only.
-func (p *Plan) Part(kinds ...*Kind) *Plan {
-	part := new(Plan)
-	for _, a := range p.armed {
+// Part returns the faults of some kinds.
+func (f *Faults) Part(kinds ...*Kind) *Faults {
+	part := new(Faults)
+	for _, a := range f.armed {
 		if slices.Contains(kinds, a.Kind) {
 			part.armed = append(part.armed, a)
 		}
@@ -212,38 +212,38 @@ func (p *Plan) Part(kinds ...*Kind) *Plan {
 }
 
 // Text returns the text of the last fault of a kind, which acts now, or otherwise.
-func (p *Plan) Text(k *Kind, otherwise string) string {
-	if a, ok := p.Take(k); ok {
+func (f *Faults) Text(k *Kind, otherwise string) string {
+	if a, ok := f.Take(k); ok {
 		return a.Text
 	}
 	return otherwise
 }
 
 // N returns the number of the last fault of a kind, which acts now, or otherwise.
-func (p *Plan) N(k *Kind, otherwise int64) int64 {
-	if a, ok := p.Take(k); ok {
+func (f *Faults) N(k *Kind, otherwise int64) int64 {
+	if a, ok := f.Take(k); ok {
 		return a.N
 	}
 	return otherwise
 }
 
 // Acts reports whether there is a fault of a kind, which then acts now.
-func (p *Plan) Acts(k *Kind) bool {
-	_, ok := p.Take(k)
+func (f *Faults) Acts(k *Kind) bool {
+	_, ok := f.Take(k)
 	return ok
 }
 
 // End records that nothing else will be sent, so that no other fault can act.
-func (p *Plan) End() {
-	for _, a := range p.armed {
+func (f *Faults) End() {
+	for _, a := range f.armed {
 		a.acted.Store(true)
 	}
 }
 
 // Delay waits as the faults say.
-func (p *Plan) Delay(ctx context.Context) error {
+func (f *Faults) Delay(ctx context.Context) error {
 	var sum time.Duration
-	for _, d := range p.TakeAll(Delay) {
+	for _, d := range f.TakeAll(Delay) {
 		sum += d.D
 	}
 	return Sleep(ctx, sum)

@@ -27,7 +27,7 @@ type when struct {
 }
 
 // add adds a fault if it is a condition.
-func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
+func (w *when) add(t *Table, f Spec) (isCondition bool, err error) {
 	switch f.Kind {
 	case Connection:
 		w.conn = int(f.N)
@@ -82,4 +82,4 @@ type place struct {
 }
 
 // At returns the faults armed for an event of the client that has all the given stage names.
-func (c *Client) At(stages ...string) *Plan { return c.m.at(c.place, stages...) }
+func (c *Client) At(stages ...string) *Faults { return c.m.at(c.place, stages...) }
