@@ -136,9 +136,9 @@ func (s *Server) serve(c *core.Client) {
 		return
 	}
 	req := parseRequest(line)
-	p, isPlus := s.plusOf(req)
+	p, isPlus := s.Dialect.plusOf(req)
 	if p.data {
-		if req.form, err = s.readForm(c, r); err != nil {
+		if req.form, err = readForm(c, r); err != nil {
 			return
 		}
 	}
