@@ -123,7 +123,7 @@ func (s *stream) finish() error {
 		switch {
 		case s.ended:
 		case last != nil:
-			err = s.h.writeHeaders(out, s.id, last, true, true)
+			err = s.h.out.writeHeaders(s.id, last, true, true)
 		default:
 			err = out.WriteData(s.id, true, nil)
 		}
@@ -139,38 +139,16 @@ func (s *stream) finish() error {
 
 // headers sends a head.
 func (s *stream) headers(fields []hpack.HeaderField, end bool) error {
-	return s.h.send(func(out *http2.Framer) error { return s.h.writeHeaders(out, s.id, fields, end, true) })
-}
-
-// writeHeaders writes a head. If it is not whole, CONTINUATION must follow.
-func (h *connection) writeHeaders(out *http2.Framer, id uint32, fields []hpack.HeaderField, end, whole bool) error {
-	h.block.Reset()
-	for _, f := range fields {
-		_ = h.pack.WriteField(f)
-	}
-	part, rest := cut(h.block.Bytes())
-	err := out.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: part, EndStream: end, EndHeaders: whole && len(rest) == 0})
-	for err == nil && len(rest) > 0 {
-		part, rest = cut(rest)
-		err = out.WriteContinuation(id, whole && len(rest) == 0, part)
-	}
-	return err
-}
-
-// cut returns what fits into a frame, and the rest.
-func cut(block []byte) (part, rest []byte) {
-	n := min(len(block), frameSize)
-	return block[:n], block[n:]
+	return s.h.send(func(out *http2.Framer) error { return s.h.out.writeHeaders(s.id, fields, end, true) })
 }
 
 // endlessHeaders sends a head without end.
 func (s *stream) endlessHeaders(fields []hpack.HeaderField) error {
 	return s.h.send(func(out *http2.Framer) error {
-		err := s.h.writeHeaders(out, s.id, fields, false, false)
+		err := s.h.out.writeHeaders(s.id, fields, false, false)
 		for i := 0; err == nil; i++ {
-			s.h.block.Reset()
-			_ = s.h.pack.WriteField(hpack.HeaderField{Name: fmt.Sprintf("x-endless-%d", i), Value: "and there is more to come"})
-			err = out.WriteContinuation(s.id, false, s.h.block.Bytes())
+			more := hpack.HeaderField{Name: fmt.Sprintf("x-endless-%d", i), Value: "and there is more to come"}
+			err = out.WriteContinuation(s.id, false, s.h.out.encode(more))
 		}
 		return err
 	})
@@ -196,7 +174,7 @@ func (s *stream) flood(kind string) error {
 	one := map[string]func(*http2.Framer) error{
 		"CONTINUATION":  func(out *http2.Framer) error { return out.WriteContinuation(s.id, false, nil) },
 		"DATA":          func(out *http2.Framer) error { return out.WriteData(s.id, false, nil) },
-		"HEADERS":       func(out *http2.Framer) error { return s.h.writeHeaders(out, s.id, early, false, true) },
+		"HEADERS":       func(out *http2.Framer) error { return s.h.out.writeHeaders(s.id, early, false, true) },
 		"PING":          func(out *http2.Framer) error { return out.WritePing(false, [8]byte{}) },
 		"RST_STREAM":    func(out *http2.Framer) error { return out.WriteRSTStream(s.id, http2.ErrCodeCancel) },
 		"SETTINGS":      func(out *http2.Framer) error { return out.WriteSettings() },
@@ -204,7 +182,7 @@ func (s *stream) flood(kind string) error {
 	}[kind]
 	return s.h.send(func(out *http2.Framer) (err error) {
 		if kind == "DATA" || kind == "CONTINUATION" {
-			err = s.h.writeHeaders(out, s.id, ok, false, kind == "DATA")
+			err = s.h.out.writeHeaders(s.id, ok, false, kind == "DATA")
 		}
 		for err == nil {
 			err = one(out)
