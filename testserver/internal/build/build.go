@@ -1,4 +1,5 @@
-// Package build has what the packages of the servers need to build one on testserver.Server.
+// Package build starts servers: it has what the packages of the servers need to build one on
+// testserver.Server, and listens as the fields of that say.
 package build
 
 import (
