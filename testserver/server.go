@@ -83,12 +83,11 @@ func (s *Server) machine() *core.Machine { return core.MachineOf(&s.Base) }
 // Dial connects to address, over loopback or in memory, as this server's clients do. It refuses an
 // address that is not on this host. In memory it reaches all servers of the [Network].
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if s.Network == nil {
-		if err := checkLoopback(address); err != nil {
-			return nil, err
-		}
+	on := s.machine().Net
+	if err := checkLoopback(address); err != nil && on.Memory == nil {
+		return nil, err
 	}
-	return s.machine().Net.Dial(ctx, network, address)
+	return on.Dial(ctx, network, address)
 }
 
 // Put stores a file in addition to Content, or in place of a file of Content. The name may have any

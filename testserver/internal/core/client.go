@@ -31,12 +31,6 @@ type Client struct {
 	tls    *tls.Config   // of Secure
 }
 
-// These errors end a connection without a further reply.
-var (
-	ErrCut    = errors.New("testserver: truncated by a fault")
-	ErrSilent = errors.New("testserver: silenced by a fault")
-)
-
 // NewClient returns the client of a new connection, whose number is id. It may be silent for the time
 // idle. secure is the configuration of Secure; it may be nil.
 func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config) *Client {
@@ -99,6 +93,9 @@ func (c *Client) Replace(nc net.Conn) { c.Conn, c.tap.to = nc, nc }
 
 // Armed returns the faults armed at CONNECT.
 func (c *Client) Armed() *Faults { return c.faults }
+
+// At returns the faults armed for an event of the client that has all the given stage names.
+func (c *Client) At(stages ...string) *Faults { return c.m.at(c.place, stages...) }
 
 // Stream returns a client for one of several streams that share the connection. What is written to it
 // goes to out; what acts on a connection acts on that of c.

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +140,18 @@ var (
 	LoneDot     = &Kind{Name: "LoneDot"}
 	NoStuffing  = &Kind{Name: "NoStuffing"}
 	BareLF      = &Kind{Name: "BareLF"}
+)
+
+// Conditions of a rule. They are armed with its faults, and say when these act.
+var (
+	Connection = &Kind{Name: "Connection", Params: "n", Check: positive}
+	From       = &Kind{Name: "From", Params: "n", Check: positive}
+	After      = &Kind{Name: "After", Params: "text"}
+	Until      = &Kind{Name: "Until", Params: "text"}
+	Matching   = &Kind{Name: "Matching", Params: "text", Check: func(a Args) error {
+		_, err := path.Match(a.Text, "")
+		return err
+	}}
 )
 
 // positive checks the number of a fault that must be at least 1.
@@ -278,4 +291,13 @@ func (t *Table) checkStage(stage string) error {
 		}
 	}
 	return fmt.Errorf("the %s server has no stage %s; it has %s", t.Server, verb, strings.Join(have, ", "))
+}
+
+// stageKey folds the letter case of the command but not that of its argument.
+func stageKey(stage string) string {
+	verb, arg, ok := strings.Cut(stage, " ")
+	if !ok {
+		return strings.ToUpper(verb)
+	}
+	return strings.ToUpper(verb) + " " + arg
 }

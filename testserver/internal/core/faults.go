@@ -1,14 +1,12 @@
 package core
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Rules are the armed faults of a server.
@@ -143,15 +141,6 @@ func (all *Rules) Pending() (messages []string) {
 	return messages
 }
 
-// stageKey folds the letter case of the command but not that of its argument.
-func stageKey(stage string) string {
-	verb, arg, ok := strings.Cut(stage, " ")
-	if !ok {
-		return strings.ToUpper(verb)
-	}
-	return strings.ToUpper(verb) + " " + arg
-}
-
 // Faults are all faults for one occurrence of a stage. The zero value has none. A fault counts as used
 // when it has acted: Take and what sends octets record that, Peek and Has do not.
 type Faults struct {
@@ -238,13 +227,4 @@ func (f *Faults) End() {
 	for _, a := range f.armed {
 		a.acted.Store(true)
 	}
-}
-
-// Delay waits as the faults say.
-func (f *Faults) Delay(ctx context.Context) error {
-	var sum time.Duration
-	for _, d := range f.TakeAll(Delay) {
-		sum += d.D
-	}
-	return Sleep(ctx, sum)
 }

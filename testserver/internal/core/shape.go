@@ -3,11 +3,18 @@ package core
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/record"
+)
+
+// These errors end a connection without a further reply.
+var (
+	ErrCut    = errors.New("testserver: truncated by a fault")
+	ErrSilent = errors.New("testserver: silenced by a fault")
 )
 
 // Shapes reports whether there is a fault of a stream of bytes.
@@ -195,6 +202,15 @@ func EndConn(nc net.Conn, reset bool) {
 		return
 	}
 	_ = nc.Close()
+}
+
+// Delay waits as the faults say.
+func (f *Faults) Delay(ctx context.Context) error {
+	var sum time.Duration
+	for _, d := range f.TakeAll(Delay) {
+		sum += d.D
+	}
+	return Sleep(ctx, sum)
 }
 
 // Sleep waits for d, or until ctx ends.
