@@ -63,7 +63,7 @@ func (s *Server) serve(c *core.Client) {
 	c.Quote(line)
 	user := strings.TrimRight(string(line), "\r\n")
 	faults := s.m.At("REQUEST", "REQUEST "+user)
-	if c.Preempt(faults) != nil || faults.EndsAtOnce(c.Conn) {
+	if !c.MayAnswer(faults) || faults.EndsAtOnce(c.Conn) {
 		return
 	}
 	out := faults.Shape(s.m.Ctx(), c.Body(), c.Conn)

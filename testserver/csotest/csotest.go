@@ -5,7 +5,6 @@ package csotest
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -90,10 +89,7 @@ func (s *Server) serve(c *core.Client) {
 		}
 		verb, args, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
 		faults := c.At(verb, verb+" "+args)
-		if err := c.Preempt(faults); errors.Is(err, core.ErrSilent) {
-			c.Wait()
-			return
-		} else if err != nil {
+		if !c.MayAnswer(faults) {
 			return
 		}
 		reply := s.reply(strings.ToLower(verb), args)

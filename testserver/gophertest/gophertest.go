@@ -164,14 +164,9 @@ func (s *Server) answerTo(line string, req request, p plusRequest, isPlus bool) 
 // deliver sends an answer, with the faults armed for it.
 func (s *Server) deliver(c *core.Client, req request, a answer) {
 	faults := c.At("REQUEST", "REQUEST "+req.selector, a.stage)
-	switch err := c.Preempt(faults); {
-	case errors.Is(err, core.ErrSilent):
-		c.Wait()
-		return
-	case err != nil:
-		return
+	if c.MayAnswer(faults) {
+		c.Count(core.FromServer, s.send(c, a, faults))
 	}
-	c.Count(core.FromServer, s.send(c, a, faults))
 }
 
 // readLine reads and records the request line. It accepts a line without an end, because some

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -122,11 +121,7 @@ func (s *Server) serve(c *core.Client) {
 		}
 		req := s.read(message[z3950.HeaderSize:])
 		faults := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
-		switch err := c.Preempt(faults); {
-		case errors.Is(err, core.ErrSilent):
-			c.Wait()
-			return
-		case err != nil:
+		if !c.MayAnswer(faults) {
 			return
 		}
 		answer, ok := s.answer(req, header, &limit, &open)

@@ -144,12 +144,7 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		faults := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
-		err = c.Preempt(faults)
-		switch {
-		case errors.Is(err, core.ErrSilent):
-			c.Wait()
-			return
-		case err != nil:
+		if !c.MayAnswer(faults) {
 			return
 		}
 		if reply, ok := faults.Take(core.Reply); ok {

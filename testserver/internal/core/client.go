@@ -59,13 +59,7 @@ func (t *tap) Write(p []byte) (int, error) {
 
 // Open applies the faults armed at CONNECT. It returns false if the connection is over.
 func (c *Client) Open() bool {
-	if err := c.Preempt(c.faults); err != nil {
-		if errors.Is(err, ErrSilent) {
-			c.Wait()
-		}
-		return false
-	}
-	if c.faults.EndsAtOnce(c.Conn) {
+	if !c.MayAnswer(c.faults) || c.faults.EndsAtOnce(c.Conn) {
 		return false
 	}
 	if reply, ok := c.faults.Take(Reply); ok {
@@ -135,6 +129,16 @@ func (c *Client) Mute(mute bool) { c.tap.mute = mute }
 
 // Through makes all that the server sends pass w, which must write to Conn, in place of the log.
 func (c *Client) Through(w io.Writer) { c.tap.mute, c.tap.to = true, w }
+
+// MayAnswer is Preempt for a server that answers one request after the other. It reports whether an
+// answer is to be sent; otherwise the connection is over. With Silence it returns when that ends.
+func (c *Client) MayAnswer(faults *Faults) bool {
+	err := c.Preempt(faults)
+	if errors.Is(err, ErrSilent) {
+		c.Wait()
+	}
+	return err == nil
+}
 
 // Preempt applies the faults that come before an answer or instead of one. An error means that
 // no answer must be sent. The error is ErrSilent if the connection must stay open nevertheless.
