@@ -163,6 +163,7 @@ func (s *Server) answerTo(line string, req request, p plusRequest, isPlus bool) 
 
 // deliver sends an answer, with the faults armed for it.
 func (s *Server) deliver(c *core.Client, req request, a answer) {
+	defer a.body.Close()
 	faults := c.At("REQUEST", "REQUEST "+req.selector, a.stage)
 	if c.MayAnswer(faults) {
 		c.Count(core.FromServer, s.send(c, a, faults))

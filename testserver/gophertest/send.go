@@ -12,7 +12,6 @@ import (
 
 // send sends the answer with its faults and returns the number of bytes sent.
 func (s *Server) send(c *core.Client, a answer, faults *core.Faults) int64 {
-	defer a.body.Close()
 	if faults.EndsAtOnce(c.Conn) {
 		return 0
 	}
