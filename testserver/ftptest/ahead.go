@@ -95,7 +95,7 @@ func (f *session) ahead(line input) error {
 		f.queue = append(f.queue, line)
 		return nil
 	}
-	f.recordCommand(line)
+	f.logCommand(line)
 	switch {
 	case f.srv.Ahead == AheadLost:
 		return nil

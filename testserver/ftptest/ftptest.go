@@ -284,7 +284,7 @@ func (s *Server) serve(c *core.Client) {
 	switch {
 	case errors.Is(err, core.ErrSilent): // stay, without an answer, until the client leaves
 		for line := range f.lines {
-			f.recordCommand(line)
+			f.logCommand(line)
 		}
 	case f.idle:
 		_ = f.answer(new(core.Faults), "421 Timeout.")
@@ -303,14 +303,14 @@ func (f *session) next() (text string, more bool) {
 	} else if line, more = <-f.lines; !more {
 		return "", false
 	}
-	f.recordCommand(line)
+	f.logCommand(line)
 	_, err := io.WriteString(f.Client, line.telnet)
 	return f.fromClient(line.text), err == nil
 }
 
-// recordCommand records a command when it is carried out, so that each reply follows its command in
+// logCommand logs a command when it is carried out, so that each reply follows its command in
 // the transcript even if several commands came at once.
-func (f *session) recordCommand(line input) { _, _ = f.Received.Write([]byte(line.octets)) }
+func (f *session) logCommand(line input) { _, _ = f.Received.Write([]byte(line.octets)) }
 
 // read sends the client's lines to the session, also while a transfer runs.
 func (f *session) read() {

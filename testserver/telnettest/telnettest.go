@@ -88,7 +88,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 type session struct {
 	*core.Client
 	srv      *Server
-	in, out  *recorder
+	in, out  *logger
 	heard    []byte   // data not yet consumed by a step
 	commands []string // commands not yet consumed by a step
 	echo     bool
@@ -100,8 +100,8 @@ const maxHeard = 1 << 20
 // serve goes through the dialogue.
 func (s *Server) serve(c *core.Client) {
 	t := &session{Client: c, srv: s}
-	t.in = &recorder{client: c, from: core.FromClient, session: t}
-	t.out = &recorder{client: c, from: core.FromServer}
+	t.in = &logger{client: c, from: core.FromClient, session: t}
+	t.out = &logger{client: c, from: core.FromServer}
 	c.Through(io.MultiWriter(t.out, c.Conn))
 	defer t.in.end()
 	for _, step := range s.Dialogue {

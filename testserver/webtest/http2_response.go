@@ -19,7 +19,7 @@ func (s *stream) interim(status int, header http.Header) error {
 		return errOver
 	}
 	fields, text := headFields(status, header)
-	s.h.record(core.FromServer, text)
+	s.h.log(core.FromServer, text)
 	return s.headers(fields, false)
 }
 
@@ -52,7 +52,7 @@ func (s *stream) head(w *response, status int, hasBody bool) error {
 	}
 	fields, text := headFields(status, w.header)
 	fields = append(fields, bomb(w.faults.N(headerBomb, 0))...)
-	s.h.record(core.FromServer, text)
+	s.h.log(core.FromServer, text)
 	if w.faults.Acts(endlessHeaders) {
 		return s.endlessHeaders(fields)
 	}

@@ -58,7 +58,7 @@ func (h *connection) request(f *http2.MetaHeadersFrame) error {
 	h.mu.Unlock()
 	line, fields, ok := requestHead(f)
 	head := line + " HTTP/2\r\n" + fields
-	h.record(core.FromClient, head)
+	h.log(core.FromClient, head)
 	switch {
 	case ignored:
 		return nil
@@ -169,8 +169,8 @@ func requestHead(f *http2.MetaHeadersFrame) (line, fields string, ok bool) {
 	return method + " " + target, "Host: " + host + "\r\n" + text.String() + "\r\n", ok
 }
 
-// record records a head in the transcript.
-func (h *connection) record(from core.Side, head string) {
+// log adds a head to the transcript.
+func (h *connection) log(from core.Side, head string) {
 	h.heads.Lock()
 	defer h.heads.Unlock()
 	h.client.LogLines(from, head)
