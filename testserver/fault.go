@@ -13,7 +13,7 @@ import (
 // interface Fault for those of their server. A fault that only one server has is in its package.
 type Fault interface {
 	// Armed returns the fault as servers know it.
-	Armed() core.Fault
+	Armed() core.Spec
 	// String returns the constructor call with its arguments.
 	String() string
 }
@@ -30,45 +30,45 @@ type (
 
 // Any is a fault that every server has.
 type Any struct {
-	core.Fault
+	core.Spec
 	all
 }
 
 // Stream is a fault that every server of connections has, which are all but Prospero.
 type Stream struct {
-	core.Fault
+	core.Spec
 	streams
 }
 
 // Document is a fault of what is sent as data: Data. CSO and SMTP do not have it.
 type Document struct {
-	core.Fault
+	core.Spec
 	documents
 }
 
 // Partial is a fault of transfers of the rest of a file, by FTP and HTTP: FromStart.
 type Partial struct {
-	core.Fault
+	core.Spec
 	partial
 }
 
 // Text is a fault of texts that end in a dot, of Gopher and NNTP.
 type Text struct {
-	core.Fault
+	core.Spec
 	texts
 }
 
 // Replies is a fault of protocols in which each command has a reply: ExtraReply. FTP, NNTP, CSO and
 // SMTP have it.
 type Replies struct {
-	core.Fault
+	core.Spec
 	replies
 }
 
 // Answer is a fault of what a server answers on a connection that stays: Octets and Hangup. FTP, HTTP,
 // NNTP, CSO and SMTP have it.
 type Answer struct {
-	core.Fault
+	core.Spec
 	answers
 }
 
@@ -82,11 +82,11 @@ type FaultInfo struct {
 
 // Delay waits for d before the answer, or before the greeting of a connection. Together with Gather,
 // the time begins when Gather ends.
-func Delay(d time.Duration) Any { return Any{Fault: core.Delay.With(core.Args{D: d})} }
+func Delay(d time.Duration) Any { return Any{Spec: core.Delay.With(core.Args{D: d})} }
 
 // Gather delays the answer until the stage has been reached n times since the fault was armed.
 // On("GREETING", 1, Gather(2)) holds the first connection until there is a second one.
-func Gather(n int) Stream { return Stream{Fault: core.Gather.With(core.Args{N: int64(n)})} }
+func Gather(n int) Stream { return Stream{Spec: core.Gather.With(core.Args{N: int64(n)})} }
 
 // Reply sends text instead of the server's own reply. Lines are separated by "\n"; a last CR LF is
 // added.
@@ -96,53 +96,53 @@ func Gather(n int) Stream { return Stream{Fault: core.Gather.With(core.Args{N: i
 // of the data (Truncate, Reset, Drip, Split, Garble, Data) is armed with it, the text is the last
 // reply of the transfer instead. HTTP, Gopher and WAIS send the text as the whole response and
 // close. At CONNECT the text is sent and the connection closed.
-func Reply(text string) Any { return Any{Fault: core.Reply.With(core.Args{Text: text})} }
+func Reply(text string) Any { return Any{Spec: core.Reply.With(core.Args{Text: text})} }
 
 // ExtraReply sends one more reply immediately after the regular one; "" repeats the regular one.
 func ExtraReply(text string) Replies {
-	return Replies{Fault: core.ExtraReply.With(core.Args{Text: text})}
+	return Replies{Spec: core.ExtraReply.With(core.Args{Text: text})}
 }
 
 // Octets sends exactly these octets in place of a reply, without a line end of its own. The command
 // has its effect. At a transfer of FTP it is the first reply; at END it is the last. In place of a
 // response of HTTP/1.1 it sends all of the response, and the connection stays open.
-func Octets(octets string) Answer { return Answer{Fault: core.Octets.With(core.Args{Text: octets})} }
+func Octets(octets string) Answer { return Answer{Spec: core.Octets.With(core.Args{Text: octets})} }
 
 // Hangup sends the answer as usual, and then closes the connection in order. In a transfer of FTP it
 // closes it after the last reply. HTTP/2 does not have it.
-func Hangup() Answer { return Answer{Fault: core.Hangup.With(core.Args{})} }
+func Hangup() Answer { return Answer{Spec: core.Hangup.With(core.Args{})} }
 
 // Connection is a condition of the faults that are armed with it: they act on the n-th connection
 // only, counted from 1 since the start of the server. What happens when a condition does not hold is
 // no occurrence.
-func Connection(n int) Stream { return Stream{Fault: core.Connection.With(core.Args{N: int64(n)})} }
+func Connection(n int) Stream { return Stream{Spec: core.Connection.With(core.Args{N: int64(n)})} }
 
 // From is a condition: the faults armed with it act from the n-th occurrence on. On says 0 then.
-func From(n int) Stream { return Stream{Fault: core.From.With(core.Args{N: int64(n)})} }
+func From(n int) Stream { return Stream{Spec: core.From.With(core.Args{N: int64(n)})} }
 
 // After is a condition: the faults armed with it act on connections that have reached a stage before,
 // such as "OPTS UTF8 ON", since they were armed.
-func After(stage string) Stream { return Stream{Fault: core.After.With(core.Args{Text: stage})} }
+func After(stage string) Stream { return Stream{Spec: core.After.With(core.Args{Text: stage})} }
 
 // Until is a condition: the faults armed with it act on connections that have not reached a stage yet.
-func Until(stage string) Stream { return Stream{Fault: core.Until.With(core.Args{Text: stage})} }
+func Until(stage string) Stream { return Stream{Spec: core.Until.With(core.Args{Text: stage})} }
 
 // Matching is a condition: the faults armed with it act on a command whose argument matches a pattern of
 // path.Match, or on a request for a path that does. On("STOR", 0, Matching("*.part"), …) acts on uploads
 // of names that end in ".part".
 func Matching(pattern string) Stream {
-	return Stream{Fault: core.Matching.With(core.Args{Text: pattern})}
+	return Stream{Spec: core.Matching.With(core.Args{Text: pattern})}
 }
 
 // Silence sends no answer, and nothing later on the connection, which stays open until the client
 // or the server ends.
-func Silence() Any { return Any{Fault: core.Silence.With(core.Args{})} }
+func Silence() Any { return Any{Spec: core.Silence.With(core.Args{})} }
 
 // Close closes the connection in order (with a FIN) instead of answering.
-func Close() Any { return Any{Fault: core.Close.With(core.Args{})} }
+func Close() Any { return Any{Spec: core.Close.With(core.Args{})} }
 
 // EndlessLine answers with a line that has no end, until the client closes.
-func EndlessLine() Stream { return Stream{Fault: core.EndlessLine.With(core.Args{})} }
+func EndlessLine() Stream { return Stream{Spec: core.EndlessLine.With(core.Args{})} }
 
 // Truncate stops sending after n bytes and closes the connection in order. The bytes are counted
 //
@@ -153,22 +153,22 @@ func EndlessLine() Stream { return Stream{Fault: core.EndlessLine.With(core.Args
 //   - otherwise in the reply.
 //
 // Of an upload n bytes are read, except by NNTP.
-func Truncate(n int64) Any { return Any{Fault: core.Truncate.With(core.Args{N: n})} }
+func Truncate(n int64) Any { return Any{Spec: core.Truncate.With(core.Args{N: n})} }
 
 // Reset is like Truncate with a TCP reset instead of an orderly close.
-func Reset(n int64) Stream { return Stream{Fault: core.Reset.With(core.Args{N: n})} }
+func Reset(n int64) Stream { return Stream{Spec: core.Reset.With(core.Args{N: n})} }
 
 // Drip sends n bytes at a time and waits d after each write.
 func Drip(n int, d time.Duration) Stream {
-	return Stream{Fault: core.Drip.With(core.Args{N: int64(n), D: d})}
+	return Stream{Spec: core.Drip.With(core.Args{N: int64(n), D: d})}
 }
 
 // Split sends n bytes at a time.
-func Split(n int) Stream { return Stream{Fault: core.Split.With(core.Args{N: int64(n)})} }
+func Split(n int) Stream { return Stream{Spec: core.Split.With(core.Args{N: int64(n)})} }
 
 // Garble overwrites the bytes that begin at offset.
 func Garble(offset int64, octets string) Any {
-	return Any{Fault: core.Garble.With(core.Args{N: offset, Text: octets})}
+	return Any{Spec: core.Garble.With(core.Args{N: offset, Text: octets})}
 }
 
 // Garbage answers with n pseudo-random bytes and a line end. The seed determines the bytes; there
@@ -187,25 +187,25 @@ func Garbage(n int, seed uint64) Any {
 // Data replaces the data of an FTP transfer, the body of an HTTP response or the answer of Gopher.
 // In WAIS it replaces a message with its header, in NNTP a block with its final dot, in Prospero a
 // datagram.
-func Data(octets string) Document { return Document{Fault: core.Data.With(core.Args{Text: octets})} }
+func Data(octets string) Document { return Document{Spec: core.Data.With(core.Args{Text: octets})} }
 
 // FromStart answers a request for the rest of a file as usual, but sends the file from its beginning.
 // FTP has it at REST, which is answered with 350. HTTP has it for Range: the header of the 206 is the
 // usual one, and as many bytes follow.
-func FromStart() Partial { return Partial{Fault: core.FromStart.With(core.Args{})} }
+func FromStart() Partial { return Partial{Spec: core.FromStart.With(core.Args{})} }
 
 // NoDot omits the last line of a text or menu, which is a dot. In NNTP it omits that of a block,
 // and the connection ends there.
-func NoDot() Text { return Text{Fault: core.NoDot.With(core.Args{})} }
+func NoDot() Text { return Text{Spec: core.NoDot.With(core.Args{})} }
 
 // LoneDot inserts a line of one dot after the first line of a text or menu, as if it ended there.
-func LoneDot() Text { return Text{Fault: core.LoneDot.With(core.Args{})} }
+func LoneDot() Text { return Text{Spec: core.LoneDot.With(core.Args{})} }
 
 // NoStuffing means that the dot at the beginning of a line of text is not doubled.
-func NoStuffing() Text { return Text{Fault: core.NoStuffing.With(core.Args{})} }
+func NoStuffing() Text { return Text{Spec: core.NoStuffing.With(core.Args{})} }
 
 // BareLF means that the lines of a text or menu end in LF.
-func BareLF() Text { return Text{Fault: core.BareLF.With(core.Args{})} }
+func BareLF() Text { return Text{Spec: core.BareLF.With(core.Args{})} }
 
 // Named is a fault by its name and arguments, for JSON and scripts:
 //
@@ -230,7 +230,7 @@ type Named struct {
 }
 
 // Armed returns the fault as servers know it.
-func (n Named) Armed() core.Fault {
+func (n Named) Armed() core.Spec {
 	kind := &core.Kind{Name: n.Name, Params: "n d field text seed"}
 	text := core.Lines(n.Lines) + core.Repeated(n.Text, n.Repeat) + string(n.Latin1) + string(n.Octets)
 	return kind.With(core.Args{N: n.N, D: time.Duration(n.D), Field: n.Field, Text: text, Seed: n.Seed})

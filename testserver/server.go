@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -16,17 +18,13 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
-// TB is the part of *testing.T, *testing.B and *testing.F that the New functions use.
-type TB interface {
-	Helper()
-	Cleanup(func())
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
+// TB is the part of *testing.T, *testing.B and *testing.F that the New functions use: Helper, Cleanup,
+// Errorf and Fatalf.
+type TB = core.TB
 
-// Server is the part that all servers have in common. A configure function sets its fields; they are
-// read-only once the server has started. Its methods may be called concurrently at any time after
-// that.
+// Server is the part that all servers have in common. A configure function sets its fields. Starting
+// the server replaces zero values that mean a default; from then on the fields are read-only, and the
+// methods may be called concurrently at any time.
 type Server struct {
 	// Content is what the server serves. If nil, it is an empty directory. A file without a
 	// modification time has that of RFC 1738, the first of December 1994. Named pipes, sockets and
@@ -85,7 +83,11 @@ func (s *Server) machine() *core.Machine { return core.MachineOf(&s.Base) }
 // Dial connects to address, over loopback or in memory, as this server's clients do. It refuses an
 // address that is not on this host. In memory it reaches all servers of the [Network].
 func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return s.machine().Dial(ctx, network, address)
+	on := s.machine().Net
+	if err := checkLoopback(address); err != nil && on.Memory == nil {
+		return nil, err
+	}
+	return on.Dial(ctx, network, address)
 }
 
 // Put stores a file in addition to Content, or in place of a file of Content. The name may have any
@@ -112,7 +114,12 @@ func (s *Server) Remove(name string) error { return s.machine().Tree.Delete(tree
 func (s *Server) Uploads() map[string][]byte { return s.machine().Tree.Uploads() }
 
 // UploadsOf returns the files that a user with Content of its own stored and did not delete.
-func (s *Server) UploadsOf(user string) map[string][]byte { return s.machine().UploadsOf(user) }
+func (s *Server) UploadsOf(user string) map[string][]byte {
+	if t := s.machine().OwnTree(user); t != nil {
+		return t.Uploads()
+	}
+	return nil
+}
 
 // Transcript returns what went over the control connections so far, passwords included. A line is
 // recorded before it is sent, so everything that a client has received is there.
@@ -124,11 +131,11 @@ func (s *Server) Transcript() Transcript {
 // TranscriptFrom returns the lines of the transcript from number n on, and the number of the first of
 // these. Lines are counted from 0 over the life of the server; those that were deleted count too.
 func (s *Server) TranscriptFrom(n int) (t Transcript, first int) {
-	return s.machine().Lines(n)
+	return s.machine().Log.From(n)
 }
 
 // ResetTranscript deletes the lines recorded so far.
-func (s *Server) ResetTranscript() { s.machine().ResetLines() }
+func (s *Server) ResetTranscript() { s.machine().Log.Reset() }
 
 // On arms faults for the n-th occurrence of a stage from now on; 0 means every occurrence. It fails the
 // test, and panics outside of a test, where [Server.Arm] returns an error. On of the server's own
@@ -148,7 +155,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 // Arm is On with an error: the stage does not exist, or a fault cannot act there or has wrong
 // arguments. Then none of the faults is armed.
 func (s *Server) Arm(stage string, n int, faults ...Fault) error {
-	armed := make([]core.Fault, len(faults))
+	armed := make([]core.Spec, len(faults))
 	for i, f := range faults {
 		armed[i] = f.Armed()
 	}
@@ -209,29 +216,63 @@ func (s *Server) PublicURL() string {
 
 // FilesOf returns the files of a user with Content of its own, as Files does those of the others. It
 // returns nil for a user without, or one that has never logged in.
-func (s *Server) FilesOf(user string) fs.FS { return s.machine().FilesOf(user) }
+func (s *Server) FilesOf(user string) fs.FS {
+	if t := s.machine().OwnTree(user); t != nil {
+		return t.FS()
+	}
+	return nil
+}
 
 // Reset closes all connections, and undoes what clients have changed since the start: uploads,
 // deletions, articles, mail. It deletes the transcript and disarms all faults. What Put and Remove
 // have changed stays. Reset returns when no connection is served any more; a client that connects
 // meanwhile may find the server as it was.
-func (s *Server) Reset() error { return s.machine().Reset() }
+func (s *Server) Reset() error {
+	m := s.machine()
+	return m.Restart(func() error {
+		m.ResetFaults()
+		m.Log.Reset()
+		err := m.ResetFiles()
+		if m.Fresh != nil {
+			err = errors.Join(err, m.Fresh())
+		}
+		return err
+	})
+}
 
 // PendingFaults returns an error that lists the armed faults that have not acted, or nil. A test
 // whose server was started by a New function fails with that error when it ends. A program receives
 // it from Close.
-func (s *Server) PendingFaults() error { return s.machine().Pending() }
+func (s *Server) PendingFaults() error {
+	var errs []error
+	for _, message := range s.machine().Pending() {
+		errs = append(errs, fmt.Errorf("testserver: %s: %s", s.URL, message))
+	}
+	return errors.Join(errs...)
+}
 
 // WaitIdle returns when every connection that was opened before the call has been served to its
 // end. It returns an error when ctx ends or the server is closed. The transcript then has what a
 // client sent last without waiting for an answer. For a server of datagrams WaitIdle returns at
 // once.
-func (s *Server) WaitIdle(ctx context.Context) error { return s.machine().WaitIdle(ctx) }
+func (s *Server) WaitIdle(ctx context.Context) error {
+	m := s.machine()
+	if m.Datagrams {
+		return nil
+	}
+	if err := m.CatchUp(ctx); err != nil {
+		return err
+	}
+	return m.WaitIdle(ctx)
+}
 
 // Close ends the server: it closes the listener and all connections and waits for the goroutines.
 // It may be called more than once. Its error is that of PendingFaults; the server is closed in any
 // case.
-func (s *Server) Close() error { return s.machine().Close() }
+func (s *Server) Close() error {
+	s.machine().End()
+	return s.PendingFaults()
+}
 
 // Wait returns when the server has ended.
 func (s *Server) Wait() { s.machine().Wait() }

@@ -31,9 +31,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "finger", Port: 79, SecureScheme: "finger", SecurePort: 79, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -62,12 +62,12 @@ func (s *Server) serve(c *core.Client) {
 	}
 	c.Quote(line)
 	user := strings.TrimRight(string(line), "\r\n")
-	p := s.m.At("REQUEST", "REQUEST "+user)
-	if c.Preempt(p) != nil || p.EndsAtOnce(c.Conn) {
+	faults := s.m.At("REQUEST", "REQUEST "+user)
+	if !c.MayAnswer(faults) || faults.EndsAtOnce(c.Conn) {
 		return
 	}
-	out := p.Shape(s.m.Ctx(), c.Body(), c.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out := faults.Shape(s.m.Ctx(), c.Body(), c.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return
 	}

@@ -19,7 +19,7 @@ import (
 
 // A protocol is one of which servers can be started.
 type protocol struct {
-	start         func(p *plan) error
+	start         func(b *builder) error
 	personalities any // a list for JSON
 }
 
@@ -27,17 +27,17 @@ type protocol struct {
 func protocols() map[string]protocol {
 	return map[string]protocol{
 		"cso": protocolOf(csotest.Start, nil, nil),
-		"ftp": protocolOf(ftptest.Start, ftptest.Personalities(), func(p *plan, s *ftptest.Server) {
-			s.Users, p.server.ports = p.users, s.Ports
+		"ftp": protocolOf(ftptest.Start, ftptest.Personalities(), func(b *builder, s *ftptest.Server) {
+			s.Users, b.server.ports = b.users, s.Ports
 		}),
 		"gopher": protocolOf(gophertest.Start, gophertest.Personalities(), nil),
-		"http":   protocolOf(webtest.Start, nil, func(p *plan, s *webtest.Server) { s.Users = p.users }),
-		"nntp": protocolOf(nntptest.Start, nntptest.Personalities(), func(p *plan, s *nntptest.Server) {
-			s.Users, p.server.posted, p.server.remove = p.users, s.Posted, s.Remove
-			p.server.put = func(name string, data []byte, _ time.Time) error { return s.Put(name, data) }
+		"http":   protocolOf(webtest.Start, nil, func(b *builder, s *webtest.Server) { s.Users = b.users }),
+		"nntp": protocolOf(nntptest.Start, nntptest.Personalities(), func(b *builder, s *nntptest.Server) {
+			s.Users, b.server.posted, b.server.remove = b.users, s.Posted, s.Remove
+			b.server.put = func(name string, data []byte, _ time.Time) error { return s.Put(name, data) }
 		}),
 		"prospero": protocolOf(prosperotest.Start, nil, nil),
-		"smtp":     protocolOf(smtptest.Start, nil, func(p *plan, s *smtptest.Server) { p.server.mail = s.Mail }),
+		"smtp":     protocolOf(smtptest.Start, nil, func(b *builder, s *smtptest.Server) { b.server.mail = s.Mail }),
 		"telnet":   {startTelnet, []any{}},
 		"wais":     protocolOf(waistest.Start, nil, nil),
 	}
@@ -45,22 +45,22 @@ func protocols() map[string]protocol {
 
 // protocolOf returns a protocol by the Start of its package. configure, if not nil, sets what only this
 // protocol has.
-func protocolOf[S interface{ Common() *testserver.Server }](start func(context.Context, string, ...func(S)) (S, error), all []testserver.Personality[S], configure func(*plan, S)) protocol {
-	return protocol{func(p *plan) error {
-		_, err := start(p.server.api.ctx, p.addr, func(s S) {
-			p.set(s.Common(), s, personality(p, s, all))
+func protocolOf[S interface{ Common() *testserver.Server }](start func(context.Context, string, ...func(S)) (S, error), all []testserver.Personality[S], configure func(*builder, S)) protocol {
+	return protocol{func(b *builder) error {
+		_, err := start(b.server.api.ctx, b.addr, func(s S) {
+			b.set(s.Common(), s, personality(b, s, all))
 			if configure != nil {
-				configure(p, s)
+				configure(b, s)
 			}
 		})
 		return err
 	}, append([]testserver.Personality[S]{}, all...)}
 }
 
-func startTelnet(p *plan) error {
-	_, err := telnettest.Start(p.server.api.ctx, p.addr, func(s *telnettest.Server) {
+func startTelnet(b *builder) error {
+	_, err := telnettest.Start(b.server.api.ctx, b.addr, func(s *telnettest.Server) {
 		var d dialogue
-		p.set(&s.Server, &d, personality[any](p, nil, nil))
+		b.set(&s.Server, &d, personality[any](b, nil, nil))
 		s.Dialogue = d.steps()
 	})
 	return err
@@ -97,12 +97,12 @@ func describe() map[string]protocolInfo {
 	defer a.Close()
 	all := make(map[string]protocolInfo)
 	for name, one := range protocols() {
-		p := &plan{newServer: newServer{Protocol: name, Settings: json.RawMessage("{}")}, server: a.newServer(), addr: "127.0.0.1:0"}
-		if err := one.start(p); err != nil {
+		b := &builder{newServer: newServer{Protocol: name, Settings: json.RawMessage("{}")}, server: a.newServer(), addr: "127.0.0.1:0"}
+		if err := one.start(b); err != nil {
 			continue // without a port there is nothing to tell
 		}
-		all[name] = protocolInfo{p.server.common.Stages(), p.server.common.Faults(), one.personalities}
-		p.server.close()
+		all[name] = protocolInfo{b.server.common.Stages(), b.server.common.Faults(), one.personalities}
+		b.server.close()
 	}
 	return all
 }

@@ -102,13 +102,13 @@ func (a *API) start(id string, n newServer) (*server, error) {
 	}
 	s := a.newServer()
 	s.id, s.protocol, s.personality, s.rules = id, n.Protocol, n.Personality, n.Faults
-	p := &plan{newServer: n, server: s, addr: net.JoinHostPort(a.Listen, strconv.Itoa(int(n.Port)))}
-	err := p.check()
+	b := &builder{newServer: n, server: s, addr: net.JoinHostPort(a.Listen, strconv.Itoa(int(n.Port)))}
+	err := b.check()
 	if err == nil {
-		err = how.start(p)
+		err = how.start(b)
 	}
-	if p.err != nil { // of a configure function
-		err = p.err
+	if b.err != nil { // of a configure function
+		err = b.err
 	}
 	if err == nil {
 		err = s.armAll()
@@ -130,8 +130,8 @@ func (a *API) start(id string, n newServer) (*server, error) {
 	return nil, bad("settings", "%s", why)
 }
 
-// plan is a server that is being started.
-type plan struct {
+// builder starts a server as a newServer says.
+type builder struct {
 	newServer
 	server  *server
 	addr    string
@@ -143,74 +143,74 @@ type plan struct {
 }
 
 // check checks what all servers have in common, and opens the folders.
-func (p *plan) check() (err error) {
-	switch p.TLS {
+func (b *builder) check() (err error) {
+	switch b.TLS {
 	case "", "none":
 	case "explicit":
-		if p.Protocol != "ftp" && p.Protocol != "nntp" && p.Protocol != "smtp" {
-			return bad("tls", "%s has no command that begins TLS; use implicit", p.Protocol)
+		if b.Protocol != "ftp" && b.Protocol != "nntp" && b.Protocol != "smtp" {
+			return bad("tls", "%s has no command that begins TLS; use implicit", b.Protocol)
 		}
 	case "implicit":
-		if p.Protocol == "prospero" {
+		if b.Protocol == "prospero" {
 			return bad("tls", "prospero uses datagrams, and has no TLS")
 		}
 	default:
-		return bad("tls", "%q is not one of none, explicit and implicit", p.TLS)
+		return bad("tls", "%q is not one of none, explicit and implicit", b.TLS)
 	}
-	if p.IdleTimeout != "" {
-		if p.idle, err = time.ParseDuration(p.IdleTimeout); err != nil || p.idle <= 0 {
-			return bad("idleTimeout", "%q is not a time as in 90s", p.IdleTimeout)
+	if b.IdleTimeout != "" {
+		if b.idle, err = time.ParseDuration(b.IdleTimeout); err != nil || b.idle <= 0 {
+			return bad("idleTimeout", "%q is not a time as in 90s", b.IdleTimeout)
 		}
 	}
-	if p.MaxUpload < 0 {
+	if b.MaxUpload < 0 {
 		return bad("maxUpload", "the limit is negative")
 	}
-	if p.MaxConns < 0 {
+	if b.MaxConns < 0 {
 		return bad("maxConns", "the limit is negative")
 	}
-	if p.content, err = p.open("folder", p.Folder); err != nil {
+	if b.content, err = b.open("folder", b.Folder); err != nil {
 		return err
 	}
-	if err := p.openStore(); err != nil {
+	if err := b.openStore(); err != nil {
 		return err
 	}
-	p.users = make(map[string]testserver.User)
-	for name, u := range p.Users {
-		if p.users[name], err = p.user("users."+name, u); err != nil {
+	b.users = make(map[string]testserver.User)
+	for name, u := range b.Users {
+		if b.users[name], err = b.user("users."+name, u); err != nil {
 			return err
 		}
 	}
-	p.server.users = p.users
+	b.server.users = b.users
 	return nil
 }
 
 // open opens a folder, which is closed with the server. Without one it returns nil.
-func (p *plan) open(field, name string) (fs.FS, error) {
+func (b *builder) open(field, name string) (fs.FS, error) {
 	if name == "" {
 		return nil, nil
 	}
-	root, err := p.server.api.folder(name)
+	root, err := b.server.api.folder(name)
 	if err != nil {
 		return nil, bad(field, "%v", err)
 	}
-	p.server.folders = append(p.server.folders, root.Close)
+	b.server.folders = append(b.server.folders, root.Close)
 	return root.FS(), nil
 }
 
 // openStore makes the folder for uploads, if they are to be on the disk.
-func (p *plan) openStore() error {
-	switch p.Store {
+func (b *builder) openStore() error {
+	switch b.Store {
 	case "", "memory":
 		return nil
 	case "disk":
 	default:
-		return bad("store", "%q is not one of memory and disk", p.Store)
+		return bad("store", "%q is not one of memory and disk", b.Store)
 	}
-	root := p.server.api.Store
+	root := b.server.api.Store
 	if root == nil {
 		return bad("store", "uploads can be in memory only: the API was started without a folder for them")
 	}
-	name := p.server.id + "-" + rand.Text()[:8]
+	name := b.server.id + "-" + rand.Text()[:8]
 	if err := root.Mkdir(name, 0o755); err != nil {
 		return err
 	}
@@ -218,13 +218,13 @@ func (p *plan) openStore() error {
 	if err != nil {
 		return err
 	}
-	p.server.folders = append(p.server.folders, folder.Close)
-	p.store, p.server.store = folder, filepath.Join(root.Name(), name)
+	b.server.folders = append(b.server.folders, folder.Close)
+	b.store, b.server.store = folder, filepath.Join(root.Name(), name)
 	return nil
 }
 
 // user returns an account.
-func (p *plan) user(field string, u user) (account testserver.User, err error) {
+func (b *builder) user(field string, u user) (account testserver.User, err error) {
 	account = testserver.User{Password: u.Password, Account: u.Account}
 	if u.Rights != nil {
 		account.Deny = testserver.Read | testserver.List | testserver.Write | testserver.Delete
@@ -236,12 +236,12 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 			account.Deny &^= testserver.Read << i
 		}
 	}
-	folder, err := p.open(field+".folder", u.Folder)
+	folder, err := b.open(field+".folder", u.Folder)
 	if err != nil || folder == nil && u.Files == nil {
 		return account, err
 	}
 	all := tree.New(folder, nil)
-	err = p.server.putAll(field+".files", u.Files, func(name string, data []byte, modified time.Time) error {
+	err = b.server.putAll(field+".files", u.Files, func(name string, data []byte, modified time.Time) error {
 		return all.Put(tree.Clean(name), data, modified)
 	})
 	account.Content = all.FS()
@@ -250,40 +250,40 @@ func (p *plan) user(field string, u user) (account testserver.User, err error) {
 
 // set configures what all servers have in common, and then what settings says: all is the server. It is
 // called by a configure function; apply is the personality, or nil.
-func (p *plan) set(s *testserver.Server, all any, apply func() error) {
-	p.server.common = s
-	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.OneClient, s.IdleTimeout = p.content, p.Forbidden, p.MaxUpload, p.MaxConns, p.OneClient, p.idle
-	s.Store, s.Log, s.Recorder = p.store, p.server.note, p.server.api.Recorder
-	if p.TLS == "explicit" || p.TLS == "implicit" || p.Protocol == "smtp" {
-		s.TLS, s.ImplicitTLS = testserver.NewTLS(p.Hosts...), p.TLS == "implicit"
+func (b *builder) set(s *testserver.Server, all any, apply func() error) {
+	b.server.common = s
+	s.Content, s.Forbidden, s.MaxUpload, s.MaxConns, s.OneClient, s.IdleTimeout = b.content, b.Forbidden, b.MaxUpload, b.MaxConns, b.OneClient, b.idle
+	s.Store, s.Log, s.Recorder = b.store, b.server.note, b.server.api.Recorder
+	if b.TLS == "explicit" || b.TLS == "implicit" || b.Protocol == "smtp" {
+		s.TLS, s.ImplicitTLS = testserver.NewTLS(b.Hosts...), b.TLS == "implicit"
 	}
-	p.err = p.server.putAll("files", p.Files, putIn(s))
-	if p.err == nil {
-		p.err = apply()
+	b.err = b.server.putAll("files", b.Files, putIn(s))
+	if b.err == nil {
+		b.err = apply()
 	}
-	if p.err == nil && p.Settings != nil {
-		p.err = decode(p.Settings, all, "settings")
+	if b.err == nil && b.Settings != nil {
+		b.err = decode(b.Settings, all, "settings")
 	}
 }
 
 // personality returns a function that applies the personality with the wanted name.
-func personality[S any](p *plan, s S, all []testserver.Personality[S]) func() error {
+func personality[S any](b *builder, s S, all []testserver.Personality[S]) func() error {
 	return func() error {
-		if p.Personality == "" {
+		if b.Personality == "" {
 			return nil
 		}
 		var names []string
 		for _, one := range all {
-			if one.Name == p.Personality {
+			if one.Name == b.Personality {
 				one.Configure(s)
 				return nil
 			}
 			names = append(names, one.Name)
 		}
 		if names == nil {
-			return bad("personality", "%s has no personalities", p.Protocol)
+			return bad("personality", "%s has no personalities", b.Protocol)
 		}
-		return bad("personality", "%s has no personality %q; it has %s", p.Protocol, p.Personality, strings.Join(names, ", "))
+		return bad("personality", "%s has no personality %q; it has %s", b.Protocol, b.Personality, strings.Join(names, ", "))
 	}
 }
 

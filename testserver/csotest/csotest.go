@@ -5,7 +5,6 @@ package csotest
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -52,9 +51,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // "gopher://127.0.0.1:1105/2".
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Path: "/2", Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "gopher", Port: 105, SecureScheme: "gophers", SecurePort: 105, Path: "/2", Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -89,20 +88,17 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		verb, args, _ := strings.Cut(strings.TrimSpace(string(line)), " ")
-		p := c.At(verb, verb+" "+args)
-		if err := c.Preempt(p); errors.Is(err, core.ErrSilent) {
-			c.Wait()
-			return
-		} else if err != nil {
+		faults := c.At(verb, verb+" "+args)
+		if !c.MayAnswer(faults) {
 			return
 		}
 		reply := s.reply(strings.ToLower(verb), args)
-		reply = p.Text(core.Reply, reply)
+		reply = faults.Text(core.Reply, reply)
 		if reply == "" {
 			c.Wait()
 			return
 		}
-		if c.Answer(p, reply) != nil || strings.EqualFold(verb, "quit") {
+		if c.Answer(faults, reply) != nil || strings.EqualFold(verb, "quit") {
 			return
 		}
 	}

@@ -47,7 +47,7 @@ func (f *session) checksAhead() bool {
 
 // answer sends the last reply to a command, after it has dealt with commands that have already
 // arrived.
-func (f *session) answer(p *core.Plan, reply string) error {
+func (f *session) answer(faults *core.Faults, reply string) error {
 	if reply == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (f *session) answer(p *core.Plan, reply string) error {
 			return err
 		}
 	}
-	return f.Client.Answer(p, f.toClient(reply))
+	return f.Client.Answer(faults, f.toClient(reply))
 }
 
 // checkAhead waits for commands that arrive too early, for the time of aheadTime.
@@ -95,7 +95,7 @@ func (f *session) ahead(line input) error {
 		f.queue = append(f.queue, line)
 		return nil
 	}
-	f.recordCommand(line)
+	f.logCommand(line)
 	switch {
 	case f.srv.Ahead == AheadLost:
 		return nil
@@ -103,11 +103,11 @@ func (f *session) ahead(line input) error {
 		core.EndConn(f.Conn, false)
 		return core.ErrCut
 	case f.moving && interferes(verb):
-		return f.Client.Answer(new(core.Plan), "450 "+verb+": data transfer in progress")
+		return f.Client.Answer(new(core.Faults), "450 "+verb+": data transfer in progress")
 	}
-	at, now := f.plan, f.now
+	at, now := f.faults, f.now
 	f.outOfTurn = true
-	defer func() { f.plan, f.now, f.outOfTurn = at, now, false }()
+	defer func() { f.faults, f.now, f.outOfTurn = at, now, false }()
 	return f.carryOut(line.text)
 }
 

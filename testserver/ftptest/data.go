@@ -202,16 +202,16 @@ func (f *session) openData(ctx context.Context) (net.Conn, error) {
 		f.active = ""
 		ctx, cancel := context.WithTimeout(ctx, dataTimeout)
 		defer cancel()
-		nc, err := f.srv.m.Connect(ctx, to)
+		nc, err := f.srv.m.Net.Dial(ctx, "tcp", to)
 		if err != nil {
 			return nil, err
 		}
-		return f.srv.m.Recorder.Connected(nc, f.Conn), nil
+		return f.srv.Recorder.Connected(nc, f.Conn), nil
 	}
 	nc, err := f.passive.accept(ctx)
 	if err != nil {
 		f.closePassive()
 		return nil, err
 	}
-	return f.srv.m.Recorder.Accepted(nc, f.Conn), nil
+	return f.srv.Recorder.Accepted(nc, f.Conn), nil
 }

@@ -15,23 +15,23 @@ type Fault interface {
 
 // own is a fault that only this server has.
 type own struct {
-	core.Fault
+	core.Spec
 	core.FTP
 }
 
 // NoFinalReply omits the last reply to a transfer; the session continues.
-func NoFinalReply() Fault { return own{Fault: noFinalReply.With(core.Args{})} }
+func NoFinalReply() Fault { return own{Spec: noFinalReply.With(core.Args{})} }
 
 var noFinalReply = &core.Kind{Name: "NoFinalReply"}
 
 // Keep stores only the first n bytes of an upload. It reads all of it, and replies as usual.
-func Keep(n int64) Fault { return own{Fault: keep.With(core.Args{N: n})} }
+func Keep(n int64) Fault { return own{Spec: keep.With(core.Args{N: n})} }
 
 var keep = &core.Kind{Name: "Keep", Params: "n", Check: core.NotNegative}
 
 // Stall moves only the first n bytes of a transfer, sends text as its last reply, and leaves the data
 // connection open until the next command.
-func Stall(n int64, text string) Fault { return own{Fault: stall.With(core.Args{N: n, Text: text})} }
+func Stall(n int64, text string) Fault { return own{Spec: stall.With(core.Args{N: n, Text: text})} }
 
 var stall = &core.Kind{Name: "Stall", Params: "n text", Check: core.NotNegative}
 

@@ -196,7 +196,7 @@ func (f *session) restart(arg string) error {
 	if err != nil || n < 0 {
 		return f.reply("501 REST takes a number of octets.")
 	}
-	if f.rest = n; f.plan.Acts(core.FromStart) || f.srv.IgnoreREST {
+	if f.rest = n; f.faults.Acts(core.FromStart) || f.srv.IgnoreREST {
 		f.rest = 0
 	}
 	return f.replyf("350 Restarting at %d.", n)

@@ -189,9 +189,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{Anonymous: true}
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
-		how := core.Service{Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve}
+		how := build.Service{Scheme: "ftp", Port: 21, SecureScheme: "ftps", SecurePort: 990, Addr: addr, Serve: s.serve}
 		err := s.preparePorts(&how)
 		return how, err
 	})
@@ -206,14 +206,14 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 // session is one control connection.
 type session struct {
 	*core.Client
-	srv   *Server
-	tree  *tree.Tree
-	lines chan input    // commands from the client; closed at its end
-	done  chan struct{} // closed when the session has ended
-	busy  atomic.Bool   // carrying out a command: the client need not send anything
-	idle  bool          // lines was closed by the idle timeout
-	quit  bool
-	plan  *core.Plan // faults armed for the current command
+	srv    *Server
+	tree   *tree.Tree
+	lines  chan input    // commands from the client; closed at its end
+	done   chan struct{} // closed when the session has ended
+	busy   atomic.Bool   // carrying out a command: the client need not send anything
+	idle   bool          // lines was closed by the idle timeout
+	quit   bool
+	faults *core.Faults // faults armed for the current command
 
 	user     string
 	loggedIn bool
@@ -265,8 +265,8 @@ func (s *Server) serve(c *core.Client) {
 	s.m.Go(f.read)
 
 	f.busy.Store(true)
-	f.plan = f.At("GREETING")
-	err := f.Preempt(f.plan)
+	f.faults = f.At("GREETING")
+	err := f.Preempt(f.faults)
 	if err == nil {
 		err = f.reply(s.Greeting)
 		f.busy.Store(false)
@@ -284,10 +284,10 @@ func (s *Server) serve(c *core.Client) {
 	switch {
 	case errors.Is(err, core.ErrSilent): // stay, without an answer, until the client leaves
 		for line := range f.lines {
-			f.recordCommand(line)
+			f.logCommand(line)
 		}
 	case f.idle:
-		_ = f.answer(new(core.Plan), "421 Timeout.")
+		_ = f.answer(new(core.Faults), "421 Timeout.")
 	}
 }
 
@@ -303,14 +303,14 @@ func (f *session) next() (text string, more bool) {
 	} else if line, more = <-f.lines; !more {
 		return "", false
 	}
-	f.recordCommand(line)
+	f.logCommand(line)
 	_, err := io.WriteString(f.Client, line.telnet)
 	return f.fromClient(line.text), err == nil
 }
 
-// recordCommand records a command when it is carried out, so that each reply follows its command in
+// logCommand logs a command when it is carried out, so that each reply follows its command in
 // the transcript even if several commands came at once.
-func (f *session) recordCommand(line input) { _, _ = f.Received.Write([]byte(line.octets)) }
+func (f *session) logCommand(line input) { _, _ = f.Received.Write([]byte(line.octets)) }
 
 // read sends the client's lines to the session, also while a transfer runs.
 func (f *session) read() {
@@ -330,7 +330,7 @@ func (f *session) read() {
 		}
 		if err != nil {
 			if len(line) > 0 { // an incomplete command
-				f.Record(core.FromClient, octets, core.LineText)
+				f.Log(core.FromClient, octets, core.LineText)
 			}
 			return
 		}
@@ -389,12 +389,12 @@ func (f *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
 	f.now = newCurrent(line)
-	f.plan = f.At(verb, verb+" "+arg)
-	if err := f.Preempt(f.plan); err != nil {
+	f.faults = f.At(verb, verb+" "+arg)
+	if err := f.Preempt(f.faults); err != nil {
 		return err
 	}
-	reply, armed := f.plan.Peek(core.Reply)
-	if armed && refuses(reply.Text) && !(f.plan.Shapes() && isTransfer(verb)) {
+	reply, armed := f.faults.Peek(core.Reply)
+	if armed && refuses(reply.Text) && !(f.faults.Shapes() && isTransfer(verb)) {
 		return f.reply("")
 	}
 	do, known := commands[verb]
@@ -409,7 +409,7 @@ func (f *session) command(line string) error {
 		return f.reply("530 Please login with USER and PASS.")
 	}
 	if text, ok := f.srv.Replies.fixedReply(f.now.verb, arg); ok {
-		return f.answer(f.plan, f.plan.Text(core.Reply, f.fill(text, "")))
+		return f.answer(f.faults, f.faults.Text(core.Reply, f.fill(text, "")))
 	}
 	return do(f, arg)
 }
@@ -419,11 +419,11 @@ func refuses(reply string) bool { return reply == "" || reply[0] < '1' || reply[
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (f *session) reply(text string) error {
-	return f.respond(f.plan, text)
+	return f.respond(f.faults, text)
 }
 
-// respond is reply with the armed faults of p.
-func (f *session) respond(p *core.Plan, usual string) error {
+// respond is reply with faults.
+func (f *session) respond(faults *core.Faults, usual string) error {
 	text, wait := f.replyText(usual)
 	if passive := strings.HasPrefix(usual, "227") || strings.HasPrefix(usual, "229"); passive && f.srv.Passive == PassiveRefused {
 		_ = f.passive.close()
@@ -431,10 +431,10 @@ func (f *session) respond(p *core.Plan, usual string) error {
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
-	if reply, armed := p.Take(core.Reply); armed {
+	if reply, armed := faults.Take(core.Reply); armed {
 		text = f.fill(reply.Text, usual)
 	}
-	return f.answer(p, text)
+	return f.answer(faults, text)
 }
 
 func (f *session) replyf(format string, args ...any) error {

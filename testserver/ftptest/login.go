@@ -114,14 +114,14 @@ func (f *session) features(string) error {
 	if f.srv.RequirePRET {
 		more = append(more, "PRET")
 	}
-	if f.srv.m.TLS != nil {
+	if f.srv.TLS != nil {
 		more = append(more, "AUTH TLS", "CCC", "PBSZ", "PROT")
 	}
 	text, wait := f.replyText(usualFeatures)
 	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
 		return err
 	}
-	return f.answer(f.plan, f.plan.Text(core.Reply, f.withFeatures(text, more)))
+	return f.answer(f.faults, f.faults.Text(core.Reply, f.withFeatures(text, more)))
 }
 
 func (f *session) options(arg string) error {

@@ -86,7 +86,7 @@ type window struct {
 	givenUp   bool     // there will be no transfer
 }
 
-// sort implements core.Service.
+// sort implements build.Service.
 func (o *onePort) sort(nc net.Conn, serve func()) func() {
 	a := &arrival{nc, make(chan struct{}), make(chan struct{})}
 	o.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) Ports() []uint16 {
 const maxDataPorts = 1000
 
 // preparePorts checks the settings of ports and adds to how what they require.
-func (s *Server) preparePorts(how *core.Service) error {
+func (s *Server) preparePorts(how *build.Service) error {
 	first, last := s.PassivePorts[0], s.PassivePorts[1]
 	switch {
 	case s.DataPorts < 0, s.DataPorts > maxDataPorts:
@@ -98,7 +99,7 @@ func (s *Server) listenIn(host string, anyOf bool) (net.Listener, error) {
 
 // listen listens until the listener is closed by Untrack, or the server ends.
 func (s *Server) listen(host string, port uint16) (net.Listener, error) {
-	l, err := s.m.Listen(net.JoinHostPort(host, strconv.Itoa(int(port))))
+	l, err := s.m.Net.Listen(s.m.Ctx(), "tcp", net.JoinHostPort(host, strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +195,7 @@ type pool struct {
 
 // openPool opens the ports of DataPorts.
 func (s *Server) openPool() error {
-	host, _, _ := net.SplitHostPort(s.m.Addr)
+	host, _, _ := net.SplitHostPort(s.Addr)
 	p := &pool{srv: s, free: make(chan net.Listener, s.DataPorts)}
 	for range s.DataPorts {
 		l, err := s.listenIn(host, false)
@@ -225,7 +226,7 @@ func (p *pool) reserve(ctx context.Context, peer netip.Addr) (dataListener, erro
 
 // empty resets the connections that have reached a port.
 func (p *pool) empty(ctx context.Context, l net.Listener) error {
-	last, err := p.srv.m.Connect(ctx, l.Addr().String())
+	last, err := p.srv.m.Net.Dial(ctx, "tcp", l.Addr().String())
 	if err != nil {
 		return err
 	}

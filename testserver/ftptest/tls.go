@@ -16,7 +16,7 @@ import (
 
 func (f *session) auth(arg string) error {
 	switch {
-	case f.srv.m.TLS == nil:
+	case f.srv.TLS == nil:
 		return f.reply("502 No TLS here.")
 	case f.secured:
 		return f.reply("503 TLS is on.")
@@ -26,7 +26,7 @@ func (f *session) auth(arg string) error {
 	if err := f.reply("234 Proceed with the handshake."); err != nil {
 		return err
 	}
-	if reply, armed := f.plan.Peek(core.Reply); !armed || strings.HasPrefix(reply.Text, "2") {
+	if reply, armed := f.faults.Peek(core.Reply); !armed || strings.HasPrefix(reply.Text, "2") {
 		return f.secure()
 	}
 	return nil
@@ -139,7 +139,7 @@ func (f *session) secureData(ctx context.Context, nc net.Conn) (net.Conn, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dataTimeout)
 	defer cancel()
-	t, err := record.StartTLS(ctx, nc, f.srv.m.TLS)
+	t, err := record.StartTLS(ctx, nc, f.srv.TLS)
 	if err != nil {
 		return nil, errNoData
 	}

@@ -121,8 +121,8 @@ func (f *session) receiveAs(arg string, offset int64, first string) error {
 		return f.fail(err)
 	}
 	return f.transfer(first, func(d *dataConn) error {
-		data, err := d.receive(f.srv.m.MaxUpload - offset)
-		data = data[:min(int64(len(data)), f.plan.N(keep, int64(len(data))))]
+		data, err := d.receive(f.srv.MaxUpload - offset)
+		data = data[:min(int64(len(data)), f.faults.N(keep, int64(len(data))))]
 		if err := f.closePassive(); err != nil {
 			return err
 		}
@@ -163,9 +163,9 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		return f.reply("425 Use PASV or PORT first.")
 	}
 	defer f.closePassive()
-	p, last := f.plan, ""
+	faults, last := f.faults, ""
 	first, _ = f.replyText(first)
-	if reply, ok := p.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
+	if reply, ok := faults.Take(core.Reply); ok && strings.HasPrefix(reply.Text, "1") {
 		first = reply.Text
 	} else if ok {
 		last = reply.Text
@@ -180,17 +180,17 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 		}
 		open = func(context.Context) (net.Conn, net.Conn, error) { return raw, conn, nil }
 	}
-	if first != "" || p.Has(core.Octets) {
-		if err := f.Client.Answer(p.Part(core.Octets), f.toClient(first)); err != nil {
+	if first != "" || faults.Has(core.Octets) {
+		if err := f.Client.Answer(faults.Part(core.Octets), f.toClient(first)); err != nil {
 			return err
 		}
 	}
 	f.moving = true
 	defer func() { f.moving = false }()
 	next, arrived := context.WithCancel(ctx)
-	d := &dataConn{ctx: ctx, next: next, idle: f.srv.m.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, plan: p}
-	if stalls, ok := p.Take(stall); ok {
-		d.until, d.stall = stalls.N, func() error { return f.Client.Answer(new(core.Plan), f.toClient(stalls.Text)) }
+	d := &dataConn{ctx: ctx, next: next, idle: f.srv.IdleTimeout, lynx: f.lynx, ascii: f.ascii, drain: f.srv.DrainUploads, faults: faults}
+	if stalls, ok := faults.Take(stall); ok {
+		d.until, d.stall = stalls.N, func() error { return f.Client.Answer(new(core.Faults), f.toClient(stalls.Text)) }
 	}
 	moved := make(chan error, 1)
 	f.srv.m.Go(func() { moved <- f.move(d, open, move) })
@@ -205,7 +205,7 @@ func (f *session) transfer(first string, move func(*dataConn) error) error {
 			return io.EOF
 		}
 	}
-	return f.finish(p, last)
+	return f.finish(faults, last)
 }
 
 // awaitTransfer waits for the end of the transfer and meanwhile reads commands. It calls arrived
@@ -284,23 +284,23 @@ func isNetError(err error) bool {
 }
 
 // finish sends the last reply, with the faults armed for the command and at END.
-func (f *session) finish(p *core.Plan, last string) error {
+func (f *session) finish(faults *core.Faults, last string) error {
 	end := f.At("END")
 	if err := f.Preempt(end); err != nil {
 		return err
 	}
-	if omitted := p.Acts(noFinalReply); end.Acts(noFinalReply) || omitted {
+	if omitted := faults.Acts(noFinalReply); end.Acts(noFinalReply) || omitted {
 		return nil
 	}
 	if f.closePassive() != nil {
 		last = "426 " + twoCandidates
 	}
 	last = end.Text(core.Reply, last)
-	if extra, ok := p.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
+	if extra, ok := faults.Take(core.ExtraReply); ok && !end.Has(core.ExtraReply) {
 		last += "\n" + cmp.Or(extra.Text, last)
 	}
 	err := f.answer(end, last)
-	if err == nil && p.Acts(core.Hangup) {
+	if err == nil && faults.Acts(core.Hangup) {
 		core.EndConn(f.Conn, false)
 		err = core.ErrCut
 	}
@@ -331,24 +331,24 @@ func (f *session) move(d *dataConn, open func(context.Context) (raw, conn net.Co
 		return err
 	}
 	defer d.raw.Close()
-	p := f.At("DATA")
-	if p.Shapes() || p.Has(core.Data) {
-		d.plan = p
+	faults := f.At("DATA")
+	if faults.Shapes() || faults.Has(core.Data) {
+		d.faults = faults
 	}
-	if err := f.srv.m.Delay(d.ctx, p); err != nil {
+	if err := faults.Delay(d.ctx); err != nil {
 		return err
 	}
 	switch {
-	case p.Acts(core.Silence), f.srv.Passive == PassiveSilent:
+	case faults.Acts(core.Silence), f.srv.Passive == PassiveSilent:
 		<-d.ctx.Done()
 		return d.ctx.Err()
-	case p.Acts(core.Close):
+	case faults.Acts(core.Close):
 		return nil
-	case p.Acts(core.EndlessLine):
+	case faults.Acts(core.EndlessLine):
 		return core.WriteEndlessLine(d)
 	}
 	err = move(d)
-	if errors.Is(err, core.ErrCut) && !d.plan.Has(core.Reset) {
+	if errors.Is(err, core.ErrCut) && !d.faults.Has(core.Reset) {
 		return nil // a server that truncates its data does not report that
 	}
 	return err
@@ -357,17 +357,17 @@ func (f *session) move(d *dataConn, open func(context.Context) (raw, conn net.Co
 // dataConn is an open data connection with the faults armed against it.
 type dataConn struct {
 	net.Conn
-	raw   net.Conn        // below TLS; closing it omits the close_notify
-	ctx   context.Context // ends with the transfer
-	next  context.Context // ends when the next command has arrived
-	idle  time.Duration
-	lynx  bool
-	plan  *core.Plan
-	ascii bool
-	drain bool         // what is too much of an upload
-	moved int64        // bytes
-	stall func() error // sends the last reply of a transfer that stalls; or nil
-	until int64        // how many bytes it moves
+	raw    net.Conn        // below TLS; closing it omits the close_notify
+	ctx    context.Context // ends with the transfer
+	next   context.Context // ends when the next command has arrived
+	idle   time.Duration
+	lynx   bool
+	faults *core.Faults
+	ascii  bool
+	drain  bool         // what is too much of an upload
+	moved  int64        // bytes
+	stall  func() error // sends the last reply of a transfer that stalls; or nil
+	until  int64        // how many bytes it moves
 }
 
 // stop sends the last reply of a transfer that stalls, and waits for the next command.
@@ -387,20 +387,20 @@ func (d *dataConn) Read(p []byte) (int, error) {
 
 // send sends src, or what a fault sends instead.
 func (d *dataConn) send(src io.Reader) error {
-	if data, ok := d.plan.Take(core.Data); ok {
+	if data, ok := d.faults.Take(core.Data); ok {
 		src = strings.NewReader(data.Text)
 	}
-	if d.plan.EndsAtOnce(d.raw) {
+	if d.faults.EndsAtOnce(d.raw) {
 		return core.ErrCut
 	}
 	if d.stall != nil {
-		if _, err := io.CopyN(d.plan.Shape(d.ctx, d.Conn, d.raw), src, d.until); err != nil && err != io.EOF {
+		if _, err := io.CopyN(d.faults.Shape(d.ctx, d.Conn, d.raw), src, d.until); err != nil && err != io.EOF {
 			return err
 		}
 		return d.stop()
 	}
 	var err error
-	if d.moved, err = core.CopyData(d.plan.Shape(d.ctx, d.Conn, d.raw), src); err != nil {
+	if d.moved, err = core.CopyData(d.faults.Shape(d.ctx, d.Conn, d.raw), src); err != nil {
 		return err
 	}
 	d.settle()
@@ -422,7 +422,7 @@ func (d *dataConn) settle() {
 
 // receive reads the client's data to its end. It returns what was received even with an error.
 func (d *dataConn) receive(limit int64) ([]byte, error) {
-	src := d.plan.ShapeReader(d.ctx, d, d.raw)
+	src := d.faults.ShapeReader(d.ctx, d, d.raw)
 	if d.ascii {
 		src = core.FromNetASCII(src)
 	}

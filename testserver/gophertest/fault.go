@@ -16,24 +16,24 @@ type Fault interface {
 
 // own is a fault that only this server has.
 type own struct {
-	core.Fault
+	core.Spec
 	core.Gopher
 }
 
 // PlusHeader sends another header before an answer, such as "+-2\r\n" or "+7\n"; "" sends no header.
-func PlusHeader(line string) Fault { return own{Fault: plusHeader.With(core.Args{Text: line})} }
+func PlusHeader(line string) Fault { return own{Spec: plusHeader.With(core.Args{Text: line})} }
 
 // Trailer sends more bytes after the whole of an answer, as gopherd 3.0 does with ".\r\n" after one
 // whose length is given.
-func Trailer(octets string) Fault { return own{Fault: trailer.With(core.Args{Text: octets})} }
+func Trailer(octets string) Fault { return own{Spec: trailer.With(core.Args{Text: octets})} }
 
 // NoColon omits the colon after "+INFO", as gopherd 2.3 does for its root.
-func NoColon() Fault { return own{Fault: noColon.With(core.Args{})} }
+func NoColon() Fault { return own{Spec: noColon.With(core.Args{})} }
 
 // PlusError refuses a Gopher+ request with a code and a text: 1 not available, 2 try later, 3 moved
 // (the text is then the new menu line).
 func PlusError(code int, text string) Fault {
-	return own{Fault: plusError.With(core.Args{N: int64(code), Text: text})}
+	return own{Spec: plusError.With(core.Args{N: int64(code), Text: text})}
 }
 
 // GarbageMenu answers with a menu of lines such as broken servers and attackers send: missing

@@ -105,9 +105,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "gopher", Port: 70, SecureScheme: "gophers", SecurePort: 70, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -136,9 +136,9 @@ func (s *Server) serve(c *core.Client) {
 		return
 	}
 	req := parseRequest(line)
-	p, isPlus := s.plusOf(req)
+	p, isPlus := s.Dialect.plusOf(req)
 	if p.data {
-		if req.form, err = s.readForm(c, r); err != nil {
+		if req.form, err = readForm(c, r); err != nil {
 			return
 		}
 	}
@@ -163,15 +163,11 @@ func (s *Server) answerTo(line string, req request, p plusRequest, isPlus bool) 
 
 // deliver sends an answer, with the faults armed for it.
 func (s *Server) deliver(c *core.Client, req request, a answer) {
-	p := c.At("REQUEST", "REQUEST "+req.selector, a.stage)
-	switch err := c.Preempt(p); {
-	case errors.Is(err, core.ErrSilent):
-		c.Wait()
-		return
-	case err != nil:
-		return
+	defer a.body.Close()
+	faults := c.At("REQUEST", "REQUEST "+req.selector, a.stage)
+	if c.MayAnswer(faults) {
+		c.Count(core.FromServer, s.send(c, a, faults))
 	}
-	c.Count(core.FromServer, s.send(c, a, p))
 }
 
 // readLine reads and records the request line. It accepts a line without an end, because some

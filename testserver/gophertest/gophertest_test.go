@@ -234,3 +234,30 @@ func TestAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestBodyIsClosed tests that an answer that a fault prevents is closed too.
+func TestBodyIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := false
+		srv := gophertest.New(t, gopherInMemory, func(s *gophertest.Server) {
+			s.Answer = func(string) (io.ReadCloser, bool) { return closer{&closed}, true }
+		})
+		srv.On("REQUEST", 1, testserver.Close())
+		if got, err := testclient.Ask(t, srv, srv.Addr, "/x\r\n"); got != "" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		if srv.WaitIdle(t.Context()); !closed {
+			t.Error("the body is still open")
+		}
+	})
+}
+
+// closer is an empty body that notes when it is closed.
+type closer struct{ closed *bool }
+
+func (closer) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (c closer) Close() error {
+	*c.closed = true
+	return nil
+}

@@ -186,7 +186,7 @@ func (s *Server) find(dir string, words []string, found []MenuLine, depth int) [
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
-		if len(found) < maxFound && s.matches(name, e, words) {
+		if len(found) < maxFound && matches(&s.m.Tree, name, e, words) {
 			found = append(found, s.item(name, e))
 		}
 		if e.Dir {
@@ -197,17 +197,17 @@ func (s *Server) find(dir string, words []string, found []MenuLine, depth int) [
 }
 
 // matches reports whether the name or the text of a file has all the words.
-func (s *Server) matches(name string, e tree.Entry, words []string) bool {
+func matches(files *tree.Tree, name string, e tree.Entry, words []string) bool {
 	text := strings.ToLower(e.Name)
 	if !e.Dir && itemType(e.Name) == '0' {
-		text += "\n" + strings.ToLower(s.beginning(name))
+		text += "\n" + strings.ToLower(beginning(files, name))
 	}
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
 // beginning returns the text of a file, up to a limit.
-func (s *Server) beginning(name string) string {
-	file, _, err := s.m.Tree.Open(name)
+func beginning(files *tree.Tree, name string) string {
+	file, _, err := files.Open(name)
 	if err != nil {
 		return ""
 	}

@@ -88,11 +88,11 @@ type plusRequest struct {
 	data    bool   // a form follows
 }
 
-// plusOf returns the Gopher+ part of a request. It returns false if a server of this Dialect
-// finds none.
-func (s *Server) plusOf(req request) (p plusRequest, ok bool) {
+// plusOf returns the Gopher+ part of a request. It returns false if a server of this
+// Dialect finds none.
+func (d Dialect) plusOf(req request) (p plusRequest, ok bool) {
 	fields := append([]string{req.words}, req.more...)
-	if s.Dialect == PlainGopher || s.Dialect == DeafGopher || fields[0] == "" && len(fields) == 1 {
+	if d == PlainGopher || d == DeafGopher || fields[0] == "" && len(fields) == 1 {
 		return p, false
 	}
 	if len(fields) > 1 && !isPlusString(fields[0]) {
@@ -103,7 +103,7 @@ func (s *Server) plusOf(req request) (p plusRequest, ok bool) {
 	}
 	p = plusRequest{command: fields[0][0], filter: fields[0][1:]}
 	p.data = p.command == '+' && len(fields) > 1 && fields[1] == "1"
-	if s.Dialect == PyGopher && (p.data || p.command == '!' && p.filter != "") {
+	if d == PyGopher && (p.data || p.command == '!' && p.filter != "") {
 		return p, false
 	}
 	return p, true
@@ -119,30 +119,30 @@ func (s *Server) plus(req request, p plusRequest) answer {
 		return s.failureIn('0', "Malformed command")
 	case s.Dialect == UMNGopher && search && p.command != '!':
 		a := s.search(req)
-		return s.withInfo(a)
+		return withInfo(a)
 	case req.words != "" && !isPlusString(req.words):
-		return s.headed(s.search(req), 0)
+		return s.Dialect.headed(s.search(req), 0)
 	}
 	_, name := s.resolve(req.selector)
 	e, err := s.m.Tree.Stat(name)
 	if err != nil {
-		return s.refuse(1, fmt.Sprintf("'%s' does not exist", req.selector))
+		return s.Dialect.refuse(1, fmt.Sprintf("'%s' does not exist", req.selector))
 	}
 	switch p.command {
 	case '!':
-		return s.listed(s.attributes(name, e, ""))
+		return s.Dialect.listed(s.attributes(name, e, ""))
 	case '$':
 		return s.everyAttribute(name, e, p.filter)
 	}
 	if p.data && len(s.Plus[name].Ask) > 0 {
-		return s.answerForm(s.Plus[name], req.form)
+		return s.Plus[name].answerForm(req.form)
 	}
 	return s.view(name, e, p.filter)
 }
 
 // listed returns an answer that consists of attributes.
-func (s *Server) listed(attributes string) answer {
-	if s.Dialect == PyGopher {
+func (d Dialect) listed(attributes string) answer {
+	if d == PyGopher {
 		return answer{stage: "PLUS", header: "+-2\r\n", body: text(attributes)}
 	}
 	return answer{stage: "PLUS", header: "+-1\r\n", text: true, body: text(attributes)}
@@ -152,11 +152,11 @@ func (s *Server) listed(attributes string) answer {
 func (s *Server) everyAttribute(name string, e tree.Entry, filter string) answer {
 	entries, err := s.m.Tree.List(name)
 	if err != nil || !e.Dir {
-		return s.refuse(1, fmt.Sprintf("'/%s' is no menu", name))
+		return s.Dialect.refuse(1, fmt.Sprintf("'/%s' is no menu", name))
 	}
 	if m, _, err := s.m.Tree.Open(path.Join(name, "gophermap")); err == nil {
 		defer m.Close()
-		return s.listed(everyInfo(strings.NewReader(s.fromMap(name, m))))
+		return s.Dialect.listed(everyInfo(strings.NewReader(s.fromMap(name, m))))
 	}
 	if s.Dialect == PyGopher {
 		filter = ""
@@ -165,7 +165,7 @@ func (s *Server) everyAttribute(name string, e tree.Entry, filter string) answer
 	for _, e := range entries {
 		all.WriteString(s.attributes(path.Join(name, e.Name), e, filter))
 	}
-	return s.listed(all.String())
+	return s.Dialect.listed(all.String())
 }
 
 // attributes returns the blocks of an item: all, or those that filter names.
@@ -184,7 +184,7 @@ func (s *Server) attributes(name string, e tree.Entry, filter string) string {
 	b.WriteString("+INFO: " + s.line(s.item(name, e)))
 	add("ADMIN", fmt.Sprintf(" Admin: %s\r\n Mod-Date: %s\r\n", admin, e.ModTime.UTC().Format("Mon Jan _2 15:04:05 2006 <20060102150405>")))
 	var views strings.Builder
-	for _, v := range s.views(name, e) {
+	for _, v := range item.views(e) {
 		views.WriteString(" " + v.label() + ":")
 		if v.Size != "" {
 			views.WriteString(" <" + v.Size + ">")
@@ -207,10 +207,10 @@ func indented(text string) string {
 }
 
 // views returns the views of an item.
-func (s *Server) views(name string, e tree.Entry) []View {
-	switch item := s.Plus[name]; {
-	case item.Views != nil:
-		return item.Views
+func (i Item) views(e tree.Entry) []View {
+	switch {
+	case i.Views != nil:
+		return i.Views
 	case e.Dir:
 		return []View{{Type: "application/gopher-menu", Language: "En_US"}, {Type: "application/gopher+-menu", Language: "En_US"}}
 	}
@@ -228,12 +228,12 @@ func (s *Server) views(name string, e tree.Entry) []View {
 
 // view answers with an item in the requested view.
 func (s *Server) view(name string, e tree.Entry, wanted string) answer {
-	views := s.views(name, e)
+	views := s.Plus[name].views(e)
 	chosen := views[0]
 	if wanted != "" && s.Dialect != PyGopher {
 		i := slices.IndexFunc(views, func(v View) bool { return v.label() == wanted || v.Type == wanted })
 		if i < 0 {
-			return s.refuse(1, fmt.Sprintf("'/%s' does not exist", name))
+			return s.Dialect.refuse(1, fmt.Sprintf("'/%s' does not exist", name))
 		}
 		chosen = views[i]
 	}
@@ -241,23 +241,23 @@ func (s *Server) view(name string, e tree.Entry, wanted string) answer {
 	case e.Dir && chosen.Type == "application/gopher+-menu":
 		return s.everyAttribute(name, e, "")
 	case e.Dir:
-		return s.headed(s.directory(name), 0)
+		return s.Dialect.headed(s.directory(name), 0)
 	case chosen.Name != "":
 		name = chosen.Name
 	}
 	file, e, err := s.m.Tree.Open(name)
 	if err != nil {
-		return s.refuse(1, fmt.Sprintf("'/%s' is not for you", name))
+		return s.Dialect.refuse(1, fmt.Sprintf("'/%s' is not for you", name))
 	}
 	text := strings.HasPrefix(strings.ToLower(chosen.Type), "text/") && s.Dialect != PyGopher
-	return s.headed(answer{stage: "PLUS", text: text, body: file}, e.Size)
+	return s.Dialect.headed(answer{stage: "PLUS", text: text, body: file}, e.Size)
 }
 
 // headed puts a header before a plain answer.
-func (s *Server) headed(a answer, size int64) answer {
+func (d Dialect) headed(a answer, size int64) answer {
 	a.stage = "PLUS"
 	switch {
-	case a.text && s.Dialect == PyGopher:
+	case a.text && d == PyGopher:
 		a.header, a.text = "+-2\r\n", false
 	case a.text:
 		a.header = "+-1\r\n"
@@ -269,7 +269,7 @@ func (s *Server) headed(a answer, size int64) answer {
 
 // withInfo turns a menu into the list of attributes with which gopherd answers a search of Gopher+:
 // no header, "+INFO: " before every item.
-func (s *Server) withInfo(a answer) answer {
+func withInfo(a answer) answer {
 	return answer{stage: "PLUS", text: true, body: text(everyInfo(a.body))}
 }
 
@@ -284,22 +284,22 @@ func everyInfo(menu io.Reader) string {
 }
 
 // refuse returns an error of Gopher+.
-func (s *Server) refuse(code int, why string) answer {
+func (d Dialect) refuse(code int, why string) answer {
 	message := fmt.Sprintf("%d %s\r\n%s\r\n", code, defaultAdmin, why)
-	if s.Dialect == PyGopher {
+	if d == PyGopher {
 		return answer{stage: "ERROR", header: "--2\r\n", body: text(message)}
 	}
 	return answer{stage: "ERROR", header: "--1\r\n", text: true, body: text(message)}
 }
 
 // answerForm returns the document for a form that was filled in.
-func (s *Server) answerForm(item Item, lines []string) answer {
-	compose := item.Answer
+func (i Item) answerForm(lines []string) answer {
+	compose := i.Answer
 	if compose == nil {
 		compose = func(lines []string) string {
 			var b strings.Builder
-			for i, line := range lines {
-				fmt.Fprintf(&b, "%d: [%s]\n", i+1, line)
+			for n, line := range lines {
+				fmt.Fprintf(&b, "%d: [%s]\n", n+1, line)
 			}
 			return b.String()
 		}
@@ -312,7 +312,7 @@ const maxForm = 64 << 10
 
 // readForm reads and records the data after a request line: lines up to one of a dot ("+-1"), the
 // number of bytes announced ("+12"), or all until the client closes its side ("+-2").
-func (s *Server) readForm(c *core.Client, r *bufio.Reader) (lines []string, err error) {
+func readForm(c *core.Client, r *bufio.Reader) (lines []string, err error) {
 	bounded := bufio.NewReader(io.LimitReader(r, maxForm))
 	line := func() (string, error) {
 		text, err := bounded.ReadString('\n')

@@ -10,15 +10,14 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// send sends the answer with the faults of p and returns the number of bytes sent.
-func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
-	defer a.body.Close()
-	if p.EndsAtOnce(c.Conn) {
+// send sends the answer with its faults and returns the number of bytes sent.
+func (s *Server) send(c *core.Client, a answer, faults *core.Faults) int64 {
+	if faults.EndsAtOnce(c.Conn) {
 		return 0
 	}
-	out := &core.Counter{W: p.Shape(s.m.Ctx(), c.Body(), c.Conn)}
-	err := s.write(c, out, a, p)
-	if trailers := p.TakeAll(trailer); err == nil {
+	out := &core.Counter{W: faults.Shape(s.m.Ctx(), c.Body(), c.Conn)}
+	err := s.write(c, out, a, faults)
+	if trailers := faults.TakeAll(trailer); err == nil {
 		for _, t := range trailers {
 			_, _ = io.WriteString(out, t.Text)
 		}
@@ -27,20 +26,20 @@ func (s *Server) send(c *core.Client, a answer, p *core.Plan) int64 {
 }
 
 // write writes the answer, or what a fault sends instead.
-func (s *Server) write(c *core.Client, out *core.Counter, a answer, p *core.Plan) error {
-	if instead, ok := replacement(a, p); ok {
+func (s *Server) write(c *core.Client, out *core.Counter, a answer, faults *core.Faults) error {
+	if instead, ok := replacement(a, faults); ok {
 		_, err := io.WriteString(out, instead)
 		return err
 	}
-	if _, err := io.WriteString(out, p.Text(plusHeader, a.header)); err != nil {
+	if _, err := io.WriteString(out, faults.Text(plusHeader, a.header)); err != nil {
 		return err
 	}
-	if p.Has(noColon) {
-		a.body = withoutColon(a.body, p)
+	if faults.Has(noColon) {
+		a.body = withoutColon(a.body, faults)
 	}
 	if a.text {
 		undotted := a.stage == "TEXT" && s.Texts == UndottedTexts
-		return p.DotText(core.DotText{
+		return faults.DotText(core.DotText{
 			NoDot: s.NoDot || undotted, NoStuffing: s.NoStuffing || undotted, StuffLone: s.Dialect == UMNGopher, BareLF: s.BareLF,
 		}).Send(out, a.body)
 	}
@@ -53,24 +52,24 @@ func (s *Server) write(c *core.Client, out *core.Counter, a answer, p *core.Plan
 }
 
 // replacement returns what a fault sends in place of the whole answer.
-func replacement(a answer, p *core.Plan) (octets string, ok bool) {
-	if reply, ok := p.Take(core.Reply); ok {
+func replacement(a answer, faults *core.Faults) (octets string, ok bool) {
+	if reply, ok := faults.Take(core.Reply); ok {
 		return core.ReplyOctets(reply.Text), true
 	}
-	if a.header != "" && p.Has(plusError) {
-		refusal, _ := p.Take(plusError)
+	if a.header != "" && faults.Has(plusError) {
+		refusal, _ := faults.Take(plusError)
 		return fmt.Sprintf("--1\r\n%d %s\r\n%s\r\n.\r\n", refusal.N, defaultAdmin, refusal.Text), true
 	}
-	data, ok := p.Take(core.Data)
+	data, ok := faults.Take(core.Data)
 	return data.Text, ok
 }
 
 // withoutColon removes the colon in the first line of attributes.
-func withoutColon(body io.ReadCloser, p *core.Plan) io.ReadCloser {
+func withoutColon(body io.ReadCloser, faults *core.Faults) io.ReadCloser {
 	octets, _ := io.ReadAll(body)
 	body.Close()
 	if bytes.Contains(octets, []byte("+INFO:")) {
-		p.Acts(noColon)
+		faults.Acts(noColon)
 	}
 	return text(strings.Replace(string(octets), "+INFO:", "+INFO", 1))
 }

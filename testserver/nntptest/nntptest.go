@@ -74,11 +74,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
 	s.news.srv = s
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		if s.m = m; s.Spool != nil {
 			s.ReadOnly, s.Hide = true, append(slices.Clip(s.Hide), "NEWNEWS")
 		}
-		return core.Service{
+		return build.Service{
 			Scheme: "nntp", Port: 119, SecureScheme: "nntps", SecurePort: 563, Addr: addr, Serve: s.serve, Fresh: s.news.open,
 		}, nil
 	})
@@ -121,9 +121,9 @@ type session struct {
 	*core.Client
 	srv     *Server
 	r       *bufio.Reader
-	plan    *core.Plan // faults armed for the current command
-	verb    string     // of the current command, of one or two words
-	arg     string     // of the current command
+	faults  *core.Faults // faults armed for the current command
+	verb    string       // of the current command, of one or two words
+	arg     string       // of the current command
 	quit    bool
 	secured bool
 	reader  bool
@@ -141,8 +141,8 @@ const maxLine = 4 << 10
 func (s *Server) serve(c *core.Client) {
 	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
 	n.r = bufio.NewReaderSize(c, maxLine)
-	n.plan = n.At("GREETING")
-	err := n.Preempt(n.plan)
+	n.faults = n.At("GREETING")
+	err := n.Preempt(n.faults)
 	if err == nil {
 		err = n.reply(n.greeting())
 	}
@@ -156,7 +156,7 @@ func (s *Server) serve(c *core.Client) {
 	case errors.Is(err, core.ErrSilent):
 		c.Wait()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		_ = n.Answer(new(core.Plan), "400 Timeout.")
+		_ = n.Answer(new(core.Faults), "400 Timeout.")
 	}
 }
 
@@ -197,11 +197,11 @@ func (n *session) command(line string) error {
 		}
 	}
 	n.verb, n.arg = full, arg
-	n.plan = n.At(verb, line, full)
-	if err := n.Preempt(n.plan); err != nil {
+	n.faults = n.At(verb, line, full)
+	if err := n.Preempt(n.faults); err != nil {
 		return err
 	}
-	if reply, armed := n.plan.Peek(core.Reply); armed && !strings.HasPrefix(reply.Text, "2") && verb != "POST" {
+	if reply, armed := n.faults.Peek(core.Reply); armed && !strings.HasPrefix(reply.Text, "2") && verb != "POST" {
 		return n.reply("")
 	}
 	do := commands[full]
@@ -214,7 +214,7 @@ func (n *session) command(line string) error {
 		return n.reply("401 MODE-READER")
 	}
 	if text, ok := n.srv.Replies[full]; ok {
-		return n.Answer(n.plan, n.fill(text, ""))
+		return n.Answer(n.faults, n.fill(text, ""))
 	}
 	return do(n, arg)
 }
@@ -233,7 +233,7 @@ func (n *session) reply(usual string) error {
 	if err != nil {
 		return err
 	}
-	return n.Answer(n.plan, n.plan.Text(core.Reply, text))
+	return n.Answer(n.faults, n.faults.Text(core.Reply, text))
 }
 
 // openCommands are those that require neither a login nor MODE READER.

@@ -293,10 +293,10 @@ func (n *session) sendBlock(out io.Writer, lines io.Reader, record bool) error {
 	defer n.Mute(false)
 	sent := &core.Counter{W: out}
 	var err error
-	if data, ok := n.plan.Take(core.Data); ok {
+	if data, ok := n.faults.Take(core.Data); ok {
 		_, err = io.WriteString(sent, data.Text)
 	} else {
-		err = n.plan.DotText(core.DotText{Exact: n.srv.Spool != nil}).Send(sent, lines)
+		err = n.faults.DotText(core.DotText{Exact: n.srv.Spool != nil}).Send(sent, lines)
 	}
 	if err != nil {
 		return err
@@ -304,10 +304,10 @@ func (n *session) sendBlock(out io.Writer, lines io.Reader, record bool) error {
 	if !record {
 		n.Count(core.FromServer, sent.N)
 	}
-	if n.plan.Has(core.NoDot) || n.plan.Acts(core.Hangup) {
+	if n.faults.Has(core.NoDot) || n.faults.Acts(core.Hangup) {
 		n.quit = true
 	}
-	if extra, ok := n.plan.Take(core.ExtraReply); ok {
+	if extra, ok := n.faults.Take(core.ExtraReply); ok {
 		_, err = io.WriteString(out, core.ReplyOctets(extra.Text))
 	}
 	return err

@@ -35,7 +35,7 @@ func (n *session) allowed(list []string) string {
 		verb, _, _ := strings.Cut(line, " ")
 		switch {
 		case core.ContainsFold(n.srv.Hide, verb):
-		case verb == "STARTTLS" && (n.srv.m.TLS == nil || n.secured):
+		case verb == "STARTTLS" && (n.srv.TLS == nil || n.secured):
 		case verb == "AUTHINFO" && (len(n.srv.Users) == 0 || n.loggedIn):
 		default:
 			text.WriteString(line + "\r\n")
@@ -74,13 +74,13 @@ func (n *session) authPass(password string) error {
 
 func (n *session) startTLS(string) error {
 	switch {
-	case n.srv.m.TLS == nil:
+	case n.srv.TLS == nil:
 		return n.reply("580 No TLS here.")
 	case n.secured:
 		return n.reply("502 TLS is on.")
 	}
 	err := n.reply("382 Begin.")
-	if reply, armed := n.plan.Peek(core.Reply); err != nil || armed && !strings.HasPrefix(reply.Text, "382") {
+	if reply, armed := n.faults.Peek(core.Reply); err != nil || armed && !strings.HasPrefix(reply.Text, "382") {
 		return err
 	}
 	if err := n.Secure(); err != nil {
@@ -110,7 +110,7 @@ func (n *session) slave(string) error { return n.reply("202 Slave status noted."
 // Posting (RFC 3977 §6.3.1).
 
 func (n *session) post(string) error {
-	reply, armed := n.plan.Peek(core.Reply)
+	reply, armed := n.faults.Peek(core.Reply)
 	switch {
 	case armed && !strings.HasPrefix(reply.Text, "3"):
 		return n.reply("")
@@ -124,11 +124,11 @@ func (n *session) post(string) error {
 	if err != nil {
 		return err
 	}
-	n.plan = n.At("END")
-	if err := n.Preempt(n.plan); err != nil {
+	n.faults = n.At("END")
+	if err := n.Preempt(n.faults); err != nil {
 		return err
 	}
-	switch reply, armed := n.plan.Peek(core.Reply); {
+	switch reply, armed := n.faults.Peek(core.Reply); {
 	case armed && !strings.HasPrefix(reply.Text, "2"):
 		return n.reply("")
 	case !whole:
@@ -154,7 +154,7 @@ func (n *session) receiveArticle() (text string, whole bool, err error) {
 		if begins && part[0] == '.' {
 			part = part[1:]
 		}
-		if whole = whole && int64(b.Len()+len(part)) <= n.srv.m.MaxUpload; whole {
+		if whole = whole && int64(b.Len()+len(part)) <= n.srv.MaxUpload; whole {
 			b.Write(part)
 		}
 		begins = strings.HasSuffix(string(part), "\n")
@@ -171,9 +171,9 @@ func (n *session) block(first string, lines io.Reader, record bool) error {
 	if replaced {
 		lines = strings.NewReader(n.allowed(strings.Split(own, "\n")))
 	}
-	first = n.plan.Text(core.Reply, first)
-	out := n.plan.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
-	if all, ok := n.plan.Take(core.Octets); ok {
+	first = n.faults.Text(core.Reply, first)
+	out := n.faults.Shape(n.srv.m.Ctx(), n.Client, n.Conn)
+	if all, ok := n.faults.Take(core.Octets); ok {
 		_, err = io.WriteString(out, all.Text)
 		return err
 	}

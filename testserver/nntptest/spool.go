@@ -42,9 +42,9 @@ func (r *store) spooled(a article, open func() (io.ReadCloser, error)) *article 
 	a.spooled, a.err = true, err
 	if err == nil {
 		var text []byte
-		text, a.err = io.ReadAll(io.LimitReader(in, r.srv.m.MaxUpload+1))
+		text, a.err = io.ReadAll(io.LimitReader(in, r.srv.MaxUpload+1))
 		in.Close()
-		if a.text = string(text); a.err == nil && int64(len(text)) > r.srv.m.MaxUpload {
+		if a.text = string(text); a.err == nil && int64(len(text)) > r.srv.MaxUpload {
 			a.err = errTooLong
 		}
 	}

@@ -271,7 +271,7 @@ func (r *store) read(a *article) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := netLines(io.LimitReader(f, r.srv.m.MaxUpload))
+	text, err := netLines(io.LimitReader(f, r.srv.MaxUpload))
 	if err != nil || beginsWithHeader(text) {
 		return text, err
 	}

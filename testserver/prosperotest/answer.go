@@ -247,7 +247,7 @@ func (a *answerer) contents(name string) {
 		return
 	}
 	defer f.Close()
-	octets, err := io.ReadAll(io.LimitReader(f, a.srv.m.MaxUpload))
+	octets, err := io.ReadAll(io.LimitReader(f, a.srv.MaxUpload))
 	if err != nil {
 		a.fail("FAILURE", "SERVER-FAILED")
 		return

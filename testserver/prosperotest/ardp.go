@@ -223,18 +223,18 @@ func (s *Server) acknowledged(call *call, p *ardp.Packet) {
 // reply computes the answer to a request and begins to send it.
 func (s *Server) reply(key string, call *call, text string) {
 	for line := range strings.Lines(text) {
-		s.m.Record(core.Line{Conn: call.number, From: core.FromClient, Octets: line}, lineOf)
+		s.m.Log.Append(core.Line{Conn: call.number, From: core.FromClient, Octets: line}, lineOf)
 	}
 	q := parseQuestion(text)
 	s.mu.Lock()
 	call.plain = q.plain
 	s.mu.Unlock()
-	p := s.m.At(q.stages()...)
-	if !s.applyFaults(call, p, q) {
+	faults := s.m.At(q.stages()...)
+	if !s.applyFaults(call, faults, q) {
 		return
 	}
 	answer := ""
-	if reply, ok := p.Take(core.Reply); ok {
+	if reply, ok := faults.Take(core.Reply); ok {
 		answer = reply.Text
 	} else {
 		answer = s.answer(q)
@@ -245,7 +245,7 @@ func (s *Server) reply(key string, call *call, text string) {
 		return // cancelled in the meantime
 	}
 	for line := range strings.Lines(answer) {
-		s.m.Record(core.Line{Conn: call.number, From: core.FromServer, Octets: line[:min(len(line), core.MaxLineOctets)]}, lineOf)
+		s.m.Log.Append(core.Line{Conn: call.number, From: core.FromServer, Octets: line[:min(len(line), core.MaxLineOctets)]}, lineOf)
 	}
 	call.answer = cutAnswer(answer, q.plain)
 	s.sendWindow(call)
@@ -262,8 +262,8 @@ func lineOf(line string) string {
 
 // applyFaults applies the faults that come before an answer or instead of one, and what archie
 // servers do. It returns false if no answer must be sent.
-func (s *Server) applyFaults(call *call, p *core.Plan, q *question) bool {
-	waits := p.TakeAll(wait)
+func (s *Server) applyFaults(call *call, faults *core.Faults, q *question) bool {
+	waits := faults.TakeAll(wait)
 	if q.archie && s.Site != "" {
 		waits = append([]core.Args{{D: 900 * time.Second, N: 1}, {D: 180 * time.Second}}, waits...)
 	}
@@ -276,22 +276,22 @@ func (s *Server) applyFaults(call *call, p *core.Plan, q *question) bool {
 		call.waited = true
 		s.control(call, c)
 	}
-	over := s.refuseOrRedirect(call, p)
+	over := s.refuseOrRedirect(call, faults)
 	s.mu.Unlock()
-	if over || p.Acts(core.Silence) || p.Acts(core.Close) {
-		p.End()
+	if over || faults.Acts(core.Silence) || faults.Acts(core.Close) {
+		faults.End()
 		return false
 	}
-	return s.m.Delay(s.m.Ctx(), p) == nil
+	return faults.Delay(s.m.Ctx()) == nil
 }
 
 // refuseOrRedirect applies the faults Refuse and SendTo, and reports whether there is one.
-func (s *Server) refuseOrRedirect(call *call, p *core.Plan) bool {
-	if p.Acts(refuse) {
+func (s *Server) refuseOrRedirect(call *call, faults *core.Faults) bool {
+	if faults.Acts(refuse) {
 		s.control(call, &ardp.Packet{Header: 13, Option: ardp.OptCancel})
 		return true
 	}
-	to, ok := p.Take(sendTo)
+	to, ok := faults.Take(sendTo)
 	if at, err := netip.ParseAddrPort(to.Text); ok && err == nil {
 		if extra, ok := ardp.RedirectExtra(at); ok {
 			s.control(call, &ardp.Packet{Header: 19, Option: ardp.OptRedirect, Extra: extra})
@@ -380,15 +380,15 @@ func (s *Server) control(call *call, p *ardp.Packet) {
 
 // recordText records a line of the transcript.
 func (s *Server) recordText(call *call, from core.Side, text string) {
-	s.m.Record(core.Line{Conn: call.number, From: from, Text: text}, nil)
+	s.m.Log.Append(core.Line{Conn: call.number, From: from, Text: text}, nil)
 }
 
 // send sends a datagram with the faults at PACKET.
 func (s *Server) send(call *call, p *ardp.Packet) {
-	plan := s.m.At("PACKET")
-	if copies, lost := s.copies(plan); !lost {
-		datagram := plan.Datagram(p.Append(nil))
-		if plan.Acts(reorder) {
+	faults := s.m.At("PACKET")
+	if copies, lost := s.copies(faults); !lost {
+		datagram := faults.Datagram(p.Append(nil))
+		if faults.Acts(reorder) {
 			s.held, s.heldTo = append(s.held, datagram), call.to
 			return
 		}
@@ -403,8 +403,8 @@ func (s *Server) send(call *call, p *ardp.Packet) {
 }
 
 // copies returns the number of copies of a datagram that are sent, and whether it is lost.
-func (s *Server) copies(p *core.Plan) (n int, lost bool) {
-	for _, f := range p.TakeAll(loss) {
+func (s *Server) copies(faults *core.Faults) (n int, lost bool) {
+	for _, f := range faults.TakeAll(loss) {
 		r := s.random[f.Seed]
 		if r == nil {
 			r = rand.New(rand.NewPCG(f.Seed, 1525))
@@ -415,9 +415,9 @@ func (s *Server) copies(p *core.Plan) (n int, lost bool) {
 		}
 	}
 	switch {
-	case p.Acts(lose):
+	case faults.Acts(lose):
 		return 0, true
-	case p.Acts(duplicate):
+	case faults.Acts(duplicate):
 		return 2, false
 	}
 	return 1, false

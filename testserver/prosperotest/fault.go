@@ -18,36 +18,36 @@ type Fault interface {
 
 // own is a fault that only this server has.
 type own struct {
-	core.Fault
+	core.Spec
 	core.Prospero
 }
 
 // Lose drops a datagram: one of the server's at PACKET, one of a client's at INCOMING.
-func Lose() Fault { return own{Fault: lose.With(core.Args{})} }
+func Lose() Fault { return own{Spec: lose.With(core.Args{})} }
 
 // Loss loses the given percentage of datagrams at random. The same seed loses the same ones.
 func Loss(percent int, seed uint64) Fault {
-	return own{Fault: loss.With(core.Args{N: int64(percent), Seed: seed})}
+	return own{Spec: loss.With(core.Args{N: int64(percent), Seed: seed})}
 }
 
 // Duplicate sends a datagram twice.
-func Duplicate() Fault { return own{Fault: duplicate.With(core.Args{})} }
+func Duplicate() Fault { return own{Spec: duplicate.With(core.Args{})} }
 
 // Reorder sends a datagram after the one that follows it.
-func Reorder() Fault { return own{Fault: reorder.With(core.Args{})} }
+func Reorder() Fault { return own{Spec: reorder.With(core.Args{})} }
 
 // Wait asks the client to wait for d before its request is answered, and reports its position in the
 // queue unless that is 0. Wait does not delay the answer: that is
 // what Delay is for.
 func Wait(d time.Duration, position int) Fault {
-	return own{Fault: wait.With(core.Args{D: d, N: int64(position)})}
+	return own{Spec: wait.With(core.Args{D: d, N: int64(position)})}
 }
 
 // SendTo redirects the client to another server, an IPv4 address with a port.
-func SendTo(address string) Fault { return own{Fault: sendTo.With(core.Args{Text: address})} }
+func SendTo(address string) Fault { return own{Spec: sendTo.With(core.Args{Text: address})} }
 
 // Refuse refuses the request, like a server that is not willing to serve the client.
-func Refuse() Fault { return own{Fault: refuse.With(core.Args{})} }
+func Refuse() Fault { return own{Spec: refuse.With(core.Args{})} }
 
 var (
 	lose = &core.Kind{Name: "Lose"}

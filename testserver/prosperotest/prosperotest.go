@@ -97,9 +97,9 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // The server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := &Server{calls: make(map[string]*call), random: make(map[uint64]*rand.Rand)}
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
-		return core.Service{Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve}, nil
+		return build.Service{Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve}, nil
 	})
 }
 

@@ -91,8 +91,8 @@ func (a fromStore) info(contents bool) {
 		return
 	}
 	defer in.Close()
-	octets, err := io.ReadAll(io.LimitReader(in, a.srv.m.MaxUpload+1))
-	if err == nil && int64(len(octets)) > a.srv.m.MaxUpload {
+	octets, err := io.ReadAll(io.LimitReader(in, a.srv.MaxUpload+1))
+	if err == nil && int64(len(octets)) > a.srv.MaxUpload {
 		err = errors.New("longer than MaxUpload")
 	}
 	if err != nil {

@@ -62,12 +62,12 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Greeting = m, cmp.Or(s.Greeting, "220 testserver ready")
 		if s.TLS == nil {
 			s.TLS = testserver.NewTLS()
 		}
-		return core.Service{
+		return build.Service{
 			Scheme: "smtp", Port: 25, SecureScheme: "smtps", SecurePort: 465, Addr: addr, Serve: s.serve, Fresh: s.fresh,
 		}, nil
 	})
@@ -110,11 +110,11 @@ func (s *Server) fresh() error {
 // session is one connection.
 type session struct {
 	*core.Client
-	srv  *Server
-	r    *bufio.Reader
-	plan *core.Plan // faults armed for the current command
-	tls  bool
-	quit bool
+	srv    *Server
+	r      *bufio.Reader
+	faults *core.Faults // faults armed for the current command
+	tls    bool
+	quit   bool
 
 	greeted bool
 	mail    *Mail // set by MAIL
@@ -131,8 +131,8 @@ const (
 // serve serves one connection.
 func (s *Server) serve(c *core.Client) {
 	m := &session{Client: c, srv: s, r: bufio.NewReaderSize(c, maxLine), tls: s.ImplicitTLS}
-	m.plan = m.At("GREETING")
-	err := m.Preempt(m.plan)
+	m.faults = m.At("GREETING")
+	err := m.Preempt(m.faults)
 	if err == nil {
 		err = m.reply(s.Greeting)
 	}
@@ -163,11 +163,11 @@ func (m *session) line() (string, error) {
 func (m *session) command(line string) error {
 	verb, arg, _ := strings.Cut(line, " ")
 	verb = strings.ToUpper(verb)
-	m.plan = m.At(verb, verb+" "+arg)
-	if err := m.Preempt(m.plan); err != nil {
+	m.faults = m.At(verb, verb+" "+arg)
+	if err := m.Preempt(m.faults); err != nil {
 		return err
 	}
-	if reply, armed := m.plan.Peek(core.Reply); armed && refuses(reply.Text) {
+	if reply, armed := m.faults.Peek(core.Reply); armed && refuses(reply.Text) {
 		return m.reply("")
 	}
 	do, known := commands[verb]
@@ -182,8 +182,8 @@ func (m *session) command(line string) error {
 
 // reply sends the reply to a command, or the armed one if there is one.
 func (m *session) reply(text string) error {
-	text = m.plan.Text(core.Reply, text)
-	return m.Answer(m.plan, text)
+	text = m.faults.Text(core.Reply, text)
+	return m.Answer(m.faults, text)
 }
 
 var commands = map[string]func(*session, string) error{
@@ -211,7 +211,7 @@ func (m *session) ehlo(string) error {
 			text += "\n250-" + ext
 		}
 	}
-	return m.reply(text + "\n250 SIZE " + strconv.FormatInt(m.srv.m.MaxUpload, 10))
+	return m.reply(text + "\n250 SIZE " + strconv.FormatInt(m.srv.MaxUpload, 10))
 }
 
 // startTLS starts TLS. Commands that the client sent before that are discarded, not carried out
@@ -249,7 +249,7 @@ func (m *session) mailFrom(arg string) error {
 		case name == "BODY" && !core.ContainsFold(m.srv.Hide, "8BITMIME"):
 		case name == "SMTPUTF8" && value == "" && !core.ContainsFold(m.srv.Hide, name):
 			m.utf8 = true
-		case name == "SIZE" && err == nil && size <= m.srv.m.MaxUpload:
+		case name == "SIZE" && err == nil && size <= m.srv.MaxUpload:
 		case name == "SIZE" && err == nil:
 			return m.reply("552 Message size exceeds the limit.")
 		default:
@@ -313,12 +313,12 @@ func (m *session) data(string) error {
 	}
 	done := m.mail
 	m.mail = nil
-	m.plan = m.At("END")
-	if err := m.Preempt(m.plan); err != nil {
+	m.faults = m.At("END")
+	if err := m.Preempt(m.faults); err != nil {
 		return err
 	}
-	switch reply, armed := m.plan.Peek(core.Reply); {
-	case int64(len(text)) > m.srv.m.MaxUpload:
+	switch reply, armed := m.faults.Peek(core.Reply); {
+	case int64(len(text)) > m.srv.MaxUpload:
 		return m.reply("552 Message size exceeds the limit.")
 	case armed && refuses(reply.Text):
 		return m.reply("")
@@ -351,7 +351,7 @@ func (m *session) message() (string, error) {
 		if first {
 			part = bytes.TrimPrefix(part, []byte("."))
 		}
-		if int64(text.Len()) <= m.srv.m.MaxUpload {
+		if int64(text.Len()) <= m.srv.MaxUpload {
 			text.Write(part)
 		}
 		first = err == nil

@@ -9,9 +9,9 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// recorder splits what one side of a telnet connection sends into commands and lines of data,
-// and records them.
-type recorder struct {
+// logger splits what one side of a telnet connection sends into commands and lines of data,
+// and logs them.
+type logger struct {
 	client  *core.Client
 	from    core.Side
 	session *session // of the client's side: receives all of it
@@ -20,8 +20,8 @@ type recorder struct {
 	command []byte // incomplete
 }
 
-// Write records p, which may be any part of the stream; it never fails.
-func (s *recorder) Write(p []byte) (int, error) {
+// Write logs p, which may be any part of the stream; it never fails.
+func (s *logger) Write(p []byte) (int, error) {
 	for _, c := range p {
 		if len(s.command) == 0 && c != iac {
 			s.data(c)
@@ -45,8 +45,8 @@ func (s *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// data records a byte of data. A line ends in LF, or in the NUL after a CR.
-func (s *recorder) data(c byte) {
+// data logs a byte of data. A line ends in LF, or in the NUL after a CR.
+func (s *logger) data(c byte) {
 	s.line = append(s.line, c)
 	if s.session != nil {
 		s.session.heard = append(s.session.heard, c)
@@ -56,28 +56,28 @@ func (s *recorder) data(c byte) {
 	}
 }
 
-// endLine records the current line, unless it is empty.
-func (s *recorder) endLine() {
+// endLine logs the current line, unless it is empty.
+func (s *logger) endLine() {
 	if len(s.line) > 0 {
 		octets := string(s.line)
 		s.line = s.line[:0]
-		s.client.Record(s.from, octets, core.LineText)
+		s.client.Log(s.from, octets, core.LineText)
 	}
 }
 
-// endCommand records the current command.
-func (s *recorder) endCommand() {
+// endCommand logs the current command.
+func (s *logger) endCommand() {
 	s.endLine()
 	octets := string(s.command)
 	s.command = nil
 	if s.session != nil && len(s.session.commands) < maxCommands {
 		s.session.commands = append(s.session.commands, octets)
 	}
-	s.client.Record(s.from, octets, commandText)
+	s.client.Log(s.from, octets, commandText)
 }
 
-// end records an unfinished line, if there is one.
-func (s *recorder) end() {
+// end logs an unfinished line, if there is one.
+func (s *logger) end() {
 	s.endLine()
 	if len(s.command) > 0 {
 		s.endCommand()

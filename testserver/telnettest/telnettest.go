@@ -54,11 +54,11 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		if s.m = m; len(s.Dialogue) == 0 {
 			s.Dialogue = []Step{{Echo: true}}
 		}
-		return core.Service{Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "telnet", Port: 23, SecureScheme: "telnet", SecurePort: 992, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -88,7 +88,7 @@ func (s *Server) On(stage string, n int, faults ...Fault) {
 type session struct {
 	*core.Client
 	srv      *Server
-	in, out  *recorder
+	in, out  *logger
 	heard    []byte   // data not yet consumed by a step
 	commands []string // commands not yet consumed by a step
 	echo     bool
@@ -100,8 +100,8 @@ const maxHeard = 1 << 20
 // serve goes through the dialogue.
 func (s *Server) serve(c *core.Client) {
 	t := &session{Client: c, srv: s}
-	t.in = &recorder{client: c, from: core.FromClient, session: t}
-	t.out = &recorder{client: c, from: core.FromServer}
+	t.in = &logger{client: c, from: core.FromClient, session: t}
+	t.out = &logger{client: c, from: core.FromServer}
 	c.Through(io.MultiWriter(t.out, c.Conn))
 	defer t.in.end()
 	for _, step := range s.Dialogue {
@@ -151,23 +151,23 @@ func (t *session) do(step Step) error {
 
 // send sends bytes with the faults of a stage.
 func (t *session) send(stage, text string) error {
-	p := t.At(stage)
-	if err := t.Preempt(p); err != nil {
+	faults := t.At(stage)
+	if err := t.Preempt(faults); err != nil {
 		return err
 	}
-	if p.EndsAtOnce(t.Conn) {
+	if faults.EndsAtOnce(t.Conn) {
 		return core.ErrCut
 	}
 	defer t.out.end()
-	out := p.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out := faults.Shape(t.srv.m.Ctx(), t.Client, t.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		if _, err := io.WriteString(out, core.ReplyOctets(reply.Text)); err != nil {
 			return err
 		}
 		t.leave()
 		return core.ErrCut
 	}
-	_, err := io.WriteString(out, p.Text(core.Data, text))
+	_, err := io.WriteString(out, faults.Text(core.Data, text))
 	return err
 }
 

@@ -13,19 +13,19 @@ type Fault interface {
 
 // own is a fault that only this server has.
 type own struct {
-	core.Fault
+	core.Spec
 	core.WAIS
 }
 
 // EmptyAnswer sends an answer of length 0: a header and nothing else.
-func EmptyAnswer() Fault { return own{Fault: emptyAnswer.With(core.Args{})} }
+func EmptyAnswer() Fault { return own{Spec: emptyAnswer.With(core.Args{})} }
 
 // Announce sends another length in the header of an answer: ten bytes of any kind.
-func Announce(length string) Fault { return own{Fault: announce.With(core.Args{Text: length})} }
+func Announce(length string) Fault { return own{Spec: announce.With(core.Args{Text: length})} }
 
 // Diagnostic answers with a diagnostic alone.
 func Diagnostic(code, text string) Fault {
-	return own{Fault: diagnostic.With(core.Args{Field: code, Text: text})}
+	return own{Spec: diagnostic.With(core.Args{Field: code, Text: text})}
 }
 
 var (

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -90,10 +89,10 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.MaxMessage = m, cmp.Or(s.MaxMessage, maxRequest)
 		s.IndexDir, s.DocDir = cmp.Or(s.IndexDir, "/wais/db"), cmp.Or(s.DocDir, "/wais/docs")
-		return core.Service{Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "wais", Port: 210, SecureScheme: "wais", SecurePort: 210, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -121,16 +120,12 @@ func (s *Server) serve(c *core.Client) {
 			return
 		}
 		req := s.read(message[z3950.HeaderSize:])
-		p := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
-		switch err := c.Preempt(p); {
-		case errors.Is(err, core.ErrSilent):
-			c.Wait()
-			return
-		case err != nil:
+		faults := c.At("REQUEST", req.stage, req.stage+" "+req.argument)
+		if !c.MayAnswer(faults) {
 			return
 		}
 		answer, ok := s.answer(req, header, &limit, &open)
-		if !ok || !s.send(c, out, p, header, answer) {
+		if !ok || !s.send(c, out, faults, header, answer) {
 			return
 		}
 	}
@@ -204,24 +199,24 @@ func (s *Server) answerInit(p *z3950.Init, limit int) *z3950.InitResponse {
 	}
 }
 
-// send sends an answer with the faults of p. It reports whether the connection stays open.
-func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950.Header, answer z3950.PDU) bool {
-	if p.EndsAtOnce(c.Conn) {
+// send sends an answer with its faults. It reports whether the connection stays open.
+func (s *Server) send(c *core.Client, out io.Writer, faults *core.Faults, request z3950.Header, answer z3950.PDU) bool {
+	if faults.EndsAtOnce(c.Conn) {
 		return false
 	}
-	out = p.Shape(s.m.Ctx(), out, c.Conn)
-	if reply, ok := p.Take(core.Reply); ok {
+	out = faults.Shape(s.m.Ctx(), out, c.Conn)
+	if reply, ok := faults.Take(core.Reply); ok {
 		_, _ = io.WriteString(out, core.ReplyOctets(reply.Text))
 		return false
 	}
-	if data, ok := p.Take(core.Data); ok {
+	if data, ok := faults.Take(core.Data); ok {
 		_, err := io.WriteString(out, data.Text)
 		return err == nil
 	}
-	if d, ok := p.Take(diagnostic); ok {
+	if d, ok := faults.Take(diagnostic); ok {
 		info := z3950.AppendDiagnostic(nil, z3950.Diagnostic{Code: d.Field, Text: d.Text})
 		answer = &z3950.SearchResponse{Info: info, RecordsReturned: 1, PresentStatus: z3950.Num(0)}
-	} else if p.Acts(emptyAnswer) {
+	} else if faults.Acts(emptyAnswer) {
 		answer = nil
 	}
 	octets, err := encoded(request, answer)
@@ -229,7 +224,7 @@ func (s *Server) send(c *core.Client, out io.Writer, p *core.Plan, request z3950
 		return false
 	}
 	s.message(c, core.FromServer, octets)
-	if length, ok := p.Take(announce); ok {
+	if length, ok := faults.Take(announce); ok {
 		copy(octets[:10], length.Text)
 	}
 	_, err = out.Write(octets)
@@ -253,7 +248,7 @@ func encoded(request z3950.Header, answer z3950.PDU) ([]byte, error) {
 // message records a message.
 func (s *Server) message(c *core.Client, from core.Side, octets []byte) {
 	kept := string(octets[:min(len(octets), core.MaxLineOctets)])
-	s.m.Record(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
+	s.m.Log.Append(core.Line{Conn: c.ID, From: from, Octets: kept, Text: z3950.Summary(octets)}, nil)
 }
 
 // hostPort returns the host and port for document-ids.

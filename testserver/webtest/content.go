@@ -83,7 +83,7 @@ func (s *Server) get(w *response, req *http.Request, name string) {
 	if req.Header.Get("Range") != "" {
 		w.says = s.Ranges.Says
 		req.Header.Set("Range", s.Ranges.of(req.Header.Get("Range")))
-		if w.plan.Acts(core.FromStart) {
+		if w.faults.Acts(core.FromStart) {
 			content = fromStart{content}
 		}
 	}
@@ -156,7 +156,7 @@ func (s *Server) index(w *response, req *http.Request, name string) {
 
 // echo answers with the request's head and body.
 func (s *Server) echo(w *response, req *http.Request, head []byte) {
-	body, err := w.readBody(req, s.m.MaxUpload)
+	body, err := w.readBody(req, s.MaxUpload)
 	if err != nil {
 		w.fail(err)
 		return
@@ -191,7 +191,7 @@ func (s *Server) upload(w *response, req *http.Request, name string) {
 		w.fail(err)
 		return
 	}
-	data, err := w.readBody(req, s.m.MaxUpload-offset)
+	data, err := w.readBody(req, s.MaxUpload-offset)
 	if err == nil {
 		err = w.tree.Write(name, offset, data)
 	}

@@ -18,40 +18,40 @@ type Fault interface {
 
 // own is a fault that only this server has.
 type own struct {
-	core.Fault
+	core.Spec
 	core.Web
 }
 
 // Status answers with the status code given.
-func Status(code int) Fault { return own{Fault: statusFault.With(core.Args{N: int64(code)})} }
+func Status(code int) Fault { return own{Spec: statusFault.With(core.Args{N: int64(code)})} }
 
 // Header sets a field of the response's header; "" removes it. {usual} in it is the usual value; a
 // field that the response would not have is not added then. In HTTP/2 a name that begins with a colon
 // is a pseudo-header field: ":status" replaces that of the response.
 func Header(name, value string) Fault {
-	return own{Fault: headerField.With(core.Args{Field: name, Text: value})}
+	return own{Spec: headerField.With(core.Args{Field: name, Text: value})}
 }
 
 // ContentLength sends a Content-Length of n, whatever the length of the body, and closes after the
 // body. A negative n sends no Content-Length, so that closing the connection ends the body. In HTTP/2
 // the end of the stream is the end of the body.
-func ContentLength(n int64) Fault { return own{Fault: contentLength.With(core.Args{N: n})} }
+func ContentLength(n int64) Fault { return own{Spec: contentLength.With(core.Args{N: n})} }
 
 // Chunked sends the body in chunks. With Truncate the last chunk is missing. HTTP/2 has no chunks:
 // there it sends no Content-Length.
-func Chunked() Fault { return own{Fault: chunked.With(core.Args{})} }
+func Chunked() Fault { return own{Spec: chunked.With(core.Args{})} }
 
 // Trailers sends a field after the body. By HTTP/1.1 that requires Chunked.
 func Trailers(name, value string) Fault {
-	return own{Fault: trailers.With(core.Args{Field: name, Text: value})}
+	return own{Spec: trailers.With(core.Args{Field: name, Text: value})}
 }
 
 // Interim sends the head of an interim response before the response: 103 has a Link.
-func Interim(code int) Fault { return own{Fault: interim.With(core.Args{N: int64(code)})} }
+func Interim(code int) Fault { return own{Spec: interim.With(core.Args{N: int64(code)})} }
 
 // EndlessHeaders answers with an endless header, until the client closes. In HTTP/2 it consists of
 // CONTINUATION frames.
-func EndlessHeaders() Fault { return own{Fault: endlessHeaders.With(core.Args{})} }
+func EndlessHeaders() Fault { return own{Spec: endlessHeaders.With(core.Args{})} }
 
 // RedirectTo answers with a redirect; status 0 means 302.
 func RedirectTo(location string, status int) Fault {

@@ -14,52 +14,52 @@ import (
 // Setting sends a setting of HTTP/2 at the beginning of a connection, by its name in RFC 9113 §6.5.2,
 // such as "INITIAL_WINDOW_SIZE", or its number. With that one and 0, no upload can begin.
 func Setting(name string, n int64) Fault {
-	return own{Fault: setting.With(core.Args{Field: name, N: n})}
+	return own{Spec: setting.With(core.Args{Field: name, N: n})}
 }
 
 // ResetStream ends the stream of a request with RST_STREAM after n bytes of the body; a negative n
 // sends it instead of a response. The code is a name of RFC 9113 §7, such as "REFUSED_STREAM", or a
 // number. HTTP/2 only.
 func ResetStream(n int64, code string) Fault {
-	return own{Fault: resetStream.With(core.Args{N: n, Text: code})}
+	return own{Spec: resetStream.With(core.Args{N: n, Text: code})}
 }
 
 // EndStream ends the stream after n bytes of the body, in order, whatever its Content-Length. With a
 // negative n the whole body is sent, and the stream never ends. HTTP/2 only.
-func EndStream(n int64) Fault { return own{Fault: endStream.With(core.Args{N: n})} }
+func EndStream(n int64) Fault { return own{Spec: endStream.With(core.Args{N: n})} }
 
 // GoAway sends GOAWAY when the request arrives, before the answer. last is the last stream that is
 // served, and a negative one the stream of this request. Requests on later streams are ignored, and
 // the connection is closed when those up to last have been answered. With Close it is closed at once.
 // For the code see ResetStream. HTTP/2 only.
 func GoAway(last int64, code string) Fault {
-	return own{Fault: goAway.With(core.Args{N: last, Text: code})}
+	return own{Spec: goAway.With(core.Args{N: last, Text: code})}
 }
 
 // NoWindow never opens the window of the request's body, so that an upload of more than 65,535 bytes
 // stalls. HTTP/2 only.
-func NoWindow() Fault { return own{Fault: noWindow.With(core.Args{})} }
+func NoWindow() Fault { return own{Spec: noWindow.With(core.Args{})} }
 
 // LateData sends a DATA frame with these octets after the end of the stream. HTTP/2 only.
-func LateData(octets string) Fault { return own{Fault: lateData.With(core.Args{Text: octets})} }
+func LateData(octets string) Fault { return own{Spec: lateData.With(core.Args{Text: octets})} }
 
 // Frame sends a frame of any content before the response: kind is a name of RFC 9113 §6, such as
 // "PUSH_PROMISE", or a number. The stream is that of the request, or 0 for SETTINGS, PING and GOAWAY;
 // the only flag is END_HEADERS, where that exists. It can be one that is too long, has a header
 // block that cannot be decoded, or is on the stream too early. HTTP/2 only.
 func Frame(kind, octets string) Fault {
-	return own{Fault: frame.With(core.Args{Field: kind, Text: octets})}
+	return own{Spec: frame.With(core.Args{Field: kind, Text: octets})}
 }
 
 // Flood answers with endless frames of a type, until the client closes: "DATA" and "CONTINUATION"
 // are empty and follow a head, "HEADERS" are interim responses, and there are "PING", "RST_STREAM",
 // "SETTINGS" and "WINDOW_UPDATE". HTTP/2 only; EndlessHeaders is a flood of another kind.
-func Flood(kind string) Fault { return own{Fault: flood.With(core.Args{Text: kind})} }
+func Flood(kind string) Fault { return own{Spec: flood.With(core.Args{Text: kind})} }
 
 // HeaderBomb adds fields to the response's header that are small on the connection, and have about n
 // bytes when they are decoded: each is one octet that refers to a large field (RFC 7541 §2.3.3).
 // HTTP/2 only.
-func HeaderBomb(n int64) Fault { return own{Fault: headerBomb.With(core.Args{N: n})} }
+func HeaderBomb(n int64) Fault { return own{Spec: headerBomb.With(core.Args{N: n})} }
 
 var (
 	setting = &core.Kind{Name: "Setting", Params: "field n", Check: func(a core.Args) error {

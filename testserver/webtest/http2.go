@@ -37,12 +37,7 @@ type connection struct {
 	settled bool          // the client has sent its settings; also of that goroutine
 	newest  uint32        // the last stream of the client; also of that goroutine
 
-	turn  chan struct{} // full while frames are written. It guards the fields that follow
-	buf   *bufio.Writer
-	out   *http2.Framer
-	pack  *hpack.Encoder
-	block bytes.Buffer // what pack has encoded
-
+	out   *output
 	heads sync.Mutex // keeps the lines of a head together in the transcript
 
 	mu      sync.Mutex
@@ -64,13 +59,10 @@ func (s *Server) serveHTTP2(c *core.Client, r *bufio.Reader) {
 	ctx, cancel := context.WithCancel(s.m.Ctx())
 	buffered, _ := r.Peek(r.Buffered())
 	h := &connection{
-		srv: s, client: c, ctx: ctx, turn: make(chan struct{}, 1), buf: bufio.NewWriter(c),
+		srv: s, client: c, ctx: ctx, out: newOutput(c),
 		streams: make(map[uint32]*stream), room: window, initial: window, open: window, last: 1<<31 - 1,
 	}
 	h.changed.L = &h.mu
-	h.out = http2.NewFramer(h.buf, nil)
-	h.out.AllowIllegalWrites = true
-	h.pack = hpack.NewEncoder(&h.block)
 	from := bufio.NewReader(io.MultiReader(bytes.NewReader(buffered), h))
 	h.in = http2.NewFramer(nil, from)
 	h.in.SetMaxReadFrameSize(frameSize)
@@ -121,7 +113,7 @@ func (h *connection) Read(p []byte) (int, error) {
 	for {
 		h.mu.Lock()
 		if !h.ended {
-			_ = h.client.Conn.SetReadDeadline(time.Now().Add(h.srv.m.IdleTimeout))
+			_ = h.client.Conn.SetReadDeadline(time.Now().Add(h.srv.IdleTimeout))
 		}
 		h.mu.Unlock()
 		n, err := h.client.Conn.Read(p)
@@ -167,12 +159,7 @@ func (h *connection) farewell(err error) {
 
 // send writes frames one after the other.
 func (h *connection) send(frames func(*http2.Framer) error) error {
-	h.turn <- struct{}{}
-	defer func() { <-h.turn }()
-	err := frames(h.out)
-	if err == nil {
-		err = h.buf.Flush()
-	}
+	err := h.out.send(frames)
 	if errors.Is(err, core.ErrCut) {
 		h.stop()
 	}
@@ -180,11 +167,11 @@ func (h *connection) send(frames func(*http2.Framer) error) error {
 }
 
 // raw writes octets that are no frames.
-type raw struct{ *connection }
+type raw struct{ h *connection }
 
-func (h raw) Write(p []byte) (n int, err error) {
-	err = h.send(func(*http2.Framer) error {
-		n, err = h.buf.Write(p)
+func (r raw) Write(p []byte) (n int, err error) {
+	err = r.h.send(func(*http2.Framer) error {
+		n, err = r.h.out.buf.Write(p)
 		return err
 	})
 	return n, err
@@ -258,8 +245,8 @@ func (h *connection) settings(f *http2.SettingsFrame) error {
 	}
 	return h.send(func(out *http2.Framer) error {
 		for _, size := range table {
-			h.pack.SetMaxDynamicTableSizeLimit(size)
-			h.pack.SetMaxDynamicTableSize(size)
+			h.out.pack.SetMaxDynamicTableSizeLimit(size)
+			h.out.pack.SetMaxDynamicTableSize(size)
 		}
 		return out.WriteSettingsAck()
 	})

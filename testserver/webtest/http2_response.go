@@ -19,7 +19,7 @@ func (s *stream) interim(status int, header http.Header) error {
 		return errOver
 	}
 	fields, text := headFields(status, header)
-	s.h.record(core.FromServer, text)
+	s.h.log(core.FromServer, text)
 	return s.headers(fields, false)
 }
 
@@ -40,26 +40,26 @@ func headFields(status int, header http.Header) (fields []hpack.HeaderField, tex
 
 func (s *stream) head(w *response, status int, hasBody bool) error {
 	if s.ctx.Err() != nil { // the client has reset it
-		s.plan.End()
+		s.faults.End()
 		return errOver
 	}
 	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"} {
 		w.header.Del(name) // of a Handler; RFC 9113 §8.2.2
 	}
 	w.frame()
-	if w.plan.Has(chunked) {
+	if w.faults.Has(chunked) {
 		w.header.Del("Transfer-Encoding")
 	}
 	fields, text := headFields(status, w.header)
-	fields = append(fields, bomb(w.plan.N(headerBomb, 0))...)
-	s.h.record(core.FromServer, text)
-	if w.plan.Acts(endlessHeaders) {
+	fields = append(fields, bomb(w.faults.N(headerBomb, 0))...)
+	s.h.log(core.FromServer, text)
+	if w.faults.Acts(endlessHeaders) {
 		return s.endlessHeaders(fields)
 	}
 	if hasBody {
 		s.limitBody()
 	}
-	if s.never = s.plan.N(endStream, 0) < 0; !s.never && (!hasBody || s.limit == 0 && !s.plan.Has(resetStream)) {
+	if s.never = s.faults.N(endStream, 0) < 0; !s.never && (!hasBody || s.limit == 0 && !s.faults.Has(resetStream)) {
 		s.ended = true
 		s.h.forget(s.id) // before the client can know it
 	}
@@ -72,12 +72,12 @@ func (s *stream) head(w *response, status int, hasBody bool) error {
 
 // limitBody lets the faults end the stream in the middle of the body.
 func (s *stream) limitBody() {
-	if r, ok := s.plan.Take(resetStream); ok {
+	if r, ok := s.faults.Take(resetStream); ok {
 		s.limit, s.final = r.N, func() error {
 			_ = s.h.reset(s.id, codeOf(r))
 			return errOver
 		}
-	} else if n := s.plan.N(endStream, -1); n >= 0 {
+	} else if n := s.faults.N(endStream, -1); n >= 0 {
 		s.limit, s.final = n, func() error {
 			_ = s.finish()
 			return errOver
@@ -116,18 +116,18 @@ func (s *stream) finish() error {
 	}
 	s.h.forget(s.id)
 	var last []hpack.HeaderField
-	for _, a := range s.plan.TakeAll(trailers) {
+	for _, a := range s.faults.TakeAll(trailers) {
 		last = append(last, hpack.HeaderField{Name: strings.ToLower(a.Field), Value: a.Text})
 	}
 	return s.h.send(func(out *http2.Framer) (err error) {
 		switch {
 		case s.ended:
 		case last != nil:
-			err = s.h.writeHeaders(out, s.id, last, true, true)
+			err = s.h.out.writeHeaders(s.id, last, true, true)
 		default:
 			err = out.WriteData(s.id, true, nil)
 		}
-		if late, ok := s.plan.Take(lateData); ok && err == nil {
+		if late, ok := s.faults.Take(lateData); ok && err == nil {
 			err = out.WriteData(s.id, false, []byte(late.Text))
 		}
 		if !whole && err == nil {
@@ -139,38 +139,16 @@ func (s *stream) finish() error {
 
 // headers sends a head.
 func (s *stream) headers(fields []hpack.HeaderField, end bool) error {
-	return s.h.send(func(out *http2.Framer) error { return s.h.writeHeaders(out, s.id, fields, end, true) })
-}
-
-// writeHeaders writes a head. If it is not whole, CONTINUATION must follow.
-func (h *connection) writeHeaders(out *http2.Framer, id uint32, fields []hpack.HeaderField, end, whole bool) error {
-	h.block.Reset()
-	for _, f := range fields {
-		_ = h.pack.WriteField(f)
-	}
-	part, rest := cut(h.block.Bytes())
-	err := out.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: part, EndStream: end, EndHeaders: whole && len(rest) == 0})
-	for err == nil && len(rest) > 0 {
-		part, rest = cut(rest)
-		err = out.WriteContinuation(id, whole && len(rest) == 0, part)
-	}
-	return err
-}
-
-// cut returns what fits into a frame, and the rest.
-func cut(block []byte) (part, rest []byte) {
-	n := min(len(block), frameSize)
-	return block[:n], block[n:]
+	return s.h.send(func(out *http2.Framer) error { return s.h.out.writeHeaders(s.id, fields, end, true) })
 }
 
 // endlessHeaders sends a head without end.
 func (s *stream) endlessHeaders(fields []hpack.HeaderField) error {
 	return s.h.send(func(out *http2.Framer) error {
-		err := s.h.writeHeaders(out, s.id, fields, false, false)
+		err := s.h.out.writeHeaders(s.id, fields, false, false)
 		for i := 0; err == nil; i++ {
-			s.h.block.Reset()
-			_ = s.h.pack.WriteField(hpack.HeaderField{Name: fmt.Sprintf("x-endless-%d", i), Value: "and there is more to come"})
-			err = out.WriteContinuation(s.id, false, s.h.block.Bytes())
+			more := hpack.HeaderField{Name: fmt.Sprintf("x-endless-%d", i), Value: "and there is more to come"}
+			err = out.WriteContinuation(s.id, false, s.h.out.encode(more))
 		}
 		return err
 	})
@@ -196,7 +174,7 @@ func (s *stream) flood(kind string) error {
 	one := map[string]func(*http2.Framer) error{
 		"CONTINUATION":  func(out *http2.Framer) error { return out.WriteContinuation(s.id, false, nil) },
 		"DATA":          func(out *http2.Framer) error { return out.WriteData(s.id, false, nil) },
-		"HEADERS":       func(out *http2.Framer) error { return s.h.writeHeaders(out, s.id, early, false, true) },
+		"HEADERS":       func(out *http2.Framer) error { return s.h.out.writeHeaders(s.id, early, false, true) },
 		"PING":          func(out *http2.Framer) error { return out.WritePing(false, [8]byte{}) },
 		"RST_STREAM":    func(out *http2.Framer) error { return out.WriteRSTStream(s.id, http2.ErrCodeCancel) },
 		"SETTINGS":      func(out *http2.Framer) error { return out.WriteSettings() },
@@ -204,7 +182,7 @@ func (s *stream) flood(kind string) error {
 	}[kind]
 	return s.h.send(func(out *http2.Framer) (err error) {
 		if kind == "DATA" || kind == "CONTINUATION" {
-			err = s.h.writeHeaders(out, s.id, ok, false, kind == "DATA")
+			err = s.h.out.writeHeaders(s.id, ok, false, kind == "DATA")
 		}
 		for err == nil {
 			err = one(out)

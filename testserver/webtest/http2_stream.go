@@ -20,7 +20,7 @@ type stream struct {
 	h      *connection
 	id     uint32
 	client *core.Client
-	plan   *core.Plan
+	faults *core.Faults
 	ctx    context.Context // ends with the stream
 	cancel context.CancelFunc
 
@@ -58,7 +58,7 @@ func (h *connection) request(f *http2.MetaHeadersFrame) error {
 	h.mu.Unlock()
 	line, fields, ok := requestHead(f)
 	head := line + " HTTP/2\r\n" + fields
-	h.record(core.FromClient, head)
+	h.log(core.FromClient, head)
 	switch {
 	case ignored:
 		return nil
@@ -80,7 +80,7 @@ func (h *connection) request(f *http2.MetaHeadersFrame) error {
 		if f.Truncated {
 			status = http.StatusRequestHeaderFieldsTooLarge
 		}
-		s.plan = new(core.Plan)
+		s.faults = new(core.Faults)
 		h.run(func() { s.refuse(status) })
 		return nil
 	}
@@ -105,8 +105,8 @@ func (s *stream) begin(req *http.Request, head []byte) error {
 	if crumbs := req.Header["Cookie"]; len(crumbs) > 1 { // §8.2.3
 		req.Header.Set("Cookie", strings.Join(crumbs, "; "))
 	}
-	s.plan = s.h.client.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
-	if away, ok := s.plan.Take(goAway); ok {
+	s.faults = s.h.client.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+	if away, ok := s.faults.Take(goAway); ok {
 		last := uint32(away.N)
 		if away.N < 0 {
 			last = s.id
@@ -169,11 +169,11 @@ func requestHead(f *http2.MetaHeadersFrame) (line, fields string, ok bool) {
 	return method + " " + target, "Host: " + host + "\r\n" + text.String() + "\r\n", ok
 }
 
-// record records a head in the transcript.
-func (h *connection) record(from core.Side, head string) {
+// log adds a head to the transcript.
+func (h *connection) log(from core.Side, head string) {
 	h.heads.Lock()
 	defer h.heads.Unlock()
-	h.client.RecordLines(from, head)
+	h.client.LogLines(from, head)
 }
 
 // receive takes a part of the request's body, and returns what is wrong with it. mu is held.
@@ -202,7 +202,7 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	s.h.busy++
 	n = copy(p, s.received)
 	s.received = s.received[n:]
-	opens := n > 0 && !s.whole && !s.plan.Acts(noWindow)
+	opens := n > 0 && !s.whole && !s.faults.Acts(noWindow)
 	switch {
 	case n > 0 && opens:
 		s.open += int64(n)
@@ -221,7 +221,7 @@ func (s *stream) Read(p []byte) (n int, err error) {
 
 // refuse answers a request that cannot be read.
 func (s *stream) refuse(status int) {
-	w := newResponse(s, s.client, new(http.Request), s.plan)
+	w := newResponse(s, s.client, new(http.Request), s.faults)
 	w.mayContinue = true
 	w.header.Set("Content-Length", "0")
 	w.WriteHeader(status)
@@ -230,7 +230,7 @@ func (s *stream) refuse(status int) {
 
 // answer answers the request.
 func (s *stream) answer(req *http.Request, head []byte) error {
-	err := s.client.Preempt(s.plan)
+	err := s.client.Preempt(s.faults)
 	switch {
 	case errors.Is(err, core.ErrSilent):
 		<-s.ctx.Done()
@@ -238,23 +238,23 @@ func (s *stream) answer(req *http.Request, head []byte) error {
 	case err != nil:
 		return err
 	case s.ctx.Err() != nil: // reset by the client, or given up by GOAWAY
-		s.plan.End()
+		s.faults.End()
 		return nil
 	}
-	if r, ok := s.plan.Peek(resetStream); ok && r.N < 0 {
-		s.plan.End()
+	if r, ok := s.faults.Peek(resetStream); ok && r.N < 0 {
+		s.faults.End()
 		return s.h.reset(s.id, codeOf(r))
 	}
-	for _, f := range s.plan.TakeAll(frame) {
+	for _, f := range s.faults.TakeAll(frame) {
 		if err := s.frame(f.Field, f.Text); err != nil {
 			return err
 		}
 	}
-	if f, ok := s.plan.Take(flood); ok {
+	if f, ok := s.faults.Take(flood); ok {
 		return s.flood(f.Text)
 	}
-	w := newResponse(s, s.client, req, s.plan)
-	if text, ok := s.plan.Take(core.Reply); ok {
+	w := newResponse(s, s.client, req, s.faults)
+	if text, ok := s.faults.Take(core.Reply); ok {
 		return s.reply(w, text.Text)
 	}
 	s.h.srv.route(w, req, head)
@@ -267,7 +267,7 @@ func (s *stream) reply(w *response, text string) error {
 	octets := core.ReplyOctets(text)
 	res, err := http.ReadResponse(bufio.NewReader(strings.NewReader(octets+"\r\n")), w.req)
 	if err != nil {
-		if err = s.client.Answer(s.plan, text); err == nil {
+		if err = s.client.Answer(s.faults, text); err == nil {
 			err = core.ErrCut
 		}
 		return err

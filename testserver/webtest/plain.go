@@ -28,7 +28,7 @@ func head(status int, header http.Header, end string) []byte {
 
 func (c plain) head(w *response, status int, hasBody bool) error {
 	w.frame()
-	w.chunked = w.plan.Has(chunked)
+	w.chunked = w.faults.Has(chunked)
 	if hasBody && w.header.Get("Content-Length") == "" && w.header.Get("Transfer-Encoding") == "" {
 		w.last = true // the end of the connection marks the end of the body
 	}
@@ -39,7 +39,7 @@ func (c plain) head(w *response, status int, hasBody bool) error {
 		w.header.Set("Connection", "close")
 	}
 	c.Mute(false)
-	if !w.plan.Acts(endlessHeaders) {
+	if !w.faults.Acts(endlessHeaders) {
 		_, err := c.Write(head(status, w.header, "\r\n"))
 		return err
 	}
@@ -57,7 +57,7 @@ func (c plain) abort() error { return core.ErrCut }
 func (c plain) end(w *response) bool {
 	if w.err == nil && w.chunked && w.body != nil && !w.instead {
 		_, w.err = io.WriteString(c.Body(), "0\r\n")
-		for _, a := range w.plan.TakeAll(trailers) {
+		for _, a := range w.faults.TakeAll(trailers) {
 			_, _ = fmt.Fprintf(c.Body(), "%s: %s\r\n", a.Field, a.Text)
 		}
 		_, w.err = io.WriteString(c.Body(), "\r\n")

@@ -35,7 +35,7 @@ type response struct {
 	to          exchange
 	client      *core.Client
 	req         *http.Request
-	plan        *core.Plan
+	faults      *core.Faults
 	user        testserver.User
 	tree        *tree.Tree // what the user sees
 	header      http.Header
@@ -51,8 +51,8 @@ type response struct {
 	err         error
 }
 
-func newResponse(to exchange, c *core.Client, req *http.Request, p *core.Plan) *response {
-	return &response{to: to, client: c, req: req, plan: p, header: make(http.Header),
+func newResponse(to exchange, c *core.Client, req *http.Request, faults *core.Faults) *response {
+	return &response{to: to, client: c, req: req, faults: faults, header: make(http.Header),
 		last: req.Close, mayContinue: !strings.EqualFold(req.Header.Get("Expect"), "100-continue")}
 }
 
@@ -64,13 +64,13 @@ func (w *response) WriteHeader(status int) {
 		return
 	}
 	w.wrote = true
-	status = int(w.plan.N(statusFault, int64(status)))
+	status = int(w.faults.N(statusFault, int64(status)))
 	hasBody := w.req.Method != http.MethodHead && status != http.StatusNoContent && status != http.StatusNotModified
-	data, replaced := w.plan.Take(core.Data)
+	data, replaced := w.faults.Take(core.Data)
 	if replaced {
 		w.header.Set("Content-Length", strconv.Itoa(len(data.Text)))
 	}
-	for _, a := range w.plan.TakeAll(interim) {
+	for _, a := range w.faults.TakeAll(interim) {
 		header := make(http.Header)
 		if a.N == http.StatusEarlyHints {
 			header.Set("Link", "</style.css>; rel=preload; as=style")
@@ -82,9 +82,9 @@ func (w *response) WriteHeader(status int) {
 	if w.err = w.to.head(w, status, hasBody); w.err != nil || !hasBody {
 		return
 	}
-	w.body = w.plan.Shape(w.req.Context(), w.to.body(), w.client.Conn)
+	w.body = w.faults.Shape(w.req.Context(), w.to.body(), w.client.Conn)
 	switch {
-	case w.plan.EndsAtOnce(w.client.Conn):
+	case w.faults.EndsAtOnce(w.client.Conn):
 		w.err = core.ErrCut
 	case replaced:
 		_, w.err = io.WriteString(w.body, data.Text)
@@ -100,18 +100,18 @@ func (w *response) frame() {
 	if usual := w.header.Get("Content-Range"); usual != "" && w.says != "" {
 		w.header.Set("Content-Range", contentRange(w.says, usual))
 	}
-	if length, ok := w.plan.Take(contentLength); ok {
+	if length, ok := w.faults.Take(contentLength); ok {
 		w.last = true
 		w.header.Del("Content-Length")
 		if length.N >= 0 {
 			w.header.Set("Content-Length", strconv.FormatInt(length.N, 10))
 		}
 	}
-	if w.plan.Acts(chunked) {
+	if w.faults.Acts(chunked) {
 		w.header.Del("Content-Length")
 		w.header.Set("Transfer-Encoding", "chunked")
 	}
-	for _, f := range w.plan.TakeAll(headerField) {
+	for _, f := range w.faults.TakeAll(headerField) {
 		usual := w.header.Get(f.Field)
 		if f.Text == "" || usual == "" && strings.Contains(f.Text, "{usual}") {
 			w.header.Del(f.Field)

@@ -100,13 +100,13 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
 	s := new(Server)
-	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (core.Service, error) {
+	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m, s.Realm, s.MaxStreams = m, cmp.Or(s.Realm, "testserver"), cmp.Or(max(0, s.MaxStreams), defaultStreams)
 		if s.TLS != nil && s.TLS.NextProtos == nil && !s.HTTP1 {
 			s.TLS = s.TLS.Clone()
 			s.TLS.NextProtos = []string{http2.NextProtoTLS, "http/1.1", "http/1.0"}
 		}
-		return core.Service{Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve}, nil
+		return build.Service{Scheme: "http", Port: 80, SecureScheme: "https", SecurePort: 443, Addr: addr, Serve: s.serve}, nil
 	})
 }
 
@@ -139,32 +139,27 @@ func (s *Server) serve(c *core.Client) {
 		}
 		if req == nil {
 			if len(head) > 0 {
-				_ = c.Answer(new(core.Plan), badRequest(err))
+				_ = c.Answer(new(core.Faults), badRequest(err))
 			}
 			return
 		}
-		plan := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
-		err = c.Preempt(plan)
-		switch {
-		case errors.Is(err, core.ErrSilent):
-			c.Wait()
-			return
-		case err != nil:
+		faults := c.At("REQUEST", req.Method, req.Method+" "+req.URL.EscapedPath())
+		if !c.MayAnswer(faults) {
 			return
 		}
-		if reply, ok := plan.Take(core.Reply); ok {
-			_ = c.Answer(plan, reply.Text)
+		if reply, ok := faults.Take(core.Reply); ok {
+			_ = c.Answer(faults, reply.Text)
 			return
 		}
-		if plan.Has(core.Octets) {
-			if c.Answer(plan, "") != nil || discard(req.Body) != nil {
+		if faults.Has(core.Octets) {
+			if c.Answer(faults, "") != nil || discard(req.Body) != nil {
 				return
 			}
 			continue
 		}
-		w := newResponse(plain{c}, c, req, plan)
+		w := newResponse(plain{c}, c, req, faults)
 		s.route(w, req, head)
-		if !w.finish() || plan.Acts(core.Hangup) {
+		if !w.finish() || faults.Acts(core.Hangup) {
 			return
 		}
 	}

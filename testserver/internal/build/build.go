@@ -1,4 +1,5 @@
-// Package build has what the packages of the servers need to build one on testserver.Server.
+// Package build starts servers: it has what the packages of the servers need to build one on
+// testserver.Server, and listens as the fields of that say.
 package build
 
 import (
@@ -30,7 +31,7 @@ func New[S interface {
 
 // Start configures and starts s, a new server. service is called when it has been configured, and
 // returns how it listens.
-func Start[S interface{ Common() *testserver.Server }](ctx context.Context, s S, t *core.Table, configure []func(S), service func(*core.Machine) (core.Service, error)) (started S, err error) {
+func Start[S interface{ Common() *testserver.Server }](ctx context.Context, s S, t *core.Table, configure []func(S), service func(*core.Machine) (Service, error)) (started S, err error) {
 	m := core.Attach(&s.Common().Base, t)
 	for _, set := range configure {
 		if set != nil {
@@ -39,30 +40,12 @@ func Start[S interface{ Common() *testserver.Server }](ctx context.Context, s S,
 	}
 	how, err := service(m)
 	if err == nil {
-		err = start(ctx, s.Common(), m, how)
+		err = listen(ctx, s.Common(), m, how)
 	}
 	if err != nil {
 		return started, err
 	}
 	return s, nil
-}
-
-func start(ctx context.Context, s *testserver.Server, m *core.Machine, how core.Service) error {
-	if s.Network != nil {
-		s.InMemory = true
-	} else if s.InMemory {
-		s.Network = new(testserver.Network)
-	}
-	m.Config = core.Config{
-		Content: s.Content, Forbidden: s.Forbidden, MaxUpload: s.MaxUpload, MaxConns: s.MaxConns, OneClient: s.OneClient, IdleTimeout: s.IdleTimeout,
-		Store: s.Store, Recorder: s.Recorder, TLS: s.TLS, ImplicitTLS: s.ImplicitTLS, Log: s.Log,
-	}
-	if s.InMemory {
-		m.Network = s.Network
-	}
-	err := m.Start(ctx, how)
-	s.URL, s.Addr = m.URL, m.Addr
-	return err
 }
 
 // On is Server.On for the faults of one server.

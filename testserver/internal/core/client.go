@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,40 +15,38 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
-// Client is an accepted connection. What is written to it passes the recorder and the faults armed at
-// CONNECT. What is read must be recorded by the protocol, with Received or Record.
+// Client is an accepted connection. What is written to it is logged, and passes the faults armed at
+// CONNECT. What is read must be logged by the protocol, with Received or Log.
 type Client struct {
 	net.Conn
 	ID       int // number of the connection
-	Received *Recorder
+	Received *LineWriter
 
-	m     *Machine
-	place *place    // shared by the streams of the connection
-	plan  *Plan     // armed at CONNECT
-	out   io.Writer // leads to Conn, through the plan's faults and the recorder
-	tap   *tap
+	m      *Machine
+	place  *place    // shared by the streams of the connection
+	faults *Faults   // armed at CONNECT
+	out    io.Writer // leads to Conn, through the faults and tap
+	tap    *tap
+	idle   time.Duration // how long Read waits
+	tls    *tls.Config   // of Secure
 }
 
-// These errors end a connection without a further reply.
-var (
-	ErrCut    = errors.New("testserver: truncated by a fault")
-	ErrSilent = errors.New("testserver: silenced by a fault")
-)
-
-func newClient(m *Machine, nc net.Conn, id int) *Client {
+// NewClient returns the client of a new connection, whose number is id. It may be silent for the time
+// idle. secure is the configuration of Secure; it may be nil.
+func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config) *Client {
 	at := &place{conn: id}
-	p := m.at(at, "CONNECT")
-	tap := &tap{to: nc, sent: Recorder{script: &m.script, conn: id, from: FromServer}}
+	faults := m.at(at, "CONNECT")
+	tap := &tap{to: nc, sent: LineWriter{log: &m.Log, conn: id, from: FromServer}}
 	return &Client{
-		Conn: nc, ID: id, m: m, place: at, plan: p, tap: tap, out: p.Shape(m.Ctx(), tap, nc),
-		Received: &Recorder{script: &m.script, conn: id, from: FromClient},
+		Conn: nc, ID: id, m: m, place: at, faults: faults, tap: tap, out: faults.Shape(m.Ctx(), tap, nc),
+		Received: &LineWriter{log: &m.Log, conn: id, from: FromClient}, idle: idle, tls: secure,
 	}
 }
 
-// tap records what is written to the control connection and passes it on.
+// tap logs what is written to the control connection and passes it on.
 type tap struct {
 	to   io.Writer
-	sent Recorder
+	sent LineWriter
 	mute bool
 }
 
@@ -58,18 +57,12 @@ func (t *tap) Write(p []byte) (int, error) {
 	return t.to.Write(p)
 }
 
-// open applies the faults armed at CONNECT. It returns false if the connection is over.
-func (c *Client) open() bool {
-	if err := c.Preempt(c.plan); err != nil {
-		if errors.Is(err, ErrSilent) {
-			c.Wait()
-		}
+// Open applies the faults armed at CONNECT. It returns false if the connection is over.
+func (c *Client) Open() bool {
+	if !c.MayAnswer(c.faults) || c.faults.EndsAtOnce(c.Conn) {
 		return false
 	}
-	if c.plan.EndsAtOnce(c.Conn) {
-		return false
-	}
-	if reply, ok := c.plan.Take(Reply); ok {
+	if reply, ok := c.faults.Take(Reply); ok {
 		_, _ = c.Write([]byte(ReplyOctets(reply.Text)))
 		return false
 	}
@@ -79,10 +72,10 @@ func (c *Client) open() bool {
 // Secure starts TLS on the connection. No other goroutine may be reading from it. The transcript has
 // what goes over TLS decrypted.
 func (c *Client) Secure() error {
-	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.m.IdleTimeout)
+	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.idle)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
-	t, err := record.StartTLS(ctx, c.Conn, c.m.TLS)
+	t, err := record.StartTLS(ctx, c.Conn, c.tls)
 	if err == nil {
 		c.Replace(t)
 	}
@@ -93,7 +86,10 @@ func (c *Client) Secure() error {
 func (c *Client) Replace(nc net.Conn) { c.Conn, c.tap.to = nc, nc }
 
 // Armed returns the faults armed at CONNECT.
-func (c *Client) Armed() *Plan { return c.plan }
+func (c *Client) Armed() *Faults { return c.faults }
+
+// At returns the faults armed for an event of the client that has all the given stage names.
+func (c *Client) At(stages ...string) *Faults { return c.m.at(c.place, stages...) }
 
 // Stream returns a client for one of several streams that share the connection. What is written to it
 // goes to out; what acts on a connection acts on that of c.
@@ -103,79 +99,80 @@ func (c *Client) Stream(out io.Writer) *Client {
 	return &s
 }
 
-// RecordLines records lines, also an unfinished last one.
-func (c *Client) RecordLines(from Side, octets string) {
-	r := Recorder{script: &c.m.script, conn: c.ID, from: from}
+// LogLines adds lines to the transcript, also an unfinished last one.
+func (c *Client) LogLines(from Side, octets string) {
+	r := LineWriter{log: &c.m.Log, conn: c.ID, from: from}
 	_, _ = io.WriteString(&r, octets)
 	r.End()
 }
 
-// Read waits for the client, but not longer than IdleTimeout.
+// Read waits for the client, but no longer than it may be silent.
 func (c *Client) Read(p []byte) (int, error) {
-	_ = c.SetReadDeadline(time.Now().Add(c.m.IdleTimeout))
+	_ = c.SetReadDeadline(time.Now().Add(c.idle))
 	return c.Conn.Read(p)
 }
 
-// Write sends bytes of the control connection. The bytes that are really sent are recorded.
+// Write sends bytes of the control connection. The bytes that are really sent are logged.
 func (c *Client) Write(p []byte) (int, error) { return c.out.Write(p) }
 
-// Body returns a writer for a document on this connection. Documents are not recorded.
+// Body returns a writer for a document on this connection. Documents are not logged.
 func (c *Client) Body() io.Writer {
 	c.tap.mute = true
-	if c.plan.Shapes() {
+	if c.faults.Shapes() {
 		return c.out
 	}
 	return c.Conn // the kernel may splice into it
 }
 
-// Mute sets whether what the server sends is not recorded.
+// Mute sets whether what the server sends is not logged.
 func (c *Client) Mute(mute bool) { c.tap.mute = mute }
 
-// Through makes all that the server sends pass w, which must write to Conn, in place of the recorder.
+// Through makes all that the server sends pass w, which must write to Conn, in place of the log.
 func (c *Client) Through(w io.Writer) { c.tap.mute, c.tap.to = true, w }
 
-// Preempt applies the faults of p that come before an answer or instead of one. An error means that
+// MayAnswer is Preempt for a server that answers one request after the other. It reports whether an
+// answer is to be sent; otherwise the connection is over. With Silence it returns when that ends.
+func (c *Client) MayAnswer(faults *Faults) bool {
+	err := c.Preempt(faults)
+	if errors.Is(err, ErrSilent) {
+		c.Wait()
+	}
+	return err == nil
+}
+
+// Preempt applies the faults that come before an answer or instead of one. An error means that
 // no answer must be sent. The error is ErrSilent if the connection must stay open nevertheless.
-func (c *Client) Preempt(p *Plan) error {
-	err := c.preempt(p)
+func (c *Client) Preempt(faults *Faults) error {
+	err := c.preempt(faults)
 	if err != nil {
-		p.End()
+		faults.End()
 	}
 	return err
 }
 
 // preempt applies the faults that Preempt is for.
-func (c *Client) preempt(p *Plan) error {
-	p.Acts(Gather)
-	for _, come := range p.gather {
+func (c *Client) preempt(faults *Faults) error {
+	faults.Acts(Gather)
+	for _, come := range faults.gather {
 		select {
 		case <-come:
 		case <-c.m.Ctx().Done():
 			return c.m.Ctx().Err()
 		}
 	}
-	if err := c.m.Delay(c.m.Ctx(), p); err != nil {
+	if err := faults.Delay(c.m.Ctx()); err != nil {
 		return err
 	}
 	switch {
-	case p.Acts(Silence):
+	case faults.Acts(Silence):
 		return ErrSilent
-	case p.Acts(Close):
+	case faults.Acts(Close):
 		EndConn(c.Conn, false)
 		return ErrCut
-	case p.Acts(EndlessLine):
+	case faults.Acts(EndlessLine):
 		return WriteEndlessLine(c)
 	}
 	return nil
-}
-
-// Delay waits as the faults of p say.
-func (m *Machine) Delay(ctx context.Context, p *Plan) error {
-	var sum time.Duration
-	for _, d := range p.TakeAll(Delay) {
-		sum += d.D
-	}
-	return Sleep(ctx, sum)
 }
 
 // WriteEndlessLine writes a line without end until the client closes the connection.
@@ -188,33 +185,36 @@ func WriteEndlessLine(w io.Writer) error {
 	}
 }
 
-// Answer sends a reply with the faults of p, except Reply.
-func (c *Client) Answer(p *Plan, reply string) error {
-	text := p.Text(Octets, ReplyOctets(reply))
-	if extra, ok := p.Take(ExtraReply); ok {
+// Answer sends a reply with its faults, except Reply.
+func (c *Client) Answer(faults *Faults, reply string) error {
+	text := faults.Text(Octets, ReplyOctets(reply))
+	if extra, ok := faults.Take(ExtraReply); ok {
 		if extra.Text == "" {
 			extra.Text = reply
 		}
 		text += ReplyOctets(extra.Text)
 	}
-	_, err := io.WriteString(p.Shape(c.m.Ctx(), c, c.Conn), text)
-	if err == nil && p.Acts(Hangup) {
+	_, err := io.WriteString(faults.Shape(c.m.Ctx(), c, c.Conn), text)
+	if err == nil && faults.Acts(Hangup) {
 		EndConn(c.Conn, false)
 		return ErrCut
 	}
 	return err
 }
 
-// Wait reads and records until the client or the server ends.
+// Wait reads and logs until the client or the server ends.
 func (c *Client) Wait() {
 	_ = c.SetReadDeadline(time.Time{})
 	_, _ = io.Copy(c.Received, c.Conn)
 	c.Received.End()
 }
 
-// linger closes in order: it gives the client time to read what was sent. Closing with unread bytes
+// LingerTime is how long a closing connection waits for its peer.
+const LingerTime = time.Second
+
+// Linger closes in order: it gives the client time to read what was sent. Closing with unread bytes
 // from the client would destroy that.
-func (c *Client) linger() {
+func (c *Client) Linger() {
 	if cw, ok := c.Conn.(interface{ CloseWrite() error }); ok && cw.CloseWrite() == nil {
 		_ = c.SetReadDeadline(time.Now().Add(LingerTime))
 		_, _ = io.CopyN(io.Discard, c.Conn, 1<<20)
@@ -222,17 +222,17 @@ func (c *Client) linger() {
 	_ = c.Close()
 }
 
-// Record records a line whose Text is show(octets).
-func (c *Client) Record(from Side, octets string, show func(octets string) string) {
-	c.m.Record(Line{Conn: c.ID, From: from, Octets: octets}, show)
+// Log adds a line to the transcript whose Text is show(octets).
+func (c *Client) Log(from Side, octets string, show func(octets string) string) {
+	c.m.Log.Append(Line{Conn: c.ID, From: from, Octets: octets}, show)
 }
 
-// Quote records a whole request with its line end.
-func (c *Client) Quote(line []byte) { c.Record(FromClient, string(line), strconv.Quote) }
+// Quote logs a whole request with its line end.
+func (c *Client) Quote(line []byte) { c.Log(FromClient, string(line), strconv.Quote) }
 
-// Count records the length of an answer or of an upload.
+// Count logs the length of an answer or of an upload.
 func (c *Client) Count(from Side, n int64) {
-	c.m.Record(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)}, nil)
+	c.m.Log.Append(Line{Conn: c.ID, From: from, Text: fmt.Sprintf("(%d bytes)", n)}, nil)
 }
 
 // ReplyOctets returns a reply text as it is sent, with CR LF.

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,20 +28,20 @@ type Args struct {
 	Seed  uint64
 }
 
-// Fault is a Kind with its arguments. It is a value.
-type Fault struct {
+// Spec says what a fault does: its Kind with the arguments. It is a value.
+type Spec struct {
 	Kind *Kind
 	Args
 }
 
-// With returns the fault with these arguments.
-func (k *Kind) With(a Args) Fault { return Fault{k, a} }
+// With returns the Spec with these arguments.
+func (k *Kind) With(a Args) Spec { return Spec{k, a} }
 
 // Armed returns f. It is the method that all types of faults have.
-func (f Fault) Armed() Fault { return f }
+func (f Spec) Armed() Spec { return f }
 
 // String returns the call of the constructor.
-func (f Fault) String() string {
+func (f Spec) String() string {
 	var args []string
 	for param := range strings.FieldsSeq(f.Kind.Params) {
 		switch param {
@@ -141,6 +142,18 @@ var (
 	BareLF      = &Kind{Name: "BareLF"}
 )
 
+// Conditions of a rule. They are armed with its faults, and say when these act.
+var (
+	Connection = &Kind{Name: "Connection", Params: "n", Check: positive}
+	From       = &Kind{Name: "From", Params: "n", Check: positive}
+	After      = &Kind{Name: "After", Params: "text"}
+	Until      = &Kind{Name: "Until", Params: "text"}
+	Matching   = &Kind{Name: "Matching", Params: "text", Check: func(a Args) error {
+		_, err := path.Match(a.Text, "")
+		return err
+	}}
+)
+
 // positive checks the number of a fault that must be at least 1.
 func positive(a Args) error {
 	if a.N < 1 {
@@ -229,18 +242,18 @@ func (t *Table) row(name string) (Row, error) {
 }
 
 // Parse reads a fault in the form of scripts: "Silence", "Truncate:2", "Drip:1,10ms".
-func (t *Table) Parse(text string) (Fault, error) {
+func (t *Table) Parse(text string) (Spec, error) {
 	name, args, _ := strings.Cut(text, ":")
 	row, err := t.row(name)
 	if err != nil {
-		return Fault{}, err
+		return Spec{}, err
 	}
 	a, err := row.parse(args)
 	return row.With(a), err
 }
 
 // check returns why a fault cannot act at a stage, or the fault with the kind of the table.
-func (t *Table) check(stage string, f Fault) (Fault, error) {
+func (t *Table) check(stage string, f Spec) (Spec, error) {
 	row, err := t.row(f.Kind.Name)
 	if err != nil {
 		return f, err
@@ -278,4 +291,13 @@ func (t *Table) checkStage(stage string) error {
 		}
 	}
 	return fmt.Errorf("the %s server has no stage %s; it has %s", t.Server, verb, strings.Join(have, ", "))
+}
+
+// stageKey folds the letter case of the command but not that of its argument.
+func stageKey(stage string) string {
+	verb, arg, ok := strings.Cut(stage, " ")
+	if !ok {
+		return strings.ToUpper(verb)
+	}
+	return strings.ToUpper(verb) + " " + arg
 }

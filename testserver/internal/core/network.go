@@ -2,33 +2,34 @@ package core
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"net/netip"
+
+	"github.com/fetch1738/fetch1738/testserver/memnet"
 )
 
-// Network is what a server listens on and dials.
-type Network interface {
-	ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error)
-	Dial(ctx context.Context, network, address string) (net.Conn, error)
-	Listen(ctx context.Context, network, address string) (net.Listener, error)
-}
+// Net is what a server listens on and dials: a network in memory, or this computer.
+type Net struct{ Memory *memnet.Network }
 
-// host is the network of this computer.
-type host struct{ net.ListenConfig }
-
-func (*host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+// Dial connects to an address.
+func (n Net) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if n.Memory != nil {
+		return n.Memory.Dial(ctx, network, address)
+	}
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// checkLoopback returns an error for an address that may be on another host.
-func checkLoopback(address string) error {
-	name, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
+// Listen opens an address for connections.
+func (n Net) Listen(ctx context.Context, network, address string) (net.Listener, error) {
+	if n.Memory != nil {
+		return n.Memory.Listen(ctx, network, address)
 	}
-	if ip, err := netip.ParseAddr(name); name != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("testserver: %s is not a loopback address", address)
+	return new(net.ListenConfig).Listen(ctx, network, address)
+}
+
+// ListenPacket opens an address for datagrams.
+func (n Net) ListenPacket(ctx context.Context, network, address string) (net.PacketConn, error) {
+	if n.Memory != nil {
+		return n.Memory.ListenPacket(ctx, network, address)
 	}
-	return nil
+	return new(net.ListenConfig).ListenPacket(ctx, network, address)
 }

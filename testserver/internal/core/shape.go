@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -10,9 +11,15 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/record"
 )
 
+// These errors end a connection without a further reply.
+var (
+	ErrCut    = errors.New("testserver: truncated by a fault")
+	ErrSilent = errors.New("testserver: silenced by a fault")
+)
+
 // Shapes reports whether there is a fault of a stream of bytes.
-func (p *Plan) Shapes() bool {
-	for _, a := range p.armed {
+func (f *Faults) Shapes() bool {
+	for _, a := range f.armed {
 		switch a.Kind {
 		case Truncate, Reset, Drip, Split, Garble:
 			return true
@@ -21,27 +28,27 @@ func (p *Plan) Shapes() bool {
 	return false
 }
 
-// Shape returns a writer that applies the faults of p to what is written to out, which leads to nc.
+// Shape returns a writer that applies the faults to what is written to out, which leads to nc.
 // Pauses end with ctx.
-func (p *Plan) Shape(ctx context.Context, out io.Writer, nc net.Conn) io.Writer {
-	if !p.Shapes() {
+func (f *Faults) Shape(ctx context.Context, out io.Writer, nc net.Conn) io.Writer {
+	if !f.Shapes() {
 		return out
 	}
-	return &shaper{octets: p.octets(), ctx: ctx, out: out, conn: nc}
+	return &shaper{octets: f.octets(), ctx: ctx, out: out, conn: nc}
 }
 
-// ShapeReader returns a reader that reads from nc as the faults of p allow: slowly, or only a part.
+// ShapeReader returns a reader that reads from nc as the faults allow: slowly, or only a part.
 // raw is the connection to end; if nc uses TLS, it is the one below.
-func (p *Plan) ShapeReader(ctx context.Context, nc io.Reader, raw net.Conn) io.Reader {
-	if !p.Shapes() {
+func (f *Faults) ShapeReader(ctx context.Context, nc io.Reader, raw net.Conn) io.Reader {
+	if !f.Shapes() {
 		return nc
 	}
-	return &shaper{octets: p.octets(), ctx: ctx, in: nc, conn: raw}
+	return &shaper{octets: f.octets(), ctx: ctx, in: nc, conn: raw}
 }
 
 // EndsAtOnce ends nc if it must be truncated before the first byte.
-func (p *Plan) EndsAtOnce(nc net.Conn) bool {
-	o := p.octets()
+func (f *Faults) EndsAtOnce(nc net.Conn) bool {
+	o := f.octets()
 	if o.cut == nil || o.cut.N > 0 {
 		return false
 	}
@@ -49,12 +56,12 @@ func (p *Plan) EndsAtOnce(nc net.Conn) bool {
 	return true
 }
 
-// Datagram returns the datagram with the faults of p.
-func (p *Plan) Datagram(octets []byte) []byte {
-	if data, ok := p.Take(Data); ok {
+// Datagram returns the datagram with the faults.
+func (f *Faults) Datagram(octets []byte) []byte {
+	if data, ok := f.Take(Data); ok {
 		octets = []byte(data.Text)
 	}
-	o := p.octets()
+	o := f.octets()
 	octets = o.garble(0, octets)
 	if o.cut != nil {
 		o.cut.acted.Store(true)
@@ -71,8 +78,8 @@ type octets struct {
 }
 
 // octets returns the faults of a stream of bytes.
-func (p *Plan) octets() (o octets) {
-	for _, a := range p.armed {
+func (f *Faults) octets() (o octets) {
+	for _, a := range f.armed {
 		switch a.Kind {
 		case Truncate, Reset:
 			o.cut = a
@@ -195,6 +202,15 @@ func EndConn(nc net.Conn, reset bool) {
 		return
 	}
 	_ = nc.Close()
+}
+
+// Delay waits as the faults say.
+func (f *Faults) Delay(ctx context.Context) error {
+	var sum time.Duration
+	for _, d := range f.TakeAll(Delay) {
+		sum += d.D
+	}
+	return Sleep(ctx, sum)
 }
 
 // Sleep waits for d, or until ctx ends.

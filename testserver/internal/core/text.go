@@ -40,12 +40,12 @@ type DotText struct {
 	Exact      bool // octets are sent as they are: only CR LF ends a line
 }
 
-// DotText returns what a server does always, together with the faults of p, which act now.
-func (p *Plan) DotText(always DotText) DotText {
-	always.NoDot = p.Acts(NoDot) || always.NoDot
-	always.LoneDot = p.Acts(LoneDot) || always.LoneDot
-	always.NoStuffing = p.Acts(NoStuffing) || always.NoStuffing
-	always.BareLF = p.Acts(BareLF) || always.BareLF
+// DotText returns what a server does always, together with the faults, which act now.
+func (f *Faults) DotText(always DotText) DotText {
+	always.NoDot = f.Acts(NoDot) || always.NoDot
+	always.LoneDot = f.Acts(LoneDot) || always.LoneDot
+	always.NoStuffing = f.Acts(NoStuffing) || always.NoStuffing
+	always.BareLF = f.Acts(BareLF) || always.BareLF
 	always.Exact = always.Exact && !always.BareLF
 	return always
 }

@@ -7,18 +7,6 @@ import (
 	"strings"
 )
 
-// Conditions of a rule. They are armed with its faults, and say when these act.
-var (
-	Connection = &Kind{Name: "Connection", Params: "n", Check: positive}
-	From       = &Kind{Name: "From", Params: "n", Check: positive}
-	After      = &Kind{Name: "After", Params: "text"}
-	Until      = &Kind{Name: "Until", Params: "text"}
-	Matching   = &Kind{Name: "Matching", Params: "text", Check: func(a Args) error {
-		_, err := path.Match(a.Text, "")
-		return err
-	}}
-)
-
 // when are the conditions of a rule. The zero value always holds.
 type when struct {
 	conn, from   int
@@ -27,7 +15,7 @@ type when struct {
 }
 
 // add adds a fault if it is a condition.
-func (w *when) add(t *Table, f Fault) (isCondition bool, err error) {
+func (w *when) add(t *Table, f Spec) (isCondition bool, err error) {
 	switch f.Kind {
 	case Connection:
 		w.conn = int(f.N)
@@ -80,6 +68,3 @@ type place struct {
 	conn int
 	seen map[string]bool
 }
-
-// At returns the faults armed for an event of the client that has all the given stage names.
-func (c *Client) At(stages ...string) *Plan { return c.m.at(c.place, stages...) }

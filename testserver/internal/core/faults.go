@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 )
 
-// faults are the armed faults of a server.
-type faults struct {
+// Rules are the armed faults of a server.
+type Rules struct {
+	Table *Table
+
 	mu    sync.Mutex
 	rules []*rule
 }
@@ -28,21 +30,22 @@ type rule struct {
 
 // armed is a fault that waits for its occurrence.
 type armed struct {
-	Fault
+	Spec
 	acted atomic.Bool
 }
 
-// arm arms faults for the n-th occurrence of a stage, or for none of them if one cannot act there.
-func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
+// Arm arms faults for the n-th occurrence of a stage from now on, or none of them if one cannot act
+// there; 0 means every occurrence.
+func (all *Rules) Arm(stage string, n int, wanted []Spec) error {
 	r := &rule{stage: stageKey(stage), nth: n, come: make(chan struct{})}
-	err := t.checkStage(r.stage)
+	err := all.Table.checkStage(r.stage)
 	if n < 0 {
 		err = errors.New("the occurrence must not be negative")
 	}
 	for i := 0; i < len(wanted) && err == nil; i++ {
 		a, isCondition := &armed{}, false
-		if a.Fault, err = t.check(r.stage, wanted[i]); err == nil {
-			isCondition, err = r.when.add(t, a.Fault)
+		if a.Spec, err = all.Table.check(r.stage, wanted[i]); err == nil {
+			isCondition, err = r.when.add(all.Table, a.Spec)
 		}
 		if a.Kind == Gather {
 			r.full = int(a.N)
@@ -57,55 +60,55 @@ func (f *faults) arm(t *Table, stage string, n int, wanted []Fault) error {
 	if err != nil {
 		return fmt.Errorf("testserver: On(%q, %d): %w", stage, n, err)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rules = append(f.rules, r)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.rules = append(all.rules, r)
 	return nil
 }
 
 // ResetFaults disarms all faults.
-func (f *faults) ResetFaults() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.rules {
+func (all *Rules) ResetFaults() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, r := range all.rules {
 		if r.seen < r.full {
 			close(r.come)
 		}
 	}
-	f.rules = nil
+	all.rules = nil
 }
 
 // At returns the faults armed for an event of no connection that has all the given stage names.
-func (f *faults) At(stages ...string) *Plan { return f.at(new(place), stages...) }
+func (all *Rules) At(stages ...string) *Faults { return all.at(new(place), stages...) }
 
 // at is At for an event of a connection.
-func (f *faults) at(at *place, stages ...string) *Plan {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (all *Rules) at(at *place, stages ...string) *Faults {
+	all.mu.Lock()
+	defer all.mu.Unlock()
 	keys := make([]string, len(stages))
 	for i, s := range stages {
 		keys[i] = stageKey(s)
 	}
 	defer func() { // an event comes not after itself
-		for _, r := range f.rules {
+		for _, r := range all.rules {
 			for _, key := range keys {
 				r.when.note(at, key)
 			}
 		}
 	}()
-	p := new(Plan)
-	for _, r := range f.rules {
+	faults := new(Faults)
+	for _, r := range all.rules {
 		if !slices.Contains(keys, r.stage) || !r.when.holds(at, keys) {
 			continue
 		}
 		if r.reached(); (r.nth == 0 || r.nth == r.seen) && r.seen >= r.when.from {
-			p.armed = append(p.armed, r.armed...)
+			faults.armed = append(faults.armed, r.armed...)
 			if r.full > 0 {
-				p.gather = append(p.gather, r.come)
+				faults.gather = append(faults.gather, r.come)
 			}
 		}
 	}
-	return p
+	return faults
 }
 
 // reached counts an occurrence of the stage.
@@ -115,11 +118,11 @@ func (r *rule) reached() {
 	}
 }
 
-// pending returns a message for each rule that has faults which have not acted.
-func (f *faults) pending() (messages []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.rules {
+// Pending returns a message for each rule that has faults which have not acted.
+func (all *Rules) Pending() (messages []string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, r := range all.rules {
 		var idle []string
 		for _, a := range r.armed {
 			if !a.acted.Load() || r.seen < r.full {
@@ -138,25 +141,16 @@ func (f *faults) pending() (messages []string) {
 	return messages
 }
 
-// stageKey folds the letter case of the command but not that of its argument.
-func stageKey(stage string) string {
-	verb, arg, ok := strings.Cut(stage, " ")
-	if !ok {
-		return strings.ToUpper(verb)
-	}
-	return strings.ToUpper(verb) + " " + arg
-}
-
-// Plan has all faults for one occurrence of a stage. The zero value has none. A fault counts as used
+// Faults are all faults for one occurrence of a stage. The zero value has none. A fault counts as used
 // when it has acted: Take and what sends octets record that, Peek and Has do not.
-type Plan struct {
+type Faults struct {
 	armed  []*armed
 	gather []<-chan struct{} // closed when the stage has been reached often enough
 }
 
 // last returns the last fault of a kind, or nil.
-func (p *Plan) last(k *Kind) *armed {
-	for _, a := range slices.Backward(p.armed) {
+func (f *Faults) last(k *Kind) *armed {
+	for _, a := range slices.Backward(f.armed) {
 		if a.Kind == k {
 			return a
 		}
@@ -165,19 +159,19 @@ func (p *Plan) last(k *Kind) *armed {
 }
 
 // Has reports whether there is a fault of a kind.
-func (p *Plan) Has(k *Kind) bool { return p.last(k) != nil }
+func (f *Faults) Has(k *Kind) bool { return f.last(k) != nil }
 
 // Peek returns the last fault of a kind.
-func (p *Plan) Peek(k *Kind) (Args, bool) {
-	if a := p.last(k); a != nil {
+func (f *Faults) Peek(k *Kind) (Args, bool) {
+	if a := f.last(k); a != nil {
 		return a.Args, true
 	}
 	return Args{}, false
 }
 
 // Take returns the last fault of a kind, which acts now.
-func (p *Plan) Take(k *Kind) (Args, bool) {
-	all := p.TakeAll(k)
+func (f *Faults) Take(k *Kind) (Args, bool) {
+	all := f.TakeAll(k)
 	if all == nil {
 		return Args{}, false
 	}
@@ -185,8 +179,8 @@ func (p *Plan) Take(k *Kind) (Args, bool) {
 }
 
 // TakeAll returns the faults of a kind, which act now.
-func (p *Plan) TakeAll(k *Kind) (all []Args) {
-	for _, a := range p.armed {
+func (f *Faults) TakeAll(k *Kind) (all []Args) {
+	for _, a := range f.armed {
 		if a.Kind == k {
 			a.acted.Store(true)
 			all = append(all, a.Args)
@@ -195,10 +189,10 @@ func (p *Plan) TakeAll(k *Kind) (all []Args) {
 	return all
 }
 
-// Part returns a plan with the faults of some kinds only.
-func (p *Plan) Part(kinds ...*Kind) *Plan {
-	part := new(Plan)
-	for _, a := range p.armed {
+// Part returns the faults of some kinds.
+func (f *Faults) Part(kinds ...*Kind) *Faults {
+	part := new(Faults)
+	for _, a := range f.armed {
 		if slices.Contains(kinds, a.Kind) {
 			part.armed = append(part.armed, a)
 		}
@@ -207,30 +201,30 @@ func (p *Plan) Part(kinds ...*Kind) *Plan {
 }
 
 // Text returns the text of the last fault of a kind, which acts now, or otherwise.
-func (p *Plan) Text(k *Kind, otherwise string) string {
-	if a, ok := p.Take(k); ok {
+func (f *Faults) Text(k *Kind, otherwise string) string {
+	if a, ok := f.Take(k); ok {
 		return a.Text
 	}
 	return otherwise
 }
 
 // N returns the number of the last fault of a kind, which acts now, or otherwise.
-func (p *Plan) N(k *Kind, otherwise int64) int64 {
-	if a, ok := p.Take(k); ok {
+func (f *Faults) N(k *Kind, otherwise int64) int64 {
+	if a, ok := f.Take(k); ok {
 		return a.N
 	}
 	return otherwise
 }
 
 // Acts reports whether there is a fault of a kind, which then acts now.
-func (p *Plan) Acts(k *Kind) bool {
-	_, ok := p.Take(k)
+func (f *Faults) Acts(k *Kind) bool {
+	_, ok := f.Take(k)
 	return ok
 }
 
 // End records that nothing else will be sent, so that no other fault can act.
-func (p *Plan) End() {
-	for _, a := range p.armed {
+func (f *Faults) End() {
+	for _, a := range f.armed {
 		a.acted.Store(true)
 	}
 }

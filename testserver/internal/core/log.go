@@ -34,54 +34,55 @@ type Line struct {
 // String returns the line in the form "C: USER anonymous".
 func (l Line) String() string { return string(l.From) + ": " + l.Text }
 
-// script collects a transcript.
-type script struct {
+// Log collects a transcript.
+type Log struct {
+	Each func(Line) // if not nil, it is called with each line, one call at a time
+
 	mu    sync.Mutex
 	all   []Line
 	first int                          // number of the first line in all, counted from 0 over the life of the server
 	shows []func(octets string) string // of the lines at the same index
-	log   func(Line)
 }
 
-// Record records a line. If show is not nil, its Text is show(Octets). That can cost more than sending
+// Append adds a line. If show is not nil, its Text is show(Octets). That can cost more than sending
 // the line did, so it is computed when the transcript is read.
-func (s *script) Record(l Line, show func(octets string) string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) >= maxLines {
-		s.first += maxLines / 2
-		s.all = slices.Delete(s.all, 0, maxLines/2)
-		s.shows = slices.Delete(s.shows, 0, maxLines/2)
+func (g *Log) Append(l Line, show func(octets string) string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.all) >= maxLines {
+		g.first += maxLines / 2
+		g.all = slices.Delete(g.all, 0, maxLines/2)
+		g.shows = slices.Delete(g.shows, 0, maxLines/2)
 	}
-	if s.log != nil && show != nil {
+	if g.Each != nil && show != nil {
 		l.Text, show = show(l.Octets), nil
 	}
-	s.all, s.shows = append(s.all, l), append(s.shows, show)
-	if s.log != nil {
-		s.log(l)
+	g.all, g.shows = append(g.all, l), append(g.shows, show)
+	if g.Each != nil {
+		g.Each(l)
 	}
 }
 
-// Lines returns the transcript from line n on, and the number of the first of these lines. Lines are
+// From returns the transcript from line n on, and the number of the first of these lines. Lines are
 // counted from 0 over the life of the server.
-func (s *script) Lines(n int) (lines []Line, first int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	from := min(max(0, n-s.first), len(s.all))
-	for i := from; i < len(s.all); i++ {
-		if show := s.shows[i]; show != nil {
-			s.all[i].Text, s.shows[i] = show(s.all[i].Octets), nil
+func (g *Log) From(n int) (lines []Line, first int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	from := min(max(0, n-g.first), len(g.all))
+	for i := from; i < len(g.all); i++ {
+		if show := g.shows[i]; show != nil {
+			g.all[i].Text, g.shows[i] = show(g.all[i].Octets), nil
 		}
 	}
-	return slices.Clone(s.all[from:]), s.first + from
+	return slices.Clone(g.all[from:]), g.first + from
 }
 
-// ResetLines deletes the lines recorded so far.
-func (s *script) ResetLines() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.first += len(s.all)
-	s.all, s.shows = nil, nil
+// Reset deletes the lines collected so far.
+func (g *Log) Reset() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.first += len(g.all)
+	g.all, g.shows = nil, nil
 }
 
 // LineText returns a line as [Line.Text] shows it.
@@ -103,9 +104,9 @@ func Printable(s string) bool {
 	return true
 }
 
-// Recorder splits one side of one connection into lines and records them.
-type Recorder struct {
-	script  *script
+// LineWriter splits one side of one connection into lines and adds them to a log.
+type LineWriter struct {
+	log     *Log
 	conn    int
 	from    Side
 	partial []byte
@@ -113,7 +114,7 @@ type Recorder struct {
 }
 
 // Write records p; it never fails.
-func (r *Recorder) Write(p []byte) (int, error) {
+func (r *LineWriter) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		if whole {
@@ -130,7 +131,7 @@ func (r *Recorder) Write(p []byte) (int, error) {
 }
 
 // append adds to the current line, which has a limit.
-func (r *Recorder) append(part []byte) {
+func (r *LineWriter) append(part []byte) {
 	if r.skip {
 		return
 	}
@@ -143,11 +144,11 @@ func (r *Recorder) append(part []byte) {
 }
 
 // End records an unfinished line, if there is one.
-func (r *Recorder) End() {
+func (r *LineWriter) End() {
 	if len(r.partial) == 0 {
 		return
 	}
 	octets := string(r.partial)
 	r.partial = r.partial[:0]
-	r.script.Record(Line{Conn: r.conn, From: r.from, Octets: octets}, LineText)
+	r.log.Append(Line{Conn: r.conn, From: r.from, Octets: octets}, LineText)
 }
