@@ -22,14 +22,14 @@ var large = map[string]struct {
 	limit int
 	why   string
 }{
-	"fetch/fetchtest":        {3200, "all tests share one rig: its network, trace and limits are set by each test"},
-	"fetch/ftp":              {7000, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
-	"fetch/gopher":           {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
-	"fetch/nntp":             {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
-	"gateway":                {8700, "every page reads the state of one visit; a second package would export that state"},
-	"locator":                {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":                 {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
-	"deploy": {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
+	"fetch/fetchtest": {3200, "all tests share one rig: its network, trace and limits are set by each test"},
+	"fetch/ftp":       {7000, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
+	"fetch/gopher":    {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
+	"fetch/nntp":      {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
+	"gateway":         {8700, "every page reads the state of one visit; a second package would export that state"},
+	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
+	"mirror":          {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	"deploy":          {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {38, "a request as FTP commands, for the session and for Explain"},
@@ -39,7 +39,7 @@ var large = map[string]struct {
 	"gateway.visit":                    {45, "one request of a browser, with all that its page shows"},
 	"locator.parser":                   {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder":        {30, "a method for each system call"},
-	"deploy.run":       {80, "one run, whose steps share what was listed, the state and the summary"},
+	"deploy.run":                       {80, "one run, whose steps share what was listed, the state and the summary"},
 	"..Resolver":                       {30, "the operations of every scheme, with short forms for those that take a URL"},
 	"mirror.run":                       {60, "one run, whose steps share the manifest, the directory and the summary"},
 	"testserver/gophertest.Server":     {35, "every answer depends on the settings: the imitated server, its menus and their host"},
