@@ -109,6 +109,11 @@ func (s *scheduler) sendAll(ctx context.Context, files []*file) {
 	})
 }
 
+// sendOne sends one file.
+func (s *scheduler) sendOne(ctx context.Context, f *file) error {
+	return s.sendBatch(ctx, batch{dir: f.dir(), files: []*file{f}}, nil)
+}
+
 // sendBatch sends the files of a batch and gives them their names. If it returns an error that says
 // that there are too many connections, it is called again.
 func (s *scheduler) sendBatch(ctx context.Context, b batch, more func() bool) error {

@@ -23,7 +23,7 @@ type remoteState struct {
 	*listing
 	records *records
 	name    string // Upload.RemoteState
-	text    []byte // as it was; nil if there was none
+	text    []byte // as it was; nil if the server had no such file
 }
 
 // read merges the state at the server, which another machine may have written.
@@ -76,7 +76,7 @@ func (s *remoteState) isOther(why string) error {
 }
 
 // write stores the state at the server with send, unless it has not changed.
-func (s *remoteState) write(ctx context.Context, send func(context.Context, batch, func() bool) error) {
+func (s *remoteState) write(ctx context.Context, send func(context.Context, *file) error) {
 	if s.name == "" || ctx.Err() != nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (s *remoteState) write(ctx context.Context, send func(context.Context, batc
 	}
 	sum := sha256.Sum256(text)
 	f := &file{path: s.name, size: int64(len(text)), data: text, sum: hex.EncodeToString(sum[:]), isNew: s.text == nil}
-	if err := send(ctx, batch{dir: f.dir(), files: []*file{f}}, nil); err != nil {
+	if err := send(ctx, f); err != nil {
 		s.fail(ctx, s.name, false, err)
 	}
 }

@@ -139,7 +139,7 @@ func (r *run) do(outer, ctx context.Context) error {
 	send.send(ctx, d)
 	(&verifier{listing: there, sender: send.sender, hidden: h, files: here.files}).verify(ctx, all, made)
 	clean.clean(ctx)
-	shared.write(ctx, send.sendBatch)
+	shared.write(ctx, send.sendOne)
 	deleteParts(ctx, send.placer, here)
 	return r.end(outer, here, all)
 }

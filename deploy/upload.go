@@ -64,7 +64,7 @@ type Upload struct {
 	// From is the provenance of Start. The zero value means the user.
 	From fetch.Provenance
 	// Options are the [fetch.Request] Options of every request, such as *ftp.Options. They may be
-	// nil. In *ftp.Options, Run sets Facts, Hidden and More itself.
+	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime, More and Wanted itself.
 	Options any
 	// ServerName, if not nil, returns the name on the server of the file or directory with a
 	// slash-separated path in Dir; an empty name means that of the path. If refused is not nil, it

@@ -28,8 +28,8 @@ var large = map[string]struct {
 	"fetch/nntp":      {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":         {8700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":         {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":          {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
-	"deploy":          {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
+	"mirror":          {4050, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	"deploy":          {3150, "the steps of an upload hand on the types of one another: files, listings, differences; the options and events with their documentation are a tenth"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
 	"fetch/ftp.access":                 {38, "a request as FTP commands, for the session and for Explain"},
@@ -39,7 +39,6 @@ var large = map[string]struct {
 	"gateway.visit":                    {45, "one request of a browser, with all that its page shows"},
 	"locator.parser":                   {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder":        {30, "a method for each system call"},
-	"deploy.run":                       {80, "one run, whose steps share what was listed, the state and the summary"},
 	"..Resolver":                       {30, "the operations of every scheme, with short forms for those that take a URL"},
 	"mirror.run":                       {60, "one run, whose steps share the manifest, the directory and the summary"},
 	"testserver/gophertest.Server":     {35, "every answer depends on the settings: the imitated server, its menus and their host"},

@@ -26,7 +26,7 @@ const (
 	Files
 )
 
-// Nearest finds the folder that should have a file: its own, or if there is none, the nearest one
+// Nearest finds the folder that should have a file: its own, or if that is not known, the nearest one
 // above it. at returns what the folder has whose path is the first n of depth components. isEmpty
 // reports whether that is no reason to delete the file, as with a disk that is not mounted, or a
 // listing without lines. If no folder is known, Nearest returns 0, false.
