@@ -13,90 +13,89 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/internal/sync/pool"
+	"github.com/fetch1738/fetch1738/internal/sync/removal"
 	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
-// sameName reports whether two names may be the same on a server that changes names: they differ
-// only in case, or in characters that are not letters or digits.
-func sameName(a, b string) bool {
-	plain := func(s string) string {
-		return strings.ToLower(strings.Map(func(c rune) rune {
-			if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-				return c
-			}
-			return -1
-		}, s))
-	}
-	return plain(a) == plain(b)
+// A cleaner deletes from the server what runs have put there, and the tree has no more.
+type cleaner struct {
+	*comparer
+	selection
+	tree      *tree
+	root      folder
+	deletes   bool // Upload.Delete
+	maxDelete int
 }
 
-// few is the number of files up to which all may be deleted in one run.
-const few = 10
-
-// removeObsolete reports the files that runs have sent, and that the tree has no more. With Delete
+// clean reports the files that runs have sent, and that the tree has no more. With Delete
 // it deletes those that the server lists as it did after they were sent. If anything has failed,
 // nothing is deleted.
-func (r *run) removeObsolete(ctx context.Context) {
+func (c *cleaner) clean(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	here := maps.Clone(r.skipped) // earlier runs may have sent what links lead to
-	for _, f := range r.files {
+	here := maps.Clone(c.tree.skipped) // earlier runs may have sent what links lead to
+	for _, f := range c.tree.files {
 		here[f.path] = true
 	}
-	r.adopt(ctx, here)
-	var missing []state.Record
+	c.adopt(ctx, here)
+	var gone []state.Record
 	files := 0
-	for _, rec := range r.state.All() {
+	for _, rec := range c.All() {
 		if rec.Dir || rec.Found {
 			continue
 		}
-		if files++; !here[rec.File] && !r.isExcluded(rec.File, false) && r.isKnown(path.Dir(rec.File)) {
-			if r.isThere(ctx, rec) {
-				missing = append(missing, rec)
+		if files++; !here[rec.File] && !c.isExcluded(rec.File, false) && c.isKnown(path.Dir(rec.File)) {
+			if c.isThere(ctx, rec) {
+				gone = append(gone, rec)
 			}
 		}
 	}
-	kept := r.guard(ctx, missing, files)
+	kept := c.decide(ctx, gone, files)
 	byDir := make(map[string][]state.Record)
-	for _, rec := range missing {
+	for _, rec := range gone {
 		switch {
-		case !r.Delete:
-			r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size})
-		case kept(rec):
-			r.report(Event{What: Kept, File: rec.File, URL: rec.URL, Size: rec.Size})
-		case r.DryRun:
-			r.report(Event{What: Deleted, File: rec.File, URL: rec.URL, Size: rec.Size})
+		case !c.deletes:
+			c.tell(Gone, rec)
+		case kept(rec.File):
+			c.tell(Kept, rec)
+		case c.dryRun:
+			c.tell(Deleted, rec)
 		default:
 			byDir[path.Dir(rec.File)] = append(byDir[path.Dir(rec.File)], rec)
 		}
 	}
-	r.deleteAll(ctx, byDir)
-	if r.Delete && !r.DryRun && !r.hasFailed() {
-		r.removeDirs(ctx)
+	c.deleteAll(ctx, byDir)
+	if c.deletes && !c.dryRun && !c.HasFailed() {
+		c.deleteDirs(ctx)
 	}
+}
+
+// tell reports an event about a file of the state.
+func (c *cleaner) tell(a Action, rec state.Record) {
+	e := c.at(a, rec.File, false)
+	e.URL, e.Size = rec.URL, rec.Size
+	c.Tell(e)
 }
 
 // adopt finds the files that a run has sent, and renamed, but was killed before it recorded that,
 // if the tree has them no more: the part is not there, and the file has the content that was sent.
-func (r *run) adopt(ctx context.Context, here map[string]bool) {
-	for _, rec := range r.state.Parts() {
-		t, ok := r.entryOf(rec.File)
-		_, part := r.entryOf(path.Join(path.Dir(rec.File), rec.Part))
-		if !r.Delete || r.DryRun || !ok || part || here[rec.File] || t.Size != rec.Size || rec.SHA256 == "" {
+func (c *cleaner) adopt(ctx context.Context, here map[string]bool) {
+	for _, rec := range c.Parts() {
+		t, ok := c.entry(rec.File)
+		_, part := c.entry(path.Join(path.Dir(rec.File), rec.Part))
+		if !c.deletes || c.dryRun || !ok || part || here[rec.File] || t.Size != rec.Size || rec.SHA256 == "" {
 			continue
 		}
 		sum := sha256.New()
-		err := r.try(ctx, func() error {
+		err := c.try(ctx, func() error {
 			sum.Reset()
-			res, err := r.site.Content(ctx, components(rec.File), 0, 0)
+			res, err := c.Content(ctx, components(rec.File), 0, 0)
 			if err != nil {
 				return err
 			}
@@ -105,23 +104,23 @@ func (r *run) adopt(ctx context.Context, here map[string]bool) {
 			return err
 		})
 		if err != nil {
-			r.fail(ctx, rec.File, false, err)
+			c.fail(ctx, rec.File, false, err)
 		} else if hex.EncodeToString(sum.Sum(nil)) == rec.SHA256 {
 			rec.Stored, rec.Part, rec.Time = t.Modified, "", time.Time{}
-			r.record(rec)
+			c.record(rec)
 		}
 	}
 }
 
 // isKnown reports whether Dir is known to have no file in a folder that it does not have: a folder
 // that could not be read may have it.
-func (r *run) isKnown(dir string) bool {
+func (c *cleaner) isKnown(dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
-		if _, ok := r.local[dir]; ok {
+		if _, ok := c.tree.dirs[dir]; ok {
 			return true
 		}
-		local := cmp.Or(r.renamed[dir], dir)
-		if _, err := r.root.Lstat(local); err == nil && (local != dir || !r.left[dir]) {
+		local := cmp.Or(c.renamed[dir], dir)
+		if _, err := c.root.Lstat(local); err == nil && (local != dir || !c.tree.moved[dir]) {
 			return false // not read, or not entered
 		}
 	}
@@ -130,196 +129,142 @@ func (r *run) isKnown(dir string) bool {
 
 // isThere reports whether the server has a file as a run has left it. If it has no such file, the
 // record is dropped; if the file has changed since, it is reported.
-func (r *run) isThere(ctx context.Context, rec state.Record) bool {
-	t, ok := r.entryOf(rec.File)
-	if r.site.Web {
+func (c *cleaner) isThere(ctx context.Context, rec state.Record) bool {
+	t, ok := c.entry(rec.File)
+	if c.Web {
 		var err error
-		if t, ok, err = r.site.Look(ctx, components(rec.File)); err != nil {
-			r.fail(ctx, rec.File, false, err)
+		if t, ok, err = c.Look(ctx, components(rec.File)); err != nil {
+			c.fail(ctx, rec.File, false, err)
 			return false
 		}
 	}
-	dir := path.Dir(rec.File)
 	switch {
-	case ok && r.isAsSent(rec, t, &file{path: rec.File}):
+	case ok && c.isAsSent(rec, t):
 		return true
-	case ok && r.isShifted(ctx, rec, t):
+	case ok && c.isShifted(ctx, rec, t):
 		rec.Stored = t.Modified
-		r.record(rec)
+		c.record(rec)
 		return true
 	case ok:
-		r.report(Event{What: Gone, File: rec.File, URL: rec.URL, Size: rec.Size, Err: errors.New("not as it was sent; it is kept")})
-	case !r.hasFailed() && (r.site.Web || r.isGone(dir)): // a server in trouble may not list what it has
-		rec.Gone = true
-		r.record(rec)
+		e := c.at(Gone, rec.File, false)
+		e.URL, e.Size, e.Err = rec.URL, rec.Size, errors.New("not as it was sent; it is kept")
+		c.Tell(e)
+	case !c.HasFailed() && (c.Web || c.lacks(path.Dir(rec.File))): // a server in trouble may not list what it has
+		c.drop(rec)
 	}
 	return false
 }
 
-// isGone reports whether it is certain that the server has no more in a directory than it lists.
-func (r *run) isGone(dir string) bool {
-	if d, ok := r.remote[dir]; ok {
-		return d.IsWhole()
+// decide returns a function that reports which files are not deleted, and reports why: those of a
+// folder that has no files any more, or all, if they are too many.
+func (c *cleaner) decide(ctx context.Context, gone []state.Record, files int) (kept func(name string) bool) {
+	if !c.deletes || len(gone) == 0 {
+		return func(string) bool { return false }
 	}
-	above, ok := r.remote[path.Dir(dir)]
-	if !ok && dir != "." {
-		return r.isGone(path.Dir(dir))
+	if c.HasFailed() {
+		c.note("nothing is deleted, because something has failed")
+		return func(string) bool { return true }
 	}
-	_, there := above.Entries[path.Base(dir)]
-	return ok && !there && above.IsWhole()
-}
-
-// guard returns a function that reports which files are not deleted, and complains about them:
-// those of a folder that has no files any more, or all, if they are too many.
-func (r *run) guard(ctx context.Context, missing []state.Record, files int) (kept func(state.Record) bool) {
-	none := func(state.Record) bool { return false }
+	contents := c.tree.contents()
+	folderOf := func(name string) (dir string, isEmpty bool) {
+		dirs := components(path.Dir(name))
+		at := func(n int) string { return cmp.Or(strings.Join(dirs[:n], "/"), ".") }
+		n, isEmpty := removal.Nearest(len(dirs), func(n int) removal.Contents { return contents(at(n)) })
+		return at(n), isEmpty
+	}
+	d := removal.Decide(c.maxDelete, files, func(yield func(string, bool) bool) {
+		for _, rec := range gone {
+			if !yield(folderOf(rec.File)) {
+				return
+			}
+		}
+	})
+	refuse := func(dir, format string, args ...any) {
+		err := removal.Refuse("Upload.MaxDelete", len(gone), fmt.Sprintf(format, args...))
+		c.fail(ctx, dir, true, driver.Fail(fetch.OpMirror, c.At(components(dir), true), fetch.ErrTruncated, err))
+	}
 	switch {
-	case !r.Delete || len(missing) == 0:
-		return none
-	case r.hasFailed():
-		r.note("nothing is deleted, because something has failed")
-		return func(state.Record) bool { return true }
-	case r.MaxDelete < 0:
-		return none
-	}
-	complain := func(dir string, format string, args ...any) {
-		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), r.ErrKept, len(missing))
-		r.fail(ctx, dir, true, driver.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrTruncated, err))
-	}
-	all := func(state.Record) bool { return true }
-	if r.MaxDelete > 0 {
-		if len(missing) <= r.MaxDelete {
-			return none
-		}
-		complain(".", "%d files would be deleted, and Mirror.MaxDelete is %d", len(missing), r.MaxDelete)
-		return all
-	}
-	hasFolders := make(map[string]bool)
-	for dir := range r.local {
-		if dir != "." {
-			hasFolders[path.Dir(dir)] = true
+	case d.All && c.maxDelete > 0:
+		refuse(".", "%d files would be deleted, and Upload.MaxDelete is %d", len(gone), c.maxDelete)
+	case d.All:
+		refuse(".", "%d of %d files would be deleted", len(gone), files)
+	default:
+		for _, dir := range slices.Sorted(maps.Keys(d.Emptied)) {
+			refuse(dir, "the folder here has no files, but %d were sent from it", d.Emptied[dir])
 		}
 	}
-	emptied := make(map[string]int)
-	keeps := make(map[string]bool) // files of emptied folders
-	for _, rec := range missing {
-		if dir, empty := r.emptied(rec.File, hasFolders); empty {
-			emptied[dir]++
-			keeps[rec.File] = true
-		}
-	}
-	if files > few && 2*(len(missing)-len(keeps)) > files {
-		complain(".", "%d of %d files would be deleted", len(missing), files)
-		return all
-	}
-	for _, dir := range slices.Sorted(maps.Keys(emptied)) {
-		complain(dir, "the folder here has no files, but %d were sent from it", emptied[dir])
-	}
-	return func(rec state.Record) bool { return keeps[rec.File] }
-}
-
-// emptied returns the folder here that should have a file: its own, or the nearest one above it
-// that exists. empty reports whether what that has is no reason to delete the file, as with a disk
-// that is not mounted, or a site that was not built.
-func (r *run) emptied(name string, hasFolders map[string]bool) (dir string, empty bool) {
-	own := path.Dir(name)
-	for dir = own; ; dir = path.Dir(dir) {
-		if files, ok := r.local[dir]; ok || dir == "." {
-			return dir, ok && files == 0 && (dir == own || !hasFolders[dir])
-		}
+	return func(name string) bool {
+		_, isEmpty := folderOf(name)
+		return d.Keeps(isEmpty)
 	}
 }
 
 // deleteAll deletes files, by directory.
-func (r *run) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
-	var dirs []string
-	for dir := range byDir {
-		dirs = append(dirs, dir)
-	}
-	slices.Sort(dirs)
-	pool.Each(ctx, r.Pool, pool.Indices(len(dirs)), func(i int, _ func() bool) error {
-		return r.deleteIn(ctx, dirs[i], byDir[dirs[i]])
-	}, func(i int, err error) { r.fail(ctx, dirs[i], true, err) })
+func (c *cleaner) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
+	dirs := slices.Sorted(maps.Keys(byDir))
+	c.each(ctx, len(dirs), func(i int, _ func() bool) error {
+		return c.deleteIn(ctx, dirs[i], byDir[dirs[i]])
+	}, func(i int, err error) { c.fail(ctx, dirs[i], true, err) })
 }
 
 // deleteIn deletes files of one directory. It returns an error if not every edit has a
 // result.
-func (r *run) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
+func (c *cleaner) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
 	edits := make([]fetch.Edit, len(recs))
 	for i, rec := range recs {
 		edits[i] = fetch.Edit{Kind: fetch.EditRemove, Name: path.Base(rec.File)}
-		if r.site.Web {
-			edits[i].Err = r.try(ctx, func() error { return r.site.Remove(ctx, components(rec.File)) })
+		if c.Web {
+			edits[i].Err = c.try(ctx, func() error { return c.Remove(ctx, components(rec.File)) })
 		}
 	}
 	var err error
-	if !r.site.Web {
-		err = r.edit(ctx, dir, edits)
+	if !c.Web {
+		err = c.edit(ctx, dir, edits)
 	}
-	leftOf := leftIn(ctx, r, dir)
+	leftOf := c.left(ctx, dir)
 	left := func(name string) bool { is, _ := leftOf(name); return is }
 	for i, rec := range recs {
 		switch e := edits[i]; {
 		case err != nil && !e.Done:
 		case e.Err != nil && (!errors.Is(e.Err, fs.ErrNotExist) || left(e.Name)):
-			r.fail(ctx, rec.File, false, e.Err)
+			c.fail(ctx, rec.File, false, e.Err)
 		default:
-			rec.Gone = true
-			r.record(rec)
-			r.report(Event{What: Deleted, File: rec.File, URL: rec.URL, Size: rec.Size})
+			c.drop(rec)
+			c.tell(Deleted, rec)
 		}
 	}
 	return err
 }
 
-// leftIn returns a function that reports whether the server may still have a file of which it has
-// said that it does not exist: vsftpd gives the same reply to DELE if the user may not delete the
-// file. isListed says that it is sure.
-func leftIn(ctx context.Context, r *run, dir string) func(name string) (left, isListed bool) {
-	if r.site.Web {
-		return func(string) (bool, bool) { return false, false }
-	}
-	list := sync.OnceValues(func() (d site.Directory, err error) {
-		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
-		return d, err
-	})
-	return func(name string) (bool, bool) {
-		d, err := list()
-		_, there := d.Entries[name]
-		return there || d.Partial || r.hidden(path.Join(dir, name)) || err != nil && !errors.Is(err, fs.ErrNotExist), there
-	}
-}
-
-// removeDirs deletes the directories that runs have created, and that the tree has no more, from
+// deleteDirs deletes the directories that runs have created, and that the tree has no more, from
 // the bottom. Those that are not empty, or may have files that the listing hides, are kept; not every server
 // does that by itself.
-func (r *run) removeDirs(ctx context.Context) {
-	for _, rec := range slices.Backward(r.state.All()) {
-		_, here := r.local[rec.File]
-		if !rec.Dir || here || r.isExcluded(rec.File, true) || !r.isKnown(rec.File) || ctx.Err() != nil {
+func (c *cleaner) deleteDirs(ctx context.Context) {
+	for _, rec := range slices.Backward(c.All()) {
+		_, here := c.tree.dirs[rec.File]
+		if !rec.Dir || here || c.isExcluded(rec.File, true) || !c.isKnown(rec.File) || ctx.Err() != nil {
 			continue
 		}
 		var d site.Directory
-		err := r.try(ctx, func() (err error) { d, err = r.site.ListAll(ctx, components(rec.File)); return err })
+		err := c.try(ctx, func() (err error) { d, err = c.ListAll(ctx, components(rec.File)); return err })
 		if len(d.Entries) > 0 || !d.IsWhole() || d.Hides || err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		edits := []fetch.Edit{{Kind: fetch.EditRemoveDir, Name: path.Base(rec.File)}}
-		if err := r.edit(ctx, path.Dir(rec.File), edits); err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
-			rec.Gone = true
-			r.record(rec)
+		if err := c.edit(ctx, path.Dir(rec.File), edits); err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
+			c.drop(rec)
 		}
 	}
 }
 
-// removeParts deletes the temporary files that no later run would continue.
-func (r *run) removeParts(ctx context.Context) {
+// deleteParts deletes the temporary files that no later run would continue.
+func deleteParts(ctx context.Context, p *placer, t *tree) {
 	files := make(map[string]*file)
-	for _, f := range r.files {
+	for _, f := range t.files {
 		files[f.path] = f
 	}
-	useless := r.clear
-	for _, rec := range r.state.Parts() {
+	useless := p.parts
+	for _, rec := range p.Parts() {
 		f := files[rec.File]
 		if f == nil || f.placed || f.size < resumable || f.sum != "" && state.PartName(f.sum, path.Base(f.path)) != rec.Part {
 			useless = append(useless, rec)
@@ -330,17 +275,16 @@ func (r *run) removeParts(ctx context.Context) {
 			continue
 		}
 		dir, edits := path.Dir(rec.File), []fetch.Edit{{Kind: fetch.EditRemove, Name: rec.Part}}
-		err := r.site.Edit(ctx, components(dir), edits, nil)
+		err := p.Edit(ctx, components(dir), edits, nil)
 		if err == nil && edits[0].Err != nil {
-			if left, isListed := leftIn(ctx, r, dir)(rec.Part); !isListed && !(left && r.has(ctx, dir, rec.Part)) {
+			if left, isListed := p.listing.left(ctx, dir)(rec.Part); !isListed && !(left && p.has(ctx, dir, rec.Part)) {
 				edits[0].Err = nil // it may have got its name; nodeftpd says "Permission denied" then
 			}
 		}
 		if err == nil && edits[0].Err == nil || errors.Is(err, fs.ErrNotExist) {
-			rec.Gone = true
-			r.record(rec)
+			p.drop(rec)
 			continue
 		}
-		r.fail(ctx, path.Join(path.Dir(rec.File), rec.Part), false, fmt.Errorf("a temporary file could not be deleted; the next run tries again: %w", cmp.Or(err, edits[0].Err)))
+		p.fail(ctx, path.Join(dir, rec.Part), false, fmt.Errorf("a temporary file could not be deleted; the next run tries again: %w", cmp.Or(err, edits[0].Err)))
 	}
 }

@@ -80,14 +80,17 @@ func filesOf(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	r := &run{Job: &Job{Dir: dir, Depth: 64, MaxEntries: 1000}, root: root, site: site.Site{}, state: state.New("", "")}
-	if r.ignored, err = readIgnore(root); err != nil {
+	u := &Upload{Dir: dir, MaxEntries: 1000}
+	of, err := newSelection(u, root)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.walk(context.Background()); err != nil {
+	w := &walker{Upload: u, journal: newJournal(new(site.Site), nil), selection: of, root: folder{root}, isAside: state.New("", "").IsAside, maxDepth: 64}
+	here, err := w.walk(context.Background())
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range r.files {
+	for _, f := range here.files {
 		if !strings.HasPrefix(f.path, ".git") {
 			names = append(names, f.path)
 		}

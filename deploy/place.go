@@ -4,102 +4,239 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
 	"path"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
+// A placer gives files their names that are on the server under temporary ones, after it has checked
+// them.
+type placer struct {
+	*sender
+	listing *listing
+	modes   bool
+}
+
+// place checks the sizes of files of one directory, and renames them. more reports whether an upload
+// follows.
+func (p *placer) place(ctx context.Context, dir string, all []*file, more func() bool) error {
+	files := slices.DeleteFunc(slices.Clone(all), func(f *file) bool { return f.part == "" || f.placed || f.failed })
+	if p.way.direct() {
+		for _, f := range files {
+			p.storeDirect(ctx, f)
+		}
+		return nil
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	if err := p.checkParts(ctx, dir, files); err != nil {
+		return err
+	}
+	files = slices.DeleteFunc(files, func(f *file) bool { return f.failed })
+	if len(files) == 0 {
+		return nil
+	}
+	edits, of := p.renames(files)
+	err := p.editThen(ctx, dir, edits, more)
+	var again []*file
+	for i, e := range edits {
+		switch f := of[i]; {
+		case e.Kind != fetch.EditRename:
+		case e.Done && e.Err == nil:
+			p.way.renames.Store(true)
+			p.done(f)
+		case e.Done:
+			again = append(again, f)
+		}
+	}
+	if err != nil {
+		return p.findPlaced(ctx, dir, files, err)
+	}
+	if i := slices.IndexFunc(edits, func(e fetch.Edit) bool { return errors.Is(e.Err, fs.ErrNotExist) }); i >= 0 {
+		return p.findPlaced(ctx, dir, files, edits[i].Err) // by an earlier attempt, whose connection broke
+	}
+	for _, f := range again {
+		if err := p.placeOther(ctx, f, edits[slices.Index(of, f)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renames returns the edits that give files their names.
+func (p *placer) renames(files []*file) (edits []fetch.Edit, of []*file) {
+	for _, f := range files {
+		name := path.Base(f.path)
+		if !f.isNew && p.way.removeFirst.Load() {
+			edits, of = append(edits, fetch.Edit{Kind: fetch.EditRemove, Name: name}), append(of, nil)
+		}
+		edits, of = append(edits, fetch.Edit{Kind: fetch.EditRename, Name: f.part, To: name}), append(of, f)
+	}
+	return edits, of
+}
+
+// checkParts compares the sizes of complete files with those that the server states, and sets times
+// and permissions.
+func (p *placer) checkParts(ctx context.Context, dir string, files []*file) error {
+	var edits []fetch.Edit
+	var of []*file
+	add := func(f *file, e fetch.Edit) {
+		e.Name = f.part
+		edits, of = append(edits, e), append(of, f)
+	}
+	for _, f := range files {
+		if !p.way.noSize.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditSize})
+		}
+		if f.data != nil {
+			continue // the remote state has no time and no permissions of its own
+		}
+		if !p.way.noTime.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditTime, Time: f.modified})
+		}
+		if p.modes && !p.way.noMode.Load() {
+			add(f, fetch.Edit{Kind: fetch.EditMode, Mode: f.mode})
+		}
+	}
+	if err := p.edit(ctx, dir, edits); err != nil {
+		return err
+	}
+	sizes, refused := make(map[*file]int64), make(map[*file]error)
+	for i, e := range edits {
+		unsupported := errors.Is(e.Err, fetch.ErrUnsupported)
+		switch f := of[i]; {
+		case e.Kind == fetch.EditTime && e.Err != nil:
+			p.way.noTime.Store(true)
+			p.note("the server does not set modification times; the state keeps them")
+		case e.Kind == fetch.EditTime:
+			f.timed = true
+		case e.Kind == fetch.EditMode && e.Err != nil:
+			p.way.noMode.Store(true)
+			p.note("the server does not set permissions (SITE CHMOD)")
+		case e.Kind == fetch.EditSize && (unsupported || e.Err == nil && e.Size < 0):
+			p.way.noSize.Store(true)
+		case e.Kind == fetch.EditSize && e.Err != nil: // some servers refuse it for all files
+			refused[f] = e.Err
+		case e.Kind == fetch.EditSize:
+			sizes[f] = e.Size
+		}
+	}
+	return p.compareSizes(ctx, dir, files, sizes, refused)
+}
+
+// compareSizes fails the files whose parts have not their size. What the server does not state, or
+// has refused to state, is taken from a listing.
+func (p *placer) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64, refused map[*file]error) error {
+	var listed *site.Directory
+	for _, f := range files {
+		n, ok := sizes[f]
+		if !ok && !f.failed {
+			if listed == nil {
+				d, err := p.list(ctx, dir)
+				if err != nil {
+					return err
+				}
+				listed = &d
+			}
+			t, there := listed.Entries[f.part]
+			if n = t.Size; !there && refused[f] != nil {
+				p.failFile(ctx, f, refused[f])
+			} else if !there {
+				n = 0
+			}
+		}
+		if !f.failed && n >= 0 && n != f.size {
+			p.discardPart(f)
+			p.failFile(ctx, f, driver.Fail("STOR", p.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
+		}
+		if (n < 0 || p.contents.checksums) && !f.failed { // neither SIZE nor the listing states it
+			switch err := p.contents.check(ctx, f, f.part); {
+			case errors.Is(err, errOtherContent):
+				p.discardPart(f)
+				p.failFile(ctx, f, err)
+			case err != nil:
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // placeOther gives a file its name on a server that has refused to rename its part. If it is not
 // known that the server does not rename, storing the file under its name proves it.
-func (r *run) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
+func (p *placer) placeOther(ctx context.Context, f *file, refused fetch.Edit) error {
 	e, _ := errors.AsType[*fetch.Error](refused.Err)
 	final := e != nil && e.Code >= 500 // a server that is busy may still rename
 	switch {
-	case r.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), final && e.Op == "RNFR" && r.has(ctx, f.dir(), f.part):
-		r.storeDirect(ctx, f)
+	case p.way.direct(), errors.Is(refused.Err, fetch.ErrUnsupported), final && e.Op == "RNFR" && p.has(ctx, f.dir(), f.part):
+		p.storeDirect(ctx, f)
 		return nil
 	case e == nil || e.Op != "RNTO":
-	case !f.isNew || final && r.has(ctx, f.dir(), path.Base(f.path)):
-		return r.replace(ctx, f, refused)
+	case !f.isNew || final && p.has(ctx, f.dir(), path.Base(f.path)):
+		return p.replace(ctx, f, refused)
 	case final:
-		r.storeDirect(ctx, f)
+		p.storeDirect(ctx, f)
 		return nil
 	}
-	r.failFile(ctx, f, refused.Err)
+	p.failFile(ctx, f, refused.Err)
 	return nil
 }
 
 // replace gives a file a name that another one has, on a server that has refused to rename the part.
-func (r *run) replace(ctx context.Context, f *file, refused fetch.Edit) error {
-	edits := []fetch.Edit{
-		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
-		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
-	}
-	if err := r.edit(ctx, f.dir(), edits[:1]); err != nil {
+func (p *placer) replace(ctx context.Context, f *file, refused fetch.Edit) error {
+	edits := removeAndRename(f)
+	if err := p.edit(ctx, f.dir(), edits[:1]); err != nil {
 		return err
 	}
 	if e, _ := errors.AsType[*fetch.Error](refused.Err); edits[0].Err != nil && e.Code < 500 {
-		r.failFile(ctx, f, refused.Err)
+		p.failFile(ctx, f, refused.Err)
 		return nil
 	}
 	if edits[0].Err == nil {
-		r.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
-		if err := r.edit(ctx, f.dir(), edits[1:]); err != nil {
+		p.note("the server does not replace a file by renaming another one (RNTO): the old file is deleted first, so it is missing for a moment")
+		if err := p.edit(ctx, f.dir(), edits[1:]); err != nil {
 			return err
 		}
 	}
 	if !edits[1].Done || edits[1].Err != nil { // neither is permitted, or the old file is gone
-		r.storeDirect(ctx, f)
+		p.storeDirect(ctx, f)
 		return nil
 	}
-	r.way.removeFirst.Store(true)
-	r.way.renames.Store(true)
-	r.done(f)
+	p.way.removeFirst.Store(true)
+	p.way.renames.Store(true)
+	p.done(f)
 	return nil
+}
+
+// removeAndRename returns the edits that delete a file, and give its name to its part.
+func removeAndRename(f *file) []fetch.Edit {
+	return []fetch.Edit{
+		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
+		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
+	}
 }
 
 // has reports whether the server has a name in a directory: by SIZE, or if it has no such command, by the
 // listing.
-func (r *run) has(ctx context.Context, dir, name string) bool {
+func (p *placer) has(ctx context.Context, dir, name string) bool {
 	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
-	err := r.edit(ctx, dir, edits)
+	err := p.edit(ctx, dir, edits)
 	if err != nil || !errors.Is(edits[0].Err, fetch.ErrUnsupported) {
 		return err == nil && edits[0].Err == nil
 	}
-	left, _ := leftIn(ctx, r, dir)(name)
+	left, _ := p.listing.left(ctx, dir)(name)
 	return left
-}
-
-// storeDirect stores a file under its name, on a server that has not renamed its part, or not taken
-// it. If that succeeds, it is done with all that follow, unless the server renames others. The part is
-// removed with those that are of no use. The user is told first, because half a file may remain.
-func (r *run) storeDirect(ctx context.Context, f *file) {
-	if f.part == "" {
-		r.note("the server has refused to store a file under a temporary name (STOR): such files are stored under their names, so they are incomplete until they have been sent")
-	} else {
-		r.note("the server has refused to rename a file (RNFR, RNTO): files that it does not rename are stored under their names, so they are incomplete until they have been sent")
-	}
-	f.part, f.timed, f.direct = "", false, true
-	if err := r.sendFile(ctx, f, nil); err != nil {
-		r.failFile(ctx, f, refused(ctx, r, f, err))
-		return
-	}
-	r.refusals.Stored()
-	r.way.refused.Store(true)
 }
 
 // findPlaced finds out which files have their names after the connection broke while they were
 // renamed, and renames the others once more. broken is the error of the connection.
-func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken error) error {
-	var d site.Directory
-	err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(dir)); return err })
+func (p *placer) findPlaced(ctx context.Context, dir string, files []*file, broken error) error {
+	d, err := p.list(ctx, dir)
 	if err != nil {
 		return broken
 	}
@@ -110,174 +247,30 @@ func (r *run) findPlaced(ctx context.Context, dir string, files []*file, broken 
 		case f.placed:
 		case part:
 			left = append(left, f)
-		case there && (t.Size < 0 || t.Size == f.size), !there && r.hidden(f.path):
-			r.done(f) // verify looks at it again
+		case there && (t.Size < 0 || t.Size == f.size), !there && p.listing.hides(f.path):
+			p.done(f) // verify looks at it again
 		default:
-			r.failFile(ctx, f, broken)
+			p.failFile(ctx, f, broken)
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	edits, of := r.renames(left)
-	if err := r.edit(ctx, dir, edits); err != nil {
+	edits, of := p.renames(left)
+	if err := p.edit(ctx, dir, edits); err != nil {
 		return err
 	}
 	for i, e := range edits {
 		switch {
 		case of[i] == nil:
 		case e.Err != nil:
-			if err := r.placeOther(ctx, of[i], e); err != nil {
+			if err := p.placeOther(ctx, of[i], e); err != nil {
 				return err
 			}
 		default:
-			r.way.renames.Store(true)
-			r.done(of[i])
+			p.way.renames.Store(true)
+			p.done(of[i])
 		}
 	}
 	return nil
-}
-
-// verify lists the directories again in which files were placed or directories created. What the
-// server does not list under its name, with its size, has failed, and so has what is in a directory
-// that it does not list; of the rest the state gets the times that the server lists.
-func (r *run) verify(ctx context.Context, p *plan) {
-	var placed []*file
-	dirs := make(map[string]bool)
-	for _, f := range slices.Concat(p.fresh, p.changed) {
-		if f.placed {
-			placed, dirs[f.dir()] = append(placed, f), true
-		}
-	}
-	for _, dir := range r.made {
-		dirs[path.Dir(dir)] = true
-	}
-	if len(dirs) == 0 || ctx.Err() != nil {
-		return
-	}
-	if r.site.Web {
-		for _, f := range placed {
-			delete(r.remote[f.dir()].Entries, path.Base(f.path))
-		}
-		r.statAll(ctx, placed)
-	} else {
-		var list []string
-		for dir := range dirs {
-			delete(r.remote, dir)
-			list = append(list, dir)
-		}
-		slices.Sort(list)
-		r.listAll(ctx, list)
-		r.findHidden(ctx)
-		r.verifyDirs(ctx, placed)
-		verifyRenames(ctx, r, placed)
-	}
-	failTwins(ctx, r, placed)
-	for _, f := range placed {
-		if _, listed := r.remote[f.dir()]; !listed || f.failed || ctx.Err() != nil {
-			continue // reported
-		}
-		t, ok := r.entryOf(f.path)
-		switch {
-		case !ok:
-			r.failFile(ctx, f, driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrNotFound, r.missing("file", f.path)))
-		case t.Size >= 0 && t.Size != f.size && f.link == "":
-			r.failFile(ctx, f, driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server lists %d of %d bytes", t.Size, f.size)))
-		case f.timed && r.comparable(f) && !t.Modified.Equal(f.modified.UTC().Truncate(time.Second)):
-			// Another client has changed it since, or the server keeps another time: the next run compares
-			// the content.
-		default:
-			r.remember(f, t)
-		}
-	}
-}
-
-// verifyDirs fails the directories that the run has created and that the server does not list under
-// their names, and the files that were placed below them.
-func (r *run) verifyDirs(ctx context.Context, placed []*file) {
-	for _, dir := range r.made {
-		above, listed := r.remote[path.Dir(dir)]
-		if !listed || above.Entries[path.Base(dir)].Dir || !above.IsWhole() || r.hidden(dir) || ctx.Err() != nil {
-			continue
-		}
-		err := driver.Fail(fetch.OpMirror, r.site.At(components(dir), true), fetch.ErrNotFound, r.missing("directory", dir))
-		r.fail(ctx, dir, true, err)
-		for _, f := range placed {
-			if strings.HasPrefix(f.path, dir+"/") {
-				f.failed = true // it is missing at the end
-			}
-		}
-	}
-}
-
-// verifyRenames looks for files whose parts are still listed: some servers reply 250 to RNTO and do
-// nothing. If the file has other content than was sent, it is deleted, and the part renamed again; if
-// that does nothing either, the file is stored under its name.
-func verifyRenames(ctx context.Context, r *run, placed []*file) {
-	again := make(map[string]bool)
-	for _, f := range placed {
-		_, left := r.remote[f.dir()].Entries[f.part]
-		if !left || f.part == "" || f.failed || ctx.Err() != nil {
-			continue
-		}
-		check := func() error { return r.checkContent(ctx, f, path.Base(f.path)) }
-		err := r.try(ctx, check)
-		if errors.Is(err, errOtherContent) {
-			r.note("the server has replied that a file was renamed (RNTO), but has not done it: the old file is deleted first, so it is missing for a moment")
-			again[f.dir()] = true
-			if err = renameAgain(ctx, r, f); err == nil {
-				err = r.try(ctx, check)
-			}
-		}
-		r.discardPart(f)
-		switch {
-		case errors.Is(err, errOtherContent):
-			r.storeDirect(ctx, f)
-		case err != nil:
-			r.failFile(ctx, f, err)
-		}
-	}
-	if len(again) > 0 {
-		r.listAll(ctx, slices.Sorted(maps.Keys(again)))
-		r.findHidden(ctx)
-	}
-}
-
-// renameAgain deletes a file, and gives its name to its part.
-func renameAgain(ctx context.Context, r *run, f *file) error {
-	return r.edit(ctx, f.dir(), []fetch.Edit{
-		{Kind: fetch.EditRemove, Name: path.Base(f.path)},
-		{Kind: fetch.EditRename, Name: f.part, To: path.Base(f.path)},
-	})
-}
-
-// failTwins fails the files that a server has under a name that another one of them differs from in case
-// only: if it lists that under this name, it has the content of either.
-func failTwins(ctx context.Context, r *run, placed []*file) {
-	for _, f := range placed {
-		if _, ok := r.entryOf(f.path); ok {
-			continue
-		}
-		for name := range r.remote[f.dir()].Entries {
-			if !strings.EqualFold(name, path.Base(f.path)) {
-				continue
-			}
-			i := slices.IndexFunc(r.files, func(g *file) bool { return g.path == path.Join(f.dir(), name) && !g.failed })
-			if g := r.files[max(i, 0)]; i >= 0 {
-				r.record(state.Record{URL: r.site.URL(components(g.path), false), File: g.path, Size: g.size}) // not complete
-				r.failFile(ctx, g, driver.Fail(fetch.OpMirror, r.site.At(components(g.path), false), fetch.ErrNotFound, fmt.Errorf("it may have been replaced by %q, because the server ignores case; rename one of them", path.Base(f.path))))
-			}
-		}
-	}
-}
-
-// missing returns why a file or directory that the server has taken is not in its listing.
-func (r *run) missing(what, name string) error {
-	base := path.Base(name)
-	for other := range r.remote[path.Dir(name)].Entries {
-		if sameName(other, base) && other != base {
-			return fmt.Errorf("the server has taken the %s, but lists it as %q; rename it, or use Mirror.Exclude", what, other)
-		}
-	}
-	return fmt.Errorf("the server has taken the %s, but does not list it: it may not be able to hold a %[1]s of this name; rename it, or use Mirror.Exclude", what)
 }

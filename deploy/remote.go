@@ -6,16 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"path"
-	"strings"
-
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha512"
 
 	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -25,30 +18,38 @@ import (
 // maxState is the maximum size in bytes of a state at the server.
 const maxState = 1 << 30
 
-// readRemoteState merges the state at the server, which another machine may have written.
-func (r *run) readRemoteState(ctx context.Context) error {
-	if r.RemoteState == "" {
+// A remoteState is the copy of the state that the server has, which other machines use, too.
+type remoteState struct {
+	*listing
+	records *records
+	name    string // Upload.RemoteState
+	text    []byte // as it was; nil if the server had no such file
+}
+
+// read merges the state at the server, which another machine may have written.
+func (s *remoteState) read(ctx context.Context) error {
+	if s.name == "" {
 		return nil
 	}
 	listed := false
-	if !r.site.Web && path.Dir(r.RemoteState) == "." {
-		if err := r.listTop(ctx); err != nil {
+	if !s.Web && path.Dir(s.name) == "." {
+		if err := s.listTop(ctx); err != nil {
 			return err
 		}
-		_, listed = r.entryOf(r.RemoteState)
-		if !listed && r.remote["."].IsWhole() && !r.hidden(r.RemoteState) {
+		_, listed = s.entry(s.name)
+		if !listed && s.dirs["."].IsWhole() && !s.hides(s.name) {
 			return nil
 		}
 	}
 	var text []byte
-	err := r.try(ctx, func() error {
-		res, err := r.site.Content(ctx, components(r.RemoteState), 0, 0)
+	err := s.try(ctx, func() error {
+		res, err := s.Content(ctx, components(s.name), 0, 0)
 		if err != nil {
 			return err
 		}
 		defer res.Close()
 		if text, err = io.ReadAll(io.LimitReader(res.Body, maxState+1)); len(text) > maxState {
-			err = noState(r, "the file is too large for a state")
+			err = s.isOther("the file is too large for a state")
 		}
 		return err
 	})
@@ -58,64 +59,39 @@ func (r *run) readRemoteState(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	r.theirs = text
-	theirs := state.New(r.RemoteState, "")
+	s.text = text
+	theirs := state.New(s.name, "")
 	if err := theirs.Read(bytes.NewReader(text)); err != nil {
 		return err
 	}
 	if !theirs.Started() && !state.IsBeginning(text) {
-		return noState(r, "the server has a file of this name that is no state of an upload, and would be replaced")
+		return s.isOther("the server has a file of this name that is no state of an upload, and would be replaced")
 	}
-	return r.state.Merge(theirs)
+	return s.records.Merge(theirs)
 }
 
-// noState is the error of a file at the server that is not a remote state.
-func noState(r *run, why string) error {
-	return driver.Fail(fetch.OpMirror, r.site.At(components(r.RemoteState), false), fetch.ErrExists, errors.New(why+"; choose another name for Upload.RemoteState"))
+// isOther returns the error of a file at the server that is not a remote state.
+func (s *remoteState) isOther(why string) error {
+	return driver.Fail(fetch.OpMirror, s.At(components(s.name), false), fetch.ErrExists, errors.New(why+"; choose another name for Upload.RemoteState"))
 }
 
-// writeRemoteState stores the state at the server, unless it has not changed.
-func (r *run) writeRemoteState(ctx context.Context) {
-	if r.RemoteState == "" || ctx.Err() != nil {
+// write stores the state at the server with send, unless it has not changed.
+func (s *remoteState) write(ctx context.Context, send func(context.Context, *file) error) {
+	if s.name == "" || ctx.Err() != nil {
 		return
 	}
-	text, err := r.state.Text(false)
+	text, err := s.records.Text(false)
 	if err != nil {
-		r.fail(ctx, r.RemoteState, false, err)
+		s.fail(ctx, s.name, false, err)
 		return
 	}
-	_, before, _ := bytes.Cut(r.theirs, []byte("\n")) // the first line has the time
-	if _, now, _ := bytes.Cut(text, []byte("\n")); r.theirs != nil && bytes.Equal(before, now) {
+	_, before, _ := bytes.Cut(s.text, []byte("\n")) // the first line has the time
+	if _, now, _ := bytes.Cut(text, []byte("\n")); s.text != nil && bytes.Equal(before, now) {
 		return
 	}
 	sum := sha256.Sum256(text)
-	f := &file{path: r.RemoteState, size: int64(len(text)), data: text, sum: hex.EncodeToString(sum[:]), isNew: r.theirs == nil}
-	if err := r.sendBatch(ctx, batch{dir: f.dir(), files: []*file{f}}, nil); err != nil {
-		r.fail(ctx, r.RemoteState, false, err)
+	f := &file{path: s.name, size: int64(len(text)), data: text, sum: hex.EncodeToString(sum[:]), isNew: s.text == nil}
+	if err := send(ctx, f); err != nil {
+		s.fail(ctx, s.name, false, err)
 	}
-}
-
-// sameSum reports whether the server has the checksum of a file under a name. known is false if it
-// states none.
-func (r *run) sameSum(ctx context.Context, f *file, name string) (same, known bool, err error) {
-	edits := []fetch.Edit{{Kind: fetch.EditSum, Name: name}}
-	if err := r.edit(ctx, f.dir(), edits); err != nil {
-		return false, false, err
-	}
-	function, digits, ok := strings.Cut(edits[0].Sum, ":")
-	hashes := map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New, "sha1": sha1.New, "md5": md5.New}
-	if edits[0].Err != nil || !ok || hashes[function] == nil {
-		r.note("the server has no checksums (HASH, XSHA256, XSHA1, XMD5); Upload.Checksums compares bytes")
-		return false, false, nil
-	}
-	src, body, err := r.content(f)
-	if err != nil {
-		return false, false, err
-	}
-	defer src.Close()
-	h := hashes[function]()
-	if _, err := io.Copy(h, body); err != nil {
-		return false, false, fmt.Errorf("%s: %w", path.Base(f.path), err)
-	}
-	return hex.EncodeToString(h.Sum(nil)) == digits, true, nil
 }

@@ -4,294 +4,76 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/deploy/internal/state"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/internal/file/resume"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/internal/sync/pool"
-	"github.com/fetch1738/fetch1738/internal/sync/site"
 )
 
-// limitations are what the server has turned out not to do.
-type limitations struct {
-	refused     atomic.Bool // it has not renamed a file, and stored it under its name
-	renames     atomic.Bool // it has renamed a file
-	removeFirst atomic.Bool // it does not replace a file by renaming another one
-	noTime      atomic.Bool // it does not set modification times
-	noMode      atomic.Bool // it does not set permissions
-	noSize      atomic.Bool // it does not state sizes but in listings
-	noRest      atomic.Bool // it does not continue files
-	noDirs      atomic.Bool // it is a web server on which directories cannot be created
-}
+// resumable is the size in bytes from which on the part of a file is resumed.
+const resumable = 64 << 10
 
-// direct reports whether files are stored under their names, because the server does not rename.
-func (l *limitations) direct() bool { return l.refused.Load() && !l.renames.Load() }
+// A sender stores the content of single files on the server.
+type sender struct {
+	*server
+	*journal
+	*records
+	contents *contents
+	refusals *pool.Refusals
+	pace     *pace.Pace
+	dir      string // Upload.Dir
+	way      limitations
 
-// A batch is files of one directory, which one worker sends. They are sent one after the other, and
-// then get their names together: the commands for that are sent at once where the server bears it.
-type batch struct {
-	dir   string
-	files []*file
-}
-
-const (
-	maxBatch  = 32      // files
-	fewOctets = 8 << 20 // of a batch of more than one file
-	small     = 1 << 20 // the size up to which a file is read once, into memory
-	resumable = 64 << 10
-)
-
-// makeDirs creates the directories that the server does not have, from the top.
-func (r *run) makeDirs(ctx context.Context) {
-	if r.site.Web {
-		return
-	}
-	levels := make(map[int]map[string][]string) // by depth and the directory above
-	for dir := range r.local {
-		if _, ok := r.remote[dir]; ok || dir == "." || r.unlisted[dir] {
-			continue
-		}
-		depth := strings.Count(dir, "/")
-		if levels[depth] == nil {
-			levels[depth] = make(map[string][]string)
-		}
-		levels[depth][path.Dir(dir)] = append(levels[depth][path.Dir(dir)], dir)
-	}
-	for depth := 0; depth < r.Depth; depth++ {
-		var aboves []string
-		for above := range levels[depth] {
-			if _, ok := r.remote[above]; ok { // else it has failed
-				aboves = append(aboves, above)
-			}
-		}
-		slices.Sort(aboves)
-		made := make([][]string, len(aboves))
-		pool.Each(ctx, r.Pool, pool.Indices(len(aboves)), func(i int, _ func() bool) (err error) {
-			made[i], err = r.makeDirsIn(ctx, aboves[i], levels[depth][aboves[i]])
-			return err
-		}, func(i int, err error) { r.fail(ctx, aboves[i], true, err) })
-		r.made = append(r.made, slices.Concat(made...)...)
-		for _, dir := range slices.Concat(made...) {
-			r.remote[dir] = site.Directory{Entries: map[string]site.Entry{}, Exact: r.remote["."].Exact}
-		}
-	}
-}
-
-// makeDirsIn creates directories in one directory, and returns those that exist then.
-func (r *run) makeDirsIn(ctx context.Context, above string, dirs []string) (made []string, err error) {
-	slices.Sort(dirs)
-	edits := make([]fetch.Edit, len(dirs))
-	for i, dir := range dirs {
-		edits[i] = fetch.Edit{Kind: fetch.EditMakeDir, Name: path.Base(dir)}
-	}
-	if err := r.edit(ctx, above, edits); err != nil {
-		return nil, err
-	}
-	for i, dir := range dirs {
-		if err := edits[i].Err; err != nil {
-			if !isDir(ctx, r, dir) {
-				r.fail(ctx, dir, true, err)
-			}
-			continue
-		}
-		r.record(state.Record{URL: r.site.URL(components(dir), true), File: dir, Size: -1, Dir: true})
-		made = append(made, dir)
-	}
-	return made, nil
-}
-
-// isDir reports whether a directory that the server has refused to create exists: another client may
-// have created it, or its name begins with a dot and is not listed. It is then listed itself.
-func isDir(ctx context.Context, r *run, dir string) bool {
-	list := func(dir string) (d site.Directory, err error) {
-		err = r.try(ctx, func() error { d, err = r.site.List(ctx, components(dir)); return err })
-		return d, err
-	}
-	r.mu.Lock()
-	hidden := r.hidden(dir)
-	r.mu.Unlock()
-	if above, err := list(path.Dir(dir)); err != nil || !above.Entries[path.Base(dir)].Dir && !hidden {
-		return false
-	}
-	d, err := list(dir)
-	if err != nil {
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.remote[dir] = d
-	return true
-}
-
-// send sends the files of a plan: in the groups of Order, and in each the new files first. So a
-// page that is replaced finds what it refers to. Once a file has failed, the later groups are not
-// sent.
-func (r *run) send(ctx context.Context, p *plan) {
-	for _, f := range slices.Concat(p.fresh, p.changed) {
-		r.refusals.Expect(spotOf(f), f.size)
-	}
-	type step struct{ files, links []*file } // some servers create only links that lead to something
-	groups := make([][2]step, len(r.Order)+1)
-	for i, files := range [][]*file{p.fresh, p.changed} {
-		for _, f := range files {
-			if s := &groups[r.group(f)][i]; f.link == "" {
-				s.files = append(s.files, f)
-			} else {
-				s.links = append(s.links, f)
-			}
-		}
-	}
-	for g, steps := range groups {
-		if g > 0 && r.hasFailed() {
-			r.note("files that Upload.Order puts last are not sent, because others have failed")
-			break
-		}
-		for _, files := range [][]*file{steps[0].files, steps[1].files, steps[0].links, steps[1].links} {
-			r.sendAll(ctx, files)
-		}
-	}
-}
-
-// group returns the number of the group of Order that a file belongs to; 0 if it matches none.
-func (r *run) group(f *file) int {
-	for i, only := range slices.Backward(r.Order) {
-		if only.File(components(f.path)) {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// sendAll sends files, several batches at once.
-func (r *run) sendAll(ctx context.Context, files []*file) {
-	batches := r.batches(files)
-	// The port of a large file would wait for its checksum, perhaps longer than the server does.
-	large := slices.ContainsFunc(files, func(f *file) bool { return f.size > small })
-	pool.Each(ctx, r.Pool, pool.Indices(len(batches)), func(i int, more func() bool) error {
-		return r.sendBatch(ctx, batches[i], func() bool { return !large && more() })
-	}, func(i int, err error) {
-		for _, f := range batches[i].files {
-			switch {
-			case f.placed || f.failed:
-			case errors.Is(err, errNoDirectory) && isSaid(r, f.dir()):
-				f.failed = true // it is missing at the end
-			default:
-				r.failFile(ctx, f, err)
-			}
-		}
-	})
-}
-
-// batches divides files, so that all workers have something to do.
-func (r *run) batches(files []*file) (all []batch) {
-	workers := r.Pool.Size()
-	if len(files) > 8*workers {
-		workers *= 2 // two batches for each, because some take longer than others
-	}
-	most := min(maxBatch, max(0, len(files)-1)/workers+1)
-	slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(a.dir(), b.dir()) })
-	octets := int64(0)
-	for _, f := range files {
-		last := len(all) - 1
-		if last < 0 || all[last].dir != f.dir() || len(all[last].files) == most || octets+f.size > fewOctets {
-			all, octets, last = append(all, batch{dir: f.dir()}), 0, last+1
-		}
-		all[last].files = append(all[last].files, f)
-		octets += f.size
-	}
-	return all
-}
-
-// failFile is fail for a file, which is then not placed.
-func (r *run) failFile(ctx context.Context, f *file, err error) {
-	f.failed = true
-	if ctx.Err() == nil {
-		r.report(Event{What: Failed, File: f.path, local: f.local, URL: r.site.URL(components(f.path), false), Size: -1, Err: err})
-	}
-}
-
-// sendBatch sends the files of a batch and gives them their names. If it returns an error that says
-// that there are too many connections, it is called again.
-func (r *run) sendBatch(ctx context.Context, b batch, more func() bool) error {
-	if _, ok := r.remote[b.dir]; !ok && !r.site.Web {
-		return driver.Fail(fetch.OpMirror, r.site.At(components(b.dir), true), fetch.ErrNotFound, errNoDirectory)
-	}
-	for i, f := range b.files {
-		if f.part != "" || f.placed || f.failed {
-			continue
-		}
-		if !f.tried {
-			r.refusals.Try(f.size)
-			f.tried = true
-		}
-		if isHopeless(r, f) {
-			f.failed = true // it is missing at the end
-			continue
-		}
-		r.report(Event{What: Started, File: f.path, URL: r.site.URL(components(f.path), false), Size: f.size})
-		more := func() bool { // not after a large file: it would be sent again if the server does not bear it
-			return f.size < resumable && i < len(b.files)-1 && b.files[i+1].size < resumable
-		}
-		err := r.sendFile(ctx, f, more)
-		switch {
-		case err == nil:
-			r.refusals.Stored()
-		case r.Pool.Crowded(err):
-			return err
-		case refusesPart(r, f, err):
-			r.storeDirect(ctx, f)
-		case err != nil:
-			r.failFile(ctx, f, refused(ctx, r, f, err))
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return r.place(ctx, b, more)
+	mu    sync.Mutex
+	parts []state.Record // temporary files of the server that are of no use any more
 }
 
 // sendFile stores a file on the server, under a temporary name if it can be renamed.
-func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
+func (s *sender) sendFile(ctx context.Context, f *file, more func() bool) error {
 	if f.link != "" {
-		return r.sendLink(ctx, f)
+		return s.sendLink(ctx, f)
 	}
-	src, body, err := r.content(f)
+	src, body, err := s.contents.root.content(f)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
 	name, begun := path.Base(f.path), false
-	if !r.site.Web && !f.direct && !r.way.direct() {
+	if !s.Web && !f.direct && !s.way.direct() {
 		name = state.PartName(f.sum, path.Base(f.path))
-		if begun = r.state.Begun(f.path, name); !begun {
-			r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum, Part: name})
+		if begun = s.Begun(f.path, name); !begun {
+			rec := s.begin(f)
+			rec.Modified, rec.SHA256, rec.Part = f.modified, f.sum, name
+			s.record(rec)
 		}
 	} else if f.data == nil { // without a checksum: if this is the last line about it, it is not complete
-		r.record(state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Size: f.size})
+		s.record(s.begin(f))
 	}
 	first := true
-	err = r.try(ctx, func() error {
-		at, err := r.resumeAt(ctx, f, name, body, begun || !first)
+	err = s.try(ctx, func() error {
+		at, err := s.resumeAt(ctx, f, name, body, begun || !first)
 		if first = false; err != nil || at == f.size && at > 0 {
 			return err
 		}
-		return put(ctx, r, f, name, body, at, more)
+		return s.put(ctx, f, name, body, at, more)
 	})
 	f.part = name
 	if file, ok := src.(disk.File); ok {
 		if changed := f.unchanged(file); changed != nil {
-			r.discardPart(f) // it may have other content than its name says
+			s.discardPart(f) // it may have other content than its name says
 			err = cmp.Or(err, changed)
 		}
 	}
@@ -303,249 +85,201 @@ func (r *run) sendFile(ctx context.Context, f *file, more func() bool) error {
 		return nil
 	}
 	f.part = ""
-	if r.Checksums {
-		if err := r.try(ctx, func() error { return r.checkContent(ctx, f, name) }); err != nil {
+	if s.contents.checksums {
+		if err := s.try(ctx, func() error { return s.contents.check(ctx, f, name) }); err != nil {
 			return err
 		}
 	}
-	r.done(f)
+	s.done(f)
 	return nil
-}
-
-// content opens a file to send, and computes its checksum. A small file is read at once, so that
-// what is sent is what the checksum is of.
-func (r *run) content(f *file) (io.Closer, content, error) {
-	if f.data != nil {
-		return io.NopCloser(nil), bytes.NewReader(f.data), nil
-	}
-	src, err := r.open(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	if f.size > small {
-		if err = r.sumOf(f); err == nil {
-			return src, src, nil
-		}
-	} else if data, failed := io.ReadAll(io.LimitReader(src, f.size+1)); failed == nil {
-		if err = f.unchanged(src); err == nil {
-			sum := sha256.Sum256(data)
-			f.sum = hex.EncodeToString(sum[:])
-			return src, bytes.NewReader(data), nil
-		}
-	} else {
-		err = failed
-	}
-	src.Close()
-	return nil, nil, err
-}
-
-// content is what is sent of a file.
-type content interface {
-	io.ReadSeeker
-	io.ReaderAt
 }
 
 // sendLink creates a link, in place of one that is there.
-func (r *run) sendLink(ctx context.Context, f *file) error {
-	if r.site.Web {
-		return driver.Fail(fetch.OpMirror, r.site.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see Upload.Links"))
+func (s *sender) sendLink(ctx context.Context, f *file) error {
+	if s.Web {
+		return driver.Fail(fetch.OpMirror, s.At(components(f.path), false), fetch.ErrUnsupported, errors.New("a web server has no links; see Upload.Links"))
 	}
 	edits := []fetch.Edit{{Kind: fetch.EditLink, Name: path.Base(f.path), To: f.link}}
-	if err := r.edit(ctx, f.dir(), edits); err != nil || edits[0].Err != nil {
+	if err := s.edit(ctx, f.dir(), edits); err != nil || edits[0].Err != nil {
 		return errors.Join(err, edits[0].Err)
 	}
 	f.sum = strings.Repeat("0", 64)
-	r.done(f)
+	s.done(f)
 	return nil
 }
 
-// place checks the sizes of the files of a batch, and renames them.
-func (r *run) place(ctx context.Context, b batch, more func() bool) error {
-	var files []*file
-	for _, f := range b.files {
-		if f.part != "" && !f.placed && !f.failed {
-			files = append(files, f)
-		}
-	}
-	if r.way.direct() {
-		for _, f := range files {
-			r.storeDirect(ctx, f)
-		}
-		return nil
-	}
-	if len(files) == 0 {
-		return nil
-	}
-	if err := r.checkParts(ctx, b.dir, files); err != nil {
-		return err
-	}
-	files = slices.DeleteFunc(files, func(f *file) bool { return f.failed })
-	if len(files) == 0 {
-		return nil
-	}
-	edits, of := r.renames(files)
-	err := r.editThen(ctx, b.dir, edits, more)
-	var again []*file
-	for i, e := range edits {
-		switch f := of[i]; {
-		case e.Kind != fetch.EditRename:
-		case e.Done && e.Err == nil:
-			r.way.renames.Store(true)
-			r.done(f)
-		case e.Done:
-			again = append(again, f)
-		}
-	}
-	if err != nil {
-		return r.findPlaced(ctx, b.dir, files, err)
-	}
-	if i := slices.IndexFunc(edits, func(e fetch.Edit) bool { return errors.Is(e.Err, fs.ErrNotExist) }); i >= 0 {
-		return r.findPlaced(ctx, b.dir, files, edits[i].Err) // by an earlier attempt, whose connection broke
-	}
-	for _, f := range again {
-		if err := r.placeOther(ctx, f, edits[slices.Index(of, f)]); err != nil {
+// put stores what a file has from an offset on under a name. If the server does not continue files, all of it
+// is sent. If a web server has no directory for it, that is created (MKCOL), and the file is sent again.
+func (s *sender) put(ctx context.Context, f *file, name string, body content, at int64, more func() bool) error {
+	send := func() error {
+		if _, err := body.Seek(at, io.SeekStart); err != nil {
 			return err
 		}
+		ctx, part := s.watch(ctx, f, at)
+		defer part.End()
+		return s.Put(ctx, append(components(f.dir()), name), s.pace.Reader(ctx, body), at, more)
 	}
-	return nil
-}
-
-// renames returns the edits that give files their names.
-func (r *run) renames(files []*file) (edits []fetch.Edit, of []*file) {
-	for _, f := range files {
-		name := path.Base(f.path)
-		if !f.isNew && r.way.removeFirst.Load() {
-			edits, of = append(edits, fetch.Edit{Kind: fetch.EditRemove, Name: name}), append(of, nil)
-		}
-		edits, of = append(edits, fetch.Edit{Kind: fetch.EditRename, Name: f.part, To: name}), append(of, f)
+	err := send()
+	e, _ := errors.AsType[*fetch.Error](err)
+	if at > 0 && e != nil && refusesRest(e) {
+		s.way.noRest.Store(true)
+		at = 0
+		return send()
 	}
-	return edits, of
-}
-
-// checkParts compares the sizes of complete files with those that the server states, and sets times
-// and permissions.
-func (r *run) checkParts(ctx context.Context, dir string, files []*file) error {
-	var edits []fetch.Edit
-	var of []*file
-	add := func(f *file, e fetch.Edit) {
-		e.Name = f.part
-		edits, of = append(edits, e), append(of, f)
-	}
-	for _, f := range files {
-		if !r.way.noSize.Load() {
-			add(f, fetch.Edit{Kind: fetch.EditSize})
-		}
-		if f.data != nil {
-			continue // the remote state has no time and no permissions of its own
-		}
-		if !r.way.noTime.Load() {
-			add(f, fetch.Edit{Kind: fetch.EditTime, Time: f.modified})
-		}
-		if r.Modes && !r.way.noMode.Load() {
-			add(f, fetch.Edit{Kind: fetch.EditMode, Mode: f.mode})
-		}
-	}
-	if err := r.edit(ctx, dir, edits); err != nil {
+	missing := e != nil && (e.Code == http.StatusNotFound || e.Code == http.StatusConflict)
+	if !s.Web || !missing || f.dir() == "." || s.way.noDirs.Load() {
 		return err
 	}
-	sizes, refused := make(map[*file]int64), make(map[*file]error)
-	for i, e := range edits {
-		unsupported := errors.Is(e.Err, fetch.ErrUnsupported)
-		switch f := of[i]; {
-		case e.Kind == fetch.EditTime && e.Err != nil:
-			r.way.noTime.Store(true)
-			r.note("the server does not set modification times; the state keeps them")
-		case e.Kind == fetch.EditTime:
-			f.timed = true
-		case e.Kind == fetch.EditMode && e.Err != nil:
-			r.way.noMode.Store(true)
-			r.note("the server does not set permissions (SITE CHMOD)")
-		case e.Kind == fetch.EditSize && (unsupported || e.Err == nil && e.Size < 0):
-			r.way.noSize.Store(true)
-		case e.Kind == fetch.EditSize && e.Err != nil: // some servers refuse it for all files
-			refused[f] = e.Err
-		case e.Kind == fetch.EditSize:
-			sizes[f] = e.Size
-		}
+	if !s.MakeDirs(ctx, components(f.dir())) {
+		s.way.noDirs.Store(true)
+		return err
 	}
-	return r.compareSizes(ctx, dir, files, sizes, refused)
+	return send()
 }
 
-// compareSizes fails the files whose parts have not their size. What the server does not state, or
-// has refused to state, is taken from a listing.
-func (r *run) compareSizes(ctx context.Context, dir string, files []*file, sizes map[*file]int64, refused map[*file]error) error {
-	var listed *site.Directory
-	for _, f := range files {
-		n, ok := sizes[f]
-		if !ok && !f.failed {
-			if listed == nil {
-				var d site.Directory
-				if err := r.try(ctx, func() (err error) { d, err = r.site.List(ctx, components(dir)); return err }); err != nil {
-					return err
-				}
-				listed = &d
-			}
-			t, there := listed.Entries[f.part]
-			if n = t.Size; !there && refused[f] != nil {
-				r.failFile(ctx, f, refused[f])
-			} else if !there {
-				n = 0
-			}
-		}
-		if !f.failed && n >= 0 && n != f.size {
-			r.discardPart(f)
-			r.failFile(ctx, f, driver.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, fmt.Errorf("the server says that it has %d of %d bytes", n, f.size)))
-		}
-		if (n < 0 || r.Checksums) && !f.failed { // neither SIZE nor the listing states it
-			switch err := r.checkContent(ctx, f, f.part); {
-			case errors.Is(err, errOtherContent):
-				r.discardPart(f)
-				r.failFile(ctx, f, err)
-			case err != nil:
-				return err
-			}
-		}
-	}
-	return nil
+// refusesRest reports whether the error of an upload from an offset on may mean that the server continues no
+// files. ProFTPD does not, unless AllowStoreRestart is on, and says 451.
+func refusesRest(e *fetch.Error) bool {
+	return (e.Op == "APPE" || e.Op == "REST" || e.Op == "STOR") && (e.Code == 451 || e.Code >= 500) && e.Kind != fetch.ErrTooLarge
 }
 
-var errOtherContent = errors.New("the server has other content than was sent")
+// refusesPart reports whether err may mean that the server does not accept the name of a part, such as
+// one that accepts only certain extensions. The same reply may mean that there is no room, and then an
+// old file must stay: that is replaced only if the reply is about the name. New files are sent first, so
+// one of them may show that names are what the server refuses.
+func (s *sender) refusesPart(f *file, err error) bool {
+	e, _ := errors.AsType[*fetch.Error](err)
+	if e == nil || e.Op != "STOR" || e.Kind != fetch.ErrPermission || e.Code < 500 || s.Web || f.direct || s.way.direct() {
+		return false
+	}
+	says := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(e.Reply), word) })
+	}
+	noRoom := says("quota", "space", "full", "room", "limit", "exceed", "storage", "disk", "alloc")
+	return !noRoom && (f.isNew || says("name", "extension", "prohibited", "character", "invalid", "illegal", "type"))
+}
 
-// checkContent fails if the server has under a name another content than was sent.
-func (r *run) checkContent(ctx context.Context, f *file, name string) error {
-	differs, err := r.differsFrom(ctx, f, name)
-	if err == nil && differs {
-		return driver.Fail("STOR", r.site.At(components(f.path), false), fetch.ErrTruncated, errOtherContent)
+// resumeAt returns how many bytes of a file the server has already, and has right: those before the
+// last 4 KiB are believed, because the name is that of the content, and those are fetched and
+// compared.
+func (s *sender) resumeAt(ctx context.Context, f *file, name string, src content, begun bool) (int64, error) {
+	if !begun || s.Web || s.way.noRest.Load() || f.size < resumable || name == path.Base(f.path) {
+		return 0, nil
+	}
+	edits := []fetch.Edit{{Kind: fetch.EditSize, Name: name}}
+	if err := s.Edit(ctx, components(f.dir()), edits, nil); err != nil {
+		return 0, err
+	}
+	n := edits[0].Size
+	if edits[0].Err != nil || n < resume.Overlap || n > f.size {
+		return 0, nil
+	}
+	res, err := s.Content(ctx, append(components(f.dir()), name), n-resume.Overlap, resume.Overlap)
+	if err != nil {
+		if ctx.Err() != nil || !errors.Is(err, fs.ErrNotExist) && !resume.Refused(err) {
+			return 0, err
+		}
+		return 0, nil
+	}
+	defer res.Close()
+	theirs, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, nil
+	}
+	ours := make([]byte, resume.Overlap)
+	if _, err := src.ReadAt(ours, n-resume.Overlap); err != nil && err != io.EOF {
+		return 0, err
+	}
+	if !bytes.Equal(ours, theirs) {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// refused records that the server has not stored a file. It marks the error if that ends the run, or may.
+func (s *sender) refused(ctx context.Context, f *file, err error) error {
+	e, ok := errors.AsType[*fetch.Error](err)
+	switch mark, _ := pool.Unmark(err); {
+	case mark != pool.Own:
+		return err
+	case disk.IsFull(err): // that of a file URL
+		return pool.Over(err)
+	case !ok:
+		return s.gone(ctx, err)
+	}
+	switch s.refusals.Refused(e, f.spot(), f.size) {
+	case pool.Ends:
+		return pool.Over(err)
+	case pool.Doubt:
+		return pool.InDoubt(err)
 	}
 	return err
 }
 
+// gone returns the error of reading a local file. If the folder does not exist any more, that ends
+// the run.
+func (s *sender) gone(ctx context.Context, err error) error {
+	if _, failed := disk.Of(ctx).Stat(s.dir); err == nil || !errors.Is(failed, fs.ErrNotExist) {
+		return err
+	}
+	return pool.Over(fmt.Errorf("read %s: the folder was removed or renamed while the mirror ran: %w", s.dir, fs.ErrNotExist))
+}
+
+// isHopeless reports whether a file is not tried. It is missing at the end.
+func (s *sender) isHopeless(f *file) bool {
+	if f.data != nil || !s.refusals.IsHopeless(f.spot(), f.size) {
+		return false
+	}
+	if s.refusals.LackRoom() {
+		s.note("the server has no room for several files in a row (452, 552, 507): from here on, only smaller ones are sent")
+	}
+	return true
+}
+
+// storeDirect stores a file under its name, on a server that has not renamed its part, or not taken
+// it. If that succeeds, it is done with all that follow, unless the server renames others. The part is
+// removed with those that are of no use. The user is told first, because half a file may remain.
+func (s *sender) storeDirect(ctx context.Context, f *file) {
+	if f.part == "" {
+		s.note("the server has refused to store a file under a temporary name (STOR): such files are stored under their names, so they are incomplete until they have been sent")
+	} else {
+		s.note("the server has refused to rename a file (RNFR, RNTO): files that it does not rename are stored under their names, so they are incomplete until they have been sent")
+	}
+	f.part, f.timed, f.direct = "", false, true
+	if err := s.sendFile(ctx, f, nil); err != nil {
+		s.failFile(ctx, f, s.refused(ctx, f, err))
+		return
+	}
+	s.refusals.Stored()
+	s.way.refused.Store(true)
+}
+
 // discardPart has the temporary file deleted at the end, so that the next run sends the file from
 // its start.
-func (r *run) discardPart(f *file) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.clear = append(r.clear, state.Record{URL: r.site.URL(components(f.path), false), File: f.path, Part: f.part})
+func (s *sender) discardPart(f *file) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts = append(s.parts, state.Record{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
 }
 
 // done records that a file has its name on the server.
-func (r *run) done(f *file) {
+func (s *sender) done(f *file) {
 	again := f.placed // it was not renamed, whatever the server said
 	f.placed = true
-	url := r.site.URL(components(f.path), false)
-	if f.part != "" && r.state.Begun(f.path, f.part) {
-		r.record(state.Record{URL: url, File: f.path, Part: f.part, Gone: true})
+	if f.part != "" && s.Begun(f.path, f.part) {
+		s.drop(state.Record{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
 	}
 	if f.data != nil {
 		return
 	}
-	r.record(state.Record{URL: url, File: f.path, Size: f.size, Modified: f.modified, SHA256: f.sum})
-	if again {
-		return
+	rec := s.begin(f)
+	rec.Modified, rec.SHA256 = f.modified, f.sum
+	s.record(rec)
+	switch {
+	case again:
+	case f.isNew:
+		s.Worked(s.of(Added, f))
+	default:
+		s.Worked(s.of(Replaced, f))
 	}
-	what := Replaced
-	if f.isNew {
-		what = Added
-	}
-	r.report(Event{What: what, File: f.path, URL: url, Size: f.size})
 }

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,15 +9,13 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/internal/sync/removal"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // ErrMaxDelete is in the chain of the error of a run in which [Mirror.MaxDelete] kept files, and in
 // that of the [Failed] event of each directory or menu with such files.
-var ErrMaxDelete = errors.New("none of them is deleted")
-
-// fewFiles is the number of files of a copy up to which all of them may be deleted in one run.
-const fewFiles = 10
+var ErrMaxDelete = removal.ErrMaxDelete
 
 // remove reports files that have disappeared. With Delete it also removes them, unless they were
 // modified locally or MaxDelete keeps them. In a gopher tree any menu can list any file, so nothing
@@ -40,10 +37,10 @@ func (r *run) remove(ctx context.Context, s *survey) {
 		}
 		return
 	}
-	g := r.guard(s)
-	g.reportKept(ctx, s)
+	d := r.decide(s)
+	d.reportKept(ctx, s)
 	for rec := range r.vanished(s) {
-		if g.keeps(rec) {
+		if d.keeps(rec) {
 			r.whole = false // the incomplete files may still be in the tree, too
 			r.report(Event{Action: Kept, URL: rec.URL, File: rec.File, Size: rec.Size})
 		} else {
@@ -107,69 +104,49 @@ func missing(info *ftp.Info, options any) error {
 	return nil
 }
 
-// A guard decides which files that have disappeared are not deleted; see MaxDelete.
-type guard struct {
+// A deletion decides which files that have disappeared are not deleted; see MaxDelete.
+type deletion struct {
 	*run
-	contents map[id]contents // of the folders that were listed, by the key of their path
-	missing  int             // files that Delete would delete
-	emptied  map[string]int  // the number of those that a folder keeps, by the key of its path
-	kept     int             // their sum
-	all      bool            // nothing is deleted
+	contents map[id]removal.Contents  // of the folders that were listed, by the key of their path
+	decision removal.Decision[string] // by the keys of the paths of folders
 }
 
-// contents says what a listing has.
-type contents uint8
-
-const (
-	nothing contents = iota + 1
-	onlyFolders
-	someFiles
-)
-
-// guard returns the guard of a run. It counts before anything is deleted.
-func (r *run) guard(s *survey) *guard {
-	g := &guard{run: r, emptied: make(map[string]int)}
+// decide counts the files that would be deleted, before any is.
+func (r *run) decide(s *survey) *deletion {
+	d := &deletion{run: r}
 	if !r.Delete || r.MaxDelete < 0 {
-		return g
+		return d
 	}
 	if r.MaxDelete == 0 {
-		g.contents = s.contents(r.tree)
+		d.contents = s.contents(r.tree)
 	}
-	for rec := range r.vanished(s) {
-		if !r.deletes(rec) {
-			continue
+	d.decision = removal.Decide(r.MaxDelete, r.manifest.files(), func(yield func(string, bool) bool) {
+		for rec := range r.vanished(s) {
+			if r.deletes(rec) && !yield(d.folderOf(rec.URL)) {
+				return
+			}
 		}
-		g.missing++
-		if dir, empty := g.folderOf(rec.URL); empty {
-			g.emptied[dir]++
-			g.kept++
-		}
-	}
-	if r.MaxDelete > 0 {
-		g.all = g.missing > r.MaxDelete
-	} else if files := r.manifest.files(); files > fewFiles {
-		g.all = 2*(g.missing-g.kept) > files
-	}
-	return g
+	})
+	return d
 }
 
 // contents returns what each folder lists, by the id of the key of its path.
-func (s *survey) contents(t tree) map[id]contents {
-	all := make(map[id]contents)
+func (s *survey) contents(t tree) map[id]removal.Contents {
+	all := make(map[id]removal.Contents)
 	for f := range s.listed(t) {
-		all[idOf(keyOf(f.path))] = nothing
+		all[idOf(keyOf(f.path))] = removal.Nothing
 	}
 	for _, b := range s.batches {
 		files := b.files
 		if b.menu != nil {
 			files-- // the menu itself
 		}
-		c := nothing
+		c := removal.Nothing
 		switch {
 		case files > 0:
-			c = someFiles
+			c = removal.Files
 		case len(b.blocks) > 0:
-			c = onlyFolders
+			c = removal.OnlyFolders
 		}
 		dir := idOf(keyOf(b.in.path))
 		all[dir] = max(all[dir], c)
@@ -184,52 +161,51 @@ func (r *run) deletes(rec Record) bool {
 }
 
 // folderOf returns the folder whose listing should have the file: its own, or if that is not in the
-// tree, the one above. empty reports whether this listing is no reason to delete the file.
-func (g *guard) folderOf(url string) (dir string, empty bool) {
-	own, _, _ := folderOf(g.tree, url)
-	for n := len(own); n > 0; n-- {
-		dir = keyOf(own[:n])
-		if c := g.contents[idOf(dir)]; c != 0 {
-			return dir, c == nothing || c == onlyFolders && n == len(own)
+// tree, the one above. isEmpty reports whether this listing is no reason to delete the file.
+func (d *deletion) folderOf(url string) (dir string, isEmpty bool) {
+	own, _, _ := folderOf(d.tree, url)
+	key := func(n int) string {
+		if n == 0 {
+			return keyOf(d.tree.start().path)
 		}
+		return keyOf(own[:n])
 	}
-	dir = keyOf(g.tree.start().path)
-	c := g.contents[idOf(dir)]
-	return dir, c == nothing || c == onlyFolders && len(own) == 0
+	n, isEmpty := removal.Nearest(len(own), func(n int) removal.Contents { return d.contents[idOf(key(n))] })
+	return key(n), isEmpty
 }
 
 // keeps reports whether a file is not deleted.
-func (g *guard) keeps(rec Record) bool {
-	if !g.all && g.kept == 0 || !g.deletes(rec) {
+func (d *deletion) keeps(rec Record) bool {
+	if !d.decision.KeepsSome() || !d.deletes(rec) {
 		return false
 	}
-	_, empty := g.folderOf(rec.URL)
-	return g.all || empty
+	_, isEmpty := d.folderOf(rec.URL)
+	return d.decision.Keeps(isEmpty)
 }
 
 // reportKept reports what is kept, and what would delete it.
-func (g *guard) reportKept(ctx context.Context, s *survey) {
-	needed := g.kept // by the next run
-	if g.all || g.DryRun {
-		needed = g.missing
+func (d *deletion) reportKept(ctx context.Context, s *survey) {
+	needed := d.decision.Kept // by the next run
+	if d.decision.All || d.DryRun {
+		needed = d.decision.Gone
 	}
 	fail := func(l locator.Locator, format string, args ...any) {
-		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
-		g.fail(ctx, l.Redacted(), "", driver.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
+		err := removal.Refuse("Mirror.MaxDelete", needed, fmt.Sprintf(format, args...))
+		d.fail(ctx, l.Redacted(), "", driver.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
 	}
-	if len(g.emptied) > 0 {
-		for f := range s.listed(g.tree) {
-			if n := g.emptied[keyOf(f.path)]; n > 0 {
+	if emptied := d.decision.Emptied; len(emptied) > 0 {
+		for f := range s.listed(d.tree) {
+			if n := emptied[keyOf(f.path)]; n > 0 {
 				fail(f.loc, "lists no files, but the copy has %d", n)
-				delete(g.emptied, keyOf(f.path))
+				delete(emptied, keyOf(f.path))
 			}
 		}
 	}
-	switch start := g.tree.start().loc; {
-	case !g.all:
-	case g.MaxDelete > 0:
-		fail(start, "%d files of the copy are no longer listed, more than Mirror.MaxDelete %d", g.missing, g.MaxDelete)
+	switch start := d.tree.start().loc; {
+	case !d.decision.All:
+	case d.MaxDelete > 0:
+		fail(start, "%d files of the copy are no longer listed, more than Mirror.MaxDelete %d", d.decision.Gone, d.MaxDelete)
 	default:
-		fail(start, "%d of %d files of the copy are no longer listed, more than half", g.missing-g.kept, g.manifest.files())
+		fail(start, "%d of %d files of the copy are no longer listed, more than half", d.decision.Gone-d.decision.Kept, d.manifest.files())
 	}
 }

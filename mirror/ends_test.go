@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -57,6 +56,15 @@ func many(n int) (files map[string]string) {
 		files[fmt.Sprintf("%c/%d", 'a'+i%4, i)] = strings.Repeat("x", 1000)
 	}
 	return files
+}
+
+// contentOf returns files that were modified some time ago.
+func contentOf(files map[string]string) fstest.MapFS {
+	content := make(fstest.MapFS)
+	for name, text := range files {
+		content[name] = &fstest.MapFile{Data: []byte(text), ModTime: modified}
+	}
+	return content
 }
 
 // A full disk is said once, and ends the run. With more room, the next run continues.
@@ -168,22 +176,17 @@ func TestUnreachableServerEndsRun(t *testing.T) {
 	}
 }
 
-// A run that is refused at its start has one failure, which is also the error that it returns, in both
-// directions.
+// A run that is refused at its start has one failure, which is also the error that it returns.
 func TestRefusedStartEndsRun(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = contentOf(many(4)) })
 	srv.On("PASS", 0, testserver.Reply("530 Login incorrect."))
-	for name, m := range map[string]*mirror.Mirror{"copy": start(t, srv.URL), "upload": upload(t, srv.URL, many(4))} {
-		if sum, err := endsOnce(t.Context(), t, m); !errors.Is(err, fetch.ErrUnauthenticated) || sum.New != 0 {
-			t.Errorf("%s: %v, %+v", name, err, sum)
-		}
+	if sum, err := endsOnce(t.Context(), t, start(t, srv.URL)); !errors.Is(err, fetch.ErrUnauthenticated) || sum.New != 0 {
+		t.Errorf("%v, %+v", err, sum)
 	}
 	gone := ftptest.New(t, nil)
 	gone.Close()
-	for name, m := range map[string]*mirror.Mirror{"copy": start(t, gone.URL), "upload": upload(t, gone.URL, many(4))} {
-		if sum, err := endsOnce(t.Context(), t, m); !errors.Is(err, fetch.ErrUnreachable) || sum.New != 0 {
-			t.Errorf("%s: %v, %+v", name, err, sum)
-		}
+	if sum, err := endsOnce(t.Context(), t, start(t, gone.URL)); !errors.Is(err, fetch.ErrUnreachable) || sum.New != 0 {
+		t.Errorf("%v, %+v", err, sum)
 	}
 }
 
@@ -211,144 +214,7 @@ func TestFailuresBeforeEnd(t *testing.T) {
 	}
 }
 
-// An upload to a server that has no room, or takes no files, ends; one file that it does not take is a
-// failure of its own.
-func TestRefusedUploadEnds(t *testing.T) {
-	for reply, want := range map[string]mirror.Summary{
-		"552 Exceeded storage allocation.": {Failed: 1, Missing: 40},
-		"550 Permission denied.":           {Failed: 1, Missing: 40},
-	} {
-		srv := ftptest.New(t, nil)
-		srv.On("STOR", 0, testserver.Reply(reply))
-		m := upload(t, srv.URL, many(40))
-		if sum, err := endsOnce(t.Context(), t, m); counts(sum) != want {
-			t.Errorf("%s: %v, %+v", reply, err, sum)
-		}
-		if n := len(commands(srv, "STOR")); n > 50 { // each file is tried under two names
-			t.Errorf("%s: %d times", reply, n)
-		}
-		srv.ResetFaults()
-		srv.On("STOR", 5, testserver.Reply(reply))
-		sum, err := m.Run(t.Context())
-		if done := sum.New + sum.Changed; done+sum.Failed != 40 || sum.Failed > 1 || sum.Missing != sum.Failed || (err == nil) != (done == 40) {
-			t.Errorf("%s: %v, %+v", reply, err, sum)
-		}
-	}
-}
-
-// A server that takes no large files gets the small ones, also those after three large ones in a row. One
-// that is full refuses the small ones, too, and that ends the run: no larger ones are tried.
-func TestNoRoomForLargeFiles(t *testing.T) {
-	for name, most := range map[string]int64{"a limit of size": 10, "a full server": -1} {
-		t.Run(name, func(t *testing.T) {
-			srv := ftptest.New(t, nil)
-			files := make(map[string]string)
-			for i := range 30 {
-				files[fmt.Sprintf("%02d", i)] = strings.Repeat("x", 20+i%7)
-			}
-			files["90"], files["91"], files["20"] = "small", "small", "small"
-			m := upload(t, srv.URL, files)
-			m.Connections = 1
-			limit := &sizeLimit{Resolver: m.Fetcher.(*fetch1738.Resolver), most: most}
-			m.Fetcher = limit
-			sum, err := m.Run(t.Context())
-			if most < 0 {
-				if !strings.Contains(fmt.Sprint(err), "552") || counts(sum) != (mirror.Summary{Failed: 1, Missing: 32}) || limit.refused > 12 {
-					t.Errorf("%v, %+v, %d were tried", err, sum, limit.refused)
-				}
-				return
-			}
-			if err == nil || sum.New != 3 || sum.Missing != 29 || limit.refused > 20 {
-				t.Errorf("%v, %+v, %d were tried", err, sum, limit.refused)
-			}
-		})
-	}
-}
-
-// sizeLimit is a Fetcher whose server has no room for files of more than some bytes.
-type sizeLimit struct {
-	*fetch1738.Resolver
-	most    int64
-	refused int
-}
-
-func (f *sizeLimit) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	text, err := io.ReadAll(body)
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(text)) > f.most {
-		f.refused++
-		return nil, &fetch.Error{Op: "STOR", URL: req.Locator.Redacted(), Code: 552, Reply: "Exceeded storage allocation."}
-	}
-	return f.Resolver.Replace(ctx, req, bytes.NewReader(text))
-}
-
-// readOnly is a Fetcher whose server takes files in one directory only.
-type readOnly struct {
-	*fetch1738.Resolver
-	but string
-}
-
-func (f *readOnly) Replace(ctx context.Context, req *fetch.Request, body io.Reader) (*fetch.Attributes, error) {
-	if at := req.Locator.(*locator.FTP); !slices.Contains(at.CWD, f.but) {
-		return nil, driver.Fail("STOR", at, fetch.ErrPermission, nil)
-	}
-	return f.Resolver.Replace(ctx, req, body)
-}
-
-// A server that refuses the files of some directories takes those of another one, also if it is the last
-// one, and if these are changed ones, which are sent after the new ones.
-func TestRefusedDirectories(t *testing.T) {
-	srv := ftptest.New(t, nil)
-	m := upload(t, srv.URL, many(100))
-	write(t, m.Dir, map[string]string{"z/1": "one"})
-	m.Connections = 1
-	m.Fetcher = &readOnly{m.Fetcher.(*fetch1738.Resolver), "z"}
-	sum, err := m.Run(t.Context())
-	if err == nil || sum.New != 1 || sum.Missing != 100 || sum.Failed > 20 {
-		t.Errorf("%v, %+v", err, sum)
-	}
-	write(t, m.Dir, map[string]string{"z/1": "changed"})
-	sum, err = m.Run(t.Context())
-	if err == nil || sum.Changed != 1 || sum.Missing != 100 {
-		t.Errorf("%v, %+v", err, sum)
-	}
-}
-
-// A state that cannot be written ends an upload, as does a folder that is gone.
-func TestLocalFaultEndsUpload(t *testing.T) {
-	srv := ftptest.New(t, nil)
-	m := upload(t, srv.URL, many(40))
-	d := simdisk.New(simdisk.Options{})
-	for name, text := range many(40) {
-		d.Put("/site/"+name, []byte(text), modified)
-	}
-	m.Dir = "/site"
-	lines := 0
-	broken := d.Process(func(c *simdisk.Call) error {
-		if c.Op == "write" {
-			if lines++; lines > 20 {
-				return syscall.EROFS
-			}
-		}
-		return nil
-	})
-	if sum, err := endsOnce(disk.With(t.Context(), broken), t, m); !errors.Is(err, syscall.EROFS) {
-		t.Errorf("%v, %+v", err, sum)
-	}
-	p, remove := removable(d)
-	m.Report = func(e mirror.Event) {
-		if e.Action == mirror.Planned {
-			remove()
-		}
-	}
-	if sum, err := endsOnce(disk.With(t.Context(), p), t, m); err == nil || !strings.Contains(err.Error(), "/site: the folder was removed") {
-		t.Errorf("%v, %+v", err, sum)
-	}
-}
-
-// Progress says how much of a large file has arrived, in both directions, and at least when it is complete.
+// Progress says how much of a large file has arrived, and at least when it is complete.
 func TestProgressOfFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
@@ -357,26 +223,20 @@ func TestProgressOfFile(t *testing.T) {
 		})
 		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
 		defer r.Close()
-		d := simdisk.New(simdisk.Options{})
-		d.Put("/site/big", big, modified)
-		for dir, m := range map[string]*mirror.Mirror{"/copy": start(t, srv.URL), "/site": start(t, srv.URL+"/new/")} {
-			m.Fetcher, m.Dir, m.Rate, m.Exclude = r, dir, 1<<20, []string{"new/"}
-			if dir == "/site" {
-				m.Upload = new(mirror.Upload)
-			}
-			var said []int64
-			m.Report = func(e mirror.Event) {
-				if e.Action == mirror.Progress {
-					said = append(said, e.Octets)
-					if e.File != "big" || e.Size != int64(len(big)) {
-						t.Errorf("%+v", e)
-					}
+		m := start(t, srv.URL)
+		m.Fetcher, m.Dir, m.Rate = r, "/copy", 1<<20
+		var said []int64
+		m.Report = func(e mirror.Event) {
+			if e.Action == mirror.Progress {
+				said = append(said, e.Octets)
+				if e.File != "big" || e.Size != int64(len(big)) {
+					t.Errorf("%+v", e)
 				}
 			}
-			runOn(t, d, m, mirror.Summary{New: 1})
-			if n := len(said); n < 10 || !slices.IsSorted(said) || said[0] <= 0 || said[n-1] != int64(len(big)) {
-				t.Errorf("%s: %d", dir, said)
-			}
+		}
+		runOn(t, simdisk.New(simdisk.Options{}), m, mirror.Summary{New: 1})
+		if n := len(said); n < 10 || !slices.IsSorted(said) || said[0] <= 0 || said[n-1] != int64(len(big)) {
+			t.Errorf("%d", said)
 		}
 	})
 }

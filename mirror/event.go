@@ -15,8 +15,7 @@ type Event struct {
 	// number of bytes of the file that have arrived.
 	Files  int
 	Octets int64
-	// Err is the reason, for Failed, Skipped, Unsure and Noted. A file that is Gone, and has changed
-	// on the server since it was uploaded, has one, too.
+	// Err is the reason, for Failed, Skipped, Unsure and Noted.
 	Err error
 	// Name is the name on the server, for Renamed.
 	Name string
@@ -32,25 +31,24 @@ type Action uint8
 const (
 	Listed    Action = iota // a directory or menu has been listed
 	Planned                 // everything has been listed and compared
-	Started                 // a file is being fetched, or sent
-	Added                   // a new file has been fetched, or sent (DryRun: would be)
-	Replaced                // a changed file has been fetched, or sent (DryRun: would be)
+	Started                 // a file is being fetched
+	Added                   // a new file has been fetched (DryRun: would be)
+	Replaced                // a changed file has been fetched (DryRun: would be)
 	Unchanged               // a file has not changed
-	Checked                 // a file has been compared with that on the server (DryRun: would be)
+	Checked                 // DryRun: a file would be compared with that on the server
 	Gone                    // a file is no longer in the tree, and is kept
 	Deleted                 // a file is no longer in the tree, and was deleted (DryRun: would be)
 	Failed                  // a file or listing could not be fetched or written
 	Skipped                 // an entry is not mirrored
 	Unsure                  // a menu or new document has no end mark and may be truncated
 	Kept                    // a file is no longer in the tree, and MaxDelete keeps it (DryRun: would keep it)
-	Noted                   // Upload: what the server does not do, and what is done instead
-	Missing                 // Upload: at the end, a file is not on the server, or old there
+	Noted                   // why nothing is deleted
 	Renamed                 // a file or directory has another name on the server than here
-	Progress                // a part of a file has arrived, here or on the server; several times a second
+	Progress                // a part of a file has arrived; several times a second
 )
 
 var actionText = [...]string{
-	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "missing", "renamed", "progress",
+	"listed", "planned", "started", "new", "changed", "unchanged", "check", "gone", "deleted", "failed", "skipped", "unsure", "kept", "note", "renamed", "progress",
 }
 
 // String returns a word such as "new" or "changed".

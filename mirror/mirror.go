@@ -1,6 +1,6 @@
 // Package mirror keeps a local copy of a remote tree up to date: the files below an ftp or file
-// directory, the menus and documents of a gopher site, or the articles of a newsgroup. In the other
-// direction, [Upload] brings a tree of local files to an ftp, file or http server.
+// directory, the menus and documents of a gopher site, or the articles of a newsgroup. Package deploy is
+// the other direction: it brings a tree of local files to an ftp, file or http server.
 //
 // A run lists the tree, compares it with the result of the previous run, and fetches new and
 // changed files. The manifest has one line of JSON for each file, written as soon as the file is
@@ -58,8 +58,6 @@ type Mirror struct {
 	// Mailbox keeps the articles of a newsgroup in a mailbox instead of a file each. Articles that
 	// expire on the server stay there, so Delete must not be set.
 	Mailbox Mailbox
-	// Upload, if not nil, exchanges the sides: the files of Dir are brought to the directory Start.
-	Upload *Upload
 
 	// Aliases are other names of the server of Start, as HOST or HOST:PORT, that the menus of a
 	// gopher site use. The default port is that of Start. Items on an alias are part of the copy
@@ -71,8 +69,7 @@ type Mirror struct {
 	// with [ErrOutside]. A Start with the empty selector is above all of the server.
 	Parent bool
 
-	// Names says which names of the server files of the copy keep. For an Upload it says which
-	// files get their names on the server back, if Dir is a copy.
+	// Names says which names of the server files of the copy keep.
 	Names Names
 
 	// Include and Exclude are patterns for paths below Start. A file is copied if it matches a
@@ -162,28 +159,22 @@ type Summary struct {
 	// The next run fetches such a document again. Files that such a menu does not list do not count
 	// as gone.
 	Unsure int
-	// Octets is the number of bytes in bodies of files and listings, received or sent.
+	// Octets is the number of bytes in bodies of files and listings.
 	Octets int64
-	// Missing counts the files that were to be uploaded and are not on the server, or old there, at
-	// the end: those that failed, and those that were not reached.
-	Missing int
 	// Renamed counts the changes of names: files and directories that have another name on the
-	// server than here. A copy counts each once, when the file is new; an upload in each run.
+	// server than here. Each is counted once, when the file is new.
 	Renamed int
 }
 
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
-// Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed
-// file does not stop the others, unless nothing else can succeed either; see [Event].Ends. Run
-// returns the first error that occurred; errors about a resource are of type *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an
-// error to start a run while another one uses the same Dir.
+// Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
+// others, unless nothing else can succeed either; see [Event].Ends. Run returns the first error that
+// occurred; errors about a resource are of type *[fetch.Error]. If ctx is done, Run stops soon and
+// returns the error of ctx. It is an error to start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete
-	}
-	if m.Upload != nil {
-		return m.upload(ctx)
 	}
 	r, err := newRun(m)
 	if err != nil {

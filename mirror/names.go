@@ -1,12 +1,12 @@
 package mirror
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
@@ -27,17 +27,15 @@ const (
 	// manifest says is a copy with such names, and that is not the home directory of the user. There,
 	// names that programs run or read by themselves, such as ".git" and ".bashrc", and names with
 	// characters that control a terminal are not kept. In other directories it is ChangeNames. A copy
-	// that an earlier version began keeps the rules of that version.
-	//
-	// An Upload of a copy sends files under their names on the server from which they came. If that
-	// is another one than Start, only those that a copy would keep get their names back.
+	// that an earlier version began keeps the rules of that version. For [ServerNames] it means that
+	// files get the names that they have on their server back. On another server, only names that a
+	// copy would keep are used.
 	UsualNames Names = iota
-	// KeepNames keeps all names that a file can have. An Upload sends the files of a copy under their
-	// names on the server from which they came, unless that is another one than Start and no copy
-	// keeps the name.
+	// KeepNames keeps all names that a file can have. For ServerNames it means that also on another
+	// server all names are used that any copy keeps.
 	KeepNames
 	// ChangeNames also changes names that begin with ".", "-" or "~", and those that some system
-	// cannot have. An Upload sends files under the names that they have here.
+	// cannot have. For ServerNames it means that files keep the names that they have in the copy.
 	ChangeNames
 )
 
@@ -87,14 +85,19 @@ var (
 	errTwo     = errors.New("the copy has two files or folders of the server in its place")
 )
 
-// serverNames returns the names on the server of the files and folders of a copy that have other
-// names here, by their paths here. The manifest may be that of an attacker, so a name is used
-// only if it is one component, and a copy gives such a file the name that it has here.
-func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
-	if m.Names == ChangeNames {
+// ServerNames reads the manifest of the copy in dir, and returns a function for the field ServerName
+// of a deploy.Upload that brings the copy to a server. It returns the name on the server of the file
+// or directory with a slash-separated path in dir, or "" if that is the name in the copy. refused is
+// the reason why a name should not be used; names says which are. to is where the copy is brought.
+// If dir is no copy of a directory, ServerNames returns nil, nil.
+//
+// The manifest may be that of an attacker, so a name is returned only if it is one component, and a
+// copy gives such a file the name that it has in dir.
+func ServerNames(ctx context.Context, dir string, to locator.Locator, names Names) (func(path string) (name string, refused error), error) {
+	if names == ChangeNames {
 		return nil, nil
 	}
-	root, err := d.OpenRoot(m.Dir)
+	root, err := disk.Of(ctx).OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +117,12 @@ func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
 	default:
 		return nil, nil // there is no copy, or one of menus or articles
 	}
-	s := serverNames{from: from, all: make(map[string]deploy.Name), elsewhere: filename.Naming{Keep: filename.KeepUsual}}
-	if m.Names == KeepNames {
+	s := serverNames{from: from, all: make(map[string]serverName), elsewhere: filename.Naming{Keep: filename.KeepUsual}}
+	if names == KeepNames {
 		s.elsewhere.Keep = filename.KeepAll
 	}
-	to, err := treeOf(m.Start)
-	s.same = err == nil && to.start().loc.Redacted() == from.start().loc.Redacted()
+	at, err := treeOf(to)
+	s.same = err == nil && at.start().loc.Redacted() == from.start().loc.Redacted()
 	for range 2 { // the second time, it is known which paths have other names
 		for rec, err := range Records(io.NewSectionReader(known.file, 0, known.end)) {
 			if err != nil {
@@ -128,7 +131,16 @@ func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
 			s.add(rec)
 		}
 	}
-	return s.all, nil
+	return func(path string) (string, error) {
+		name := s.all[path]
+		return name.name, name.refused
+	}, nil
+}
+
+// A serverName is the name on the server of a file or folder that has another name in the copy.
+type serverName struct {
+	name    string
+	refused error // why it is not used; may be nil
 }
 
 // A serverNames collects the names of a manifest.
@@ -136,7 +148,7 @@ type serverNames struct {
 	from      tree // of the copy
 	same      bool // the copy comes from the URL to which it is brought
 	elsewhere filename.Naming
-	all       map[string]deploy.Name
+	all       map[string]serverName // by the paths in the copy
 }
 
 // add adds the names of a line.
@@ -157,12 +169,12 @@ func (s *serverNames) add(rec Record) {
 	for i, name := range at.path {
 		path := strings.Join(here[:i+1], "/")
 		switch known, found := s.all[path]; {
-		case found && known.Server != name:
-			known.Refused = errTwo
+		case found && known.name != name:
+			known.refused = errTwo
 			s.all[path] = known
 		case here[i] == name || strings.ContainsAny(name, "/\r\n\x00") || !filename.IsNameOf(here[i], name):
 		case !found:
-			s.all[path] = deploy.Name{Server: name, Refused: s.refuse(name)}
+			s.all[path] = serverName{name, s.refuse(name)}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -35,6 +36,58 @@ var aSite = map[string]string{
 	".htaccess": "deny", ".well-known/security.txt": "mail", "a:b.css": "colon", "a?b": "question", "a*b": "star", "a_b": "plain",
 	"100%.txt": "%", "a%3Fb": "encoded", "-rf": "option", "~user/x": "tilde", "CON": "device", "end. ": "end",
 	".git/config": "run", ".GIT/config": "upper", ".envrc": "run", "esc\x1b[2J": "clear", `back\slash`: "one name",
+}
+
+// bring returns an Upload of the copy of m.
+func bring(t *testing.T, m *mirror.Mirror) *deploy.Upload {
+	t.Helper()
+	names, err := mirror.ServerNames(t.Context(), m.Dir, m.Start, m.Names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &deploy.Upload{Fetcher: m.Fetcher, Dir: m.Dir, Start: m.Start, ServerName: names, Delete: m.Delete, MaxDelete: m.MaxDelete}
+}
+
+// brings runs an Upload of the copy of m, and checks its Summary.
+func brings(t *testing.T, m *mirror.Mirror, want deploy.Summary) {
+	t.Helper()
+	got, err := bring(t, m).Run(t.Context())
+	if got.Octets = 0; err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+// stored returns the files of a server below a directory, and its empty directories with a slash.
+func stored(t *testing.T, srv interface{ Files() fs.FS }, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := fs.WalkDir(srv.Files(), dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == dir {
+			return err
+		}
+		below := strings.TrimPrefix(name, dir+"/")
+		if e.IsDir() {
+			entries, err := fs.ReadDir(srv.Files(), name)
+			if len(entries) == 0 {
+				files[below+"/"] = ""
+			}
+			return err
+		}
+		b, err := fs.ReadFile(srv.Files(), name)
+		files[below] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func hasFiles(t *testing.T, srv interface{ Files() fs.FS }, dir string, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, stored(t, srv, dir)); diff != "" {
+		t.Errorf("the server differs (-want +got):\n%s", diff)
+	}
 }
 
 // renamed makes m record its changes of names, as "here: there".
@@ -190,23 +243,26 @@ func TestRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 				m.Names = mirror.UsualNames // an upload asks the manifest
-				run := func(want mirror.Summary) {
+				run := func(want deploy.Summary) {
 					t.Helper()
-					m.Upload = new(mirror.Upload)
-					all := renamed(m)
-					got, err := m.Run(t.Context())
-					if got.Renamed != len(all()) {
+					u, all := bring(t, m), 0
+					u.Report = func(e deploy.Event) {
+						if e.Action == deploy.Renamed {
+							all++
+						}
+					}
+					got, err := u.Run(t.Context())
+					if got.Renamed != all {
 						t.Errorf("%d names are said to differ", got.Renamed)
 					}
-					if got.Renamed = 0; err != nil || counts(got) != want {
+					if got.Renamed, got.Octets = 0, 0; err != nil || got != want {
 						t.Errorf("up: %+v, %v; want %+v", got, err, want)
 					}
 					if diff := cmp.Diff(files, now()); diff != "" {
 						t.Errorf("the server differs (-want +got):\n%s", diff)
 					}
-					m.Upload = nil
 				}
-				run(mirror.Summary{Unchanged: len(files) - 1})
+				run(deploy.Summary{Unchanged: len(files) - 1})
 
 				local := func(name string) string { return name }
 				if names == mirror.ChangeNames {
@@ -218,7 +274,7 @@ func TestRoundTrip(t *testing.T) {
 					write(t, m.Dir, map[string]string{".git/HEAD": "ref"})
 				}
 				files[".htaccess"], files[".well-known/new"], files[".git/HEAD"] = "allow", "n", "ref"
-				run(mirror.Summary{New: 2, Changed: 1, Unchanged: len(files) - 4})
+				run(deploy.Summary{New: 2, Changed: 1, Unchanged: len(files) - 4})
 
 				m.Dir = filepath.Join(t.TempDir(), "again")
 				m.Names = mirror.KeepNames
@@ -312,11 +368,11 @@ func TestEarlierCopy(t *testing.T) {
 	t.Run("upload", func(t *testing.T) {
 		m, srv, _ := begin(t)
 		// An upload by an earlier version brought the changed names to the server.
-		m.Names, m.Upload = mirror.ChangeNames, new(mirror.Upload)
-		ran(t, m, mirror.Summary{New: 4, Unchanged: 1})
+		m.Names = mirror.ChangeNames
+		brings(t, m, deploy.Summary{New: 4, Unchanged: 1})
 		m.Names, m.Delete, m.MaxDelete = mirror.UsualNames, true, -1
 		write(t, m.Dir, map[string]string{"_.htaccess": "allow"})
-		ran(t, m, mirror.Summary{Changed: 1, Unchanged: 4, Gone: 4, Renamed: 3})
+		brings(t, m, deploy.Summary{Changed: 1, Unchanged: 4, Gone: 4, Renamed: 3})
 		files := maps.Clone(site)
 		files[".htaccess"] = "allow"
 		hasFiles(t, srv, ".", files)
@@ -350,19 +406,21 @@ func TestForeignManifest(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			srv := ftptest.New(t)
-			m := upload(t, srv.URL, files)
+			m := start(t, srv.URL)
+			write(t, m.Dir, files)
 			at := srv.URL
 			if !tc.same {
 				at = "ftp://evil.example"
 			}
 			write(t, m.Dir, map[string]string{mirror.ManifestFile: lines(at)})
 			m.Names = tc.names
-			m.Report = func(e mirror.Event) {
+			u := bring(t, m)
+			u.Report = func(e deploy.Event) {
 				if e.Err != nil && tc.names == mirror.KeepNames && strings.Contains(e.Err.Error(), "KeepNames") {
 					t.Errorf("KeepNames is advised with KeepNames: %v", e.Err)
 				}
 			}
-			got, err := m.Run(t.Context())
+			got, err := u.Run(t.Context())
 			if err != nil || got.New != len(files) || got.Renamed != len(tc.want)/2 {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -379,18 +437,19 @@ func TestOneNameOnTheServer(t *testing.T) {
 	m := start(t, srv.URL)
 	m.Names = mirror.ChangeNames
 	ran(t, m, mirror.Summary{New: 3, Renamed: 2})
-	m.Names, m.Upload, m.Delete = mirror.UsualNames, new(mirror.Upload), true
+	m.Names, m.Delete = mirror.UsualNames, true
 	write(t, m.Dir, map[string]string{".htaccess": "allow", "%2Ehtaccess": "deny all", ".d/x": "other", ".d/y": "y"})
 	var failed, missing []string
-	m.Report = func(e mirror.Event) {
+	u := bring(t, m)
+	u.Report = func(e deploy.Event) {
 		switch e.Action {
-		case mirror.Failed:
+		case deploy.Failed:
 			failed = append(failed, e.File)
-		case mirror.Missing:
+		case deploy.Missing:
 			missing = append(missing, e.File)
 		}
 	}
-	got, err := m.Run(t.Context())
+	got, err := u.Run(t.Context())
 	slices.Sort(failed)
 	slices.Sort(missing)
 	if want := []string{"%2Ed/x", "%2Ehtaccess", ".d/x", ".htaccess"}; !slices.Equal(failed, want) || !slices.Equal(missing, want) {
@@ -409,16 +468,15 @@ func TestTwoFoldersInOne(t *testing.T) {
 	skipOnWindows(t)
 	for _, tc := range []struct {
 		site, added map[string]string
-		want        mirror.Summary
+		want        deploy.Summary
 	}{
-		{map[string]string{"a:b/x": "colon", "a?b/y": "question"}, map[string]string{"a_b/x": "colon", "a_b/y": "question"}, mirror.Summary{New: 2}},
-		{map[string]string{"a_b/x": "plain", "a?b/y": "question"}, map[string]string{"a_b/y": "question"}, mirror.Summary{New: 1, Unchanged: 1}},
+		{map[string]string{"a:b/x": "colon", "a?b/y": "question"}, map[string]string{"a_b/x": "colon", "a_b/y": "question"}, deploy.Summary{New: 2}},
+		{map[string]string{"a_b/x": "plain", "a?b/y": "question"}, map[string]string{"a_b/y": "question"}, deploy.Summary{New: 1, Unchanged: 1}},
 	} {
 		srv, _ := serveFTP(t, tc.site)
 		m := start(t, srv.URL)
 		earlier(t, m, srv.URL, tc.site, "a:b", "a_b", "a?b", "a_b")
-		m.Upload = new(mirror.Upload)
-		ran(t, m, tc.want)
+		brings(t, m, tc.want)
 		maps.Copy(tc.site, tc.added)
 		hasFiles(t, srv, ".", tc.site)
 	}

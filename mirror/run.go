@@ -295,8 +295,6 @@ func (s *Summary) count(e Event) {
 		s.Unsure++
 	case Failed:
 		s.Failed++
-	case Missing:
-		s.Missing++
 	case Renamed:
 		s.Renamed++
 	}

@@ -32,18 +32,3 @@ func TestSessionEnds(t *testing.T) {
 		})
 	}
 }
-
-// TestUploadSessionEnds tests the same of an upload.
-func TestUploadSessionEnds(t *testing.T) {
-	files := map[string]string{"a/a": "a", "b/b": "b", "c/c": "c", "d/d": "d"}
-	for _, command := range []string{"MKD", "CWD", "EPSV", "STOR", "SIZE", "MFMT", "RNFR", "RNTO"} {
-		t.Run(command, func(t *testing.T) {
-			srv := ftptest.New(t)
-			srv.On(command, 2, over...)
-			m := upload(t, srv.URL+"/", files)
-			m.Connections = 1
-			ran(t, m, mirror.Summary{New: 4})
-			hasFiles(t, srv, ".", files)
-		})
-	}
-}

@@ -8,13 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -231,80 +228,4 @@ func TestDaylightOfLargeFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-// An upload compares no contents at a change of daylight saving time, if the server states when the
-// files were written, and otherwise the contents once.
-func TestUploadDaylight(t *testing.T) {
-	for name, tc := range map[string]struct {
-		to        time.Duration // from UTC; before, it is an hour more
-		configure func(*ftptest.Server)
-		asks      string // for each file
-	}{
-		"MDTM":       {-8 * time.Hour, nil, "MDTM"},
-		"MDTM, east": {5*time.Hour + 30*time.Minute, nil, "MDTM"},
-		"local MDTM": {0, nil, "RETR"}, // perhaps
-		"no MDTM":    {-8 * time.Hour, func(s *ftptest.Server) { s.Hide = append(s.Hide, "MDTM") }, "RETR"},
-		"one MDTM":   {-8 * time.Hour, func(s *ftptest.Server) { s.Replies["MDTM"] = "213 20250102030405" }, "RETR"},
-		"times set":  {-8 * time.Hour, func(s *ftptest.Server) { s.Hide = []string{"MLSD"}; delete(s.Replies, "FEAT 211") }, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			srv := newSummer(t, nil, tc.configure)
-			m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c"})
-			srv.set(tc.to + time.Hour)
-			ran(t, m, mirror.Summary{New: 3})
-			srv.set(tc.to)
-			srv.ResetTranscript()
-			ran(t, m, mirror.Summary{Unchanged: 3})
-			sent := commands(srv.Server, "MDTM", "RETR", "STOR")
-			n := 0
-			for _, line := range sent {
-				if tc.asks != "" && strings.HasPrefix(line, tc.asks) {
-					n++
-				} else if tc.asks != "RETR" {
-					t.Error(line)
-				}
-			}
-			if tc.asks != "" && n != 3 {
-				t.Errorf("%q", sent)
-			}
-			ran(t, m, mirror.Summary{Unchanged: 3})
-			if sent := commands(srv.Server, "MDTM", "RETR", "STOR"); sent != nil {
-				t.Errorf("the next run: %q", sent)
-			}
-
-			srv.set(tc.to + time.Hour)
-			if err := os.Remove(filepath.Join(m.Dir, "b")); err != nil {
-				t.Fatal(err)
-			}
-			if tc.asks == "RETR" { // it may be another file by now
-				return
-			}
-			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1}) // the next run still knows it
-			m.Delete = true
-			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
-			hasFiles(t, srv, ".", map[string]string{"a": "a", "dir/c": "c"})
-		})
-	}
-}
-
-// A file that another client has replaced an hour after the upload is sent again, and never deleted.
-func TestUploadWithoutDaylight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := newSummer(t, nil, func(s *ftptest.Server) { s.InMemory = true })
-		m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b"})
-		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
-		defer r.Close()
-		m.Fetcher = r
-		ran(t, m, mirror.Summary{New: 2})
-		time.Sleep(time.Hour)
-		srv.put(t, "a", "A", time.Now())
-		srv.put(t, "b", "B", time.Now())
-		if err := os.Remove(filepath.Join(m.Dir, "b")); err != nil {
-			t.Fatal(err)
-		}
-		m.Delete, m.MaxDelete = true, -1
-		ran(t, m, mirror.Summary{Changed: 1, Gone: 1})
-		hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "B"})
-	})
 }

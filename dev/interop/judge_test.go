@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/download"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway"
@@ -342,7 +343,7 @@ func deployTree(ctx context.Context, r *fetch1738.Resolver, c judge.Case) error 
 	if err != nil {
 		return err
 	}
-	_, err = (&mirror.Mirror{Fetcher: r, Start: req.Locator, Dir: c.Dir, Upload: &mirror.Upload{}}).Run(ctx)
+	_, err = (&deploy.Upload{Fetcher: r, Start: req.Locator, Dir: c.Dir}).Run(ctx)
 	return err
 }
 

@@ -1,19 +1,21 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -21,12 +23,8 @@ import (
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
-// A copier runs one Mirror several times and records what goes over the wire.
-type copier struct {
-	mirror.Mirror
-	mu   sync.Mutex
-	sent []string
-}
+// A copier runs one Mirror several times.
+type copier struct{ mirror.Mirror }
 
 func newCopier(t *testing.T, url string) *copier {
 	t.Helper()
@@ -43,22 +41,24 @@ func newCopier(t *testing.T, url string) *copier {
 // number of times.
 func (c *copier) run(t *testing.T, want mirror.Summary, command string, times int) {
 	t.Helper()
-	c.sent = nil
-	got, err := c.Run(fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.sent = append(c.sent, string(octets))
-	}}))
-	if got.Octets = 0; got != want || err != nil {
-		t.Errorf("%+v, %v, want %+v", got, err, want)
-	}
-	n := 0
-	for _, line := range c.sent {
-		if strings.HasPrefix(line, command) {
-			n++
+	sends(t, command, times, func(ctx context.Context) {
+		got, err := c.Run(ctx)
+		if got.Octets = 0; got != want || err != nil {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
-	}
-	if n != times {
+	})
+}
+
+// sends checks how often run sends a command.
+func sends(t *testing.T, command string, times int, run func(context.Context)) {
+	t.Helper()
+	var n atomic.Int64
+	run(fetch.WithTrace(t.Context(), &fetch.Trace{Sent: func(octets []byte) {
+		if strings.HasPrefix(string(octets), command) {
+			n.Add(1)
+		}
+	}}))
+	if n := n.Load(); n != int64(times) {
 		t.Errorf("%d times %s, want %d", n, command, times)
 	}
 }
@@ -85,8 +85,18 @@ func TestMirrorDaylight(t *testing.T) {
 		}
 		ftpservers.Own(t, root)
 		addr := daemon.FreeAddr(t)
-		down, up := newCopier(t, "ftp://"+addr+"/pub/"), newCopier(t, "ftp://"+labUser+":"+labPassword+"@"+addr+"/htdocs/")
-		down.Dir, up.Upload = filepath.Join(t.TempDir(), "copy"), new(mirror.Upload)
+		down := newCopier(t, "ftp://"+addr+"/pub/")
+		up := &deploy.Upload{Start: newCopier(t, "ftp://"+labUser+":"+labPassword+"@"+addr+"/htdocs/").Start, Dir: t.TempDir()}
+		bring := func(t *testing.T, want deploy.Summary, command string, times int) {
+			t.Helper()
+			sends(t, command, times, func(ctx context.Context) {
+				got, err := up.Run(ctx)
+				if got.Octets = 0; got != want || err != nil {
+					t.Errorf("%+v, %v, want %+v", got, err, want)
+				}
+			})
+		}
+		down.Dir = filepath.Join(t.TempDir(), "copy")
 		for _, file := range []string{"x", "y"} {
 			writeFile(t, filepath.Join(up.Dir, file), file)
 			if err := os.Chtimes(filepath.Join(up.Dir, file), when, when); err != nil {
@@ -102,7 +112,7 @@ func TestMirrorDaylight(t *testing.T) {
 				down.Fetcher, up.Fetcher = r, r
 				if n == 0 {
 					down.run(t, mirror.Summary{New: 4}, "RETR", 4)
-					up.run(t, mirror.Summary{New: 2}, "STOR", 2)
+					bring(t, deploy.Summary{New: 2}, "STOR", 2)
 					return
 				}
 				large := 0
@@ -110,7 +120,7 @@ func TestMirrorDaylight(t *testing.T) {
 					large = 1
 				}
 				down.run(t, mirror.Summary{Unchanged: 4}, "RETR", large)
-				up.run(t, mirror.Summary{Unchanged: 2}, "RETR", 0)
+				bring(t, deploy.Summary{Unchanged: 2}, "RETR", 0)
 			})
 		}
 	}

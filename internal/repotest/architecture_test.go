@@ -29,7 +29,7 @@ var layers = []string{
 	"cli",
 	"help",
 	"get files parse explain extract mirror crawl search archie gateway serve judge warc demo completion manual",
-	"browse", // shows what explain does
+	"browse",   // shows what explain does
 	"verbtest", // for the tests of verbs
 	"simulation",
 }

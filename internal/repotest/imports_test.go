@@ -41,7 +41,6 @@ var floors = []struct {
 type exception struct{ pkg, dep, why string }
 
 var exceptions = []exception{
-	{"mirror", "deploy", "Mirror.Upload is a deploy"},
 	{"crawl", "archive", "a crawl is an archive that is being made"},
 	{"archive/replay", "testserver/", "the servers of an archive are test servers, whose content it is"},
 	{"cmd/fetch1738/internal/serve", "testserver/", "the verb is a test server"},

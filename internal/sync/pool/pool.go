@@ -203,3 +203,27 @@ func (p *Pool) Turn(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// Try makes a request, and makes it again as retry decides, which gets the number of earlier
+// failures and the error. If retry is nil, only what the server itself asks for is made again.
+func (p *Pool) Try(ctx context.Context, retry func(ctx context.Context, n int, err error) bool, do func() error) error {
+	for n := 0; ; n++ {
+		if err := p.Turn(ctx); err != nil {
+			return err
+		}
+		err := do()
+		if err == nil {
+			p.Worked()
+			return nil
+		}
+		if mark, _ := Unmark(err); mark == Ends || ctx.Err() != nil || p.Crowded(err) {
+			return err
+		}
+		if p.Again(err) {
+			continue
+		}
+		if retry == nil || !retry(ctx, n, err) {
+			return p.Failed(err)
+		}
+	}
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // maxAlike is how many failures for the same reason are shown without -v.
@@ -36,26 +35,26 @@ type alike struct {
 }
 
 // fail prints the failure of a file or listing. Of many for the same reason it prints the first.
-func (r *mirrorReport) fail(e mirror.Event) {
+func (r *mirrorReport) fail(e event) {
 	f := &r.failures
-	f.first = cmp.Or(f.first, e.Err)
-	f.again = e.Ends && !isFinal(e.Err) || !e.Ends && (f.again || !isFinal(e.Err))
+	f.first = cmp.Or(f.first, e.err)
+	f.again = e.ends && !isFinal(e.err) || !e.ends && (f.again || !isFinal(e.err))
 	more := ""
-	if e.Ends && r.gauge.folders > 0 { // else it has not begun
+	if e.ends && r.gauge.folders > 0 { // else it has not begun
 		f.ended = true
 		more = "; the run ends here"
 	}
-	if kind := f.kindOf(e); kind.n > maxAlike && !r.t.Op.Verbose && !e.Ends {
+	if kind := f.kindOf(e); kind.n > maxAlike && !r.t.Op.Verbose && !e.ends {
 		return
 	}
 	if r.t.Op.Verbose {
 		if f.named == nil {
 			f.named = make(map[string]bool)
 		}
-		f.named[e.File] = true
+		f.named[e.file] = true
 	}
-	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
-	r.reporter.FailedFile(one, e.File, more)
+	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.err}
+	r.reporter.FailedFile(one, e.file, more)
 }
 
 // isFinal reports whether the server has refused something that it will refuse again.
@@ -68,7 +67,7 @@ func isFinal(err error) bool {
 }
 
 // kindOf counts a failure among those for the same reason.
-func (f *failures) kindOf(e mirror.Event) *alike {
+func (f *failures) kindOf(e event) *alike {
 	reason := reasonOf(e)
 	for _, kind := range f.kinds {
 		if kind.reason == reason {
@@ -76,7 +75,7 @@ func (f *failures) kindOf(e mirror.Event) *alike {
 			return kind
 		}
 	}
-	kind := &alike{reason: reason, text: e.File, n: 1}
+	kind := &alike{reason: reason, text: e.file, n: 1}
 	if len(f.kinds) < maxKinds {
 		f.kinds = append(f.kinds, kind)
 	}
@@ -87,18 +86,18 @@ func (f *failures) kindOf(e mirror.Event) *alike {
 const maxKinds = 1000
 
 // reasonOf returns the reason of a failure, without the name of the file.
-func reasonOf(e mirror.Event) string {
-	reason, code := e.Err.Error(), ""
-	if known, ok := errors.AsType[*fetch.Error](e.Err); ok {
+func reasonOf(e event) string {
+	reason, code := e.err.Error(), ""
+	if known, ok := errors.AsType[*fetch.Error](e.err); ok {
 		code, reason = fmt.Sprintf("%s %d %v ", known.Op, known.Code, known.Kind), known.Reply
 		if known.Reply == "" && known.Err != nil {
 			reason += known.Err.Error()
 		}
-	} else if local, ok := errors.AsType[*fs.PathError](e.Err); ok {
+	} else if local, ok := errors.AsType[*fs.PathError](e.err); ok {
 		reason = local.Op + " " + local.Err.Error()
 	}
-	if e.File != "" {
-		reason = without(without(reason, e.File), path.Base(e.File))
+	if e.file != "" {
+		reason = without(without(reason, e.file), path.Base(e.file))
 	}
 	return code + reason
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // A gauge shows how far a run is: the files under way, and a line for all. Events arrive one at a time.
@@ -48,71 +47,71 @@ type underWay struct {
 }
 
 // count counts an event.
-func (g *gauge) count(e mirror.Event) {
-	switch e.Action {
-	case mirror.Started:
-		g.end(e.File, false)
+func (g *gauge) count(e event) {
+	switch e.action {
+	case started:
+		g.end(e.file, false)
 		g.start(e)
-	case mirror.Progress:
+	case moved:
 		g.move(e)
-	case mirror.Added, mirror.Replaced, mirror.Unchanged, mirror.Failed, mirror.Checked:
-		g.end(e.File, e.Action == mirror.Failed)
+	case added, replaced, unchanged, failed, checked:
+		g.end(e.file, e.action == failed)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch e.Action {
-	case mirror.Listed:
+	switch e.action {
+	case listed:
 		g.folders++
-		g.found += e.Files
-	case mirror.Checked:
+		g.found += e.files
+	case checked:
 		g.compared++
-	case mirror.Planned:
-		g.planned, g.files, g.octets, g.done, g.past = true, e.Files, e.Octets, 0, 0
+	case planned:
+		g.planned, g.files, g.octets, g.done, g.past = true, e.files, e.octets, 0, 0
 		g.rate = progress.RateFrom(time.Now(), g.moved())
-	case mirror.Failed:
+	case failed:
 		g.failed++
-	case mirror.Added, mirror.Replaced, mirror.Unchanged:
+	case added, replaced, unchanged:
 		g.finish(e)
 	}
 }
 
 // finish counts a file that is done.
-func (g *gauge) finish(e mirror.Event) {
+func (g *gauge) finish(e event) {
 	if g.planned && g.done < g.files {
 		g.done++
-		g.past += max(0, e.Size)
+		g.past += max(0, e.size)
 	}
 }
 
 // start begins a file. One that is sent is shown only when it moves: small ones wait for others after
 // they have been sent, and get their names together.
-func (g *gauge) start(e mirror.Event) {
-	f := &underWay{file: e.File, size: e.Size}
+func (g *gauge) start(e event) {
+	f := &underWay{file: e.file, size: e.size}
 	if g.active == nil {
 		g.active = make(map[string]*underWay)
 	}
-	g.active[e.File] = f
+	g.active[e.file] = f
 	g.number++
 	if !g.upload {
-		f.meter = g.meter(short(e.File), g.number, max(0, e.Size), f.got.Load)
+		f.meter = g.meter(short(e.file), g.number, max(0, e.size), f.got.Load)
 	}
 }
 
 // move notes how much of a file has arrived.
-func (g *gauge) move(e mirror.Event) {
-	f := g.active[e.File]
+func (g *gauge) move(e event) {
+	f := g.active[e.file]
 	if f == nil {
 		return
 	}
-	f.got.Store(e.Octets)
-	complete := g.upload && e.Size >= 0 && e.Octets >= e.Size
+	f.got.Store(e.octets)
+	complete := g.upload && e.size >= 0 && e.octets >= e.size
 	switch {
 	case complete:
 		f.meter.Stop()
 		f.meter = nil
 	case !f.moves:
 		if f.meter == nil {
-			f.meter = g.meter(short(e.File), g.number, max(0, e.Size), f.got.Load)
+			f.meter = g.meter(short(e.file), g.number, max(0, e.size), f.got.Load)
 		}
 		f.meter.Resume()
 	}

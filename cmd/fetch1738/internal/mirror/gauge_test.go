@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
-	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // newGauge returns a gauge without a display, and a function that moves bytes.
@@ -27,24 +26,24 @@ func TestGaugeLine(t *testing.T) {
 				t.Errorf("%q, want %q", got, line)
 			}
 		}
-		g.count(mirror.Event{Action: mirror.Listed, Files: 3, Size: -1})
+		g.count(event{action: listed, files: 3, size: -1})
 		want("1 folders listed, 3 files")
 		move(500) // the listing is not part of the rate
-		g.count(mirror.Event{Action: mirror.Planned, Files: 3, Octets: 10 << 20, Size: -1})
-		g.count(mirror.Event{Action: mirror.Started, File: "a", Size: 6 << 20})
-		g.count(mirror.Event{Action: mirror.Started, File: "b", Size: 4 << 20})
+		g.count(event{action: planned, files: 3, octets: 10 << 20, size: -1})
+		g.count(event{action: started, file: "a", size: 6 << 20})
+		g.count(event{action: started, file: "b", size: 4 << 20})
 		time.Sleep(2 * time.Second)
 		move(2 << 20)
-		g.count(mirror.Event{Action: mirror.Progress, File: "a", Size: 6 << 20, Octets: 5 << 20}) // 3 MiB were there
+		g.count(event{action: moved, file: "a", size: 6 << 20, octets: 5 << 20}) // 3 MiB were there
 		want("0 of 3 files, 5.0 MiB of 10.0 MiB, 1.0 MiB/s, 00:05 left")
 		if got, want := g.log(), "0 of 3 files, 5.0 MiB of 10.0 MiB, 1.0 MiB/s, 00:05 left: a (83%)"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		time.Sleep(time.Second)
 		move(1 << 20)
-		g.count(mirror.Event{Action: mirror.Added, File: "a", Size: 6 << 20})
+		g.count(event{action: added, file: "a", size: 6 << 20})
 		want("1 of 3 files, 6.0 MiB of 10.0 MiB, 1.0 MiB/s, 00:04 left")
-		g.count(mirror.Event{Action: mirror.Failed, File: "b", Size: -1, Err: errors.New("cut")})
+		g.count(event{action: failed, file: "b", size: -1, err: errors.New("cut")})
 		want("1 of 3 files, 6.0 MiB of 10.0 MiB, 1.0 MiB/s, 00:00 left, 1 failed")
 		if got := g.reached(); got != "1 of 3 files, 6.0 MiB of 10.0 MiB" {
 			t.Errorf("%q", got)
@@ -56,11 +55,11 @@ func TestGaugeLine(t *testing.T) {
 func TestGaugeWithoutSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, move := newGauge(false)
-		g.count(mirror.Event{Action: mirror.Planned, Files: 2, Size: -1})
-		g.count(mirror.Event{Action: mirror.Started, File: "menu", Size: -1})
+		g.count(event{action: planned, files: 2, size: -1})
+		g.count(event{action: started, file: "menu", size: -1})
 		time.Sleep(time.Second)
 		move(2048)
-		g.count(mirror.Event{Action: mirror.Progress, File: "menu", Size: -1, Octets: 2048})
+		g.count(event{action: moved, file: "menu", size: -1, octets: 2048})
 		if got, want := g.line(), "0 of 2 files, 2.0 KiB, 2.0 KiB/s"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -73,10 +72,10 @@ func TestGaugeWithoutSizes(t *testing.T) {
 // Files that an upload compares are counted before it is known what is to be sent.
 func TestGaugeOfComparison(t *testing.T) {
 	g, _ := newGauge(true)
-	g.count(mirror.Event{Action: mirror.Listed, Files: 2, Size: -1})
-	g.count(mirror.Event{Action: mirror.Started, File: "a", Size: 10})
-	g.count(mirror.Event{Action: mirror.Progress, File: "a", Size: 10, Octets: 5})
-	g.count(mirror.Event{Action: mirror.Checked, File: "a", Size: 10})
+	g.count(event{action: listed, files: 2, size: -1})
+	g.count(event{action: started, file: "a", size: 10})
+	g.count(event{action: moved, file: "a", size: 10, octets: 5})
+	g.count(event{action: checked, file: "a", size: 10})
 	if got, want := g.line(), "1 folders listed, 2 files, 1 compared"; got != want || len(g.names) != 0 {
 		t.Errorf("%q, want %q; %d files under way", got, want, len(g.names))
 	}

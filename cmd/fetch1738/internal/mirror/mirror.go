@@ -18,9 +18,11 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror"
 )
 
 const mirrorHelp = `Usage: fetch1738 mirror [option]... URL DIR
@@ -64,10 +66,10 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	url, dir := urls[0], urls[1]
 	if typed.HasKnownScheme(dir) && !typed.HasKnownScheme(url) {
 		url, dir = dir, url
-		s.Mirror.Upload = &s.upload
+		s.isUpload = true
 	}
 	err := s.check(disk.Of(ctx), dir)
-	if err == nil && s.Mirror.Upload != nil {
+	if err == nil && s.isUpload {
 		s.upload.StateDir, err = stateDir(s.upload.State)
 	}
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
 	t := &transfer.Result{URL: url, Sink: output.At(dir)}
-	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.Mirror.Upload != nil}
+	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.isUpload}
 	rep.gauge = gauge{meter: shown.Meter, moved: t.Account.Moved.Load, upload: rep.upload}
 	shown.Show(op.Global, func(progress.Totals) string { return rep.gauge.line() })
 	rep.out = stdio.CheckOutput(shown.Out)
@@ -118,7 +120,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	if err := t.Read(); err != nil {
 		return err
 	}
-	if last := output.LastSegment(t.Locator, t.URL); s.Mirror.Upload == nil && output.Pattern(t.Locator, t.URL) != nil && strings.ContainsAny(last, "*?") {
+	if last := output.LastSegment(t.Locator, t.URL); !s.isUpload && output.Pattern(t.Locator, t.URL) != nil && strings.ContainsAny(last, "*?") {
 		return fault.Usagef("mirror copies whole directories; for the files that match %[1]s: fetch1738 mirror --include '%[1]s' URL/ FOLDER, with the URL of their directory", last)
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
@@ -128,18 +130,10 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		return err
 	}
 	t.Pick() // every URL comes from a listing; the Mirror stays on the server
-	m := s.Mirror
-	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
-	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
-		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
-	}
-	m.Retry = t.AwaitRetry
-	m.Rate = t.Op.Limits.Rate
 	req, err := client.Request(t.Op, t.Locator)
 	if err != nil {
 		return err
 	}
-	m.Options = req.Options
 	ctx = rep.reporter.Watch(t.Account.Watch(t.Context(ctx), nil, false), t)
 	if t.Op.Limits.Time > 0 {
 		var cancel context.CancelFunc
@@ -150,7 +144,12 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	if !s.json {
 		log = rep.reporter.Tell(t.Op.Global, rep.gauge.log)
 	}
-	sum, err := m.Run(ctx)
+	var sum summary
+	if s.isUpload {
+		sum, err = s.send(ctx, t, req.Options, dir, rep)
+	} else {
+		sum.Summary, err = s.copy(ctx, t, req.Options, dir, rep)
+	}
 	rep.reporter.Pause() // permanently
 	log.Close()
 	if ctx.Err() != nil {
@@ -161,4 +160,32 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
+}
+
+// copy copies the tree into dir.
+func (s *settings) copy(ctx context.Context, t *transfer.Result, options any, dir string, rep *mirrorReport) (mirror.Summary, error) {
+	m := s.Mirror
+	m.Fetcher, m.Start, m.Dir, m.Options = t.Resolver, t.Locator, dir, options
+	m.Retry, m.Rate = t.AwaitRetry, t.Op.Limits.Rate
+	m.Report = func(e mirror.Event) { rep.event(ofCopy(e)) }
+	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
+		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
+	}
+	return m.Run(ctx)
+}
+
+// send brings the files of dir to the server. If dir is a copy, they get the names of its server.
+func (s *settings) send(ctx context.Context, t *transfer.Result, options any, dir string, rep *mirrorReport) (summary, error) {
+	names, err := mirror.ServerNames(ctx, dir, t.Locator, s.Names)
+	if err != nil {
+		return summary{}, err
+	}
+	u := s.upload
+	u.Fetcher, u.Start, u.Dir, u.Options, u.ServerName = t.Resolver, t.Locator, dir, options, names
+	u.Include, u.Exclude, u.Depth, u.MaxEntries = s.Include, s.Exclude, s.Depth, s.MaxEntries
+	u.Connections, u.Wait, u.Rate, u.Retry = s.Connections, s.Wait, t.Op.Limits.Rate, t.AwaitRetry
+	u.Delete, u.MaxDelete, u.NewOnly, u.DryRun = s.Delete, s.MaxDelete, s.NewOnly, s.DryRun
+	u.Report = func(e deploy.Event) { rep.event(ofUpload(e)) }
+	sum, err := u.Run(ctx)
+	return uploaded(sum), err
 }

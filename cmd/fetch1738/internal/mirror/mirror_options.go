@@ -11,16 +11,18 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // settings holds the values of the options of mirror.
 type settings struct {
-	mirror.Mirror
-	upload mirror.Upload // set in the Mirror if the folder comes first
-	given  []string      // the options about one direction that were used
-	json   bool
+	mirror.Mirror               // the copy; an upload uses what its options have in common with those of a copy
+	upload        deploy.Upload // the fields that a copy does not have
+	isUpload      bool          // the folder comes first
+	given         []string      // the options about one direction that were used
+	json          bool
 }
 
 // check refuses options that have no meaning in the direction of the copy, and an upload from
@@ -28,22 +30,22 @@ type settings struct {
 func (s *settings) check(d disk.Disk, dir string) error {
 	about := map[string]string{"alias": "gopher servers", "no-hidden": "what servers list", "parent": "gopher servers", "warc": "what servers send", "warc-size": "what servers send", "warc-version": "what servers send"}
 	for _, option := range s.given {
-		switch isUpload := s.Mirror.Upload != nil; {
-		case isUpload && about[option] != "":
+		switch {
+		case s.isUpload && about[option] != "":
 			return fault.Usagef("--%s is about %s; it cannot be used for an upload", option, about[option])
-		case !isUpload && about[option] == "":
+		case !s.isUpload && about[option] == "":
 			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
 		}
 	}
 	switch {
 	case s.Whole && s.DryRun:
 		return fault.Usagef("--warc and --dry-run are mutually exclusive")
-	case s.Mailbox != "" && s.Mirror.Upload != nil:
+	case s.Mailbox != "" && s.isUpload:
 		return fault.Usagef("--%s is about copies of newsgroups; it cannot be used for an upload", s.Mailbox)
 	case s.Mailbox != "" && s.Delete:
 		return fault.Usagef("--%s and --delete cannot be used together: nothing is deleted from a mailbox", s.Mailbox)
 	}
-	if _, err := d.Stat(dir); s.Mirror.Upload != nil && errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.Stat(dir); s.isUpload && errors.Is(err, fs.ErrNotExist) {
 		return fault.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
 	}
 	return nil
@@ -182,13 +184,13 @@ func remoteState(field *string) curl.Setter {
 }
 
 // links sets what is done with symbolic links.
-func links(field *mirror.Links) curl.Setter {
+func links(field *deploy.Links) curl.Setter {
 	return func(_ *curl.CommandLine, value string) error {
 		i := slices.Index([]string{"skip", "follow", "copy"}, value)
 		if i < 0 {
 			return errors.New("expected skip, follow or copy")
 		}
-		*field = mirror.Links(i)
+		*field = deploy.Links(i)
 		return nil
 	}
 }

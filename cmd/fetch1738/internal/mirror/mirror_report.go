@@ -40,42 +40,42 @@ type mirrorReport struct {
 }
 
 // event prints one event.
-func (r *mirrorReport) event(e mirror.Event) {
+func (r *mirrorReport) event(e event) {
 	r.count(e)
 	r.gauge.count(e)
-	if r.json && e.Action != mirror.Progress && (e.Action != mirror.Checked || r.dry) {
+	if r.json && e.action != moved && (e.action != checked || r.dry) {
 		r.sayJSON(e)
 	}
-	switch e.Action {
-	case mirror.Listed, mirror.Planned, mirror.Started, mirror.Progress:
+	switch e.action {
+	case listed, planned, started, moved:
 		return
-	case mirror.Unchanged:
+	case unchanged:
 		if r.t.Op.Trace.Form != plan.TraceLines || !r.t.Op.Verbose {
 			return
 		}
-	case mirror.Failed:
+	case failed:
 		r.fail(e)
 		return
-	case mirror.Noted:
-		r.t.Warn("%s: %s", e.URL, stdio.InOptions(e.Err.Error()))
+	case noted:
+		r.t.Warn("%s: %s", e.url, stdio.InOptions(e.err.Error()))
 		return
-	case mirror.Missing:
-		if r.missing = append(r.missing, e.File); !r.t.Op.Verbose || r.failures.named[e.File] {
+	case missing:
+		if r.missing = append(r.missing, e.file); !r.t.Op.Verbose || r.failures.named[e.file] {
 			return
 		}
-	case mirror.Checked:
+	case checked:
 		if !r.dry {
 			return
 		}
-	case mirror.Added, mirror.Replaced, mirror.Kept:
+	case added, replaced, kept:
 		if !r.t.Op.Verbose && !r.dry {
 			return
 		}
-	case mirror.Renamed:
+	case renamed:
 		if r.upload && !r.t.Op.Verbose {
 			return // the copy has said it
 		}
-	case mirror.Skipped, mirror.Unsure:
+	case skipped, unsure:
 		if !r.t.Op.Verbose {
 			return
 		}
@@ -83,21 +83,21 @@ func (r *mirrorReport) event(e mirror.Event) {
 	if r.t.Op.Silent || r.json {
 		return
 	}
-	text := fmt.Sprintf("%-8s %s", e.Action, e.File)
-	if r.dry && e.Size >= 0 {
-		text += fmt.Sprintf(", %d bytes", e.Size)
+	text := fmt.Sprintf("%-8s %s", e.action, e.file)
+	if r.dry && e.size >= 0 {
+		text += fmt.Sprintf(", %d bytes", e.size)
 	}
-	if e.Action == mirror.Renamed {
-		text += fmt.Sprintf(": %q on the server", e.Name)
+	if e.action == renamed {
+		text += fmt.Sprintf(": %q on the server", e.name)
 	}
-	if e.Err != nil {
-		text += ": " + stdio.InOptions(e.Err.Error())
+	if e.err != nil {
+		text += ": " + stdio.InOptions(e.err.Error())
 	}
 	r.say(stdio.Line(text))
 }
 
 // sayJSON prints an event as a line of JSON.
-func (r *mirrorReport) sayJSON(e mirror.Event) {
+func (r *mirrorReport) sayJSON(e event) {
 	line := struct {
 		Event string `json:"event"`
 		File  string `json:"file,omitempty"`
@@ -108,12 +108,12 @@ func (r *mirrorReport) sayJSON(e mirror.Event) {
 		Name  string `json:"name,omitempty"`
 		Error string `json:"error,omitempty"`
 		Ends  bool   `json:"ends,omitempty"`
-	}{Event: e.Action.String(), File: e.File, URL: e.URL, Files: e.Files, Bytes: e.Octets, Name: e.Name, Ends: e.Ends}
-	if e.Size >= 0 {
-		line.Size = &e.Size
+	}{Event: string(e.action), File: e.file, URL: e.url, Files: e.files, Bytes: e.octets, Name: e.name, Ends: e.ends}
+	if e.size >= 0 {
+		line.Size = &e.size
 	}
-	if e.Err != nil {
-		line.Error = stdio.InOptions(e.Err.Error())
+	if e.err != nil {
+		line.Error = stdio.InOptions(e.err.Error())
 	}
 	r.encode(line)
 }
@@ -126,7 +126,7 @@ func (r *mirrorReport) encode(line any) {
 
 // summary prints the line of totals, and the warnings about the server. A run that was refused has no
 // totals.
-func (r *mirrorReport) summary(s mirror.Summary, stopped bool) {
+func (r *mirrorReport) summary(s summary, stopped bool) {
 	r.rest()
 	if r.t.Op.Silent && !r.json || !r.acted && !r.json {
 		return
@@ -169,7 +169,7 @@ func (r *mirrorReport) summary(s mirror.Summary, stopped bool) {
 			Renamed   int     `json:"renamed"`
 			Bytes     int64   `json:"bytes"`
 			Seconds   float64 `json:"seconds"`
-		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.Missing, s.Renamed, s.Octets, math.Round(took*1000) / 1000})
+		}{"summary", s.New, s.Changed, s.Unchanged, s.Gone, s.Kept, s.Skipped, s.Unsure, s.Failed, s.missing, s.Renamed, s.Octets, math.Round(took*1000) / 1000})
 		return
 	}
 	r.say(fmt.Sprintf("%d new, %d changed, %d unchanged, %d gone, %d skipped, %d failed%s; %s in %.1f s",
@@ -216,12 +216,12 @@ func (r *mirrorReport) say(text string) {
 }
 
 // count updates the counters for an event.
-func (r *mirrorReport) count(e mirror.Event) {
-	r.acted = r.acted || e.Action != mirror.Failed
-	switch e.Action {
-	case mirror.Skipped:
+func (r *mirrorReport) count(e event) {
+	r.acted = r.acted || e.action != failed
+	switch e.action {
+	case skipped:
 		r.countOther(e)
-	case mirror.Unsure:
+	case unsure:
 		if !r.gauge.planned {
 			r.menus++ // documents are fetched after Planned
 		}
@@ -232,17 +232,17 @@ func (r *mirrorReport) count(e mirror.Event) {
 const maxOthers = 1000
 
 // countOther counts a listing that is cut, or an item that is not below the URL or on another server.
-func (r *mirrorReport) countOther(e mirror.Event) {
+func (r *mirrorReport) countOther(e event) {
 	switch {
-	case errors.Is(e.Err, mirror.ErrCut):
+	case errors.Is(e.err, mirror.ErrCut):
 		r.cut++
-	case errors.Is(e.Err, mirror.ErrOutside):
+	case errors.Is(e.err, mirror.ErrOutside):
 		r.outside++
 	}
-	if !errors.Is(e.Err, mirror.ErrServer) {
+	if !errors.Is(e.err, mirror.ErrServer) {
 		return
 	}
-	ref, err := locator.Parser{}.Parse(e.URL)
+	ref, err := locator.Parser{}.Parse(e.url)
 	at, isGopher := ref.Locator.(*locator.Gopher)
 	if err != nil || !isGopher {
 		return

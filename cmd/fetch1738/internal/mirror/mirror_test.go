@@ -11,7 +11,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/mirror"
 )
 
 // Every option is in the table exactly once.
@@ -94,13 +93,13 @@ func TestAlikeFailures(t *testing.T) {
 		for _, name := range []string{"5", "52", "a", "dir/o"} {
 			text := strings.ReplaceAll(reply, "NAME", path.Base(name))
 			err := &fetch.Error{Op: "STOR", Code: 552, Reply: text}
-			f.kindOf(mirror.Event{File: name, Err: err})
+			f.kindOf(event{file: name, err: err})
 		}
 		if len(f.kinds) > 1 {
 			t.Errorf("%q: %d reasons", reply, len(f.kinds))
 		}
 	}
-	if err := errors.New("no room"); reasonOf(mirror.Event{File: "o", Err: err}) != "no room" {
-		t.Errorf("%q", reasonOf(mirror.Event{File: "o", Err: err}))
+	if err := errors.New("no room"); reasonOf(event{file: "o", err: err}) != "no room" {
+		t.Errorf("%q", reasonOf(event{file: "o", err: err}))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	verb "github.com/fetch1738/fetch1738/cmd/fetch1738/internal/mirror"
-	"github.com/fetch1738/fetch1738/mirror"
+	"github.com/fetch1738/fetch1738/deploy"
 )
 
 // Uploads of trees. The documents are files on the disk then, below source, and their names are
@@ -248,23 +248,23 @@ func bring(o *once) error {
 		return err
 	}
 	v := o.w.plan.Variant
-	m := mirror.Mirror{
+	m := deploy.Upload{
 		Fetcher: r, Start: req.Locator, From: req.From, Dir: source, Delete: o.w.plan.deletes(), Connections: o.w.plan.connections(),
-		Upload: &mirror.Upload{Checksums: v/128%8 == 0, Modes: v/256%2 == 0},
-		Report: func(e mirror.Event) {
+		Checksums: v/128%8 == 0, Modes: v/256%2 == 0,
+		Report: func(e deploy.Event) {
 			if e.Err != nil {
 				o.says(e.Err)
 			}
 		},
 	}
 	if v/32%8 == 1 {
-		m.Upload.RemoteState = remoteState
+		m.RemoteState = remoteState
 	}
 	if !o.w.plan.keepsInside() {
-		m.Upload.StateDir = states
+		m.StateDir = states
 	}
 	if v/64%4 == 1 {
-		m.Upload.Order = []string{"*.bin", "sub/**"}
+		m.Order = []string{"*.bin", "sub/**"}
 	}
 	if v/8%3 == 0 {
 		m.Retry = func(ctx context.Context, n int, err error) bool {

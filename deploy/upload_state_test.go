@@ -1,4 +1,4 @@
-package mirror_test
+package deploy_test
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738"
+	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
-	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -28,14 +28,14 @@ func TestUploadStateDir(t *testing.T) {
 			if where != "elsewhere" {
 				states = filepath.Join(m.Dir, "states")
 			}
-			m.Upload.StateDir, m.Delete = states, true
-			ran(t, m, mirror.Summary{New: 2})
+			m.StateDir, m.Delete = states, true
+			ran(t, m, deploy.Summary{New: 2})
 			if err := os.Remove(filepath.Join(m.Dir, "old")); err != nil {
 				t.Fatal(err)
 			}
-			ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+			ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 			hasFiles(t, srv, "site", map[string]string{"index.html": "index"})
-			if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(m.Dir, deploy.Folder)); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("a state in the folder: %v", err)
 			}
 			entries, err := os.ReadDir(states)
@@ -44,17 +44,17 @@ func TestUploadStateDir(t *testing.T) {
 			}
 
 			// Another URL has another state, and another folder too.
-			m.Start = start(t, srv.URL+"/two/").Start
-			ran(t, m, mirror.Summary{New: 1})
+			m.Start = locate(t, srv.URL+"/two/")
+			ran(t, m, deploy.Summary{New: 1})
 			other := upload(t, srv.URL+"/site/", map[string]string{"more": "more"})
-			other.Upload.StateDir, other.Delete = states, true
-			ran(t, other, mirror.Summary{New: 1})
+			other.StateDir, other.Delete = states, true
+			ran(t, other, deploy.Summary{New: 1})
 			hasFiles(t, srv, "site", map[string]string{"index.html": "index", "more": "more"})
 
 			// A file that is named is used, and is not sent.
-			m.Upload.State = filepath.Join(m.Dir, "mine.jsonl")
-			ran(t, m, mirror.Summary{Unchanged: 1})
-			ran(t, m, mirror.Summary{Unchanged: 1})
+			m.State = filepath.Join(m.Dir, "mine.jsonl")
+			ran(t, m, deploy.Summary{Unchanged: 1})
+			ran(t, m, deploy.Summary{Unchanged: 1})
 		})
 	}
 }
@@ -64,13 +64,13 @@ func TestUploadStateStaysInTheFolder(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL+"/site/", map[string]string{"index.html": "index", "old": "old"})
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 2})
-	m.Upload.StateDir = filepath.Join(t.TempDir(), "states")
+	ran(t, m, deploy.Summary{New: 2})
+	m.StateDir = filepath.Join(t.TempDir(), "states")
 	if err := os.Remove(filepath.Join(m.Dir, "old")); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
-	if entries, err := os.ReadDir(m.Upload.StateDir); err == nil && len(entries) > 0 {
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
+	if entries, err := os.ReadDir(m.StateDir); err == nil && len(entries) > 0 {
 		t.Errorf("a second state: %v", entries)
 	}
 }
@@ -82,28 +82,28 @@ func TestUploadOfMovedFolder(t *testing.T) {
 	m := upload(t, srv.URL+"/site/", map[string]string{"index.html": "index", "old": "old"})
 	m.Dir = filepath.Join(m.Dir, "before")
 	write(t, m.Dir, map[string]string{"index.html": "index", "old": "old"})
-	m.Upload.StateDir, m.Delete = t.TempDir(), true
-	ran(t, m, mirror.Summary{New: 2})
+	m.StateDir, m.Delete = t.TempDir(), true
+	ran(t, m, deploy.Summary{New: 2})
 	after := filepath.Join(t.TempDir(), "after")
 	if err := errors.Join(os.Rename(m.Dir, after), os.Remove(filepath.Join(after, "old"))); err != nil {
 		t.Fatal(err)
 	}
 	m.Dir = after
 	var from, to string
-	m.Report = func(e mirror.Event) {
-		if e.Action != mirror.Noted {
+	m.Report = func(e deploy.Event) {
+		if e.Action != deploy.Noted {
 			return
 		}
 		text := strings.TrimPrefix(e.Err.Error(), "this folder has no state yet; ")
 		from, _, _ = strings.Cut(text, " is that of ")
 		_, to, _ = strings.Cut(text, "rename that file to ")
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1})
 	hasFiles(t, srv, "site", map[string]string{"index.html": "index", "old": "old"})
 	if err := os.Rename(from, to); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, "site", map[string]string{"index.html": "index"})
 }
 
@@ -113,14 +113,14 @@ func TestUploadKeepsRecordOfPart(t *testing.T) {
 	const part = "fetch1738-000000000000000000000000.part"
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a": "a"})
-	m.Upload.State = filepath.Join(t.TempDir(), "state")
-	ran(t, m, mirror.Summary{New: 1})
-	text, err := os.ReadFile(m.Upload.State)
+	m.State = filepath.Join(t.TempDir(), "state")
+	ran(t, m, deploy.Summary{New: 1})
+	text, err := os.ReadFile(m.State)
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := `{"url":"` + srv.URL + `/gone","file":"gone","size":1,"part":"` + part + `","time":"2020-01-01T00:00:00Z"}` + "\n"
-	err = os.WriteFile(m.Upload.State, append(text, line...), 0o666)
+	err = os.WriteFile(m.State, append(text, line...), 0o666)
 	if err = errors.Join(err, srv.Put(part, []byte("x"))); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestUploadKeepsRecordOfPart(t *testing.T) {
 		t.Errorf("%v, %+v", err, sum)
 	}
 	srv.ResetFaults()
-	ran(t, m, mirror.Summary{Unchanged: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1})
 	hasFiles(t, srv, ".", map[string]string{"a": "a"})
 }
 
@@ -141,22 +141,22 @@ func TestStateOfUser(t *testing.T) {
 		s.Users = map[string]testserver.User{"ann": {Password: "a"}, "bob": {Password: "b"}}
 	})
 	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b"})
-	m.Upload.StateDir = filepath.Join(t.TempDir(), "states")
+	m.StateDir = filepath.Join(t.TempDir(), "states")
 	r := m.Fetcher.(*fetch1738.Resolver)
 	r.Env.Credentials = func(context.Context, fetch.Challenge) (locator.Login, error) {
 		return locator.Login{User: "ann", Password: "a", HasPassword: true}, nil
 	}
-	as := func(login *locator.Login, want mirror.Summary) {
+	as := func(login *locator.Login, want deploy.Summary) {
 		t.Helper()
 		m.Start, _ = locator.WithLogin(m.Start, login)
 		ran(t, m, want)
 	}
-	as(&locator.Login{User: "ann", Password: "a", HasPassword: true}, mirror.Summary{New: 2})
-	as(&locator.Login{User: "ann"}, mirror.Summary{Unchanged: 2})
+	as(&locator.Login{User: "ann", Password: "a", HasPassword: true}, deploy.Summary{New: 2})
+	as(&locator.Login{User: "ann"}, deploy.Summary{Unchanged: 2})
 	if err := os.Remove(filepath.Join(m.Dir, "b")); err != nil {
 		t.Fatal(err)
 	}
 	m.Delete = true
-	as(&locator.Login{User: "bob", Password: "b", HasPassword: true}, mirror.Summary{Unchanged: 1})
-	as(&locator.Login{User: "ann"}, mirror.Summary{Unchanged: 1, Gone: 1})
+	as(&locator.Login{User: "bob", Password: "b", HasPassword: true}, deploy.Summary{Unchanged: 1})
+	as(&locator.Login{User: "ann"}, deploy.Summary{Unchanged: 1, Gone: 1})
 }

@@ -1,8 +1,9 @@
-package mirror_test
+package deploy_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -35,13 +38,89 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/simdisk"
 )
 
-// upload returns a Mirror that brings files to url.
-func upload(t *testing.T, url string, files map[string]string) *mirror.Mirror {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// modified is the modification time of the files in tests.
+var modified = time.Date(2020, time.March, 4, 5, 6, 7, 0, time.UTC)
+
+// write writes files to a folder, by their names.
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, modified, modified),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// locate parses a URL.
+func locate(t *testing.T, url string) locator.Locator {
+	t.Helper()
+	ref, err := locator.Parser{}.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref.Locator
+}
+
+// start returns an Upload to url with a new Resolver.
+func start(t *testing.T, url string) *deploy.Upload {
+	t.Helper()
+	r := new(fetch1738.Resolver)
+	t.Cleanup(func() { r.Close() })
+	return &deploy.Upload{Fetcher: r, Start: locate(t, url), Dir: filepath.Join(t.TempDir(), "site")}
+}
+
+// upload returns an Upload that brings files to url.
+func upload(t *testing.T, url string, files map[string]string) *deploy.Upload {
 	t.Helper()
 	m := start(t, url)
 	write(t, m.Dir, files)
-	m.Upload, m.Connections = new(mirror.Upload), 2
+	m.Connections = 2
 	return m
+}
+
+// copied returns what a mirror of a directory has.
+func copied(t *testing.T, url string, connections int) map[string]string {
+	t.Helper()
+	r := new(fetch1738.Resolver)
+	defer r.Close()
+	m := &mirror.Mirror{Fetcher: r, Start: locate(t, url), Dir: t.TempDir(), Connections: connections}
+	if _, err := m.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, m.Dir)
+}
+
+// read returns the files in a folder, except those in deploy.Folder.
+func read(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := stored(t, local(dir), ".")
+	maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasPrefix(name, deploy.Folder) })
+	return files
+}
+
+// local is a folder as a server.
+type local string
+
+func (dir local) Files() fs.FS { return os.DirFS(string(dir)) }
+
+// counts returns a Summary with Octets set to 0.
+func counts(s deploy.Summary) deploy.Summary {
+	s.Octets = 0
+	return s
+}
+
+// ran runs m and checks its Summary.
+func ran(t *testing.T, m *deploy.Upload, want deploy.Summary) {
+	t.Helper()
+	got, err := m.Run(t.Context())
+	if diff := cmp.Diff(want, counts(got)); diff != "" || (err != nil) != (want.Failed > 0) {
+		t.Errorf("%v, and differs (-want +got):\n%s", err, diff)
+	}
 }
 
 // stored returns the files of a server below a directory, and its empty directories with a slash.
@@ -92,11 +171,11 @@ func commands(srv *ftptest.Server, verbs ...string) (lines []string) {
 }
 
 // events makes m record its events as "action file", but for the progress.
-func events(m *mirror.Mirror) func() []string {
+func events(m *deploy.Upload) func() []string {
 	var list []string
-	m.Report = func(e mirror.Event) {
+	m.Report = func(e deploy.Event) {
 		switch e.Action {
-		case mirror.Listed, mirror.Planned, mirror.Started, mirror.Progress:
+		case deploy.Listed, deploy.Planned, deploy.Started, deploy.Progress:
 		default:
 			list = append(list, strings.TrimSpace(e.Action.String()+" "+e.File))
 		}
@@ -110,7 +189,7 @@ func events(m *mirror.Mirror) func() []string {
 }
 
 // failure returns the error of the first Failed event of a run.
-func failure(t *testing.T, m *mirror.Mirror) error {
+func failure(t *testing.T, m *deploy.Upload) error {
 	t.Helper()
 	_, err := m.Run(t.Context())
 	if err == nil {
@@ -127,7 +206,7 @@ func TestUpload(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(m.Dir, "nothing"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{New: 5})
+	ran(t, m, deploy.Summary{New: 5})
 	want := map[string]string{"nothing/": ""}
 	for name, text := range site {
 		want[name] = text
@@ -143,7 +222,7 @@ func TestUpload(t *testing.T) {
 		t.Errorf("%v, %v; want the time %v", info, err, modified)
 	}
 
-	ran(t, m, mirror.Summary{Unchanged: 5})
+	ran(t, m, deploy.Summary{Unchanged: 5})
 	if got := commands(srv, "STOR", "RETR", "RNTO", "DELE", "MKD", "MFMT"); got != nil {
 		t.Errorf("an unchanged tree: %q", got)
 	}
@@ -152,20 +231,20 @@ func TestUpload(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(m.Dir, "a/b"), modified, modified.Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 4})
+	ran(t, m, deploy.Summary{Changed: 1, Unchanged: 4})
 	want["a/b"] = "B"
 	hasFiles(t, srv, "new/site", want)
 
 	if err := os.RemoveAll(filepath.Join(m.Dir, "a/c")); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 3, Gone: 2})
+	ran(t, m, deploy.Summary{Unchanged: 3, Gone: 2})
 	m.Delete = true
-	ran(t, m, mirror.Summary{Unchanged: 3, Gone: 2})
+	ran(t, m, deploy.Summary{Unchanged: 3, Gone: 2})
 	delete(want, "a/c/d e")
 	delete(want, "a/c/\u00f6")
 	hasFiles(t, srv, "new/site", want)
-	ran(t, m, mirror.Summary{Unchanged: 3})
+	ran(t, m, deploy.Summary{Unchanged: 3})
 }
 
 // The first run to a server that has files sends only those that differ, and leaves the rest alone.
@@ -182,12 +261,12 @@ func TestUploadToFull(t *testing.T) {
 	})
 	m := upload(t, srv.URL, map[string]string{"same": "same", "sameold": "equal", "differs": "ours!!", "longer": "short", "new": "new"})
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 1, Changed: 2, Unchanged: 2})
+	ran(t, m, deploy.Summary{New: 1, Changed: 2, Unchanged: 2})
 	if got := commands(srv, "RETR"); !slices.Equal(got, []string{"RETR differs", "RETR sameold"}) && !slices.Equal(got, []string{"RETR sameold", "RETR differs"}) {
 		t.Errorf("fetched to compare: %q", got)
 	}
 	hasFiles(t, srv, ".", map[string]string{"same": "same", "sameold": "equal", "differs": "ours!!", "longer": "short", "new": "new", "of others": "x"})
-	ran(t, m, mirror.Summary{Unchanged: 5})
+	ran(t, m, deploy.Summary{Unchanged: 5})
 	if got := commands(srv, "RETR", "STOR"); got != nil {
 		t.Errorf("the second run: %q", got)
 	}
@@ -196,7 +275,7 @@ func TestUploadToFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 2, Gone: 1})
 	hasFiles(t, srv, ".", map[string]string{"same": "same", "sameold": "equal", "longer": "short", "new": "new", "of others": "x"})
 }
 
@@ -218,10 +297,10 @@ func TestUploadDryRun(t *testing.T) {
 	if got := commands(srv, "STOR", "MKD", "RETR", "RNFR"); got != nil {
 		t.Errorf("%q", got)
 	}
-	if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(m.Dir, deploy.Folder)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a state: %v", err)
 	}
-	m.Start = start(t, srv.URL+"/not/there/").Start
+	m.Start = locate(t, srv.URL+"/not/there/")
 	if sum, err := m.Run(t.Context()); err != nil || sum.New != 5 {
 		t.Errorf("a directory that does not exist: %+v, %v", sum, err)
 	}
@@ -232,7 +311,7 @@ func TestUploadDelete(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"theirs": {Data: []byte("t")}} })
 	m := upload(t, srv.URL, map[string]string{"keep": "k", "old": "old", "changed": "mine", "dir/x": "x", "dir/y": "y", "hidden/z": "z", "deep/er/file": "f"})
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 7})
+	ran(t, m, deploy.Summary{New: 7})
 	if err := srv.PutModified("changed", []byte("ours"), modified.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +333,7 @@ func TestUploadDelete(t *testing.T) {
 	left := map[string]string{"keep": "k", "changed": "ours", "theirs": "t", "hidden/z": "z", "deep/er/file": "f"}
 	hasFiles(t, srv, ".", left)
 	m.Depth = 2 // what is not looked at here is not gone
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, ".", left)
 }
 
@@ -268,7 +347,7 @@ func TestUploadMaxDelete(t *testing.T) {
 	}
 	m := upload(t, srv.URL, files)
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 13})
+	ran(t, m, deploy.Summary{New: 13})
 	remove := func(pattern string) {
 		names, err := filepath.Glob(filepath.Join(m.Dir, pattern))
 		for _, name := range names {
@@ -279,13 +358,13 @@ func TestUploadMaxDelete(t *testing.T) {
 		}
 	}
 	remove("dir/?")
-	ran(t, m, mirror.Summary{Unchanged: 11, Kept: 2, Failed: 1})
-	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "Mirror.MaxDelete 2") {
+	ran(t, m, deploy.Summary{Unchanged: 11, Kept: 2, Failed: 1})
+	if err := failure(t, m); !errors.Is(err, deploy.ErrMaxDelete) || !strings.Contains(err.Error(), "Upload.MaxDelete 2") {
 		t.Error(err)
 	}
 	remove("many/[0-6]") // with those of dir more than half, and without them, too
 	happened := events(m)
-	if err := failure(t, m); !errors.Is(err, mirror.ErrMaxDelete) || !strings.Contains(err.Error(), "9 of 13 files") {
+	if err := failure(t, m); !errors.Is(err, deploy.ErrMaxDelete) || !strings.Contains(err.Error(), "9 of 13 files") {
 		t.Error(err)
 	}
 	if all := happened(); slices.ContainsFunc(all, func(e string) bool { return strings.HasPrefix(e, "deleted") }) {
@@ -294,31 +373,31 @@ func TestUploadMaxDelete(t *testing.T) {
 	m.Report = nil
 	hasFiles(t, srv, ".", files)
 	m.MaxDelete = 8
-	ran(t, m, mirror.Summary{Unchanged: 4, Kept: 9, Failed: 1})
+	ran(t, m, deploy.Summary{Unchanged: 4, Kept: 9, Failed: 1})
 	hasFiles(t, srv, ".", files)
 	m.MaxDelete = 9
-	ran(t, m, mirror.Summary{Unchanged: 4, Gone: 9})
+	ran(t, m, deploy.Summary{Unchanged: 4, Gone: 9})
 	hasFiles(t, srv, ".", map[string]string{"top": "t", "many/7": "x", "many/8": "x", "many/9": "x", "dir/": ""})
 	remove("many/[7-9]")
 	remove("top")
 	m.MaxDelete = 0
-	ran(t, m, mirror.Summary{Kept: 4, Failed: 2})
+	ran(t, m, deploy.Summary{Kept: 4, Failed: 2})
 }
 
 // If something has failed, nothing is deleted.
 func TestUploadDeletesNothingAfterFailure(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "c": "c"})
-	ran(t, m, mirror.Summary{New: 3})
+	ran(t, m, deploy.Summary{New: 3})
 	if err := os.Remove(filepath.Join(m.Dir, "a")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, m.Dir, map[string]string{"b": "bbb"})
 	srv.On("STOR", 1, testserver.Reply("552 No space."))
 	m.Delete = true
-	ran(t, m, mirror.Summary{Unchanged: 1, Kept: 1, Failed: 1, Missing: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Kept: 1, Failed: 1, Missing: 1})
 	hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "c": "c"})
-	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Changed: 1, Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "bbb", "c": "c"})
 }
 
@@ -329,7 +408,7 @@ func TestUploadDeleteRefused(t *testing.T) {
 		t.Run(reply, func(t *testing.T) {
 			srv := ftptest.New(t)
 			m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c", "dir/d": "d"})
-			ran(t, m, mirror.Summary{New: 4})
+			ran(t, m, deploy.Summary{New: 4})
 			for _, name := range []string{"b", "dir/c"} {
 				if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
 					t.Fatal(err)
@@ -337,22 +416,22 @@ func TestUploadDeleteRefused(t *testing.T) {
 			}
 			m.Delete = true
 			srv.On("DELE b", 1, testserver.Reply(reply))
-			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1, Failed: 1})
+			ran(t, m, deploy.Summary{Unchanged: 2, Gone: 1, Failed: 1})
 			hasFiles(t, srv, ".", map[string]string{"a": "a", "b": "b", "dir/d": "d"})
-			ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+			ran(t, m, deploy.Summary{Unchanged: 2, Gone: 1})
 			hasFiles(t, srv, ".", map[string]string{"a": "a", "dir/d": "d"})
 		})
 	}
 	srv := ftptest.New(t, ftptest.VSFTPD) // which does not list it
 	m := upload(t, srv.URL, map[string]string{".a": "a", "b": "b"})
-	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, deploy.Summary{New: 2})
 	if err := os.Remove(filepath.Join(m.Dir, ".a")); err != nil {
 		t.Fatal(err)
 	}
 	m.Delete = true
 	srv.On("DELE .a", 1, testserver.Reply("550 Delete operation failed."))
-	ran(t, m, mirror.Summary{Unchanged: 1, Failed: 1})
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Failed: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 }
 
 // What a listing with lines that are not understood does not list is not known to be gone: a later
@@ -360,7 +439,7 @@ func TestUploadDeleteRefused(t *testing.T) {
 func TestUploadUnreadListing(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c"})
-	ran(t, m, mirror.Summary{New: 3})
+	ran(t, m, deploy.Summary{New: 3})
 	for _, name := range []string{"b", "dir"} {
 		if err := os.RemoveAll(filepath.Join(m.Dir, name)); err != nil {
 			t.Fatal(err)
@@ -374,7 +453,7 @@ func TestUploadUnreadListing(t *testing.T) {
 	if err := srv.PendingFaults(); err != nil {
 		t.Error(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 2})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 2})
 	hasFiles(t, srv, ".", map[string]string{"a": "a"})
 }
 
@@ -408,8 +487,8 @@ func TestUploadToOtherServers(t *testing.T) {
 			srv := ftptest.New(t, tc.configure)
 			m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "dir/c": "c", "dir/d": "d"})
 			notes := make(map[string]bool)
-			m.Report = func(e mirror.Event) {
-				if e.Action == mirror.Noted {
+			m.Report = func(e deploy.Event) {
+				if e.Action == deploy.Noted {
 					if text := e.Err.Error(); notes[text] {
 						t.Errorf("twice: %s", text)
 					} else {
@@ -417,18 +496,18 @@ func TestUploadToOtherServers(t *testing.T) {
 					}
 				}
 			}
-			ran(t, m, mirror.Summary{New: 4})
+			ran(t, m, deploy.Summary{New: 4})
 			first := keys(notes)
 			clear(notes)
 			write(t, m.Dir, map[string]string{"a": "aa", "dir/c": "cc"})
-			ran(t, m, mirror.Summary{Changed: 2, Unchanged: 2})
+			ran(t, m, deploy.Summary{Changed: 2, Unchanged: 2})
 			clear(notes)
-			ran(t, m, mirror.Summary{Unchanged: 4})
+			ran(t, m, deploy.Summary{Unchanged: 4})
 			if err := os.Remove(filepath.Join(m.Dir, "dir/d")); err != nil {
 				t.Fatal(err)
 			}
 			m.Delete = true
-			ran(t, m, mirror.Summary{Unchanged: 3, Gone: 1})
+			ran(t, m, deploy.Summary{Unchanged: 3, Gone: 1})
 			hasFiles(t, srv, ".", map[string]string{"a": "aa", "b": "b", "dir/c": "cc"})
 			if tc.noted == "" && first != "" || !strings.Contains(first, tc.noted) {
 				t.Errorf("noted %q, want %q", first, tc.noted)
@@ -469,7 +548,7 @@ func TestUploadToServerWithoutRename(t *testing.T) {
 					case "4 connections":
 						m.Connections = 4
 					case "changed first":
-						m.Upload.Order = []string{"a", "c", "e"} // which "both" does not have
+						m.Order = []string{"a", "c", "e"} // which "both" does not have
 					}
 					want, changed := maps.Clone(local), 0
 					for name, text := range files {
@@ -485,14 +564,14 @@ func TestUploadToServerWithoutRename(t *testing.T) {
 						maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasSuffix(name, ".part") })
 						left = len(stored(t, srv, ".")) - len(got)
 					}
-					if first := (mirror.Summary{New: len(local) - changed, Changed: changed, Failed: left}); counts(sum) != first || (err != nil) != (left > 0) {
+					if first := (deploy.Summary{New: len(local) - changed, Changed: changed, Failed: left}); counts(sum) != first || (err != nil) != (left > 0) {
 						t.Errorf("%+v, %v; want %+v", counts(sum), err, first)
 					}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("the server differs (-want +got):\n%s", diff)
 					}
 					srv.ResetTranscript()
-					ran(t, m, mirror.Summary{Unchanged: len(local), Failed: left})
+					ran(t, m, deploy.Summary{Unchanged: len(local), Failed: left})
 					if sent := commands(srv, "STOR", "RNFR"); sent != nil {
 						t.Errorf("the second run: %q", sent)
 					}
@@ -525,7 +604,7 @@ func TestUploadOfRefusedName(t *testing.T) {
 					if reply[0] == '5' {
 						srv.On("STOR "+name, 0, testserver.Reply("553 Name not allowed."))
 					}
-					ran(t, m, mirror.Summary{New: 2, Failed: 1, Missing: 1})
+					ran(t, m, deploy.Summary{New: 2, Failed: 1, Missing: 1})
 					want := map[string]string{"a": "a", "b": "b", "c": "c"}
 					delete(want, name)
 					hasFiles(t, srv, ".", want)
@@ -547,14 +626,14 @@ func TestUploadOfNameThatIsNotRenamed(t *testing.T) {
 	m := upload(t, srv.URL, files)
 	m.Connections = 1
 	srv.On("RNTO 2", 0, testserver.Reply("553 Name not allowed."))
-	ran(t, m, mirror.Summary{New: 3})
+	ran(t, m, deploy.Summary{New: 3})
 	hasFiles(t, srv, ".", files)
 	for _, line := range commands(srv, "STOR") {
 		if line != "STOR 2" && !strings.HasSuffix(line, ".part") {
 			t.Errorf("%s: a file is visible before it is complete", line)
 		}
 	}
-	ran(t, m, mirror.Summary{Unchanged: 3})
+	ran(t, m, deploy.Summary{Unchanged: 3})
 }
 
 // What breaks off while it is stored under its name is sent again by the next run, also if the
@@ -574,9 +653,9 @@ func TestUploadCutWithoutRename(t *testing.T) {
 				if got := stored(t, srv, "."); len(got["a"]) == len(large) {
 					t.Fatal("the fault has no effect")
 				}
-				ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1})
+				ran(t, m, deploy.Summary{Changed: 1, Unchanged: 1})
 				hasFiles(t, srv, ".", map[string]string{"a": large, "b": "b"})
-				ran(t, m, mirror.Summary{Unchanged: 2})
+				ran(t, m, deploy.Summary{Unchanged: 2})
 
 				write(t, m.Dir, map[string]string{"b": "cc", "new": "new"}) // "new" shows that the server does not rename
 				srv.On("STOR b", 1, fault)
@@ -616,10 +695,10 @@ func TestUploadSaysFirst(t *testing.T) {
 			f := &meddler{Resolver: m.Fetcher.(*fetch1738.Resolver)}
 			var mu sync.Mutex
 			var said string // all messages so far
-			m.Report = func(e mirror.Event) {
+			m.Report = func(e deploy.Event) {
 				mu.Lock()
 				defer mu.Unlock()
-				if e.Action == mirror.Noted {
+				if e.Action == deploy.Noted {
 					said += e.Err.Error() + "\n"
 				}
 			}
@@ -665,7 +744,7 @@ func TestUploadIsChecked(t *testing.T) {
 				t.Error(err)
 			}
 			hasFiles(t, srv, ".", map[string]string{"b": "old"})
-			ran(t, m, mirror.Summary{New: 1, Changed: 1})
+			ran(t, m, deploy.Summary{New: 1, Changed: 1})
 			hasFiles(t, srv, ".", map[string]string{"a": "new text", "b": "changed text"})
 		})
 	}
@@ -679,7 +758,7 @@ func TestUploadIsListed(t *testing.T) {
 	if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
 		t.Error(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1})
 }
 
 // A meddler does something before each transfer, while it is set.
@@ -712,13 +791,13 @@ func TestUploadOfChangingFile(t *testing.T) {
 			}
 			f.change = func(locator.Locator) { changeTo(then, modified.Add(time.Hour)) }
 			m.Fetcher = f
-			ran(t, m, mirror.Summary{Failed: 1, Missing: 1})
+			ran(t, m, deploy.Summary{Failed: 1, Missing: 1})
 			if got := stored(t, srv, ".")["a"]; got != "old" {
 				t.Errorf("%.10q has the name of the file", got)
 			}
 			f.change = nil
 			changeTo(before, modified.Add(2*time.Hour))
-			ran(t, m, mirror.Summary{Changed: 1})
+			ran(t, m, deploy.Summary{Changed: 1})
 			if got := stored(t, srv, "."); got["a"] != before || len(got) > 1 {
 				t.Errorf("%d files; that of %d bytes begins with %.10q", len(got), len(got["a"]), got["a"])
 			}
@@ -735,19 +814,19 @@ func TestUploadPrecision(t *testing.T) {
 		r := &fetch1738.Resolver{Env: fetch.Env{Dial: srv.Dial}}
 		defer r.Close()
 		d := simdisk.New(simdisk.Options{})
-		m.Fetcher, m.Dir, m.Upload = r, "/dir", new(mirror.Upload)
+		m.Fetcher, m.Dir = r, "/dir"
 		then := time.Now()
 		for _, step := range []struct {
 			text  string
 			reads bool
-			want  mirror.Summary
+			want  deploy.Summary
 		}{
-			{"one", true, mirror.Summary{New: 1}},
-			{"two", true, mirror.Summary{Changed: 1}},
-			{"two", true, mirror.Summary{Unchanged: 1}},
-			{"two", true, mirror.Summary{Unchanged: 1}}, // long after
-			{"two", false, mirror.Summary{Unchanged: 1}},
-			{"two", false, mirror.Summary{Unchanged: 1}},
+			{"one", true, deploy.Summary{New: 1}},
+			{"two", true, deploy.Summary{Changed: 1}},
+			{"two", true, deploy.Summary{Unchanged: 1}},
+			{"two", true, deploy.Summary{Unchanged: 1}}, // long after
+			{"two", false, deploy.Summary{Unchanged: 1}},
+			{"two", false, deploy.Summary{Unchanged: 1}},
 		} {
 			d.Put("/dir/a", []byte(step.text), then)
 			reads := false
@@ -787,12 +866,12 @@ func TestUploadOfNames(t *testing.T) {
 	})
 	m := upload(t, srv.URL, map[string]string{"good": "g", "a b": "ab", "lost": "l", ".htaccess": "deny"})
 	var texts []string
-	m.Report = func(e mirror.Event) {
-		if e.Action == mirror.Failed {
+	m.Report = func(e deploy.Event) {
+		if e.Action == deploy.Failed {
 			texts = append(texts, e.File+": "+e.Err.Error())
 		}
 	}
-	ran(t, m, mirror.Summary{New: 4, Failed: 2, Missing: 2})
+	ran(t, m, deploy.Summary{New: 4, Failed: 2, Missing: 2})
 	if all := strings.Join(texts, "\n"); !strings.Contains(all, `lists it as "a_b"`) || !strings.Contains(all, "does not list it") {
 		t.Error(all)
 	}
@@ -818,11 +897,11 @@ func TestUploadKeepsDirectories(t *testing.T) {
 		srv.On("LIST -a", 0, testserver.Reply("550 no such file"))
 		m := upload(t, srv.URL+"/site", map[string]string{"x": "x", "a/y": "y"})
 		m.Delete, m.MaxDelete = true, -1
-		ran(t, m, mirror.Summary{New: 2})
+		ran(t, m, deploy.Summary{New: 2})
 		if err := os.RemoveAll(filepath.Join(m.Dir, "a")); err != nil {
 			t.Fatal(err)
 		}
-		ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+		ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 		if got := commands(srv, "RMD"); len(got) > 0 {
 			t.Error(got)
 		}
@@ -830,7 +909,7 @@ func TestUploadKeepsDirectories(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL+"/site", map[string]string{"x": "x", "a/y": "y", "b/z": "z"})
 	m.Delete, m.MaxDelete = true, -1
-	ran(t, m, mirror.Summary{New: 3})
+	ran(t, m, deploy.Summary{New: 3})
 	if err := srv.Put("site/a/theirs", []byte("not ours")); err != nil {
 		t.Fatal(err)
 	}
@@ -840,7 +919,7 @@ func TestUploadKeepsDirectories(t *testing.T) {
 		}
 	}
 	srv.ResetTranscript()
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 2})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 2})
 	if got := commands(srv, "RMD"); !slices.Equal(got, []string{"RMD b"}) {
 		t.Error(got)
 	}
@@ -871,8 +950,8 @@ func TestUploadOfTwins(t *testing.T) {
 	m := upload(t, srv.URL+"/site", map[string]string{"README": "one", "readme": "two"})
 	for range 2 {
 		var failed []string
-		m.Report = func(e mirror.Event) {
-			if e.Action == mirror.Failed {
+		m.Report = func(e deploy.Event) {
+			if e.Action == deploy.Failed {
 				failed = append(failed, e.File)
 			}
 		}
@@ -914,11 +993,11 @@ func TestUploadOfNamesOfDirectories(t *testing.T) {
 	}
 	for range 2 {
 		var failed, missing []string
-		m.Report = func(e mirror.Event) {
+		m.Report = func(e deploy.Event) {
 			switch e.Action {
-			case mirror.Failed:
+			case deploy.Failed:
 				failed = append(failed, e.File)
-			case mirror.Missing:
+			case deploy.Missing:
 				missing = append(missing, e.File)
 			}
 		}
@@ -942,10 +1021,10 @@ func TestUploadOrder(t *testing.T) {
 		s.Content = fstest.MapFS{"a.css": {Data: []byte("old css")}, "p.html": {Data: []byte("old page")}}
 	})
 	m := upload(t, srv.URL, map[string]string{"a.css": "a", "b.css": "b", "p.html": "p", "n.html": "n", "index.html": "i"})
-	m.Upload.Order, m.Connections = []string{"*.html", "index.*"}, 4
+	m.Order, m.Connections = []string{"*.html", "index.*"}, 4
 	srv.On("STOR", 2, testserver.Reply("452 Not now."))
-	ran(t, m, mirror.Summary{New: 1, Failed: 1, Missing: 4})
-	ran(t, m, mirror.Summary{New: 2, Changed: 2, Unchanged: 1})
+	ran(t, m, deploy.Summary{New: 1, Failed: 1, Missing: 4})
+	ran(t, m, deploy.Summary{New: 2, Changed: 2, Unchanged: 1})
 	var placed []string
 	for _, line := range commands(srv, "RNTO") {
 		placed = append(placed, strings.TrimPrefix(line, "RNTO "))
@@ -966,8 +1045,8 @@ func TestUploadLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ran(t, m, mirror.Summary{New: 1, Skipped: 5})
-	m.Upload.Links = mirror.FollowLinks
+	ran(t, m, deploy.Summary{New: 1, Skipped: 5})
+	m.Links = deploy.FollowLinks
 	happened := events(m)
 	failure(t, m)
 	want := []string{"failed dangling", "failed out", "new to file", "new to folder/a", "skipped loop", "unchanged dir/a"}
@@ -976,20 +1055,20 @@ func TestUploadLinks(t *testing.T) {
 	}
 	hasFiles(t, srv, ".", map[string]string{"dir/a": "a", "to file": "a", "to folder/a": "a"})
 
-	m.Upload.Links = mirror.CopyLinks
+	m.Links = deploy.CopyLinks
 	m.Dir, m.Report = filepath.Join(t.TempDir(), "copy"), nil
 	write(t, m.Dir, map[string]string{"x": "x"})
 	if err := os.Symlink("x", filepath.Join(m.Dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{New: 1, Failed: 1, Missing: 1}) // the test server has no SITE SYMLINK
+	ran(t, m, deploy.Summary{New: 1, Failed: 1, Missing: 1}) // the test server has no SITE SYMLINK
 	to := filepath.Join(t.TempDir(), "to")
 	m.Start = &locator.File{Segments: strings.Split(strings.TrimPrefix(filepath.ToSlash(to), "/"), "/")}
-	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, deploy.Summary{New: 2})
 	if target, err := os.Readlink(filepath.Join(to, "link")); err != nil || target != "x" {
 		t.Error(target, err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 2})
+	ran(t, m, deploy.Summary{Unchanged: 2})
 }
 
 // A large file is continued where it was cut, if what is there is its beginning.
@@ -1013,7 +1092,7 @@ func TestUploadResumes(t *testing.T) {
 			m := upload(t, srv.URL, map[string]string{"big": big})
 			srv.On("STOR", 1, ftptest.Keep(300_000))
 			srv.On("END", 2, testserver.Reply("426 The connection broke."))
-			ran(t, m, mirror.Summary{Failed: 1, Missing: 1})
+			ran(t, m, deploy.Summary{Failed: 1, Missing: 1})
 			var part string
 			for file, text := range stored(t, srv, ".") {
 				if part = file; tc.spoil {
@@ -1031,7 +1110,7 @@ func TestUploadResumes(t *testing.T) {
 			} else if tc.refused != "" {
 				srv.On(tc.resumed, 0, testserver.Reply(tc.refused))
 			}
-			ran(t, m, mirror.Summary{New: 1})
+			ran(t, m, deploy.Summary{New: 1})
 			hasFiles(t, srv, ".", map[string]string{"big": big})
 			got := commands(srv, "APPE", "REST")
 			if resumed := slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, tc.resumed) }); tc.resumed != "" && !resumed || tc.resumed == "" && slices.ContainsFunc(got, func(l string) bool { return strings.HasPrefix(l, "APPE") }) {
@@ -1070,25 +1149,25 @@ func TestUploadRemoteState(t *testing.T) {
 	srv := ftptest.New(t)
 	files := map[string]string{"a": "a", "b": "b", "c": "c"}
 	one, two := upload(t, srv.URL, files), upload(t, srv.URL, files)
-	one.Upload.RemoteState, two.Upload.RemoteState = "known.state", "known.state"
-	ran(t, one, mirror.Summary{New: 3})
+	one.RemoteState, two.RemoteState = "known.state", "known.state"
+	ran(t, one, deploy.Summary{New: 3})
 	srv.ResetTranscript()
 	if err := os.Remove(filepath.Join(two.Dir, "a")); err != nil {
 		t.Fatal(err)
 	}
 	two.Delete = true
-	ran(t, two, mirror.Summary{Unchanged: 2, Gone: 1})
+	ran(t, two, deploy.Summary{Unchanged: 2, Gone: 1})
 	got := stored(t, srv, ".")
 	delete(got, "known.state")
 	if diff := cmp.Diff(map[string]string{"b": "b", "c": "c"}, got); diff != "" {
 		t.Error(diff)
 	}
 	srv.ResetTranscript()
-	ran(t, two, mirror.Summary{Unchanged: 2})
+	ran(t, two, deploy.Summary{Unchanged: 2})
 	if got := commands(srv, "STOR"); got != nil {
 		t.Errorf("the state has not changed: %q", got)
 	}
-	ran(t, one, mirror.Summary{New: 1, Unchanged: 2}) // it still has the file
+	ran(t, one, deploy.Summary{New: 1, Unchanged: 2}) // it still has the file
 }
 
 // The name of the remote state is that of no other file: of none in the tree, and of none at the
@@ -1101,7 +1180,7 @@ func TestUploadRemoteStateReplacesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t)
 			m := upload(t, srv.URL, files)
-			m.Upload.RemoteState = "known.state"
+			m.RemoteState = "known.state"
 			if err := failure(t, m); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "known.state: ") {
 				t.Error(err)
 			}
@@ -1109,7 +1188,7 @@ func TestUploadRemoteStateReplacesNothing(t *testing.T) {
 				t.Errorf("%q were sent", got)
 			}
 			m.Exclude = []string{"/known.state"}
-			ran(t, m, mirror.Summary{New: 1})
+			ran(t, m, deploy.Summary{New: 1})
 			if got := stored(t, srv, "."); got["a"] != "a" || !strings.Contains(got["known.state"], `"start":true`) {
 				t.Errorf("%q", got)
 			}
@@ -1119,7 +1198,7 @@ func TestUploadRemoteStateReplacesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = fstest.MapFS{"known.state": {Data: []byte(theirs)}} })
 			m := upload(t, srv.URL, map[string]string{"a": "a"})
-			m.Upload.RemoteState = "known.state"
+			m.RemoteState = "known.state"
 			if err := failure(t, m); !errors.Is(err, fs.ErrExist) {
 				t.Error(err)
 			}
@@ -1134,8 +1213,8 @@ func TestUploadRemoteStateWithLongLine(t *testing.T) {
 		s.Content = fstest.MapFS{"known.state": {Data: []byte(`{"start":true,"size":-1}` + "\n" + `{"file":"` + strings.Repeat("x", 3<<20) + "\"}\n")}}
 	})
 	m := upload(t, srv.URL, map[string]string{"a": "a"})
-	m.Upload.RemoteState = "known.state"
-	ran(t, m, mirror.Summary{New: 1})
+	m.RemoteState = "known.state"
+	ran(t, m, deploy.Summary{New: 1})
 	if got := stored(t, srv, "."); got["a"] != "a" || len(got["known.state"]) > 4000 {
 		t.Errorf("the state has %d bytes", len(got["known.state"]))
 	}
@@ -1174,7 +1253,7 @@ func TestUploadComparesContent(t *testing.T) {
 			}
 			m := upload(t, url, nil)
 			f := &falsifier{Resolver: m.Fetcher.(*fetch1738.Resolver)}
-			m.Fetcher, m.Upload.Checksums = f, true
+			m.Fetcher, m.Checksums = f, true
 			for file, text := range map[string]string{"a": "text", "b": strings.Repeat("large", 300_000)} {
 				write(t, m.Dir, map[string]string{file: text})
 				f.of = text[:4]
@@ -1182,27 +1261,23 @@ func TestUploadComparesContent(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			f.of, m.Upload.Checksums = "", false
+			f.of, m.Checksums = "", false
 			if _, err := m.Run(t.Context()); err != nil {
 				t.Error(err)
 			}
-			down := start(t, url)
-			down.Upload = nil
 			if name == "web" {
 				if web.files["a"] != "text" || !strings.HasPrefix(web.files["b"], "large") {
 					t.Errorf("the server has %.20q", web.files)
 				}
 				return
 			}
-			if _, err := down.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			down := copied(t, url, 0)
 			for file, want := range map[string]string{"a": "text", "b": "large"} {
-				if got, err := os.ReadFile(filepath.Join(down.Dir, file)); err != nil || !bytes.HasPrefix(got, []byte(want)) {
-					t.Errorf("%s: %.20q, %v", file, got, err)
+				if got := down[file]; !strings.HasPrefix(got, want) {
+					t.Errorf("%s: %.20q", file, got)
 				}
 			}
-			m.Upload.RemoteState, m.Upload.Checksums, f.of = "known.state", true, `{"url"`
+			m.RemoteState, m.Checksums, f.of = "known.state", true, `{"url"`
 			if err := failure(t, m); !errors.Is(err, fetch.ErrTruncated) {
 				t.Error("the remote state:", err)
 			}
@@ -1218,7 +1293,7 @@ func TestUploadOfOctets(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a\xf6": "latin", "d\xe4/x\xff": "iac", "u": "u"})
 	m.Delete = true
-	ran(t, m, mirror.Summary{New: 3})
+	ran(t, m, deploy.Summary{New: 3})
 	got := make(map[string]string)
 	for name, data := range srv.Uploads() {
 		got[name] = string(data)
@@ -1226,11 +1301,11 @@ func TestUploadOfOctets(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a\xf6": "latin", "d\xe4/x\xff": "iac", "u": "u"}, got); diff != "" {
 		t.Error(diff)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 3})
+	ran(t, m, deploy.Summary{Unchanged: 3})
 	if err := os.Remove(filepath.Join(m.Dir, "a\xf6")); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 2, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 2, Gone: 1})
 	if got := len(srv.Uploads()); got != 2 {
 		t.Errorf("%d files are left", got)
 	}
@@ -1240,29 +1315,32 @@ func TestUploadOfOctets(t *testing.T) {
 func TestUploadState(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL+"/one/", map[string]string{"a": "a"})
-	m.Upload.State = filepath.Join(t.TempDir(), "state.jsonl")
-	ran(t, m, mirror.Summary{New: 1})
-	if _, err := os.Stat(filepath.Join(m.Dir, mirror.Folder)); !errors.Is(err, fs.ErrNotExist) {
+	m.State = filepath.Join(t.TempDir(), "state.jsonl")
+	ran(t, m, deploy.Summary{New: 1})
+	if _, err := os.Stat(filepath.Join(m.Dir, deploy.Folder)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a second state: %v", err)
 	}
-	f, err := os.Open(m.Upload.State)
+	text, err := os.ReadFile(m.State)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	for rec, err := range mirror.Records(f) {
-		if err != nil || rec.File == "a" && (rec.SHA256 == "" || rec.Stored.IsZero()) {
+	for line := range strings.Lines(string(text)) {
+		var rec struct {
+			File, SHA256 string
+			Stored       time.Time
+		}
+		if err := json.Unmarshal([]byte(line), &rec); err != nil || rec.File == "a" && (rec.SHA256 == "" || rec.Stored.IsZero()) {
 			t.Errorf("%+v, %v", rec, err)
 		}
 	}
-	m.Start = start(t, srv.URL+"/two/").Start
+	m.Start = locate(t, srv.URL+"/two/")
 	if err := failure(t, m); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
-	m.Upload.State = ""
-	ran(t, m, mirror.Summary{New: 1})
-	m.Start = start(t, srv.URL+"/one/").Start
-	ran(t, m, mirror.Summary{Unchanged: 1})
+	m.State = ""
+	ran(t, m, deploy.Summary{New: 1})
+	m.Start = locate(t, srv.URL+"/one/")
+	ran(t, m, deploy.Summary{Unchanged: 1})
 }
 
 // Requests are retried as Retry decides. A connection that breaks while files are renamed leaves
@@ -1287,12 +1365,12 @@ func TestUploadRetries(t *testing.T) {
 			if tc.stage == "CONNECT" { // one session may be quick enough for all files, unless it breaks
 				srv.On("STOR", 1, testserver.Close())
 			}
-			ran(t, m, mirror.Summary{New: 5})
+			ran(t, m, deploy.Summary{New: 5})
 			hasFiles(t, srv, ".", files)
 			if err := srv.PendingFaults(); err != nil {
 				t.Error(err)
 			}
-			ran(t, m, mirror.Summary{Unchanged: 5})
+			ran(t, m, deploy.Summary{Unchanged: 5})
 		})
 	}
 }
@@ -1316,7 +1394,7 @@ func TestUploadNotRenamed(t *testing.T) {
 					t.Error(line)
 				}
 			}
-			ran(t, m, mirror.Summary{New: 1})
+			ran(t, m, deploy.Summary{New: 1})
 			hasFiles(t, srv, ".", map[string]string{"a": "a"})
 		})
 	}
@@ -1332,22 +1410,21 @@ func TestClosedAfterTransfers(t *testing.T) {
 			srv.On("END", 0, testserver.Truncate(int64(len("226 is done\r\n"))))
 			m := upload(t, srv.URL, files)
 			m.Connections = connections
-			ran(t, m, mirror.Summary{New: 6})
+			ran(t, m, deploy.Summary{New: 6})
 			hasFiles(t, srv, ".", files)
 			if info, err := fs.Stat(srv.Files(), "dir/d"); err != nil || !info.ModTime().Equal(modified) {
 				t.Errorf("%v, %v; want the time %v", info, err, modified)
 			}
-			down := start(t, srv.URL)
-			down.Connections = connections
-			ran(t, down, mirror.Summary{New: 6})
-			sameFiles(t, down.Dir, files)
+			if diff := cmp.Diff(files, copied(t, srv.URL, connections)); diff != "" {
+				t.Errorf("a copy differs (-want +got):\n%s", diff)
+			}
 			for _, name := range []string{"a", "dir/e"} {
 				if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			m.Delete = true
-			ran(t, m, mirror.Summary{Unchanged: 4, Gone: 2})
+			ran(t, m, deploy.Summary{Unchanged: 4, Gone: 2})
 		}
 	}
 	for _, verb := range []string{"FEAT", "SIZE", "MFMT", "RNFR", "RNTO"} {
@@ -1356,7 +1433,7 @@ func TestClosedAfterTransfers(t *testing.T) {
 		if err := srv.Arm(verb, 1, testserver.Close()); err != nil {
 			t.Fatal(err)
 		}
-		ran(t, m, mirror.Summary{New: 6})
+		ran(t, m, deploy.Summary{New: 6})
 		hasFiles(t, srv, ".", files)
 	}
 }
@@ -1386,8 +1463,7 @@ func TestUploadToFile(t *testing.T) {
 	m := start(t, l.String())
 	files := map[string]string{"a": "a", "dir/b": "b"}
 	write(t, m.Dir, files)
-	m.Upload = new(mirror.Upload)
-	ran(t, m, mirror.Summary{New: 2})
+	ran(t, m, deploy.Summary{New: 2})
 	if diff := cmp.Diff(files, read(t, to)); diff != "" {
 		t.Error(diff)
 	}
@@ -1396,11 +1472,11 @@ func TestUploadToFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Delete = true
-	ran(t, m, mirror.Summary{Changed: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Changed: 1, Gone: 1})
 	if diff := cmp.Diff(map[string]string{"a": "aa"}, read(t, to)); diff != "" {
 		t.Error(diff)
 	}
-	ran(t, m, mirror.Summary{Unchanged: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1})
 }
 
 // store is a web server that takes PUT and DELETE.
@@ -1445,8 +1521,8 @@ func TestUploadToWeb(t *testing.T) {
 	files := map[string]string{"a b": "ab", "dir/c": "c", "same": "same"}
 	m := upload(t, srv.URL+"/site/", files)
 	m.Options = &fetchhttp.Options{AnyStatus: true, Method: "GET"} // a refusal is an error nevertheless
-	ran(t, m, mirror.Summary{New: 2, Unchanged: 1})
-	ran(t, m, mirror.Summary{Unchanged: 3})
+	ran(t, m, deploy.Summary{New: 2, Unchanged: 1})
+	ran(t, m, deploy.Summary{Unchanged: 3})
 	if s.puts != 2 {
 		t.Errorf("%d files were sent", s.puts)
 	}
@@ -1455,15 +1531,15 @@ func TestUploadToWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Delete, m.MaxDelete = true, -1
-	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Changed: 1, Unchanged: 1, Gone: 1})
 	if diff := cmp.Diff(map[string]string{"theirs": "t", "same": "same", "a b": "other"}, s.files); diff != "" {
 		t.Error(diff)
 	}
 	write(t, m.Dir, map[string]string{"a b": "refused"})
 	s.refuse = true
-	ran(t, m, mirror.Summary{Unchanged: 1, Failed: 1, Missing: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Failed: 1, Missing: 1})
 	s.refuse, s.forget = false, true
-	ran(t, m, mirror.Summary{Changed: 1, Unchanged: 1, Failed: 1, Missing: 1})
+	ran(t, m, deploy.Summary{Changed: 1, Unchanged: 1, Failed: 1, Missing: 1})
 }
 
 // What cannot be uploaded to is refused before anything is dialled.
@@ -1486,9 +1562,9 @@ func TestUploadRefused(t *testing.T) {
 func TestUploadKilledAfterRename(t *testing.T) {
 	srv := ftptest.New(t)
 	m := upload(t, srv.URL, map[string]string{"a": "a", "b": "b", "keep": "k"})
-	m.Upload.State = filepath.Join(t.TempDir(), "state")
-	ran(t, m, mirror.Summary{New: 3})
-	text, err := os.ReadFile(m.Upload.State)
+	m.State = filepath.Join(t.TempDir(), "state")
+	ran(t, m, deploy.Summary{New: 3})
+	text, err := os.ReadFile(m.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1501,7 +1577,7 @@ func TestUploadKilledAfterRename(t *testing.T) {
 		}
 		lines = append(lines, line)
 	}
-	if err := os.WriteFile(m.Upload.State, []byte(strings.Join(lines, "")), 0o666); err != nil {
+	if err := os.WriteFile(m.State, []byte(strings.Join(lines, "")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := srv.PutModified("b", []byte("B"), modified); err != nil {
@@ -1513,12 +1589,12 @@ func TestUploadKilledAfterRename(t *testing.T) {
 		}
 	}
 	m.Delete = true
-	ran(t, m, mirror.Summary{Unchanged: 1, Gone: 1})
+	ran(t, m, deploy.Summary{Unchanged: 1, Gone: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
 
 	// The file has its earlier content again, and the server that of the run that was killed, with the
 	// same size and time.
-	text, err = os.ReadFile(m.Upload.State)
+	text, err = os.ReadFile(m.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1527,11 +1603,11 @@ func TestUploadKilledAfterRename(t *testing.T) {
 			text = append(text, strings.Replace(line, `"sha256":"`, `"part":"fetch1738-000000000000000000000000.part","sha256":"0`, 1)...)
 		}
 	}
-	err = os.WriteFile(m.Upload.State, text, 0o666)
+	err = os.WriteFile(m.State, text, 0o666)
 	if err = errors.Join(err, srv.PutModified("keep", []byte("K"), modified)); err != nil {
 		t.Fatal(err)
 	}
-	ran(t, m, mirror.Summary{Changed: 1})
+	ran(t, m, deploy.Summary{Changed: 1})
 	hasFiles(t, srv, ".", map[string]string{"b": "B", "keep": "k"})
 }
 
@@ -1539,13 +1615,9 @@ func TestUploadKilledAfterRename(t *testing.T) {
 func TestNamesOfIIS(t *testing.T) {
 	srv := ftptest.New(t, ftptest.IIS, func(s *ftptest.Server) { s.Content = fstest.MapFS{} })
 	want := map[string]string{"Müller.html": "miller", "Ordner ä/日本.txt": "japan", "plain": "plain"}
-	ran(t, upload(t, srv.URL, want), mirror.Summary{New: 3})
+	ran(t, upload(t, srv.URL, want), deploy.Summary{New: 3})
 	hasFiles(t, srv, ".", want)
-	m := start(t, srv.URL)
-	ran(t, m, mirror.Summary{New: 3})
-	for name, text := range want {
-		if got, err := os.ReadFile(filepath.Join(m.Dir, name)); err != nil || string(got) != text {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
+	if diff := cmp.Diff(want, copied(t, srv.URL, 0)); diff != "" {
+		t.Errorf("a copy differs (-want +got):\n%s", diff)
 	}
 }
