@@ -42,12 +42,12 @@ func (r *run) remove(ctx context.Context, s *survey) {
 	}
 	g := r.guard(s)
 	g.reportKept(ctx, s)
-	for rec := range r.vanished(s) {
-		if g.keeps(rec) {
+	for line := range r.vanished(s) {
+		if g.keeps(line) {
 			r.whole = false // the incomplete files may still be in the tree, too
-			r.report(Event{Action: Kept, URL: rec.URL, File: rec.File, Size: rec.Size})
+			r.report(Event{Action: Kept, URL: line.URL, File: line.File, Size: line.Size})
 		} else {
-			r.removeFile(rec)
+			r.removeFile(line)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func widening(r *run) string {
 	if r.wider.part == nil && t.part != nil {
 		all = append(all, "Mirror.Parent")
 	}
-	used := t.names(Record{})
+	used := t.names(ManifestLine{})
 	for _, name := range r.manifest.start.Aliases {
 		if !slices.Contains(used, name) {
 			all = append(all, "Mirror.Aliases "+fetch.Printable(name))
@@ -70,21 +70,21 @@ func widening(r *run) string {
 
 // removeFile reports a file that has disappeared. With Delete it removes it, unless it was
 // modified.
-func (r *run) removeFile(rec Record) {
-	e := Event{Action: Gone, URL: rec.URL, File: rec.File, Size: rec.Size}
-	info, err := r.stat(rec.File)
-	if r.Delete && err == nil && (info == nil || isUnmodified(rec, info)) {
+func (r *run) removeFile(line ManifestLine) {
+	e := Event{Action: Gone, URL: line.URL, File: line.File, Size: line.Size}
+	info, err := r.stat(line.File)
+	if r.Delete && err == nil && (info == nil || isUnmodified(line, info)) {
 		e.Action = Deleted
-		if err = r.unlink(rec.File); err == nil {
-			r.manifest.remove(rec.URL)
+		if err = r.unlink(line.File); err == nil {
+			r.manifest.remove(line.URL)
 		}
 	}
 	if err != nil {
 		e.Action, e.Err = Failed, err
 	}
 	if e.Action == Gone && !r.DryRun {
-		rec.Gone, rec.Time = true, now()
-		r.record(rec)
+		line.Gone, line.Time = true, now()
+		r.record(line)
 	}
 	r.report(e)
 }
@@ -135,12 +135,12 @@ func (r *run) guard(s *survey) *guard {
 	if r.MaxDelete == 0 {
 		g.contents = s.contents(r.tree)
 	}
-	for rec := range r.vanished(s) {
-		if !r.deletes(rec) {
+	for line := range r.vanished(s) {
+		if !r.deletes(line) {
 			continue
 		}
 		g.missing++
-		if dir, empty := g.folderOf(rec.URL); empty {
+		if dir, empty := g.folderOf(line.URL); empty {
 			g.emptied[dir]++
 			g.kept++
 		}
@@ -177,10 +177,10 @@ func (s *survey) contents(t tree) map[id]contents {
 	return all
 }
 
-// deletes reports whether Delete would remove the file of a record from the disk.
-func (r *run) deletes(rec Record) bool {
-	info, err := r.stat(rec.File)
-	return r.Delete && err == nil && info != nil && isUnmodified(rec, info)
+// deletes reports whether Delete would remove the file of a line from the disk.
+func (r *run) deletes(line ManifestLine) bool {
+	info, err := r.stat(line.File)
+	return r.Delete && err == nil && info != nil && isUnmodified(line, info)
 }
 
 // folderOf returns the folder whose listing should have the file: its own, or if that is not in the
@@ -199,11 +199,11 @@ func (g *guard) folderOf(url string) (dir string, empty bool) {
 }
 
 // keeps reports whether a file is not deleted.
-func (g *guard) keeps(rec Record) bool {
-	if !g.all && g.kept == 0 || !g.deletes(rec) {
+func (g *guard) keeps(line ManifestLine) bool {
+	if !g.all && g.kept == 0 || !g.deletes(line) {
 		return false
 	}
-	_, empty := g.folderOf(rec.URL)
+	_, empty := g.folderOf(line.URL)
 	return g.all || empty
 }
 

@@ -38,14 +38,14 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
-// widened returns the tree of this run and of earlier ones with other options, of which rec is the
+// widened returns the tree of this run and of earlier ones with other options, of which line is the
 // start record. It returns nil if that is the tree itself.
-func (t *gopherTree) widened(rec Record) *gopherTree {
+func (t *gopherTree) widened(line ManifestLine) *gopherTree {
 	wide := &gopherTree{at: t.at, part: t.part}
-	if rec.Parent {
+	if line.Parent {
 		wide.part = nil
 	}
-	_ = wide.alias(rec.Aliases) // the manifest may have been changed; what is no name has led to nothing
+	_ = wide.alias(line.Aliases) // the manifest may have been changed; what is no name has led to nothing
 	known := func(a locator.Locator) bool {
 		return slices.ContainsFunc(t.aliases, func(b locator.Locator) bool { return locator.SameServer(a, b) })
 	}
@@ -66,9 +66,9 @@ func (t *gopherTree) has(item fetch.Item) bool {
 	return err == nil
 }
 
-// names returns the aliases of the tree and those of rec, in order.
-func (t *gopherTree) names(rec Record) (all []string) {
-	all = slices.Clone(rec.Aliases)
+// names returns the aliases of the tree and those of line, in order.
+func (t *gopherTree) names(line ManifestLine) (all []string) {
+	all = slices.Clone(line.Aliases)
 	for _, l := range t.aliases {
 		all = append(all, l.(*locator.Gopher).HostPort.String())
 	}

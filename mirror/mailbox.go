@@ -60,16 +60,16 @@ func (r *run) openBox() error {
 		return err
 	}
 	disk.SyncNames(r.root, ".") // of the folder with the manifest
-	for rec := range r.manifest.unfinished() {
-		if rec.MBox == nil {
+	for line := range r.manifest.unfinished() {
+		if line.MBox == nil {
 			continue
 		}
-		part, err := r.inner.OpenFile(partName(rec.URL), os.O_RDONLY, 0)
+		part, err := r.inner.OpenFile(partName(line.URL), os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = cmp.Or(r.box.Cut(*rec.MBox, part), part.Close())
+			err = cmp.Or(r.box.Cut(*line.MBox, part), part.Close())
 		}
 		if err != nil {
 			return err
@@ -78,18 +78,18 @@ func (r *run) openBox() error {
 	return nil
 }
 
-// deliver adds a complete part to the mailbox and records it. The records are on the disk before what
+// deliver adds a complete part to the mailbox and records it. The lines are on the disk before what
 // they are about changes, so that a loss of power leaves no half article that nothing tells of.
-func (r *run) deliver(e *entry, rec Record, p *part) error {
+func (r *run) deliver(e *entry, line ManifestLine, p *part) error {
 	if err := cmp.Or(disk.Verify(p.file, r.inner, p.name), p.file.Sync()); err != nil {
 		return err
 	}
 	disk.SyncNames(r.inner, ".") // openBox needs the part
 	err := r.box.Add(e.file, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
-		begun := rec
+		begun := line
 		begun.SHA256, begun.MBox = "", &size
 		return cmp.Or(r.manifest.add(begun), r.manifest.file.Sync())
-	}, func() error { return cmp.Or(r.manifest.add(rec), r.manifest.file.Sync()) })
+	}, func() error { return cmp.Or(r.manifest.add(line), r.manifest.file.Sync()) })
 	if err = cmp.Or(err, p.close()); err == nil {
 		err = r.inner.Remove(p.name)
 	}

@@ -74,7 +74,7 @@ func (r *run) nameFolder(f folder, dir string) {
 	url := f.loc.Redacted()
 	known := r.manifest.knowsDir(url)
 	if r.reportChanged(f.path, url, known); !known {
-		r.record(Record{URL: url, File: dir, Dir: true, Size: -1, Time: now()})
+		r.record(ManifestLine{URL: url, File: dir, Dir: true, Size: -1, Time: now()})
 		r.manifest.knowsDir(url) // it is one of this run
 	}
 }
@@ -99,7 +99,7 @@ func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
 		return nil, err
 	}
 	defer root.Close()
-	known, err := readManifest(root)
+	known, err := viewManifest(root)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func (m *Mirror) serverNames(d disk.Disk) (map[string]deploy.Name, error) {
 	to, err := treeOf(m.Start)
 	s.same = err == nil && to.start().loc.Redacted() == from.start().loc.Redacted()
 	for range 2 { // the second time, it is known which paths have other names
-		for rec, err := range Records(io.NewSectionReader(known.file, 0, known.end)) {
+		for line, err := range ReadManifest(io.NewSectionReader(known.file, 0, known.end)) {
 			if err != nil {
 				return nil, err
 			}
-			s.add(rec)
+			s.add(line)
 		}
 	}
 	return s.all, nil
@@ -140,17 +140,17 @@ type serverNames struct {
 }
 
 // add adds the names of a line.
-func (s *serverNames) add(rec Record) {
-	ref, err := locator.Parser{}.Parse(rec.URL)
-	if err != nil || rec.SHA256 == "" && !rec.Dir {
+func (s *serverNames) add(line ManifestLine) {
+	ref, err := locator.Parser{}.Parse(line.URL)
+	if err != nil || line.SHA256 == "" && !line.Dir {
 		return
 	}
 	item := fetch.Item{Locator: ref.Locator}
-	if rec.Dir {
+	if line.Dir {
 		item.Kind = fetch.KindDirectory
 	}
 	at, err := s.from.place(item)
-	here := strings.Split(rec.File, "/")
+	here := strings.Split(line.File, "/")
 	if err != nil || len(at.path) != len(here) {
 		return
 	}

@@ -115,13 +115,13 @@ func (r *run) fileOf(e *entry) string {
 
 // vanished yields the files of the manifest that are no longer in the tree. Files in folders that
 // were not listed are left out.
-func (r *run) vanished(s *survey) iter.Seq[Record] {
-	return func(yield func(Record) bool) {
-		for rec := range r.manifest.unseen() {
-			if rec.Gone && !r.Delete || s.hides(r.tree, rec.URL) {
+func (r *run) vanished(s *survey) iter.Seq[ManifestLine] {
+	return func(yield func(ManifestLine) bool) {
+		for line := range r.manifest.unseen() {
+			if line.Gone && !r.Delete || s.hides(r.tree, line.URL) {
 				continue
 			}
-			if !yield(rec) {
+			if !yield(line) {
 				return
 			}
 		}
@@ -238,13 +238,13 @@ func (r *run) compare(e *entry, known known) verdict {
 // isShifted reports whether a file has another time in the listing only because the server shifts
 // all times. It was modified long before it was fetched, so it was not written since. If the exact
 // time is known, that decides when it is fetched.
-func (e *entry) isShifted(done Record, by time.Duration) bool {
+func (e *entry) isShifted(done ManifestLine, by time.Duration) bool {
 	return by != 0 && e.local && e.size == done.Size && e.modified.Sub(done.Modified) == by &&
 		site.IsBefore(e.modified, done.Time) && done.Exact.IsZero()
 }
 
 // setListed gives a file that has not changed the time in the listing, and records that.
-func (r *run) setListed(e *entry, done Record) error {
+func (r *run) setListed(e *entry, done ManifestLine) error {
 	if r.DryRun {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (r *run) setListed(e *entry, done Record) error {
 }
 
 // same reports whether the file of a listing is the one described by a record.
-func (e *entry) same(done Record) bool {
+func (e *entry) same(done ManifestLine) bool {
 	switch {
 	case e.id != "":
 		return e.id == done.ID
@@ -281,34 +281,34 @@ func (r *run) stat(file string) (fs.FileInfo, error) {
 
 // isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems
 // store times in steps of two seconds.
-func isUnmodified(done Record, info fs.FileInfo) bool {
+func isUnmodified(done ManifestLine, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == done.Size &&
 		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)
 }
 
 // adopt records an existing file as copied if its size and time are those in the listing.
 func (r *run) adopt(e *entry, info fs.FileInfo) bool {
-	if e.modified.IsZero() || e.size < 0 || !isUnmodified(Record{Size: e.size, Modified: e.modified}, info) {
+	if e.modified.IsZero() || e.size < 0 || !isUnmodified(ManifestLine{Size: e.size, Modified: e.modified}, info) {
 		return false
 	}
 	sum, err := r.sumOf(e.file)
 	if err != nil {
 		return false
 	}
-	r.record(Record{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
+	r.record(ManifestLine{URL: e.url, File: e.file, Size: e.size, Modified: e.modified, ID: e.id, SHA256: sum, Time: now()})
 	r.reportChanged(e.path, e.url, false)
 	return true
 }
 
 // record adds a line to the manifest.
-func (r *run) record(rec Record) {
-	if err := r.manifest.add(rec); err != nil {
-		r.report(Event{Action: Failed, URL: rec.URL, File: rec.File, Size: -1, Err: err})
+func (r *run) record(line ManifestLine) {
+	if err := r.manifest.add(line); err != nil {
+		r.report(Event{Action: Failed, URL: line.URL, File: line.File, Size: -1, Err: err})
 	}
 }
 
 // failFile is fail for a local error.
 func (r *run) failFile(e *entry, err error) {
-	r.record(Record{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
+	r.record(ManifestLine{URL: e.url, File: e.file, Size: -1, Time: now(), Error: err.Error()})
 	r.report(Event{Action: Failed, URL: e.url, File: e.file, Size: e.size, Err: err})
 }

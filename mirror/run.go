@@ -99,7 +99,7 @@ func (r *run) open(ctx context.Context) (err error) {
 		return err
 	}
 	if r.DryRun {
-		if r.manifest, err = readManifest(r.root); err != nil {
+		if r.manifest, err = viewManifest(r.root); err != nil {
 			if r.root != nil {
 				r.root.Close()
 			}
@@ -153,14 +153,14 @@ func (r *run) begin(d disk.Disk) error {
 	}
 	start, was := r.tree.start().loc.Redacted(), r.manifest.start
 	if r.manifest.isEmpty() {
-		was = Record{} // after a run that copied nothing, such as one with a mistyped URL
+		was = ManifestLine{} // after a run that copied nothing, such as one with a mistyped URL
 	}
 	claimed := was.URL
 	file := ""
 	if r.box != nil {
 		file = r.box.Name
 	}
-	first := Record{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()}
+	first := ManifestLine{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()}
 	if g, ok := r.tree.(*gopherTree); ok {
 		first.Parent, first.Aliases = r.Parent || was.Parent, g.names(was)
 	}
@@ -307,7 +307,7 @@ func (r *run) fail(ctx context.Context, url, file string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	if logErr := r.manifest.add(Record{URL: url, File: file, Size: -1, Time: now(), Error: err.Error()}); logErr != nil {
+	if logErr := r.manifest.add(ManifestLine{URL: url, File: file, Size: -1, Time: now(), Error: err.Error()}); logErr != nil {
 		if mark, _ := pool.Unmark(err); mark != pool.Ends {
 			err = logErr
 		}

@@ -137,11 +137,11 @@ type part struct {
 	closed   bool
 	failed   error // of Write
 
-	mu    sync.Mutex           // protects size and sum while keep is set
-	moved *pool.Part           // reports the size; nil for a menu
-	keep  func(r Record) error // writes a line about an incomplete file; nil if it is not resumed
-	begun Record               // that line
-	later *time.Timer          // until keep is called, or nil
+	mu    sync.Mutex                 // protects size and sum while keep is set
+	moved *pool.Part                 // reports the size; nil for a menu
+	keep  func(r ManifestLine) error // writes a line about an incomplete file; nil if it is not resumed
+	begun ManifestLine               // that line
+	later *time.Timer                // until keep is called, or nil
 }
 
 // keepEvery is the interval at which the manifest says how far an incomplete file is.
@@ -155,7 +155,7 @@ func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
 
 // newPart opens a part. If begun is not nil and the part begins with what that record says, it
 // continues there. Otherwise it is empty.
-func (r *run) newPart(e *entry, begun *Record) (*part, error) {
+func (r *run) newPart(e *entry, begun *ManifestLine) (*part, error) {
 	p := &part{name: partName(e.url), sum: sha256.New(), moved: pool.NewPart(func(octets int64) {
 		r.report(Event{Action: Progress, URL: e.url, File: e.file, Size: e.size, Octets: octets})
 	})}
@@ -299,7 +299,7 @@ func (p *part) close() error {
 
 // sameListing reports whether the listing of a file has the same id and time as when its transfer
 // began.
-func sameListing(e *entry, begun Record) bool {
+func sameListing(e *entry, begun ManifestLine) bool {
 	return e.id == begun.ID && e.modified.Equal(begun.Modified)
 }
 
@@ -307,7 +307,7 @@ var errOther = errors.New("the file has changed since its transfer began")
 
 // fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the
 // file on the server is not the one that begun describes.
-func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
+func (r *run) fill(ctx context.Context, e *entry, p *part, begun *ManifestLine) error {
 	ctx, cancel := r.counting(ctx, 0)
 	defer cancel(nil)
 	res, err := resume.Fetch(ctx, r.Fetcher, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)}, p.tail)
@@ -345,8 +345,8 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 
 // begun returns the record of a file that is not complete. It also says that this mirror creates
 // the file, if the program ends before the next record is written.
-func (e *entry) begun(res *fetch.Resource) Record {
-	return Record{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
+func (e *entry) begun(res *fetch.Resource) ManifestLine {
+	return ManifestLine{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
 }
 
 // optionsFor returns the options of a request for a file. For a large FTP file they request the
@@ -378,16 +378,16 @@ func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
 }
 
 // finish moves a complete part to its place and records it.
-func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error {
-	rec := Record{
+func (r *run) finish(ctx context.Context, e *entry, done ManifestLine, p *part) error {
+	line := ManifestLine{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
 	if e.local && site.IsInUTC(e.modified, p.begun.Exact) {
-		rec.Exact = p.begun.Exact
+		line.Exact = p.begun.Exact
 	}
 	if r.box != nil {
-		return placeError(ctx, r, r.deliver(e, rec, p))
+		return placeError(ctx, r, r.deliver(e, line, p))
 	}
 	info, err := r.stat(e.file)
 	if err != nil {
@@ -397,12 +397,12 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 	switch {
 	case info == nil:
 		action = Added
-	case done.SHA256 == rec.SHA256 && r.isAsRecorded(done, info):
+	case done.SHA256 == line.SHA256 && r.isAsRecorded(done, info):
 		action = Unchanged
 	}
 	switch {
 	case action == Unchanged:
-		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
+		line.Modified, line.Marked = done.Modified, line.Marked || done.Marked
 		if err := cmp.Or(p.close(), r.inner.Remove(p.name)); err != nil {
 			return err
 		}
@@ -410,7 +410,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 			return placeError(ctx, r, err)
 		}
 		if !e.modified.IsZero() {
-			rec.Modified = e.modified
+			line.Modified = e.modified
 		}
 	case info != nil && !info.Mode().IsRegular():
 		return naming.Existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
@@ -419,15 +419,15 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 			return placeError(ctx, r, err)
 		}
 		// A response that replaces a copy was received twice.
-		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256
-		rec.Marked = rec.Marked || done.Marked && done.SHA256 == rec.SHA256
+		line.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != line.SHA256
+		line.Marked = line.Marked || done.Marked && done.SHA256 == line.SHA256
 	}
-	if err := r.manifest.add(rec); err != nil {
+	if err := r.manifest.add(line); err != nil {
 		return err
 	}
 	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
 	r.reportChanged(e.path, e.url, done.SHA256 != "")
-	if rec.Unsure {
+	if line.Unsure {
 		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
 	}
 	return nil
@@ -435,7 +435,7 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 
 // isAsRecorded reports whether a file is still what its record says: the user may have changed it,
 // or the power failed before it had its name. Without a time, only its bytes show that.
-func (r *run) isAsRecorded(done Record, info fs.FileInfo) bool {
+func (r *run) isAsRecorded(done ManifestLine, info fs.FileInfo) bool {
 	if !isUnmodified(done, info) {
 		return false
 	}

@@ -49,7 +49,7 @@ var (
 // It returns nil if it may, otherwise the reason. If the copy shows that the response may be
 // truncated, it is never accepted. Otherwise it is accepted only if a second request, made by
 // refetch, returns the same bytes.
-func (r *run) confirm(l locator.Locator, done Record, size int64, digest string, refetch func() (string, error)) error {
+func (r *run) confirm(l locator.Locator, done ManifestLine, size int64, digest string, refetch func() (string, error)) error {
 	if done.SHA256 == "" || done.SHA256 == digest {
 		return nil
 	}
@@ -84,7 +84,7 @@ func confirmSize(e *entry, p *part, again func() (string, error)) error {
 
 // isBeginning reports whether the copy is longer than size bytes and its first size bytes have the
 // given digest.
-func (r *run) isBeginning(done Record, size int64, digest string) bool {
+func (r *run) isBeginning(done ManifestLine, size int64, digest string) bool {
 	if size >= done.Size {
 		return false
 	}

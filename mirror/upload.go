@@ -36,7 +36,7 @@ import (
 //
 // If a directory can be neither listed nor created, that is one failure; its files are [Missing].
 type Upload struct {
-	// State is the name of the file that keeps what is known about the server: lines of [Record]. If
+	// State is the name of the file that keeps what is known about the server: lines of [ManifestLine]. If
 	// empty, StateDir says where it is.
 	State string
 	// StateDir is the path of a directory for the states of uploads, such as one in the user's state

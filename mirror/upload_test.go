@@ -1250,9 +1250,9 @@ func TestUploadState(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for rec, err := range mirror.Records(f) {
-		if err != nil || rec.File == "a" && (rec.SHA256 == "" || rec.Stored.IsZero()) {
-			t.Errorf("%+v, %v", rec, err)
+	for line, err := range mirror.ReadManifest(f) {
+		if err != nil || line.File == "a" && (line.SHA256 == "" || line.Stored.IsZero()) {
+			t.Errorf("%+v, %v", line, err)
 		}
 	}
 	m.Start = start(t, srv.URL+"/two/").Start
