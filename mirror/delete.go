@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
-	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/local"
 )
 
 // ErrMaxDelete is in the chain of the error of a run in which [Mirror.MaxDelete] kept files, and in
@@ -20,20 +21,32 @@ var ErrMaxDelete = errors.New("none of them is deleted")
 // fewFiles is the number of files of a copy up to which all of them may be deleted in one run.
 const fewFiles = 10
 
+// A deletion reports the files of the manifest that are no longer in the tree, and deletes them.
+type deletion struct {
+	tree      tree
+	wider     *gopherTree // what earlier runs have copied with other options; nil if that is no more
+	dir       *local.Dir
+	manifest  *manifest
+	out       *reporter
+	delete    bool // Mirror.Delete
+	max       int  // Mirror.MaxDelete
+	keptFiles bool // files are Kept
+}
+
 // remove reports files that have disappeared. With Delete it also removes them, unless they were
 // modified locally or MaxDelete keeps them. In a gopher tree any menu can list any file, so nothing
 // counts as disappeared unless all menus were read to their end, and so were those that an earlier run
 // has read with Parent or with another alias.
-func (r *run) remove(ctx context.Context, s *survey) {
+func (r *deletion) remove(ctx context.Context, s *survey) {
 	if s.flat && s.unseen+s.outside > 0 {
 		hidden := 0
 		for range r.vanished(s) {
 			hidden++
 		}
 		switch {
-		case !r.Delete || hidden == 0:
+		case !r.delete || hidden == 0:
 		case s.outside > 0:
-			r.report(Event{Action: Noted, URL: r.tree.start().loc.Redacted(), Size: -1, Err: fmt.Errorf("nothing is deleted: "+
+			r.out.report(Event{Action: Noted, URL: r.tree.start().loc.Redacted(), Size: -1, Err: fmt.Errorf("nothing is deleted: "+
 				"%d files are in no menu that was read, but may be in others, which an earlier run has read; use %s, or another directory", hidden, widening(r))})
 		case s.unseen == s.unmarked:
 			r.failUnmarked(ctx, s, hidden)
@@ -44,8 +57,8 @@ func (r *run) remove(ctx context.Context, s *survey) {
 	g.reportKept(ctx, s)
 	for line := range r.vanished(s) {
 		if g.keeps(line) {
-			r.whole = false // the incomplete files may still be in the tree, too
-			r.report(Event{Action: Kept, URL: line.URL, File: line.File, Size: line.Size})
+			r.keptFiles = true
+			r.out.report(Event{Action: Kept, URL: line.URL, File: line.File, Size: line.Size})
 		} else {
 			r.removeFile(line)
 		}
@@ -53,13 +66,13 @@ func (r *run) remove(ctx context.Context, s *survey) {
 }
 
 // widening names the options of earlier runs that have read more menus.
-func widening(r *run) string {
+func widening(r *deletion) string {
 	t := r.tree.(*gopherTree)
 	var all []string
-	if r.wider.part == nil && t.part != nil {
+	if r.wider.within == nil && t.within != nil {
 		all = append(all, "Mirror.Parent")
 	}
-	used := t.names(ManifestLine{})
+	used := t.allAliases(ManifestLine{})
 	for _, name := range r.manifest.start.Aliases {
 		if !slices.Contains(used, name) {
 			all = append(all, "Mirror.Aliases "+fetch.Printable(name))
@@ -70,46 +83,52 @@ func widening(r *run) string {
 
 // removeFile reports a file that has disappeared. With Delete it removes it, unless it was
 // modified.
-func (r *run) removeFile(line ManifestLine) {
+func (r *deletion) removeFile(line ManifestLine) {
 	e := Event{Action: Gone, URL: line.URL, File: line.File, Size: line.Size}
-	info, err := r.stat(line.File)
-	if r.Delete && err == nil && (info == nil || isUnmodified(line, info)) {
+	info, err := r.dir.Stat(line.File)
+	if r.delete && err == nil && (info == nil || isUnmodified(line, info)) {
 		e.Action = Deleted
-		if err = r.unlink(line.File); err == nil {
+		if err = r.dir.Remove(line.File); err == nil {
 			r.manifest.remove(line.URL)
 		}
 	}
 	if err != nil {
 		e.Action, e.Err = Failed, err
 	}
-	if e.Action == Gone && !r.DryRun {
+	if e.Action == Gone && !r.dir.DryRun {
 		line.Gone, line.Time = true, now()
-		r.record(line)
+		r.out.write(line)
 	}
-	r.report(e)
+	r.out.report(e)
 }
 
-// missing returns why a listing may lack files of the directory, or nil: it has names only, or the
-// command for it has an argument that is no option, such as a pattern.
-func missing(info *ftp.Info, options any) error {
-	given, _ := options.(*ftp.Options)
-	switch {
-	case info.Names:
-		return ErrNames
-	case given == nil:
-		return nil
-	}
-	for i, word := range strings.Fields(given.ListCommand) {
-		if i > 0 && word[0] != '-' && word != "." {
-			return errPart
+// vanished yields the files of the manifest that are no longer in the tree. Files in folders that
+// were not listed are left out.
+func (r *deletion) vanished(s *survey) iter.Seq[ManifestLine] {
+	return func(yield func(ManifestLine) bool) {
+		for line := range r.manifest.unseen() {
+			if line.Gone && !r.delete || s.hides(line.URL) {
+				continue
+			}
+			if !yield(line) {
+				return
+			}
 		}
 	}
-	return nil
+}
+
+// failUnmarked reports that files are in no menu but were not deleted, because a menu without an
+// end mark may be truncated and may have listed them.
+func (r *deletion) failUnmarked(ctx context.Context, s *survey, vanished int) {
+	start := r.tree.start().loc
+	r.out.fail(ctx, start.Redacted(), "", driver.Fail(fetch.OpList, start, fetch.ErrTruncated, fmt.Errorf(
+		"%d files are no longer in any menu but were not deleted: %d menus have no end mark and may be truncated; delete the files by hand",
+		vanished, s.unmarked)))
 }
 
 // A guard decides which files that have disappeared are not deleted; see MaxDelete.
 type guard struct {
-	*run
+	*deletion
 	contents map[id]contents // of the folders that were listed, by the key of their path
 	missing  int             // files that Delete would delete
 	emptied  map[string]int  // the number of those that a folder keeps, by the key of its path
@@ -127,13 +146,13 @@ const (
 )
 
 // guard returns the guard of a run. It counts before anything is deleted.
-func (r *run) guard(s *survey) *guard {
-	g := &guard{run: r, emptied: make(map[string]int)}
-	if !r.Delete || r.MaxDelete < 0 {
+func (r *deletion) guard(s *survey) *guard {
+	g := &guard{deletion: r, emptied: make(map[string]int)}
+	if !r.delete || r.max < 0 {
 		return g
 	}
-	if r.MaxDelete == 0 {
-		g.contents = s.contents(r.tree)
+	if r.max == 0 {
+		g.contents = s.contents()
 	}
 	for line := range r.vanished(s) {
 		if !r.deletes(line) {
@@ -145,8 +164,8 @@ func (r *run) guard(s *survey) *guard {
 			g.kept++
 		}
 	}
-	if r.MaxDelete > 0 {
-		g.all = g.missing > r.MaxDelete
+	if r.max > 0 {
+		g.all = g.missing > r.max
 	} else if files := r.manifest.files(); files > fewFiles {
 		g.all = 2*(g.missing-g.kept) > files
 	}
@@ -154,9 +173,9 @@ func (r *run) guard(s *survey) *guard {
 }
 
 // contents returns what each folder lists, by the id of the key of its path.
-func (s *survey) contents(t tree) map[id]contents {
+func (s *survey) contents() map[id]contents {
 	all := make(map[id]contents)
-	for f := range s.listed(t) {
+	for f := range s.listed() {
 		all[idOf(keyOf(f.path))] = nothing
 	}
 	for _, b := range s.batches {
@@ -178,9 +197,9 @@ func (s *survey) contents(t tree) map[id]contents {
 }
 
 // deletes reports whether Delete would remove the file of a line from the disk.
-func (r *run) deletes(line ManifestLine) bool {
-	info, err := r.stat(line.File)
-	return r.Delete && err == nil && info != nil && isUnmodified(line, info)
+func (r *deletion) deletes(line ManifestLine) bool {
+	info, err := r.dir.Stat(line.File)
+	return r.delete && err == nil && info != nil && isUnmodified(line, info)
 }
 
 // folderOf returns the folder whose listing should have the file: its own, or if that is not in the
@@ -210,15 +229,15 @@ func (g *guard) keeps(line ManifestLine) bool {
 // reportKept reports what is kept, and what would delete it.
 func (g *guard) reportKept(ctx context.Context, s *survey) {
 	needed := g.kept // by the next run
-	if g.all || g.DryRun {
+	if g.all || g.dir.DryRun {
 		needed = g.missing
 	}
 	fail := func(l locator.Locator, format string, args ...any) {
 		err := fmt.Errorf("%s; %w; use Mirror.MaxDelete %d or Mirror.MaxDelete -1 to delete them", fmt.Sprintf(format, args...), ErrMaxDelete, needed)
-		g.fail(ctx, l.Redacted(), "", driver.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
+		g.out.fail(ctx, l.Redacted(), "", driver.Fail(fetch.OpMirror, l, fetch.ErrTruncated, err))
 	}
 	if len(g.emptied) > 0 {
-		for f := range s.listed(g.tree) {
+		for f := range s.listed() {
 			if n := g.emptied[keyOf(f.path)]; n > 0 {
 				fail(f.loc, "lists no files, but the copy has %d", n)
 				delete(g.emptied, keyOf(f.path))
@@ -227,8 +246,8 @@ func (g *guard) reportKept(ctx context.Context, s *survey) {
 	}
 	switch start := g.tree.start().loc; {
 	case !g.all:
-	case g.MaxDelete > 0:
-		fail(start, "%d files of the copy are no longer listed, more than Mirror.MaxDelete %d", g.missing, g.MaxDelete)
+	case g.max > 0:
+		fail(start, "%d files of the copy are no longer listed, more than Mirror.MaxDelete %d", g.missing, g.max)
 	default:
 		fail(start, "%d of %d files of the copy are no longer listed, more than half", g.missing-g.kept, g.manifest.files())
 	}

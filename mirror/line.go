@@ -14,13 +14,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
+	"github.com/fetch1738/fetch1738/mirror/internal/local"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 
 const (
 	// Folder is the directory in Mirror.Dir that holds the manifest and incomplete files. No copied
 	// file or directory has a name that begins like this, ignoring case.
-	Folder = ".fetch1738"
+	Folder = local.Folder
 	// ManifestFile is the slash-separated path of the manifest below Mirror.Dir.
 	ManifestFile = Folder + "/manifest.jsonl"
 )
@@ -218,3 +219,13 @@ func encode(r ManifestLine) ([]byte, error) {
 func isOurs(file string) bool {
 	return file == "" || fs.ValidPath(strings.ToValidUTF8(file, "_")) && file != "." && (file[0] != Folder[0] || naming.Fold(naming.First(file)) != naming.Fold(Folder))
 }
+
+// isUnmodified reports whether a file is unmodified since the mirror wrote it. Some file systems
+// store times in steps of two seconds.
+func isUnmodified(done ManifestLine, info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && info.Size() == done.Size &&
+		(done.Modified.IsZero() || info.ModTime().Sub(done.Modified).Abs() <= 2*time.Second)
+}
+
+// now returns the current time in the precision of the manifest.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -86,11 +86,11 @@ func viewManifest(root disk.Folder) (*manifest, error) {
 		}
 		m.file = file
 	}
-	err := m.read()
-	if err != nil {
+	if err := m.read(); err != nil {
 		m.close()
+		return nil, err
 	}
-	return m, err
+	return m, nil
 }
 
 // read collects the offsets of the lines.
@@ -234,6 +234,17 @@ func (m *manifest) unfinished() iter.Seq[ManifestLine] {
 	return func(yield func(ManifestLine) bool) {
 		for _, at := range m.begun {
 			if !yield(m.line(at)) {
+				return
+			}
+		}
+	}
+}
+
+// parts yields the names of the parts of these files.
+func (m *manifest) parts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for url := range m.begun {
+			if !yield(url.partName()) {
 				return
 			}
 		}

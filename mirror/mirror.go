@@ -143,41 +143,12 @@ type Mirror struct {
 // CheckPattern returns an error if text is not a valid pattern for Mirror.Include or Exclude.
 func CheckPattern(text string) error { return filter.Check(text) }
 
-// A Summary counts what a run did.
-type Summary struct {
-	// New, Changed and Unchanged count files.
-	New, Changed, Unchanged int
-	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
-	// only those that disappeared since the last run.
-	Gone int
-	// Kept counts files that are no longer in the tree, but were not deleted because of MaxDelete.
-	Kept int
-	// Failed counts files and listings that could not be fetched or written, and directories in
-	// which MaxDelete kept files.
-	Failed int
-	// Skipped counts entries that are not mirrored, such as links, devices and items on other
-	// servers.
-	Skipped int
-	// Unsure counts gopher menus and new documents without an end mark, which may be truncated.
-	// The next run fetches such a document again. Files that such a menu does not list do not count
-	// as gone.
-	Unsure int
-	// Octets is the number of bytes in bodies of files and listings, received or sent.
-	Octets int64
-	// Missing counts the files that were to be uploaded and are not on the server, or old there, at
-	// the end: those that failed, and those that were not reached.
-	Missing int
-	// Renamed counts the changes of names: files and directories that have another name on the
-	// server than here. A copy counts each once, when the file is new; an upload in each run.
-	Renamed int
-}
-
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
 // Run creates or updates the copy, here or on the server. It may be called repeatedly. A failed
 // file does not stop the others, unless nothing else can succeed either; see [Event].Ends. Run
-// returns the first error that occurred; errors about a resource are of type *[fetch.Error]. If ctx is done, Run stops soon and returns the error of ctx. It is an
-// error to start a run while another one uses the same Dir.
+// returns the first error that occurred; errors about a resource are of type *[fetch.Error]. If ctx is
+// done, Run stops soon and returns the error of ctx. It is an error to start a run while another one uses the same Dir.
 func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete
@@ -185,18 +156,15 @@ func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Upload != nil {
 		return m.upload(ctx)
 	}
-	r, err := newRun(m)
+	r, err := openRun(ctx, m)
 	if err != nil {
-		return Summary{}, err
-	}
-	if err := r.open(ctx); err != nil {
 		_, err = pool.Unmark(err)
 		return Summary{}, err
 	}
-	err = r.do(ctx)
-	if closeErr := r.close(ctx); err == nil {
+	sum, err := r.perform(ctx)
+	if closeErr := r.close(); err == nil {
 		err = closeErr
 	}
 	_, err = pool.Unmark(err)
-	return r.sum, err
+	return sum, err
 }
