@@ -154,8 +154,8 @@ const (
 	foreign           // there is a file that this mirror has not created
 )
 
-// compare compares a file of a listing with the lines of the manifest and the local file; info is nil
-// if there is none. shift is by how much the server lists times later than before.
+// compare compares a file of a listing with the lines of the manifest and the local file. A nil info
+// means that there is no such file. shift is by how much the server lists times later than before.
 func compare(e *entry, known known, info fs.FileInfo, newOnly bool, shift time.Duration) verdict {
 	done := known.done
 	switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/sync/filter"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/local"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 )
 
 var errMany = errors.New("more entries than the limit")
@@ -40,7 +41,7 @@ type listing struct {
 
 // A lister lists the folders of the tree. It is safe for concurrent use.
 type lister struct {
-	requests *requests
+	requests *request.Sender
 	tree     tree
 	wider    *gopherTree // what earlier runs have copied with other options; nil if that is no more
 	filter   filter.Filter
@@ -56,17 +57,17 @@ func (s *lister) list(ctx context.Context, f folder, l *listing, more func() boo
 	if s.entries.Load() > s.max {
 		return s.tooMany(f)
 	}
-	err := s.requests.try(ctx, func() error {
+	err := s.requests.Try(ctx, func() error {
 		*l = listing{batch: &batch{in: f}}
-		before := s.requests.octets.Load()
-		ctx, cancel := s.requests.counting(ctx, s.requests.listings)
+		before := s.requests.Octets.Load()
+		ctx, cancel := s.requests.Counting(ctx, s.requests.Listings)
 		defer cancel(nil)
 		err := s.listOnce(ctx, f, l, more)
 		if err == nil {
-			err = s.requests.pace.Wait(ctx, s.requests.octets.Load()-before)
+			err = s.requests.Pace.Wait(ctx, s.requests.Octets.Load()-before)
 		}
-		if err != nil && errors.Is(context.Cause(ctx), errLongListing) {
-			err = driver.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, errLongListing)
+		if err != nil && errors.Is(context.Cause(ctx), request.ErrLongListing) {
+			err = driver.Fail(fetch.OpList, f.loc, fetch.ErrTooLarge, request.ErrLongListing)
 		}
 		return err
 	})
@@ -87,8 +88,8 @@ func (s *lister) tooMany(f folder) error {
 
 // listOnce is list without retries.
 func (s *lister) listOnce(ctx context.Context, f folder, l *listing, more func() bool) error {
-	options := s.requests.optionsForList(f.loc, more)
-	res, err := s.requests.fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
+	options := s.requests.OptionsForList(f.loc, more)
+	res, err := s.requests.Fetcher.Fetch(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (s *lister) listOnce(ctx context.Context, f folder, l *listing, more func()
 	if res.Kind != fetch.KindMenu {
 		err := s.collect(f, l, l.in.digested(res.Items))
 		if info, ok := res.Info.(*ftp.Info); ok {
-			l.unread, l.cut, l.why, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, missing(info, s.requests.options), info.Hides, !info.Facts
+			l.unread, l.cut, l.why, l.hides, l.local = ftp.UnreadError(res), info.Unread > 0, missing(info, s.requests.Options), info.Hides, !info.Facts
 		}
 		return err
 	}
@@ -121,7 +122,7 @@ func (s *lister) listOnce(ctx context.Context, f folder, l *listing, more func()
 	e := menu.entry(f)
 	if l.end, e.end = endOf(res), endOf(res); l.end == unmarked {
 		err = confirm(s.dir, f.loc, s.manifest.lookup(e.url).done, e.size, e.sum, func() (string, error) {
-			return s.requests.digestOf(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
+			return s.requests.Digest(ctx, &fetch.Request{Locator: f.loc, From: f.from, Options: options})
 		})
 		if err != nil {
 			return err
@@ -174,14 +175,14 @@ func (s *lister) collect(f folder, l *listing, items iter.Seq2[fetch.Item, error
 // ignored.
 func (s *lister) addDates(ctx context.Context, f folder, l *listing) {
 	tree, isGopher := s.tree.(*gopherTree)
-	if !isGopher || !l.plus || s.requests.pool.Turn(ctx) != nil {
+	if !isGopher || !l.plus || s.requests.Pool.Turn(ctx) != nil {
 		return
 	}
 	all := tree.attributesOf(f.loc)
 	if all == nil {
 		return
 	}
-	res, err := s.requests.fetcher.Fetch(ctx, &fetch.Request{Locator: all, From: f.from, Options: s.requests.options})
+	res, err := s.requests.Fetcher.Fetch(ctx, &fetch.Request{Locator: all, From: f.from, Options: s.requests.Options})
 	if err != nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror/internal/loop"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 )
 
 // ErrLoop is the error of a Failed event for a directory of an FTP server that is left out, because it
@@ -42,7 +43,7 @@ func (f *folder) digested(items iter.Seq2[fetch.Item, error]) iter.Seq2[fetch.It
 
 // A loopSearch finds out whether a folder that was listed is a link to one above it.
 type loopSearch struct {
-	requests *requests
+	requests *request.Sender
 	f        folder
 	at       *locator.FTP
 }
@@ -76,12 +77,12 @@ func (s *loopSearch) find(ctx context.Context, climbs bool) (reason error) {
 func (s *loopSearch) list(ctx context.Context, below []string, most int, without string) (d loop.Digest, err error) {
 	at := *s.at
 	at.CWD = append(slices.Clip(s.at.CWD), below...)
-	req := &fetch.Request{Locator: &at, From: s.f.from, Options: s.requests.optionsForList(&at, nil)}
-	err = s.requests.try(ctx, func() error {
+	req := &fetch.Request{Locator: &at, From: s.f.from, Options: s.requests.OptionsForList(&at, nil)}
+	err = s.requests.Try(ctx, func() error {
 		d = loop.Digest{}
-		ctx, cancel := s.requests.counting(ctx, s.requests.listings)
+		ctx, cancel := s.requests.Counting(ctx, s.requests.Listings)
 		defer cancel(nil)
-		res, err := s.requests.fetcher.Fetch(ctx, req)
+		res, err := s.requests.Fetcher.Fetch(ctx, req)
 		if err != nil {
 			return err
 		}

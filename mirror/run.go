@@ -14,7 +14,15 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/local"
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 	"github.com/fetch1738/fetch1738/mirror/internal/selector"
+)
+
+// The limit in bytes of all listings together, menus included, is the greater of maxListings and
+// perEntry times the maximum number of entries.
+const (
+	maxListings = 256 << 20
+	perEntry    = 256
 )
 
 // A run is one call of Mirror.Run.
@@ -137,12 +145,12 @@ func (r *run) perform(outer context.Context) (Summary, error) {
 	ctx, stop := context.WithCancel(outer)
 	defer stop()
 	entries := int64(max(1, cmp.Or(r.MaxEntries, DefaultMaxEntries)))
-	q := &requests{
-		fetcher: r.Fetcher, options: r.Options, hidden: !r.NoHidden, retry: r.Retry,
-		pool: pool.New(cmp.Or(r.Connections, DefaultConnections), r.Wait), pace: pace.New(r.Rate),
-		listings: max(maxListings, perEntry*entries),
+	q := &request.Sender{
+		Fetcher: r.Fetcher, Options: r.Options, Hidden: !r.NoHidden, Retry: r.Retry,
+		Pool: pool.New(cmp.Or(r.Connections, DefaultConnections), r.Wait), Pace: pace.New(r.Rate),
+		Listings: max(maxListings, perEntry*entries),
 	}
-	out := &reporter{to: r.Report, manifest: r.manifest, pool: q.pool, stop: stop}
+	out := &reporter{to: r.Report, manifest: r.manifest, pool: q.Pool, stop: stop}
 	w := &walk{
 		lister: &lister{requests: q, tree: r.tree, wider: r.wider, filter: r.filter, dir: r.dir, manifest: r.manifest, max: entries},
 		naming: r.naming, out: out, depth: max(1, cmp.Or(r.Depth, DefaultDepth)), deeper: r.Depth != 0, deletes: r.Delete,
@@ -155,7 +163,7 @@ func (r *run) perform(outer context.Context) (Summary, error) {
 		_, err = pool.Unmark(err)
 	}
 	err = cmp.Or(outer.Err(), out.finish(), err)
-	out.sum.Octets = q.octets.Load()
+	out.sum.Octets = q.Octets.Load()
 	if found != nil && !out.over && outer.Err() == nil && !r.DryRun {
 		err = cmp.Or(err, r.tidy(whole))
 	}
@@ -164,7 +172,7 @@ func (r *run) perform(outer context.Context) (Summary, error) {
 
 // update brings the copy up to date with what was found. It reports whether all files are known that
 // are no longer in the tree.
-func (r *run) update(ctx context.Context, found *survey, q *requests, out *reporter) (whole bool) {
+func (r *run) update(ctx context.Context, found *survey, q *request.Sender, out *reporter) (whole bool) {
 	n := &namer{Naming: r.naming, box: r.box, manifest: r.manifest, out: out}
 	c := &comparison{
 		found: found, dir: r.dir, manifest: r.manifest, names: n, out: out,

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/sync/site"
 	"github.com/fetch1738/fetch1738/mirror/internal/local"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 )
 
 // resumable is the minimum size in bytes of a file that is resumed. For such a file the exact
@@ -26,7 +27,7 @@ const resumable = 64 << 10
 
 // A copier fetches files and puts them into their places in the directory.
 type copier struct {
-	requests *requests
+	requests *request.Sender
 	dir      *local.Dir
 	manifest *manifest
 	names    *namer
@@ -37,7 +38,7 @@ type copier struct {
 // A transfer is the fetching of one file.
 type transfer struct {
 	*entry
-	done  ManifestLine // of the copy; SHA256 is empty if there is none
+	done  ManifestLine // of the copy; SHA256 is empty if there is no copy
 	exact time.Time    // of the copy, if that decides whether the file is fetched
 	more  func() bool  // reports whether another file follows on the same worker
 }
@@ -61,7 +62,7 @@ func (c *copier) fetchAll(ctx context.Context, s *survey) {
 		}
 		return
 	}
-	pool.Each(ctx, c.requests.pool, files, func(e *entry, more func() bool) error {
+	pool.Each(ctx, c.requests.Pool, files, func(e *entry, more func() bool) error {
 		known := c.manifest.lookup(e.url)
 		c.out.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
 		return c.fetchFile(ctx, &transfer{e, known.done, c.exactOf(e, known), more})
@@ -96,9 +97,9 @@ func (c *copier) receive(ctx context.Context, t *transfer) (p *part, err error) 
 		return p, err
 	}
 	again := func() (string, error) {
-		return c.requests.digestOf(ctx, &fetch.Request{Locator: t.loc, From: t.from, Options: c.optionsFor(t)})
+		return c.requests.Digest(ctx, &fetch.Request{Locator: t.loc, From: t.from, Options: c.optionsFor(t)})
 	}
-	err = c.requests.try(ctx, func() (err error) {
+	err = c.requests.Try(ctx, func() (err error) {
 		p, err = c.download(ctx, t)
 		switch {
 		case err != nil:
@@ -190,9 +191,9 @@ var errOther = errors.New("the file has changed since its transfer began")
 // fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the
 // file on the server is not the one that begun describes.
 func (c *copier) fill(ctx context.Context, t *transfer, p *part, begun *ManifestLine) error {
-	ctx, cancel := c.requests.counting(ctx, 0)
+	ctx, cancel := c.requests.Counting(ctx, 0)
 	defer cancel(nil)
-	res, err := resume.Fetch(ctx, c.requests.fetcher, &fetch.Request{Locator: t.loc, From: t.from, Offset: p.size, Options: c.optionsFor(t)}, p.tail)
+	res, err := resume.Fetch(ctx, c.requests.Fetcher, &fetch.Request{Locator: t.loc, From: t.from, Offset: p.size, Options: c.optionsFor(t)}, p.tail)
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (c *copier) fill(ctx context.Context, t *transfer, p *part, begun *Manifest
 	if p.begun = t.lineOf(res); !res.ModTime.IsZero() && res.Size >= resumable {
 		p.keep = c.manifest.add
 	}
-	if _, err = io.Copy(p, c.requests.pace.Reader(ctx, res.Body)); p.failed != nil {
+	if _, err = io.Copy(p, c.requests.Pace.Reader(ctx, res.Body)); p.failed != nil {
 		err = c.dir.PartError(t.file, p.failed)
 	}
 	p.stop(err != nil)
@@ -234,7 +235,7 @@ func (e *entry) lineOf(res *fetch.Resource) ManifestLine {
 // optionsFor returns the options of a request for a file. For a large FTP file they request the
 // exact modification time. After a small one, another request follows soon if more reports that.
 func (c *copier) optionsFor(t *transfer) any {
-	return c.requests.optionsOf(t.loc, func(o *ftp.Options) {
+	return c.requests.OptionsFor(t.loc, func(o *ftp.Options) {
 		if small := t.size >= 0 && t.size < resumable; small {
 			o.More = t.more
 		} else {

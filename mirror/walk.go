@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/sync/filter"
 	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 )
 
 // A walk lists the tree level by level. So the order of its entries is that of the listings, and so
@@ -51,7 +52,7 @@ func (w *walk) listAll(ctx context.Context, from fetch.Provenance) (*survey, err
 		done := len(s.batches)
 		for marks, folders := range chunks(level) {
 			lists := make([]listing, len(folders))
-			pool.Each(ctx, w.lister.requests.pool, pool.Indices(len(folders)), func(i int, more func() bool) error {
+			pool.Each(ctx, w.lister.requests.Pool, pool.Indices(len(folders)), func(i int, more func() bool) error {
 				return w.lister.list(ctx, folders[i], &lists[i], more)
 			}, func(i int, err error) {
 				if meaning, _ := pool.Unmark(err); meaning == pool.Ends {
@@ -154,7 +155,7 @@ func (w *walk) merge(ctx context.Context, m *mark, l *listing) {
 		if !w.full {
 			w.out.fail(ctx, url, "", l.err)
 		}
-		w.full = w.full || errors.Is(l.err, errMany) || errors.Is(l.err, errLongListing)
+		w.full = w.full || errors.Is(l.err, errMany) || errors.Is(l.err, request.ErrLongListing)
 	default:
 		*m |= isListed
 		w.doubt(ctx, l)

@@ -28,7 +28,7 @@ var large = map[string]struct {
 	"fetch/nntp":             {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":                {8700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":                {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":                 {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	"mirror":                 {4100, "listing, comparing, deleting and fetching hand on the entries of a listing and write the manifest, whose lines are part of the API; the packages beside it have what needs neither"},
 	"deploy": {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
 
 	"fetch/fetchtest.rig":              {60, "the fixture of all tests; what each test checks is a method"},
@@ -41,7 +41,6 @@ var large = map[string]struct {
 	"testserver/simdisk.folder":        {30, "a method for each system call"},
 	"deploy.run":       {80, "one run, whose steps share what was listed, the state and the summary"},
 	"..Resolver":                       {30, "the operations of every scheme, with short forms for those that take a URL"},
-	"mirror.run":                       {60, "one run, whose steps share the manifest, the directory and the summary"},
 	"testserver/gophertest.Server":     {35, "every answer depends on the settings: the imitated server, its menus and their host"},
 	"testserver.Server":                {30, "what every server has: content, faults, the transcript, its end"},
 	"testserver/internal/core.Machine": {35, "the server that testserver.Server shows, with what the protocols use"},
