@@ -100,33 +100,38 @@ func (c *comparison) nameFolders(claims *naming.Claims) {
 // mustFetch reports whether a file must be fetched. Otherwise it reports that the file is unchanged, or
 // why it cannot be fetched, and brings its line in the manifest up to date.
 func (c *comparison) mustFetch(e *entry, known known) bool {
-	verdict := toFetch
-	var info fs.FileInfo
-	var err error
-	if c.names.box != nil {
-		if known.done.SHA256 != "" && e.id == known.done.ID && !c.names.box.Lost {
-			verdict = upToDate // mail readers may have moved it
+	done, unchanged := known.done, Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size}
+	if box := c.names.box; box != nil {
+		if done.SHA256 == "" || e.id != done.ID || box.Lost {
+			return true
 		}
-	} else if info, err = c.dir.Stat(e.file); err == nil {
-		verdict = compare(e, known, info, c.newOnly, c.shift)
+		c.out.report(unchanged) // mail readers may have moved it
+		return false
 	}
-	switch done := known.done; {
-	case err != nil:
-	case verdict == toFetch, verdict == isShifted && setListed(c.dir, c.manifest, e, done) != nil:
+	info, err := c.dir.Stat(e.file)
+	if err != nil {
+		c.out.failFile(e.url, e.file, e.size, err)
+		return false
+	}
+	switch compare(e, known, info, c.newOnly, c.shift) {
+	case toFetch:
 		return true
-	case verdict == foreign && !c.adopt(e, info):
-		err = naming.Existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file)
-	case verdict == upToDate && c.names.box == nil:
+	case isShifted:
+		if setListed(c.dir, c.manifest, e, done) != nil {
+			return true
+		}
+	case foreign:
+		if !c.adopt(e, info) {
+			c.out.failFile(e.url, e.file, e.size, naming.Existsf("%s: exists, and is not overwritten because this mirror did not create it", e.file))
+			return false
+		}
+	case upToDate:
 		if newlyMarked := e.end == marked && !done.Marked; done.Gone || newlyMarked {
 			done.Gone, done.Marked = false, done.Marked || newlyMarked
 			c.out.write(done)
 		}
 	}
-	if err != nil {
-		c.out.failFile(e.url, e.file, e.size, err)
-	} else {
-		c.out.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
-	}
+	c.out.report(unchanged)
 	return false
 }
 
@@ -144,11 +149,11 @@ func (c *comparison) adopt(e *entry, info fs.FileInfo) bool {
 	return true
 }
 
-// A verdict is the result of compare.
-type verdict uint8
+// An outcome is the result of compare.
+type outcome uint8
 
 const (
-	toFetch   verdict = iota
+	toFetch   outcome = iota
 	upToDate          // the copy is that of the file
 	isShifted         // it is, but the listing has another time
 	foreign           // there is a file that this mirror has not created
@@ -156,7 +161,7 @@ const (
 
 // compare compares a file of a listing with the lines of the manifest and the local file. A nil info
 // means that there is no such file. shift is by how much the server lists times later than before.
-func compare(e *entry, known known, info fs.FileInfo, newOnly bool, shift time.Duration) verdict {
+func compare(e *entry, known known, info fs.FileInfo, newOnly bool, shift time.Duration) outcome {
 	done := known.done
 	switch {
 	case done.SHA256 == "":

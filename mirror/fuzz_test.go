@@ -100,7 +100,7 @@ func TestDecodePlain(t *testing.T) {
 	}
 }
 
-// dump returns the records of the complete and incomplete files in a manifest, for the URLs in a
+// dump returns the lines of the complete and incomplete files in a manifest, for the URLs in a
 // text.
 func dump(t *testing.T, m *manifest, text []byte) string {
 	t.Helper()
