@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"iter"
 	"slices"
@@ -10,6 +9,22 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
+
+// An entry is a file of the tree.
+type entry struct {
+	loc      locator.Locator
+	from     fetch.Provenance
+	url      string
+	path     []string // on the server
+	file     string   // local path
+	size     int64    // -1 if unknown
+	modified time.Time
+	local    bool // modified may be in the server's time zone
+	id       string
+	sum      string // SHA256 of a menu, which was received with the listing
+	kept     bool   // the menu is in the part of its file
+	end      ending // of the menu
+}
 
 // A batch holds the entries of one folder. A tree may have a million entries, so an entry is packed
 // into about 20 bytes: what the listing says about it, and a key from which the tree computes its
@@ -201,10 +216,10 @@ func when(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// An id is a hash of a URL or path. It is used where a million of them are in memory.
-type id [16]byte
-
-func idOf(text string) id {
-	sum := sha256.Sum256([]byte(text))
-	return id(sum[:])
+// storable returns t to the second, or the zero time if file systems may not be able to store it.
+func storable(t time.Time) time.Time {
+	if year := t.UTC().Year(); year < 1980 || year > 2100 {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Second)
 }

@@ -58,3 +58,53 @@ func (a Action) String() string {
 	}
 	return "unknown"
 }
+
+// A Summary counts what a run did.
+type Summary struct {
+	// New, Changed and Unchanged count files.
+	New, Changed, Unchanged int
+	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
+	// only those that disappeared since the last run.
+	Gone int
+	// Kept counts files that are no longer in the tree, but were not deleted because of MaxDelete.
+	Kept int
+	// Failed counts files and listings that could not be fetched or written, and directories in
+	// which MaxDelete kept files.
+	Failed int
+	// Skipped counts entries that are not mirrored, such as links, devices and items on other
+	// servers.
+	Skipped int
+	// Unsure counts gopher menus and new documents without an end mark, which may be truncated.
+	// The next run fetches such a document again. Files that such a menu does not list do not count
+	// as gone.
+	Unsure int
+	// Octets is the number of bytes in bodies of files and listings.
+	Octets int64
+	// Renamed counts the changes of names: files and directories that have another name on the
+	// server than here. Each is counted once, when the file is new.
+	Renamed int
+}
+
+// count counts an event.
+func (s *Summary) count(e Event) {
+	switch e.Action {
+	case Added:
+		s.New++
+	case Replaced:
+		s.Changed++
+	case Unchanged:
+		s.Unchanged++
+	case Gone, Deleted:
+		s.Gone++
+	case Kept:
+		s.Kept++
+	case Skipped:
+		s.Skipped++
+	case Unsure:
+		s.Unsure++
+	case Failed:
+		s.Failed++
+	case Renamed:
+		s.Renamed++
+	}
+}

@@ -91,16 +91,16 @@ func ExampleMirror_Run() {
 }
 
 // The manifest has the checksum of each file.
-func ExampleRecords() {
+func ExampleReadManifest() {
 	manifest := strings.NewReader(`{"url":"ftp://h/pub/","size":-1,"time":"2026-01-02T03:04:05Z","start":true}
 {"url":"ftp://h/pub/a","file":"a","size":2,"sha256":"06f961b8","time":"2026-01-02T03:04:05Z"}
 `)
-	for rec, err := range mirror.Records(manifest) {
+	for line, err := range mirror.ReadManifest(manifest) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if rec.SHA256 != "" {
-			fmt.Println(rec.SHA256, rec.File, rec.Size)
+		if line.SHA256 != "" {
+			fmt.Println(line.SHA256, line.File, line.Size)
 		}
 	}
 	// Output: 06f961b8 a 2

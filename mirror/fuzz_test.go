@@ -23,9 +23,9 @@ import (
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 
-// FuzzRecords checks that no file of a manifest is outside the directory or in mirror.Folder, and
+// FuzzManifest checks that no file of a manifest is outside the directory or in mirror.Folder, and
 // that a manifest can be written and read again.
-func FuzzRecords(f *testing.F) {
+func FuzzManifest(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"ftp://h/a","file":"a","size":3,"modified":"2020-01-02T03:04:05Z","sha256":"00","time":"2020-01-02T03:04:05Z"}` + "\n",
 		`{"url":"ftp://h/a","file":"../a","size":3}` + "\n" + `{"url":"ftp://h/","size":-1,"start":true}`,
@@ -49,7 +49,7 @@ func FuzzRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for line := range bytes.Lines(text) {
 			line = bytes.TrimSuffix(line, []byte("\n"))
-			var want Record
+			var want ManifestLine
 			if got, ok := decodePlain(line); ok && (json.Unmarshal(line, &want) != nil || !reflect.DeepEqual(got, want)) {
 				t.Errorf("%q is read as %+v, want %+v", line, got, want)
 			}
@@ -78,34 +78,34 @@ func FuzzRecords(f *testing.F) {
 
 // The lines of most files are decoded without package json.
 func TestDecodePlain(t *testing.T) {
-	rec := Record{
+	line := ManifestLine{
 		URL: "ftp://h/a?b,c", File: "a/b, c", Size: 3, Modified: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), ID: "<a@b>",
 		Exact: time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC), SHA256: "00", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 	for _, plain := range []bool{true, false} {
 		if !plain {
-			rec.File = `a"b\c`
+			line.File = `a"b\c`
 		}
-		text, err := encode(rec)
+		text, err := encode(line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text = bytes.TrimSuffix(text, []byte("\n"))
-		if got, ok := decodePlain(text); ok != plain || ok && !reflect.DeepEqual(got, rec) {
+		if got, ok := decodePlain(text); ok != plain || ok && !reflect.DeepEqual(got, line) {
 			t.Errorf("%s is read as %+v, %t", text, got, ok)
 		}
-		if got, ok := decode(text); !ok || !reflect.DeepEqual(got, rec) {
+		if got, ok := decode(text); !ok || !reflect.DeepEqual(got, line) {
 			t.Errorf("%s is read as %+v, %t", text, got, ok)
 		}
 	}
 }
 
-// dump returns the records of the complete and incomplete files in a manifest, for the URLs in a
+// dump returns the lines of the complete and incomplete files in a manifest, for the URLs in a
 // text.
 func dump(t *testing.T, m *manifest, text []byte) string {
 	t.Helper()
 	lines := map[string]known{"": {done: m.start}}
-	for r, err := range Records(bytes.NewReader(text)) {
+	for r, err := range ReadManifest(bytes.NewReader(text)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,14 +17,14 @@ import (
 type gopherTree struct {
 	at      *locator.Gopher
 	aliases []locator.Locator // other names of the server, as locators of its root
-	part    selector.Subtree  // what is copied of the server
+	within  selector.Subtree  // what is copied of the server
 }
 
 func newGopherTree(l *locator.Gopher) *gopherTree { return &gopherTree{at: l} }
 
 // alias adds other names of the server.
-func (t *gopherTree) alias(names []string) error {
-	for _, name := range names {
+func (t *gopherTree) alias(servers []string) error {
+	for _, name := range servers {
 		ref, err := locator.Parser{}.Parse(t.at.Scheme() + "://" + name)
 		at, ok := ref.Locator.(*locator.Gopher)
 		if err != nil || !ok || at.HasPath {
@@ -38,18 +38,18 @@ func (t *gopherTree) alias(names []string) error {
 	return nil
 }
 
-// widened returns the tree of this run and of earlier ones with other options, of which rec is the
+// widened returns the tree of this run and of earlier ones with other options, of which line is the
 // start record. It returns nil if that is the tree itself.
-func (t *gopherTree) widened(rec Record) *gopherTree {
-	wide := &gopherTree{at: t.at, part: t.part}
-	if rec.Parent {
-		wide.part = nil
+func (t *gopherTree) widened(line ManifestLine) *gopherTree {
+	wide := &gopherTree{at: t.at, within: t.within}
+	if line.Parent {
+		wide.within = nil
 	}
-	_ = wide.alias(rec.Aliases) // the manifest may have been changed; what is no name has led to nothing
+	_ = wide.alias(line.Aliases) // the manifest may have been changed; what is no name has led to nothing
 	known := func(a locator.Locator) bool {
 		return slices.ContainsFunc(t.aliases, func(b locator.Locator) bool { return locator.SameServer(a, b) })
 	}
-	if len(wide.part) == len(t.part) && !slices.ContainsFunc(wide.aliases, func(a locator.Locator) bool { return !known(a) }) {
+	if len(wide.within) == len(t.within) && !slices.ContainsFunc(wide.aliases, func(a locator.Locator) bool { return !known(a) }) {
 		return nil
 	}
 	wide.aliases = append(wide.aliases, t.aliases...)
@@ -66,9 +66,9 @@ func (t *gopherTree) has(item fetch.Item) bool {
 	return err == nil
 }
 
-// names returns the aliases of the tree and those of rec, in order.
-func (t *gopherTree) names(rec Record) (all []string) {
-	all = slices.Clone(rec.Aliases)
+// allAliases returns the aliases of the tree and those of line, in order.
+func (t *gopherTree) allAliases(line ManifestLine) (all []string) {
+	all = slices.Clone(line.Aliases)
 	for _, l := range t.aliases {
 		all = append(all, l.(*locator.Gopher).HostPort.String())
 	}
@@ -110,11 +110,11 @@ func (t *gopherTree) place(item fetch.Item) (place, error) {
 	switch {
 	case !ok || !locator.SameServer(l, t.at):
 		return place{}, ErrServer
-	case has(item, gopher.HeaderMirror):
+	case hasHeader(item, gopher.HeaderMirror):
 		return place{}, ErrOutside
 	case item.Kind == fetch.KindQuery || item.Kind == fetch.KindInteractive || isForm(item) || l.Search != "" || l.Plus != "":
 		return place{}, errNoFile
-	case !t.part.Has(l.Selector):
+	case !t.within.Has(l.Selector):
 		return place{}, ErrOutside
 	}
 	at := place{path: selectorPath(l.Selector), dir: l.Type == '1'}

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/local"
 	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 )
 
@@ -29,17 +30,18 @@ const (
 	Maildir Mailbox = "maildir"
 )
 
-// newBox returns the mailbox of a mirror; nil if it has none.
-func newBox(m *Mirror, t tree) (*mailbox.Box, error) {
-	if m.Mailbox == "" {
+// newBox returns the mailbox of a copy of start, whose tree is t; nil if it has none. deletes says that
+// Mirror.Delete is set.
+func newBox(form Mailbox, start locator.Locator, t tree, deletes bool) (*mailbox.Box, error) {
+	if form == "" {
 		return nil, nil
 	}
 	n, ok := t.(*newsTree)
 	switch {
 	case !ok:
-		return nil, driver.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("only a newsgroup can be kept in a mailbox"))
-	case m.Delete:
-		return nil, driver.Fail(fetch.OpMirror, m.Start, fetch.ErrUnsupported, errors.New("nothing is deleted from a mailbox"))
+		return nil, driver.Fail(fetch.OpMirror, start, fetch.ErrUnsupported, errors.New("only a newsgroup can be kept in a mailbox"))
+	case deletes:
+		return nil, driver.Fail(fetch.OpMirror, start, fetch.ErrUnsupported, errors.New("nothing is deleted from a mailbox"))
 	}
 	group := ""
 	switch l := n.at.(type) {
@@ -48,28 +50,28 @@ func newBox(m *Mirror, t tree) (*mailbox.Box, error) {
 	case *locator.News:
 		group = l.Group
 	}
-	if m.Mailbox == MBox {
+	if form == MBox {
 		return &mailbox.Box{Name: filename.Component(group) + ".mbox"}, nil
 	}
 	return &mailbox.Box{Name: filename.Component(group), IsDir: true}, nil
 }
 
 // openBox prepares the mailbox, and removes the beginning of an article after an interruption.
-func (r *run) openBox() error {
-	if err := r.box.Open(r.root); err != nil {
+func openBox(box *mailbox.Box, dir *local.Dir, m *manifest) error {
+	if err := box.Open(dir.Root); err != nil {
 		return err
 	}
-	disk.SyncNames(r.root, ".") // of the folder with the manifest
-	for rec := range r.manifest.unfinished() {
-		if rec.MBox == nil {
+	disk.SyncNames(dir.Root, ".") // of the folder with the manifest
+	for line := range m.unfinished() {
+		if line.MBox == nil {
 			continue
 		}
-		part, err := r.inner.OpenFile(partName(rec.URL), os.O_RDONLY, 0)
+		part, err := dir.Inner.OpenFile(partName(line.URL), os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
-			err = cmp.Or(r.box.Cut(*rec.MBox, part), part.Close())
+			err = cmp.Or(box.Cut(*line.MBox, part), part.Close())
 		}
 		if err != nil {
 			return err
@@ -78,23 +80,21 @@ func (r *run) openBox() error {
 	return nil
 }
 
-// deliver adds a complete part to the mailbox and records it. The records are on the disk before what
-// they are about changes, so that a loss of power leaves no half article that nothing tells of.
-func (r *run) deliver(e *entry, rec Record, p *part) error {
-	if err := cmp.Or(disk.Verify(p.file, r.inner, p.name), p.file.Sync()); err != nil {
+// deliver adds a complete part to the mailbox, and line to the manifest. The lines are on the disk
+// before what they are about changes, so that a loss of power leaves no half article that nothing
+// tells of.
+func deliver(box *mailbox.Box, dir *local.Dir, m *manifest, line ManifestLine, p *part) error {
+	if err := cmp.Or(disk.Verify(p.file, dir.Inner, p.name), p.file.Sync()); err != nil {
 		return err
 	}
-	disk.SyncNames(r.inner, ".") // openBox needs the part
-	err := r.box.Add(e.file, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
-		begun := rec
+	disk.SyncNames(dir.Inner, ".") // openBox needs the part
+	err := box.Add(line.File, io.NewSectionReader(p.file, 0, p.size), func(size int64) error {
+		begun := line
 		begun.SHA256, begun.MBox = "", &size
-		return cmp.Or(r.manifest.add(begun), r.manifest.file.Sync())
-	}, func() error { return cmp.Or(r.manifest.add(rec), r.manifest.file.Sync()) })
+		return cmp.Or(m.add(begun), m.file.Sync())
+	}, func() error { return cmp.Or(m.add(line), m.file.Sync()) })
 	if err = cmp.Or(err, p.close()); err == nil {
-		err = r.inner.Remove(p.name)
-	}
-	if err == nil {
-		r.report(Event{Action: Added, URL: e.url, File: e.file, Size: p.size})
+		err = dir.Inner.Remove(p.name)
 	}
 	return err
 }

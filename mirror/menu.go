@@ -8,12 +8,13 @@ import (
 	"os"
 
 	"github.com/fetch1738/fetch1738/internal/file/disk"
+	"github.com/fetch1738/fetch1738/mirror/internal/local"
 )
 
-// A menu stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the
+// A menuWriter stores the bytes of a menu as they arrive. Most menus are short and unchanged, so the
 // first bytes are kept in memory. The bytes of a long menu are written to the part of its file.
-type menu struct {
-	r     *run
+type menuWriter struct {
+	dir   *local.Dir
 	url   string
 	sum   hash.Hash
 	size  int64
@@ -24,16 +25,16 @@ type menu struct {
 // maxShort is the maximum number of bytes of a menu in memory.
 const maxShort = 64 << 10
 
-func (r *run) newMenu(f folder) *menu {
-	return &menu{r: r, url: f.loc.Redacted(), sum: sha256.New()}
+func newMenuWriter(dir *local.Dir, f folder) *menuWriter {
+	return &menuWriter{dir: dir, url: f.loc.Redacted(), sum: sha256.New()}
 }
 
 // Write implements io.Writer.
-func (m *menu) Write(b []byte) (int, error) {
+func (m *menuWriter) Write(b []byte) (int, error) {
 	m.sum.Write(b)
 	m.size += int64(len(b))
 	switch {
-	case m.r.DryRun:
+	case m.dir.DryRun:
 		return len(b), nil
 	case m.part != nil:
 		return m.part.Write(b)
@@ -48,18 +49,18 @@ func (m *menu) Write(b []byte) (int, error) {
 }
 
 // keep writes the bytes in memory to the part of the menu's file.
-func (m *menu) keep() (err error) {
+func (m *menuWriter) keep() (err error) {
 	if m.part != nil {
 		return nil
 	}
-	if m.part, err = m.r.inner.OpenFile(partName(m.url), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err == nil {
+	if m.part, err = m.dir.Inner.OpenFile(partName(m.url), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666); err == nil {
 		_, err = m.short.WriteTo(m.part)
 	}
 	return err
 }
 
 // Close implements io.Closer.
-func (m *menu) Close() error {
+func (m *menuWriter) Close() error {
 	if m.part == nil {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (m *menu) Close() error {
 }
 
 // entry returns the menu as a file of the tree.
-func (m *menu) entry(f folder) *entry {
+func (m *menuWriter) entry(f folder) *entry {
 	return &entry{
 		loc: f.loc, from: f.from, url: m.url, path: join(f.path, menuFile), size: m.size, sum: hex.EncodeToString(m.sum.Sum(nil)),
 	}

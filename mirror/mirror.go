@@ -140,32 +140,6 @@ type Mirror struct {
 // CheckPattern returns an error if text is not a valid pattern for Mirror.Include or Exclude.
 func CheckPattern(text string) error { return filter.Check(text) }
 
-// A Summary counts what a run did.
-type Summary struct {
-	// New, Changed and Unchanged count files.
-	New, Changed, Unchanged int
-	// Gone counts files that are no longer in the tree, deleted or kept. Without Delete it counts
-	// only those that disappeared since the last run.
-	Gone int
-	// Kept counts files that are no longer in the tree, but were not deleted because of MaxDelete.
-	Kept int
-	// Failed counts files and listings that could not be fetched or written, and directories in
-	// which MaxDelete kept files.
-	Failed int
-	// Skipped counts entries that are not mirrored, such as links, devices and items on other
-	// servers.
-	Skipped int
-	// Unsure counts gopher menus and new documents without an end mark, which may be truncated.
-	// The next run fetches such a document again. Files that such a menu does not list do not count
-	// as gone.
-	Unsure int
-	// Octets is the number of bytes in bodies of files and listings.
-	Octets int64
-	// Renamed counts the changes of names: files and directories that have another name on the
-	// server than here. Each is counted once, when the file is new.
-	Renamed int
-}
-
 var errIncomplete = errors.New("mirror: Fetcher, Start and Dir must be set")
 
 // Run creates or updates the copy. It may be called repeatedly. A failed file does not stop the
@@ -176,18 +150,15 @@ func (m *Mirror) Run(ctx context.Context) (Summary, error) {
 	if m.Fetcher == nil || m.Start == nil || m.Dir == "" {
 		return Summary{}, errIncomplete
 	}
-	r, err := newRun(m)
+	r, err := openRun(ctx, m)
 	if err != nil {
-		return Summary{}, err
-	}
-	if err := r.open(ctx); err != nil {
 		_, err = pool.Unmark(err)
 		return Summary{}, err
 	}
-	err = r.do(ctx)
-	if closeErr := r.close(ctx); err == nil {
+	sum, err := r.perform(ctx)
+	if closeErr := r.close(); err == nil {
 		err = closeErr
 	}
 	_, err = pool.Unmark(err)
-	return r.sum, err
+	return sum, err
 }

@@ -105,12 +105,12 @@ func sums(t *testing.T, dir string) map[string]string {
 	}
 	defer f.Close()
 	list := make(map[string]string)
-	for rec, err := range mirror.Records(f) {
+	for line, err := range mirror.ReadManifest(f) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.SHA256 != "" && !rec.Gone {
-			list[rec.File] = rec.SHA256
+		if line.SHA256 != "" && !line.Gone {
+			list[line.File] = line.SHA256
 		}
 	}
 	return list
@@ -223,13 +223,13 @@ func TestManifest(t *testing.T) {
 	}
 	defer f.Close()
 	got := make(map[string]string)
-	for rec, err := range mirror.Records(f) {
+	for line, err := range mirror.ReadManifest(f) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got[strings.TrimPrefix(rec.URL, srv.URL)] = fmt.Sprint(rec.File, " ", rec.Size, " ", rec.SHA256)
-		if rec.Time.IsZero() {
-			t.Errorf("%s has no time", rec.URL)
+		got[strings.TrimPrefix(line.URL, srv.URL)] = fmt.Sprint(line.File, " ", line.Size, " ", line.SHA256)
+		if line.Time.IsZero() {
+			t.Errorf("%s has no time", line.URL)
 		}
 	}
 	want := map[string]string{"/pub/": " -1 "}

@@ -1,16 +1,19 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/mailbox"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
 )
 
@@ -50,30 +53,51 @@ func (n Names) keep() *filename.Keep {
 	return nil
 }
 
+// A namer gives the files of the copy their names, and reports those that are not the names of the
+// server.
+type namer struct {
+	naming.Naming
+	box      *mailbox.Box // nil if each article is a file
+	manifest *manifest
+	out      *reporter
+	said     sync.Map // the changed names that were reported, by the ids of their paths
+}
+
+// fileOf returns the local path of an entry.
+func (n *namer) fileOf(e *entry) string {
+	if n.box != nil {
+		return n.box.File(e.path[0], e.url+" "+e.id)
+	}
+	return cmp.Or(n.manifest.lookup(e.url).done.File, n.Path(e.path))
+}
+
 // reportChanged reports the changed names in the path of a file or folder, each once. If it is
-// known, an earlier run has reported them.
-func (r *run) reportChanged(p []string, url string, known bool) {
+// known, an earlier run has reported them. The articles in a mailbox have no names on the server.
+func (n *namer) reportChanged(p []string, url string, known bool) {
+	if n.box != nil {
+		return
+	}
 	for i, name := range p {
-		if r.naming.Name(name) == name {
+		if n.Name(name) == name {
 			continue
 		}
-		if _, again := r.said.LoadOrStore(idOf(keyOf(p[:i+1])), true); !again && !known {
-			r.report(Event{Action: Renamed, URL: url, File: r.naming.Path(p[:i+1]), Size: -1, Name: name})
+		if _, again := n.said.LoadOrStore(idOf(keyOf(p[:i+1])), true); !again && !known {
+			n.out.report(Event{Action: Renamed, URL: url, File: n.Path(p[:i+1]), Size: -1, Name: name})
 		}
 	}
 }
 
-// nameFolder reports and records a folder if it has another name here. An upload needs the record of
+// nameFolder reports and records a folder if it has another name here. An upload needs the line of
 // one without files.
-func (r *run) nameFolder(f folder, dir string) {
-	if n := len(f.path); n == 0 || r.naming.Name(f.path[n-1]) == f.path[n-1] {
+func (n *namer) nameFolder(f folder, dir string) {
+	if last := len(f.path) - 1; last < 0 || n.Name(f.path[last]) == f.path[last] {
 		return
 	}
 	url := f.loc.Redacted()
-	known := r.manifest.knowsDir(url)
-	if r.reportChanged(f.path, url, known); !known {
-		r.record(Record{URL: url, File: dir, Dir: true, Size: -1, Time: now()})
-		r.manifest.knowsDir(url) // it is one of this run
+	known := n.manifest.knowsDir(url)
+	if n.reportChanged(f.path, url, known); !known {
+		n.out.write(ManifestLine{URL: url, File: dir, Dir: true, Size: -1, Time: now()})
+		n.manifest.knowsDir(url) // it is one of this run
 	}
 }
 
@@ -102,7 +126,7 @@ func ServerNames(ctx context.Context, dir string, to locator.Locator, names Name
 		return nil, err
 	}
 	defer root.Close()
-	known, err := readManifest(root)
+	known, err := viewManifest(root)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +148,11 @@ func ServerNames(ctx context.Context, dir string, to locator.Locator, names Name
 	at, err := treeOf(to)
 	s.same = err == nil && at.start().loc.Redacted() == from.start().loc.Redacted()
 	for range 2 { // the second time, it is known which paths have other names
-		for rec, err := range Records(io.NewSectionReader(known.file, 0, known.end)) {
+		for line, err := range ReadManifest(io.NewSectionReader(known.file, 0, known.end)) {
 			if err != nil {
 				return nil, err
 			}
-			s.add(rec)
+			s.add(line)
 		}
 	}
 	return func(path string) (string, error) {
@@ -152,17 +176,17 @@ type serverNames struct {
 }
 
 // add adds the names of a line.
-func (s *serverNames) add(rec Record) {
-	ref, err := locator.Parser{}.Parse(rec.URL)
-	if err != nil || rec.SHA256 == "" && !rec.Dir {
+func (s *serverNames) add(line ManifestLine) {
+	ref, err := locator.Parser{}.Parse(line.URL)
+	if err != nil || line.SHA256 == "" && !line.Dir {
 		return
 	}
 	item := fetch.Item{Locator: ref.Locator}
-	if rec.Dir {
+	if line.Dir {
 		item.Kind = fetch.KindDirectory
 	}
 	at, err := s.from.place(item)
-	here := strings.Split(rec.File, "/")
+	here := strings.Split(line.File, "/")
 	if err != nil || len(at.path) != len(here) {
 		return
 	}

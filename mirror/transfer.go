@@ -3,17 +3,10 @@ package mirror
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
-	"os"
-	"path"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -23,240 +16,159 @@ import (
 	"github.com/fetch1738/fetch1738/internal/file/resume"
 	"github.com/fetch1738/fetch1738/internal/sync/pool"
 	"github.com/fetch1738/fetch1738/internal/sync/site"
-	"github.com/fetch1738/fetch1738/locator"
+	"github.com/fetch1738/fetch1738/mirror/internal/local"
 	"github.com/fetch1738/fetch1738/mirror/internal/naming"
+	"github.com/fetch1738/fetch1738/mirror/internal/request"
 )
 
 // resumable is the minimum size in bytes of a file that is resumed. For such a file the exact
 // modification time is requested.
 const resumable = 64 << 10
 
-// fetchAll fetches the files. A dry run reports them in order.
-func (r *run) fetchAll(ctx context.Context, s *survey) {
+// A copier fetches files and puts them into their places in the directory.
+type copier struct {
+	requests *request.Sender
+	dir      *local.Dir
+	manifest *manifest
+	names    *namer
+	out      *reporter
+	whole    bool // Mirror.Whole
+}
+
+// A transfer is the fetching of one file.
+type transfer struct {
+	*entry
+	done  ManifestLine // of the copy; SHA256 is empty if there is no copy
+	exact time.Time    // of the copy, if that decides whether the file is fetched
+	more  func() bool  // reports whether another file follows on the same worker
+}
+
+// fetchAll fetches the files of a survey that are marked. A dry run reports them in order.
+func (c *copier) fetchAll(ctx context.Context, s *survey) {
 	files := func(yield func(*entry) bool) {
-		for m, e := range s.wanted(r.tree) {
+		for m, e := range s.wanted() {
 			if *m&isToFetch == 0 {
 				continue
 			}
-			if e.file = r.fileOf(e); !yield(e) {
+			if e.file = c.names.fileOf(e); !yield(e) {
 				return
 			}
 		}
 	}
-	if r.DryRun {
+	if c.dir.DryRun {
 		for e := range files {
-			r.report(Event{Action: r.expected(e), URL: e.url, File: e.file, Size: e.size})
-			if r.box == nil {
-				r.reportChanged(e.path, e.url, r.manifest.isDone(e.url))
-			}
+			c.out.report(Event{Action: c.expected(e), URL: e.url, File: e.file, Size: e.size})
+			c.names.reportChanged(e.path, e.url, c.manifest.isDone(e.url))
 		}
 		return
 	}
-	pool.Each(ctx, r.pool, files, func(e *entry, more func() bool) error { e.more = more; return r.fetchFile(ctx, e) },
-		func(e *entry, err error) { r.fail(ctx, e.url, e.file, err) })
+	pool.Each(ctx, c.requests.Pool, files, func(e *entry, more func() bool) error {
+		known := c.manifest.lookup(e.url)
+		c.out.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
+		return c.fetchFile(ctx, &transfer{e, known.done, c.exactOf(e, known), more})
+	}, func(e *entry, err error) { c.out.fail(ctx, e.url, e.file, err) })
 }
 
 // fetchFile fetches one file.
-func (r *run) fetchFile(ctx context.Context, e *entry) error {
-	known := r.manifest.lookup(e.url)
-	done := known.done
-	r.report(Event{Action: Started, URL: e.url, File: e.file, Size: e.size})
-	var p *part
-	var err error
-	e.exact = r.exactOf(e, known)
-	if p = r.menuPart(e); p == nil {
-		err = r.try(ctx, func() (err error) {
-			p, err = r.download(ctx, e)
-			again := func() (string, error) {
-				return r.digestOf(ctx, &fetch.Request{Locator: e.loc, From: e.from, Options: r.optionsFor(e)})
-			}
-			switch {
-			case err != nil:
-			case p.end == unmarked:
-				err = r.confirm(e.loc, done, p.size, p.digest, again)
-			case p.unstated && e.size >= 0 && p.size != e.size:
-				err = confirmSize(e, p, again)
-			}
-			if err != nil && p != nil {
-				p.close()
-			}
-			return err
-		})
-	} else if err = p.reopen(r.inner); err == nil {
-		if err = r.manifest.add(e.begun(&fetch.Resource{Attributes: fetch.Attributes{Size: p.size}})); err != nil {
-			p.close()
-		}
-	}
+func (c *copier) fetchFile(ctx context.Context, t *transfer) error {
+	p, err := c.receive(ctx, t)
 	if err != nil {
 		return err
 	}
 	if p.same {
-		if err := cmp.Or(r.setListed(e, done), p.close()); err != nil {
+		if err := cmp.Or(setListed(c.dir, c.manifest, t.entry, t.done), p.close()); err != nil {
 			return err
 		}
-		r.report(Event{Action: Unchanged, URL: e.url, File: e.file, Size: e.size})
+		c.out.report(Event{Action: Unchanged, URL: t.url, File: t.file, Size: t.size})
 		return nil
 	}
-	return cmp.Or(r.finish(ctx, e, done, p), p.close())
+	return cmp.Or(c.finish(t, p), p.close())
+}
+
+// receive returns the complete part of a file. A menu was received with its listing.
+func (c *copier) receive(ctx context.Context, t *transfer) (p *part, err error) {
+	if t.kept {
+		p = &part{name: partName(t.url), size: t.size, digest: t.sum, end: t.end}
+		if err = p.reopen(c.dir.Inner); err == nil {
+			if err = c.manifest.add(t.lineOf(&fetch.Resource{Attributes: fetch.Attributes{Size: p.size}})); err != nil {
+				p.close()
+			}
+		}
+		return p, err
+	}
+	again := func() (string, error) {
+		return c.requests.Digest(ctx, &fetch.Request{Locator: t.loc, From: t.from, Options: c.optionsFor(t)})
+	}
+	err = c.requests.Try(ctx, func() (err error) {
+		p, err = c.download(ctx, t)
+		switch {
+		case err != nil:
+		case p.end == unmarked:
+			err = confirm(c.dir, t.loc, t.done, p.size, p.digest, again)
+		case p.unstated && t.size >= 0 && p.size != t.size:
+			err = confirmSize(t.entry, p, again)
+		}
+		if err != nil && p != nil {
+			p.close()
+		}
+		return err
+	})
+	return p, err
+}
+
+// confirmSize decides whether a file may have another size than the listing says, if only that says it: the
+// transfer may have been cut, the file changed since, or the listing counts differently. It may if a second
+// request, made by again, returns the same bytes.
+func confirmSize(e *entry, p *part, again func() (string, error)) error {
+	second, err := again()
+	if err != nil || second == p.digest {
+		return err
+	}
+	return driver.Fail(fetch.OpRead, e.loc, fetch.ErrTruncated, fmt.Errorf("the listing says %d bytes, two requests returned different documents, and the first one had %d bytes", e.size, p.size))
 }
 
 // exactOf returns the exact time of the copy of a file, or the zero time if it is not known, or does
 // not decide whether the file is fetched.
-func (r *run) exactOf(e *entry, known known) time.Time {
+func (c *copier) exactOf(e *entry, known known) time.Time {
 	exact := known.done.Exact
 	if known.done.SHA256 == "" || known.begun.URL != "" || !e.local || e.size != known.done.Size || !site.IsInUTC(e.modified, exact) {
 		return time.Time{}
 	}
-	if info, err := r.stat(e.file); err != nil || info == nil || !isUnmodified(known.done, info) {
+	if info, err := c.dir.Stat(e.file); err != nil || info == nil || !isUnmodified(known.done, info) {
 		return time.Time{}
 	}
 	return exact
 }
 
 // expected returns the action that a dry run reports for a file.
-func (r *run) expected(e *entry) Action {
-	switch info, err := r.stat(e.file); {
+func (c *copier) expected(e *entry) Action {
+	switch info, err := c.dir.Stat(e.file); {
 	case err == nil && info == nil:
 		return Added
-	case e.modified.IsZero() && e.id == "", !r.exactOf(e, r.manifest.lookup(e.url)).IsZero():
+	case e.modified.IsZero() && e.id == "", !c.exactOf(e, c.manifest.lookup(e.url)).IsZero():
 		return Checked
 	}
 	return Replaced
 }
 
-// A part is an incomplete file.
-type part struct {
-	name     string
-	size     int64
-	sum      hash.Hash // of the bytes written
-	file     disk.File
-	digest   string // the final sum in hexadecimal
-	end      ending
-	unstated bool // the server did not state the size of a file in a directory when it sent it
-	same     bool // the file has the exact time of its copy, so nothing was fetched
-	closed   bool
-	failed   error // of Write
-
-	mu    sync.Mutex           // protects size and sum while keep is set
-	moved *pool.Part           // reports the size; nil for a menu
-	keep  func(r Record) error // writes a line about an incomplete file; nil if it is not resumed
-	begun Record               // that line
-	later *time.Timer          // until keep is called, or nil
-}
-
-// keepEvery is the interval at which the manifest says how far an incomplete file is.
-const keepEvery = time.Second
-
-// partName returns the name of the part of a file, in Folder. It depends only on the URL, so a
-// later run finds the part.
-func partName(url string) string { return idOf(url).partName() }
-
-func (i id) partName() string { return hex.EncodeToString(i[:]) + ".part" }
-
-// newPart opens a part. If begun is not nil and the part begins with what that record says, it
-// continues there. Otherwise it is empty.
-func (r *run) newPart(e *entry, begun *Record) (*part, error) {
-	p := &part{name: partName(e.url), sum: sha256.New(), moved: pool.NewPart(func(octets int64) {
-		r.report(Event{Action: Progress, URL: e.url, File: e.file, Size: e.size, Octets: octets})
-	})}
-	flags := os.O_RDWR | os.O_CREATE
-	if begun == nil {
-		flags |= os.O_TRUNC
-	}
-	var err error
-	if p.file, err = r.inner.OpenFile(p.name, flags, 0o666); err != nil || begun == nil {
-		return p, err
-	}
-	n, err := io.CopyN(p.sum, p.file, begun.Came)
-	if p.size = n; err == io.EOF || err == nil && hex.EncodeToString(p.sum.Sum(nil)) != begun.Begins {
-		err = p.restart()
-	} else if err == nil {
-		err = p.file.Truncate(n)
-	}
-	if err != nil {
-		p.file.Close()
-		return nil, err
-	}
-	return p, nil
-}
-
-// Write implements io.Writer.
-func (p *part) Write(b []byte) (int, error) {
-	n, err := p.file.Write(b)
-	p.failed = err
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sum.Write(b[:n])
-	p.size += int64(n)
-	p.moved.Set(p.size)
-	if p.keep != nil && p.later == nil {
-		p.later = time.AfterFunc(keepEvery, p.keepNow)
-	}
-	return n, err
-}
-
-// keepNow writes how far the file is.
-func (p *part) keepNow() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.later = nil; p.keep != nil {
-		p.begun.Came, p.begun.Begins, p.begun.Time = p.size, hex.EncodeToString(p.sum.Sum(nil)), now()
-		_ = p.keep(p.begun) // the next line fails too, or this one is not needed
-	}
-}
-
-// stop ends the calls of keep. After a failure the last one is made now.
-func (p *part) stop(failed bool) {
-	if failed {
-		p.keepNow()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.keep = nil; p.later != nil {
-		p.later.Stop()
-	}
-}
-
-// tail returns the last bytes of a part.
-func (p *part) tail() ([]byte, error) {
-	return io.ReadAll(io.NewSectionReader(p.file, max(0, p.size-resume.Overlap), resume.Overlap))
-}
-
-// restart discards the content of a part.
-func (p *part) restart() error {
-	p.sum.Reset()
-	p.size = 0
-	if err := p.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := p.file.Seek(0, io.SeekStart)
-	return err
-}
-
-// menuPart returns the part of a menu that was received with the listing, or nil for other entries.
-func (r *run) menuPart(e *entry) *part {
-	if !e.kept {
-		return nil
-	}
-	return &part{name: partName(e.url), size: e.size, digest: e.sum, end: e.end}
-}
-
 // download fetches a file into its part. It resumes the part if the file has not changed on the
 // server.
-func (r *run) download(ctx context.Context, e *entry) (*part, error) {
-	begun := r.manifest.lookup(e.url).begun
+func (c *copier) download(ctx context.Context, t *transfer) (*part, error) {
+	begun := c.manifest.lookup(t.url).begun // it may be that of an earlier try
 	from := &begun
-	if r.Whole || begun.URL == "" || begun.Exact.IsZero() || begun.Size < 0 || e.size >= 0 && e.size != begun.Size || !sameListing(e, begun) {
+	if c.whole || begun.URL == "" || begun.Exact.IsZero() || begun.Size < 0 || t.size >= 0 && t.size != begun.Size || !sameListing(t.entry, begun) {
 		from = nil
 	}
-	p, err := r.newPart(e, from)
+	p, err := newPart(c.dir.Inner, t.url, from, func(octets int64) {
+		c.out.report(Event{Action: Progress, URL: t.url, File: t.file, Size: t.size, Octets: octets})
+	})
 	if err != nil {
-		return nil, partError(ctx, r, e, err)
+		return nil, c.dir.PartError(t.file, err)
 	}
 	if p.size > 0 {
 		err := errOther
 		if p.size <= begun.Size {
-			err = r.fill(ctx, e, p, &begun)
+			err = c.fill(ctx, t, p, &begun)
 		}
 		if !errors.Is(err, errOther) && !resume.Refused(err) {
 			return p.finishDigest(err)
@@ -265,41 +177,12 @@ func (r *run) download(ctx context.Context, e *entry) (*part, error) {
 			return p.finishDigest(err)
 		}
 	}
-	return p.finishDigest(r.fill(ctx, e, p, nil))
-}
-
-// finishDigest sets the digest of p, which gets no more bytes. It returns err.
-func (p *part) finishDigest(err error) (*part, error) {
-	p.moved.End()
-	p.digest = hex.EncodeToString(p.sum.Sum(nil))
-	return p, err
-}
-
-// reopen opens the part of a menu, which the survey has written, and checks whether it still is
-// that.
-func (p *part) reopen(inner disk.Folder) (err error) {
-	if p.file, err = inner.OpenFile(p.name, os.O_RDWR, 0); err != nil {
-		return err
-	}
-	if sum, err := sumOf(p.file); err != nil || sum != p.digest {
-		p.close()
-		return cmp.Or(err, fmt.Errorf("%s: another program has changed it", p.name))
-	}
-	return nil
-}
-
-// close closes the file, if it is open.
-func (p *part) close() error {
-	if p.closed {
-		return nil
-	}
-	p.closed = true
-	return p.file.Close()
+	return p.finishDigest(c.fill(ctx, t, p, nil))
 }
 
 // sameListing reports whether the listing of a file has the same id and time as when its transfer
 // began.
-func sameListing(e *entry, begun Record) bool {
+func sameListing(e *entry, begun ManifestLine) bool {
 	return e.id == begun.ID && e.modified.Equal(begun.Modified)
 }
 
@@ -307,34 +190,34 @@ var errOther = errors.New("the file has changed since its transfer began")
 
 // fill fetches the missing bytes of a part. If begun is not nil, fill fails with errOther if the
 // file on the server is not the one that begun describes.
-func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error {
-	ctx, cancel := r.counting(ctx, 0)
+func (c *copier) fill(ctx context.Context, t *transfer, p *part, begun *ManifestLine) error {
+	ctx, cancel := c.requests.Counting(ctx, 0)
 	defer cancel(nil)
-	res, err := resume.Fetch(ctx, r.Fetcher, &fetch.Request{Locator: e.loc, From: e.from, Offset: p.size, Options: r.optionsFor(e)}, p.tail)
+	res, err := resume.Fetch(ctx, c.requests.Fetcher, &fetch.Request{Locator: t.loc, From: t.from, Offset: p.size, Options: c.optionsFor(t)}, p.tail)
 	if err != nil {
 		return err
 	}
 	defer res.Close()
-	if info, ok := res.Info.(*ftp.Info); ok && info.Unwanted && !e.exact.IsZero() {
+	if info, ok := res.Info.(*ftp.Info); ok && info.Unwanted && !t.exact.IsZero() {
 		p.same = true
 		return nil
 	}
 	switch {
-	case res.Kind != fetch.KindDocument && e.sum == "":
-		return driver.Fail(fetch.OpFetch, e.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
+	case res.Kind != fetch.KindDocument && t.sum == "":
+		return driver.Fail(fetch.OpFetch, t.loc, fetch.ErrUnsupported, fmt.Errorf("not a document but a %v", res.Kind))
 	case begun != nil && !resume.Edition{Size: begun.Size, ModTime: begun.Exact}.Continues(res):
 		return errOther
 	case begun == nil:
-		err = r.manifest.add(e.begun(res))
+		err = c.manifest.add(t.lineOf(res))
 	}
 	if err != nil {
 		return err
 	}
-	if p.begun = e.begun(res); !res.ModTime.IsZero() && res.Size >= resumable {
-		p.keep = r.manifest.add
+	if p.begun = t.lineOf(res); !res.ModTime.IsZero() && res.Size >= resumable {
+		p.keep = c.manifest.add
 	}
-	if _, err = io.Copy(p, r.pace.Reader(ctx, res.Body)); p.failed != nil {
-		err = partError(ctx, r, e, p.failed)
+	if _, err = io.Copy(p, c.requests.Pace.Reader(ctx, res.Body)); p.failed != nil {
+		err = c.dir.PartError(t.file, p.failed)
 	}
 	p.stop(err != nil)
 	p.end = endOf(res)
@@ -343,53 +226,45 @@ func (r *run) fill(ctx context.Context, e *entry, p *part, begun *Record) error 
 	return err
 }
 
-// begun returns the record of a file that is not complete. It also says that this mirror creates
-// the file, if the program ends before the next record is written.
-func (e *entry) begun(res *fetch.Resource) Record {
-	return Record{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
+// lineOf returns the line of a file that is not complete. It also says that this mirror creates
+// the file, if the program ends before the next line is written.
+func (e *entry) lineOf(res *fetch.Resource) ManifestLine {
+	return ManifestLine{URL: e.url, File: e.file, Size: res.Size, Modified: e.modified, Exact: res.ModTime, ID: e.id, Time: now()}
 }
 
 // optionsFor returns the options of a request for a file. For a large FTP file they request the
 // exact modification time. After a small one, another request follows soon if more reports that.
-func (r *run) optionsFor(e *entry) any {
-	return r.optionsOf(e.loc, func(o *ftp.Options) {
-		if small := e.size >= 0 && e.size < resumable; small {
-			o.More = e.more
+func (c *copier) optionsFor(t *transfer) any {
+	return c.requests.OptionsFor(t.loc, func(o *ftp.Options) {
+		if small := t.size >= 0 && t.size < resumable; small {
+			o.More = t.more
 		} else {
 			o.ModTime = true
-			if !e.exact.IsZero() {
-				o.Wanted = func(a fetch.Attributes) bool { return !a.ModTime.Equal(e.exact) }
+			if !t.exact.IsZero() {
+				o.Wanted = func(a fetch.Attributes) bool { return !a.ModTime.Equal(t.exact) }
 			}
 		}
 	})
 }
 
-// optionsOf returns the Options for a request. For FTP it returns a modified copy.
-func (r *run) optionsOf(l locator.Locator, change func(*ftp.Options)) any {
-	if _, ok := l.(*locator.FTP); !ok {
-		return r.Options
-	}
-	var o ftp.Options
-	if given, ok := r.Options.(*ftp.Options); ok && given != nil {
-		o = *given
-	}
-	change(&o)
-	return &o
-}
-
 // finish moves a complete part to its place and records it.
-func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error {
-	rec := Record{
+func (c *copier) finish(t *transfer, p *part) error {
+	e, done := t.entry, t.done
+	line := ManifestLine{
 		URL: e.url, File: e.file, Size: p.size, Modified: e.modified, ID: e.id,
 		SHA256: p.digest, Time: now(), Marked: p.end == marked,
 	}
 	if e.local && site.IsInUTC(e.modified, p.begun.Exact) {
-		rec.Exact = p.begun.Exact
+		line.Exact = p.begun.Exact
 	}
-	if r.box != nil {
-		return placeError(ctx, r, r.deliver(e, rec, p))
+	if box := c.names.box; box != nil {
+		err := c.dir.PlaceError(deliver(box, c.dir, c.manifest, line, p))
+		if err == nil {
+			c.out.report(Event{Action: Added, URL: e.url, File: e.file, Size: p.size})
+		}
+		return err
 	}
-	info, err := r.stat(e.file)
+	info, err := c.dir.Stat(e.file)
 	if err != nil {
 		return err
 	}
@@ -397,132 +272,65 @@ func (r *run) finish(ctx context.Context, e *entry, done Record, p *part) error 
 	switch {
 	case info == nil:
 		action = Added
-	case done.SHA256 == rec.SHA256 && r.isAsRecorded(done, info):
+	case done.SHA256 == line.SHA256 && isAsRecorded(c.dir, done, info):
 		action = Unchanged
 	}
 	switch {
 	case action == Unchanged:
-		rec.Modified, rec.Marked = done.Modified, rec.Marked || done.Marked
-		if err := cmp.Or(p.close(), r.inner.Remove(p.name)); err != nil {
+		line.Modified, line.Marked = done.Modified, line.Marked || done.Marked
+		if err := cmp.Or(p.close(), c.dir.Inner.Remove(p.name)); err != nil {
 			return err
 		}
-		if err := setTime(r.root, e.file, e.modified); err != nil {
-			return placeError(ctx, r, err)
+		if err := local.SetTime(c.dir.Root, e.file, e.modified); err != nil {
+			return c.dir.PlaceError(err)
 		}
 		if !e.modified.IsZero() {
-			rec.Modified = e.modified
+			line.Modified = e.modified
 		}
 	case info != nil && !info.Mode().IsRegular():
 		return naming.Existsf("%s: exists, and is not overwritten because it is not a regular file", e.file)
 	default:
-		if err := r.place(e, p); err != nil {
-			return placeError(ctx, r, err)
+		if err := c.place(e, p); err != nil {
+			return c.dir.PlaceError(err)
 		}
 		// A response that replaces a copy was received twice.
-		rec.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != rec.SHA256
-		rec.Marked = rec.Marked || done.Marked && done.SHA256 == rec.SHA256
+		line.Unsure = p.end == unmarked && e.sum == "" && (info == nil || done.SHA256 == "") && done.SHA256 != line.SHA256
+		line.Marked = line.Marked || done.Marked && done.SHA256 == line.SHA256
 	}
-	if err := r.manifest.add(rec); err != nil {
+	if err := c.manifest.add(line); err != nil {
 		return err
 	}
-	r.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
-	r.reportChanged(e.path, e.url, done.SHA256 != "")
-	if rec.Unsure {
-		r.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
+	c.out.report(Event{Action: action, URL: e.url, File: e.file, Size: p.size})
+	c.names.reportChanged(e.path, e.url, done.SHA256 != "")
+	if line.Unsure {
+		c.out.report(Event{Action: Unsure, URL: e.url, File: e.file, Size: p.size, Err: errUnmarked})
 	}
 	return nil
 }
 
-// isAsRecorded reports whether a file is still what its record says: the user may have changed it,
+// isAsRecorded reports whether a file is still what its line says: the user may have changed it,
 // or the power failed before it had its name. Without a time, only its bytes show that.
-func (r *run) isAsRecorded(done Record, info fs.FileInfo) bool {
+func isAsRecorded(d *local.Dir, done ManifestLine, info fs.FileInfo) bool {
 	if !isUnmodified(done, info) {
 		return false
 	}
 	if !done.Modified.IsZero() {
 		return true
 	}
-	sum, err := r.sumOf(done.File)
+	sum, err := d.Sum(done.File, -1)
 	return err == nil && sum == done.SHA256
 }
 
 // place moves a part to its final path, where nothing would show that it is not complete. So a loss
 // of power must not change it any more. place fails if another file has the name of the part by
 // then.
-func (r *run) place(e *entry, p *part) error {
-	if err := disk.Verify(p.file, r.inner, p.name); err != nil {
+func (c *copier) place(e *entry, p *part) error {
+	if err := disk.Verify(p.file, c.dir.Inner, p.name); err != nil {
 		return err
 	}
 	info, err := p.file.Stat()
-	if err = cmp.Or(err, setTime(r.inner, p.name, e.modified), p.file.Sync(), p.close()); err != nil {
+	if err = cmp.Or(err, local.SetTime(c.dir.Inner, p.name, e.modified), p.file.Sync(), p.close()); err != nil {
 		return err
 	}
-	err = disk.Rename(r.root, Folder+"/"+p.name, e.file, info)
-	if dir := path.Dir(e.file); dir != "." && errors.Is(err, fs.ErrNotExist) {
-		err = cmp.Or(r.root.MkdirAll(dir, 0o777), disk.Rename(r.root, Folder+"/"+p.name, e.file, info))
-	}
-	return err
-}
-
-// removeParts removes the parts that no later run would resume.
-func (r *run) removeParts() error {
-	wanted := make(map[string]bool)
-	for url := range r.manifest.begun {
-		wanted[url.partName()] = true
-	}
-	dir, err := r.inner.OpenFile(".", os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
-		if strings.HasSuffix(name, ".part") && !wanted[name] {
-			err = errors.Join(err, r.inner.Remove(name))
-		}
-	}
-	return err
-}
-
-// setTime sets the modification time of a file, unless it is unknown.
-func setTime(dir disk.Folder, name string, modified time.Time) error {
-	if modified.IsZero() {
-		return nil
-	}
-	return dir.Chtimes(name, modified, modified)
-}
-
-// sumOf returns the checksum of an existing file.
-func (r *run) sumOf(name string) (string, error) {
-	file, err := r.root.OpenFile(name, os.O_RDONLY, 0)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	return sumOf(file)
-}
-
-// sumOf returns the SHA-256 of a file, in hexadecimal.
-func sumOf(file io.Reader) (string, error) {
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// unlink removes a file, and the directories that become empty.
-func (r *run) unlink(name string) error {
-	if r.DryRun {
-		return nil
-	}
-	if err := r.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		if r.root.Remove(dir) != nil {
-			break // not empty
-		}
-	}
-	return nil
+	return c.dir.Move(p.name, e.file, info)
 }

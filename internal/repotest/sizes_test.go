@@ -27,7 +27,7 @@ var large = map[string]struct {
 	"fetch/nntp":   {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":      {8700, "every page reads the state of one visit; a second package would export that state"},
 	"locator":      {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
-	"mirror":       {4050, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
+	"mirror":       {4100, "listing, comparing, deleting and fetching hand on the entries of a listing and write the manifest, whose lines are part of the API; the packages beside it have what needs neither"},
 	"deploy":       {3150, "the steps of an upload hand on the types of one another: files, listings, differences; the options and events with their documentation are a tenth"},
 
 	"fetch/ftp.access":            {38, "a request as FTP commands, for the session and for Explain"},
@@ -38,7 +38,6 @@ var large = map[string]struct {
 	"locator.parser":              {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder":   {30, "a method for each system call"},
 	"..Resolver":                  {30, "the operations of every scheme, with short forms for those that take a URL"},
-	"mirror.run":                  {60, "one run, whose steps share the manifest, the directory and the summary"},
 	"testserver.Server":           {30, "what users do with every server: content, faults, the transcript, its end"},
 	"testserver/ftptest":          {3750, "the imitated servers set the fields of one server; their texts are a third of it"},
 	"testserver/ftptest.session":  {100, "one login, with a method for each command of FTP"},

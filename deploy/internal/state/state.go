@@ -24,7 +24,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
-// A Record is a line of the state: a mirror.Record of an upload.
+// A Record is a line of the state: a mirror.ManifestLine of an upload.
 type Record struct {
 	URL      string    `json:"url"`
 	File     string    `json:"file,omitempty"`
