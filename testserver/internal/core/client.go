@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Client is an accepted connection. What is written to it passes the recorder and the faults armed at
@@ -82,7 +82,7 @@ func (c *Client) Secure() error {
 	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.m.IdleTimeout)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
-	t, err := record.StartTLS(ctx, c.Conn, c.m.TLS)
+	t, err := traffic.StartTLS(ctx, c.Conn, c.m.TLS)
 	if err == nil {
 		c.Replace(t)
 	}

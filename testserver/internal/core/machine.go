@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Defaults and limits of every server.
@@ -41,7 +41,7 @@ type Config struct {
 	Network     Network
 	Log         func(Line)
 	Store       *os.Root
-	Recorder    *record.Recorder
+	Recorder    *traffic.Recorder
 	TLS         *tls.Config
 	ImplicitTLS bool
 }
