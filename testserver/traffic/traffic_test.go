@@ -24,6 +24,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/traffic"
@@ -116,12 +117,7 @@ func (c *client) login(addr string) net.Conn {
 // data opens a data connection.
 func (c *client) data(nc net.Conn) net.Conn {
 	c.t.Helper()
-	var port int
-	reply := c.say(nc, "EPSV")
-	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
-		c.t.Fatalf("%q: %v", reply, err)
-	}
-	return c.dial(fmt.Sprintf("127.0.0.1:%d", port))
+	return c.dial(conversation.DataAddr("127.0.0.1:21", c.say(nc, "EPSV")))
 }
 
 // A client sees the same octets at the same times from the server and from the replay.
