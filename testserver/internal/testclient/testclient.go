@@ -90,13 +90,15 @@ func NewFTP(t *testing.T, srv *ftptest.Server, nc net.Conn) *FTP {
 // DialAddr connects to the address of a server that speaks FTP, and reads the greeting.
 func DialAddr(t *testing.T, addr string) *FTP {
 	t.Helper()
-	nc := Dial(t, hostDialer{}, addr)
-	return greeted(&FTP{Conn: nc, t: t, dial: hostDialer{}, addr: addr, in: conversation.NewReader(nc)})
+	nc := Dial(t, Host{}, addr)
+	return greeted(&FTP{Conn: nc, t: t, dial: Host{}, addr: addr, in: conversation.NewReader(nc)})
 }
 
-type hostDialer struct{ net.Dialer }
+// Host dials the sockets of this host.
+type Host struct{ net.Dialer }
 
-func (d hostDialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+// Dial implements Dialer.
+func (d Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
