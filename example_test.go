@@ -38,7 +38,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
@@ -791,7 +791,7 @@ func TestSessionAgain(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}}
 		s.InMemory = true
-		s.Recorder = record.New(file)
+		s.Recorder = traffic.NewRecorder(file)
 	})
 	srv.On("RETR", 1, testserver.Truncate(2), testserver.Reply("426 aborted"))
 	get := func(network *testserver.Network) error {
@@ -810,12 +810,12 @@ func TestSessionAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	events, err := record.Read(file)
+	events, err := traffic.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	network := new(testserver.Network)
-	p := record.Player{Listen: network.Listen, Report: func(d record.Difference) { t.Errorf("%+v", d) }}
+	p := traffic.Player{Listen: network.Listen, Report: func(d traffic.Difference) { t.Errorf("%+v", d) }}
 	replay, err := p.Start(t.Context(), events)
 	if err != nil {
 		t.Fatal(err)

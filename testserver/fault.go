@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Fault is one way in which a server misbehaves. It is a value: it may be kept in tables and
@@ -243,4 +243,4 @@ func (n Named) String() string { return n.Armed().String() }
 type Latin1 = core.Latin1
 
 // Duration is a time.Duration that is a text in JSON: "1.5s".
-type Duration = record.Duration
+type Duration = traffic.Duration

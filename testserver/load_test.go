@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
@@ -117,11 +118,7 @@ func BenchmarkFTPRetrieve(b *testing.B) {
 	for b.Loop() {
 		io.WriteString(control, "EPSV\r\n")
 		n, _ := control.Read(buf)
-		var port int
-		if _, err := fmt.Sscanf(string(buf[:n]), "229 Entering Extended Passive Mode (|||%d|)", &port); err != nil {
-			b.Fatal(err)
-		}
-		data, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		data, err := net.Dial("tcp", conversation.DataAddr(srv.Addr, string(buf[:n])))
 		if err != nil {
 			b.Fatal(err)
 		}

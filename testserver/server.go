@@ -15,7 +15,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // TB is the part of *testing.T, *testing.B and *testing.F that the New functions use: Helper, Cleanup,
@@ -60,7 +60,7 @@ type Server struct {
 	ImplicitTLS bool
 	// Recorder, if not nil, records what goes over all connections, with data connections. Datagrams
 	// are not recorded.
-	Recorder *record.Recorder
+	Recorder *traffic.Recorder
 	// Log, if not nil, is called with each line of the transcript as it is recorded, one call at a
 	// time. It must not call methods of the server.
 	Log func(Line)

@@ -47,7 +47,7 @@ func everyTransfer(t *testing.T, srv *vsftpd, f *ftp.Fetcher, scheme string) {
 		}
 		return ref.Locator
 	}
-	var c conversation
+	var c observed
 	for _, tc := range []struct {
 		req  *fetch.Request
 		want string
@@ -142,7 +142,7 @@ func TestVsftpdTLSRefusals(t *testing.T) {
 	}
 	f := &ftp.Fetcher{Security: ftp.TryTLS, Env: trusting(config)}
 	defer f.Close()
-	if got := get(t, f, new(conversation), &fetch.Request{Locator: plain.url(t, "/x.txt")}); string(got) != "top\n" {
+	if got := get(t, f, new(observed), &fetch.Request{Locator: plain.url(t, "/x.txt")}); string(got) != "top\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestVsftpdActive(t *testing.T) {
 	}{{ftp.Active{}, "EPRT"}, {ftp.Active{DisableEPRT: true}, "PORT"}, {ftp.Active{Host: "lo"}, "EPRT"}, {ftp.Active{Host: "localhost", Ports: [2]uint16{20000, 40000}}, "EPRT"}} {
 		f := &ftp.Fetcher{Active: &tc.active}
 		everyTransfer(t, srv, f, "ftp")
-		var c conversation
+		var c observed
 		get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/x.txt")})
 		if !slices.ContainsFunc(c.sent, func(line string) bool { return strings.HasPrefix(line, tc.verb+" ") }) {
 			t.Errorf("%+v: sent %q", tc.active, c.sent)

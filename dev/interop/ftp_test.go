@@ -96,15 +96,15 @@ func parseFTP(t *testing.T, url string) *locator.FTP {
 	return ref.Locator.(*locator.FTP)
 }
 
-// conversation records what goes over the control connection, and the progress of the body.
-type conversation struct {
+// observed records what goes over the control connection, and the progress of the body.
+type observed struct {
 	mu    sync.Mutex
 	sent  []string
 	body  int64
 	dials int
 }
 
-func (c *conversation) context(t *testing.T) context.Context {
+func (c *observed) context(t *testing.T) context.Context {
 	return fetch.WithTrace(t.Context(), &fetch.Trace{
 		DialStart: func(string, string) { c.mu.Lock(); c.dials++; c.mu.Unlock() },
 		Sent: func(p []byte) {
@@ -116,7 +116,7 @@ func (c *conversation) context(t *testing.T) context.Context {
 	})
 }
 
-func (c *conversation) check(t *testing.T, want ...string) {
+func (c *observed) check(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(c.sent, want) {
 		t.Errorf("sent %q\nwant %q", c.sent, want)
@@ -124,7 +124,7 @@ func (c *conversation) check(t *testing.T, want ...string) {
 }
 
 // get fetches and reads; that must succeed.
-func get(t *testing.T, f *ftp.Fetcher, c *conversation, req *fetch.Request) []byte {
+func get(t *testing.T, f *ftp.Fetcher, c *observed, req *fetch.Request) []byte {
 	t.Helper()
 	res, err := f.Fetch(c.context(t), req)
 	if err != nil {
@@ -159,7 +159,7 @@ func TestVsftpdExact(t *testing.T) {
 		{"/pub/caf%E9", "latin\n", []string{"CWD pub", "TYPE I", "EPSV", "RETR caf\xe9"}},
 		{"/pub/zero", "", []string{"CWD pub", "TYPE I", "EPSV", "RETR zero"}},
 	} {
-		var c conversation
+		var c observed
 		f := &ftp.Fetcher{Exact: true}
 		if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, tc.path)}); string(got) != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.path, got, tc.want)
@@ -171,7 +171,7 @@ func TestVsftpdExact(t *testing.T) {
 func TestVsftpdNullCWD(t *testing.T) {
 	t.Parallel()
 	srv := startVsftpd(t)
-	var c conversation
+	var c observed
 	f := &ftp.Fetcher{Exact: true}
 	_, err := f.Fetch(c.context(t), &fetch.Request{Locator: srv.url(t, "//etc/x")})
 	var e *fetch.Error
@@ -188,7 +188,7 @@ func TestVsftpdDefault(t *testing.T) {
 	srv := startVsftpd(t)
 	f := &ftp.Fetcher{}
 	defer f.Close()
-	var c conversation
+	var c observed
 	if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/pub/rand.bin")}); !bytes.Equal(got, binary) {
 		t.Errorf("%d bytes, which differ from the %d expected", len(got), len(binary))
 	}
@@ -224,7 +224,7 @@ func TestVsftpdLarge(t *testing.T) {
 	if err := os.Chmod(big.Name(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var c conversation
+	var c observed
 	f := &ftp.Fetcher{}
 	defer f.Close()
 	res, err := f.Fetch(c.context(t), &fetch.Request{Locator: srv.url(t, "/large")})
@@ -264,7 +264,7 @@ func TestVsftpdListing(t *testing.T) {
 		path string
 		opt  *ftp.Options
 	}{{"/pub/", nil}, {"/pub;type=d", nil}, {"/pub/;type=d", nil}, {"/pub/", &ftp.Options{ListOnly: true}}} {
-		var c conversation
+		var c observed
 		res, err := f.Fetch(c.context(t), &fetch.Request{Locator: srv.url(t, tc.path), Options: tc.opt})
 		if err != nil {
 			t.Fatal(err)
@@ -334,7 +334,7 @@ func TestVsftpdUser(t *testing.T) {
 	}}}
 	defer f.Close()
 	for i, login := range []string{labUser + ":" + labPassword, labUser} {
-		var c conversation
+		var c observed
 		l := parseFTP(t, "ftp://"+login+"@"+srv.addr+"/x.txt")
 		if got := get(t, f, &c, &fetch.Request{Locator: l}); string(got) != "top\n" {
 			t.Errorf("got %q", got)
@@ -356,7 +356,7 @@ func TestVsftpdRanges(t *testing.T) {
 		{1000, 0, 1000, size}, {-100, 0, size - 100, size}, {0, 10, 0, 10}, {5, 10, 5, 15},
 		{size - 1, 0, size - 1, size}, {size, 0, size, size}, {-2 * size, 3, 0, 3}, {0, size, 0, size}, {0, size + 1, 0, size},
 	} {
-		var c conversation
+		var c observed
 		got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/pub/rand.bin"), Offset: tc.offset, Length: tc.length})
 		if !bytes.Equal(got, binary[tc.from:tc.to]) {
 			t.Errorf("offset %d, length %d: %d bytes, want %d", tc.offset, tc.length, len(got), tc.to-tc.from)
@@ -381,7 +381,7 @@ func TestVsftpdUpload(t *testing.T) {
 			t.Fatalf("%s: %v, %v, %d bytes, want %d", step, err, err2, len(got), len(want))
 		}
 	}
-	var c conversation
+	var c observed
 	attr, err := f.Replace(c.context(t), &fetch.Request{Locator: l}, bytes.NewReader(binary))
 	check("STOR", err, binary)
 	if attr.Size != int64(len(binary)) {
@@ -458,7 +458,7 @@ func TestVsftpdAbandoned(t *testing.T) {
 	if n := came.Load(); n > 1<<29 {
 		t.Errorf("%d bytes were read", n)
 	}
-	var c conversation
+	var c observed
 	if got := get(t, f, &c, &fetch.Request{Locator: srv.url(t, "/x.txt")}); string(got) != "top\n" {
 		t.Errorf("got %q", got)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/fetch1738/fetch1738/dev/interop/daemon"
 	"github.com/fetch1738/fetch1738/dev/interop/ftpservers"
 	"github.com/fetch1738/fetch1738/dev/interop/inn"
-	"github.com/fetch1738/fetch1738/testserver/probe"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 )
 
 // personalities has what the real servers say, which those of package testserver imitate.
@@ -35,8 +35,8 @@ func TestPersonalitiesOfFTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			local := strings.NewReplacer(srv.Root+"/", "/", srv.Root, "/", host, "localhost")
-			player := &probe.Server{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
-				return probe.CleanFTP(local.Replace(line))
+			player := &conversation.Client{Addr: srv.Addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return conversation.CleanFTP(local.Replace(line))
 			}}
 			comparePersonality(t, personalities+strings.Replace(kind.Name, "inetutils-ftpd", "inetutils", 1)+".txt", player.FTP)
 		})
@@ -76,7 +76,7 @@ func comparePersonality(t *testing.T, file string, play func(context.Context, st
 	}
 	if *update {
 		writeFile(t, file, got)
-	} else if d := probe.Compare(got, string(want)); d != "" {
+	} else if d := conversation.Compare(got, string(want)); d != "" {
 		t.Errorf("%s: %s", file, d)
 	}
 }
@@ -92,8 +92,8 @@ func TestPersonalitiesOfGopher(t *testing.T) {
 				"hello.txt": "hello\nworld\n", "dots.txt": ".lead\n.\nend\n", "empty.txt": "", "sub/a.bin": "hello\nworld\n",
 			})
 			_, port, _ := net.SplitHostPort(addr)
-			player := &probe.Server{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
-				return probe.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
+			player := &conversation.Client{Addr: addr, Dial: new(net.Dialer).DialContext, Clean: func(line string) string {
+				return conversation.CleanGopher(strings.ReplaceAll(line, `\t`+port, `\t70`))
 			}}
 			comparePersonality(t, "../../testserver/gophertest/testdata/personalities/"+name+".txt", player.Gopher)
 		})
@@ -133,7 +133,7 @@ func TestPersonalitiesOfNews(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			player := &probe.Server{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: probe.CleanNews}
+			player := &conversation.Client{Addr: start(t), Dial: new(net.Dialer).DialContext, Clean: conversation.CleanNews}
 			comparePersonality(t, "../../testserver/nntptest/testdata/personalities/"+name+".txt", player.News)
 		})
 	}

@@ -70,7 +70,7 @@ var libraries = []library{
 	{"golang.org/x/net/html", "internal/text/hypertext", ""},
 	{"golang.org/x/net/http/httpguts", "fetch/http/library.go", ""},
 	{"golang.org/x/net/http2/hpack", "fetch/http/internal/frames testserver/webtest", "the test server shares no code of HTTP/2 with the client"},
-	{"golang.org/x/net/http2", "testserver/record testserver/webtest", "the replay knows the names of frames, and plays them without a server"},
+	{"golang.org/x/net/http2", "testserver/traffic testserver/webtest", "the replay knows the names of frames, and plays them without a server"},
 	{"golang.org/x/net/idna", "internal/urls/idn", ""},
 	{"golang.org/x/net/proxy", "fetch/proxy/library.go", ""},
 	{"golang.org/x/sys/unix", "cmd/fetch1738/internal/term", ""},

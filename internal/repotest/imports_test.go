@@ -34,7 +34,7 @@ var floors = []struct {
 	{"judge/", true},
 	{"testserver/control testserver/internal/testclient", true}, // all servers together
 	{"testserver/", true}, // one package a server
-	{"testserver/memnet testserver/simdisk testserver/probe testserver/record", true},
+	{"testserver/memnet testserver/simdisk testserver/conversation testserver/traffic", true},
 }
 
 // An exception is an import that the floors do not allow.

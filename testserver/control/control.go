@@ -20,7 +20,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Config is how an [API] works.
@@ -39,7 +39,7 @@ type Config struct {
 	// caller closes it after the API.
 	Store *os.Root
 	// Recorder, if not nil, records the connections of all servers.
-	Recorder *record.Recorder
+	Recorder *traffic.Recorder
 	// Version is that of the program, for the health.
 	Version string
 	// Log, if not nil, is called with each line of each transcript, concurrently.

@@ -147,16 +147,8 @@ func (c *client) transcript(s info, from string) (texts []string) {
 // dialogue connects to a server, sends lines, and returns what it has sent until it closes.
 func dialogue(t *testing.T, addr string, lines ...string) string {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, err := io.WriteString(c, strings.Join(lines, "")); err != nil {
-		t.Fatal(err)
-	}
-	got, _ := io.ReadAll(c)
-	return string(got)
+	got, _ := testclient.Ask(t, testclient.Host{}, addr, strings.Join(lines, ""))
+	return got
 }
 
 func (s info) addr() string { return fmt.Sprintf("%s:%d", s.Host, s.Port) }

@@ -3,8 +3,6 @@
 package control_test
 
 import (
-	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -86,17 +84,9 @@ func TestSpecialFiles(t *testing.T) {
 // line sends a line, and returns what the server answers.
 func line(t *testing.T, s info, text string) string {
 	t.Helper()
-	nc, err := net.Dial("tcp", s.addr())
+	got, err := testclient.Ask(t, testclient.Host{}, s.addr(), text+"\r\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nc.Close()
-	if _, err := io.WriteString(nc, text+"\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := io.ReadAll(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(got)
+	return got
 }

@@ -113,14 +113,14 @@ func TestFTPReplyFaults(t *testing.T) {
 			c := testclient.LoginFTP(t, srv)
 			srv.On("PWD", 1, tt.fault)
 			c.SetDeadline(time.Now().Add(time.Hour))
-			for _, step := range []step{{"PWD", tt.first}, {"NOOP", tt.second}} {
-				c.Send(step.command)
+			for _, step := range [][2]string{{"PWD", tt.first}, {"NOOP", tt.second}} {
+				c.Send(step[0])
 				got := c.Reply()
 				if strings.Contains(got, os.ErrDeadlineExceeded.Error()) {
 					got = timeout
 				}
-				if got != step.reply {
-					t.Errorf("%s: %q, want %q", step.command, got, step.reply)
+				if got != step[1] {
+					t.Errorf("%s: %q, want %q", step[0], got, step[1])
 				}
 			}
 		})

@@ -20,7 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Server is a File Transfer Protocol server. It follows RFC 959 as amended by RFC 1123 and has the
@@ -256,7 +256,7 @@ const (
 
 // serve serves one control connection.
 func (s *Server) serve(c *core.Client) {
-	record.ReceiveUrgent(c.Conn)
+	traffic.ReceiveUrgent(c.Conn)
 	f := &session{Client: c, srv: s, tree: &s.m.Tree, ascii: true, secured: s.ImplicitTLS, private: s.ImplicitTLS, dir: tree.Clean(s.LoginDir),
 		lines: make(chan input), done: make(chan struct{}), turned: make(chan struct{}, 1)}
 	f.carryOut = f.command

@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 )
@@ -28,134 +28,166 @@ func lab(s *ftptest.Server) {
 	}
 }
 
-// TestFTPDialogues tests the reply to each command. A line is a
-// command and the beginning of its reply.
+// TestFTPDialogues tests the reply to each command: a conversation, with the beginnings of replies.
 func TestFTPDialogues(t *testing.T) {
-	login := "USER anonymous => 331\nPASS me@example.test => 230\n"
+	login := "C: USER anonymous\nS: 331\nC: PASS me@example.test\nS: 230\n"
 	for _, tt := range []struct {
 		name      string
 		configure func(*ftptest.Server)
-		script    string
+		text      string
 	}{
-		{"anonymous", nil, "USER anonymous => 331\nPASS => 230\nQUIT => 221 "},
-		{"ftp is anonymous", nil, "user ftp => 331\npass x => 230\nQUIT => 221"},
+		{"anonymous", nil, "C: USER anonymous\nS: 331\nC: PASS\nS: 230\nC: QUIT\nS: 221 "},
+		{"ftp is anonymous", nil, "C: user ftp\nS: 331\nC: pass x\nS: 230\nC: QUIT\nS: 221"},
 		{"anonymous refused", func(s *ftptest.Server) { s.Anonymous = false },
-			"USER anonymous => 331\nPASS me => 530\nPWD => 530"},
-		{"password", lab, "USER lab => 331\nPASS wrong => 530\nPASS secret => 503\nUSER lab => 331\nPASS secret => 230\nPASS secret => 202"},
-		{"unknown user", lab, "USER nobody => 331\nPASS => 530"},
-		{"no password asked", lab, "USER open => 230\nPWD => 257"},
-		{"password and account", lab, "USER vms => 331\nACCT acct => 503\nPASS secret => 332\nPWD => 530\nACCT acct => 230\nACCT acct => 202\nPWD => 257"},
-		{"wrong account", lab, "USER vms => 331\nPASS secret => 332\nACCT x => 530\nACCT acct => 503"},
-		{"account alone", lab, "USER ledger => 332\nACCT acct => 230"},
-		{"too many wrong logins", lab, strings.Repeat("USER lab => 331\nPASS x => 530\n", 9) + "USER lab => 331\nPASS x => 421"},
-		{"before login", nil, "SYST => 215\nNOOP => 200\nHELP => 214\nFEAT => 211\nCWD / => 530\nRETR x => 530\nXYZZY => 500\n => 500"},
-		{"reinitialize", nil, login + "CWD pub => 250\nREIN => 220\nPWD => 530\n" + login + `PWD => 257 "/"`},
-		{"directories", nil, login + `PWD => 257 "/"
-CWD pub => 250
-CWD sub => 250
-PWD => 257 "/pub/sub"
-CDUP => 250
-PWD => 257 "/pub"
-CWD /with space => 250
-PWD => 257 "/with space"
-CWD .. => 250
-CDUP => 250
-PWD => 257 "/"
-CWD ../../.. => 250
-CWD motd.txt => 550
-CWD nowhere => 550
-CWD secret => 550`},
-		{"absolute CWD, as of %2Fpub%2Fsub", nil, login + "CWD /pub/sub => 250\nPWD => 257 \"/pub/sub\""},
+			"C: USER anonymous\nS: 331\nC: PASS me\nS: 530\nC: PWD\nS: 530"},
+		{"password", lab, "C: USER lab\nS: 331\nC: PASS wrong\nS: 530\nC: PASS secret\nS: 503\nC: USER lab\nS: 331\nC: PASS secret\nS: 230\nC: PASS secret\nS: 202"},
+		{"unknown user", lab, "C: USER nobody\nS: 331\nC: PASS\nS: 530"},
+		{"no password asked", lab, "C: USER open\nS: 230\nC: PWD\nS: 257"},
+		{"password and account", lab, "C: USER vms\nS: 331\nC: ACCT acct\nS: 503\nC: PASS secret\nS: 332\nC: PWD\nS: 530\nC: ACCT acct\nS: 230\nC: ACCT acct\nS: 202\nC: PWD\nS: 257"},
+		{"wrong account", lab, "C: USER vms\nS: 331\nC: PASS secret\nS: 332\nC: ACCT x\nS: 530\nC: ACCT acct\nS: 503"},
+		{"account alone", lab, "C: USER ledger\nS: 332\nC: ACCT acct\nS: 230"},
+		{"too many wrong logins", lab, strings.Repeat("C: USER lab\nS: 331\nC: PASS x\nS: 530\n", 9) + "C: USER lab\nS: 331\nC: PASS x\nS: 421"},
+		{"before login", nil, "C: SYST\nS: 215\nC: NOOP\nS: 200\nC: HELP\nS: 214\nC: FEAT\nS: 211\nC: CWD /\nS: 530\nC: RETR x\nS: 530\nC: XYZZY\nS: 500\nC: \nS: 500"},
+		{"reinitialize", nil, login + "C: CWD pub\nS: 250\nC: REIN\nS: 220\nC: PWD\nS: 530\n" + login + `C: PWD
+S: 257 "/"`},
+		{"directories", nil, login + `C: PWD
+S: 257 "/"
+C: CWD pub
+S: 250
+C: CWD sub
+S: 250
+C: PWD
+S: 257 "/pub/sub"
+C: CDUP
+S: 250
+C: PWD
+S: 257 "/pub"
+C: CWD /with space
+S: 250
+C: PWD
+S: 257 "/with space"
+C: CWD ..
+S: 250
+C: CDUP
+S: 250
+C: PWD
+S: 257 "/"
+C: CWD ../../..
+S: 250
+C: CWD motd.txt
+S: 550
+C: CWD nowhere
+S: 550
+C: CWD secret
+S: 550`},
+		{"absolute CWD, as of %2Fpub%2Fsub", nil, login + "C: CWD /pub/sub\nS: 250\nC: PWD\nS: 257 \"/pub/sub\""},
 		{"login directory", func(s *ftptest.Server) { s.LoginDir = "/pub" }, login +
-			"PWD => 257 \"/pub\"\nSIZE a.txt => 213\nCWD sub => 250\nCWD  => 250\nPWD => 257 \"/pub\"\nCWD / => 250\nPWD => 257 \"/\""},
-		{"null CWD to the root", func(s *ftptest.Server) { s.LoginDir, s.NullCWD = "/pub", "/" }, login + "CWD  => 250\nPWD => 257 \"/\""},
-		{"null CWD refused", func(s *ftptest.Server) { s.NullCWD = "550 Failed to change directory." }, login + "CWD  => 550 Failed to change directory.\nCWD => 550 Failed"},
-		{"parameters", nil, login + "TYPE A => 200\nTYPE A N => 200\nTYPE I => 200\nTYPE L 8 => 200\ntype i => 200\nTYPE D => 504\nTYPE E => 504\nMODE S => 200\nMODE B => 504\nSTRU F => 200\nSTRU R => 504\nALLO 10 => 202"},
-		{"size", nil, login + "TYPE I => 200\nSIZE motd.txt => 213 12\nTYPE A => 200\nSIZE motd.txt => 213 14\nSIZE crlf.txt => 213 10\nSIZE pub => 550\nSIZE nix => 550\nSIZE secret/key.txt => 550 Permission"},
-		{"raw size", func(s *ftptest.Server) { s.SizeInASCII = ftptest.SizeRaw }, login + "SIZE motd.txt => 213 12"},
-		{"no size in ASCII", func(s *ftptest.Server) { s.SizeInASCII = ftptest.SizeRefused }, login + "SIZE motd.txt => 550\nTYPE I => 200\nSIZE motd.txt => 213 12"},
-		{"times", nil, login + "MDTM motd.txt => 213 19950304050607\nMDTM crlf.txt => 213 19941201120000\nMDTM pub => 550\nMFMT 20010203040506 motd.txt => 213 Modify=20010203040506; motd.txt\nMDTM motd.txt => 213 20010203040506\nMFMT x motd.txt => 501\nMFMT 20010203040506 pub => 550"},
-		{"facts", nil, login + "MLST pub => 250-Listing\n type=dir;modify=19941201120000;perm=elcmpd; /pub\n250 End\nMLST nix => 550"},
-		{"status", nil, login + "STAT => 211\nSTAT pub => 213-Status of pub:\n -rw-r--r--    1 ftp      ftp                 1 Dec  1  1994 a.txt\n drwxr-xr-x\nSTAT nix => 550"},
-		{"remove", nil, login + "DELE pub => 550\nRMD pub => 550\nRMD motd.txt => 550\nDELE motd.txt => 250\nSIZE motd.txt => 550\nDELE motd.txt => 550\nDELE secret/key.txt => 550"},
-		{"make directories", nil, login + "MKD new => 257 \"/new\"\nMKD new => 550\nCWD new => 250\nMKD in\"side => 257 \"/new/in\"\"side\"\nCWD / => 250\nRMD new => 550\nRMD new/in\"side => 250\nRMD new => 250\nCWD new => 550\nMKD x/y => 550"},
-		{"rename", nil, login + "RNTO x => 503\nRNFR nix => 550\nRNFR motd.txt => 350\nRNTO pub/moved => 250\nTYPE I => 200\nSIZE pub/moved => 213 12\nSIZE motd.txt => 550\nRNFR pub => 350\nRNTO public => 250\nSIZE public/sub/deep.txt => 213 5\nSIZE public/moved => 213 12\nCWD pub => 550\nRNFR public => 350\nRNTO public/x => 553"},
-		{"read only", func(s *ftptest.Server) { s.ReadOnly = true }, login + "STOR x => 550\nDELE motd.txt => 550\nMKD x => 550\nRNFR motd.txt => 350\nRNTO x => 550\nMFMT 20010203040506 motd.txt => 550"},
-		{"restart", nil, login + "REST 5 => 350\nREST -1 => 501\nREST x => 501"},
-		{"no data connection", nil, login + "RETR motd.txt => 425\nNLST => 425\nSTOR x => 425\nABOR => 226"},
-		{"not a command", nil, login + "\x00 => 500\nMDTM nix => 550\nSIZE => 550\nDELE => 553\nMKD => 553"},
-		{"refused before the transfer", nil, login + "PASV => 227\nRETR nix => 550\nRETR pub => 550\nRETR secret/key.txt => 550 Permission\nNLST nix => 550\nNLST *.nix => 550\nLIST secret/* => 550\nMLSD * => 550\nSTOU secret/x => 550\nMLSD motd.txt => 501\nSTOR nix/x => 550\nSTOR pub => 550"},
-		{"EPSV ALL", nil, login + "EPSV ALL => 200\nPASV => 503\nPORT 127,0,0,1,200,1 => 503\nEPRT |1|127.0.0.1|6000| => 503\nEPSV => 229\nEPSV 1 => 229\nEPSV 2 => 522"},
-		{"active mode only to the client", nil, login + "PORT 10,0,0,5,200,1 => 504\nPORT 127,0,0,1,0,80 => 504\nPORT 1,2 => 501\nPORT 1,2,3,4,5,256 => 501\nPORT 127,0,0,1,200,1 => 200\nEPRT |1|10.0.0.5|6000| => 504\nEPRT => 501\nEPRT |1|x|6000| => 501\nEPRT |3|127.0.0.1|6000| => 522\nEPRT |2|::1|6000| => 504\nEPRT |1|127.0.0.1|6000| => 200"},
-		{"passive address", func(s *ftptest.Server) { s.PassiveHost = "10.0.0.5" }, login + "PASV => 227 Entering Passive Mode (10,0,0,5,"},
-		{"passive port", func(s *ftptest.Server) { s.PassivePorts = [2]uint16{50000, 50000} }, login + "PASV => 227 Entering Passive Mode (127,0,0,1,195,80).\nEPSV => 229 Entering Extended Passive Mode (|||50000|)"},
-		{"no passive port left", func(s *ftptest.Server) { s.PassivePorts = [2]uint16{21, 21} }, login + "PASV => 425\nEPSV => 425"},
-		{"facts, read only", func(s *ftptest.Server) { s.ReadOnly = true }, login + "MLST motd.txt => 250-Listing\n type=file;size=12;modify=19950304050607;perm=r; /motd.txt\n250 End"},
-		{"hidden commands", func(s *ftptest.Server) { s.Hide = []string{"feat", "EPSV", "SIZE"} }, login + "FEAT => 502\nEPSV => 502\nSIZE motd.txt => 502\nPASV => 227"},
-		{"features", func(s *ftptest.Server) { s.Hide = []string{"MLST", "EPRT"} }, "FEAT => 211-Features:\n EPSV\n MDTM\n MFMT\n REST STREAM\n SIZE\n TVFS\n UTF8\n211 End"},
-		{"options", nil, login + "OPTS UTF8 ON => 200\nOPTS MLST type;size; => 200\nOPTS X => 501"},
-		{"facts chosen", nil, login + `OPTS MLST type; => 200 MLST OPTS type;
-MLST motd.txt => 250-Listing
- type=file; /motd.txt
-250 End
-FEAT => 211-Features:
- EPRT
- EPSV
- MDTM
- MFMT
- MLST type*;size;modify;perm;
- REST
-opts mlst Perm;perm;SIZE;none;unix.mode; => 200 MLST OPTS perm;size;
-MLST motd.txt => 250-Listing
- size=12;perm=radfw; /motd.txt
-250 End
-MLST pub => 250-Listing
- perm=elcmpd; /pub
-250 End
-OPTS MLST type => 501
-OPTS MLST type;size => 501
-MLST pub => 250-Listing
- perm=elcmpd; /pub
-250 End
-OPTS MLST none; => 200 MLST OPTS
-MLST with space/100% a.md => 250-Listing
-  /with space/100% a.md
-250 End
-FEAT => 211-Features:
- EPRT
- EPSV
- MDTM
- MFMT
- MLST type;size;modify;perm;
- REST
-OPTS MLST size; => 200 MLST OPTS size;
-OPTS MLST => 200 MLST OPTS
-MLST pub => 250-Listing
-  /pub
-250 End
-REIN => 220
-FEAT => 211-Features:
- EPRT
- EPSV
- MDTM
- MFMT
- MLST type*;size*;modify*;perm*;
- REST
+			"C: PWD\nS: 257 \"/pub\"\nC: SIZE a.txt\nS: 213\nC: CWD sub\nS: 250\nC: CWD \nS: 250\nC: PWD\nS: 257 \"/pub\"\nC: CWD /\nS: 250\nC: PWD\nS: 257 \"/\""},
+		{"null CWD to the root", func(s *ftptest.Server) { s.LoginDir, s.NullCWD = "/pub", "/" }, login + "C: CWD \nS: 250\nC: PWD\nS: 257 \"/\""},
+		{"null CWD refused", func(s *ftptest.Server) { s.NullCWD = "550 Failed to change directory." }, login + "C: CWD \nS: 550 Failed to change directory.\nC: CWD\nS: 550 Failed"},
+		{"parameters", nil, login + "C: TYPE A\nS: 200\nC: TYPE A N\nS: 200\nC: TYPE I\nS: 200\nC: TYPE L 8\nS: 200\nC: type i\nS: 200\nC: TYPE D\nS: 504\nC: TYPE E\nS: 504\nC: MODE S\nS: 200\nC: MODE B\nS: 504\nC: STRU F\nS: 200\nC: STRU R\nS: 504\nC: ALLO 10\nS: 202"},
+		{"size", nil, login + "C: TYPE I\nS: 200\nC: SIZE motd.txt\nS: 213 12\nC: TYPE A\nS: 200\nC: SIZE motd.txt\nS: 213 14\nC: SIZE crlf.txt\nS: 213 10\nC: SIZE pub\nS: 550\nC: SIZE nix\nS: 550\nC: SIZE secret/key.txt\nS: 550 Permission"},
+		{"raw size", func(s *ftptest.Server) { s.SizeInASCII = ftptest.SizeRaw }, login + "C: SIZE motd.txt\nS: 213 12"},
+		{"no size in ASCII", func(s *ftptest.Server) { s.SizeInASCII = ftptest.SizeRefused }, login + "C: SIZE motd.txt\nS: 550\nC: TYPE I\nS: 200\nC: SIZE motd.txt\nS: 213 12"},
+		{"times", nil, login + "C: MDTM motd.txt\nS: 213 19950304050607\nC: MDTM crlf.txt\nS: 213 19941201120000\nC: MDTM pub\nS: 550\nC: MFMT 20010203040506 motd.txt\nS: 213 Modify=20010203040506; motd.txt\nC: MDTM motd.txt\nS: 213 20010203040506\nC: MFMT x motd.txt\nS: 501\nC: MFMT 20010203040506 pub\nS: 550"},
+		{"facts", nil, login + "C: MLST pub\nS: 250-Listing\nS:  type=dir;modify=19941201120000;perm=elcmpd; /pub\nS: 250 End\nC: MLST nix\nS: 550"},
+		{"status", nil, login + "C: STAT\nS: 211\nC: STAT pub\nS: 213-Status of pub:\nS:  -rw-r--r--    1 ftp      ftp                 1 Dec  1  1994 a.txt\nS:  drwxr-xr-x\nC: STAT nix\nS: 550"},
+		{"remove", nil, login + "C: DELE pub\nS: 550\nC: RMD pub\nS: 550\nC: RMD motd.txt\nS: 550\nC: DELE motd.txt\nS: 250\nC: SIZE motd.txt\nS: 550\nC: DELE motd.txt\nS: 550\nC: DELE secret/key.txt\nS: 550"},
+		{"make directories", nil, login + "C: MKD new\nS: 257 \"/new\"\nC: MKD new\nS: 550\nC: CWD new\nS: 250\nC: MKD in\"side\nS: 257 \"/new/in\"\"side\"\nC: CWD /\nS: 250\nC: RMD new\nS: 550\nC: RMD new/in\"side\nS: 250\nC: RMD new\nS: 250\nC: CWD new\nS: 550\nC: MKD x/y\nS: 550"},
+		{"rename", nil, login + "C: RNTO x\nS: 503\nC: RNFR nix\nS: 550\nC: RNFR motd.txt\nS: 350\nC: RNTO pub/moved\nS: 250\nC: TYPE I\nS: 200\nC: SIZE pub/moved\nS: 213 12\nC: SIZE motd.txt\nS: 550\nC: RNFR pub\nS: 350\nC: RNTO public\nS: 250\nC: SIZE public/sub/deep.txt\nS: 213 5\nC: SIZE public/moved\nS: 213 12\nC: CWD pub\nS: 550\nC: RNFR public\nS: 350\nC: RNTO public/x\nS: 553"},
+		{"read only", func(s *ftptest.Server) { s.ReadOnly = true }, login + "C: STOR x\nS: 550\nC: DELE motd.txt\nS: 550\nC: MKD x\nS: 550\nC: RNFR motd.txt\nS: 350\nC: RNTO x\nS: 550\nC: MFMT 20010203040506 motd.txt\nS: 550"},
+		{"restart", nil, login + "C: REST 5\nS: 350\nC: REST -1\nS: 501\nC: REST x\nS: 501"},
+		{"no data connection", nil, login + "C: RETR motd.txt\nS: 425\nC: NLST\nS: 425\nC: STOR x\nS: 425\nC: ABOR\nS: 226"},
+		{"not a command", nil, login + "C: \x00\nS: 500\nC: MDTM nix\nS: 550\nC: SIZE\nS: 550\nC: DELE\nS: 553\nC: MKD\nS: 553"},
+		{"refused before the transfer", nil, login + "C: PASV\nS: 227\nC: RETR nix\nS: 550\nC: RETR pub\nS: 550\nC: RETR secret/key.txt\nS: 550 Permission\nC: NLST nix\nS: 550\nC: NLST *.nix\nS: 550\nC: LIST secret/*\nS: 550\nC: MLSD *\nS: 550\nC: STOU secret/x\nS: 550\nC: MLSD motd.txt\nS: 501\nC: STOR nix/x\nS: 550\nC: STOR pub\nS: 550"},
+		{"EPSV ALL", nil, login + "C: EPSV ALL\nS: 200\nC: PASV\nS: 503\nC: PORT 127,0,0,1,200,1\nS: 503\nC: EPRT |1|127.0.0.1|6000|\nS: 503\nC: EPSV\nS: 229\nC: EPSV 1\nS: 229\nC: EPSV 2\nS: 522"},
+		{"active mode only to the client", nil, login + "C: PORT 10,0,0,5,200,1\nS: 504\nC: PORT 127,0,0,1,0,80\nS: 504\nC: PORT 1,2\nS: 501\nC: PORT 1,2,3,4,5,256\nS: 501\nC: PORT 127,0,0,1,200,1\nS: 200\nC: EPRT |1|10.0.0.5|6000|\nS: 504\nC: EPRT\nS: 501\nC: EPRT |1|x|6000|\nS: 501\nC: EPRT |3|127.0.0.1|6000|\nS: 522\nC: EPRT |2|::1|6000|\nS: 504\nC: EPRT |1|127.0.0.1|6000|\nS: 200"},
+		{"passive address", func(s *ftptest.Server) { s.PassiveHost = "10.0.0.5" }, login + "C: PASV\nS: 227 Entering Passive Mode (10,0,0,5,"},
+		{"passive port", func(s *ftptest.Server) { s.PassivePorts = [2]uint16{50000, 50000} }, login + "C: PASV\nS: 227 Entering Passive Mode (127,0,0,1,195,80).\nC: EPSV\nS: 229 Entering Extended Passive Mode (|||50000|)"},
+		{"no passive port left", func(s *ftptest.Server) { s.PassivePorts = [2]uint16{21, 21} }, login + "C: PASV\nS: 425\nC: EPSV\nS: 425"},
+		{"facts, read only", func(s *ftptest.Server) { s.ReadOnly = true }, login + "C: MLST motd.txt\nS: 250-Listing\nS:  type=file;size=12;modify=19950304050607;perm=r; /motd.txt\nS: 250 End"},
+		{"hidden commands", func(s *ftptest.Server) { s.Hide = []string{"feat", "EPSV", "SIZE"} }, login + "C: FEAT\nS: 502\nC: EPSV\nS: 502\nC: SIZE motd.txt\nS: 502\nC: PASV\nS: 227"},
+		{"features", func(s *ftptest.Server) { s.Hide = []string{"MLST", "EPRT"} }, "C: FEAT\nS: 211-Features:\nS:  EPSV\nS:  MDTM\nS:  MFMT\nS:  REST STREAM\nS:  SIZE\nS:  TVFS\nS:  UTF8\nS: 211 End"},
+		{"options", nil, login + "C: OPTS UTF8 ON\nS: 200\nC: OPTS MLST type;size;\nS: 200\nC: OPTS X\nS: 501"},
+		{"facts chosen", nil, login + `C: OPTS MLST type;
+S: 200 MLST OPTS type;
+C: MLST motd.txt
+S: 250-Listing
+S:  type=file; /motd.txt
+S: 250 End
+C: FEAT
+S: 211-Features:
+S:  EPRT
+S:  EPSV
+S:  MDTM
+S:  MFMT
+S:  MLST type*;size;modify;perm;
+S:  REST
+C: opts mlst Perm;perm;SIZE;none;unix.mode;
+S: 200 MLST OPTS perm;size;
+C: MLST motd.txt
+S: 250-Listing
+S:  size=12;perm=radfw; /motd.txt
+S: 250 End
+C: MLST pub
+S: 250-Listing
+S:  perm=elcmpd; /pub
+S: 250 End
+C: OPTS MLST type
+S: 501
+C: OPTS MLST type;size
+S: 501
+C: MLST pub
+S: 250-Listing
+S:  perm=elcmpd; /pub
+S: 250 End
+C: OPTS MLST none;
+S: 200 MLST OPTS
+C: MLST with space/100% a.md
+S: 250-Listing
+S:   /with space/100% a.md
+S: 250 End
+C: FEAT
+S: 211-Features:
+S:  EPRT
+S:  EPSV
+S:  MDTM
+S:  MFMT
+S:  MLST type;size;modify;perm;
+S:  REST
+C: OPTS MLST size;
+S: 200 MLST OPTS size;
+C: OPTS MLST
+S: 200 MLST OPTS
+C: MLST pub
+S: 250-Listing
+S:   /pub
+S: 250 End
+C: REIN
+S: 220
+C: FEAT
+S: 211-Features:
+S:  EPRT
+S:  EPSV
+S:  MDTM
+S:  MFMT
+S:  MLST type*;size*;modify*;perm*;
+S:  REST
 `},
-		{"no facts to choose", func(s *ftptest.Server) { s.Hide = []string{"mlst"} }, login + "OPTS MLST type; => 501"},
+		{"no facts to choose", func(s *ftptest.Server) { s.Hide = []string{"mlst"} }, login + "C: OPTS MLST type;\nS: 501"},
 		{"facts of a list of the program", func(s *ftptest.Server) {
 			s.Listing = func(ftptest.Listing) []string { return []string{"x.a=1;TYPE=file;Size=5; a b;c", "no facts"} }
 			s.Replies = ftptest.Replies{"FEAT 211": "211-Features:\n MLST Size;X.a*;TYPE*;\n211 End"}
-		}, login + "OPTS MLST size;x.A; => 200 MLST OPTS Size;X.a;\nMLST motd.txt => 250-Listing\n x.a=1;Size=5; a b;c\n no facts\n250 End\nFEAT => 211-Features:\n MLST Size*;X.a*;TYPE;\n211 End"},
-		{"facts refused", func(s *ftptest.Server) { s.Replies = ftptest.Replies{"OPTS 200 MLST": "502 No."} }, login + "OPTS MLST size; => 502 No.\nMLST motd.txt => 250-Listing\n type=file;size=12;modify"},
-		{"no TLS", nil, "AUTH TLS => 502\nPBSZ 0 => 503\nPROT P => 503\n" + login + "CCC => 533"},
+		}, login + "C: OPTS MLST size;x.A;\nS: 200 MLST OPTS Size;X.a;\nC: MLST motd.txt\nS: 250-Listing\nS:  x.a=1;Size=5; a b;c\nS:  no facts\nS: 250 End\nC: FEAT\nS: 211-Features:\nS:  MLST Size*;X.a*;TYPE;\nS: 211 End"},
+		{"facts refused", func(s *ftptest.Server) { s.Replies = ftptest.Replies{"OPTS 200 MLST": "502 No."} }, login + "C: OPTS MLST size;\nS: 502 No.\nC: MLST motd.txt\nS: 250-Listing\nS:  type=file;size=12;modify"},
+		{"no TLS", nil, "C: AUTH TLS\nS: 502\nC: PBSZ 0\nS: 503\nC: PROT P\nS: 503\n" + login + "C: CCC\nS: 533"},
 		{"TLS that is required", func(s *ftptest.Server) { s.TLS, s.RequireTLS = new(tls.Config), true },
-			"FEAT => 211-Features:\n EPRT\n EPSV\n MDTM\n MFMT\n MLST type*;size*;modify*;perm*;\n REST STREAM\n SIZE\n TVFS\n UTF8\n AUTH TLS\n CCC\n PBSZ\n PROT\n211 End\nUSER anonymous => 530\nPASS x => 530\nAUTH GSSAPI => 504"},
-		{"PRET", func(s *ftptest.Server) { s.RequirePRET = true }, login + "PASV => 500\nEPSV => 500\nPRET NOOP => 501\nPRET RETR motd.txt => 200\nEPSV => 229\nPASV => 500\nPRET LIST => 200\nPASV => 227"},
-		{"an endless command", nil, strings.Repeat("x", 20000) + " => 500\nNOOP => 200"},
-		{"Telnet commands before a command", nil, login + "\xff\xf4\xff\xf2ABOR => 226\nCWD caf\xff\xff => 550"},
-		{"Telnet options", nil, login + "\xff\xfe\x01NOOP => \xff\xfc\x01200\nNO\xff\xfd\x03\xff\xfb\x00OP => \xff\xfc\x03\xff\xfe\x00200\nMKD a\xff\xf1\xff\xff\xffb => 257 \"/a\xff\" created\nNOOP\xff => 200"},
-		{"no Telnet", func(s *ftptest.Server) { s.BareIAC = true }, login + "\xff\xfe\x01NOOP => 500\nMKD a\xff\xf1\xff\xff => 257 \"/a\xff\xf1\xff\xff\" created"},
+			"C: FEAT\nS: 211-Features:\nS:  EPRT\nS:  EPSV\nS:  MDTM\nS:  MFMT\nS:  MLST type*;size*;modify*;perm*;\nS:  REST STREAM\nS:  SIZE\nS:  TVFS\nS:  UTF8\nS:  AUTH TLS\nS:  CCC\nS:  PBSZ\nS:  PROT\nS: 211 End\nC: USER anonymous\nS: 530\nC: PASS x\nS: 530\nC: AUTH GSSAPI\nS: 504"},
+		{"PRET", func(s *ftptest.Server) { s.RequirePRET = true }, login + "C: PASV\nS: 500\nC: EPSV\nS: 500\nC: PRET NOOP\nS: 501\nC: PRET RETR motd.txt\nS: 200\nC: EPSV\nS: 229\nC: PASV\nS: 500\nC: PRET LIST\nS: 200\nC: PASV\nS: 227"},
+		{"an endless command", nil, "C: " + strings.Repeat("x", 20000) + "\nS: 500\nC: NOOP\nS: 200"},
+		{"Telnet commands before a command", nil, login + "C: \xff\xf4\xff\xf2ABOR\nS: 226\nC: CWD caf\xff\xff\nS: 550"},
+		{"Telnet options", nil, login + "C: \xff\xfe\x01NOOP\nS: \xff\xfc\x01200\nC: NO\xff\xfd\x03\xff\xfb\x00OP\nS: \xff\xfc\x03\xff\xfe\x00200\nC: MKD a\xff\xf1\xff\xff\xffb\nS: 257 \"/a\xff\" created\nC: NOOP\xff\nS: 200"},
+		{"no Telnet", func(s *ftptest.Server) { s.BareIAC = true }, login + "C: \xff\xfe\x01NOOP\nS: 500\nC: MKD a\xff\xf1\xff\xff\nS: 257 \"/a\xff\xf1\xff\xff\" created"},
 	} {
 		testclient.InBubble(t, tt.name, func(t *testing.T) {
 			srv := ftptest.New(t, func(s *ftptest.Server) {
@@ -164,28 +196,9 @@ FEAT => 211-Features:
 					tt.configure(s)
 				}
 			})
-			c := testclient.DialFTP(t, srv)
-			for _, step := range dialogue(tt.script) {
-				c.Expect(step.command, step.reply)
-			}
+			testclient.DialFTP(t, srv).Play(tt.text)
 		})
 	}
-}
-
-type step struct{ command, reply string }
-
-// dialogue splits a script into steps. A reply continues on lines without "=>".
-func dialogue(script string) []step {
-	var steps []step
-	for line := range strings.Lines(script) {
-		line = strings.TrimSuffix(line, "\n")
-		if command, reply, ok := strings.Cut(line, " => "); ok {
-			steps = append(steps, step{command, reply})
-		} else {
-			steps[len(steps)-1].reply += "\n" + line
-		}
-	}
-	return steps
 }
 
 func TestFTPTransfers(t *testing.T) {
@@ -493,12 +506,7 @@ func TestFTPIdleClient(t *testing.T) {
 func TestFTPStranger(t *testing.T) {
 	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content = testclient.Content() })
 	c := testclient.LoginFTP(t, srv)
-	var port int
-	reply := c.Expect("EPSV", "229")
-	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
-		t.Fatal(err)
-	}
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	addr := conversation.DataAddr(srv.Addr, c.Expect("EPSV", "229"))
 	stranger, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext(t.Context(), "tcp", addr)
 	if err != nil {
 		t.Skip("this machine has one loopback address: ", err)

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
-	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityFiles are the files that the conversations in testdata/personalities are about. The
@@ -28,13 +28,13 @@ func personalityFiles() fstest.MapFS {
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
 func TestPersonalitiesAsPinned(t *testing.T) {
-	testclient.Pinned(t, ftptest.Personalities(), func(t *testing.T, p testserver.Personality[*ftptest.Server], conversation string) (string, error) {
+	testclient.Pinned(t, ftptest.Personalities(), func(t *testing.T, p testserver.Personality[*ftptest.Server], text string) (string, error) {
 		time.Sleep(30 * 365 * 24 * time.Hour) // today
 		srv := ftptest.New(t, p.Configure, func(s *ftptest.Server) {
 			s.Content, s.InMemory = personalityFiles(), true
 			s.Users = map[string]testserver.User{"lab": {Password: "secret"}}
 		})
-		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanFTP}
-		return player.FTP(t.Context(), conversation)
+		player := &conversation.Client{Addr: srv.Addr, Dial: srv.Dial, Clean: conversation.CleanFTP}
+		return player.FTP(t.Context(), text)
 	})
 }

@@ -212,9 +212,7 @@ func TestFTPOnePortUnderTLS(t *testing.T) {
 		c.expect("", "220")
 		c.expect("AUTH TLS", "234")
 		c.secure()
-		for _, step := range dialogue("USER ftp => 331\nPASS x => 230\nTYPE I => 200\nPBSZ 0 => 200\nPROT P => 200\nEPSV => 229") {
-			c.expect(step.command, step.reply)
-		}
+		c.Play("C: USER ftp\nS: 331\nC: PASS x\nS: 230\nC: TYPE I\nS: 200\nC: PBSZ 0\nS: 200\nC: PROT P\nS: 200\nC: EPSV\nS: 229")
 		data := testclient.Dial(t, srv, srv.Addr)
 		c.expect("RETR motd.txt", "150")
 		secure := tlsClient(data, c)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // TLS (RFC 4217).
@@ -71,7 +71,7 @@ func (f *session) clearCommands(string) error {
 	if err := f.reply("200 Commands in the clear from now on."); err != nil {
 		return err
 	}
-	secure := f.Conn.(record.Secure)
+	secure := f.Conn.(traffic.Secure)
 	if err := secure.CloseWrite(); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (f *session) secureData(ctx context.Context, nc net.Conn) (net.Conn, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dataTimeout)
 	defer cancel()
-	t, err := record.StartTLS(ctx, nc, f.srv.TLS)
+	t, err := traffic.StartTLS(ctx, nc, f.srv.TLS)
 	if err != nil {
 		return nil, errNoData
 	}

@@ -1,7 +1,6 @@
 package ftptest_test
 
 import (
-	"bufio"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
@@ -14,8 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
+	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 )
 
 // serverTLS has a certificate that is not trusted by default.
@@ -35,23 +35,25 @@ func serverTLS(tb testing.TB) *tls.Config {
 
 // secureClient is an FTP client, in the clear and under TLS.
 type secureClient struct {
+	*testclient.FTP
 	t      *testing.T
+	srv    *ftptest.Server
 	raw    net.Conn
-	conn   net.Conn
-	r      *bufio.Reader
 	config *tls.Config
 }
 
-func (c *secureClient) on(conn net.Conn) { c.conn, c.r = conn, bufio.NewReader(conn) }
+func (c *secureClient) on(conn net.Conn) { c.FTP = testclient.NewFTP(c.t, c.srv, conn) }
 
-func (c *secureClient) expect(command, reply string) {
+// expect sends a command, unless that is "", and checks the beginning of a reply.
+func (c *secureClient) expect(command, want string) (reply string) {
 	c.t.Helper()
 	if command != "" {
-		io.WriteString(c.conn, command+"\r\n")
+		c.Send(command)
 	}
-	if line, err := c.r.ReadString('\n'); !strings.HasPrefix(line, reply) {
-		c.t.Fatalf("%s: %q, %v; want %s", command, line, err, reply)
+	if reply = c.Reply(); !strings.HasPrefix(reply, want) {
+		c.t.Fatalf("%s: %q, want %s", command, reply, want)
 	}
+	return reply
 }
 
 func (c *secureClient) secure() *tls.Conn {
@@ -78,7 +80,7 @@ func withTLS(t *testing.T, configure func(*ftptest.Server), test func(*testing.T
 			t.Fatal(err)
 		}
 		defer raw.Close()
-		c := &secureClient{t: t, raw: raw, config: &tls.Config{InsecureSkipVerify: true, ServerName: "x", ClientSessionCache: tls.NewLRUClientSessionCache(0)}}
+		c := &secureClient{t: t, srv: srv, raw: raw, config: &tls.Config{InsecureSkipVerify: true, ServerName: "x", ClientSessionCache: tls.NewLRUClientSessionCache(0)}}
 		c.on(raw)
 		test(t, srv, c)
 	})
@@ -98,8 +100,8 @@ func TestFTPTLS(t *testing.T) {
 		c.expect("PROT C", "200")
 		c.expect("PROT P", "200")
 		c.expect("CCC", "200")
-		if _, err := c.r.ReadByte(); err != io.EOF {
-			t.Fatalf("after CCC: %v", err)
+		if got := c.Reply(); got != "!EOF" {
+			t.Fatalf("after CCC: %q", got)
 		}
 		tlsConn.CloseWrite()
 		c.raw.SetDeadline(time.Time{})
@@ -116,11 +118,8 @@ func TestFTPReuseTLS(t *testing.T) {
 		withTLS(t, func(s *ftptest.Server) { ftptest.TLSSessionReuse(s); s.RequireTLS, s.ImplicitTLS = true, true }, func(t *testing.T, srv *ftptest.Server, c *secureClient) {
 			c.secure()
 			c.expect("", "220")
-			for _, line := range []string{"USER anonymous => 331", "PASS x => 230", "PBSZ 0 => 200", "PROT C => 534", "PASV => 227"} {
-				command, reply, _ := strings.Cut(line, " => ")
-				c.expect(command, reply)
-			}
-			data, err := srv.Dial(t.Context(), "tcp", passiveAddr(srv.Transcript()))
+			c.Play("C: USER anonymous\nS: 331\nC: PASS x\nS: 230\nC: PBSZ 0\nS: 200\nC: PROT C\nS: 534")
+			data, err := srv.Dial(t.Context(), "tcp", conversation.DataAddr(srv.Addr, c.expect("PASV", "227")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,24 +142,6 @@ func TestFTPReuseTLS(t *testing.T) {
 			}
 		})
 	}
-}
-
-// passiveAddr returns the address in the last 227.
-func passiveAddr(transcript testserver.Transcript) string {
-	var host [4]byte
-	var port int
-	for _, line := range transcript {
-		if _, args, ok := strings.Cut(line.Text, "227 Entering Passive Mode ("); ok {
-			var n [6]int
-			for i, part := range strings.Split(strings.TrimSuffix(args, ")."), ",") {
-				for _, digit := range part {
-					n[i] = 10*n[i] + int(digit-'0')
-				}
-			}
-			host, port = [4]byte{byte(n[0]), byte(n[1]), byte(n[2]), byte(n[3])}, n[4]<<8|n[5]
-		}
-	}
-	return (&net.TCPAddr{IP: host[:], Port: port}).String()
 }
 
 // tlsClient returns a data connection under TLS.

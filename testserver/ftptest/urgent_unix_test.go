@@ -11,7 +11,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // TestUrgentABOR sends ABOR as Python's ftplib does, with an urgent line end, and as the clients of
@@ -22,7 +22,7 @@ func TestUrgentABOR(t *testing.T) {
 		"BSD":    {"\xff\xf4\xff", "\xf2ABOR\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := testclient.LoginFTP(t, ftptest.New(t, func(s *ftptest.Server) { s.Recorder = record.New(io.Discard) }))
+			c := testclient.LoginFTP(t, ftptest.New(t, func(s *ftptest.Server) { s.Recorder = traffic.NewRecorder(io.Discard) }))
 			raw, err := c.Conn.(*net.TCPConn).SyscallConn()
 			if err != nil {
 				t.Fatal(err)

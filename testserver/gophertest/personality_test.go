@@ -6,9 +6,9 @@ import (
 	"testing/fstest"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/gophertest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
-	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityFiles are the files that the conversations in testdata/personalities are about. The
@@ -31,14 +31,14 @@ func gopherdFiles() fstest.MapFS {
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
 func TestPersonalitiesAsPinned(t *testing.T) {
-	testclient.Pinned(t, gophertest.Personalities(), func(t *testing.T, p testserver.Personality[*gophertest.Server], conversation string) (string, error) {
+	testclient.Pinned(t, gophertest.Personalities(), func(t *testing.T, p testserver.Personality[*gophertest.Server], text string) (string, error) {
 		srv := gophertest.New(t, p.Configure, func(s *gophertest.Server) {
 			if s.Content, s.InMemory = personalityFiles(), true; p.Name == "gopherd" {
 				s.Content = gopherdFiles()
 			}
 		})
-		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanGopher}
-		return player.Gopher(t.Context(), conversation)
+		player := &conversation.Client{Addr: srv.Addr, Dial: srv.Dial, Clean: conversation.CleanGopher}
+		return player.Gopher(t.Context(), text)
 	})
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
 	"github.com/fetch1738/fetch1738/testserver/nntptest"
-	"github.com/fetch1738/fetch1738/testserver/probe"
 )
 
 // personalityNews is what the conversations in testdata/personalities are about. The tests of
@@ -29,31 +29,31 @@ func article(name string) string {
 
 // TestPersonalitiesAsPinned plays what was recorded with real servers.
 func TestPersonalitiesAsPinned(t *testing.T) {
-	testclient.Pinned(t, nntptest.Personalities(), func(t *testing.T, p testserver.Personality[*nntptest.Server], conversation string) (string, error) {
+	testclient.Pinned(t, nntptest.Personalities(), func(t *testing.T, p testserver.Personality[*nntptest.Server], text string) (string, error) {
 		srv := nntptest.New(t, p.Configure, personalityNews)
-		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial, Clean: probe.CleanNews}
-		return player.News(t.Context(), conversation)
+		player := &conversation.Client{Addr: srv.Addr, Dial: srv.Dial, Clean: conversation.CleanNews}
+		return player.News(t.Context(), text)
 	})
 }
 
 func TestPersonalitiesAsDescribed(t *testing.T) {
 	testclient.InBubble(t, "slow-news", func(t *testing.T) {
 		srv := nntptest.New(t, nntptest.SlowNews, personalityNews)
-		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial}
+		player := &conversation.Client{Addr: srv.Addr, Dial: srv.Dial}
 		start := time.Now()
-		const conversation = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 2 1 2 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
-		got, err := player.News(t.Context(), conversation)
-		if d := probe.Compare(got, conversation); d != "" || err != nil || time.Since(start) != 9*time.Second {
+		const text = "S: 200 testserver ready, posting allowed\nC: GROUP local.test\nS: 211 2 1 2 local.test\nC: BODY\nS: 222 1 <one@example.test>\nD: hello\nD: ..dot\nD: .\n"
+		got, err := player.News(t.Context(), text)
+		if d := conversation.Compare(got, text); d != "" || err != nil || time.Since(start) != 9*time.Second {
 			t.Errorf("%s, %v, after %v", d, err, time.Since(start))
 		}
 	})
 	testclient.InBubble(t, "rfc977", func(t *testing.T) {
 		srv := nntptest.New(t, nntptest.Old, personalityNews)
-		player := &probe.Server{Addr: srv.Addr, Dial: srv.Dial}
-		const conversation = "S: 200 testserver ready, posting allowed\nC: CAPABILITIES\nS: 500 What?\nC: MODE READER\nS: 501 Syntax error.\nC: OVER 1\nS: 500 What?\n" +
+		player := &conversation.Client{Addr: srv.Addr, Dial: srv.Dial}
+		const text = "S: 200 testserver ready, posting allowed\nC: CAPABILITIES\nS: 500 What?\nC: MODE READER\nS: 501 Syntax error.\nC: OVER 1\nS: 500 What?\n" +
 			"C: GROUP local.test\nS: 211 2 1 2 local.test\n"
-		got, err := player.News(t.Context(), conversation)
-		if d := probe.Compare(got, conversation); d != "" || err != nil {
+		got, err := player.News(t.Context(), text)
+		if d := conversation.Compare(got, text); d != "" || err != nil {
 			t.Errorf("%s, %v", d, err)
 		}
 	})

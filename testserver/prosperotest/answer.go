@@ -128,7 +128,7 @@ func (a *answerer) command(l []string) {
 		a.out.WriteString("PARAMETER NOTSET MOTD\n")
 	case "STATUS":
 		a.srv.mu.Lock()
-		seen := a.srv.seen
+		seen := a.srv.calls.seen
 		a.srv.mu.Unlock()
 		fmt.Fprintf(&a.out, "Prospero server (%s) %s\nRequests since startup %d\n    Root: /\n    AFTP: /\n", a.srv.software(), a.srv.here(), seen)
 	case "LIST-ACL", "CREATE-LINK", "DELETE-LINK", "EDIT-LINK-INFO", "CREATE-OBJECT", "EDIT-OBJECT-INFO", "EDIT-ACL", "UPDATE", "ATOMIC":
@@ -259,4 +259,17 @@ func (a *answerer) contents(name string) {
 func contentsLine(octets []byte) []byte {
 	attr := proto.Attribute{Of: "OBJECT", Nature: "INTRINSIC", Name: "CONTENTS", Type: "SEQUENCE", Value: []string{"DATA", string(octets)}}
 	return attr.Append(nil)
+}
+
+// answerWords begin the lines of answers. A message that begins with one is not a request;
+// answering it might start an endless exchange.
+var answerWords = map[string]bool{
+	"": true, "ERROR": true, "FAILURE": true, "LINK": true, "ATTRIBUTE": true, "NONE-FOUND": true, "UNRESOLVED": true, "FORWARDED": true,
+	"VERSION-NOT-SUPPORTED": true, "SUCCESS": true, "WARNING": true, "ACL": true, "LINK-INFO": true, "AUTHENTICATED": true,
+}
+
+// isAnswer reports whether a text is an answer of a server, and not a request.
+func isAnswer(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimLeft(text, " \t\r\n"), " ")
+	return answerWords[strings.TrimSpace(word)]
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"sync"
 
 	proto "github.com/fetch1738/fetch1738/internal/codec/prospero"
@@ -53,14 +52,9 @@ type Server struct {
 	OnlyVersion1 bool
 
 	m      *core.Machine
-	socket net.PacketConn
-	mu     sync.Mutex
-	calls  map[string]*call
-	moment int // counts datagrams sent and received, for call.active
-	random map[uint64]*rand.Rand
-	held   [][]byte // datagrams held back by Reorder
-	heldTo net.Addr
-	seen   int // number of requests
+	mu     sync.Mutex // guards socket and calls
+	socket socket
+	calls  calls
 }
 
 // Link is an entry of a directory. The zero value of each field means what most links have.
@@ -96,7 +90,7 @@ func New(tb testserver.TB, configure ...func(*Server)) *Server {
 // Start starts a Prospero server on addr, such as "127.0.0.1:1525"; "" means a free loopback port.
 // The server ends with ctx or by Close.
 func Start(ctx context.Context, addr string, configure ...func(*Server)) (*Server, error) {
-	s := &Server{calls: make(map[string]*call), random: make(map[uint64]*rand.Rand)}
+	s := &Server{calls: calls{all: make(map[string]*call)}, socket: socket{random: make(map[uint64]*rand.Rand)}}
 	return build.Start(ctx, s, &table, configure, func(m *core.Machine) (build.Service, error) {
 		s.m = m
 		return build.Service{Scheme: "prospero", Port: 1525, Addr: addr, ServePackets: s.serve}, nil

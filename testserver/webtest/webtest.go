@@ -22,7 +22,7 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Server is a server of HTTP/1.1 and HTTP/2: GET and HEAD with ranges and conditions, PUT that stores a file,
@@ -127,7 +127,7 @@ const (
 // serve answers the requests of a connection in order.
 func (s *Server) serve(c *core.Client) {
 	r := bufio.NewReaderSize(c, maxHead)
-	if t, ok := c.Conn.(record.Secure); ok && t.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
+	if t, ok := c.Conn.(traffic.Secure); ok && t.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
 		s.serveHTTP2(c, r)
 		return
 	}

@@ -15,28 +15,12 @@ import (
 	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
-// The client's timers. A request is repeated after 4 s, and then after 8 s and 16 s more. After
-// another 32 s the client gives up. Once the answer has begun, the client repeats its
-// acknowledgement instead, which requests the rest: after 1 s, and then after 2 s, 4 s, 8 s and 16
-// s more. Servers react to an acknowledgement at most once a second.
-const (
-	firstRetry = 4 * time.Second
-	maxRetries = 3
-	firstAck   = time.Second
-	maxAcks    = 5
-	giveUp     = 60 * time.Second
-)
-
 // gapPackets is the number of later packets that must have arrived before a missing packet counts
 // as lost, and not as late. TCP uses the same number (RFC 5681, section 3.2).
 const gapPackets = 3
 
-// Limits for servers, and for attackers that pretend to be one.
-const (
-	maxWait    = 120 * time.Second // the longest wait granted to a server at a time
-	maxWaiting = 15 * time.Minute  // the longest total of waits between two packets of the answer
-	maxIgnored = 10_000            // datagrams that do not belong to the answer
-)
+// maxIgnored limits the datagrams that do not belong to the answer.
+const maxIgnored = 10_000
 
 // The errors of an exchange, other than those of its connection and context.
 var (
@@ -99,16 +83,10 @@ type Exchange struct {
 	trim    bool
 	buf     []byte
 	err     error // the error of a failed exchange
-
-	interval time.Duration // between the next repetition and the one after it
-	tries    int           // number of repetitions left
-	next     time.Time     // time of the next repetition
-	ackSent  uint16        // the last packet number acknowledged to the server
-	end      time.Time     // when to give up
-	latest   time.Time     // the upper limit of end, even if the server asks for longer waits
-	waiting  bool          // the server has asked for a wait
-	ignored  int           // number of datagrams that belong to other exchanges
-	useless  int           // bytes received since the last useful datagram
+	timers  timers
+	ackSent uint16 // the last packet number acknowledged to the server
+	ignored int    // number of datagrams that belong to other exchanges
+	useless int    // bytes received since the last useful datagram
 }
 
 // NewID returns a random connection id that cannot be guessed. It is never 0.
@@ -252,45 +230,23 @@ func (x *Exchange) acknowledge() error {
 	return x.write(x.conn, &Packet{Header: 9, ID: x.cfg.ID, Received: x.answer.Through()})
 }
 
-// resetTimers restarts the timers. silence is the wait that the server has asked for, or 0.
-func (x *Exchange) resetTimers(silence time.Duration) {
-	now := time.Now()
-	x.interval, x.tries, x.waiting = firstRetry, maxRetries, silence > 0
-	if x.answer.Begun() {
-		x.interval, x.tries = firstAck, maxAcks
-	}
-	x.next = now.Add(max(silence, x.interval))
-	if x.end = now.Add(silence + x.cfg.Limit); x.end.After(x.latest) {
-		x.end = x.latest
-	}
-}
-
 // await receives until the next packet of the answer arrives, and repeats the request when it is
 // due.
 func (x *Exchange) await() error {
-	// Time counts only while the caller waits for data.
-	x.latest = time.Now().Add(maxWaiting + x.cfg.Limit)
 	x.useless = 0
-	x.resetTimers(0)
+	x.timers = startTimers(x.cfg.Limit, x.answer.Begun()) // time counts only while the caller waits for data
 	through := x.answer.Through()
 	for x.answer.Through() == through {
 		now := time.Now()
-		if !now.Before(x.end) {
+		if x.timers.over(now) {
 			return &wire.TimeoutError{Limit: x.cfg.Limit, Awaited: "no reply", Err: ErrSilent}
 		}
-		if !now.Before(x.next) && x.tries > 0 {
+		if x.timers.due(now) {
 			if err := x.repeat(); err != nil {
 				return err
 			}
-			x.tries--
-			x.interval *= 2
-			x.next = now.Add(x.interval)
 		}
-		until := x.end
-		if x.tries > 0 && x.next.Before(until) {
-			until = x.next
-		}
-		x.conn.SetTimeout(time.Until(until))
+		x.conn.SetTimeout(time.Until(x.timers.until()))
 		n, err := x.conn.Read(x.buf)
 		if err == io.EOF { // UDP has no EOF; must not look like the end of the answer
 			err = ErrClosed
@@ -338,7 +294,7 @@ func (x *Exchange) handle(datagram []byte) error {
 	if verdict != Fresh {
 		return x.countUseless(len(datagram))
 	}
-	x.resetTimers(0)
+	x.timers.restart(0, x.cfg.Limit, x.answer.Begun())
 	return nil
 }
 
@@ -388,8 +344,8 @@ func (x *Exchange) acknowledged(p *Packet) error {
 		return nil
 	}
 	x.acked = got
-	if !x.waiting {
-		x.resetTimers(0)
+	if !x.timers.waiting {
+		x.timers.restart(0, x.cfg.Limit, x.answer.Begun())
 	}
 	return x.sendWindow()
 }
@@ -412,18 +368,11 @@ func (x *Exchange) control(p *Packet) error {
 		x.note("the server's queue: " + q.String())
 	}
 	if p.HasWait() {
-		x.extendTimers(time.Duration(p.Wait) * time.Second)
+		asked := time.Duration(p.Wait) * time.Second
+		if asked > 0 {
+			x.note(fmt.Sprintf("the server asks to wait for %v", asked))
+		}
+		x.timers.extend(asked, x.cfg.Limit, x.answer.Begun())
 	}
 	return x.countUseless(p.Header)
-}
-
-// extendTimers extends the timers by the wait that the server asks for, within limits. 0 ends a
-// wait.
-func (x *Exchange) extendTimers(asked time.Duration) {
-	if asked > 0 {
-		x.note(fmt.Sprintf("the server asks to wait for %v", asked))
-	}
-	if asked > 0 || x.waiting {
-		x.resetTimers(min(asked, maxWait))
-	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // Client is an accepted connection. What is written to it is logged, and passes the faults armed at
@@ -75,7 +75,7 @@ func (c *Client) Secure() error {
 	ctx, cancel := context.WithTimeout(c.m.Ctx(), c.idle)
 	defer cancel()
 	_ = c.SetDeadline(time.Time{})
-	t, err := record.StartTLS(ctx, c.Conn, c.tls)
+	t, err := traffic.StartTLS(ctx, c.Conn, c.tls)
 	if err == nil {
 		c.Replace(t)
 	}

@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // These errors end a connection without a further reply.
@@ -191,7 +191,7 @@ func (w *shaper) limit() error {
 // closing with unread bytes from the client also resets the connection, and the client could lose
 // what was sent before.
 func EndConn(nc net.Conn, reset bool) {
-	if t, ok := nc.(record.Secure); ok && reset {
+	if t, ok := nc.(traffic.Secure); ok && reset {
 		nc = t.NetConn()
 	}
 	if reset {

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/probe"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 )
 
 // Pinned plays what was recorded with real servers, in testdata/personalities, to their personalities:
 // play starts a server with one, in a bubble, plays a conversation, and returns what it became.
-func Pinned[S any](t *testing.T, all []testserver.Personality[S], play func(t *testing.T, p testserver.Personality[S], conversation string) (string, error)) {
+func Pinned[S any](t *testing.T, all []testserver.Personality[S], play func(t *testing.T, p testserver.Personality[S], text string) (string, error)) {
 	t.Helper()
 	pinned := 0
 	for _, p := range all {
@@ -26,7 +26,7 @@ func Pinned[S any](t *testing.T, all []testserver.Personality[S], play func(t *t
 			if err != nil {
 				t.Fatalf("%v after\n%s", err, got)
 			}
-			if d := probe.Compare(got, string(want)); d != "" {
+			if d := conversation.Compare(got, string(want)); d != "" {
 				t.Errorf("%s: %s", file, d)
 			}
 		})

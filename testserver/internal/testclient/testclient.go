@@ -2,7 +2,6 @@
 package testclient
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
 
@@ -80,30 +79,32 @@ type FTP struct {
 	t    *testing.T
 	dial Dialer
 	addr string // of the server
-	r    *bufio.Reader
+	in   *conversation.Reader
 }
 
 // NewFTP returns a client on a connection to a server.
 func NewFTP(t *testing.T, srv *ftptest.Server, nc net.Conn) *FTP {
-	return &FTP{Conn: nc, t: t, dial: srv, addr: srv.Addr, r: bufio.NewReader(nc)}
+	return &FTP{Conn: nc, t: t, dial: srv, addr: srv.Addr, in: conversation.NewReader(nc)}
 }
 
 // DialAddr connects to the address of a server that speaks FTP, and reads the greeting.
 func DialAddr(t *testing.T, addr string) *FTP {
 	t.Helper()
-	return greeted(&FTP{Conn: Dial(t, hostDialer{}, addr), t: t, dial: hostDialer{}, addr: addr})
+	nc := Dial(t, Host{}, addr)
+	return greeted(&FTP{Conn: nc, t: t, dial: Host{}, addr: addr, in: conversation.NewReader(nc)})
 }
 
-type hostDialer struct{ net.Dialer }
+// Host dials the sockets of this host.
+type Host struct{ net.Dialer }
 
-func (d hostDialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+// Dial implements Dialer.
+func (d Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
 // greeted returns c after reading the greeting.
 func greeted(c *FTP) *FTP {
 	c.t.Helper()
-	c.r = bufio.NewReader(c.Conn)
 	if got := c.Reply(); !strings.HasPrefix(got, "220") {
 		c.t.Fatalf("greeting %q", got)
 	}
@@ -128,18 +129,12 @@ func LoginFTP(t *testing.T, s *ftptest.Server) *FTP {
 
 // Reply reads one reply and joins its lines by "\n". An error is appended as "!error".
 func (c *FTP) Reply() string {
-	var lines []string
-	for {
-		line, err := c.r.ReadString('\n')
-		if err != nil {
-			return strings.Join(append(lines, line+"!"+err.Error()), "\n")
-		}
-		lines = append(lines, strings.TrimRight(line, "\r\n"))
-		last := lines[len(lines)-1]
-		if len(lines[0]) < 4 || lines[0][3] != '-' || strings.HasPrefix(last, lines[0][:3]+" ") {
-			return strings.Join(lines, "\n")
-		}
+	lines, err := c.in.Reply()
+	reply := strings.Join(lines, "\n")
+	if err != nil {
+		reply += "!" + err.Error()
 	}
+	return reply
 }
 
 func (c *FTP) Send(line string) { io.WriteString(c, line+"\r\n") }
@@ -155,16 +150,19 @@ func (c *FTP) Expect(line, want string) string {
 	return got
 }
 
+// Play plays the commands of a conversation of one connection, after the greeting. A reply need only
+// begin as there.
+func (c *FTP) Play(text string) {
+	c.t.Helper()
+	for _, step := range conversation.Parse(text)[0] {
+		c.Expect(step.Text("C"), step.Text("S"))
+	}
+}
+
 // Data opens a passive data connection.
 func (c *FTP) Data() net.Conn {
 	c.t.Helper()
-	var port int
-	got := c.Expect("EPSV", "229")
-	if _, err := fmt.Sscanf(got[strings.Index(got, "("):], "(|||%d|)", &port); err != nil {
-		c.t.Fatalf("%q: %v", got, err)
-	}
-	host, _, _ := net.SplitHostPort(c.addr)
-	return Dial(c.t, c.dial, net.JoinHostPort(host, strconv.Itoa(port)))
+	return Dial(c.t, c.dial, conversation.DataAddr(c.addr, c.Expect("EPSV", "229")))
 }
 
 // Get receives a transfer and returns both replies.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 // recorded calls serve, and records the connections if that is wanted. If the record cannot be written,
@@ -24,7 +24,7 @@ func (o *options) recorded(ctx context.Context, serve func(context.Context) int)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o.recorder = record.New(endingWriter{f, cancel})
+	o.recorder = traffic.NewRecorder(endingWriter{f, cancel})
 	code := serve(ctx)
 	if err := cmp.Or(o.recorder.Err(), f.Close()); err != nil {
 		return o.Fail(exit.Write, "the record is not complete: %v", err)
@@ -52,12 +52,12 @@ func (o *options) serveReplay(ctx context.Context, addrs map[string]string) int 
 	if err != nil {
 		return o.Fail(exit.Read, "%v", err)
 	}
-	events, err := record.Read(f)
+	events, err := traffic.Read(f)
 	_ = f.Close()
 	if err != nil {
 		return o.Fail(exit.Read, "%s: %v", o.replay, err)
 	}
-	p := record.Player{Report: o.differs, Address: func(url, addr string) (string, error) {
+	p := traffic.Player{Report: o.differs, Address: func(url, addr string) (string, error) {
 		scheme, _, _ := strings.Cut(url, "://")
 		for _, name := range []string{scheme, strings.TrimSuffix(scheme, "s")} { // as in ftps
 			if at, ok := addrs[name]; ok {
@@ -79,7 +79,7 @@ func (o *options) serveReplay(ctx context.Context, addrs map[string]string) int 
 }
 
 // differs reports a difference from the record.
-func (o *options) differs(d record.Difference) {
+func (o *options) differs(d traffic.Difference) {
 	where := d.Addr
 	if d.Conn > 0 {
 		where += fmt.Sprintf(", connection %d", d.Conn)

@@ -20,7 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 )
 
 const help = `Usage: fetch1738 serve [--SCHEME ADDR]... [--root DIR]
@@ -72,7 +72,7 @@ type options struct {
 	store, record, replay     string
 	hosts, scripts, archives  []string
 	at                        string
-	recorder                  *record.Recorder // nil without --record
+	recorder                  *traffic.Recorder // nil without --record
 	public, verbose, untilEOF bool
 }
 

@@ -1,4 +1,4 @@
-package probe_test
+package conversation_test
 
 import (
 	"bufio"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/testserver/probe"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 )
 
 func TestCompare(t *testing.T) {
@@ -24,7 +24,7 @@ func TestCompare(t *testing.T) {
 		{"S: 220 Ready\nC: PWD\nS: 257 other\n", `there is no "C: QUIT"`},
 		{want + "S: 500 More\n", `there is "S: 500 More" after the end`},
 	} {
-		if got := probe.Compare(tt.got, want); !strings.HasPrefix(got, tt.differs) || (got == "") != (tt.differs == "") {
+		if got := conversation.Compare(tt.got, want); !strings.HasPrefix(got, tt.differs) || (got == "") != (tt.differs == "") {
 			t.Errorf("%q: %q, want %q", tt.got, got, tt.differs)
 		}
 	}
@@ -44,9 +44,9 @@ func TestPlay(t *testing.T) {
 		}()
 		return client, nil
 	}
-	s := &probe.Server{Addr: "x:1", Dial: dial, Clean: func(line string) string {
+	s := &conversation.Client{Addr: "x:1", Dial: dial, Clean: func(line string) string {
 		if line == "220-Two" {
-			return probe.Omit
+			return conversation.Omit
 		}
 		return strings.ReplaceAll(line, "noop", "NOOP")
 	}}

@@ -1,4 +1,4 @@
-package record_test
+package traffic_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package record
+package traffic
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package record_test
+package traffic_test
 
 import (
 	"bytes"
@@ -24,9 +24,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/fetch1738/fetch1738/testserver"
+	"github.com/fetch1738/fetch1738/testserver/conversation"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 	"github.com/fetch1738/fetch1738/testserver/internal/testclient"
-	"github.com/fetch1738/fetch1738/testserver/record"
+	"github.com/fetch1738/fetch1738/testserver/traffic"
 	"github.com/fetch1738/fetch1738/testserver/webtest"
 )
 
@@ -116,12 +117,7 @@ func (c *client) login(addr string) net.Conn {
 // data opens a data connection.
 func (c *client) data(nc net.Conn) net.Conn {
 	c.t.Helper()
-	var port int
-	reply := c.say(nc, "EPSV")
-	if _, err := fmt.Sscanf(reply[strings.Index(reply, "("):], "(|||%d|)", &port); err != nil {
-		c.t.Fatalf("%q: %v", reply, err)
-	}
-	return c.dial(fmt.Sprintf("127.0.0.1:%d", port))
+	return c.dial(conversation.DataAddr("127.0.0.1:21", c.say(nc, "EPSV")))
 }
 
 // A client sees the same octets at the same times from the server and from the replay.
@@ -262,7 +258,7 @@ func TestReplay(t *testing.T) {
 				var file bytes.Buffer
 				config := testserver.NewTLS()
 				srv := ftptest.New(t, func(s *ftptest.Server) {
-					s.InMemory, s.TLS, s.Recorder = true, config, record.New(&file)
+					s.InMemory, s.TLS, s.Recorder = true, config, traffic.NewRecorder(&file)
 					s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello\n")}, "large": {Data: make([]byte, 1<<20)}}
 					if tc.configure != nil {
 						tc.configure(s)
@@ -293,14 +289,14 @@ func TestReplay(t *testing.T) {
 
 // replay plays a record on a network of its own until the test ends. It fails if there is a difference,
 // unless these are wanted.
-func replay(t *testing.T, file []byte, differences *[]record.Difference) *testserver.Network {
+func replay(t *testing.T, file []byte, differences *[]traffic.Difference) *testserver.Network {
 	t.Helper()
-	events, err := record.Read(bytes.NewReader(file))
+	events, err := traffic.Read(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	network := new(testserver.Network)
-	p := record.Player{Listen: network.Listen, Report: func(d record.Difference) {
+	p := traffic.Player{Listen: network.Listen, Report: func(d traffic.Difference) {
 		if differences == nil {
 			t.Errorf("%+v", d)
 		} else {
@@ -322,12 +318,12 @@ func TestFileOfDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Recorder = os.DirFS(dir), record.New(&file) })
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.Content, s.Recorder = os.DirFS(dir), traffic.NewRecorder(&file) })
 	if got, _, _, err := testclient.LoginFTP(t, srv).Get("RETR a"); err != nil || got != string(data) {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
 	_ = srv.Close()
-	events, err := record.Read(&file)
+	events, err := traffic.Read(&file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +342,7 @@ func TestFileOfDisk(t *testing.T) {
 func TestDifferences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
-		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Recorder = true, record.New(&file) })
+		srv := ftptest.New(t, func(s *ftptest.Server) { s.InMemory, s.Recorder = true, traffic.NewRecorder(&file) })
 		first := &client{t: t, net: srv.Network, start: time.Now()}
 		nc := first.login("127.0.0.1:21")
 		first.say(nc, "NOOP")
@@ -354,7 +350,7 @@ func TestDifferences(t *testing.T) {
 		time.Sleep(time.Minute)
 		_ = srv.Close()
 
-		var got []record.Difference
+		var got []traffic.Difference
 		c := &client{t: t, net: replay(t, file.Bytes(), &got), start: time.Now()}
 		nc = c.dial("127.0.0.1:21")
 		c.say(nc, "")
@@ -372,7 +368,7 @@ func TestDifferences(t *testing.T) {
 		if len(got) != 2 {
 			t.Fatalf("%+v", got)
 		}
-		want := record.Difference{Addr: "127.0.0.1:21", Conn: 1, What: "byte 22 of the client", Got: "PASS another and longer one", Want: "PASS secret"}
+		want := traffic.Difference{Addr: "127.0.0.1:21", Conn: 1, What: "byte 22 of the client", Got: "PASS another and longer one", Want: "PASS secret"}
 		if got[0] != want {
 			t.Errorf("%+v, want %+v", got[0], want)
 		}
@@ -387,7 +383,7 @@ func TestClientEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		srv := ftptest.New(t, func(s *ftptest.Server) {
-			s.InMemory, s.Recorder, s.Content = true, record.New(&file), fstest.MapFS{"a": {Data: []byte("x")}}
+			s.InMemory, s.Recorder, s.Content = true, traffic.NewRecorder(&file), fstest.MapFS{"a": {Data: []byte("x")}}
 		})
 		download := func(c *client) {
 			nc := c.login("127.0.0.1:21")
@@ -402,7 +398,7 @@ func TestClientEndsEarly(t *testing.T) {
 		download(&client{t: t, net: srv.Network})
 		_ = srv.Close()
 
-		var got []record.Difference
+		var got []traffic.Difference
 		network := replay(t, file.Bytes(), &got)
 		c := &client{t: t, net: network}
 		nc := c.login("127.0.0.1:21")
@@ -424,7 +420,7 @@ func TestActiveMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		srv := ftptest.New(t, func(s *ftptest.Server) {
-			s.InMemory, s.Recorder, s.Content = true, record.New(&file), fstest.MapFS{"a": {Data: []byte("x")}}
+			s.InMemory, s.Recorder, s.Content = true, traffic.NewRecorder(&file), fstest.MapFS{"a": {Data: []byte("x")}}
 		})
 		run := func(c *client, comes bool) []string {
 			l, err := c.net.Listen(t.Context(), "tcp", "127.0.0.1:50001")
@@ -449,7 +445,7 @@ func TestActiveMode(t *testing.T) {
 		}
 		want := run(&client{t: t, net: srv.Network, start: time.Now()}, true)
 		_ = srv.Close()
-		var got []record.Difference
+		var got []traffic.Difference
 		notes := run(&client{t: t, net: replay(t, file.Bytes(), &got), start: time.Now()}, false)
 		synctest.Wait()
 		if strings.Join(notes, "\n") != strings.Join(want, "\n") {
@@ -467,7 +463,7 @@ func TestSharedPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var file bytes.Buffer
 		srv := ftptest.New(t, func(s *ftptest.Server) {
-			s.InMemory, s.Recorder, s.PassivePorts = true, record.New(&file), [2]uint16{50000, 50000}
+			s.InMemory, s.Recorder, s.PassivePorts = true, traffic.NewRecorder(&file), [2]uint16{50000, 50000}
 			s.Content = fstest.MapFS{"a": {Data: []byte("of a")}, "b": {Data: []byte("of b")}}
 		})
 		// One client begins at once, one after a second. The first one waits before its data connection.
@@ -508,7 +504,7 @@ func TestSharedPort(t *testing.T) {
 		if got := run(replay(t, file.Bytes(), nil), 5*time.Second); got != want {
 			t.Errorf("the replay sends %s", got)
 		}
-		var differences []record.Difference
+		var differences []traffic.Difference
 		if got := run(replay(t, file.Bytes(), &differences), -1); !strings.HasPrefix(got, `b "of `) || len(differences) == 0 {
 			t.Errorf("the replay sends %s %+v", got, differences)
 		}
@@ -529,12 +525,12 @@ func FuzzReplay(f *testing.F) {
 		f.Add([]byte(listen + open + events))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		events, err := record.Read(bytes.NewReader(file))
+		events, err := traffic.Read(bytes.NewReader(file))
 		if err != nil {
 			return
 		}
 		network := new(testserver.Network)
-		r, err := (&record.Player{Listen: network.Listen}).Start(t.Context(), events)
+		r, err := (&traffic.Player{Listen: network.Listen}).Start(t.Context(), events)
 		if err != nil {
 			return
 		}
@@ -555,7 +551,7 @@ func TestRead(t *testing.T) {
 		"": "0 <nil>", whole: "1 <nil>", whole + `{"t":"2s","conn":1,"eve`: "1 <nil>",
 		whole + "x\n": "0 line 2: invalid character", whole + `{"t":"now"}` + "\n": "0 line 2: ",
 	} {
-		events, err := record.Read(strings.NewReader(text))
+		events, err := traffic.Read(strings.NewReader(text))
 		if got := fmt.Sprintf("%d %v", len(events), err); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
@@ -564,8 +560,8 @@ func TestRead(t *testing.T) {
 		whole + whole: "line 2: connection 1 is opened twice",
 		whole + `{"t":"2s","conn":2,"event":"client","octets":"eA=="}` + "\n": "line 2: connection 2 is not open",
 	} {
-		events, _ := record.Read(strings.NewReader(text))
-		if _, err := new(record.Player).Start(t.Context(), events); err == nil || err.Error() != want {
+		events, _ := traffic.Read(strings.NewReader(text))
+		if _, err := new(traffic.Player).Start(t.Context(), events); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -577,11 +573,11 @@ func TestPortTaken(t *testing.T) {
 	if _, err := network.Listen(t.Context(), "tcp", "127.0.0.1:50000"); err != nil {
 		t.Fatal(err)
 	}
-	p := record.Player{Listen: network.Listen}
-	_, err := p.Start(t.Context(), []record.Event{
-		{Event: record.Listen, URL: "ftp://127.0.0.1:21", Addr: "127.0.0.1:21"},
-		{Event: record.Open, Conn: 1, Addr: "127.0.0.1:21"},
-		{Event: record.Open, Conn: 2, Of: 1, Addr: "127.0.0.1:50000"},
+	p := traffic.Player{Listen: network.Listen}
+	_, err := p.Start(t.Context(), []traffic.Event{
+		{Event: traffic.Listen, URL: "ftp://127.0.0.1:21", Addr: "127.0.0.1:21"},
+		{Event: traffic.Open, Conn: 1, Addr: "127.0.0.1:21"},
+		{Event: traffic.Open, Conn: 2, Of: 1, Addr: "127.0.0.1:50000"},
 	})
 	if err == nil || !strings.Contains(err.Error(), "cannot listen on 127.0.0.1:50000, where the record has data connections: ") {
 		t.Errorf("%v", err)
@@ -590,7 +586,7 @@ func TestPortTaken(t *testing.T) {
 
 // An error of the file ends the recording, and is kept.
 func TestWriteError(t *testing.T) {
-	r := record.New(failing{})
+	r := traffic.NewRecorder(failing{})
 	srv := webtest.New(t, func(s *webtest.Server) { s.InMemory, s.Recorder = true, r })
 	nc, err := srv.Dial(t.Context(), "tcp", srv.Addr)
 	if err != nil {
@@ -616,7 +612,7 @@ func TestReplayHTTP2(t *testing.T) {
 		var file bytes.Buffer
 		config := testserver.NewTLS()
 		srv := webtest.New(t, func(s *webtest.Server) {
-			s.InMemory, s.Recorder, s.TLS, s.ImplicitTLS = true, record.New(&file), config, true
+			s.InMemory, s.Recorder, s.TLS, s.ImplicitTLS = true, traffic.NewRecorder(&file), config, true
 			s.Content = fstest.MapFS{"a.txt": {Data: []byte("hello")}}
 		})
 		roots := srv.Roots()
@@ -634,7 +630,7 @@ func TestReplayHTTP2(t *testing.T) {
 		first := get(srv.Network)
 		synctest.Wait()
 		_ = srv.Close()
-		var differences []record.Difference
+		var differences []traffic.Difference
 		if again := get(replay(t, file.Bytes(), &differences)); again != first || first != "HTTP/2.0 hello <nil>" {
 			t.Errorf("%q, want %q", again, first)
 		}
@@ -648,7 +644,7 @@ func TestReplayHTTP2Order(t *testing.T) {
 		body := strings.Repeat("x", 200_000)
 		var file bytes.Buffer
 		srv := webtest.New(t, func(s *webtest.Server) {
-			s.InMemory, s.Recorder = true, record.New(&file)
+			s.InMemory, s.Recorder = true, traffic.NewRecorder(&file)
 			s.Content = fstest.MapFS{"a.txt": {Data: []byte(body)}}
 		})
 		first := frames(t, srv.Network, srv.Addr, 0)
@@ -659,7 +655,7 @@ func TestReplayHTTP2Order(t *testing.T) {
 		}
 
 		// A server that did not wait for windows does not do so in the replay.
-		events, err := record.Read(bytes.NewReader(file.Bytes()))
+		events, err := traffic.Read(bytes.NewReader(file.Bytes()))
 		if err != nil {
 			t.Fatal(err)
 		}
