@@ -24,7 +24,7 @@ func (k *kit) explain(t *testing.T) {
 	})
 }
 
-// checkPlan compares a Plan with what is sent.
+// checkPlan compares the Explanation with what is sent.
 func (r *rig) checkPlan(f driver.Explainer, l locator.Locator) {
 	before := r.net.count()
 	plan, err := f.Explain(&fetch.Request{Locator: l})
@@ -36,7 +36,7 @@ func (r *rig) checkPlan(f driver.Explainer, l locator.Locator) {
 		r.Errorf("%s: Explain opened a connection; it must not", l.Redacted())
 	}
 	if (plan.Network == "") != r.kit.Local {
-		r.Errorf("%s: Plan.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
+		r.Errorf("%s: Explanation.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
 	}
 	if secret, ok := locator.WithLogin(l, &login); ok {
 		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
@@ -47,7 +47,7 @@ func (r *rig) checkPlan(f driver.Explainer, l locator.Locator) {
 		return
 	}
 	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
-		r.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
+		r.Errorf("%s: the Explanation connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
 	}
 	k := r.net.established()
 	if a := r.get(r.ctx(), l); a.err != nil {

@@ -403,12 +403,12 @@ func TestExplain(t *testing.T) {
 		"wais://h/d/TEXT/20000/3=x;":    {"Init 4194304", "continue whatever the server replies", `Retrieve from "d" un re "x" wt re "TEXT" wb ro "0" wb rl "10000"`, "request the next 10000 bytes until the end of the document"},
 		"wais://h/d/TEXT,PS/20000/3=x;": {"list the types TEXT,PS, each with its own URL"},
 	} {
-		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
+		explained, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range plan.Steps {
+		for _, s := range explained.Steps {
 			text := s.Do
 			if s.Send != "" {
 				text = z3950.Summary([]byte(s.Send))
