@@ -59,15 +59,6 @@ type links struct {
 	skipped map[Reason]int
 }
 
-// full reports whether there is no room for another link, and counts it then.
-func (f *links) full() bool {
-	full := len(f.inside)+len(f.outside) == maxLinks
-	if full {
-		f.cut++
-	}
-	return full
-}
-
 // skip counts a link that is not followed.
 func (f *links) skip(why Reason) {
 	if f.skipped == nil {
@@ -299,7 +290,8 @@ func (j *job) add(l locator.Locator) {
 	case locator.SameServer(l, j.loc) && !j.rules.allows(l):
 		j.found.skip(Robots)
 	case isAsked(l):
-	case j.found.full():
+	case len(j.found.inside)+len(j.found.outside) == maxLinks:
+		j.found.cut++
 	case j.run.Here != nil && !j.run.Here(l):
 		if j.run.Elsewhere == nil {
 			j.found.skip(OtherHost)

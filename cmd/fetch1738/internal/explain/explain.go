@@ -90,7 +90,7 @@ type explainer struct {
 	show     func(io.Writer, answer) error
 }
 
-// An answer is the Explanation of a URL, or the reason why there is none.
+// An answer is the Explanation of a URL, or the error that it has instead.
 type answer struct {
 	*fetch.Explanation
 	url     string          // without a password
