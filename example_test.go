@@ -680,11 +680,11 @@ func ExampleResolver_Explain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := r.Explain(ctx, req)
+	e, err := r.Explain(ctx, req)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s port %d: %q\n", plan.Host, plan.Port, plan.Steps[0].Send)
+	fmt.Printf("%s port %d: %q\n", e.Host, e.Port, e.Steps[0].Send)
 	// Output: gopher.example.org port 70: "/about.txt\r\n"
 }
 

@@ -88,7 +88,7 @@ type Resolver struct {
 	// referral that is followed. It calls next, and returns what that returns, perhaps with another
 	// Body. Record of an archive.Recorder keeps what servers send in WARC files. It is called
 	// concurrently.
-	Recorder func(ctx context.Context, req *fetch.Request, next Access) (*fetch.Resource, error)
+	Recorder func(ctx context.Context, req *fetch.Request, next FetchFunc) (*fetch.Resource, error)
 
 	once    sync.Once
 	schemes map[string]served
@@ -102,8 +102,8 @@ type Resolver struct {
 	slots slots
 }
 
-// An Access is the Fetch of a Fetcher.
-type Access = func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error)
+// A FetchFunc performs one access, as Fetch of a [driver.Fetcher] does.
+type FetchFunc = func(ctx context.Context, req *fetch.Request) (*fetch.Resource, error)
 
 // Get fetches url with a new Resolver that has every default. The caller must close the Resource,
 // which also closes the Resolver. The error is a *[fetch.Error].
@@ -223,8 +223,8 @@ func (r *Resolver) Edit(ctx context.Context, req *fetch.Request, edits []fetch.E
 }
 
 // Explain returns what Fetch would do for req. It looks up no name and opens no connection. If the
-// policy refuses req, Explain returns both the Plan and the error.
-func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan, error) {
+// policy refuses req, Explain returns both the Explanation and the error.
+func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Explanation, error) {
 	if err := driver.CheckOctets(req.Locator); err != nil {
 		return nil, err
 	}
@@ -232,23 +232,23 @@ func (r *Resolver) Explain(ctx context.Context, req *fetch.Request) (*fetch.Plan
 	if err != nil {
 		return nil, err
 	}
-	plan, err := f.Explain(req)
+	e, err := f.Explain(req)
 	if err != nil {
 		return nil, err
 	}
 	env := r.env()
-	t := fetch.Target{Locator: req.Locator, From: req.From, Network: plan.Network, Host: plan.Host, Port: plan.Port}
+	t := fetch.Target{Locator: req.Locator, From: req.From, Network: e.Network, Host: e.Host, Port: e.Port}
 	if _, ok := req.Locator.(*locator.News); ok {
 		t.From = fetch.Provenance{Kind: fetch.OriginConfig} // the URL does not name the server
 	}
 	if err := env.Permit(ctx, t); err != nil {
-		return plan, err
+		return e, err
 	}
-	if addrs := driver.KnownAddrs(plan.Host); addrs != nil && plan.Network != "" {
-		t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), plan.Port)
-		return plan, env.Permit(ctx, t)
+	if addrs := driver.KnownAddrs(e.Host); addrs != nil && e.Network != "" {
+		t.Addr = netip.AddrPortFrom(addrs[0].Unmap(), e.Port)
+		return e, env.Permit(ctx, t)
 	}
-	return plan, nil
+	return e, nil
 }
 
 // Request parses url as Get does and returns a Request for it. Set its fields to request more than

@@ -343,22 +343,22 @@ func TestExplain(t *testing.T) {
 		"x-none:x":               {"", 0, fetch.ErrUnsupported},
 		"gopher://h/0%0D":        {"", 0, fetch.ErrBadURL},
 	} {
-		plan, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, url)})
+		explained, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, url)})
 		if want.kind == nil && err != nil || want.kind != nil && !errors.Is(err, want.kind) {
 			t.Errorf("%s: %v", url, err)
 		}
-		if plan == nil {
-			plan = new(fetch.Plan)
+		if explained == nil {
+			explained = new(fetch.Explanation)
 		}
-		if plan.Host != want.host || plan.Port != want.port {
-			t.Errorf("%s: %+v", url, plan)
+		if explained.Host != want.host || explained.Port != want.port {
+			t.Errorf("%s: %+v", url, explained)
 		}
 	}
 	link := fetch.Provenance{Kind: fetch.OriginRemote}
 	news := Resolver{Env: fetch.Env{NewsServer: "127.0.0.1:1119"}}
 	defer news.Close()
-	if plan, err := news.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "news:a@b"), From: link}); err != nil || plan.Port != 1119 {
-		t.Errorf("a link to an article: %+v, %v", plan, err)
+	if explained, err := news.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "news:a@b"), From: link}); err != nil || explained.Port != 1119 {
+		t.Errorf("a link to an article: %+v, %v", explained, err)
 	}
 	if _, err := r.Explain(t.Context(), &fetch.Request{Locator: mustParse(t, "file:///x"), From: link}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("a link to a file: %v", err)

@@ -126,9 +126,9 @@ func (b *body) Read(p []byte) (int, error) {
 
 // ended returns what the body ends in after err.
 func (b *body) ended(err error) error {
-	_, fault := errors.AsType[*warc.Fault](err)
+	_, defect := errors.AsType[*warc.Defect](err)
 	switch {
-	case !fault && b.truncated != "": // maybe within a chunk
+	case !defect && b.truncated != "": // maybe within a chunk
 		return &fetch.Error{Op: fetch.OpRead, URL: b.url, Kind: fetch.ErrTruncated, Err: fmt.Errorf("the capture is not complete (%.40q)", b.truncated)}
 	case err == io.EOF:
 		return io.EOF

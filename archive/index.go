@@ -76,29 +76,29 @@ func WriteIndex(ctx context.Context, w io.Writer, names ...string) error {
 // A DamageError says that parts of WARC files cannot be read. The records before and behind them are
 // read anyway.
 type DamageError struct {
-	// Faults are the first of the faults, at most 20: each is a *[warc.Fault] with the name of its
+	// Defects are the first of the defects, at most 20: each is a *[warc.Defect] with the name of its
 	// file.
-	Faults []*fs.PathError
-	// Count is the number of all faults.
+	Defects []*fs.PathError
+	// Count is the number of all defects.
 	Count int64
 
 	records int64 // that were read
 }
 
-// Error returns the first fault, and how many there are.
+// Error returns the first defect, and how many there are.
 func (d *DamageError) Error() string {
 	if d.Count == 1 {
-		return d.Faults[0].Error()
+		return d.Defects[0].Error()
 	}
-	return fmt.Sprintf("%v (the first of %d faults)", d.Faults[0], d.Count)
+	return fmt.Sprintf("%v (the first of %d faults)", d.Defects[0], d.Count)
 }
 
-// Unwrap returns the first fault.
-func (d *DamageError) Unwrap() error { return d.Faults[0] }
+// Unwrap returns the first defect.
+func (d *DamageError) Unwrap() error { return d.Defects[0] }
 
-func (d *DamageError) add(file string, fault *warc.Fault) {
+func (d *DamageError) add(file string, defect *warc.Defect) {
 	if d.Count++; d.Count <= 20 {
-		d.Faults = append(d.Faults, &fs.PathError{Op: "index", Path: file, Err: fault})
+		d.Defects = append(d.Defects, &fs.PathError{Op: "index", Path: file, Err: defect})
 	}
 }
 
@@ -153,8 +153,8 @@ func indexFile(ctx context.Context, p place, name string, s *cdx.Sorter, damage 
 			damage.records++
 			last, err = lineOf(rec, name)
 		}
-		if fault, ok := errors.AsType[*warc.Fault](err); ok && !ended {
-			damage.add(p.name, fault)
+		if defect, ok := errors.AsType[*warc.Defect](err); ok && !ended {
+			damage.add(p.name, defect)
 			err = r.Resume()
 			ended = err == io.EOF
 		}

@@ -58,7 +58,7 @@ func (p place) open() (*os.File, *io.SectionReader, error) {
 // and folders of these. An index NAME.cdxj beside a file, or index.cdxj in a folder, is used if it
 // is of the files as they are. Without one, the files are read once and an index is made in a
 // temporary file. A file that is still being written (.warc.gz.open) is read up to its last whole
-// record. A file with faults is read around them: see [Archive.Damage]. If ctx ends before the Archive
+// record. A file with defects is read around them: see [Archive.Damage]. If ctx ends before the Archive
 // is open, Open ends with its error.
 func Open(ctx context.Context, names ...string) (*Archive, error) {
 	a := new(Archive)

@@ -62,7 +62,7 @@ func TestOpenCanceled(t *testing.T) {
 	}
 }
 
-// TestDamage opens files with faults: the captures before and behind them are there.
+// TestDamage opens files with defects: the captures before and behind them are there.
 func TestDamage(t *testing.T) {
 	hello := func(letter string) warctest.Record {
 		return warctest.New(warc.Resource, "gopher://h/0/"+letter, 0, "text/plain", "hello", nil)
@@ -96,7 +96,7 @@ func TestDamage(t *testing.T) {
 		var index bytes.Buffer
 		for _, err := range []error{a.Damage(), WriteIndex(t.Context(), &index, path)} {
 			damage, ok := errors.AsType[*DamageError](err)
-			if !ok || damage.Count != 1 || damage.Faults[0].Path != path || damage.Faults[0].Err.(*warc.Fault).Offset != lost.offset {
+			if !ok || damage.Count != 1 || damage.Defects[0].Path != path || damage.Defects[0].Err.(*warc.Defect).Offset != lost.offset {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -65,7 +65,7 @@ var ErrNotRecorded = errors.New("not recorded")
 // Record performs an access by next and records it. Its error is that of next, or an *[fetch.Error]
 // of kind [fetch.ErrLocalIO] and Op [fetch.OpWrite] that wraps [ErrNotRecorded], if a record cannot
 // be written. Reading the Body and the Items of the Resource fails in the same way.
-func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
+func (r *Recorder) Record(ctx context.Context, req *fetch.Request, next fetch1738.FetchFunc) (*fetch.Resource, error) {
 	e := newEvent(ctx, r, req)
 	res, err := next(fetch.WithTrace(ctx, e.trace()), e.request())
 	if err != nil {

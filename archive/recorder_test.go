@@ -150,7 +150,7 @@ func readRecords(t *testing.T, name string) (all []record) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if _, err := warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %v", name, f) }); err != nil {
+	if _, err := warc.Verify(file, func(f *warc.Defect) { t.Errorf("%s: %v", name, f) }); err != nil {
 		t.Error(err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {

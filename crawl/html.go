@@ -37,7 +37,7 @@ func (j *job) readHTML(res *fetch.Resource) error {
 // addReference adds the link of a page, if it is in scope.
 func (j *job) addReference(l locator.Locator) {
 	if why := j.run.Skips(l); why != "" {
-		j.skip(why)
+		j.found.skip(why)
 		return
 	}
 	j.add(l)

@@ -271,7 +271,7 @@ func TestNotRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		recorder := &archive.Recorder{Writer: full, NoRevisits: true}
-		c.Resolver.Recorder = func(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
+		c.Resolver.Recorder = func(ctx context.Context, req *fetch.Request, next fetch1738.FetchFunc) (*fetch.Resource, error) {
 			if req.Locator.(*locator.Gopher).Selector == "x" {
 				return recorder.Record(ctx, req, next)
 			}
@@ -289,7 +289,7 @@ func TestNotRecorded(t *testing.T) {
 	})
 }
 
-// verify checks that the files of a folder have no fault.
+// verify checks that the files of a folder have no defect.
 func verify(t *testing.T, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
@@ -301,7 +301,7 @@ func verify(t *testing.T, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %+v", name, f) })
+		_, err = warc.Verify(file, func(f *warc.Defect) { t.Errorf("%s: %+v", name, f) })
 		if err := errors.Join(err, file.Close()); err != nil || strings.HasSuffix(name, ".open") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,6 +1,10 @@
 package crawl
 
-import "github.com/fetch1738/fetch1738/archive/warc"
+import (
+	"sync"
+
+	"github.com/fetch1738/fetch1738/archive/warc"
+)
 
 // Records are files of records. A *[warc.Writer] for a folder is one.
 type Records interface {
@@ -10,21 +14,29 @@ type Records interface {
 	Rewind(warc.Mark) error
 }
 
-// write is called before records are written, and written after the job is done.
-func (j *job) write() {
-	j.holding.Lock()
-	defer j.holding.Unlock()
-	if !j.holds {
-		j.holds = true
-		j.run.writing.RLock()
+// A recording keeps the mark from being set between the records of a job and its entry in the frontier.
+type recording struct {
+	writing *sync.RWMutex // of the run
+
+	mu    sync.Mutex
+	holds bool // writing, for reading
+}
+
+// begin is called before records are written, and end after the job is done.
+func (r *recording) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.holds {
+		r.holds = true
+		r.writing.RLock()
 	}
 }
 
-func (j *job) written() {
-	j.holding.Lock()
-	defer j.holding.Unlock()
-	if j.holds {
-		j.holds = false
-		j.run.writing.RUnlock()
+func (r *recording) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holds {
+		r.holds = false
+		r.writing.RUnlock()
 	}
 }

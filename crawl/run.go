@@ -136,7 +136,7 @@ func (r *run) dispatch(ctx context.Context) error {
 		go func() {
 			j.do(ctx)
 			r.done <- j
-			j.written()
+			j.recording.end()
 		}()
 	}
 	return nil
@@ -148,7 +148,7 @@ func (r *run) job(h *host) (*job, error) {
 	if err != nil || !ok || r.limit(r.frontier, h, e.depth) != "" {
 		return nil, err
 	}
-	j := &job{run: r, host: h, entry: e, room: min(r.MaxOctets-r.frontier.totals.Octets, r.MaxHostOctets-h.Octets)}
+	j := &job{run: r, host: h, entry: e, room: min(r.MaxOctets-r.frontier.totals.Octets, r.MaxHostOctets-h.Octets), recording: recording{writing: &r.writing}}
 	if j.loc, err = parse(e.url); err != nil {
 		return nil, err
 	}
@@ -384,10 +384,10 @@ func (j *job) enterDocument(ch *change) error {
 	}
 	h.Octets += j.octets
 	t.Octets += j.octets
-	for why, n := range j.skipped {
+	for why, n := range j.found.skipped {
 		t.Skipped[why] += n
 	}
-	t.Cut += j.cut
+	t.Cut += j.found.cut
 	if j.err != nil && j.entry.from == 0 {
 		j.run.startFailed(j.err)
 	}
@@ -409,7 +409,7 @@ func (j *job) enterLinks(ch *change) (added int, err error) {
 			j.add(j.to)
 		}
 	}
-	for _, l := range j.links {
+	for _, l := range j.found.inside {
 		isNew, err := ch.add(l.host, l.url, l.similar, j.entry.depth+1, j.entry.seq)
 		if err != nil {
 			return added, err
@@ -418,7 +418,7 @@ func (j *job) enterLinks(ch *change) (added int, err error) {
 			added++
 		}
 	}
-	return added, ch.addElsewhere(j.elsewhere)
+	return added, ch.addElsewhere(j.found.outside)
 }
 
 // limit returns the limit that keeps a host from being asked for its next entry, or "".

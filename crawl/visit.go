@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/archive"
@@ -43,18 +42,29 @@ type job struct {
 	opened bool // a connection was established
 	octets int64
 	text   []byte // of a robots.txt or caps.txt
-	links  []link
-	// elsewhere are links of other crawls.
-	elsewhere []Link
-	cut       int // links beyond maxLinks
-	skipped   map[Reason]int
-	to        locator.Locator // of a referral or redirect
-	err       error
-	events    []Event
+	found  links
+	to     locator.Locator // of a referral or redirect
+	err    error
+	events []Event
 	claims
 
-	holding sync.Mutex
-	holds   bool // run.writing, for reading
+	recording recording
+}
+
+// links are those of a document.
+type links struct {
+	inside  []link // of this crawl
+	outside []Link // of other crawls
+	cut     int    // beyond maxLinks
+	skipped map[Reason]int
+}
+
+// skip counts a link that is not followed.
+func (f *links) skip(why Reason) {
+	if f.skipped == nil {
+		f.skipped = make(map[Reason]int)
+	}
+	f.skipped[why]++
 }
 
 // A link is a URL in a document. The text of it is in host, url and similar.
@@ -71,14 +81,14 @@ func (j *job) do(ctx context.Context) {
 	defer cancel(nil)
 	timer := time.AfterFunc(j.run.Timeout, func() { cancel(errSlow) })
 	defer timer.Stop()
-	var recording archive.Recording
+	var records archive.Recording
 	if hops := j.hops(); hops != "" {
-		recording.Fields = []warc.Field{{Name: "hopsFromSeed", Value: hops}}
+		records.Fields = []warc.Field{{Name: "hopsFromSeed", Value: hops}}
 	}
 	if j.run.Records != nil {
-		recording.Writing = j.write
+		records.Writing = j.recording.begin
 	}
-	ctx = archive.WithRecording(ctx, recording)
+	ctx = archive.WithRecording(ctx, records)
 	ctx = fetch.WithAllow(ctx, j.allow)
 	ctx = fetch.WithTrace(ctx, &fetch.Trace{
 		DialStart: func(string, string) { j.sent = true },
@@ -208,7 +218,7 @@ func parse(url string) (locator.Locator, error) {
 // link, so that the rules and waits of that server apply. While an address is in use for a host, no
 // other host with that address is asked.
 func (j *job) allow(ctx context.Context, t fetch.Target) error {
-	j.written() // a referral was recorded, and what it leads to may take long
+	j.recording.end() // a referral was recorded, and what it leads to may take long
 	typed := t.From.Kind == fetch.OriginUser || t.From.Kind == fetch.OriginConfig
 	if t.Locator != nil && t.Purpose == fetch.PurposeControl && t.From.Kind != fetch.OriginUser && j.ask == "" {
 		switch _, isNews := t.Locator.(*locator.News); {
@@ -262,7 +272,7 @@ func (j *job) readItems(res *fetch.Resource) error {
 		case item.Locator == nil:
 		default:
 			if why := j.run.follows(item); why != "" {
-				j.skip(why)
+				j.found.skip(why)
 			} else {
 				j.add(item.Locator)
 			}
@@ -276,20 +286,20 @@ func (j *job) add(l locator.Locator) {
 	l = unified(l)
 	switch {
 	case j.run.SameHost && !j.run.starts[hostOf(j.run.Crawl, l)]:
-		j.skip(OtherHost)
+		j.found.skip(OtherHost)
 	case locator.SameServer(l, j.loc) && !j.rules.allows(l):
-		j.skip(Robots)
+		j.found.skip(Robots)
 	case isAsked(l):
-	case len(j.links)+len(j.elsewhere) == maxLinks:
-		j.cut++
+	case len(j.found.inside)+len(j.found.outside) == maxLinks:
+		j.found.cut++
 	case j.run.Here != nil && !j.run.Here(l):
 		if j.run.Elsewhere == nil {
-			j.skip(OtherHost)
+			j.found.skip(OtherHost)
 			return
 		}
-		j.elsewhere = append(j.elsewhere, Link{URL: l.String(), From: j.loc.String(), Depth: int(j.entry.depth) + 1})
+		j.found.outside = append(j.found.outside, Link{URL: l.String(), From: j.loc.String(), Depth: int(j.entry.depth) + 1})
 	default:
-		j.links = append(j.links, link{siteOf(j.run.Crawl, l), l.String(), skeleton(l)})
+		j.found.inside = append(j.found.inside, link{siteOf(j.run.Crawl, l), l.String(), skeleton(l)})
 	}
 }
 
@@ -302,11 +312,4 @@ func isAsked(l locator.Locator) bool {
 		}
 	}
 	return false
-}
-
-func (j *job) skip(why Reason) {
-	if j.skipped == nil {
-		j.skipped = make(map[Reason]int)
-	}
-	j.skipped[why]++
 }

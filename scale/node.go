@@ -68,14 +68,27 @@ type Node struct {
 	Report func(Event)
 
 	reporting sync.Mutex
+	once      sync.Once // for fill
+	activity  activity
+	drained   chan struct{}
+}
+
+// activity is what a Node is doing.
+type activity struct {
 	started   time.Time
-	busy      atomic.Int64
+	busy      atomic.Int64 // units
 	documents atomic.Int64
 	octets    atomic.Int64
 	draining  atomic.Bool
 	failing   atomic.Bool // Take has failed, and not succeeded since
-	once      sync.Once   // for fill
-	drained   chan struct{}
+}
+
+// info returns the activity for the status.
+func (a *activity) info() NodeInfo {
+	return NodeInfo{
+		Busy: int(a.busy.Load()), Documents: a.documents.Load(), Octets: a.octets.Load(),
+		Draining: a.draining.Load(), Started: a.started,
+	}
 }
 
 // An Event is what happened to a URL, to a unit, or to the node.
@@ -174,7 +187,7 @@ func (n *Node) fill() {
 	n.DeadAfter = cmp.Or(n.DeadAfter, DefaultDeadAfter)
 	n.Crawl.Wait = cmp.Or(n.Crawl.Wait, crawl.DefaultWait)
 	n.Crawl.Depth = cmp.Or(n.Crawl.Depth, crawl.DefaultDepth)
-	n.started, n.drained = time.Now(), make(chan struct{})
+	n.activity.started, n.drained = time.Now(), make(chan struct{})
 }
 
 // DefaultName returns the name of a Node without one.
@@ -190,7 +203,7 @@ func DefaultName() string {
 // next document.
 func (n *Node) Drain() {
 	n.once.Do(n.fill)
-	if !n.draining.Swap(true) {
+	if !n.activity.draining.Swap(true) {
 		close(n.drained)
 	}
 }
@@ -198,10 +211,9 @@ func (n *Node) Drain() {
 // Info returns what the node is doing.
 func (n *Node) Info() NodeInfo {
 	n.once.Do(n.fill)
-	return NodeInfo{
-		Name: n.Name, Slots: n.Slots, Busy: int(n.busy.Load()),
-		Documents: n.documents.Load(), Octets: n.octets.Load(), Draining: n.draining.Load(), Started: n.started,
-	}
+	info := n.activity.info()
+	info.Name, info.Slots = n.Name, n.Slots
+	return info
 }
 
 // slot takes one unit after the other.
@@ -209,16 +221,16 @@ func (n *Node) slot(ctx, taking context.Context) {
 	for taking.Err() == nil {
 		w, err := n.Engine.Take(taking)
 		if err == nil {
-			n.failing.Store(false)
-			n.busy.Add(1)
+			n.activity.failing.Store(false)
+			n.activity.busy.Add(1)
 			n.work(ctx, w)
-			n.busy.Add(-1)
+			n.activity.busy.Add(-1)
 			continue
 		}
 		if taking.Err() != nil {
 			return
 		}
-		if !n.failing.Swap(true) { // once, not by each slot
+		if !n.activity.failing.Swap(true) { // once, not by each slot
 			n.report(Event{Err: err})
 		}
 		select {

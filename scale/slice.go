@@ -245,7 +245,7 @@ func (s *slice) goOn(wait time.Duration) bool {
 		s.cancel(ErrFenced)
 		return false
 	}
-	if s.node.draining.Load() || wait > maxIdle || s.documents >= s.node.SliceDocuments || time.Since(s.began)+wait > s.node.SliceTime {
+	if s.node.activity.draining.Load() || wait > maxIdle || s.documents >= s.node.SliceDocuments || time.Since(s.began)+wait > s.node.SliceTime {
 		s.idle = wait
 		return false
 	}
@@ -262,8 +262,8 @@ func (s *slice) event(e crawl.Event) {
 		s.answered.Store(true)
 	}
 	if e.URL != "" && e.Reason == "" {
-		s.node.documents.Add(1)
-		s.node.octets.Add(e.Octets)
+		s.node.activity.documents.Add(1)
+		s.node.activity.octets.Add(e.Octets)
 	}
 	s.node.report(Event{Unit: s.work.Unit, Event: e})
 }

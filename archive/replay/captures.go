@@ -55,30 +55,7 @@ func (r *Replay) capture(l locator.Locator) (*archive.Capture, error) {
 		}
 		return c, err
 	}
-	return s.find(func(to locator.HostPort) locator.Locator { return withHost(l, to) })
-}
-
-// withHost returns a URL of news, WAIS or Prospero with another spelling of its host.
-func withHost(l locator.Locator, to locator.HostPort) locator.Locator {
-	switch l := l.(type) {
-	case *locator.News:
-		other := *l
-		other.HostPort = to
-		return &other
-	case *locator.NNTP:
-		other := *l
-		other.HostPort = to
-		return &other
-	case *locator.WAIS:
-		other := *l
-		other.HostPort = to
-		return &other
-	case *locator.Prospero:
-		other := *l
-		other.HostPort = to
-		return &other
-	}
-	return l
+	return s.find(func(to locator.HostPort) locator.Locator { return locator.WithHostPort(l, to) })
 }
 
 // Documents yields a Hit for each URL of the archive that begins with prefix, in the order of the

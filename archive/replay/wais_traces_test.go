@@ -44,7 +44,7 @@ func decode[P z3950.PDU](t *testing.T, message []byte) P {
 
 // headers returns what a client sees of an answer.
 func headers(r *z3950.SearchResponse) (all []string) {
-	for h := range r.Records() {
+	for h := range r.Documents() {
 		all = append(all, fmt.Sprintf("%q %q %v %v %v %q", h.ID, h.Types, h.Score, h.Length, h.Lines, strings.TrimLeft(h.Headline, " ")))
 	}
 	return all

@@ -44,8 +44,8 @@ type sum struct {
 }
 
 // newSum returns the sum for a field of a header. It returns nil if there is no such field, or if it
-// cannot be verified, which the Fault explains.
-func newSum(h Header, field string) (*sum, *Fault) {
+// cannot be verified, which the Defect explains.
+func newSum(h Header, field string) (*sum, *Defect) {
 	s := &sum{field: field, value: h.Get(field)}
 	if s.value == "" {
 		return nil, nil
@@ -53,7 +53,7 @@ func newSum(h Header, field string) (*sum, *Fault) {
 	algorithm, value, ok := strings.Cut(s.value, ":")
 	s.algorithm = strings.ToLower(algorithm)
 	if s.hash = newHash(s.algorithm); ok && s.hash == nil {
-		return nil, &Fault{Field: field, Note: true, Wrong: fmt.Sprintf("%s is %.80q, an algorithm that is not known", field, s.value)}
+		return nil, &Defect{Field: field, Note: true, Wrong: fmt.Sprintf("%s is %.80q, an algorithm that is not known", field, s.value)}
 	}
 	decode := func(text string) ([]byte, error) {
 		return unpadded.DecodeString(strings.ToUpper(strings.TrimRight(text, "=")))
@@ -64,14 +64,14 @@ func newSum(h Header, field string) (*sum, *Fault) {
 	var err error
 	lines := strings.ContainsAny(value, "\r\n") // which base32 skips
 	if s.want, err = decode(value); err != nil || lines || s.hash == nil || len(s.want) != s.hash.Size() {
-		return nil, &Fault{Field: field, Wrong: fmt.Sprintf("%s is %.80q, which is not a digest", field, s.value),
+		return nil, &Defect{Field: field, Wrong: fmt.Sprintf("%s is %.80q, which is not a digest", field, s.value),
 			Right: "one has the form sha1:VALUE, with the value in base32"}
 	}
 	return s, nil
 }
 
-// fault returns what is wrong if other octets were hashed, those of what it says.
-func (s *sum) fault(what string) *Fault {
+// defect returns what is wrong if other octets were hashed, those of what it says.
+func (s *sum) defect(what string) *Defect {
 	got := s.hash.Sum(nil)
 	if bytes.Equal(got, s.want) {
 		return nil
@@ -80,7 +80,7 @@ func (s *sum) fault(what string) *Fault {
 	if s.hex {
 		text = hex.EncodeToString(got)
 	}
-	return &Fault{Field: s.field, Wrong: fmt.Sprintf("%s is %s", s.field, s.value), Right: fmt.Sprintf("the %s has %s:%s", what, s.algorithm, text)}
+	return &Defect{Field: s.field, Wrong: fmt.Sprintf("%s is %s", s.field, s.value), Right: fmt.Sprintf("the %s has %s:%s", what, s.algorithm, text)}
 }
 
 // PayloadDigest returns the WARC-Payload-Digest, or "" if it says nothing: some crawlers give a revisit
@@ -96,7 +96,7 @@ func (h Header) PayloadDigest() string {
 // isOfNothing reports whether a digest is that of no octets.
 func isOfNothing(digest string) bool {
 	s, _ := newSum(Header{{FieldPayloadDigest, digest}}, FieldPayloadDigest)
-	return s != nil && s.fault("") == nil
+	return s != nil && s.defect("") == nil
 }
 
 // SameDigest reports whether two digests may be of the same octets. Some programs leave the name of

@@ -18,7 +18,7 @@ type Draft struct {
 	Block *Block
 }
 
-// complete returns the header of d as it is written, or an error if Verify would find a fault.
+// complete returns the header of d as it is written, or an error if Verify would find a defect.
 func (d *Draft) complete(version, infoID string, now time.Time) (Header, error) {
 	block := d.Block
 	if block == nil {
@@ -67,7 +67,7 @@ func (h Header) valid(version string, length int64) error {
 		}
 	}
 	var first error
-	h.check(version, length, func(f *Fault) {
+	h.check(version, length, func(f *Defect) {
 		if first == nil && !f.Note {
 			first = fmt.Errorf("the record cannot be written: %s; %s", f.Wrong, f.Right)
 		}

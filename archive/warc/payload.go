@@ -10,7 +10,7 @@ import (
 
 // A Payload is the payload of a record (WARC/1.1 §2), a reader. At its end the digests of the
 // record are verified: if one of them differs, or if the record is not complete, it returns a
-// *[Fault] instead of io.EOF.
+// *[Defect] instead of io.EOF.
 type Payload struct {
 	// Head is what comes before the payload of an HTTP message: the first line and the fields,
 	// with the empty line. For all other blocks it is nil.
@@ -20,7 +20,7 @@ type Payload struct {
 	data        io.Reader // what follows the head
 	block, body *sum      // nil if there is no digest to verify
 	hashes      []hash.Hash
-	faults      []*Fault // of the digests; complete at the end
+	defects     []*Defect // of the digests; complete at the end
 	err         error
 }
 
@@ -52,9 +52,9 @@ func (r *Record) Payload() (*Payload, error) {
 
 // sum returns the sum for a field, or nil.
 func (p *Payload) sum(field string) *sum {
-	sum, fault := newSum(p.rec.Header, field)
-	if fault != nil {
-		p.faults = append(p.faults, p.rec.fault(fault))
+	sum, defect := newSum(p.rec.Header, field)
+	if defect != nil {
+		p.defects = append(p.defects, p.rec.defect(defect))
 	}
 	return sum
 }
@@ -84,9 +84,9 @@ func (p *Payload) readHead() error {
 			p.hash(p.Head)
 			return nil
 		case len(p.Head) > maxHeader:
-			return p.rec.fault(&Fault{Wrong: "the head of the HTTP message is too long"})
+			return p.rec.defect(&Defect{Wrong: "the head of the HTTP message is too long"})
 		case err != nil && err != bufio.ErrBufferFull:
-			return p.rec.reader.fault("the block is damaged or ends early", err)
+			return p.rec.reader.defect("the block is damaged or ends early", err)
 		}
 	}
 }
@@ -123,19 +123,19 @@ func (p *Payload) end() {
 	if p.body != nil {
 		p.compare(p.body, "payload")
 	}
-	for _, fault := range p.faults {
-		if p.err == io.EOF && !fault.Note {
-			p.err = fault
+	for _, defect := range p.defects {
+		if p.err == io.EOF && !defect.Note {
+			p.err = defect
 		}
 	}
 }
 
-// compare adds a fault if a digest differs. If an HTTP message is stored in chunks, some programs
+// compare adds a defect if a digest differs. If an HTTP message is stored in chunks, some programs
 // take the digest of the chunks, others that of their content, so it is only a note.
 func (p *Payload) compare(s *sum, what string) {
-	if fault := s.fault(what); fault != nil {
-		fault.Note = s == p.body && p.chunked()
-		p.faults = append(p.faults, p.rec.fault(fault))
+	if defect := s.defect(what); defect != nil {
+		defect.Note = s == p.body && p.chunked()
+		p.defects = append(p.defects, p.rec.defect(defect))
 	}
 }
 
@@ -149,8 +149,8 @@ func (p *Payload) chunked() bool {
 	return false
 }
 
-// fault returns f with the place of the record.
-func (r *Record) fault(f *Fault) *Fault {
-	f.Offset, f.ID = r.Offset, r.ID()
-	return f
+// defect returns d with the place of the record.
+func (r *Record) defect(d *Defect) *Defect {
+	d.Offset, d.ID = r.Offset, r.ID()
+	return d
 }

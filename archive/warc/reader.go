@@ -65,7 +65,7 @@ func ReadAt(file io.ReaderAt, offset int64) (*Record, error) {
 	r.read.n = offset
 	rec, err := r.Next()
 	if err == io.EOF {
-		err = &Fault{Offset: offset, Wrong: "the file ends here", Err: io.ErrUnexpectedEOF}
+		err = &Defect{Offset: offset, Wrong: "the file ends here", Err: io.ErrUnexpectedEOF}
 	}
 	return rec, err
 }
@@ -74,7 +74,7 @@ func ReadAt(file io.ReaderAt, offset int64) (*Record, error) {
 func (r *Reader) Whole() int64 { return r.whole }
 
 // Next returns the next record, or io.EOF after the last one. What is left of the block of the
-// previous one is skipped. Other errors are a *[Fault] or those of reading the file, and stay; see
+// previous one is skipped. Other errors are a *[Defect] or those of reading the file, and stay; see
 // Resume.
 func (r *Reader) Next() (*Record, error) {
 	if r.finish() != nil || r.err != nil {
@@ -120,14 +120,14 @@ func (r *Reader) begin() error {
 		r.data, r.inside = r.file, true
 		return nil
 	case len(magic) == 4 && !isMember(magic):
-		return r.fault("this is not a gzip member", nil)
+		return r.defect("this is not a gzip member", nil)
 	case r.zip == nil:
 		r.zip, err = gzip.NewReader(r.file)
 	default:
 		err = r.zip.Reset(r.file)
 	}
 	if err != nil {
-		return r.fault("this is not a gzip member", err)
+		return r.defect("this is not a gzip member", err)
 	}
 	r.zip.Multistream(false)
 	if r.data == nil {
@@ -143,15 +143,15 @@ func isMember(magic []byte) bool {
 	return string(magic[:3]) == "\x1f\x8b\x08" && magic[3] < 0x20
 }
 
-// fault returns a Fault of the current record, or the error of reading the file.
-func (r *Reader) fault(wrong string, cause error) error {
+// defect returns a Defect of the current record, or the error of reading the file.
+func (r *Reader) defect(wrong string, cause error) error {
 	if r.read.err != nil {
 		return r.read.err
 	}
 	if errors.Is(cause, io.EOF) {
 		cause = io.ErrUnexpectedEOF
 	}
-	f := &Fault{Offset: r.started, Wrong: wrong, Err: cause}
+	f := &Defect{Offset: r.started, Wrong: wrong, Err: cause}
 	if r.current != nil {
 		f.ID = r.current.ID()
 	}
@@ -183,18 +183,18 @@ func (r *Reader) end() error {
 		r.current.bare = true
 		_, _ = r.data.Discard(2)
 	case err != nil && err != io.EOF:
-		return r.fault("the record ends early", err)
+		return r.defect("the record ends early", err)
 	case len(end) < 4 || string(end) == "WARC":
-		return r.fault("CR LF CR LF is missing at the end of the record", err)
+		return r.defect("CR LF CR LF is missing at the end of the record", err)
 	default:
-		return r.lengthFault("the record does not end there")
+		return r.lengthDefect("the record does not end there")
 	}
 	if r.zip != nil {
 		switch _, err := r.data.Peek(1); {
 		case err == nil:
 			return nil // another record in this member
 		case err != io.EOF:
-			return r.fault("the gzip member is damaged or ends early", err)
+			return r.defect("the gzip member is damaged or ends early", err)
 		}
 		r.inside = false
 	}
@@ -205,15 +205,15 @@ func (r *Reader) end() error {
 // cut returns the error of a block that ends early.
 func (r *Reader) cut(err error) error {
 	if err != io.EOF || r.read.err != nil {
-		return r.fault("the block is damaged or ends early", err)
+		return r.defect("the block is damaged or ends early", err)
 	}
-	return r.lengthFault(fmt.Sprintf("only %d bytes follow", r.current.Length-r.left.N))
+	return r.lengthDefect(fmt.Sprintf("only %d bytes follow", r.current.Length-r.left.N))
 }
 
-// lengthFault returns the error of a Content-Length that is wrong, or of a file that is cut.
-func (r *Reader) lengthFault(but string) error {
-	err := r.fault(fmt.Sprintf("%s is %d, but %s", FieldContentLength, r.current.Length, but), nil)
-	if f, ok := err.(*Fault); ok {
+// lengthDefect returns the error of a Content-Length that is wrong, or of a file that is cut.
+func (r *Reader) lengthDefect(but string) error {
+	err := r.defect(fmt.Sprintf("%s is %d, but %s", FieldContentLength, r.current.Length, but), nil)
+	if f, ok := err.(*Defect); ok {
 		f.Field, f.read = FieldContentLength, r.current.Length-r.left.N
 		if r.left.N > 0 {
 			f.Err = io.ErrUnexpectedEOF
@@ -222,7 +222,7 @@ func (r *Reader) lengthFault(but string) error {
 	return err
 }
 
-// Resume moves behind the [Fault] that Next has returned: to the next gzip member, or in a file
+// Resume moves behind the [Defect] that Next has returned: to the next gzip member, or in a file
 // without gzip to the next line that begins a record. The error is io.EOF if no more follows, or that of
 // reading the file.
 func (r *Reader) Resume() error {
@@ -231,7 +231,7 @@ func (r *Reader) Resume() error {
 	return err
 }
 
-// resync moves behind a fault, to the next gzip member or to the next line that begins a record. It
+// resync moves behind a defect, to the next gzip member or to the next line that begins a record. It
 // never goes back, although a damaged member that ends in the next ones hides them: in a hostile
 // file that would take quadratic time. If there are no more, the error is io.EOF. It returns how
 // many octets were left of the member, or -1 if they cannot be read.
@@ -288,13 +288,13 @@ func (r *Reader) readHeader() (*Record, error) {
 		case err == io.EOF && len(r.head) == 0:
 			return nil, io.EOF
 		case !strings.HasPrefix("WARC/", string(magic)):
-			return nil, r.fault(fmt.Sprintf("%.40q is not the beginning of a record", bytes.TrimRight(r.head, "\r\n")), nil)
+			return nil, r.defect(fmt.Sprintf("%.40q is not the beginning of a record", bytes.TrimRight(r.head, "\r\n")), nil)
 		case len(r.head) > maxHeader:
-			return nil, r.fault(fmt.Sprintf("the header is longer than %d bytes", maxHeader), nil)
+			return nil, r.defect(fmt.Sprintf("the header is longer than %d bytes", maxHeader), nil)
 		case err == bufio.ErrBufferFull:
 			continue
 		case err != nil:
-			return nil, r.fault("the header is damaged or ends early", err)
+			return nil, r.defect("the header is damaged or ends early", err)
 		}
 		line := r.head[start:]
 		start = len(r.head)
@@ -321,7 +321,7 @@ func (r *Reader) parse(rec *Record, text string) error {
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return r.fault(fmt.Sprintf("the line %.40q of the header has no colon", line), nil)
+			return r.defect(fmt.Sprintf("the line %.40q of the header has no colon", line), nil)
 		}
 		rec.Header = append(rec.Header, Field{name, strings.Trim(value, " \t")})
 	}
@@ -329,7 +329,7 @@ func (r *Reader) parse(rec *Record, text string) error {
 	length := rec.Header.Get(FieldContentLength)
 	n, err := strconv.ParseUint(length, 10, 63)
 	if err != nil {
-		return r.fault(fmt.Sprintf("Content-Length is %.40q, which is not a number of bytes", length), nil)
+		return r.defect(fmt.Sprintf("Content-Length is %.40q, which is not a number of bytes", length), nil)
 	}
 	rec.Length = int64(n)
 	r.left = io.LimitedReader{R: r.data, N: rec.Length}

@@ -107,7 +107,7 @@ func TestPayload(t *testing.T) {
 		if err == nil {
 			_, err = io.ReadAll(p)
 		}
-		if bad, ok := errors.AsType[*Fault](err); !ok || bad.Offset != 0 || bad.ID != rec.ID() {
+		if bad, ok := errors.AsType[*Defect](err); !ok || bad.Offset != 0 || bad.ID != rec.ID() {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p != nil {
@@ -137,7 +137,7 @@ func (zero) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHostile checks that the memory that files need is bounded, and that there is a fault.
+// TestHostile checks that the memory that files need is bounded, and that there is a defect.
 func TestHostile(t *testing.T) {
 	zipped := func(parts ...io.Reader) io.Reader {
 		var b bytes.Buffer
@@ -180,9 +180,9 @@ func TestHostile(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		faults := 0
-		if _, err := Verify(tc.file, func(f *Fault) { faults++ }); err != nil || faults == 0 {
-			t.Errorf("%s: %d faults, %v", name, faults, err)
+		defects := 0
+		if _, err := Verify(tc.file, func(f *Defect) { defects++ }); err != nil || defects == 0 {
+			t.Errorf("%s: %d defects, %v", name, defects, err)
 		}
 		runtime.ReadMemStats(&after)
 		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > tc.limit {
@@ -204,7 +204,7 @@ func FuzzReader(f *testing.F) {
 		for {
 			rec, err := r.Next()
 			if err != nil {
-				if bad, ok := errors.AsType[*Fault](err); err != io.EOF && (!ok || bad.Offset > int64(len(file))) {
+				if bad, ok := errors.AsType[*Defect](err); err != io.EOF && (!ok || bad.Offset > int64(len(file))) {
 					t.Fatal(err)
 				}
 				break

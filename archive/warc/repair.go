@@ -90,7 +90,7 @@ func cut(file *disk.Locked, name string) (int64, error) {
 		_, err = r.Next()
 	}
 	end := r.Whole()
-	bad, ok := errors.AsType[*Fault](err)
+	bad, ok := errors.AsType[*Defect](err)
 	switch {
 	case end > 0 && (r.zip != nil) != strings.HasSuffix(name, ".gz"):
 		return 0, fmt.Errorf("%s was not changed: only a file with gzip has a name that ends in .gz", name)

@@ -71,11 +71,11 @@ var rules = [...]rule{
 type checker struct {
 	Header
 	version string
-	report  func(*Fault)
+	report  func(*Defect)
 }
 
-// check calls report for each fault of a header, of a record with length octets.
-func (h Header) check(version string, length int64, report func(*Fault)) {
+// check calls report for each defect of a header, of a record with length octets.
+func (h Header) check(version string, length int64, report func(*Defect)) {
 	c := &checker{h, version, report}
 	if !isVersion(version) {
 		c.note("", "the versions 1.0 and 1.1 are known", "the version is %.40q", version)
@@ -89,19 +89,19 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 	for i, r := range rules {
 		switch has := found&(1<<i) != 0; {
 		case has && r.never&set != 0:
-			c.fault(r.field, "a "+typ+" record must not have it", "%s is forbidden here", r.field)
+			c.defect(r.field, "a "+typ+" record must not have it", "%s is forbidden here", r.field)
 		case !has && r.must == allTypes:
-			c.fault(r.field, "every record must have it", "%s is missing", r.field)
+			c.defect(r.field, "every record must have it", "%s is missing", r.field)
 		case !has && r.must&set != 0:
-			c.fault(r.field, "a "+typ+" record must have it", "%s is missing", r.field)
+			c.defect(r.field, "a "+typ+" record must have it", "%s is missing", r.field)
 		}
 	}
 	if length > 0 && set != continuations && h.Get(FieldContentType) == "" {
-		c.fault(FieldContentType, "a record with a block must have it", "%s is missing", FieldContentType)
+		c.defect(FieldContentType, "a record with a block must have it", "%s is missing", FieldContentType)
 	}
 	switch profile := h.Get(FieldProfile); {
 	case (profile == IdenticalPayload || profile == identicalPayload10) && h.Get(FieldPayloadDigest) == "":
-		c.fault(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
+		c.defect(FieldPayloadDigest, "this profile demands it", "%s is missing", FieldPayloadDigest)
 	case isVersion(version) && strings.Contains(profile, "/warc/1.") && !strings.Contains(profile, "/warc/"+version+"/"):
 		c.note(FieldProfile, "the profiles of this version have /warc/"+version+"/", "%s is %.200q", FieldProfile, profile)
 	}
@@ -110,12 +110,12 @@ func (h Header) check(version string, length int64, report func(*Fault)) {
 // isVersion reports whether the rules are known for a version.
 func isVersion(version string) bool { return version == "1.0" || version == "1.1" }
 
-func (c *checker) fault(field, right, format string, args ...any) {
-	c.report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...)})
+func (c *checker) defect(field, right, format string, args ...any) {
+	c.report(&Defect{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) note(field, right, format string, args ...any) {
-	c.report(&Fault{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...), Note: true})
+	c.report(&Defect{Field: field, Right: right, Wrong: fmt.Sprintf(format, args...), Note: true})
 }
 
 // fields checks names and values, and returns which of the rules have a field: a bit each.
@@ -143,7 +143,7 @@ func (c *checker) fields() (found uint32) {
 			continue
 		}
 		if right := r.check(f.Value, c.version); right != "" {
-			c.fault(r.field, right, "%s is %.200q", r.field, f.Value)
+			c.defect(r.field, right, "%s is %.200q", r.field, f.Value)
 		}
 	}
 	return found
@@ -152,10 +152,10 @@ func (c *checker) fields() (found uint32) {
 // name checks a name: it must be a token, and come once.
 func (c *checker) name(name string, twice bool) {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) {
-		c.fault(name, "", "%.80q is not a name of a field", name)
+		c.defect(name, "", "%.80q is not a name of a field", name)
 	}
 	if twice {
-		c.fault(name, "only "+FieldConcurrentTo+" and "+FieldProtocol+" may be repeated", "%.80q is there twice", name)
+		c.defect(name, "only "+FieldConcurrentTo+" and "+FieldProtocol+" may be repeated", "%.80q is there twice", name)
 	}
 }
 

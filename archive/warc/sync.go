@@ -136,7 +136,7 @@ func written(file *disk.Locked, offset int64) (bool, error) {
 	r := NewReader(file)
 	for n := 0; ; n++ {
 		rec, err := r.Next()
-		if _, damaged := errors.AsType[*Fault](err); damaged {
+		if _, damaged := errors.AsType[*Defect](err); damaged {
 			return false, nil
 		}
 		switch {

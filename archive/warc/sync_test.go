@@ -32,7 +32,7 @@ func uris(t *testing.T, dir string) (list []string) {
 		}
 		defer file.Close()
 		records := make(map[string]bool)
-		if _, err := Verify(file, func(f *Fault) { t.Errorf("%s: %+v", entry.Name(), f) }); err != nil {
+		if _, err := Verify(file, func(f *Defect) { t.Errorf("%s: %+v", entry.Name(), f) }); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = file.Seek(0, 0)
@@ -259,7 +259,7 @@ func syncedUntilKilled(t *testing.T, d *simdisk.Disk, n int) (synced []string, d
 	return synced, done
 }
 
-// readable returns the URIs of the records of a file up to the first fault.
+// readable returns the URIs of the records of a file up to the first defect.
 func readable(file []byte) (all []string) {
 	for r := NewReader(bytes.NewReader(file)); ; {
 		rec, err := r.Next()

@@ -14,23 +14,23 @@ const (
 	maxAwaited = 1 << 14 // in WARC-Concurrent-To, of records that have not come
 )
 
-// Verify reads all records of a file and calls report for each [Fault], in order: those of the
+// Verify reads all records of a file and calls report for each [Defect], in order: those of the
 // grammar and the fields (WARC/1.1 §4 and §5), digests, IDs, and gzip members. It resumes behind
 // what cannot be read. It returns the number of records, and the error of reading the file.
-func Verify(file io.Reader, report func(*Fault)) (records int64, err error) {
+func Verify(file io.Reader, report func(*Defect)) (records int64, err error) {
 	v := &verifier{
 		r: NewReader(file), report: report, seed: maphash.MakeSeed(),
-		awaited: make(map[uint64]*Fault),
+		awaited: make(map[uint64]*Defect),
 	}
 	for {
 		rec, err := v.r.Next()
 		if err == nil {
 			if records++; records == 1 && rec.Type() != Info {
-				v.fault(rec, &Fault{Note: true, Wrong: "the first record is not a warcinfo record"})
+				v.defect(rec, &Defect{Note: true, Wrong: "the first record is not a warcinfo record"})
 			}
 			err = v.record(rec)
 		}
-		if bad, ok := errors.AsType[*Fault](err); ok {
+		if bad, ok := errors.AsType[*Defect](err); ok {
 			err = v.resume(bad)
 		}
 		switch {
@@ -45,22 +45,22 @@ func Verify(file io.Reader, report func(*Fault)) (records int64, err error) {
 // A verifier is what Verify knows of the records before.
 type verifier struct {
 	r       *Reader
-	report  func(*Fault)
+	report  func(*Defect)
 	seed    maphash.Seed
 	came    idSet
-	awaited map[uint64]*Fault // by the hash of an ID in WARC-Concurrent-To
+	awaited map[uint64]*Defect // by the hash of an ID in WARC-Concurrent-To
 	shared  bool
 }
 
-func (v *verifier) fault(rec *Record, f *Fault) { v.report(rec.fault(f)) }
+func (v *verifier) defect(rec *Record, f *Defect) { v.report(rec.defect(f)) }
 
 // record verifies a record, to its end.
 func (v *verifier) record(rec *Record) error {
-	rec.Header.check(rec.Version, rec.Length, func(f *Fault) { v.fault(rec, f) })
+	rec.Header.check(rec.Version, rec.Length, func(f *Defect) { v.defect(rec, f) })
 	v.order(rec)
 	if v.r.shared && !v.shared {
 		v.shared = true
-		v.fault(rec, &Fault{Wrong: "it is not the first record of its gzip member", Right: "each record needs a member, so that it can be found"})
+		v.defect(rec, &Defect{Wrong: "it is not the first record of its gzip member", Right: "each record needs a member, so that it can be found"})
 	}
 	payload, err := rec.Payload()
 	if err != nil {
@@ -70,16 +70,16 @@ func (v *verifier) record(rec *Record) error {
 		return err // the record is not complete, so its digests say nothing
 	}
 	if rec.bare {
-		v.fault(rec, &Fault{Wrong: "a line ends in LF", Right: "lines end in CR LF"})
+		v.defect(rec, &Defect{Wrong: "a line ends in LF", Right: "lines end in CR LF"})
 	}
-	for _, f := range payload.faults {
+	for _, f := range payload.defects {
 		v.report(f)
 	}
 	return nil
 }
 
 // resume reports what cannot be read, and moves behind it.
-func (v *verifier) resume(bad *Fault) error {
+func (v *verifier) resume(bad *Defect) error {
 	rest, err := v.r.resync()
 	switch {
 	case bad.Field != FieldContentLength || v.r.zip == nil:
@@ -97,7 +97,7 @@ func (v *verifier) order(rec *Record) {
 	id := rec.Header.Get(FieldRecordID)
 	key := v.key(id)
 	if id != "" && v.came.has(key) {
-		v.fault(rec, &Fault{Field: FieldRecordID, Wrong: FieldRecordID + " is that of an earlier record", Right: "each record has its own"})
+		v.defect(rec, &Defect{Field: FieldRecordID, Wrong: FieldRecordID + " is that of an earlier record", Right: "each record has its own"})
 	}
 	if early := v.awaited[key]; early != nil {
 		delete(v.awaited, key)
@@ -108,14 +108,14 @@ func (v *verifier) order(rec *Record) {
 		return
 	}
 	if v.came.add(key); v.came.n == maxIDs {
-		v.fault(rec, &Fault{Field: FieldRecordID, Note: true, Wrong: fmt.Sprintf("only the first %d records are compared by their IDs", maxIDs)})
+		v.defect(rec, &Defect{Field: FieldRecordID, Note: true, Wrong: fmt.Sprintf("only the first %d records are compared by their IDs", maxIDs)})
 	}
 	for _, f := range rec.Header {
 		if !strings.EqualFold(f.Name, FieldConcurrentTo) || len(v.awaited) == maxAwaited {
 			continue
 		}
 		if key := v.key(f.Value); !v.came.has(key) {
-			early := rec.fault(&Fault{Field: FieldConcurrentTo, Right: "only a record before this one can be named"})
+			early := rec.defect(&Defect{Field: FieldConcurrentTo, Right: "only a record before this one can be named"})
 			early.ID = strings.Clone(early.ID[:min(len(early.ID), 200)]) // not all of the header
 			v.awaited[key] = early
 		}

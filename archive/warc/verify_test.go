@@ -59,10 +59,10 @@ func members(records ...string) []byte {
 	return b.Bytes()
 }
 
-// verified returns the faults of a file, each as one line.
+// verified returns the defects of a file, each as one line.
 func verified(t *testing.T, file []byte) (records int64, lines []string) {
 	t.Helper()
-	records, err := Verify(bytes.NewReader(file), func(f *Fault) {
+	records, err := Verify(bytes.NewReader(file), func(f *Defect) {
 		line := f.Error()
 		if f.Note {
 			line = "note: " + line
@@ -75,9 +75,9 @@ func verified(t *testing.T, file []byte) (records int64, lines []string) {
 	return records, lines
 }
 
-// faultCases are files with one fault each, and what Verify says. %d is the offset of the second
+// defectCases are files with one defect each, and what Verify says. %d is the offset of the second
 // record.
-var faultCases = []struct {
+var defectCases = []struct {
 	name    string
 	records []string
 	want    string
@@ -164,10 +164,10 @@ var faultCases = []struct {
 		`record at offset %d: "hello" is not the beginning of a record`},
 }
 
-// TestVerifyFaults checks that Verify finds each fault, and nothing else, with gzip and without,
+// TestVerifyDefects checks that Verify finds each defect, and nothing else, with gzip and without,
 // between records that are right.
-func TestVerifyFaults(t *testing.T) {
-	for _, tc := range faultCases {
+func TestVerifyDefects(t *testing.T) {
+	for _, tc := range defectCases {
 		second := int64(len(members(info)))
 		third := second + int64(len(members(tc.records[0])))
 		want := fmt.Sprintf(tc.want, second, third)
@@ -179,9 +179,9 @@ func TestVerifyFaults(t *testing.T) {
 	}
 }
 
-// TestVerifyPlain checks that in files without gzip Verify finds the same faults.
+// TestVerifyPlain checks that in files without gzip Verify finds the same defects.
 func TestVerifyPlain(t *testing.T) {
-	for _, tc := range faultCases {
+	for _, tc := range defectCases {
 		want := strings.ReplaceAll(tc.want, "%[2]d", fmt.Sprint(len(info)+len(tc.records[0])))
 		want = strings.ReplaceAll(want, "%%", "%")
 		want = strings.ReplaceAll(want, "%d", fmt.Sprint(len(info)))
@@ -248,8 +248,8 @@ func TestVerifyCut(t *testing.T) {
 			ends = []int{0, len(info), len(info + resource), len(file)}
 		}
 		for size := range len(file) {
-			var last *Fault
-			if _, err := Verify(bytes.NewReader(file[:size]), func(f *Fault) { last = f }); err != nil {
+			var last *Defect
+			if _, err := Verify(bytes.NewReader(file[:size]), func(f *Defect) { last = f }); err != nil {
 				t.Fatal(err)
 			}
 			i, whole := slices.BinarySearch(ends, size)
@@ -263,7 +263,7 @@ func TestVerifyCut(t *testing.T) {
 	}
 }
 
-// TestVerifyDamage inverts each octet of a member: the first fault is at its place. What is
+// TestVerifyDamage inverts each octet of a member: the first defect is at its place. What is
 // damaged may be decoded up to some place in another member, so up to two more records are lost.
 func TestVerifyDamage(t *testing.T) {
 	file, at := members(info, resource, response, revisit), len(members(info))
@@ -273,8 +273,8 @@ func TestVerifyDamage(t *testing.T) {
 		}
 		bad := bytes.Clone(file)
 		bad[i] ^= 0xff
-		var first *Fault
-		n, err := Verify(bytes.NewReader(bad), func(f *Fault) {
+		var first *Defect
+		n, err := Verify(bytes.NewReader(bad), func(f *Defect) {
 			if first == nil {
 				first = f
 			}
@@ -285,13 +285,13 @@ func TestVerifyDamage(t *testing.T) {
 	}
 }
 
-// TestVerifyReadError checks that a failure to read is not a fault of the file.
+// TestVerifyReadError checks that a failure to read is not a defect of the file.
 func TestVerifyReadError(t *testing.T) {
 	file := members(info, resource)
 	broken := errors.New("broken disk")
 	for size := range len(file) {
 		r := io.MultiReader(bytes.NewReader(file[:size]), failing{broken})
-		if _, err := Verify(r, func(f *Fault) { t.Errorf("%d bytes: %v", size, f) }); err != broken {
+		if _, err := Verify(r, func(f *Defect) { t.Errorf("%d bytes: %v", size, f) }); err != broken {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
 	}
@@ -303,13 +303,13 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // FuzzVerify looks for files on which Verify fails, or which it reads differently than the Reader.
 func FuzzVerify(f *testing.F) {
-	for _, tc := range faultCases {
+	for _, tc := range defectCases {
 		f.Add(members(append([]string{info}, tc.records...)...))
 		f.Add([]byte(info + strings.Join(tc.records, "")))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		whole := true
-		n, err := Verify(bytes.NewReader(file), func(f *Fault) {
+		n, err := Verify(bytes.NewReader(file), func(f *Defect) {
 			whole = whole && f.Err == nil
 			if f.Offset < 0 || f.Offset > int64(len(file)) || strings.ContainsAny(f.Error(), "\r\n\x00\x1b") {
 				t.Errorf("%+q", f.Error())
@@ -343,8 +343,8 @@ func TestVerifyFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, faults := verified(t, file); n == 0 || len(faults) > 0 {
-			t.Errorf("%s: %d records, %q", name, n, faults)
+		if n, defects := verified(t, file); n == 0 || len(defects) > 0 {
+			t.Errorf("%s: %d records, %q", name, n, defects)
 		}
 	}
 }

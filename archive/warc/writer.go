@@ -133,7 +133,7 @@ func newWriter(dir string, o Options) (*Writer, error) {
 }
 
 // Write writes records that belong together, to one file, in order. After an error none of them is
-// in the file. A record in which [Verify] would find a fault is an error.
+// in the file. A record in which [Verify] would find a defect is an error.
 func (w *Writer) Write(drafts ...Draft) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

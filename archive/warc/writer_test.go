@@ -33,8 +33,8 @@ func document(url, text string) Draft {
 // urls returns the Target-URIs of the records of a file that Verify must find right.
 func urls(t *testing.T, file []byte) (all []string) {
 	t.Helper()
-	if _, faults := verified(t, file); len(faults) > 0 {
-		t.Errorf("faults: %q", faults)
+	if _, defects := verified(t, file); len(defects) > 0 {
+		t.Errorf("defects: %q", defects)
 	}
 	r := NewReader(bytes.NewReader(file))
 	for {
@@ -92,8 +92,8 @@ func roundTrip(t *testing.T, name, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, faults := verified(t, file); n != 6 || len(faults) > 0 {
-		t.Errorf("%d records, %q", n, faults)
+	if n, defects := verified(t, file); n != 6 || len(defects) > 0 {
+		t.Errorf("%d records, %q", n, defects)
 	}
 	r := NewReader(bytes.NewReader(file))
 	for i, want := range []string{"software: test/1.0\r\n", large, "> RETR a\r\n", "hello\n", "", ""} {

@@ -67,7 +67,7 @@ func record(b *testing.B, url, suffix string) {
 			b.Fatal(err)
 		}
 		defer w.Close()
-		resolver.Recorder = func(ctx context.Context, req *fetch.Request, next fetch1738.Access) (*fetch.Resource, error) {
+		resolver.Recorder = func(ctx context.Context, req *fetch.Request, next fetch1738.FetchFunc) (*fetch.Resource, error) {
 			return (&archive.Recorder{Writer: w}).Record(ctx, req, next)
 		}
 	}

@@ -143,7 +143,7 @@ func verifyWARC(name string, records int64) (failed error) {
 		return err
 	}
 	defer file.Close()
-	n, err := warc.Verify(file, func(f *warc.Fault) { failed = f })
+	n, err := warc.Verify(file, func(f *warc.Defect) { failed = f })
 	if n != records {
 		err = errors.Join(err, fmt.Errorf("%d records", n))
 	}

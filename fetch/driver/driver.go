@@ -86,7 +86,7 @@ type Editor interface {
 
 // An Explainer returns what Fetch would do, without a connection.
 type Explainer interface {
-	Explain(req *fetch.Request) (*fetch.Plan, error)
+	Explain(req *fetch.Request) (*fetch.Explanation, error)
 }
 
 // OptionsOf returns the options of req for a Fetcher that accepts an *O. If req.Options is nil or a

@@ -17,16 +17,16 @@ func testExplain(t *testing.T, s *subject) {
 	subtest(t, s, "documents", func(fx *fixture) {
 		if f, ok := fx.open().(driver.Explainer); ok {
 			for _, l := range fx.site.each(append(names(), directory)...) {
-				checkPlan(fx, f, l)
+				checkExplanation(fx, f, l)
 			}
 		}
 	})
 }
 
-// checkPlan compares a Plan with what is sent.
-func checkPlan(fx *fixture, f driver.Explainer, l locator.Locator) {
+// checkExplanation compares an Explanation with what is sent.
+func checkExplanation(fx *fixture, f driver.Explainer, l locator.Locator) {
 	before := fx.net.Count()
-	plan, err := f.Explain(&fetch.Request{Locator: l})
+	e, err := f.Explain(&fetch.Request{Locator: l})
 	if err != nil {
 		fx.Error(check.Error(fx, err, l))
 		return
@@ -34,19 +34,19 @@ func checkPlan(fx *fixture, f driver.Explainer, l locator.Locator) {
 	if fx.net.Count() != before {
 		fx.Errorf("%s: Explain opened a connection; it must not", l.Redacted())
 	}
-	if (plan.Network == "") != fx.subject.Local {
-		fx.Errorf("%s: Plan.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), plan.Network)
+	if (e.Network == "") != fx.subject.Local {
+		fx.Errorf("%s: Explanation.Network is %q; it must be set, except for a local Fetcher", l.Redacted(), e.Network)
 	}
 	if secret, ok := locator.WithLogin(l, &check.Login); ok {
-		if plan, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
-			check.Secrets(fx, "a plan", fmt.Sprintf("%+v", plan))
+		if e, err := f.Explain(&fetch.Request{Locator: secret}); err == nil {
+			check.Secrets(fx, "an explanation", fmt.Sprintf("%+v", e))
 		}
 	}
 	if fx.subject.Local {
 		return
 	}
-	if server, _ := locator.ServerOf(l); plan.Host != server.Host || plan.Port != server.Port {
-		fx.Errorf("%s: the plan connects to %s:%d, not to the locator's server", l.Redacted(), plan.Host, plan.Port)
+	if server, _ := locator.ServerOf(l); e.Host != server.Host || e.Port != server.Port {
+		fx.Errorf("%s: the Explanation connects to %s:%d, not to the locator's server", l.Redacted(), e.Host, e.Port)
 	}
 	k := fx.net.Established()
 	if a := fx.get(fx.ctx(), l); a.Err != nil {
@@ -54,13 +54,13 @@ func checkPlan(fx *fixture, f driver.Explainer, l locator.Locator) {
 	}
 	fx.close()
 	sent := fx.net.Since(k)[0].Sent()
-	for _, step := range plan.Steps {
+	for _, step := range e.Steps {
 		if fx.subject.secure || fx.subject.Encoded || step.When != "" || strings.Contains(step.Send, "****") {
 			continue
 		}
 		_, rest, found := bytes.Cut(sent, []byte(step.Send))
 		if !found {
-			fx.Errorf("%s: the plan says that %q is sent next, but the Fetcher sent %q", l.Redacted(), step.Send, sent)
+			fx.Errorf("%s: the Explanation says that %q is sent next, but the Fetcher sent %q", l.Redacted(), step.Send, sent)
 			return
 		}
 		sent = rest

@@ -45,7 +45,7 @@ type Harness struct {
 	// ReadOnly means that the server accepts no documents. Otherwise, if the Fetcher is a
 	// driver.Replacer, Run fetches what it stored.
 	ReadOnly bool
-	// Encoded means that the Trace and the Plan show the conversation in another form than it has
+	// Encoded means that the Trace and the Explanation show the conversation in another form than it
 	// on the connection (HTTP/2).
 	Encoded bool
 	// Forbidden is the kind of error for a document that the server refuses to deliver; Other, the

@@ -75,7 +75,7 @@ func (m *mini) Replace(ctx context.Context, req *fetch.Request, body io.Reader) 
 	return &fetch.Attributes{Size: -1}, nil
 }
 
-func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (m *mini) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	l := req.Locator.(*locator.FTP)
 	if err := driver.CheckOctets(l); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (m *mini) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		command = "FETCH " + command
 	}
 	server, _ := locator.ServerOf(l)
-	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: command}}}, nil
+	return &fetch.Explanation{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: command}}}, nil
 }
 
 // do fetches or, if data is not nil, stores.

@@ -90,12 +90,12 @@ func (f *Fetcher) FindAttributes(ctx context.Context, req *fetch.Request) (*fetc
 }
 
 // Explain implements [driver.Explainer]. It does not access the file system.
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := f.locate(req)
 	if err != nil {
 		return nil, err
 	}
-	return &fetch.Plan{
+	return &fetch.Explanation{
 		Steps: []fetch.Step{{Do: fmt.Sprintf("open %q", a.path)}},
 		Notes: []string{"no connection is made: the file is local"},
 	}, nil

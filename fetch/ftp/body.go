@@ -24,18 +24,12 @@ type body struct {
 	a        *access
 	free     func(*session) // returns the session; nil once that is done
 	data     *dataConn
-	src      io.Reader     // data, or its text with local newlines
-	left     int64         // bytes until Request.Length is reached; -1 means no limit
-	expected int64         // bytes that the server will send; -1 if not known
-	received int64         // bytes that it has sent
-	maxExtra int64         // how many more than expected it may send
-	from     int64         // offset in the file at which the transfer started
-	size     int64         // of the file; -1 if not known
-	byReply  bool          // only the reply to RETR has told it
-	modTime  time.Time     // of the file, if the transfer continues an earlier one, and the time is known
+	src      io.Reader // data, or its text with local newlines
+	left     int64     // bytes until Request.Length is reached; -1 means no limit
+	begun    download  // its modTime is set if the transfer continues an earlier one
+	tally    tally
+	ahead    lookahead
 	led      bool          // the caller compares the bytes before those that it asked for
-	held     []byte        // what has been received ahead of Read
-	end      error         // what follows it, if it is known
 	proving  bool          // more is to be sent when the transfer is complete
 	silent   bool          // the Trace does not count what is received
 	askLater bool          // SIZE is sent after the transfer: the size is not known
@@ -46,17 +40,40 @@ type body struct {
 	err      error         // what every further Read returns
 }
 
+// A tally compares the bytes that the server has sent with those that it will send.
+type tally struct {
+	received int64
+	expected int64 // -1 if not known
+	maxExtra int64 // how many more than expected may come
+}
+
+// known reports whether it is known how many bytes will come.
+func (t *tally) known() bool { return t.expected >= 0 }
+
+// whole reports whether as many have come as are expected.
+func (t *tally) whole() bool { return t.known() && t.received == t.expected }
+
+// missing returns how many have not come; it is less than 0 if more have come.
+func (t *tally) missing() int64 { return t.expected - t.received }
+
+// A lookahead is what has been received before Read asked for it, and the end that follows it, if that
+// is known.
+type lookahead struct {
+	held []byte
+	end  error
+}
+
 // newBody returns the Body of a download that has been started. It calls free with the session at
 // the end of the access.
 func newBody(s *session, a *access, b download, restart restart, free func(*session)) *body {
-	body := &body{s: s, a: a, free: free, data: s.data, left: -1, expected: -1, maxExtra: maxGrowth, from: b.offset, size: b.size, byReply: b.byReply, led: a.lead > 0, restart: restart}
+	body := &body{s: s, a: a, free: free, data: s.data, left: -1, begun: b, tally: tally{expected: -1, maxExtra: maxGrowth}, led: a.lead > 0, restart: restart}
 	body.src = wire.ReaderFunc(body.receive)
 	body.data.whole = func() bool { // also by what the reply to RETR says: the file may be another one since SIZE
 		stated := s.ctl.announced
-		return body.expected >= 0 && body.received == body.expected && (stated < 0 || stated == body.expected || stated == body.size)
+		return body.tally.whole() && (stated < 0 || stated == body.tally.expected || stated == body.begun.size)
 	}
-	if b.offset > 0 {
-		body.modTime = b.modTime
+	if b.offset <= 0 {
+		body.begun.modTime = time.Time{}
 	}
 	if s.proven && !a.sequential {
 		body.seen, body.asks = new(maphash.Hash), s.mayRequestNextPort()
@@ -64,7 +81,7 @@ func newBody(s *session, a *access, b download, restart restart, free func(*sess
 	if a.ascii() {
 		body.src = newLocalText(body.src)
 	} else if b.size >= 0 {
-		body.expected = b.size - b.offset
+		body.tally.expected = b.size - b.offset
 	} else {
 		body.askLater = !b.asked && a.wantsSize(s)
 	}
@@ -72,8 +89,8 @@ func newBody(s *session, a *access, b download, restart restart, free func(*sess
 		body.left = a.req.Length
 	}
 	// An offset from the end means bytes of the file as it was when the server sent the size.
-	if (a.req.Offset < 0 || a.opt.EndAtSize) && body.expected >= 0 {
-		body.left = body.expected
+	if (a.req.Offset < 0 || a.opt.EndAtSize) && body.tally.known() {
+		body.left = body.tally.expected
 		if a.req.Length > 0 {
 			body.left = min(body.left, a.req.Length)
 		}
@@ -87,14 +104,14 @@ const maxGrowth = 64 << 20
 
 // receive reads from the data connection and counts the bytes. Its errors are those for the caller.
 func (b *body) receive(p []byte) (int, error) {
-	if len(b.held) > 0 {
-		n := copy(p, b.held)
-		b.held = b.held[n:]
+	if len(b.ahead.held) > 0 {
+		n := copy(p, b.ahead.held)
+		b.ahead.held = b.ahead.held[n:]
 		return n, nil
 	}
-	for b.end == nil {
+	for b.ahead.end == nil {
 		n, err := b.data.Read(p)
-		b.received += int64(n)
+		b.tally.received += int64(n)
 		if b.seen != nil {
 			_, _ = b.seen.Write(p[:n])
 		}
@@ -102,7 +119,7 @@ func (b *body) receive(p []byte) (int, error) {
 			return n, err
 		}
 	}
-	return 0, b.end
+	return 0, b.ahead.end
 }
 
 // Read implements io.Reader.
@@ -140,11 +157,11 @@ func (b *body) count(n int64) {
 // readError returns the error for the caller after a read of the data returned err.
 func (b *body) readError(err error) error {
 	switch {
-	case b.expected >= 0 && b.received-b.maxExtra > b.expected:
+	case b.tally.known() && -b.tally.missing() > b.tally.maxExtra:
 		if b.start() > 0 {
 			return b.wrongStart()
 		}
-		err := fmt.Errorf("received %d bytes; server announced %d", b.received, b.expected)
+		err := fmt.Errorf("received %d bytes; server announced %d", b.tally.received, b.tally.expected)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrProtocol, Err: err})
 	case err == nil:
 		return nil
@@ -172,7 +189,7 @@ func (b *body) readError(err error) error {
 
 // explain adds the likely cause to err if no data has been received.
 func (b *body) explain(err error) error {
-	if b.received > 0 {
+	if b.tally.received > 0 {
 		return err
 	}
 	return b.data.explain(err)
@@ -181,13 +198,13 @@ func (b *body) explain(err error) error {
 // complete checks, at the end of the data, the server's final reply and the number of
 // bytes. It returns io.EOF if the transfer is complete.
 func (b *body) complete() error {
-	b.askLater = b.askLater || b.data.over && b.expected >= 0 && b.s.ctl.announced < 0       // the file may have grown since SIZE, and the rest be on its way
-	more := b.askLater || b.expected >= 0 && b.received != b.expected || !b.modTime.IsZero() // commands
+	b.askLater = b.askLater || b.data.over && b.tally.known() && b.s.ctl.announced < 0     // the file may have grown since SIZE, and the rest be on its way
+	more := b.askLater || b.tally.known() && !b.tally.whole() || !b.begun.modTime.IsZero() // commands
 	if err := b.s.finish(b.asks && b.seen != nil && !more); err != nil {
 		if err, ok := b.retry(); ok {
 			return err
 		}
-		if e, ok := errors.AsType[*fetch.Error](err); ok && isTruncation(e, b.received) {
+		if e, ok := errors.AsType[*fetch.Error](err); ok && isTruncation(e, b.tally.received) {
 			e.Kind = fetch.ErrTruncated
 		}
 		return b.explain(err)
@@ -196,19 +213,19 @@ func (b *body) complete() error {
 		_ = afterwards(b, func() error {
 			n, err := b.s.size(b.a.name)
 			if err == nil {
-				b.expected = n
+				b.tally.expected = n
 			}
 			return err
 		})
 	}
-	if b.expected >= 0 && b.received < b.expected {
-		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.received, b.expected)})
+	if b.tally.known() && b.tally.missing() > 0 {
+		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: fmt.Errorf("received %d of %d bytes", b.tally.received, b.tally.expected)})
 	}
 	if err := b.checkStart(); err != nil {
 		return err
 	}
-	if !b.modTime.IsZero() {
-		if err := afterwards(b, func() error { return b.a.checkTime(b.s, b.modTime) }); err != nil {
+	if !b.begun.modTime.IsZero() {
+		if err := afterwards(b, func() error { return b.a.checkTime(b.s, b.begun.modTime) }); err != nil {
 			return err
 		}
 	}
@@ -240,13 +257,13 @@ func (b *body) conclude() error {
 // endOfRange handles the end of the requested range. If it is also the end of the file,
 // the transfer is checked for completeness; otherwise Close aborts the transfer.
 func (b *body) endOfRange() error {
-	if b.end != nil {
-		return b.end
+	if b.ahead.end != nil {
+		return b.ahead.end
 	}
 	if b.start() > 0 {
 		return b.endOfPart()
 	}
-	if b.expected < 0 || b.received != b.expected {
+	if !b.tally.whole() {
 		return io.EOF
 	}
 	stated := b.s.ctl.announced // before the end of the data, which releases the session
@@ -254,11 +271,11 @@ func (b *body) endOfRange() error {
 	switch {
 	case n == 0:
 		return err
-	case b.from == 0 && stated >= 0 && stated != b.expected: // by the reply to RETR
-		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and %d when that began", b.expected, stated)
+	case b.begun.offset == 0 && stated >= 0 && stated != b.tally.expected: // by the reply to RETR
+		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and %d when that began", b.tally.expected, stated)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
-	case b.a.opt.EndAtSize && (stated < 0 || b.byReply): // perhaps it grows, or it is another one, or the size is wrong
-		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and has more now", b.expected)
+	case b.a.opt.EndAtSize && (stated < 0 || b.begun.byReply): // perhaps it grows, or it is another one, or the size is wrong
+		err := fmt.Errorf("the file has changed: it had %d bytes before the transfer, and has more now", b.tally.expected)
 		return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: err})
 	}
 	return io.EOF // it grows
@@ -284,7 +301,7 @@ func (b *body) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
 	}
-	if b.free != nil && !b.s.tainted && b.s.entry != "" && (b.left == 0 || b.end != nil || b.s.restarts) {
+	if b.free != nil && !b.s.tainted && b.s.entry != "" && (b.left == 0 || b.ahead.end != nil || b.s.restarts) {
 		b.s.abandon()
 	}
 	b.release()
@@ -310,7 +327,7 @@ const compareMax = 1 << 20
 
 // direct returns a move to w. It returns nil if that is not possible, or the file is too small.
 func (b *body) direct(w io.Writer) move {
-	if b.asks && b.expected < compareMax || b.expected >= 0 && b.expected < wire.MoveMin || b.a.ascii() || b.data.secured || b.a.trace.Taps() || !wire.CanMove(b.data.raw) {
+	if b.asks && b.tally.expected < compareMax || b.tally.known() && b.tally.expected < wire.MoveMin || b.a.ascii() || b.data.secured || b.a.trace.Taps() || !wire.CanMove(b.data.raw) {
 		return nil
 	}
 	if f := wire.RegularFile(w); f != nil {
@@ -340,7 +357,7 @@ const spliceSize = 4 << 20
 
 // splice implements WriteTo with a move.
 func (b *body) splice(do move, w io.Writer) (total int64, err error) {
-	if total, err = io.CopyN(w, b, int64(len(b.held))); err != nil {
+	if total, err = io.CopyN(w, b, int64(len(b.ahead.held))); err != nil {
 		return total, err
 	}
 	progress := time.Now()
@@ -363,7 +380,7 @@ func (b *body) splice(do move, w io.Writer) (total int64, err error) {
 func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.err == nil && (b.left == 0 || b.end != nil) {
+	if b.err == nil && (b.left == 0 || b.ahead.end != nil) {
 		b.err = b.endOfRange()
 	}
 	if b.err == nil {
@@ -378,7 +395,7 @@ func (b *body) spliceSome(do move, progress time.Time) (int64, error) {
 		size = min(size, b.left)
 	}
 	n, err := do(size)
-	b.received += n
+	b.tally.received += n
 	b.count(n)
 	timeout := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {

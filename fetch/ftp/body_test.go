@@ -219,7 +219,7 @@ func TestBeyondSize(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				res.Body.(*body).maxExtra = growth
+				res.Body.(*body).tally.maxExtra = growth
 				got, err := get(t, res.Body)
 				res.Close()
 				if fetch.KindOf(err) != tc.kind || (err == nil) != (tc.kind == fetch.ErrOther) {

@@ -13,15 +13,15 @@ import (
 
 // Explain implements [driver.Explainer]. It returns the commands that Fetch would send,
 // without a connection.
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := f.access(context.Background(), req, fetching)
 	if err != nil {
 		return nil, err
 	}
 	t := a.target()
-	n := &notes{a: a, plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}
+	n := &notes{a: a, explanation: &fetch.Explanation{Network: t.Network, Host: t.Host, Port: t.Port}}
 	n.login(f.reuses())
-	begins := len(n.plan.Steps)
+	begins := len(n.explanation.Steps)
 	if _, err := a.begin(n); err != nil {
 		return nil, err
 	}
@@ -33,22 +33,22 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		n.mark(begins, (&session{access: a, typ: n.typ, proven: true, feats: parseFeatures("Features:\n UTF8\n MLST type*;\nEnd")}).plan())
 	}
 	n.addNotes()
-	return n.plan, nil
+	return n.explanation, nil
 }
 
-// notes records the commands of an access as steps of a Plan.
+// notes records the commands of an access as steps of an Explanation.
 type notes struct {
-	a     *access
-	plan  *fetch.Plan
-	ready bool // the data connection, or its port, is open
-	typ   byte // sent together with PWD; 0 if not
+	a           *access
+	explanation *fetch.Explanation
+	ready       bool // the data connection, or its port, is open
+	typ         byte // sent together with PWD; 0 if not
 }
 
 // mark marks the steps from the given one on that are sent together with the step before them.
 func (n *notes) mark(from int, together []string) {
 	first := true
-	for i := from; i < len(n.plan.Steps) && len(together) > 0; i++ {
-		if step := &n.plan.Steps[i]; step.Send == together[0]+"\r\n" {
+	for i := from; i < len(n.explanation.Steps) && len(together) > 0; i++ {
+		if step := &n.explanation.Steps[i]; step.Send == together[0]+"\r\n" {
 			step.Ahead, first, together = !first, false, together[1:]
 		}
 	}
@@ -56,11 +56,13 @@ func (n *notes) mark(from int, together []string) {
 
 // send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
-	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
+	n.explanation.Steps = append(n.explanation.Steps, fetch.Step{Send: wire.Masked(line + "\r\n"), When: when})
 }
 
 // action adds a step that sends nothing.
-func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+func (n *notes) action(what string) {
+	n.explanation.Steps = append(n.explanation.Steps, fetch.Step{Do: what})
+}
 
 // login adds the steps of a login. reuses says whether PWD follows, as for sessions that are kept.
 func (n *notes) login(reuses bool) {
@@ -83,13 +85,13 @@ func (n *notes) login(reuses bool) {
 		n.send("PWD", "")
 	}
 	if evidence != nil {
-		together := len(n.plan.Steps)
+		together := len(n.explanation.Steps)
 		n.send(evidence[1], "")
 		if n.typ = n.a.typ; n.a.utf8 {
 			n.send("FEAT", "")
 		}
-		for i := range n.plan.Steps[together:] {
-			n.plan.Steps[together+i].Ahead = true
+		for i := range n.explanation.Steps[together:] {
+			n.explanation.Steps[together+i].Ahead = true
 		}
 	}
 }
@@ -214,9 +216,9 @@ func (n *notes) activeMode() {
 	n.send("PORT <local address, port>", refused)
 }
 
-// addNotes adds the notes of the Plan.
+// addNotes adds the notes of the Explanation.
 func (n *notes) addNotes() {
-	say := func(text string) { n.plan.Notes = append(n.plan.Notes, text) }
+	say := func(text string) { n.explanation.Notes = append(n.explanation.Notes, text) }
 	switch login := n.a.login; {
 	case login == nil:
 		say("the password of the anonymous user is " + n.a.email)

@@ -855,7 +855,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestExplain compares the Plan with the commands sent.
+// TestExplain compares the Explanation with the commands sent.
 func TestExplain(t *testing.T) {
 	for _, tc := range []struct {
 		f    *Fetcher
@@ -882,18 +882,18 @@ func TestExplain(t *testing.T) {
 		l := parse(t, srv.URL+"/")
 		*l = *parse(t, srv.URL+strings.ReplaceAll(tc.path, "\xc3", "sub"))
 		tc.req.Locator = l
-		plan, err := tc.f.Explain(&tc.req)
+		explained, err := tc.f.Explain(&tc.req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan.Network != "tcp" || plan.Host != "127.0.0.1" || plan.Port != l.Port {
-			t.Errorf("%+v", plan)
+		if explained.Network != "tcp" || explained.Host != "127.0.0.1" || explained.Port != l.Port {
+			t.Errorf("%+v", explained)
 		}
 		if n := len(srv.Transcript()); n != 0 {
 			t.Fatalf("Explain sent %d lines", n)
 		}
 		var want []string
-		for _, step := range plan.Steps {
+		for _, step := range explained.Steps {
 			if step.Send == "CWD \u00fc\r\n" && step.Ahead == tc.f.DisablePipelining { // with OPTS UTF8 ON
 				t.Errorf("%s: %+v", tc.path, step)
 			}
@@ -908,8 +908,8 @@ func TestExplain(t *testing.T) {
 		wantSent(t, srv, want...)
 	}
 	f := &Fetcher{}
-	plan, err := f.Explain(&fetch.Request{Locator: at("/x"), Offset: -5})
-	if err != nil || !slices.ContainsFunc(plan.Steps, func(s fetch.Step) bool { return s.Send == "REST <size - 5>\r\n" }) {
-		t.Errorf("%+v %v", plan, err)
+	explained, err := f.Explain(&fetch.Request{Locator: at("/x"), Offset: -5})
+	if err != nil || !slices.ContainsFunc(explained.Steps, func(s fetch.Step) bool { return s.Send == "REST <size - 5>\r\n" }) {
+		t.Errorf("%+v %v", explained, err)
 	}
 }

@@ -25,7 +25,7 @@ const (
 // proveStart returns b, or the body of another transfer that takes its place. The caller closes it,
 // also after an error.
 func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
-	if b.from == 0 || b.s.restarts || b.startKnown() {
+	if b.begun.offset == 0 || b.s.restarts || b.startKnown() {
 		return b, nil
 	}
 	all, size := b.left > 0 && b.left <= heldMax && !b.a.ascii(), int64(sampleSize)
@@ -34,17 +34,17 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 	}
 	b.proving = true
 	held, err := peek(b, size)
-	if err == nil && all && b.expected >= 0 && b.expected-b.received <= drainMax {
+	if err == nil && all && b.tally.known() && b.tally.missing() <= drainMax {
 		err = b.endOfPart() // the number of bytes up to the end of the file shows it
 	}
 	b.proving = false
 	ended := err == io.EOF
 	switch {
 	case err != nil && !ended:
-		b.end = err // of the first Read
+		b.ahead.end = err // of the first Read
 		return b, nil
-	case ended && b.expected >= 0: // the number of bytes is right
-		b.held, b.end = held, b.conclude()
+	case ended && b.tally.known(): // the number of bytes is right
+		b.ahead = lookahead{held, b.conclude()}
 		return b, nil
 	}
 	b.a.trace.Note("the replies do not show whether the server obeys REST: comparing what comes with the beginning of the file")
@@ -52,9 +52,9 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 	if err != nil {
 		return b, err
 	}
-	equal, err := repeats(beginning, held[:min(int64(len(held)), b.from)])
+	equal, err := repeats(beginning, held[:min(int64(len(held)), b.begun.offset)])
 	if err == nil && equal {
-		err = skipTo(beginning, b.from)
+		err = skipTo(beginning, b.begun.offset)
 		beginning.a.opt.PostQuote = b.a.opt.PostQuote
 	}
 	if err != nil || equal {
@@ -64,16 +64,16 @@ func (f *Fetcher) proveStart(b *body, restart restart) (*body, error) {
 		b.s.restarts = true
 	}
 	if !all && !ended {
-		again, err := f.proveAgain(beginning, restart, b.from, held)
+		again, err := f.proveAgain(beginning, restart, b.begun.offset, held)
 		again.a.opt.PostQuote = b.a.opt.PostQuote
 		return again, err
 	}
 	_ = beginning.data.Close()
 	b.s, b.data, b.free = beginning.s, beginning.data, beginning.free
-	b.held, b.end = held, io.EOF
+	b.ahead = lookahead{held, io.EOF}
 	if ended {
 		_ = b.s.abandon()
-		b.end = b.conclude()
+		b.ahead.end = b.conclude()
 	}
 	return b, nil
 }
@@ -94,7 +94,7 @@ func (f *Fetcher) proveAgain(b *body, restart restart, offset int64, begins []by
 	case err == nil:
 		again.s.restarts = true
 	}
-	again.held, again.end = held, err
+	again.ahead = lookahead{held, err}
 	return again, nil
 }
 
@@ -129,8 +129,8 @@ func (f *Fetcher) again(b *body, restart restart, offset int64) (*body, error) {
 		f.release(s)
 		return nil, changed(b)
 	}
-	next := newBody(s, &a, download{size: b.size, byReply: b.byReply, asked: true, offset: offset}, nil, f.release)
-	next.left, next.modTime, next.seen, next.asks = b.left, b.modTime, nil, false
+	next := newBody(s, &a, download{size: b.begun.size, byReply: b.begun.byReply, asked: true, offset: offset}, nil, f.release)
+	next.left, next.begun.modTime, next.seen, next.asks = b.left, b.begun.modTime, nil, false
 	return next, nil
 }
 
@@ -173,8 +173,8 @@ func skipTo(b *body, offset int64) error {
 		return unproven(b.a, fmt.Errorf("what it sends from byte %d on is the same as the beginning of the file", offset))
 	}
 	b.a.trace.Note("they are equal: reading the file from its beginning")
-	for b.received < offset {
-		if _, err := peek(b, min(offset-b.received, copySize)); err != nil {
+	for b.tally.received < offset {
+		if _, err := peek(b, min(offset-b.tally.received, copySize)); err != nil {
 			return early(b, err)
 		}
 	}

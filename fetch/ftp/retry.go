@@ -44,14 +44,14 @@ func (b *body) retry() (err error, ok bool) {
 		return err, true
 	}
 	b.s, b.a, b.free = s, &a, free
-	if begun.nothing && b.received == 0 {
+	if begun.nothing && b.tally.received == 0 {
 		b.release()
 		return io.EOF, true
 	}
 	b.swap.Lock()
 	b.data, s.data.whole = s.data, b.data.whole
 	b.swap.Unlock()
-	if changed := b.size >= 0 && begun.size >= 0 && begun.size != b.size; changed || begun.nothing || !b.repeatsReceived() {
+	if changed := b.begun.size >= 0 && begun.size >= 0 && begun.size != b.begun.size; changed || begun.nothing || !b.repeatsReceived() {
 		return a.fail(a.verb, &fetch.Error{Kind: fetch.ErrTruncated, Err: errDiffers}), true
 	}
 	b.seen = nil
@@ -82,6 +82,6 @@ var errDiffers = errors.New("pipelining failed, and the second transfer differs 
 func (b *body) repeatsReceived() bool {
 	var again maphash.Hash
 	again.SetSeed(b.seen.Seed())
-	_, err := io.CopyN(&again, b.data, b.received)
+	_, err := io.CopyN(&again, b.data, b.tally.received)
 	return err == nil && again.Sum64() == b.seen.Sum64()
 }

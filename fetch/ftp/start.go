@@ -15,7 +15,7 @@ import (
 // these, the transfer is compared with one from the beginning (see Fetcher.proveStart).
 
 // start returns where the current transfer starts in the file.
-func (b *body) start() int64 { return max(b.from, b.a.req.Offset) }
+func (b *body) start() int64 { return max(b.begun.offset, b.a.req.Offset) }
 
 // readLead reads the bytes of Request.Lead.
 func (b *body) readLead() ([]byte, error) {
@@ -27,7 +27,7 @@ func (b *body) readLead() ([]byte, error) {
 	n, err := io.ReadFull(b, lead)
 	b.silent, b.a.lead = false, 0
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = b.a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.from+int64(len(lead)), b.from+int64(n))})
+		err = b.a.fail(fetch.OpSeek, &fetch.Error{Kind: fetch.ErrBadRange, Err: fmt.Errorf("offset %d is beyond the end of the file (%d bytes)", b.begun.offset+int64(len(lead)), b.begun.offset+int64(n))})
 	}
 	return lead, err
 }
@@ -35,10 +35,10 @@ func (b *body) readLead() ([]byte, error) {
 // checkStart checks, at the end of a transfer from an offset, that what came is the rest of the
 // file. If more came, the file must have grown: SIZE is sent again.
 func (b *body) checkStart() error {
-	if b.start() == 0 || b.expected < 0 {
+	if b.start() == 0 || !b.tally.known() {
 		return nil
 	}
-	if b.received != b.expected {
+	if !b.tally.whole() {
 		if err := b.checkGrowth(); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (b *body) checkGrowth() error {
 	if err != nil && !refusal(err) {
 		return err
 	}
-	if end := b.from + b.received; err == nil && (now == end || now > end && b.received < b.size) {
+	if end := b.begun.offset + b.tally.received; err == nil && (now == end || now > end && b.tally.received < b.begun.size) {
 		return nil
 	}
 	return b.wrongStart()
@@ -82,15 +82,15 @@ func (b *body) checkGrowth() error {
 
 // wrongStart returns the error of a download that did not begin at its offset.
 func (b *body) wrongStart() error {
-	err := fmt.Errorf("received %d bytes from byte %d of a file of %d bytes: the server ignores REST, or the file has changed", b.received, b.from, b.size)
+	err := fmt.Errorf("received %d bytes from byte %d of a file of %d bytes: the server ignores REST, or the file has changed", b.tally.received, b.begun.offset, b.begun.size)
 	return b.a.fail(b.a.verb, &fetch.Error{Kind: fetch.ErrBadRange, Err: err})
 }
 
 // startKnown reports whether it is known, or checked by the caller, where the transfer started.
 // Near the beginning of the file, a rounded size of the rest may be that of the whole.
 func (b *body) startKnown() bool {
-	rest, stated := b.size-b.start(), b.s.ctl.rest
-	return b.led || b.size >= 0 && (b.s.ctl.announced == rest ||
+	rest, stated := b.begun.size-b.start(), b.s.ctl.rest
+	return b.led || b.begun.size >= 0 && (b.s.ctl.announced == rest ||
 		stated >= 0 && b.start() > 2*kbytesPrecision && max(rest-stated, stated-rest) <= kbytesPrecision)
 }
 
@@ -101,8 +101,8 @@ const drainMax = 16 << 10
 // endOfPart handles the end of a range whose transfer started at an offset. If the end of the file
 // is near, it reads up to it and checks the number of bytes.
 func (b *body) endOfPart() error {
-	after := b.expected - b.received
-	if b.expected < 0 || after > drainMax || after > 0 && b.startKnown() {
+	after := b.tally.missing()
+	if !b.tally.known() || after > drainMax || after > 0 && b.startKnown() {
 		return io.EOF
 	}
 	err := b.drain(max(0, after) + drainMax)
@@ -122,7 +122,7 @@ func (b *body) endOfPart() error {
 // more than limit bytes come.
 func (b *body) drain(limit int64) error {
 	buf := make([]byte, 4<<10)
-	for end := b.received + limit; b.received <= end; {
+	for end := b.tally.received + limit; b.tally.received <= end; {
 		if _, err := b.receive(buf); err != nil {
 			return err
 		}

@@ -5,31 +5,31 @@ import (
 )
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := f.prepare(req)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case a.referral != nil:
-		return &fetch.Plan{Steps: []fetch.Step{{Do: "follow the link to " + a.referral.Redacted()}}, Notes: []string{"the gopher server is not contacted"}}, nil
+		return &fetch.Explanation{Steps: []fetch.Step{{Do: "follow the link to " + a.referral.Redacted()}}, Notes: []string{"the gopher server is not contacted"}}, nil
 	case a.kind == fetch.KindAdvice:
-		return &fetch.Plan{Steps: []fetch.Step{{Do: "say: " + a.advice}}}, nil
+		return &fetch.Explanation{Steps: []fetch.Step{{Do: "say: " + a.advice}}}, nil
 	case a.kind == fetch.KindQuery:
 		return f.explainQuery(req)
 	}
-	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port}
+	e := &fetch.Explanation{Network: "tcp", Host: a.host, Port: a.port}
 	if a.loc.Secure {
-		p.Steps = append(p.Steps, fetch.Step{Do: "TLS handshake"})
+		e.Steps = append(e.Steps, fetch.Step{Do: "TLS handshake"})
 	}
-	p.Steps = append(p.Steps, f.steps(a)...)
+	e.Steps = append(e.Steps, f.steps(a)...)
 	if req.Offset > 0 {
-		p.Notes = append(p.Notes, "gopher has no ranges: the data before the offset is received and discarded")
+		e.Notes = append(e.Notes, "gopher has no ranges: the data before the offset is received and discarded")
 	}
 	if a.note != "" {
-		p.Notes = append(p.Notes, a.note)
+		e.Notes = append(e.Notes, a.note)
 	}
-	return p, nil
+	return e, nil
 }
 
 // steps returns the steps of an access that connects to a server.
@@ -49,8 +49,8 @@ func (f *Fetcher) steps(a *access) []fetch.Step {
 	}
 }
 
-// explainQuery returns the plan of a search without search words.
-func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
+// explainQuery explains a search without search words.
+func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Explanation, error) {
 	const words = "(words)"
 	asked := *req
 	asked.Query = words
@@ -59,7 +59,7 @@ func (f *Fetcher) explainQuery(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, err
 	}
 	when := "if search words are given"
-	return &fetch.Plan{
+	return &fetch.Explanation{
 		Network: "tcp", Host: a.host, Port: a.port,
 		Steps: []fetch.Step{
 			{Do: "ask for search words"},

@@ -373,9 +373,9 @@ func TestViews(t *testing.T) {
 	if sent[0] != `"/salmon\t!\r\n"` || sent[1] != `"/salmon\t+Text/plain En_US\r\n"` {
 		t.Errorf("sent %q", sent[:2])
 	}
-	plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/0x"), Options: &Options{View: "text/plain"}})
-	if err != nil || len(plan.Steps) != 5 || plan.Steps[0].Send != "x\t!\r\n" {
-		t.Errorf("%+v, %v", plan, err)
+	explained, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, "gopher://h/0x"), Options: &Options{View: "text/plain"}})
+	if err != nil || len(explained.Steps) != 5 || explained.Steps[0].Send != "x\t!\r\n" {
+		t.Errorf("%+v, %v", explained, err)
 	}
 	for _, url := range []string{"gopher://h/0x%09%09!", "gopher://h/2", "gopher://h/0x%09%09+%091%0D%0A+-1%0D%0A.%0D%0A"} {
 		if _, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url), Options: &Options{View: "text/plain"}}); !errors.Is(err, fetch.ErrBadURL) {

@@ -130,13 +130,13 @@ func TestRequestsMore(t *testing.T) {
 	}
 }
 
-// TestExplain compares a plan with what is really sent.
+// TestExplain compares the Explanation with what is really sent.
 func TestExplain(t *testing.T) {
 	for _, url := range []string{"gopher://h", "gopher://h:7070/0/a%20b", "gopher://h/9x", "gopher://h/7q%09a%20b", "gopher://h/7q?a+b", "gopher://h:105/2?frodo"} {
 		requests := make(chan []byte, 1)
 		f := &Fetcher{Env: answering([]byte("200:Ok.\r\n"), requests)}
 		req := &fetch.Request{Locator: parse(t, url)}
-		plan, err := f.Explain(req)
+		explained, err := f.Explain(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,11 +145,11 @@ func TestExplain(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Close()
-		if sent := <-requests; plan.Steps[0].Send != string(sent) {
-			t.Errorf("%s: planned %q, sent %q", url, plan.Steps[0].Send, sent)
+		if sent := <-requests; explained.Steps[0].Send != string(sent) {
+			t.Errorf("%s: planned %q, sent %q", url, explained.Steps[0].Send, sent)
 		}
-		if server, _ := locator.ServerOf(req.Locator); plan.Network != "tcp" || plan.Host != "h" || plan.Port != server.Port {
-			t.Errorf("%s: planned for %s %s:%d", url, plan.Network, plan.Host, plan.Port)
+		if server, _ := locator.ServerOf(req.Locator); explained.Network != "tcp" || explained.Host != "h" || explained.Port != server.Port {
+			t.Errorf("%s: planned for %s %s:%d", url, explained.Network, explained.Host, explained.Port)
 		}
 	}
 	for url, want := range map[string]string{
@@ -159,9 +159,9 @@ func TestExplain(t *testing.T) {
 		"gopher://h/7q":                      "ask for search words",
 		"gopher://h:105/2":                   "ask for search words",
 	} {
-		plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
-		if err != nil || plan.Steps[0].Do != want {
-			t.Errorf("%s: %+v, %v; want %q", url, plan, err, want)
+		explained, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
+		if err != nil || explained.Steps[0].Do != want {
+			t.Errorf("%s: %+v, %v; want %q", url, explained, err, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	c, err := f.newCall(context.Background(), req, "", nil)
 	if err != nil {
 		return nil, err
@@ -26,22 +26,22 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, c.fail(err)
 	}
 	server, _ := locator.ServerOf(c.locator)
-	plan := &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port}
+	e := &fetch.Explanation{Network: "tcp", Host: server.Host, Port: server.Port}
 	if ex.Proxy != nil {
 		at := ex.Proxy.Address()
-		plan.Host, plan.Port = at.Host, at.Port
-		plan.Notes = append(plan.Notes, "through the proxy "+ex.Proxy.String())
+		e.Host, e.Port = at.Host, at.Port
+		e.Notes = append(e.Notes, "through the proxy "+ex.Proxy.String())
 	}
 	if c.locator.Secure {
 		offered := strings.NewReplacer("h2", "HTTP/2", "http", "HTTP").Replace(strings.Join(versions, " and "))
-		plan.Steps = append(plan.Steps, fetch.Step{Do: "TLS handshake with " + server.Host + ", offering " + offered})
+		e.Steps = append(e.Steps, fetch.Step{Do: "TLS handshake with " + server.Host + ", offering " + offered})
 	}
-	plan.Steps = append(plan.Steps, fetch.Step{Send: string(exchange.Masked(head))})
+	e.Steps = append(e.Steps, fetch.Step{Send: string(exchange.Masked(head))})
 	if c.upload != nil {
-		plan.Steps = append(plan.Steps, fetch.Step{Do: "send the body"})
+		e.Steps = append(e.Steps, fetch.Step{Do: "send the body"})
 	}
 	if limit := c.env.Limits.Hops; limit > 0 {
-		plan.Notes = append(plan.Notes, "redirects within http and https are followed")
+		e.Notes = append(e.Notes, "redirects within http and https are followed")
 	}
-	return plan, nil
+	return e, nil
 }

@@ -162,12 +162,12 @@ func TestExplainVersions(t *testing.T) {
 		{"http://h.example/", nil, nil, []string{"GET / HTTP/1.1\r\n"}},
 		{"http://h.example/", onlyHTTP2, nil, []string{"GET / HTTP/2\r\n"}},
 	} {
-		plan, err := (&Fetcher{Protocols: tc.offered}).Explain(&fetch.Request{Locator: parse(t, tc.url), Options: tc.opt})
-		if err != nil || len(plan.Steps) != len(tc.want) {
-			t.Errorf("%s, %v: %+v, %v", tc.url, tc.offered, plan, err)
+		explained, err := (&Fetcher{Protocols: tc.offered}).Explain(&fetch.Request{Locator: parse(t, tc.url), Options: tc.opt})
+		if err != nil || len(explained.Steps) != len(tc.want) {
+			t.Errorf("%s, %v: %+v, %v", tc.url, tc.offered, explained, err)
 			continue
 		}
-		for i, step := range plan.Steps {
+		for i, step := range explained.Steps {
 			if step.Send == "" && step.Do != tc.want[i] || !strings.HasPrefix(step.Do+step.Send, tc.want[i]) {
 				t.Errorf("%s, %v: step %d is %+v, want %q", tc.url, tc.offered, i, step, tc.want[i])
 			}

@@ -55,9 +55,9 @@ func TestForwardProxy(t *testing.T) {
 		if got, want := strings.Join(purposes, ", "), "a.example 0 false, p.example 2 false, p.example 2 true, a.example 0 false"; got != want {
 			t.Errorf("the policy was called with %s; want %s", got, want)
 		}
-		plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://a.example:8080//x%2Fy?q")})
-		if err != nil || plan.Host != "p.example" || plan.Port != 3128 || plan.Steps[0].Send != strings.NewReplacer("Basic bWU6c2VjcmV0", "****", "other.example", "a.example:8080").Replace(want) {
-			t.Errorf("explained as %+v, %v", plan, err)
+		explained, err := f.Explain(&fetch.Request{Locator: parse(t, "http://a.example:8080//x%2Fy?q")})
+		if err != nil || explained.Host != "p.example" || explained.Port != 3128 || explained.Steps[0].Send != strings.NewReplacer("Basic bWU6c2VjcmV0", "****", "other.example", "a.example:8080").Replace(want) {
+			t.Errorf("explained as %+v, %v", explained, err)
 		}
 		denied := errors.New("denied")
 		f.Env.Allow = func(_ context.Context, t fetch.Target) error {

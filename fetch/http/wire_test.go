@@ -46,9 +46,9 @@ func TestRequestOctets(t *testing.T) {
 		if got := strings.Join(w.heads(""), ""); got != want {
 			t.Errorf("%s: sent %q, want %q", url, got, want)
 		}
-		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
-		if err != nil || len(plan.Steps) != 1 || plan.Steps[0].Send != want {
-			t.Errorf("%s: explained as %+v, %v", url, plan, err)
+		explained, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
+		if err != nil || len(explained.Steps) != 1 || explained.Steps[0].Send != want {
+			t.Errorf("%s: explained as %+v, %v", url, explained, err)
 		}
 	}
 }
@@ -99,18 +99,18 @@ func TestHostField(t *testing.T) {
 		"http://[::1]/": "[::1]", "http://[::1]:8080/": "[::1]:8080", "http://u:p@h.example/": "h.example",
 		"http://b\u00fccher.example/": "xn--bcher-kva.example", "http://127.0.0.1/": "127.0.0.1",
 	} {
-		plan, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
+		explained, err := new(Fetcher).Explain(&fetch.Request{Locator: parse(t, url)})
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if head := plan.Steps[len(plan.Steps)-1].Send; !strings.Contains(head, "\r\nHost: "+want+"\r\n") {
+		if head := explained.Steps[len(explained.Steps)-1].Send; !strings.Contains(head, "\r\nHost: "+want+"\r\n") {
 			t.Errorf("%s: %q, want Host %s", url, head, want)
 		}
 	}
-	plan, err := new(Fetcher).Explain(&fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "fe80::1%eth0"}}}})
-	if err != nil || !strings.Contains(plan.Steps[0].Send, "\r\nHost: [fe80::1]\r\n") || plan.Host != "fe80::1%eth0" {
-		t.Errorf("%+v, %v", plan, err)
+	explained, err := new(Fetcher).Explain(&fetch.Request{Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "fe80::1%eth0"}}}})
+	if err != nil || !strings.Contains(explained.Steps[0].Send, "\r\nHost: [fe80::1]\r\n") || explained.Host != "fe80::1%eth0" {
+		t.Errorf("%+v, %v", explained, err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestExplainBody(t *testing.T) {
 		w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
 		f := w.fetcher()
 		req := &fetch.Request{Locator: parse(t, "http://me:secret@h.example/"), Options: &Options{Body: body()}}
-		plan, err := f.Explain(req)
+		explained, err := f.Explain(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,8 +248,8 @@ func TestExplainBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := string(exchange.Masked([]byte(w.heads("")[0])))
-		if len(plan.Steps) != 2 || plan.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
-			t.Errorf("explained as %v, sent %q", plan.Steps, want)
+		if len(explained.Steps) != 2 || explained.Steps[0].Send != want || !strings.Contains(want, "Authorization: ****\r\n") {
+			t.Errorf("explained as %v, sent %q", explained.Steps, want)
 		}
 	}
 }
@@ -329,9 +329,9 @@ func TestHTTP10(t *testing.T) {
 				t.Errorf("%s: sent %q", tc.url, heads)
 			}
 		}
-		plan, err := f.Explain(&fetch.Request{Locator: parse(t, "http://h.example/"), Options: &Options{HTTP10: true}})
-		if err != nil || !strings.HasPrefix(plan.Steps[0].Send, "GET / HTTP/1.0\r\n") {
-			t.Errorf("explained as %+v, %v", plan, err)
+		explained, err := f.Explain(&fetch.Request{Locator: parse(t, "http://h.example/"), Options: &Options{HTTP10: true}})
+		if err != nil || !strings.HasPrefix(explained.Steps[0].Send, "GET / HTTP/1.0\r\n") {
+			t.Errorf("explained as %+v, %v", explained, err)
 		}
 	})
 }

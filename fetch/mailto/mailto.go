@@ -189,14 +189,14 @@ func (i *Info) advice() string {
 }
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	_, info, err := read(req)
 	if err != nil {
 		return nil, err
 	}
-	p := &fetch.Plan{
+	e := &fetch.Explanation{
 		Steps: []fetch.Step{{Do: "say: " + info.advice()}},
 		Notes: []string{"no server is contacted; to send mail, use mailto.Fetcher.Update"},
 	}
-	return p, nil
+	return e, nil
 }

@@ -93,8 +93,8 @@ func TestAdvice(t *testing.T) {
 		if !reflect.DeepEqual(*res.Info.(*Info), tt.info) {
 			t.Errorf("%s: %+v, want %+v", tt.url, res.Info, tt.info)
 		}
-		if plan, err := f.Explain(req); err != nil || plan.Network != "" || plan.Steps[0].Do != "say: "+tt.advice {
-			t.Errorf("%s: %+v, %v", tt.url, plan, err)
+		if explained, err := f.Explain(req); err != nil || explained.Network != "" || explained.Steps[0].Do != "say: "+tt.advice {
+			t.Errorf("%s: %+v, %v", tt.url, explained, err)
 		}
 	}
 }

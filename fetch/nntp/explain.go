@@ -8,7 +8,7 @@ import (
 )
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := f.access(context.Background(), req)
 	if err != nil {
 		return nil, err
@@ -17,25 +17,27 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 		return nil, a.fail(fetch.OpCheck, &fetch.Error{Kind: fetch.ErrUnsupported, Err: errPart})
 	}
 	t := a.target()
-	n := &notes{plan: &fetch.Plan{Network: t.Network, Host: t.Host, Port: t.Port}}
+	n := &notes{explanation: &fetch.Explanation{Network: t.Network, Host: t.Host, Port: t.Port}}
 	n.opening(a.key.secure)
 	n.access(a)
 	n.send("QUIT", "")
-	return n.plan, nil
+	return n.explanation, nil
 }
 
-// notes builds a Plan.
-type notes struct{ plan *fetch.Plan }
+// notes builds an Explanation.
+type notes struct{ explanation *fetch.Explanation }
 
 // send adds a step that sends a line. when is its condition; "" means that it is always sent.
 func (n *notes) send(line, when string) {
-	n.plan.Steps = append(n.plan.Steps, fetch.Step{Send: line + "\r\n", When: when})
+	n.explanation.Steps = append(n.explanation.Steps, fetch.Step{Send: line + "\r\n", When: when})
 }
 
 // action adds a step that sends nothing.
-func (n *notes) action(what string) { n.plan.Steps = append(n.plan.Steps, fetch.Step{Do: what}) }
+func (n *notes) action(what string) {
+	n.explanation.Steps = append(n.explanation.Steps, fetch.Step{Do: what})
+}
 
-func (n *notes) note(what string) { n.plan.Notes = append(n.plan.Notes, what) }
+func (n *notes) note(what string) { n.explanation.Notes = append(n.explanation.Notes, what) }
 
 // opening adds the steps before the first command of an access.
 func (n *notes) opening(secure security) {

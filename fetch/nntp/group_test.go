@@ -154,9 +154,9 @@ func TestNewest(t *testing.T) {
 		if mbox, err := w.getAs(w.req("/local.test", &Options{Articles: "1-", Newest: 3})); strings.Count("\n"+mbox, "\nFrom lab@") != 2 || err != nil {
 			w.Errorf("the articles of the newest 3 numbers: %v\n%s", err, mbox)
 		}
-		plan, err := w.Explain(w.req("/local.test", &Options{Newest: 50, Skip: 100}))
-		if err != nil || !slices.Contains(plan.Notes, "only the 50 highest article numbers are requested, after 100 others") {
-			w.Errorf("%+v, %v", plan, err)
+		explained, err := w.Explain(w.req("/local.test", &Options{Newest: 50, Skip: 100}))
+		if err != nil || !slices.Contains(explained.Notes, "only the 50 highest article numbers are requested, after 100 others") {
+			w.Errorf("%+v, %v", explained, err)
 		}
 	})
 }

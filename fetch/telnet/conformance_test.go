@@ -91,7 +91,7 @@ func (f listener) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 	return res, nil
 }
 
-func (f listener) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f listener) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	interactive := *req
 	interactive.Interact = true
 	return f.Fetcher.Explain(&interactive)

@@ -27,45 +27,14 @@ func (n *negotiator) command(c byte) error {
 func (n *negotiator) negotiate(verb, option byte) error {
 	s := (*Session)(n)
 	s.traceReceived(cmdIAC, verb, option)
-	return s.answer(func() []byte {
-		positive := verb == cmdWILL || verb == cmdDO
-		first := !s.negotiates
-		s.negotiates = true
-		var reply []byte
-		if verb == cmdDO || verb == cmdDONT {
-			was := s.us[option]
-			reply = encode(cmdWILL, option, s.us[option].received(positive, s.offers(option)))
-			if option == optNAWS && was != on && s.us[option] == on {
-				reply = append(reply, s.window()...)
-			}
-		} else {
-			reply = encode(cmdDO, option, s.them[option].received(positive, s.accepts(option)))
-		}
-		if first && s.opt.Binary == BinaryAsk {
-			reply = append(reply, s.binaryRequests()...)
-		}
-		return reply
-	})
+	return s.answer(func() []byte { return s.terms.negotiate(verb, option) })
 }
 
 // subnegotiate answers SEND for the options that are on.
 func (n *negotiator) subnegotiate(option byte, data []byte) error {
 	s := (*Session)(n)
 	s.traceReceived(subnegotiation(option, data...)...)
-	return s.answer(func() []byte {
-		if len(data) == 0 || data[0] != subSEND || s.us[option] != on {
-			return nil
-		}
-		switch option {
-		case optTType:
-			return subnegotiation(option, append([]byte{subIS}, s.opt.TerminalType...)...)
-		case optXDisplay:
-			return subnegotiation(option, append([]byte{subIS}, s.opt.Display...)...)
-		case optNewEnviron:
-			return subnegotiation(option, environ(s.opt.Environ, data[1:])...)
-		}
-		return nil
-	})
+	return s.answer(func() []byte { return s.terms.subnegotiate(option, data) })
 }
 
 // binary reports whether the server transmits in binary mode, in which CR has no special meaning.
@@ -73,40 +42,95 @@ func (n *negotiator) binary() bool {
 	s := (*Session)(n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.them[optBinary] == on
+	return s.terms.them[optBinary] == on
+}
+
+// terms are the options that are on, on both sides, and what decides that. Its methods return what is
+// to be sent.
+type terms struct {
+	opt           Options
+	columns, rows uint16
+	us, them      [256]agreement
+	begun         bool // the server has negotiated an option
+}
+
+// negotiate returns the answer to WILL, WONT, DO or DONT.
+func (t *terms) negotiate(verb, option byte) (reply []byte) {
+	positive := verb == cmdWILL || verb == cmdDO
+	first := !t.begun
+	t.begun = true
+	if verb == cmdDO || verb == cmdDONT {
+		was := t.us[option]
+		reply = encode(cmdWILL, option, t.us[option].received(positive, t.offers(option)))
+		if option == optNAWS && was != on && t.us[option] == on {
+			reply = append(reply, t.window()...)
+		}
+	} else {
+		reply = encode(cmdDO, option, t.them[option].received(positive, t.accepts(option)))
+	}
+	if first && t.opt.Binary == BinaryAsk {
+		reply = append(reply, t.binaryRequests()...)
+	}
+	return reply
+}
+
+// subnegotiate returns the answer to SEND.
+func (t *terms) subnegotiate(option byte, data []byte) []byte {
+	if len(data) == 0 || data[0] != subSEND || t.us[option] != on {
+		return nil
+	}
+	switch option {
+	case optTType:
+		return subnegotiation(option, append([]byte{subIS}, t.opt.TerminalType...)...)
+	case optXDisplay:
+		return subnegotiation(option, append([]byte{subIS}, t.opt.Display...)...)
+	case optNewEnviron:
+		return subnegotiation(option, environ(t.opt.Environ, data[1:])...)
+	}
+	return nil
+}
+
+// resize returns what says that the window has another size.
+func (t *terms) resize(columns, rows uint16) []byte {
+	same := t.columns == columns && t.rows == rows
+	t.columns, t.rows = columns, rows
+	if same || t.us[optNAWS] != on {
+		return nil
+	}
+	return t.window()
 }
 
 // offers reports whether the server may request an option of this side.
-func (s *Session) offers(option byte) bool {
+func (t *terms) offers(option byte) bool {
 	switch option {
 	case optSGA, optTType:
 		return true
 	case optBinary:
-		return s.opt.Binary != BinaryRefuse
+		return t.opt.Binary != BinaryRefuse
 	case optNAWS:
-		return s.columns > 0 && s.rows > 0
+		return t.columns > 0 && t.rows > 0
 	case optXDisplay:
-		return s.opt.Display != ""
+		return t.opt.Display != ""
 	case optNewEnviron:
-		return len(s.opt.Environ) > 0
+		return len(t.opt.Environ) > 0
 	}
 	return false
 }
 
 // accepts reports whether the server may turn an option on.
-func (s *Session) accepts(option byte) bool {
-	return option == optEcho || option == optSGA || option == optBinary && s.opt.Binary != BinaryRefuse
+func (t *terms) accepts(option byte) bool {
+	return option == optEcho || option == optSGA || option == optBinary && t.opt.Binary != BinaryRefuse
 }
 
-// binaryRequests returns the commands that request opt.Binary. s.mu must be held.
-func (s *Session) binaryRequests() []byte {
-	want := s.opt.Binary == BinaryAsk
-	return append(encode(cmdWILL, optBinary, s.us[optBinary].request(want)), encode(cmdDO, optBinary, s.them[optBinary].request(want))...)
+// binaryRequests returns the commands that request opt.Binary.
+func (t *terms) binaryRequests() []byte {
+	want := t.opt.Binary == BinaryAsk
+	return append(encode(cmdWILL, optBinary, t.us[optBinary].request(want)), encode(cmdDO, optBinary, t.them[optBinary].request(want))...)
 }
 
-// window returns the window size as a NAWS subnegotiation. s.mu must be held.
-func (s *Session) window() []byte {
-	return subnegotiation(optNAWS, byte(s.columns>>8), byte(s.columns), byte(s.rows>>8), byte(s.rows))
+// window returns the window size as a NAWS subnegotiation.
+func (t *terms) window() []byte {
+	return subnegotiation(optNAWS, byte(t.columns>>8), byte(t.columns), byte(t.rows>>8), byte(t.rows))
 }
 
 // encode returns the command for an answer. positive is WILL or DO; the next octet is its opposite.

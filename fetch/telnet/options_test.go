@@ -74,9 +74,9 @@ func TestAdvice(t *testing.T) {
 		if _, err := io.Copy(io.Discard, res.Body); !errors.Is(err, fetch.ErrNoOctets) {
 			t.Errorf("%s: the Body ends in %v", url, err)
 		}
-		plan, err := f.Explain(&fetch.Request{Locator: ref.Locator})
-		if err != nil || plan.Network != "" || len(plan.Steps) != 1 || strings.Contains(plan.Steps[0].Do, "s3cret") {
-			t.Errorf("%s: %+v, %v", url, plan, err)
+		explained, err := f.Explain(&fetch.Request{Locator: ref.Locator})
+		if err != nil || explained.Network != "" || len(explained.Steps) != 1 || strings.Contains(explained.Steps[0].Do, "s3cret") {
+			t.Errorf("%s: %+v, %v", url, explained, err)
 		}
 	}
 }
@@ -116,8 +116,8 @@ func TestRefused(t *testing.T) {
 	if _, err := f.Fetch(t.Context(), &fetch.Request{Locator: l, Options: (*Options)(nil)}); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("advice although Allow denies it: %v", err)
 	}
-	plan, err := f.Explain(&fetch.Request{Locator: l, Interact: true, Options: &Options{TerminalType: "VT100", Display: "h:0", Columns: 80, Rows: 24, Environ: []Variable{{"A", "secret"}}}})
-	if err != nil || plan.Steps[0].Do != "pass data in both directions until the server closes; if the server requests them, send the terminal type VT100, the window size 80x24, the display h:0, the variable A" {
-		t.Errorf("%+v, %v", plan, err)
+	explained, err := f.Explain(&fetch.Request{Locator: l, Interact: true, Options: &Options{TerminalType: "VT100", Display: "h:0", Columns: 80, Rows: 24, Environ: []Variable{{"A", "secret"}}}})
+	if err != nil || explained.Steps[0].Do != "pass data in both directions until the server closes; if the server requests them, send the terminal type VT100, the window size 80x24, the display h:0, the variable A" {
+		t.Errorf("%+v, %v", explained, err)
 	}
 }

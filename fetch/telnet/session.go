@@ -29,7 +29,6 @@ type Session struct {
 	in, out *wire.Conn // the same connection; each has its own time limit
 	data    io.Reader
 	loc     *locator.Telnet
-	opt     Options
 	ctx     context.Context
 	idle    time.Duration // time limit between reads; in has the limit for the first read
 	err     error         // returned by every further Read
@@ -38,15 +37,12 @@ type Session struct {
 
 	writing sync.Mutex // held while writing to out; Read never waits for it
 
-	mu         sync.Mutex // guards the fields below; never held during I/O
-	us, them   [256]agreement
-	negotiates bool // the server has negotiated an option
-	closed     bool
-	answers    answerLimit
-	columns    uint16
-	rows       uint16
-	pending    []byte // commands to be sent before any data
-	unsent     error  // the last error of a write
+	mu      sync.Mutex // guards the fields below; never held during I/O
+	terms   terms
+	closed  bool
+	answers answerLimit
+	pending []byte // commands to be sent before any data
+	unsent  error  // the last error of a write
 
 	hooks sync.Mutex // held while a hook runs: the hooks of a fetch never run concurrently
 	trace *fetch.Trace
@@ -61,8 +57,8 @@ func newSession(ctx context.Context, conn net.Conn, a *access, limits fetch.Limi
 	}
 	s := &Session{
 		in: wire.NewConn(ctx, conn, first), out: wire.NewConn(ctx, conn, limits.Reply),
-		loc: a.loc, opt: a.opt, ctx: ctx, idle: idle, limit: limits.Body, trace: driver.ContextTrace(ctx),
-		columns: a.opt.Columns, rows: a.opt.Rows,
+		loc: a.loc, ctx: ctx, idle: idle, limit: limits.Body, trace: driver.ContextTrace(ctx),
+		terms:   terms{opt: a.opt, columns: a.opt.Columns, rows: a.opt.Rows},
 		answers: answerLimit{left: maxAnswers, burst: answerBurst},
 	}
 	s.data, s.err = newReader(&filter{r: s.in, on: (*negotiator)(s)})
@@ -158,7 +154,7 @@ func (s *Session) send(data []byte) error {
 	s.mu.Lock()
 	commands := s.pending
 	s.pending = nil
-	octets := escape(commands[:len(commands):len(commands)], data, s.us[optBinary] == on)
+	octets := escape(commands[:len(commands):len(commands)], data, s.terms.us[optBinary] == on)
 	s.mu.Unlock()
 	if len(octets) == 0 {
 		return nil
@@ -215,15 +211,12 @@ func (s *Session) Close() error {
 // only if [Options].Columns and Rows are set. Resize does nothing if the size has not changed.
 func (s *Session) Resize(columns, rows uint16) error {
 	s.mu.Lock()
-	if s.columns == columns && s.rows == rows {
-		s.mu.Unlock()
+	command := s.terms.resize(columns, rows)
+	s.pending = append(s.pending, command...)
+	s.mu.Unlock()
+	if command == nil {
 		return nil
 	}
-	s.columns, s.rows = columns, rows
-	if s.us[optNAWS] == on {
-		s.pending = append(s.pending, s.window()...)
-	}
-	s.mu.Unlock()
 	return s.push()
 }
 
@@ -233,7 +226,7 @@ func (s *Session) Resize(columns, rows uint16) error {
 func (s *Session) Enter() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.us[optBinary] == on {
+	if s.terms.us[optBinary] == on {
 		return "\r"
 	}
 	return "\r\n"
@@ -244,7 +237,7 @@ func (s *Session) Enter() string {
 func (s *Session) Echoes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.them[optEcho] == on
+	return s.terms.them[optEcho] == on
 }
 
 func (s *Session) fail(op fetch.Op, err error) error {

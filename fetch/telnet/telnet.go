@@ -138,7 +138,7 @@ func quoted(s string) string {
 }
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := prepare(req)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	}
 	advise := fetch.Step{Do: "say: " + advice(shown)}
 	if !req.Interact {
-		return &fetch.Plan{
+		return &fetch.Explanation{
 			Steps: []fetch.Step{advise},
 			Notes: []string{"no connection is made without a terminal, input or a script"},
 		}, nil
@@ -159,7 +159,7 @@ func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
 	if a.Login != nil {
 		steps = []fetch.Step{advise, talk}
 	}
-	return &fetch.Plan{
+	return &fetch.Explanation{
 		Network: "tcp", Host: a.Host, Port: a.Port,
 		Steps: steps,
 		Notes: []string{"the client negotiates only if the server begins to; all other options are refused"},

@@ -132,9 +132,9 @@ func (b *body) next() error {
 
 // textOf returns the text in a response.
 func textOf(r *z3950.SearchResponse) []byte {
-	for record := range r.Records() {
-		if record.Text != nil {
-			return record.Text
+	for d := range r.Documents() {
+		if d.Text != nil {
+			return d.Text
 		}
 	}
 	return nil

@@ -8,36 +8,36 @@ import (
 )
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	a, err := f.prepare(req)
 	if err != nil {
 		return nil, err
 	}
 	if a.operation == listTypes {
-		return &fetch.Plan{
+		return &fetch.Explanation{
 			Steps: []fetch.Step{{Do: "list the types " + fetch.Printable(a.doc.typ) + ", each with its own URL"}},
 			Notes: []string{"no connection is made"},
 		}, nil
 	}
-	p := &fetch.Plan{Network: "tcp", Host: a.host, Port: a.port}
+	e := &fetch.Explanation{Network: "tcp", Host: a.host, Port: a.port}
 	if !f.NoInit {
-		p.Steps = append(p.Steps, message(initRequest()), fetch.Step{Do: "continue whatever the server replies"})
+		e.Steps = append(e.Steps, message(initRequest()), fetch.Step{Do: "continue whatever the server replies"})
 	}
-	p.Steps = append(p.Steps, message(a.request))
+	e.Steps = append(e.Steps, message(a.request))
 	switch a.operation {
 	case describe:
-		p.Steps = append(p.Steps,
+		e.Steps = append(e.Steps,
 			fetch.Step{Do: "retrieve the description of the database", When: "when the server has one"},
 			fetch.Step{Do: "ask for search words"})
 	case search:
-		p.Steps = append(p.Steps, fetch.Step{Do: "list the documents found"})
+		e.Steps = append(e.Steps, fetch.Step{Do: "list the documents found"})
 	case retrieve:
-		p.Steps = append(p.Steps, fetch.Step{Do: fmt.Sprintf("request the next %d bytes until the end of the document", sliceSize), When: "when the document is longer"})
+		e.Steps = append(e.Steps, fetch.Step{Do: fmt.Sprintf("request the next %d bytes until the end of the document", sliceSize), When: "when the document is longer"})
 		if a.doc.length < 0 {
-			p.Notes = append(p.Notes, "the URL does not contain the length of the document")
+			e.Notes = append(e.Notes, "the URL does not contain the length of the document")
 		}
 	}
-	return p, nil
+	return e, nil
 }
 
 // message returns the step that sends a message. prepare has checked that it can be encoded.

@@ -28,31 +28,31 @@ const (
 	HeaderFault = "fault"      // the reason why the Item has no Locator
 )
 
-// itemsOf yields a record as Items, one for each type.
-func (a *access) itemsOf(r z3950.Record) iter.Seq[fetch.Item] {
+// itemsOf yields a document as Items, one for each type.
+func (a *access) itemsOf(d z3950.Document) iter.Seq[fetch.Item] {
 	return func(yield func(fetch.Item) bool) {
-		types := r.Types
+		types := d.Types
 		if len(types) == 0 {
 			types = []string{typeText}
 		}
 		for _, typ := range types {
-			if !yield(a.item(r, typ)) {
+			if !yield(a.item(d, typ)) {
 				return
 			}
-			r.Length, r.Lines = z3950.Number{}, z3950.Number{} // they apply to the first type only
+			d.Length, d.Lines = z3950.Number{}, z3950.Number{} // they apply to the first type only
 		}
 	}
 }
 
-// item returns a record as an Item of one type.
-func (a *access) item(r z3950.Record, typ string) fetch.Item {
-	it := fetch.Item{Name: headline(r.Headline), Attributes: fetch.Attributes{
-		Size: -1, ModTime: date(r.Date), MediaType: mediaType(typ), Header: header(r, typ),
+// item returns a document as an Item of one type.
+func (a *access) item(d z3950.Document, typ string) fetch.Item {
+	it := fetch.Item{Name: headline(d.Headline), Attributes: fetch.Attributes{
+		Size: -1, ModTime: date(d.Date), MediaType: mediaType(typ), Header: header(d, typ),
 	}}
-	if r.Length.Known && r.Length.Value > 0 {
-		it.Size = int64(r.Length.Value)
+	if d.Length.Known && d.Length.Value > 0 {
+		it.Size = int64(d.Length.Value)
 	}
-	wpath, ok := path(r.ID, r.Length)
+	wpath, ok := path(d.ID, d.Length)
 	switch {
 	case typ == typeURL:
 		it.Size = -1
@@ -70,23 +70,23 @@ func (a *access) item(r z3950.Record, typ string) fetch.Item {
 	return it
 }
 
-// header returns the other fields of a record.
-func header(r z3950.Record, typ string) []fetch.Field {
+// header returns the other fields of a document.
+func header(d z3950.Document, typ string) []fetch.Field {
 	h := make([]fetch.Field, 0, 4)
 	for _, n := range []struct {
 		name  string
 		value z3950.Number
-	}{{HeaderScore, r.Score}, {HeaderLines, r.Lines}, {HeaderMatch, r.BestMatch}} {
+	}{{HeaderScore, d.Score}, {HeaderLines, d.Lines}, {HeaderMatch, d.BestMatch}} {
 		if n.value.Known {
 			h = append(h, fetch.Field{Name: n.name, Value: strconv.FormatUint(uint64(n.value.Value), 10)})
 		}
 	}
 	h = append(h, fetch.Field{Name: HeaderType, Value: typ})
-	if r.Date != "" && r.Date != "0" {
-		h = append(h, fetch.Field{Name: HeaderDate, Value: r.Date})
+	if d.Date != "" && d.Date != "0" {
+		h = append(h, fetch.Field{Name: HeaderDate, Value: d.Date})
 	}
-	if r.City != "" {
-		h = append(h, fetch.Field{Name: HeaderCity, Value: r.City})
+	if d.City != "" {
+		h = append(h, fetch.Field{Name: HeaderCity, Value: d.City})
 	}
 	return h
 }

@@ -56,7 +56,7 @@ func TestHostileAnswers(t *testing.T) {
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			if name == "more than asked for" {
-				info := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentTextGroup, Text: make([]byte, 200)})
+				info := z3950.AppendDocument(nil, z3950.Document{Group: z3950.TagDocumentTextGroup, Text: make([]byte, 200)})
 				tc.answer = string(answer(t, info))
 			}
 			f := &Fetcher{NoInit: true, Env: answering([][]byte{[]byte(tc.answer)}, nil)}
@@ -150,7 +150,7 @@ func TestBodyLimit(t *testing.T) {
 			if err != nil || p.Type() != z3950.TypeSearch {
 				return
 			}
-			c.Write(answer(t, z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentTextGroup, Text: make([]byte, 7)})))
+			c.Write(answer(t, z3950.AppendDocument(nil, z3950.Document{Group: z3950.TagDocumentTextGroup, Text: make([]byte, 7)})))
 		}
 	})
 	env.Limits.Body = 100

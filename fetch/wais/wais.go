@@ -119,13 +119,13 @@ func (s *session) describe(a *access, res *fetch.Resource) error {
 		if r == nil {
 			continue
 		}
-		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !hasRecords(r) {
+		if d := failure(r); d != nil && d.kind() == fetch.ErrNotFound && ask.database == a.database && !hasDocuments(r) {
 			return driver.Fail("search", s.loc, d.kind(), d)
 		}
 		if info.Source, err = s.source(ask.database, a.database, r); err != nil || info.Source != nil {
 			return err
 		}
-		if ask.words == "?" && (hasRecords(r) || failure(r) == nil) {
+		if ask.words == "?" && (hasDocuments(r) || failure(r) == nil) {
 			break // the database exists but has no description
 		}
 	}
@@ -158,7 +158,7 @@ const infoDatabase = "INFO"
 // maxSource is the maximum size of a description in bytes.
 const maxSource = 64 << 10
 
-// source returns the description of a database from the records of a response, or nil if there is
+// source returns the description of a database from the documents of a response, or nil if there is
 // none.
 func (s *session) source(from, name string, r *z3950.SearchResponse) (*Source, error) {
 	for _, doc := range descriptions(r) {
@@ -181,10 +181,10 @@ func (s *session) source(from, name string, r *z3950.SearchResponse) (*Source, e
 // descriptions returns the documents of type WSRC in a response, at most 10. They do not refer to
 // the memory of the response.
 func descriptions(r *z3950.SearchResponse) (docs []document) {
-	for record := range r.Records() {
-		for _, typ := range record.Types {
+	for d := range r.Documents() {
+		for _, typ := range d.Types {
 			if typ == typeSource && len(docs) < 10 {
-				docs = append(docs, document{id: append([]byte{}, record.ID...), typ: typ, length: -1})
+				docs = append(docs, document{id: append([]byte{}, d.ID...), typ: typ, length: -1})
 			}
 		}
 	}
@@ -246,20 +246,20 @@ func (s *session) noteFewer(a *access, hits int) {
 	}
 }
 
-// hasRecords reports whether a response has records.
-func hasRecords(r *z3950.SearchResponse) bool {
-	for range r.Records() {
+// hasDocuments reports whether a response has documents.
+func hasDocuments(r *z3950.SearchResponse) bool {
+	for range r.Documents() {
 		return true
 	}
 	return false
 }
 
-// hits returns the documents of a response as Items. If nothing was found, the only record is the
+// hits returns the documents of a response as Items. If nothing was found, the only one is the
 // catalogue, with score 0.
 func (s *session) hits(a *access, r *z3950.SearchResponse, info *Info) iter.Seq[fetch.Item] {
-	var only z3950.Record
-	for record := range r.Records() {
-		only = record
+	var only z3950.Document
+	for d := range r.Documents() {
+		only = d
 		info.Hits++
 	}
 	if info.Hits == 1 && only.Score == z3950.Num(0) {
@@ -271,8 +271,8 @@ func (s *session) hits(a *access, r *z3950.SearchResponse, info *Info) iter.Seq[
 		return func(func(fetch.Item) bool) {}
 	}
 	return func(yield func(fetch.Item) bool) {
-		for record := range r.Records() {
-			for item := range a.itemsOf(record) {
+		for d := range r.Documents() {
+			for item := range a.itemsOf(d) {
 				if !yield(item) {
 					return
 				}

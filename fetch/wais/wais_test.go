@@ -331,10 +331,10 @@ func TestWrongLength(t *testing.T) {
 
 // TestURLHits checks documents of type URL, and document-ids that browsers cannot write.
 func TestURLHits(t *testing.T) {
-	info := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("1"), Headline: "http://example.test/x", Types: []string{"URL"}})
-	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("2"), Headline: "file:///etc/passwd", Types: []string{"URL"}})
-	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("\x00opaque/\xff"), Headline: "\x1b(an\x1b) id\r\n", Date: "19941220", City: "Oslo", Length: z3950.Num(5)})
-	info = z3950.AppendRecord(info, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("1=a;")})
+	info := z3950.AppendDocument(nil, z3950.Document{Group: z3950.TagDocumentHeader, ID: []byte("1"), Headline: "http://example.test/x", Types: []string{"URL"}})
+	info = z3950.AppendDocument(info, z3950.Document{Group: z3950.TagDocumentHeader, ID: []byte("2"), Headline: "file:///etc/passwd", Types: []string{"URL"}})
+	info = z3950.AppendDocument(info, z3950.Document{Group: z3950.TagDocumentHeader, ID: []byte("\x00opaque/\xff"), Headline: "\x1b(an\x1b) id\r\n", Date: "19941220", City: "Oslo", Length: z3950.Num(5)})
+	info = z3950.AppendDocument(info, z3950.Document{Group: z3950.TagDocumentHeader, ID: []byte("1=a;")})
 	items, _ := list(t, &Fetcher{NoInit: true, Env: answering([][]byte{answer(t, info)}, nil)}, &fetch.Request{Locator: parse(t, "wais://h/d?x")})
 	var got []string
 	for _, item := range items {
@@ -403,12 +403,12 @@ func TestExplain(t *testing.T) {
 		"wais://h/d/TEXT/20000/3=x;":    {"Init 4194304", "continue whatever the server replies", `Retrieve from "d" un re "x" wt re "TEXT" wb ro "0" wb rl "10000"`, "request the next 10000 bytes until the end of the document"},
 		"wais://h/d/TEXT,PS/20000/3=x;": {"list the types TEXT,PS, each with its own URL"},
 	} {
-		plan, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
+		explained, err := f.Explain(&fetch.Request{Locator: parse(t, url)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range plan.Steps {
+		for _, s := range explained.Steps {
 			text := s.Do
 			if s.Send != "" {
 				text = z3950.Summary([]byte(s.Send))
@@ -428,7 +428,7 @@ func BenchmarkHits(b *testing.B) {
 		var info []byte
 		for i := range n {
 			id := z3950.AppendDocID(nil, z3950.DocID{OriginalServer: "h:210", OriginalDatabase: "/wais/db/d", OriginalID: fmt.Sprintf("0 100 /wais/docs/%d", i)})
-			info = z3950.AppendRecord(info, z3950.Record{
+			info = z3950.AppendDocument(info, z3950.Document{
 				Group: z3950.TagDocumentHeader, ID: id, Score: z3950.Num(500), Length: z3950.Num(100), Lines: z3950.Num(4),
 				Types: []string{"TEXT"}, Source: "/wais/db/d", Date: "0", Headline: fmt.Sprint("Headline ", i),
 			})
@@ -468,7 +468,7 @@ func TestRefusedQuery(t *testing.T) {
 			}
 		})
 	}
-	catalogue := z3950.AppendRecord(nil, z3950.Record{Group: z3950.TagDocumentHeader, ID: []byte("\x03\x01x"), Score: z3950.Num(0)})
+	catalogue := z3950.AppendDocument(nil, z3950.Document{Group: z3950.TagDocumentHeader, ID: []byte("\x03\x01x"), Score: z3950.Num(0)})
 	for text, want := range map[string]fetch.ErrorKind{
 		"Serious error in server": fetch.ErrBadURL, "The following database is not available: /wais/db/d": fetch.ErrNotFound,
 	} {

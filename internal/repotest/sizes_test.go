@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -13,11 +14,12 @@ import (
 const (
 	maxPackage  = 2500 // lines of code that is not a test
 	maxType     = 25   // methods
+	maxFields   = 20   // fields of a struct
 	maxFunction = 60   // lines
 )
 
 // large lists the packages, types and functions that may be larger: each with a limit of its own,
-// its size rounded up, and the reason why it is not split.
+// its size rounded up, and the reason why it is not split. A name with {} is the fields of a struct.
 var large = map[string]struct {
 	limit int
 	why   string
@@ -33,6 +35,8 @@ var large = map[string]struct {
 	"fetch/ftp.access":            {38, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.control":           {40, "a net.Conn for the client library, with the replies that it awaits"},
 	"fetch/ftp.session":           {95, "one login: every command depends on what the earlier ones have changed"},
+	"fetch/ftp.access{}":          {35, "a request as commands depends on each option, and on what the server has refused"},
+	"fetch/ftp.session{}":         {40, "what is known of one server and of its state, by which the next command is chosen"},
 	"fetch/http.call":             {40, "one operation with its redirects, logins and repeats"},
 	"gateway.visit":               {45, "one request of a browser, with all that its page shows"},
 	"locator.parser":              {50, "one method for each production of the grammar"},
@@ -49,9 +53,23 @@ var large = map[string]struct {
 	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
 }
 
-// TestPackagesAreSmall limits the lines of each package and function, and the methods of each type.
+// options lists the structs that may have any number of fields, because they only hold what a caller
+// sets.
+var options = []string{
+	"cmd/fetch1738/internal/plan.HTTP",
+	"cmd/fetch1738/internal/plan.Operation",
+	"crawl.Crawl",
+	"deploy.Job",
+	"fetch/ftp.Options",
+	"judge.Case",
+	"mirror.Mirror",
+	"testserver/ftptest.Server",
+}
+
+// TestPackagesAreSmall limits the lines of each package and function, and the methods and fields of
+// each type.
 func TestPackagesAreSmall(t *testing.T) {
-	unused := maps.Clone(large)
+	unused, wide := maps.Clone(large), make(map[string]bool)
 	check := func(name string, size, limit int, unit string) {
 		if size > limit && large[name].limit > 0 {
 			limit = large[name].limit
@@ -73,6 +91,13 @@ func TestPackagesAreSmall(t *testing.T) {
 			for _, d := range f.Decls {
 				fn, ok := d.(*ast.FuncDecl)
 				if !ok {
+					for name, n := range structs(d) {
+						name = pkg + "." + name
+						wide[name] = n > maxFields
+						if !slices.Contains(options, name) {
+							check(name+"{}", n, maxFields, "fields")
+						}
+					}
 					continue
 				}
 				name := pkg + "." + fn.Name.Name
@@ -92,6 +117,27 @@ func TestPackagesAreSmall(t *testing.T) {
 	for name := range unused {
 		t.Errorf("the table large has a row for %s, which is not larger than usual", name)
 	}
+	for _, name := range options {
+		if !wide[name] {
+			t.Errorf("the list options has %s, which is not larger than usual", name)
+		}
+	}
+}
+
+// structs returns the structs that d declares, each with its number of fields.
+func structs(d ast.Decl) map[string]int {
+	types, _ := d.(*ast.GenDecl)
+	if types == nil || types.Tok != token.TYPE {
+		return nil
+	}
+	all := make(map[string]int)
+	for _, spec := range types.Specs {
+		typ := spec.(*ast.TypeSpec)
+		if s, ok := typ.Type.(*ast.StructType); ok {
+			all[typ.Name.Name] = s.Fields.NumFields()
+		}
+	}
+	return all
 }
 
 // typeName returns the name of the type of a receiver.

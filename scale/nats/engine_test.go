@@ -560,7 +560,7 @@ func testMendLate(t *testing.T, url string) {
 	waits(t, e, "all are done", 0)
 }
 
-// A unit that was taken and committed since mend has read its record waits for as long as its owner
+// A unit that was taken and committed since mend has read its value waits for as long as its owner
 // said.
 func TestReplaceChanged(t *testing.T) {
 	e := open(t, Options{URL: newServer(t, ServerOptions{}).URL()})

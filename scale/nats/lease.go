@@ -31,8 +31,8 @@ type lease struct {
 
 	// The Work that it is for.
 	key       string
-	record    record
-	revision  uint64 // of the record
+	value     value
+	revision  uint64 // of the value
 	last      uint64 // the message of its last link
 	committed bool
 }

@@ -51,7 +51,7 @@ func (e *Engine) add(ctx context.Context, key string, links []crawl.Link) error 
 		}
 	}
 	if _, known := e.known.Load(key); !known {
-		if _, err := e.units.Create(ctx, key, newRecord); err != nil && !outdated(err) {
+		if _, err := e.units.Create(ctx, key, newValue); err != nil && !outdated(err) {
 			return err
 		}
 		if e.count.Add(1) == maxKnown {

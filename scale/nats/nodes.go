@@ -168,8 +168,8 @@ func (e *Engine) mendAt(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	doubtful := make(map[string]uint64) // key → the revision of its record
-	for r, err := range e.records(ctx) {
+	doubtful := make(map[string]uint64) // key → the revision of its value
+	for r, err := range e.values(ctx) {
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (e *Engine) mendAt(ctx context.Context, now time.Time) error {
 		if due[key] {
 			continue
 		}
-		if _, err := e.units.Create(ctx, key, newRecord); err != nil && !outdated(err) {
+		if _, err := e.units.Create(ctx, key, newValue); err != nil && !outdated(err) {
 			return err
 		}
 		if err := e.due(ctx, key); err != nil {
@@ -242,7 +242,7 @@ func (e *Engine) now(ctx context.Context) (time.Time, error) {
 	return entry.Created(), nil
 }
 
-// replace gives a unit another message, unless it has an owner, or its record has another revision,
+// replace gives a unit another message, unless it has an owner, or its value has another revision,
 // so that it has had one; or unless its message is yet to be delivered: delivered is the last one
 // that was. The lease keeps others from taking the unit meanwhile, who would lose their message.
 func (e *Engine) replace(ctx context.Context, key string, revision, delivered uint64) error {

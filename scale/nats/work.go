@@ -21,17 +21,17 @@ import (
 	"github.com/fetch1738/fetch1738/scale/internal/unitkey"
 )
 
-// A record is the value of a unit in the bucket.
-type record struct {
+// A value is what the bucket has of a unit.
+type value struct {
 	// Taken is the fence of the owner, or 0.
 	Taken uint64 `json:"taken,omitempty"`
-	// Again is the time from the moment at which the record was stored until the unit is due.
+	// Again is the time from the moment at which the value was stored until the unit is due.
 	Again time.Duration `json:"again,omitempty"`
 	scale.State
 }
 
-// newRecord is that of a unit that was never taken.
-var newRecord = []byte(`{"status":"new"}`)
+// newValue is that of a unit that was never taken.
+var newValue = []byte(`{"status":"new"}`)
 
 // Take implements scale.Engine.
 func (e *Engine) Take(ctx context.Context) (*scale.Work, error) {
@@ -84,21 +84,21 @@ func (e *Engine) next(ctx context.Context) (jetstream.Msg, error) {
 	return nil, ctx.Err()
 }
 
-// work reads the unit, and enters the fence into its record, so that no earlier owner can commit.
+// work reads the unit, and enters the fence into its value, so that no earlier owner can commit.
 func (l *lease) work(ctx context.Context, fence uint64) (*scale.Work, error) {
 	e := l.engine
 	entry, err := e.units.Get(ctx, l.key)
 	if err != nil {
 		return nil, fmt.Errorf("unit %s: %w", unitkey.Name(l.key), err)
 	}
-	if err := json.Unmarshal(entry.Value(), &l.record); err != nil {
+	if err := json.Unmarshal(entry.Value(), &l.value); err != nil {
 		return nil, fmt.Errorf("unit %s: %w", unitkey.Name(l.key), err)
 	}
 	w := &scale.Work{
-		Unit: unitkey.Name(l.key), Fence: fence, State: l.record.State, Interrupted: l.record.Taken != 0,
+		Unit: unitkey.Name(l.key), Fence: fence, State: l.value.State, Interrupted: l.value.Taken != 0,
 		Lost: l.lost, Held: l.held, Private: l,
 	}
-	taken := l.record
+	taken := l.value
 	taken.Taken, taken.Again, taken.Status = fence, 0, scale.Active
 	text, err := json.Marshal(taken)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *lease) idle(w *scale.Work) bool {
 // Commit implements scale.Engine.
 func (e *Engine) Commit(ctx context.Context, w *scale.Work, s scale.State, again time.Duration) error {
 	l := of(w)
-	text, err := json.Marshal(record{State: s, Again: max(again, 0)})
+	text, err := json.Marshal(value{State: s, Again: max(again, 0)})
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (e *Engine) Commit(ctx context.Context, w *scale.Work, s scale.State, again
 	return err
 }
 
-// replace replaces the record of the unit, unless there is another owner. A server that is being
+// replace replaces the value of the unit, unless there is another owner. A server that is being
 // restarted is asked again while the lease lasts.
 func (l *lease) replace(ctx context.Context, text []byte) error {
 	for {
@@ -187,7 +187,7 @@ func (e *Engine) release(l *lease, hold, again time.Duration) {
 	if !l.committed && l.held() {
 		again = max(again, hold, time.Millisecond)
 		ctx, cancel := context.WithTimeout(e.ctx, e.o.TTL/3)
-		if text, err := json.Marshal(record{State: l.record.State, Again: again}); err == nil && l.revision != 0 {
+		if text, err := json.Marshal(value{State: l.value.State, Again: again}); err == nil && l.revision != 0 {
 			_ = l.replace(ctx, text) // or the next owner takes it as interrupted
 		}
 		cancel()
@@ -199,7 +199,7 @@ func (e *Engine) release(l *lease, hold, again time.Duration) {
 // Units implements scale.Engine.
 func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 	return func(yield func(scale.Unit, error) bool) {
-		for r, err := range e.records(ctx) {
+		for r, err := range e.values(ctx) {
 			var unit scale.Unit
 			if err == nil {
 				unit = scale.Unit{Name: unitkey.Name(r.key), State: r.State}
@@ -211,17 +211,17 @@ func (e *Engine) Units(ctx context.Context) iter.Seq2[scale.Unit, error] {
 	}
 }
 
-// A stored is a record with its key, its revision, and when it was stored by the clock of the
+// A stored is a value with its key, its revision, and when it was stored by the clock of the
 // server.
 type stored struct {
-	record
+	value
 	key      string
 	revision uint64
 	at       time.Time
 }
 
-// records yields the records of all units, in no order.
-func (e *Engine) records(ctx context.Context) iter.Seq2[stored, error] {
+// values yields the values of all units, in no order.
+func (e *Engine) values(ctx context.Context) iter.Seq2[stored, error] {
 	return func(yield func(stored, error) bool) {
 		watch, err := e.units.WatchAll(ctx)
 		if err != nil {
@@ -263,7 +263,7 @@ func (e *Engine) records(ctx context.Context) iter.Seq2[stored, error] {
 			}
 			seen[entry.Key()] = true
 			r := stored{key: entry.Key(), revision: entry.Revision(), at: entry.Created()}
-			err := json.Unmarshal(entry.Value(), &r.record)
+			err := json.Unmarshal(entry.Value(), &r.value)
 			if !yield(r, err) || err != nil || last {
 				return
 			}

@@ -38,12 +38,12 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 }
 
 // Explain implements [driver.Explainer].
-func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Plan, error) {
+func (f *Fetcher) Explain(req *fetch.Request) (*fetch.Explanation, error) {
 	server, line, err := read(req)
 	if err != nil {
 		return nil, err
 	}
-	return &fetch.Plan{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: line}, {Do: "read until the server closes"}}}, nil
+	return &fetch.Explanation{Network: "tcp", Host: server.Host, Port: server.Port, Steps: []fetch.Step{{Send: line}, {Do: "read until the server closes"}}}, nil
 }
 
 // read returns the server of a request and the line to send.

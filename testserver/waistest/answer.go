@@ -27,7 +27,7 @@ type answering struct {
 	crashed bool
 }
 
-// overhead is the maximum size of an answer without its records.
+// overhead is the maximum size of an answer without its documents.
 const overhead = 64
 
 // response returns the answer, with the fields of FreeWAIS if that is set.
@@ -60,12 +60,12 @@ func (a *answering) fail(code, text string) {
 	a.failed = true
 }
 
-// add adds a record if it fits.
-func (a *answering) add(r z3950.Record) bool {
+// add adds a document if it fits.
+func (a *answering) add(r z3950.Document) bool {
 	if a.plain {
 		r.Types = nil
 	}
-	with := z3950.AppendRecord(a.info, r)
+	with := z3950.AppendDocument(a.info, r)
 	if len(with) > a.room-overhead {
 		return false
 	}
@@ -131,7 +131,7 @@ func (a *answering) catalogue(db *database) {
 	if a.srv.NoCatalog {
 		return
 	}
-	r := a.srv.helpRecord(db, ".cat", "TEXT", "Search produced no result. Here's the Catalog for database: ")
+	r := a.srv.helpHeader(db, ".cat", "TEXT", "Search produced no result. Here's the Catalog for database: ")
 	r.Score = z3950.Num(0)
 	a.add(r)
 }
@@ -154,7 +154,7 @@ func (a *answering) find(db *database, words z3950.Words) {
 		return
 	}
 	for i, h := range hits {
-		if words.Max.Known && int64(i) >= int64(words.Max.Value) || !a.add(a.srv.record(db, h)) {
+		if words.Max.Known && int64(i) >= int64(words.Max.Value) || !a.add(a.srv.header(db, h)) {
 			return
 		}
 	}
@@ -162,14 +162,14 @@ func (a *answering) find(db *database, words z3950.Words) {
 
 // help adds the description and the catalogue of a database.
 func (a *answering) help(db *database) {
-	a.add(a.srv.helpRecord(db, ".src", "WSRC", "Information on database: "))
-	a.add(a.srv.helpRecord(db, ".cat", "TEXT", "Catalog for database: "))
+	a.add(a.srv.helpHeader(db, ".src", "WSRC", "Information on database: "))
+	a.add(a.srv.helpHeader(db, ".cat", "TEXT", "Catalog for database: "))
 }
 
-// record returns the header of a document that was found.
-func (s *Server) record(db *database, h hit) z3950.Record {
+// header returns the header of a document that was found.
+func (s *Server) header(db *database, h hit) z3950.Document {
 	doc := &db.docs[h.doc]
-	r := z3950.Record{
+	r := z3950.Document{
 		Group: z3950.TagDocumentHeader, ID: s.docID(db.Name, s.pathOf(doc), doc.size),
 		Score: z3950.Num(uint32(h.score)), BestMatch: z3950.Num(0),
 		Length: z3950.Num(uint32(doc.size)), Lines: z3950.Num(uint32(doc.lines)),
@@ -184,10 +184,10 @@ func (s *Server) record(db *database, h hit) z3950.Record {
 	return r
 }
 
-// helpRecord returns the record of a description or catalogue.
-func (s *Server) helpRecord(db *database, suffix, typ, headline string) z3950.Record {
+// helpHeader returns the header of a description or catalogue.
+func (s *Server) helpHeader(db *database, suffix, typ, headline string) z3950.Document {
 	text := s.helpText(db, suffix)
-	return z3950.Record{
+	return z3950.Document{
 		Group: z3950.TagDocumentHeader, ID: s.helpID(db.Name, suffix), Score: z3950.Num(1000),
 		Length: z3950.Num(uint32(len(text))), Lines: z3950.Num(uint32(strings.Count(text, "\n"))),
 		Types: []string{typ}, Source: db.Name, Headline: headline + db.Name,
@@ -300,7 +300,7 @@ func (a *answering) document(index *index, r retrieval) {
 		a.fail("SG", err.Error())
 		return
 	}
-	a.tooLong = !a.add(z3950.Record{Group: z3950.TagDocumentTextGroup, ID: r.id, Version: z3950.Num(0), Text: text})
+	a.tooLong = !a.add(z3950.Document{Group: z3950.TagDocumentTextGroup, ID: r.id, Version: z3950.Num(0), Text: text})
 	if end > size && r.unit != "" {
 		a.fail("SF", "Request out of range")
 	}

@@ -59,7 +59,7 @@ func (a *answering) ask(database string) {
 	}
 	a.room -= overhead // for the diagnostic
 	for _, h := range answer.Hits {
-		if !a.add(h.record(database)) {
+		if !a.add(h.header(database)) {
 			a.note(Note{"T1", "more documents do not fit"})
 			return
 		}
@@ -72,14 +72,14 @@ func (a *answering) note(d Note) {
 	a.records++
 }
 
-func (h *Hit) record(database string) z3950.Record {
+func (h *Hit) header(database string) z3950.Document {
 	number := func(n int) (sent z3950.Number) {
 		if n >= 0 {
 			sent = z3950.Num(uint32(n))
 		}
 		return sent
 	}
-	return z3950.Record{
+	return z3950.Document{
 		Group: z3950.TagDocumentHeader, ID: h.ID, Score: number(h.Score), Lines: number(h.Lines), Length: number(h.Length),
 		Types: h.Types, Source: database, Date: h.Date, Headline: h.Headline,
 	}
@@ -157,8 +157,8 @@ func (a *answering) slice(database string, r retrieval) {
 		a.fail("SF", "Request out of range")
 		return
 	}
-	record := z3950.Record{Group: z3950.TagDocumentTextGroup, ID: r.id, Version: z3950.Num(0), Text: append([]byte{}, text.Bytes()...)}
-	a.tooLong = n < want && !ended || !a.add(record)
+	part := z3950.Document{Group: z3950.TagDocumentTextGroup, ID: r.id, Version: z3950.Num(0), Text: append([]byte{}, text.Bytes()...)}
+	a.tooLong = n < want && !ended || !a.add(part)
 	if n < want && r.unit != "" {
 		a.fail("SF", "Request out of range")
 	}

@@ -49,8 +49,8 @@ func (l *library) Open(database string, id []byte, typ string) (io.ReadCloser, e
 
 // summary returns what an answer has.
 func summary(r *z3950.SearchResponse) (all []string) {
-	for record := range r.Records() {
-		all = append(all, strings.TrimSpace(record.Headline+string(record.Text)+" "+strings.Join(record.Types, ",")))
+	for d := range r.Documents() {
+		all = append(all, strings.TrimSpace(d.Headline+string(d.Text)+" "+strings.Join(d.Types, ",")))
 	}
 	for d := range r.Diagnostics() {
 		all = append(all, d.Code+" "+d.Text)

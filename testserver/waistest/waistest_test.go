@@ -96,7 +96,7 @@ func (c *waisClient) document(path string, size int64) (text []byte) {
 	for int64(len(text)) < size {
 		before := len(text)
 		at := int64(before)
-		for r := range c.search(z3950.NewRetrieval(parts[1], id, parts[2], at, min(at+50000, size))).Records() {
+		for r := range c.search(z3950.NewRetrieval(parts[1], id, parts[2], at, min(at+50000, size))).Documents() {
 			text = append(text, r.Text...)
 		}
 		if len(text) == before {
@@ -184,8 +184,8 @@ func shapeOf(t *testing.T, message []byte) (shape []string) {
 		return []string{fmt.Sprintf("%+v", c)}
 	case *z3950.SearchResponse:
 		var records []string
-		for r := range p.Records() {
-			records = append(records, shapeOfRecord(r))
+		for r := range p.Documents() {
+			records = append(records, shapeOfDocument(r))
 		}
 		slices.Sort(records)
 		shape = append(records, fmt.Sprintf("status %d, %d %d %d, %v %v %q", p.SearchStatus, p.ResultCount, p.RecordsReturned, p.NextPosition, p.PresentStatus, p.ResultSetStatus, p.ReferenceID))
@@ -196,7 +196,7 @@ func shapeOf(t *testing.T, message []byte) (shape []string) {
 	return shape
 }
 
-func shapeOfRecord(r z3950.Record) string {
+func shapeOfDocument(r z3950.Document) string {
 	id, _ := z3950.ParseDocID(r.ID)
 	generated := strings.HasSuffix(id.OriginalID, ".src") || strings.HasSuffix(id.OriginalID, ".cat")
 	if generated { // its length differs
@@ -287,8 +287,8 @@ func TestWAISQueries(t *testing.T) {
 // found returns the headlines and diagnostics of an answer.
 func found(r *z3950.SearchResponse) string {
 	var list []string
-	for record := range r.Records() {
-		list = append(list, record.Headline)
+	for d := range r.Documents() {
+		list = append(list, d.Headline)
 	}
 	for d := range r.Diagnostics() {
 		list = append(list, d.Code+" "+d.Text)
@@ -301,7 +301,7 @@ func TestWAISFeedback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dialWAIS(t, waistest.New(t, func(s *waistest.Server) { freeWAIS(s); s.FreeWAIS = false }))
 		var id []byte
-		for r := range c.words("stories", "whale").Records() {
+		for r := range c.words("stories", "whale").Documents() {
 			id = r.ID
 		}
 		like := z3950.Words{Like: []z3950.Feedback{{ID: id, Type: "TEXT"}}, Max: z3950.Num(3)}
@@ -365,8 +365,8 @@ func TestWAISRetrieval(t *testing.T) {
 		} {
 			r := c.search(tc.ask)
 			var got []string
-			for record := range r.Records() {
-				got = append(got, fmt.Sprintf("%q", record.Text))
+			for d := range r.Documents() {
+				got = append(got, fmt.Sprintf("%q", d.Text))
 			}
 			for d := range r.Diagnostics() {
 				got = append(got, d.Code+" "+d.Text)
@@ -435,10 +435,10 @@ func TestWAISPersonalities(t *testing.T) {
 		}
 		r := c.words("files", "a or deep or hello or odd")
 		n := 0
-		for record := range r.Records() {
+		for d := range r.Documents() {
 			n++
-			if record.Length.Known {
-				t.Errorf("the length is told: %+v", record)
+			if d.Length.Known {
+				t.Errorf("the length is told: %+v", d)
 			}
 		}
 		if n == 0 || n > 2 || len(r.Info) > 400 {

@@ -242,7 +242,7 @@ func plural(n int, what string) string {
 
 func (p *SearchResponse) summary() string {
 	headers, texts, length := 0, 0, 0
-	for r := range p.Records() {
+	for r := range p.Documents() {
 		if r.Group == TagDocumentTextGroup {
 			texts++
 			length += len(r.Text)

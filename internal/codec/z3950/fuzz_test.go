@@ -61,7 +61,7 @@ func FuzzAPDU(f *testing.F) {
 	f.Add([]byte("\x00\x07\x14\x03\x00\x04\x00\x05\x01"))
 	f.Add([]byte("\x00\x0d\x14\x03\x00\x04\x00\x05\x01\x00\x06\x01\x00")) // bits without any
 	many := appendText(nil, TagSeedWordsUsed, "a record, and more complaints than a line takes")
-	many = AppendRecord(many, Record{Group: TagDocumentTextGroup, Types: []string{"A"}, City: "x"})
+	many = AppendDocument(many, Document{Group: TagDocumentTextGroup, Types: []string{"A"}, City: "x"})
 	many = appendElement(many, TagType, "outside of a block")
 	for range maxAnnotated {
 		many = AppendDiagnostic(many, Diagnostic{Code: "S1"})

@@ -29,7 +29,7 @@ func TestNumberLimits(t *testing.T) {
 			t.Errorf("%x: %v", octets, err)
 			continue
 		}
-		records := slices.Collect(p.(*SearchResponse).Records())
+		records := slices.Collect(p.(*SearchResponse).Documents())
 		if len(records) != 1 || records[0].Score != Num(want) {
 			t.Errorf("%x is read as %+v, want %d", octets, records, want)
 		}

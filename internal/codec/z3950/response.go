@@ -3,7 +3,7 @@ package z3950
 import "iter"
 
 // SearchResponse is the reply to Search. Servers do not agree on the SearchStatus for success, and
-// their counts are not reliable. Use Records and Diagnostics instead.
+// their counts are not reliable. Use Documents and Diagnostics instead.
 type SearchResponse struct {
 	SearchStatus byte
 
@@ -12,13 +12,13 @@ type SearchResponse struct {
 	PresentStatus, ResultSetStatus Number
 
 	ReferenceID []byte // absent when empty
-	// Info is the user information: the encoded records and diagnostics. To create it, call
-	// AppendRecord and then AppendDiagnostic.
+	// Info is the user information: the encoded documents and diagnostics. To create it, call
+	// AppendDocument and then AppendDiagnostic.
 	Info []byte
 }
 
-// A Record is one document group.
-type Record struct {
+// A Document is one document group, which the protocol calls a record: a header or a text.
+type Document struct {
 	Group Tag // TagDocumentHeader, TagDocumentTextGroup, …
 	ID    []byte
 	// Version is the version of the document. A document with version 0 must not be cached.
@@ -89,11 +89,11 @@ func decodeSearchResponse(head, info cursor) (PDU, error) {
 // SeedWordsUsed returns the words that the server has searched for, or "" if it does not report them.
 func (p *SearchResponse) SeedWordsUsed() string { return string(find(p.Info, TagSeedWordsUsed)) }
 
-// Records yields the document groups in order. They refer to the memory of Info.
-func (p *SearchResponse) Records() iter.Seq[Record] {
-	return func(yield func(Record) bool) {
+// Documents yields the document groups in order. They refer to the memory of Info.
+func (p *SearchResponse) Documents() iter.Seq[Document] {
+	return func(yield func(Document) bool) {
 		for e := range elements(p.Info) {
-			if e.tag >= TagDocumentHeader && e.tag <= TagDocumentCodeGroup && !yield(recordOf(e)) {
+			if e.tag >= TagDocumentHeader && e.tag <= TagDocumentCodeGroup && !yield(documentOf(e)) {
 				return
 			}
 		}
@@ -111,9 +111,9 @@ func (p *SearchResponse) Diagnostics() iter.Seq[Diagnostic] {
 	}
 }
 
-// recordOf returns the record in a document group.
-func recordOf(g element) Record {
-	r := Record{Group: g.tag}
+// documentOf returns the document in a group.
+func documentOf(g element) Document {
+	r := Document{Group: g.tag}
 	for e := range elements(g.value) {
 		switch e.tag {
 		case TagDocumentID:
@@ -148,7 +148,7 @@ func recordOf(g element) Record {
 }
 
 // addTypes adds the types in a block, up to the limit.
-func (r *Record) addTypes(block []byte) {
+func (r *Document) addTypes(block []byte) {
 	for e := range elements(block) {
 		if e.tag == TagType && len(r.Types) < maxTypes {
 			r.Types = append(r.Types, e.text())
@@ -156,9 +156,9 @@ func (r *Record) addTypes(block []byte) {
 	}
 }
 
-// AppendRecord appends r to user information. Source comes directly after Types, where old clients
+// AppendDocument appends r to user information. Source comes directly after Types, where old clients
 // expect it.
-func AppendRecord(b []byte, r Record) []byte {
+func AppendDocument(b []byte, r Document) []byte {
 	var g []byte
 	g = appendText(g, TagDocumentID, r.ID)
 	g = appendNumber(g, TagVersionNumber, r.Version)

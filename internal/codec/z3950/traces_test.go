@@ -92,7 +92,7 @@ func TestTracesDecode(t *testing.T) {
 	}
 }
 
-// rebuilt returns p with its user information encoded again from its records.
+// rebuilt returns p with its user information encoded again from its documents.
 func rebuilt(p PDU) PDU {
 	r, ok := p.(*SearchResponse)
 	if !ok {
@@ -100,8 +100,8 @@ func rebuilt(p PDU) PDU {
 	}
 	c := *r
 	c.Info = appendText(nil, TagSeedWordsUsed, r.SeedWordsUsed())
-	for record := range r.Records() {
-		c.Info = AppendRecord(c.Info, record)
+	for d := range r.Documents() {
+		c.Info = AppendDocument(c.Info, d)
 	}
 	for d := range r.Diagnostics() {
 		c.Info = AppendDiagnostic(c.Info, d)
@@ -175,7 +175,7 @@ func TestTracesDocumentIDs(t *testing.T) {
 func documentIDs(p PDU) (ids [][]byte) {
 	switch p := p.(type) {
 	case *SearchResponse:
-		for r := range p.Records() {
+		for r := range p.Documents() {
 			ids = append(ids, r.ID)
 		}
 	case *Search:
@@ -235,7 +235,7 @@ func TestTracesAnswers(t *testing.T) {
 		}
 	}
 	var headlines []string
-	for r := range recorded["search-hits"].Records() {
+	for r := range recorded["search-hits"].Documents() {
 		headlines = append(headlines, r.Headline)
 		if len(r.Types) != 1 || r.Types[0] != "TEXT" || !r.Score.Known || r.Version.Known || r.Source != "/wais/db/stories" || r.Date != "0" {
 			t.Errorf("%+v", r)
@@ -250,7 +250,7 @@ func TestTracesAnswers(t *testing.T) {
 		t.Errorf("%+v, want %+v", diagnostics, want)
 	}
 	help := recorded["search-empty-help"]
-	if n := len(slices.Collect(help.Records())); n != 2 || len(slices.Collect(help.Diagnostics())) != 1 {
+	if n := len(slices.Collect(help.Documents())); n != 2 || len(slices.Collect(help.Diagnostics())) != 1 {
 		t.Errorf("help has %d records", n)
 	}
 	if r := recorded["x-retrieve-whole-nochunk"]; len(r.Info) > 0 || string(r.ReferenceID) != "3" {

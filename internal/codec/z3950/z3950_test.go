@@ -178,17 +178,17 @@ func samples() []PDU {
 	}
 }
 
-// sampleRecord returns a record with all fields but Text.
-func sampleRecord() Record {
-	return Record{Group: TagDocumentLongHeader, ID: []byte("id"), Version: Num(1), Score: Num(1<<32 - 1), BestMatch: Num(70000),
+// sampleDocument returns a document with all fields but Text.
+func sampleDocument() Document {
+	return Document{Group: TagDocumentLongHeader, ID: []byte("id"), Version: Num(1), Score: Num(1<<32 - 1), BestMatch: Num(70000),
 		Length: Num(1 << 24), Lines: Num(0), Types: []string{"TEXT", "PS"}, Source: "src", Date: "941220", Headline: "head", City: "Bergen"}
 }
 
 // sampleInfo returns the user information of a SearchResponse.
 func sampleInfo() []byte {
 	info := appendText(nil, TagSeedWordsUsed, "words")
-	info = AppendRecord(info, sampleRecord())
-	info = AppendRecord(info, Record{Group: TagDocumentTextGroup, ID: []byte("id"), Text: []byte{}})
+	info = AppendDocument(info, sampleDocument())
+	info = AppendDocument(info, Document{Group: TagDocumentTextGroup, ID: []byte("id"), Text: []byte{}})
 	info = AppendDiagnostic(info, Diagnostic{"T1", "", true})
 	return info
 }
@@ -206,13 +206,13 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	r := &SearchResponse{Info: sampleInfo()}
-	if got := slices.Collect(r.Records()); len(got) != 2 || !reflect.DeepEqual(got[0], sampleRecord()) || got[1].Text == nil {
+	if got := slices.Collect(r.Documents()); len(got) != 2 || !reflect.DeepEqual(got[0], sampleDocument()) || got[1].Text == nil {
 		t.Errorf("records %+v", got)
 	}
 	if got := slices.Collect(r.Diagnostics()); len(got) != 1 || got[0] != (Diagnostic{"T1", "", true}) || r.SeedWordsUsed() != "words" {
 		t.Errorf("%+v, %q", got, r.SeedWordsUsed())
 	}
-	for range r.Records() {
+	for range r.Documents() {
 		break
 	}
 	for range r.Diagnostics() {
@@ -231,7 +231,7 @@ func TestTolerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := slices.Collect(p.(*SearchResponse).Records())
+	records := slices.Collect(p.(*SearchResponse).Documents())
 	if len(records) != 1 || records[0].Score != Num(7) || !slices.Equal(records[0].Types, []string{"A"}) {
 		t.Errorf("%+v", records)
 	}
@@ -345,7 +345,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	var info []byte
 	for range 10000 {
-		info = AppendRecord(info, Record{Group: TagDocumentHeader, ID: id})
+		info = AppendDocument(info, Document{Group: TagDocumentHeader, ID: id})
 	}
 	m, err = AppendMessage(nil, NewHeader(), &SearchResponse{Info: info})
 	if lines := Annotate(m); err != nil || len(lines) != maxAnnotated {

@@ -42,7 +42,7 @@ type Job struct {
 	Connections int
 	// Least is the smallest number of bytes for a connection. 0 means the constant.
 	Least int64
-	// SaveEvery is the interval at which the record in the file is saved. 0 means five
+	// SaveEvery is the interval at which the footer in the file is saved. 0 means five
 	// seconds. A killed run loses what was received since the last save.
 	SaveEvery time.Duration
 	// Request is for the whole document. FTP options must ask for the time of
@@ -109,7 +109,7 @@ func (j *Job) warn(format string, args ...any) {
 
 // Fill fetches what is missing. first is the response to Job.Request, of which nothing has
 // been read; Fill closes it. It may be nil if the file has a part already. If Fill fails,
-// what was received is kept, and the record in the file says so. Only after ErrChanged the
+// what was received is kept, and the footer in the file says so. Only after ErrChanged the
 // file is empty.
 //
 // If a connection cannot be opened, the others fetch its segment. A broken connection is
@@ -164,11 +164,11 @@ func (p *Part) Fill(ctx context.Context, j Job, first *fetch.Resource) error {
 // checkModTime checks the modification time again, for FTP: each segment was read from the file
 // as it was at that time.
 func (f *filling) checkModTime(ctx context.Context) error {
-	if f.record.Edition.ModTime.IsZero() {
+	if f.footer.Edition.ModTime.IsZero() {
 		return nil
 	}
 	now, err := f.Fetcher.FindAttributes(ctx, f.Request)
-	if err == nil && !isOf(f.record.Edition, 0, &fetch.Resource{Attributes: *now}) {
+	if err == nil && !isOf(f.footer.Edition, 0, &fetch.Resource{Attributes: *now}) {
 		err = f.changed()
 	}
 	return err
@@ -225,8 +225,8 @@ type filling struct {
 func (f *filling) divide() {
 	least := cmp.Or(f.Least, Least)
 	size := max(least, f.Part.Missing()/int64(f.Connections))
-	room := Most - len(f.record.Missing)
-	for _, m := range f.record.Missing {
+	room := Most - len(f.footer.Missing)
+	for _, m := range f.footer.Missing {
 		pieces := min(max(1, (m[1]-m[0])/size), int64(max(0, room))+1)
 		room -= int(pieces) - 1
 		for i := range pieces {
@@ -238,17 +238,17 @@ func (f *filling) divide() {
 	f.waiting = slices.Clone(f.segments)
 }
 
-// note updates what is missing in the record.
+// note updates what is missing in the footer.
 func (f *filling) note() {
-	f.record.Missing = nil
+	f.footer.Missing = nil
 	for _, s := range f.segments {
 		at := s.at.Load()
-		switch last := len(f.record.Missing) - 1; {
+		switch last := len(f.footer.Missing) - 1; {
 		case at == s.end:
-		case last >= 0 && f.record.Missing[last][1] == at:
-			f.record.Missing[last][1] = s.end
+		case last >= 0 && f.footer.Missing[last][1] == at:
+			f.footer.Missing[last][1] = s.end
 		default:
-			f.record.Missing = append(f.record.Missing, [2]int64{at, s.end})
+			f.footer.Missing = append(f.footer.Missing, [2]int64{at, s.end})
 		}
 	}
 }
@@ -426,7 +426,7 @@ func silence(ctx context.Context, req *fetch.Request, err error) error {
 // ask requests the rest of a segment.
 func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) {
 	from := s.at.Load()
-	req, _ := f.record.Edition.Rest(f.Request, from)
+	req, _ := f.footer.Edition.Rest(f.Request, from)
 	req.Length, req.Lead = s.end-from, resume.LeadOf(req)
 	f.mu.Lock()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -445,7 +445,7 @@ func (f *filling) ask(ctx context.Context, s *segment) (*fetch.Resource, error) 
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && info.StatusCode/100 != 2 {
 		err = &fetch.Error{Op: fetch.Op(info.Method), URL: res.Locator.Redacted(), Kind: fetch.ErrBusy, Code: info.StatusCode, Err: errors.New(info.Status)}
-	} else if !isOf(f.record.Edition, req.Offset-req.Lead, res) {
+	} else if !isOf(f.footer.Edition, req.Offset-req.Lead, res) {
 		err = f.changed()
 	} else {
 		err = f.checkLead(req, res)
@@ -529,7 +529,7 @@ func (f *filling) read(s *segment, body io.Reader, file disk.File) error {
 // readEnd reads the end of the document, so that the server can report success. By HTTP/2, a body that
 // is longer than its Content-Length ends with an error of the protocol.
 func (f *filling) readEnd(s *segment, res *fetch.Resource, body io.Reader) error {
-	if s.end != f.record.Edition.Size {
+	if s.end != f.footer.Edition.Size {
 		return nil
 	}
 	_, web := res.Info.(*fetchhttp.Info)
@@ -548,7 +548,7 @@ func (f *filling) cutError(s *segment, err error) error {
 	case at == s.end && (err == nil || err == io.EOF):
 		return nil
 	case err == nil, err == io.EOF:
-		return driver.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", at, f.record.Edition.Size))
+		return driver.Fail(fetch.OpTransfer, f.Request.Locator, fetch.ErrTruncated, fmt.Errorf("after %d bytes of %d", at, f.footer.Edition.Size))
 	}
 	return err
 }
@@ -576,7 +576,7 @@ func (f *filling) openAt(pos int64) (disk.File, error) {
 	return file, err
 }
 
-// saveUntil saves the record periodically until done is closed.
+// saveUntil saves the footer periodically until done is closed.
 func (f *filling) saveUntil(done <-chan struct{}) {
 	ticks := time.NewTicker(cmp.Or(f.SaveEvery, saveEvery))
 	defer ticks.Stop()

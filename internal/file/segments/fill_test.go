@@ -317,7 +317,7 @@ func begin(t *testing.T, w *world, path string, data []byte) {
 		t.Fatal(err)
 	}
 	_, err = p.file.WriteAt(data, 0)
-	p.record.Missing[0][0] = int64(len(data))
+	p.footer.Missing[0][0] = int64(len(data))
 	if err = errors.Join(err, p.save()); err != nil {
 		t.Fatal(err)
 	}

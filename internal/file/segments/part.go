@@ -21,25 +21,25 @@ import (
 )
 
 // A Part is an incomplete document in a file. After the position of the document's last
-// byte, the file has a record of which document it is and what is missing. It can
+// byte, the file has a footer: which document it is, and what is missing. It can
 // therefore not be confused with a complete document, and a killed program leaves a
 // consistent file. The methods are for one goroutine.
 type Part struct {
 	file   *disk.Locked
 	reopen func() (disk.File, error)
-	record record
+	footer footer
 }
 
-// A record describes the content of the file. The zero record means an empty file.
-type record struct {
+// A footer describes the content of the file. The zero footer means an empty file.
+type footer struct {
 	Source  string // a digest of the URL, which may be secret
 	Edition resume.Edition
 	ModTime time.Time  // of the document; zero if unknown
 	Missing [][2]int64 // first byte and end of each range, in order
 }
 
-// The record is followed by its size and its checksum at the end of the file. The size of
-// the record is constant, so that a new one overwrites the old one.
+// The footer is followed by its size and its checksum at the end of the file. The size of
+// the footer is constant, so that a new one overwrites the old one.
 const (
 	trailer    = "%08x%08x\n"
 	trailerLen = 8 + 8 + 1
@@ -54,7 +54,7 @@ func Open(file *disk.Locked, reopen func() (disk.File, error)) *Part {
 	return p
 }
 
-// load reads the record. An invalid one is ignored.
+// load reads the footer. An invalid one is ignored.
 func (p *Part) load() {
 	info, err := p.file.Stat()
 	if err != nil || info.Size() < trailerLen {
@@ -75,14 +75,14 @@ func (p *Part) load() {
 	if err != nil || crc32.ChecksumIEEE(text) != uint32(sum) {
 		return
 	}
-	var r record
+	var r footer
 	if json.Unmarshal(text, &r) == nil && r.valid(at) {
-		p.record = r
+		p.footer = r
 	}
 }
 
-// valid reports whether r can be the record of a document of that size.
-func (r *record) valid(size int64) bool {
+// valid reports whether r can be the footer of a document of that size.
+func (r *footer) valid(size int64) bool {
 	last := int64(0)
 	for _, m := range r.Missing {
 		if m[0] < last || m[1] <= m[0] {
@@ -93,7 +93,7 @@ func (r *record) valid(size int64) bool {
 	return r.Edition.Known() && r.Edition.Size == size && last <= size
 }
 
-// save writes the record after the data: after a crash the record must not describe data
+// save writes the footer after the data: after a crash the footer must not describe data
 // that is not in the file.
 func (p *Part) save() error {
 	if err := p.file.Sync(); err != nil {
@@ -102,13 +102,13 @@ func (p *Part) save() error {
 	return p.write()
 }
 
-// write writes the record.
+// write writes the footer.
 func (p *Part) write() error {
-	text, err := json.Marshal(p.record)
+	text, err := json.Marshal(p.footer)
 	if err != nil {
 		return err
 	}
-	fixed := p.record
+	fixed := p.footer
 	fixed.Missing = nil
 	empty, err := json.Marshal(fixed)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Part) write() error {
 	room := len(empty) + perMissing*Most
 	text = append(text, bytes.Repeat([]byte(" "), max(0, room-len(text)))...)
 	text = fmt.Appendf(text, trailer, len(text), crc32.ChecksumIEEE(text))
-	_, err = p.file.WriteAt(text, p.record.Edition.Size)
+	_, err = p.file.WriteAt(text, p.footer.Edition.Size)
 	return err
 }
 
@@ -126,7 +126,7 @@ func (p *Part) write() error {
 func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 	same := p.Holds(j.Request.Locator)
 	switch {
-	case same && p.record.Edition.Continues(res):
+	case same && p.footer.Edition.Continues(res):
 		return nil
 	case same:
 		j.warn("starting over: the document has changed since %s was begun", p.file.Name())
@@ -137,9 +137,9 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 		return err
 	}
 	e := resume.Of(res)
-	p.record = record{Source: digest(j.Request.Locator.Redacted()), Edition: e, ModTime: res.ModTime}
+	p.footer = footer{Source: digest(j.Request.Locator.Redacted()), Edition: e, ModTime: res.ModTime}
 	if e.Size > 0 {
-		p.record.Missing = [][2]int64{{0, e.Size}}
+		p.footer.Missing = [][2]int64{{0, e.Size}}
 	}
 	return p.write()
 }
@@ -147,15 +147,15 @@ func (p *Part) Ready(j *Job, res *fetch.Resource) error {
 // Holds reports whether the file has a part of the document at l, which Fill without a first answer
 // completes.
 func (p *Part) Holds(l locator.Locator) bool {
-	return p.begun() && p.record.Source == digest(l.Redacted())
+	return p.begun() && p.footer.Source == digest(l.Redacted())
 }
 
 // ModTime returns the modification time of the document of which the file has a part. It is zero if
 // unknown.
-func (p *Part) ModTime() time.Time { return p.record.ModTime }
+func (p *Part) ModTime() time.Time { return p.footer.ModTime }
 
 // begun reports whether the file has a part of a document.
-func (p *Part) begun() bool { return p.record.Edition.Known() }
+func (p *Part) begun() bool { return p.footer.Edition.Known() }
 
 func digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
@@ -164,25 +164,25 @@ func digest(source string) string {
 
 // Reset empties the file.
 func (p *Part) Reset() error {
-	p.record = record{}
+	p.footer = footer{}
 	return p.file.Truncate(0)
 }
 
 // Missing returns how many bytes are still to be fetched.
 func (p *Part) Missing() (n int64) {
-	for _, m := range p.record.Missing {
+	for _, m := range p.footer.Missing {
 		n += m[1] - m[0]
 	}
 	return n
 }
 
-// Finish removes the record of a complete document, and makes the document safe from a loss of
+// Finish removes the footer of a complete document, and makes the document safe from a loss of
 // power: under its final name nothing shows that it is not complete.
 func (p *Part) Finish() error {
 	if n := p.Missing(); n > 0 || !p.begun() {
 		return fmt.Errorf("%d bytes are missing: %w", n, io.ErrUnexpectedEOF)
 	}
-	return cmp.Or(p.file.Truncate(p.record.Edition.Size), p.file.Sync())
+	return cmp.Or(p.file.Truncate(p.footer.Edition.Size), p.file.Sync())
 }
 
 // Settle prepares the file to be renamed, which must be done before Close: another process

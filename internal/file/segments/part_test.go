@@ -127,7 +127,7 @@ func (w watched) Read(b []byte) (int, error) {
 	return w.Reader.Read(b[:min(len(b), 5000)])
 }
 
-// snapshot is a copy of a part as it is: the record first, so that it tells of nothing
+// snapshot is a copy of a part as it is: the footer first, so that it tells of nothing
 // that the copy lacks.
 func snapshot(t *testing.T, path string, size int) string {
 	file, err := os.Open(path)
@@ -214,7 +214,7 @@ func TestAnotherDocument(t *testing.T) {
 	}
 }
 
-// A file whose record is damaged, or not where it belongs, starts over.
+// A file whose footer is damaged, or not where it belongs, starts over.
 func TestDamagedRecord(t *testing.T) {
 	data := content(300_007, 12)
 	replace := func(old, now string) func([]byte) []byte {
@@ -323,7 +323,7 @@ func TestFinishFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	p.record.Edition = resume.Edition{Size: 1, ModTime: then}
+	p.footer.Edition = resume.Edition{Size: 1, ModTime: then}
 	if err := p.Finish(); !errors.Is(err, syscall.EIO) {
 		t.Error(err)
 	}
@@ -351,7 +351,7 @@ func TestSaveFails(t *testing.T) {
 	}
 }
 
-// After a crash of the system, what the record of a run that was stopped does not call missing is
+// After a crash of the system, what the footer of a run that was stopped does not call missing is
 // there.
 func TestCrash(t *testing.T) {
 	data := content(300_007, 19)
@@ -374,7 +374,7 @@ func TestCrash(t *testing.T) {
 		}
 		file, _ := d.Get("/part")
 		at := int64(0)
-		for _, m := range append(p.record.Missing, [2]int64{p.record.Edition.Size}) {
+		for _, m := range append(p.footer.Missing, [2]int64{p.footer.Edition.Size}) {
 			if !bytes.Equal(file[at:m[0]], data[at:m[0]]) {
 				t.Fatalf("seed %d: bytes %d to %d are not those of the document", seed, at, m[0])
 			}

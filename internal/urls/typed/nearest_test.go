@@ -7,6 +7,7 @@ func TestNearestScheme(t *testing.T) {
 	for name, want := range map[string]string{
 		"fpt": "ftp", "ftpp": "ftp", "htp": "http", "hhtp": "http", "htpp": "http", "htttp": "http", "ttp": "ftp", "gohper": "gopher",
 		"flie": "file", "nws": "news", "nntpp": "nntp", "wias": "wais", "tenlet": "telnet", "malto": "mailto",
+		"ftp": "", "news": "", "gophers": "",
 		"sftp": "", "smtp": "", "tftp": "", "c": "", "x": "", "ft": "", "": "", "data": "", "about": "", "ssh": "", "git": "", "ldap": "", "irc": "",
 	} {
 		if got := NearestScheme(name, schemes); got != want {

@@ -51,10 +51,10 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// NearestScheme returns the one of schemes that a misspelt scheme probably means, or "". A scheme
-// of another protocol, such as sftp, is not a misspelling.
+// NearestScheme returns the one of schemes that a misspelt scheme probably means. It returns "" for one
+// of schemes, for a scheme of another protocol, such as sftp, and for what looks like none of them.
 func NearestScheme(scheme string, schemes []string) string {
-	if slices.Contains(otherProtocols, scheme) {
+	if slices.Contains(schemes, scheme) || slices.Contains(otherProtocols, scheme) {
 		return ""
 	}
 	return NearestShort(scheme, schemes)

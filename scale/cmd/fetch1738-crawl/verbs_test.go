@@ -78,7 +78,7 @@ func checkExport(t *testing.T, dir string, urls []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = warc.Verify(file, func(f *warc.Fault) { t.Errorf("%s: %v", name, f) })
+		_, err = warc.Verify(file, func(f *warc.Defect) { t.Errorf("%s: %v", name, f) })
 		if err := errors.Join(err, file.Close()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

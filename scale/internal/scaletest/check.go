@@ -71,7 +71,7 @@ func (h *Hosts) Connections() (total, most int) {
 }
 
 // CheckArchive checks a folder with WARC files and the file index.cdxj: each document is there once,
-// with its octets, the index has the documents of the files and no others, and the files have no fault.
+// with its octets, the index has the documents of the files and no others, and the files have no defect.
 func (h *Hosts) CheckArchive(tb testing.TB, dir string) {
 	tb.Helper()
 	files := Captures(tb, dir)
@@ -145,13 +145,13 @@ func eachRecord(tb testing.TB, dir string, do func(*warc.Record)) {
 		tb.Fatal(err)
 	}
 	for _, name := range names {
-		if err := readFile(name, do, func(f *warc.Fault) { tb.Errorf("%s: %v", name, f) }); err != nil {
+		if err := readFile(name, do, func(f *warc.Defect) { tb.Errorf("%s: %v", name, f) }); err != nil {
 			tb.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func readFile(name string, do func(*warc.Record), report func(*warc.Fault)) error {
+func readFile(name string, do func(*warc.Record), report func(*warc.Defect)) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err

@@ -83,7 +83,7 @@ func (e *Access) makeResolvers() error {
 		Email:       e.way.email, NewsServer: e.way.newsServer, Limits: e.way.limits,
 	}
 	schemes := e.schemes()
-	var record func(context.Context, *fetch.Request, fetch1738.Access) (*fetch.Resource, error)
+	var record func(context.Context, *fetch.Request, fetch1738.FetchFunc) (*fetch.Resource, error)
 	if kept := e.client.Archive; kept != nil {
 		record = kept.recorder.Record
 	}

@@ -87,32 +87,32 @@ func define(v *cli.Verb) func(context.Context) int {
 type explainer struct {
 	op       *plan.Operation
 	resolver *fetch1738.Resolver
-	show     func(io.Writer, explanation) error
+	show     func(io.Writer, answer) error
 }
 
-// An explanation says what would be done for a URL, or why nothing.
-type explanation struct {
+// An answer is the Explanation of a URL, or the error that it has instead.
+type answer struct {
+	*fetch.Explanation
 	url     string          // without a password
 	loc     locator.Locator // nil if the URL is malformed
-	plan    *fetch.Plan
 	verdict string
 	err     error
 }
 
-// explain returns the explanation of one URL, which may have an error.
-func (x *explainer) explain(ctx context.Context, url string) explanation {
+// explain returns the answer for one URL, which may have an error.
+func (x *explainer) explain(ctx context.Context, url string) answer {
 	ref, err := x.op.Reading.Parse(url)
 	if err != nil {
-		return explanation{url: redacted(url, err), err: err}
+		return answer{url: redacted(url, err), err: err}
 	}
 	l := ref.Locator
-	e := explanation{url: l.Redacted(), loc: l}
-	if e.plan, e.verdict, e.err = planOf(ctx, x.resolver, x.request(l)); e.err == nil {
+	e := answer{url: l.Redacted(), loc: l}
+	if e.Explanation, e.verdict, e.err = ask(ctx, x.resolver, x.request(l)); e.err == nil {
 		if ref.Used != 0 {
-			e.plan.Notes = append(e.plan.Notes, plan.Departing(ref.Used))
+			e.Notes = append(e.Notes, plan.Departing(ref.Used))
 		}
 		if output.Pattern(l, url) != nil {
-			e.plan.Notes = append(e.plan.Notes, "a wildcard, unless a file has exactly that name: fetching lists the directory first, then fetches each matching file")
+			e.Notes = append(e.Notes, "a wildcard, unless a file has exactly that name: fetching lists the directory first, then fetches each matching file")
 		}
 	} else if _, isUnknown := l.(*locator.Opaque); isUnknown {
 		e.err = fmt.Errorf("%w%s", e.err, plan.Meant(l.Scheme(), fetch1738.Schemes()))
@@ -145,30 +145,30 @@ func (x *explainer) request(l locator.Locator) *fetch.Request {
 
 // Show writes what a request would do.
 func Show(ctx context.Context, w io.Writer, r *fetch1738.Resolver, req *fetch.Request) error {
-	e := explanation{url: req.Locator.Redacted(), loc: req.Locator}
-	if e.plan, e.verdict, e.err = planOf(ctx, r, req); e.err != nil {
+	e := answer{url: req.Locator.Redacted(), loc: req.Locator}
+	if e.Explanation, e.verdict, e.err = ask(ctx, r, req); e.err != nil {
 		return e.err
 	}
 	return explainText(w, e)
 }
 
-// planOf returns what would be done, and the decision of the policy.
-func planOf(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request) (plan *fetch.Plan, verdict string, err error) {
-	if plan, err = r.Explain(ctx, req); err != nil {
+// ask returns what would be done, and the decision of the policy.
+func ask(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request) (e *fetch.Explanation, verdict string, err error) {
+	if e, err = r.Explain(ctx, req); err != nil {
 		return nil, "", err
 	}
-	for i, note := range plan.Notes {
-		plan.Notes[i] = stdio.InOptions(note)
+	for i, note := range e.Notes {
+		e.Notes[i] = stdio.InOptions(note)
 	}
 	verdict = "allowed"
-	if plan.Network != "" && driver.KnownAddrs(plan.Host) == nil {
+	if e.Network != "" && driver.KnownAddrs(e.Host) == nil {
 		verdict += "; checked again by address after the name is looked up"
 	}
-	return plan, verdict, nil
+	return e, verdict, nil
 }
 
 // code returns the exit code of fetching the URL.
-func (e explanation) code() int {
+func (e answer) code() int {
 	f := exit.Failure{Err: e.err}
 	if e.loc != nil {
 		f.Scheme = e.loc.Scheme()

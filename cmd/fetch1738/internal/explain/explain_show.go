@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/internal/codec/z3950"
 )
 
-// explained is the JSON line of an explanation.
+// explained is the JSON line of an Explanation.
 type explained struct {
 	URL     string          `json:"url"` // canonical, password masked
 	OK      bool            `json:"ok"`
@@ -44,7 +44,7 @@ type unexplained struct {
 }
 
 // explainText writes e as text: bytes to send in quotation marks, actions without.
-func explainText(w io.Writer, e explanation) error {
+func explainText(w io.Writer, e answer) error {
 	if e.err != nil {
 		_, err := fmt.Fprintf(w, "not fetched: (%d) %s\n", e.code(), stdio.InOptions(e.err.Error()))
 		return err
@@ -58,12 +58,12 @@ func explainText(w io.Writer, e explanation) error {
 		}
 	}
 	fmt.Fprintln(&b, render.Plain(e.url))
-	if e.plan.Network != "" {
-		row("server", fmt.Sprintf("%s, port %d (%s)", render.Plain(e.plan.Host), e.plan.Port, e.plan.Network))
+	if e.Network != "" {
+		row("server", fmt.Sprintf("%s, port %d (%s)", render.Plain(e.Host), e.Port, e.Network))
 	}
 	prose("policy", e.verdict)
 	width := e.textWidth()
-	for i, s := range e.plan.Steps {
+	for i, s := range e.Steps {
 		label := strconv.Itoa(i + 1)
 		for j, text := range stepTexts(s) {
 			if said := remark(s); j == 0 && said != "" {
@@ -73,7 +73,7 @@ func explainText(w io.Writer, e explanation) error {
 			label = ""
 		}
 	}
-	for _, note := range e.plan.Notes {
+	for _, note := range e.Notes {
 		prose("note", note)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -110,10 +110,10 @@ func stepTexts(s fetch.Step) []string {
 }
 
 // textWidth returns the width of the longest text with a remark, to align the remarks.
-func (e explanation) textWidth() int {
+func (e answer) textWidth() int {
 	const most = 40
 	width := 0
-	for _, s := range e.plan.Steps {
+	for _, s := range e.Steps {
 		if text := stepTexts(s)[0]; remark(s) != "" && len(text) <= most {
 			width = max(width, len(text))
 		}
@@ -121,18 +121,18 @@ func (e explanation) textWidth() int {
 	return width
 }
 
-func explainJSON(w io.Writer, e explanation) error {
+func explainJSON(w io.Writer, e answer) error {
 	if e.err != nil {
 		return render.JSON(w, unexplained{e.url, false, stdio.InOptions(e.err.Error()), e.code()})
 	}
 	line := explained{
 		URL: e.url, OK: true, Scheme: e.loc.Scheme(), Policy: e.verdict,
-		Steps: []explainedStep{}, Notes: append([]string{}, e.plan.Notes...),
+		Steps: []explainedStep{}, Notes: append([]string{}, e.Notes...),
 	}
-	if e.plan.Network != "" {
-		line.Network, line.Host, line.Port = &e.plan.Network, &e.plan.Host, &e.plan.Port
+	if e.Network != "" {
+		line.Network, line.Host, line.Port = &e.Network, &e.Host, &e.Port
 	}
-	for _, s := range e.plan.Steps {
+	for _, s := range e.Steps {
 		line.Steps = append(line.Steps, explainedStep{some(render.Chars(s.Send)), some(s.Do), some(s.When), s.Ahead})
 	}
 	return render.JSON(w, line)

@@ -15,34 +15,34 @@ import (
 	"github.com/fetch1738/fetch1738/policy"
 )
 
-// planner explains everything by the same plan.
-type planner struct {
-	plan *fetch.Plan
-	err  error
+// An oracle gives the same Explanation for everything.
+type oracle struct {
+	would *fetch.Explanation
+	err   error
 }
 
-func (planner) Fetch(context.Context, *fetch.Request) (*fetch.Resource, error) {
+func (oracle) Fetch(context.Context, *fetch.Request) (*fetch.Resource, error) {
 	return nil, errors.New("explaining is not fetching")
 }
 
-func (p planner) Explain(*fetch.Request) (*fetch.Plan, error) { return p.plan, p.err }
+func (p oracle) Explain(*fetch.Request) (*fetch.Explanation, error) { return p.would, p.err }
 
 // mute is a Fetcher that cannot explain.
 type mute struct{ driver.Fetcher }
 
-func explaining(would *fetch.Plan) *explainer {
+func explaining(would *fetch.Explanation) *explainer {
 	rules := policy.Rules{AnyHTTPPort: true}
 	return &explainer{op: &plan.Operation{Reading: plan.Reading{Strict: true}}, resolver: &fetch1738.Resolver{
 		Env: fetch.Env{Allow: rules.Allow},
 		Schemes: []fetch1738.Scheme{
-			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) driver.Fetcher { return planner{plan: would} }},
+			{Names: []string{"ftp", "file"}, New: func(*fetch.Env) driver.Fetcher { return oracle{would: would} }},
 			{Names: []string{"gopher"}, New: func(*fetch.Env) driver.Fetcher { return mute{} }},
 		},
 	}}
 }
 
 func TestExplainLayout(t *testing.T) {
-	x := explaining(&fetch.Plan{
+	x := explaining(&fetch.Explanation{
 		Network: "tcp", Host: "host.example", Port: 21,
 		Steps: []fetch.Step{
 			{Send: "USER lab\r\n"},
@@ -78,7 +78,7 @@ func TestExplainLayout(t *testing.T) {
 }
 
 func TestExplainJSON(t *testing.T) {
-	x := explaining(&fetch.Plan{
+	x := explaining(&fetch.Explanation{
 		Network: "tcp", Host: "host.example", Port: 2121,
 		Steps: []fetch.Step{{Send: "CWD \xe9\r\n"}, {Do: "wait", When: "sometimes"}},
 	})
@@ -93,7 +93,7 @@ func TestExplainJSON(t *testing.T) {
 		t.Errorf("got  %swant %s", out.String(), want)
 	}
 
-	x = explaining(&fetch.Plan{Steps: []fetch.Step{{Do: "open /x"}}})
+	x = explaining(&fetch.Explanation{Steps: []fetch.Step{{Do: "open /x"}}})
 	out.Reset()
 	if err := explainJSON(&out, x.explain(t.Context(), "file:///x")); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestExplainJSON(t *testing.T) {
 }
 
 func TestExplainCodes(t *testing.T) {
-	x := explaining(&fetch.Plan{Network: "tcp", Host: "h", Port: 25})
+	x := explaining(&fetch.Explanation{Network: "tcp", Host: "h", Port: 25})
 	for url, code := range map[string]int{
 		"nothing": 3, "ftp://h/a%0D%0ADELE%20x": 3, "ftp://h:25/": 120, "gopher://h/": 1, "x-db://h/db": 1, "x-own:y": 1,
 	} {
@@ -120,7 +120,7 @@ func TestExplainCodes(t *testing.T) {
 func TestExplainJudgesLiterals(t *testing.T) {
 	var mu sync.Mutex
 	var asked []netip.AddrPort
-	x := explaining(&fetch.Plan{Network: "tcp", Host: "10.0.0.5", Port: 21})
+	x := explaining(&fetch.Explanation{Network: "tcp", Host: "10.0.0.5", Port: 21})
 	x.resolver.Env = fetch.Env{Allow: func(_ context.Context, target fetch.Target) error {
 		mu.Lock()
 		defer mu.Unlock()

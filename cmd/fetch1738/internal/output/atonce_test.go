@@ -73,7 +73,7 @@ func TestResumedMeanwhile(t *testing.T) {
 		first, second := sink(), sink()
 		write(t, first.Path, "begin")
 		for _, s := range []*Sink{first, second} {
-			s.append = true
+			s.existing.append = true
 			if at := s.Resume(); at != 5 {
 				t.Errorf("%s: resumes at %d", name, at)
 			}
@@ -98,7 +98,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 	for name, sink := range sinks(t) {
 		for _, clobber := range []plan.Clobber{plan.ClobberAlways, plan.ClobberNever, plan.ClobberTyped} {
 			first, second := sink(), sink()
-			first.clobber, second.clobber = clobber, clobber
+			first.existing.clobber, second.existing.clobber = clobber, clobber
 			path := first.Path
 			if clobber == plan.ClobberNever {
 				write(t, path, "old")
@@ -140,7 +140,7 @@ func TestSegmentsAtOnce(t *testing.T) {
 // A file that appears under the name that a server chose is not replaced.
 func TestSegmentsKeep(t *testing.T) {
 	s := sinks(t)["served"]()
-	s.clobber = plan.ClobberTyped
+	s.existing.clobber = plan.ClobberTyped
 	if _, err := openPart(s); err != nil {
 		t.Fatal(err)
 	}

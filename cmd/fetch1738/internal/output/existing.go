@@ -16,6 +16,13 @@ import (
 // maxNumbered is the number of further names that --no-clobber tries, as in curl.
 const maxNumbered = 99
 
+// existing is what is permitted at the path of a file, and with what is there.
+type existing struct {
+	mkdirs  bool // directories are created
+	append  bool // to the existing file
+	clobber plan.Clobber
+}
+
 // openFile creates the file, or opens the existing one if that may be overwritten, and
 // locks it. It may change the name of the file.
 func openFile(s *Sink) (file *disk.Locked, err error) {
@@ -35,8 +42,8 @@ func openLocked(s *Sink, flags int) (*disk.Locked, error) {
 // os.O_EXCL if an existing one must not be overwritten, and else 0. claim may change the
 // name of the file and call create again.
 func claim(s *Sink, create func(exclusive int) error) error {
-	numbered := s.clobber == plan.ClobberNever
-	if s.append || !numbered && !s.keeps() {
+	numbered := s.existing.clobber == plan.ClobberNever
+	if s.existing.append || !numbered && !s.keeps() {
 		return create(0)
 	}
 	err := create(os.O_EXCL)
@@ -60,7 +67,7 @@ func claim(s *Sink, create func(exclusive int) error) error {
 // keeps reports whether an existing file is not overwritten: a server chose its name,
 // and --clobber is not given.
 func (s *Sink) keeps() bool {
-	return s.Served != "" && !s.append && s.clobber == plan.ClobberTyped
+	return s.Served != "" && !s.existing.append && s.existing.clobber == plan.ClobberTyped
 }
 
 // kept returns the error of a file that is not overwritten.
@@ -84,7 +91,7 @@ func (s *Sink) Skips(existing bool) (bool, error) {
 		return true, nil
 	case s.keeps():
 		return false, kept(s)
-	case s.clobber != plan.ClobberNever && !info.Mode().IsRegular():
+	case s.existing.clobber != plan.ClobberNever && !info.Mode().IsRegular():
 		return false, irregular(s)
 	}
 	return false, nil

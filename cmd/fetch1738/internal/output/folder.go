@@ -17,7 +17,7 @@ import (
 
 // openPath opens or creates the Sink's file. It does not empty it.
 func (s *Sink) openPath(flags int) (f disk.File, err error) {
-	err = s.inFolder(s.mkdirs, func(dir disk.Folder, name string) (err error) {
+	err = s.inFolder(s.existing.mkdirs, func(dir disk.Folder, name string) (err error) {
 		f, err = openIn(s, dir, name, flags)
 		return err
 	})

@@ -75,7 +75,7 @@ func openPart(s *Sink) (reopen func() (disk.File, error), err error) {
 	if err := makeDirs(s); err != nil {
 		return nil, err
 	}
-	if old != nil && s.clobber != plan.ClobberNever {
+	if old != nil && s.existing.clobber != plan.ClobberNever {
 		writable, err := s.openPath(os.O_WRONLY)
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func openPart(s *Sink) (reopen func() (disk.File, error), err error) {
 		s.part = nil
 	}
 	// Treated as chosen by a server, so that links are not followed.
-	part := &Sink{disk: s.disk, Path: path + partSuffix, Served: name + partSuffix, mkdirs: s.mkdirs}
+	part := &Sink{disk: s.disk, Path: path + partSuffix, Served: name + partSuffix, existing: existing{mkdirs: s.existing.mkdirs}}
 	if part.file, err = openLocked(part, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, err
 	}

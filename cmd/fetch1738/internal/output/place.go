@@ -28,7 +28,10 @@ type Place struct {
 // have another one.
 func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*Sink, error) {
 	o := &p.Op.Output
-	s := &Sink{disk: p.Disk, Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, mkdirs: o.CreateDirs, clobber: o.Clobber, append: p.Op.Resuming(), retried: p.Op.Retry.Times > 0}
+	s := &Sink{disk: p.Disk, Charset: o.Charset, out: out, portion: portion, Raw: o.Raw, existing: existing{mkdirs: o.CreateDirs, append: p.Op.Resuming(), clobber: o.Clobber}}
+	if p.Op.Retry.Times > 0 {
+		s.tail = new(tail)
+	}
 	path := p.Destination.Path
 	if p.Listed != nil {
 		if typed, served := p.listed(*p.Listed); served != "" {
@@ -70,7 +73,7 @@ func (p *Place) Sink(out io.Writer, portion *Portion, name string, may bool) (*S
 // overwrites an existing file.
 func (p *Place) ToFolder(name string) *Sink {
 	o := &p.Op.Output
-	return &Sink{disk: p.Disk, Path: inFolder(o.Dir, name), Served: name, clobber: plan.ClobberAlways, remote: true, named: true, mkdirs: o.CreateDirs}
+	return &Sink{disk: p.Disk, Path: inFolder(o.Dir, name), Served: name, existing: existing{mkdirs: o.CreateDirs, clobber: plan.ClobberAlways}, remote: true, named: true}
 }
 
 // Browses reports whether a document goes to the terminal by default, without -o.

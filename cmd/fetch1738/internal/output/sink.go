@@ -34,24 +34,44 @@ type Sink struct {
 	Base    int64           // offset in the file of the first byte written
 
 	disk     disk.Disk // if nil, the system's
-	remote   bool      // Path is a name from the URL
-	mkdirs   bool
-	append   bool // to the existing file
-	retried  bool // --retry: what goes to no file has a Tail, too
-	tail     []byte
+	existing existing
+	remote   bool  // Path is a name from the URL
 	named    bool  // the user named it; "-" counts
 	nameless error // why the file has no name yet
-	clobber  plan.Clobber
 	out      io.Writer
 	portion  *Portion // of out, with parallel transfers
+	tail     *tail    // of what goes to no file; nil without --retry
 
 	sized  bool         // Base is the size that the file had when the transfer began
 	file   *disk.Locked // nil until it is opened, and for standard output
 	part   *Sink        // the file of --segments, or nil
 	opened fs.FileInfo
 	w      io.Writer
-	safe   *term.Writer   // nil unless w is a terminal
-	text   io.WriteCloser // decodes what goes there; nil before a text and after it
+	screen screen
+}
+
+// A screen is the filter of a terminal. The zero screen is that of a Sink that goes to none.
+type screen struct {
+	safe *term.Writer
+	text io.WriteCloser // decodes what goes there; nil before a text and after it
+}
+
+// decode returns the writer of a text in a charset, or of the rest of one.
+func (s *screen) decode(w io.Writer, c charset.Charset) io.Writer {
+	if s.text == nil {
+		s.text = c.Writer(w)
+	}
+	return s.text
+}
+
+// end writes what is held of a text.
+func (s *screen) end() error {
+	if s.text == nil {
+		return nil
+	}
+	err := errors.Join(s.text.Close(), s.safe.Flush())
+	s.text = nil
+	return err
 }
 
 // At returns a Sink for the file at path.
@@ -63,7 +83,7 @@ func (s *Sink) File() bool { return s.file != nil }
 // Filtered reports whether the output is filtered for a terminal. It opens the Sink.
 func (s *Sink) Filtered() (bool, error) {
 	err := s.Open()
-	return s.safe != nil, err
+	return s.screen.safe != nil, err
 }
 
 // Columns returns the width of the terminal of standard output.
@@ -92,8 +112,8 @@ func (s *Sink) Open() error {
 		s.w = s.out
 	}
 	if s.terminal(stream) {
-		s.safe = term.NewWriter(s.w)
-		s.w = &gate{w: s.safe, open: s.named}
+		s.screen.safe = term.NewWriter(s.w)
+		s.w = &gate{w: s.screen.safe, open: s.named}
 	}
 	return nil
 }
@@ -109,7 +129,7 @@ func (s *Sink) terminal(stream io.Writer) bool {
 // makeDirs creates the directories of the part of the path that the user typed, for
 // --create-dirs.
 func makeDirs(s *Sink) error {
-	if typed := strings.TrimSuffix(s.Path, s.Served); s.mkdirs && typed != "" {
+	if typed := strings.TrimSuffix(s.Path, s.Served); s.existing.mkdirs && typed != "" {
 		return disk.Or(s.disk).MkdirAll(filepath.Dir(typed), 0o750)
 	}
 	return nil
@@ -117,13 +137,13 @@ func makeDirs(s *Sink) error {
 
 // create opens or creates the file, and its directories if that is permitted.
 func (s *Sink) create() error {
-	if s.remote && s.clobber != plan.ClobberNever {
+	if s.remote && s.existing.clobber != plan.ClobberNever {
 		if info, err := s.stat(); err == nil && !info.Mode().IsRegular() {
 			return irregular(s)
 		}
 	}
 	file, err := openFile(s)
-	if errors.Is(err, fs.ErrNotExist) && s.mkdirs {
+	if errors.Is(err, fs.ErrNotExist) && s.existing.mkdirs {
 		if err := makeDirs(s); err != nil {
 			return err
 		}
@@ -143,7 +163,7 @@ func (s *Sink) create() error {
 // begin empties the file, or seeks to its end.
 func begin(s *Sink, file *disk.Locked) (err error) {
 	s.opened = file.Info
-	if !s.append {
+	if !s.existing.append {
 		if s.opened.Mode().IsRegular() && s.opened.Size() > 0 {
 			return file.Truncate(0)
 		}
@@ -165,15 +185,12 @@ func (s *Sink) Take(body io.Reader) error {
 	if err := s.Open(); err != nil {
 		return err
 	}
-	if s.retried && s.Path == "" {
-		body = &tailed{body, s}
+	if s.tail != nil && s.Path == "" {
+		body = &tailed{body, s.tail}
 	}
 	w := s.w
-	if s.safe != nil {
-		if s.text == nil {
-			s.text = s.Charset.Writer(w)
-		}
-		w = s.text
+	if s.screen.safe != nil {
+		w = s.screen.decode(w, s.Charset)
 	}
 	n, err := copyTo(w, body)
 	s.Count += n
@@ -181,27 +198,17 @@ func (s *Sink) Take(body io.Reader) error {
 		s.Rewind()
 	}
 	if err == nil {
-		err = endText(s)
+		err = s.screen.end()
 	}
 	return s.blame(err)
 }
 
 // TakeHead copies the head or the trailer of a response, which is not in the charset of its text.
 func TakeHead(s *Sink, head []byte) error {
-	text, named := s.text, s.Charset
-	defer func() { s.text, s.Charset = text, named }()
-	s.text, s.Charset = nil, charset.Charset{}
+	text, named := s.screen.text, s.Charset
+	defer func() { s.screen.text, s.Charset = text, named }()
+	s.screen.text, s.Charset = nil, charset.Charset{}
 	return s.Take(bytes.NewReader(head))
-}
-
-// endText writes what is held of a text for a terminal.
-func endText(s *Sink) error {
-	if s.text == nil {
-		return nil
-	}
-	err := errors.Join(s.text.Close(), s.safe.Flush())
-	s.text = nil
-	return err
 }
 
 // copyTo copies body. If body is an io.WriterTo, the bytes may not pass through the
@@ -266,7 +273,7 @@ func (s *Sink) Rewind() bool {
 		return true
 	}
 	if s.Path == "" && s.portion != nil && s.portion.Rewind() {
-		s.w, s.safe, s.text, s.Count = nil, nil, nil, 0
+		s.w, s.screen, s.Count = nil, screen{}, 0
 		return true
 	}
 	if s.file == nil || s.file.Truncate(s.Base) != nil {
@@ -294,7 +301,7 @@ func (s *Sink) Close() error {
 	if s.part != nil {
 		_ = s.part.Close()
 	}
-	err := endText(s)
+	err := s.screen.end()
 	if s.file == nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 func Tail(s *Sink) ([]byte, error) {
 	switch {
 	case s.Path == "":
-		return s.tail[max(0, int64(len(s.tail))-s.Count):], nil
+		return s.tail.of(s.Count), nil
 	case s.file != nil && !s.opened.Mode().IsRegular():
 		return nil, nil
 	case s.file != nil && !s.regular():
@@ -37,7 +37,7 @@ func Tail(s *Sink) ([]byte, error) {
 // process may append to the file meanwhile: those are the bytes before offset even then, and
 // opening the Sink reports the new size.
 func Existing(s *Sink, offset int64) ([]byte, error) {
-	if !s.append || offset <= 0 || s.Path == "" {
+	if !s.existing.append || offset <= 0 || s.Path == "" {
 		return nil, nil
 	}
 	info, err := s.stat()
@@ -61,15 +61,31 @@ func before(file io.ReaderAt, end int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(file, start, end-start))
 }
 
-// tailed is a body whose last bytes a Sink keeps.
+// A tail has the last bytes of what was written.
+type tail struct{ last []byte }
+
+// of returns those of the last n bytes. A nil tail has none.
+func (t *tail) of(n int64) []byte {
+	if t == nil {
+		return nil
+	}
+	return t.last[max(0, int64(len(t.last))-n):]
+}
+
+// add adds what is written next.
+func (t *tail) add(p []byte) {
+	all := append(t.last, p...)
+	t.last = append(t.last[:0], all[max(0, len(all)-resume.Overlap):]...)
+}
+
+// tailed is a body whose last bytes are kept.
 type tailed struct {
 	io.Reader
-	s *Sink
+	tail *tail
 }
 
 func (t *tailed) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
-	all := append(t.s.tail, p[:n]...)
-	t.s.tail = append(t.s.tail[:0], all[max(0, len(all)-resume.Overlap):]...)
+	t.tail.add(p[:n])
 	return n, err
 }

@@ -34,7 +34,7 @@ func TestExistingGrows(t *testing.T) {
 	if err := os.WriteFile(path, document, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &Sink{Path: path, append: true, disk: busy{disk.System()}}
+	s := &Sink{Path: path, existing: existing{append: true}, disk: busy{disk.System()}}
 	if got, err := Existing(s, int64(len(document))); err != nil || len(got) == 0 || !bytes.HasSuffix(document, got) {
 		t.Errorf("%d bytes, which are not the last of the document; %v", len(got), err)
 	}

@@ -67,7 +67,7 @@ func (r Reading) WithScheme(text string) (string, error) {
 // Meant returns the end of a message about an unknown scheme: the known one that was probably meant,
 // or "".
 func Meant(scheme string, known []string) string {
-	if near := typed.NearestScheme(strings.ToLower(scheme), known); near != "" && near != scheme {
+	if near := typed.NearestScheme(strings.ToLower(scheme), known); near != "" {
 		return "; did you mean " + near + ":?"
 	}
 	return ""

@@ -125,7 +125,7 @@ func knownSchemes(t *told) string {
 	if t.Locator == nil {
 		return text
 	}
-	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" && meant != t.Locator.Scheme() {
+	if meant := typed.NearestScheme(t.Locator.Scheme(), names); meant != "" {
 		return "did you mean " + meant + ":? " + text
 	}
 	return text

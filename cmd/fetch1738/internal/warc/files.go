@@ -60,22 +60,22 @@ func (o *options) each(ctx context.Context, args []string, work func(name string
 
 // failed reports an error of reading a file, and returns its exit code.
 func (o *options) failed(name string, err error) int {
-	if bad, ok := errors.AsType[*warc.Fault](err); ok {
+	if bad, ok := errors.AsType[*warc.Defect](err); ok {
 		return o.Fail(found, "%s: %v", name, bad)
 	}
 	return o.Fail(exit.Read, "%v", err)
 }
 
-// scan calls use with each record of a file, and damaged with each fault. It reads on behind a fault.
-func scan(file io.Reader, use func(*warc.Record) error, damaged func(*warc.Fault) error) error {
+// scan calls use with each record of a file, and damaged with each defect. It reads on behind a defect.
+func scan(file io.Reader, use func(*warc.Record) error, damaged func(*warc.Defect) error) error {
 	r := warc.NewReader(file)
 	for {
 		rec, err := r.Next()
 		if err == nil {
 			err = use(rec)
 		}
-		if fault, ok := errors.AsType[*warc.Fault](err); ok {
-			err = cmp.Or(damaged(fault), r.Resume())
+		if defect, ok := errors.AsType[*warc.Defect](err); ok {
+			err = cmp.Or(damaged(defect), r.Resume())
 		}
 		switch {
 		case err == io.EOF:

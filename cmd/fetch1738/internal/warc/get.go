@@ -108,7 +108,7 @@ func originalOf(revisit *warc.Record) func(*warc.Record) int {
 }
 
 // best returns the last record with the highest rank above 0. If no record has one, the error is the
-// first fault of the file, or errNoRecord.
+// first defect of the file, or errNoRecord.
 func best(ctx context.Context, file *os.File, rank func(*warc.Record) int) (*warc.Record, error) {
 	offset, nth, highest := int64(-1), 0, 1
 	last, n := int64(-1), 0 // where records begin, and how many before this one begin there
@@ -121,8 +121,8 @@ func best(ctx context.Context, file *os.File, rank func(*warc.Record) int) (*war
 			offset, nth, highest = rec.Offset, n, r
 		}
 		return nil
-	}, func(fault *warc.Fault) error {
-		damage = cmp.Or[error](damage, fault)
+	}, func(defect *warc.Defect) error {
+		damage = cmp.Or[error](damage, defect)
 		return nil
 	})
 	switch {

@@ -71,10 +71,10 @@ func (o *options) index(ctx context.Context, files []string) int {
 
 // damaged reports what an index does not have, and returns the exit code.
 func (o *options) damaged(d *archives.DamageError) int {
-	for _, fault := range d.Faults {
-		o.Fail(found, "%v", fault)
+	for _, defect := range d.Defects {
+		o.Fail(found, "%v", defect)
 	}
-	if more := d.Count - int64(len(d.Faults)); more > 0 {
+	if more := d.Count - int64(len(d.Defects)); more > 0 {
 		o.Fail(found, "%s", count(more, "more fault"))
 	}
 	return found

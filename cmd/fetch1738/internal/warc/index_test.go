@@ -68,7 +68,7 @@ func TestIndexErrors(t *testing.T) {
 	}
 }
 
-// TestIndexOfDamage: the index of a file with faults has the records before and behind them, and the
+// TestIndexOfDamage: the index of a file with defects has the records before and behind them, and the
 // exit code says that it does not have all.
 func TestIndexOfDamage(t *testing.T) {
 	name, dir := archive(t), t.TempDir()

@@ -35,18 +35,18 @@ type jsonRecord struct {
 func (o *options) list(ctx context.Context, args []string) int {
 	return o.each(ctx, args, func(name string, file io.Reader, out io.Writer) error {
 		w := bufio.NewWriter(out)
-		var last *warc.Fault
+		var last *warc.Defect
 		err := scan(file, func(rec *warc.Record) error {
 			line, err := describe(name, rec)
 			if err == nil {
 				err = o.showRecord(w, line)
 			}
 			return err
-		}, func(fault *warc.Fault) error {
+		}, func(defect *warc.Defect) error {
 			if last != nil {
 				o.failed(name, last)
 			}
-			last = fault
+			last = defect
 			return w.Flush()
 		})
 		if err = cmp.Or(err, w.Flush()); err == nil && last != nil {

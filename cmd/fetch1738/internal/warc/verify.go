@@ -11,8 +11,8 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// jsonFault is the JSON line of a fault.
-type jsonFault struct {
+// jsonDefect is the JSON line of a defect.
+type jsonDefect struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
 	ID     string `json:"id"`
@@ -22,26 +22,26 @@ type jsonFault struct {
 	Note   bool   `json:"note"`
 }
 
-// jsonSummary is the last JSON line of verify.
+// jsonSummary is the last JSON line of verify. What users and scripts read calls a defect a fault.
 type jsonSummary struct {
 	Files   int   `json:"files"`
 	Records int64 `json:"records"`
-	Faults  int64 `json:"faults"`
+	Defects int64 `json:"faults"`
 	Notes   int64 `json:"notes"`
 }
 
-// verify prints a line for each fault, and a summary.
+// verify prints a line for each defect, and a summary.
 func (o *options) verify(ctx context.Context, args []string) int {
 	var sum jsonSummary
 	code := o.each(ctx, args, func(name string, file io.Reader, out io.Writer) error {
 		var failed error
-		n, err := warc.Verify(file, func(f *warc.Fault) {
+		n, err := warc.Verify(file, func(f *warc.Defect) {
 			if f.Note {
 				sum.Notes++
 			} else {
-				sum.Faults++
+				sum.Defects++
 			}
-			if err := o.showFault(out, name, f); failed == nil {
+			if err := o.showDefect(out, name, f); failed == nil {
 				failed = err
 			}
 		})
@@ -60,24 +60,24 @@ func (o *options) verify(ctx context.Context, args []string) int {
 			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
 		}
 	default:
-		text := fmt.Sprintf("%s, %s: %s, %s\n", count(int64(sum.Files), "file"), count(sum.Records, "record"), count(sum.Faults, "fault"), count(sum.Notes, "note"))
+		text := fmt.Sprintf("%s, %s: %s, %s\n", count(int64(sum.Files), "file"), count(sum.Records, "record"), count(sum.Defects, "fault"), count(sum.Notes, "note"))
 		if _, err := io.WriteString(o.Std.Out, text); err != nil {
 			return o.Fail(exit.Write, "%v", stdio.OutputError(err))
 		}
 	}
-	if code == exit.OK && sum.Faults > 0 {
+	if code == exit.OK && sum.Defects > 0 {
 		return found
 	}
 	return code
 }
 
-func (o *options) showFault(w io.Writer, name string, f *warc.Fault) error {
+func (o *options) showDefect(w io.Writer, name string, f *warc.Defect) error {
 	if o.json {
 		wrong := f.Wrong
 		if f.Err != nil {
 			wrong += ": " + f.Err.Error()
 		}
-		return render.JSON(w, jsonFault{render.AsGiven(name), f.Offset, render.AsGiven(f.ID), render.AsGiven(f.Field), wrong, f.Right, f.Note})
+		return render.JSON(w, jsonDefect{render.AsGiven(name), f.Offset, render.AsGiven(f.ID), render.AsGiven(f.Field), wrong, f.Right, f.Note})
 	}
 	note := ""
 	if f.Note {

@@ -111,14 +111,14 @@ func TestVerify(t *testing.T) {
 	}
 	file, _ := os.ReadFile(name)
 	code, out, _ = ran(t, string(file), "verify", "--json", "-")
-	var fault jsonFault
+	var defect jsonDefect
 	var sum jsonSummary
 	lines = strings.Split(out, "\n")
-	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &fault), json.Unmarshal([]byte(lines[len(lines)-2]), &sum)); err != nil || code != 1 {
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &defect), json.Unmarshal([]byte(lines[len(lines)-2]), &sum)); err != nil || code != 1 {
 		t.Fatal(code, err, out)
 	}
-	if fault.File != "-" || fault.Field != warc.FieldBlockDigest || fault.ID != "urn:test:2" || fault.Offset == 0 || fault.Note || sum != (jsonSummary{1, 7, 3, 0}) {
-		t.Errorf("%+v %+v", fault, sum)
+	if defect.File != "-" || defect.Field != warc.FieldBlockDigest || defect.ID != "urn:test:2" || defect.Offset == 0 || defect.Note || sum != (jsonSummary{1, 7, 3, 0}) {
+		t.Errorf("%+v %+v", defect, sum)
 	}
 	if code, out, errs := ran(t, "", "verify", "missing.warc", name); code != 26 || !strings.HasSuffix(out, "\n1 file, 7 records: 3 faults, 0 notes\n") || !strings.Contains(errs, "missing.warc") {
 		t.Errorf("%d %q %q", code, out, errs)

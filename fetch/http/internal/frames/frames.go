@@ -6,15 +6,10 @@ package frames
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"time"
-
-	// hpack decodes the heads (RFC 7541). It is the package of golang.org/x/net that net/http has a copy
-	// of.
-	"golang.org/x/net/http2/hpack"
 )
 
 // Limits are those of the heads that a server sends, in bytes; 0 means no limit.
@@ -48,50 +43,50 @@ type Conn struct {
 	limits Limits
 	seen   func(sent bool, frame string) // for frames of no stream
 
-	in, out parser
-	raw     []byte // what has come
-	kept    []byte // of that, what Read returns next
-	readErr error  // what Read returns then
+	in  input
+	out parser
 
 	mu      sync.Mutex
 	next    *Stream // whose head is being sent
 	streams map[uint32]*Stream
-	greeted bool      // a frame has come
-	newest  uint32    // stream that was begun
-	first   int64     // window of a new stream
-	last    uint32    // of the streams that the server may process
-	away    bool      // last is valid: no more streams are processed
-	code    uint32    // why; 0 is no error
+	greeted bool    // a frame has come
+	newest  uint32  // stream that was begun
+	first   int64   // window of a new stream
+	away    *goAway // no more streams are processed; nil before the server says so
+	heads   *headReader
 	empty   int       // frames that carry nothing, one after another
 	header  time.Time // when a part of the header of a frame came last
 	err     error
 	about   uint32 // the stream that err is about
 	lost    error  // why nothing more can be read or written
 	closed  bool   // by this side
+}
 
-	heads *hpack.Decoder
-	of    uint32 // the stream of the head that comes
-	ends  bool   // that ends with it
-	text  strings.Builder
-	total int // bytes of its fields
+// An input is what comes: the parser of its frames, and what Read returns of them.
+type input struct {
+	parser
+	raw  []byte // what has come
+	kept []byte // of that, what Read returns next
+	err  error  // what Read returns then
+}
+
+// A goAway is the frame GOAWAY.
+type goAway struct {
+	last uint32 // of the streams that the server may process
+	code uint32 // why; 0 is no error
 }
 
 // Watch returns a Conn on c. seen, if not nil, is called with a line of text for each frame that belongs
 // to no stream, until a Stream with a Seen begins. It must not call the Conn.
 func Watch(c net.Conn, limits Limits, seen func(sent bool, frame string)) *Conn {
-	w := &Conn{Conn: c, limits: limits, seen: seen, first: firstWindow, raw: make([]byte, readSize), streams: make(map[uint32]*Stream)}
-	w.out.skip = len(preface)
-	w.heads = hpack.NewDecoder(tableSize, w.field)
-	if limits.Line > 0 {
-		w.heads.SetMaxStringLength(limits.Line)
-	}
+	w := &Conn{Conn: c, limits: limits, seen: seen, first: firstWindow, heads: newHeadReader(limits), streams: make(map[uint32]*Stream)}
+	w.in.raw, w.out.skip = make([]byte, readSize), len(preface)
 	return w
 }
 
 const (
-	readSize  = 32 << 10
-	preface   = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-	tableSize = 4096 // net/http announces no other
+	readSize = 32 << 10
+	preface  = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
 // A Stream is what has been seen of a request and its response. The zero value is a request that has
@@ -156,7 +151,7 @@ func (c *Conn) Sent(s *Stream) bool {
 func (c *Conn) Unprocessed(s *Stream) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return s.reset != nil && *s.reset == refusedStream || c.away && s.id > c.last
+	return s.reset != nil && *s.reset == refusedStream || c.away != nil && s.id > c.away.last
 }
 
 // Ended returns the error with which the server has ended s, or the connection.
@@ -166,8 +161,8 @@ func (c *Conn) Ended(s *Stream) (code string, ok bool) {
 	switch {
 	case s.reset != nil:
 		return codeName(*s.reset), true
-	case c.away:
-		return codeName(c.code), true
+	case c.away != nil:
+		return codeName(c.away.code), true
 	}
 	return "", false
 }
@@ -176,7 +171,7 @@ func (c *Conn) Ended(s *Stream) (code string, ok bool) {
 func (c *Conn) Closing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.away || c.err != nil
+	return c.away != nil || c.err != nil
 }
 
 // Heard returns when bytes have last come that are, or may be, for s.
@@ -199,25 +194,26 @@ func (c *Conn) Err(s *Stream) (err error, about bool) {
 
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
-	for len(c.kept) == 0 {
-		if c.readErr != nil {
-			return 0, c.readErr
+	in := &c.in
+	for len(in.kept) == 0 {
+		if in.err != nil {
+			return 0, in.err
 		}
 		var n int
-		n, c.readErr = c.Conn.Read(c.raw)
-		c.kept = c.kept[:0]
+		n, in.err = c.Conn.Read(in.raw)
+		in.kept = in.kept[:0]
 		c.mu.Lock()
-		if c.in.take(c.raw[:n], received{c}); n > 0 && c.in.have < len(c.in.header) {
+		if in.take(in.raw[:n], received{c}); n > 0 && in.have < len(in.header) {
 			c.header = time.Now()
 		}
-		c.lose(c.readErr)
+		c.lose(in.err)
 		if c.err != nil {
-			c.kept, c.readErr = nil, c.err
+			in.kept, in.err = nil, c.err
 		}
 		c.mu.Unlock()
 	}
-	n := copy(p, c.kept)
-	c.kept = c.kept[n:]
+	n := copy(p, in.kept)
+	in.kept = in.kept[n:]
 	return n, nil
 }
 
@@ -308,7 +304,7 @@ func (c received) begins(f *frame) bool {
 
 func (c received) comes(f *frame, octets []byte) {
 	if !f.ignored {
-		c.kept = append(c.kept, octets...)
+		c.in.kept = append(c.in.kept, octets...)
 	}
 	if s := c.streams[f.stream]; s != nil {
 		s.heard = time.Now()
@@ -340,7 +336,7 @@ func (c received) complete(f *frame) {
 		}
 	case kindAway:
 		if len(f.payload) >= 8 {
-			c.away, c.last, c.code = true, binary.BigEndian.Uint32(f.payload)&(1<<31-1), binary.BigEndian.Uint32(f.payload[4:])
+			c.away = &goAway{last: binary.BigEndian.Uint32(f.payload) & (1<<31 - 1), code: binary.BigEndian.Uint32(f.payload[4:])}
 		}
 	}
 }
@@ -367,44 +363,22 @@ func (c *Conn) fail(err error, stream uint32) {
 
 // head is called with a frame that has a part of a head.
 func (c *Conn) head(f *frame) {
-	if f.kind == kindHeaders {
-		c.of, c.ends, c.total = f.stream, f.flags&flagEnd != 0, 0
-		c.text.Reset()
+	text, err := c.heads.add(f)
+	if err != nil {
+		c.fail(err, c.heads.stream)
 	}
-	if _, err := c.heads.Write(f.fragment()); errors.Is(err, hpack.ErrStringLength) {
-		c.fail(ErrHead, c.of)
-	}
-	if f.flags&flagHeadersEnd == 0 || c.heads.Close() != nil || c.err != nil {
-		return // net/http reports what cannot be decoded
-	}
-	s := c.streams[c.of]
-	if s == nil {
+	s := c.streams[c.heads.stream]
+	if text == "" || s == nil || c.err != nil {
 		return
 	}
 	c.empty = 0
-	c.text.WriteString("\r\n")
-	text := c.text.String()
 	s.heads = append(s.heads, text)
 	s.NoBody = s.NoBody || strings.HasPrefix(text, "HTTP/2 204 ") || strings.HasPrefix(text, "HTTP/2 304 ")
 	s.count++
-	s.ended = c.ends
+	s.ended = c.heads.ends
 	if s.size += len(text); c.limits.Header > 0 && s.size > c.limits.Header {
-		c.fail(ErrHead, c.of)
+		c.fail(ErrHead, c.heads.stream)
 	}
-}
-
-// field is called with a field of a head.
-func (c *Conn) field(f hpack.HeaderField) {
-	if c.total += len(f.Name) + len(f.Value) + len(": \r\n"); c.limits.Header > 0 && c.total > c.limits.Header {
-		c.fail(ErrHead, c.of)
-		c.heads.SetEmitEnabled(false)
-		return
-	}
-	if f.Name == ":status" {
-		fmt.Fprintf(&c.text, "HTTP/2 %s \r\n", f.Value) // RFC 9112 §4: the space belongs to it
-		return
-	}
-	fmt.Fprintf(&c.text, "%s: %s\r\n", f.Name, f.Value)
 }
 
 // show reports a frame to the stream that it belongs to.

@@ -87,8 +87,8 @@ func FuzzRead(f *testing.F) {
 		for {
 			n, err := c.Read(b)
 			got = append(got, b[:n]...)
-			if len(c.kept) > readSize+maxPayload {
-				t.Fatalf("%d bytes are kept", len(c.kept))
+			if len(c.in.kept) > readSize+maxPayload {
+				t.Fatalf("%d bytes are kept", len(c.in.kept))
 			}
 			if err != nil {
 				break
@@ -108,7 +108,7 @@ func FuzzRead(f *testing.F) {
 		for _, h := range c.Heads(s) {
 			total += len(h)
 		}
-		if total > 2*most+len("HTTP/2  \r\n\r\n") || c.text.Len() > 2*most {
+		if total > 2*most+len("HTTP/2  \r\n\r\n") || c.heads.text.Len() > 2*most {
 			t.Errorf("%d bytes of heads", total)
 		}
 	})

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Fault is a departure from the format, or a digest that differs. As an error of reading it means
+// A Defect is a departure from the format, or a digest that differs. As an error of reading it means
 // that the record, or what is left of it, cannot be read.
-type Fault struct {
+type Defect struct {
 	// Offset is where the record begins in the file, or the gzip member that holds it.
 	Offset int64
 	// ID is the WARC-Record-ID, without angle brackets; "" if it is not known.
@@ -26,22 +26,22 @@ type Fault struct {
 	read int64 // octets of the block, if its length is wrong
 }
 
-// Error returns all of the fault but Note, on one line.
-func (f *Fault) Error() string {
+// Error returns all of the defect but Note, on one line.
+func (d *Defect) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "record at offset %d", f.Offset)
-	if f.ID != "" {
-		fmt.Fprintf(&b, " (%s)", strings.Trim(strconv.QuoteToASCII(f.ID), `"`))
+	fmt.Fprintf(&b, "record at offset %d", d.Offset)
+	if d.ID != "" {
+		fmt.Fprintf(&b, " (%s)", strings.Trim(strconv.QuoteToASCII(d.ID), `"`))
 	}
-	b.WriteString(": " + f.Wrong)
-	if f.Right != "" {
-		b.WriteString("; " + f.Right)
+	b.WriteString(": " + d.Wrong)
+	if d.Right != "" {
+		b.WriteString("; " + d.Right)
 	}
-	if f.Err != nil {
-		b.WriteString(": " + f.Err.Error())
+	if d.Err != nil {
+		b.WriteString(": " + d.Err.Error())
 	}
 	return b.String()
 }
 
 // Unwrap returns Err.
-func (f *Fault) Unwrap() error { return f.Err }
+func (d *Defect) Unwrap() error { return d.Err }

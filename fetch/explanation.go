@@ -1,7 +1,7 @@
 package fetch
 
-// A Plan describes what a Fetcher would do for a Request.
-type Plan struct {
+// An Explanation describes what a Fetcher would do for a Request.
+type Explanation struct {
 	// Network is "tcp" or "udp"; empty if there is no connection.
 	Network string
 	Host    string
@@ -13,7 +13,7 @@ type Plan struct {
 	Notes []string
 }
 
-// A Step is one step of a Plan. Send is the text that goes to the server, including the line end,
+// A Step is one step of a Explanation. Send is the text that goes to the server, including the line end,
 // with secrets masked. Do describes a local action. One of them is set.
 type Step struct {
 	Send string
