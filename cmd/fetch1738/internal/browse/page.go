@@ -132,7 +132,7 @@ func (s *session) request(ctx context.Context, l link) (*transfer.Result, contex
 
 // result returns the Result of a request for a link, for messages.
 func (s *session) result(l link) *transfer.Result {
-	t := &transfer.Result{URL: l.to.String(), Call: client.Call{Access: s.access, Locator: l.to}, Out: s.out}
+	t := &transfer.Result{Call: client.Call{Access: s.access, Locator: l.to}, Task: transfer.Task{URL: l.to.String(), Out: s.out}}
 	t.Account.Begin()
 	return t
 }

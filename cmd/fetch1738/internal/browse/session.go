@@ -227,5 +227,5 @@ func (in *input) line(ctx context.Context, prompt string) (string, error) {
 
 // malformed returns the failure of a typed text that is no URL.
 func malformed(s *session, typed string, err error) error {
-	return &failure{&transfer.Result{URL: typed, Call: client.Call{Access: s.access}}, err}
+	return &failure{&transfer.Result{Call: client.Call{Access: s.access}, Task: transfer.Task{URL: typed}}, err}
 }

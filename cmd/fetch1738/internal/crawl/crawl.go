@@ -111,7 +111,7 @@ func (s *settings) start(op *plan.Operation, urls []string) error {
 		return fault.Usagef("a crawl is anonymous; -u, --user cannot be used with it")
 	}
 	for _, url := range urls {
-		t := &transfer.Result{URL: url, Call: client.Call{Access: &client.Access{Op: op}}}
+		t := &transfer.Result{Call: client.Call{Access: &client.Access{Op: op}}, Task: transfer.Task{URL: url}}
 		if err := t.Read(); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, access *cli
 	case errors.Is(err, crawl.ErrLimit):
 		return fail(shown, exit.TooLarge, errors.New("a limit was reached; the summary says which, and a higher one continues"))
 	}
-	t := &transfer.Result{URL: s.Start[0].Redacted(), Call: client.Call{Access: access, Locator: s.Start[0]}, Err: err}
+	t := &transfer.Result{Call: client.Call{Access: access, Locator: s.Start[0]}, Task: transfer.Task{URL: s.Start[0].Redacted()}, Err: err}
 	if errors.Is(err, crawl.ErrRefused) {
 		return fail(shown, report.Code(t), errors.New(stdio.InOptions(err.Error())+"; then run the same command again"))
 	}

@@ -54,7 +54,7 @@ func (r *mirrorReport) fail(e mirror.Event) {
 		}
 		f.named[e.File] = true
 	}
-	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.Err}
+	one := &transfer.Result{Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Task: transfer.Task{URL: r.t.URL}, Err: e.Err}
 	r.reporter.FailedFile(one, e.File, more)
 }
 

@@ -78,7 +78,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
-	t := &transfer.Result{URL: url, Sink: output.At(dir)}
+	t := &transfer.Result{Task: transfer.Task{URL: url}, Sink: output.At(dir)}
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.Mirror.Upload != nil}
 	rep.gauge = gauge{meter: shown.Meter, moved: t.Account.Moved.Load, upload: rep.upload}
 	shown.Show(op.Global, func(progress.Totals) string { return rep.gauge.line() })

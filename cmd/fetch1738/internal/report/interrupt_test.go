@@ -108,7 +108,7 @@ func TestSayKeptOfUploads(t *testing.T) {
 			defer sink.Close()
 			result := &transfer.Result{
 				Call: client.Call{Access: &client.Access{Op: op}, Locator: ref.Locator}, Sink: sink,
-				Upload: true, Source: tc.source,
+				Task: transfer.Task{Upload: true, Source: tc.source},
 			}
 			result.Account.Moved.Store(tc.moved)
 			sayKept(&told{Result: result, reporter: &Reporter{Streams: stdio.Streams{Err: &said}}})

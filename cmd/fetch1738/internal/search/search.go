@@ -93,7 +93,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 		return shown.Misused(err)
 	}
 	op.WAIS.MaxHits = s.max
-	t := &transfer.Result{URL: args[0], Call: client.Call{Access: access}, Out: shown.Out}
+	t := &transfer.Result{Call: client.Call{Access: access}, Task: transfer.Task{URL: args[0], Out: shown.Out}}
 	q := &query{settings: s, t: t, words: args[1:], out: stdio.CheckOutput(shown.Out)}
 	shown.NoRetries = true
 	shown.Show(op.Global, q.line)
