@@ -54,7 +54,7 @@ func (r *mirrorReport) fail(e mirror.Event) {
 		}
 		f.named[e.File] = true
 	}
-	one := &transfer.Result{Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Task: transfer.Task{URL: r.t.URL}, Err: e.Err}
+	one := &transfer.Result{Call: client.Call{Network: r.t.Network, Locator: r.t.Locator}, Task: transfer.Task{URL: r.t.URL}, Err: e.Err}
 	r.reporter.FailedFile(one, e.File, more)
 }
 

@@ -89,12 +89,12 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	}
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause, Archive: kept}
 	defer reach.Close()
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		kept.Close()
 		return shown.Misused(err)
 	}
-	t.Access, t.Out = access, shown.Out
+	t.Network, t.Out = network, shown.Out
 	t.Account.Begin()
 	t.Err = runMirror(ctx, t, s, dir, rep)
 	t.Err = cmp.Or(t.Err, kept.Close(), rep.out.Err(), shown.Lost())
@@ -131,7 +131,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	m := s.Mirror
 	m.Fetcher, m.Start, m.Dir, m.Report = t.Resolver, t.Locator, dir, rep.event
 	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
-		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
+		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.NewsServer))
 	}
 	m.Retry = t.AwaitRetry
 	m.Rate = t.Op.Limits.Rate

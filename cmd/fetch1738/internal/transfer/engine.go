@@ -44,13 +44,13 @@ func (e *Engine) common() *common {
 // Result of the last one, or an error if no transfer was started. The files of a wildcard count as
 // one transfer, which has failed if one of them has.
 func (e *Engine) InTurn(ctx context.Context, op *plan.Operation) (last *Result, err error) {
-	access, err := e.Client.Access(ctx, op)
+	network, err := e.Client.Network(ctx, op)
 	if err != nil {
 		return nil, err
 	}
 	ahead := client.NewAhead(ctx)
 	defer ahead.Close()
-	asked := client.Requesting(ahead, e.asked(ctx, access), func(t *Transfer) bool { return t.request(ahead) })
+	asked := client.Requesting(ahead, e.asked(ctx, network), func(t *Transfer) bool { return t.request(ahead) })
 	for t := range e.transfers(ctx, asked) {
 		if t.Sink == nil && t.Err == nil { // else it was requested early
 			t.Err = t.prepare()
@@ -105,16 +105,16 @@ func (e *Engine) transfers(ctx context.Context, asked iter.Seq[*Transfer]) iter.
 }
 
 // asked returns the transfers of an Operation before wildcards are expanded.
-func (e *Engine) asked(ctx context.Context, access *client.Access) iter.Seq[*Transfer] {
+func (e *Engine) asked(ctx context.Context, network *client.Network) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
-		op, d := access.Op, disk.Of(ctx)
+		op, d := network.Op, disk.Of(ctx)
 		for i := range op.URLs {
 			urls, sources, malformed := op.Globs(i)
 			for source := range sources.All() {
 				for url, values := range urls.All() {
 					task := Task{URL: url, Number: i, Source: source, Upload: source != "", Malformed: malformed}
 					place := output.Place{Disk: d, Op: op, Destination: op.Destination(i), Values: values}
-					if !yield(e.common().newTransfer(access, task, place)) {
+					if !yield(e.common().newTransfer(network, task, place)) {
 						return
 					}
 				}

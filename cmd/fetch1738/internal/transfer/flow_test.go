@@ -31,7 +31,7 @@ func TestFlowIsFree(t *testing.T) {
 // The limit for the whole transfer is not that for an FTP server to connect, which has an exit
 // code of its own.
 func TestTimeWhileAccepting(t *testing.T) {
-	r := &Result{Call: client.Call{Access: &client.Access{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}
+	r := &Result{Call: client.Call{Network: &client.Network{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	for op, want := range map[fetch.Op]fetch.Op{fetch.OpAccept: fetch.OpTransfer, "CWD": "CWD"} {

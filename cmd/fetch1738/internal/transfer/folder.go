@@ -34,7 +34,7 @@ func findFolder(ctx context.Context, c *client.Call, err error) Folder {
 		return NoFolder
 	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{"RETR", "SIZE", "STOR", "APPE"}, refused.Op):
 		return NoFolder
-	case c.Op.Policy.Gateways[path.Scheme()] != "" || c.AskedProxy(path) != nil:
+	case c.Op.Gateways[path.Scheme()] != "" || c.AskedProxy(path) != nil:
 		return NoFolder
 	}
 	req, err := client.Request(c.Op, c.AsFolder())

@@ -84,12 +84,12 @@ func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, er
 func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.Seq2[*Transfer, error] {
 	return func(yield func(*Transfer, error) bool) {
 		for _, op := range ops {
-			access, err := e.Client.Access(ctx, op)
+			network, err := e.Client.Network(ctx, op)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for t := range e.transfers(ctx, e.asked(ctx, access)) {
+			for t := range e.transfers(ctx, e.asked(ctx, network)) {
 				if !yield(t, nil) {
 					return
 				}

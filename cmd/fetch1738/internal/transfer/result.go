@@ -89,7 +89,7 @@ func (r *Result) Method() string {
 }
 
 // Gateway returns the gateway of the URL's scheme, or "".
-func (r *Result) Gateway() string { return r.Op.Policy.Gateways[r.Locator.Scheme()] }
+func (r *Result) Gateway() string { return r.Op.Gateways[r.Locator.Scheme()] }
 
 // SendsLogin reports whether the login of a Locator is sent to the server.
 func (r *Result) SendsLogin(l locator.Locator) bool {

@@ -39,7 +39,7 @@ func (a *attempt) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 		}
 	case resuming:
 		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to the existing file")
-	case status/100 == 3 && a.Op.HTTP.Location && a.Op.HTTP.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
+	case status/100 == 3 && a.Op.HTTPSession.Location && a.Op.HTTPSession.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("--max-redirs 0 forbids redirects")
 	default:
 		return nil
@@ -51,5 +51,5 @@ func (a *attempt) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 // that there was an ETag to compare with.
 func noDocument(o *plan.Operation, conditional bool, status int) bool {
 	unasked := status != http.StatusNotModified || !conditional && o.Ask.Time.When.IsZero()
-	return status < 200 || status/100 == 3 && o.HTTP.Location && unasked
+	return status < 200 || status/100 == 3 && o.HTTPSession.Location && unasked
 }

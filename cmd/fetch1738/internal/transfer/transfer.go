@@ -77,9 +77,9 @@ func (c *common) openDump(r *Result, place *output.Place) error {
 }
 
 // newTransfer returns the transfer of a task, which writes to standard output.
-func (c *common) newTransfer(access *client.Access, task Task, place output.Place) *Transfer {
+func (c *common) newTransfer(network *client.Network, task Task, place output.Place) *Transfer {
 	task.Out = stdio.CheckOutput(c.out)
-	return &Transfer{Result: Result{Call: client.Call{Access: access}, Task: task}, common: c, place: place}
+	return &Transfer{Result: Result{Call: client.Call{Network: network}, Task: task}, common: c, place: place}
 }
 
 // fresh returns the transfer as it was before it was performed, to be put back.
@@ -88,7 +88,7 @@ func (t *Transfer) fresh() *Transfer {
 		_ = t.portion.Close() // else it would block the others
 	}
 	return &Transfer{
-		Result: Result{Call: client.Call{Access: t.Access}, Task: t.Task}, common: t.common, place: t.place,
+		Result: Result{Call: client.Call{Network: t.Network}, Task: t.Task}, common: t.common, place: t.place,
 		portion: t.portion, hosted: hosted{t.host, t.putBacks + 1},
 	}
 }
@@ -112,7 +112,7 @@ func (t *Transfer) prepare() (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
-	if client.Secures(t.Op, t.Locator) { // before it connects
+	if client.Secures(&t.Op.TLS, t.Locator) { // before it connects
 		if _, err := t.TLS(); err != nil {
 			return err
 		}

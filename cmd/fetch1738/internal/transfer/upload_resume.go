@@ -16,7 +16,7 @@ import (
 // of the file on the server before and after.
 func resumeUpload(ctx context.Context, r *Result, req *fetch.Request, body *source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
-	if isFTP && (path.Type == 'a' || r.Op.FTP.Session.CRLF) {
+	if isFTP && (path.Type == 'a' || r.Op.FTPSession.CRLF) {
 		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
 	}
 	present, err := client.SizeThere(ctx, r.Resolver, req)
@@ -60,7 +60,7 @@ func resumeUpload(ctx context.Context, r *Result, req *fetch.Request, body *sour
 // newsgroup.
 func appendUpload(ctx context.Context, r *Result, req *fetch.Request, body *source) error {
 	present := int64(-1)
-	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !r.Op.FTP.Session.CRLF {
+	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !r.Op.FTPSession.CRLF {
 		if n, err := client.SizeThere(ctx, r.Resolver, req); err == nil {
 			present = n
 		}

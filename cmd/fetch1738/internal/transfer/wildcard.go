@@ -53,7 +53,7 @@ func wildcardOf(r *Result) (locator.Locator, *wildcard.Pattern) {
 	}
 	ref, err := r.Op.Reading.Parse(r.URL)
 	l := ref.Locator
-	if err != nil || !r.Op.Policy.Schemes.Has(l.Scheme()) || r.AskedProxy(l) != nil || r.Op.Policy.Gateways[l.Scheme()] != "" {
+	if err != nil || !r.Op.Policy.Schemes.Has(l.Scheme()) || r.AskedProxy(l) != nil || r.Op.Gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
 	if _, isFTP := l.(*locator.FTP); isFTP && r.Op.FTP.ListOnly {
@@ -65,7 +65,7 @@ func wildcardOf(r *Result) (locator.Locator, *wildcard.Pattern) {
 // matches lists the directory. It returns nil without an error if t's URL is to be used
 // literally: a file has exactly that name. With an error it may return some matches.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
-	look := t.newTransfer(t.Access, Task{URL: t.URL, Looks: true}, t.place)
+	look := t.newTransfer(t.Network, Task{URL: t.URL, Looks: true}, t.place)
 	look.Locator, look.Sink = client.InDirectory(l, ""), new(output.Sink)
 	if err := look.Authenticate(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func lookUp(ctx context.Context, r *Result, p *wildcard.Pattern) (found *wildcar
 func matchTransfer(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
 	place := t.place
 	place.Listed = &m
-	one := t.newTransfer(t.Access, Task{URL: client.InDirectory(l, m.Name).String(), Number: t.Number}, place)
+	one := t.newTransfer(t.Network, Task{URL: client.InDirectory(l, m.Name).String(), Number: t.Number}, place)
 	if name, free := names.Take(m); !free {
 		one.Locator = l
 		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing is written to %s", client.InDirectory(l, m.Name).Redacted(), name)

@@ -60,10 +60,10 @@ func TestListingMemory(t *testing.T) {
 // Nor do lines that are no entries go on for ever.
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-	access := &client.Access{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+	network := &client.Network{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
 		{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return junk{} }},
 	}}}
-	one := &Result{Call: client.Call{Access: access, Locator: l}}
+	one := &Result{Call: client.Call{Network: network, Locator: l}}
 	matches, err := lookUp(t.Context(), one, wildcard.Parse("*"))
 	if fetch.KindOf(err) != fetch.ErrTooLarge || matches != nil {
 		t.Errorf("%v, %v", matches, err)
