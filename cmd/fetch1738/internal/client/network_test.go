@@ -21,7 +21,9 @@ func TestNetworksShare(t *testing.T) {
 		return n.Resolver
 	}
 	first := resolverFor(func(*plan.Operation) {})
-	if resolverFor(func(o *plan.Operation) { o.Output.JSON, o.Ask.Head, o.Policy.Schemes = true, true, plan.SchemeSet{"ftp"} }) != first {
+	if resolverFor(func(o *plan.Operation) {
+		o.Output.JSON, o.Ask.Head, o.Policy.Schemes = true, true, plan.SchemeSet{"ftp"}
+	}) != first {
 		t.Error("options of requests prevent sharing")
 	}
 	for name, set := range map[string]func(*plan.Operation){

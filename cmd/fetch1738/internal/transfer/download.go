@@ -30,7 +30,7 @@ func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 		return err
 	}
 	requestModTime(a.Op, req)
-	a.askArticles(req, a.Op.Ask.Numbers)
+	a.newest = askArticles(&a.Op.Output, req, a.Op.Ask.Numbers, a.place.Browses(a.Sink))
 	whole := req
 	req, res, err := a.fetch(ctx, req)
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 	if len(a.Op.Gopher.Answers) > 0 && !a.submitted {
 		return fault.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
-	a.note(res)
+	note(a.Result, a.host, res)
 	if err := a.checkStatus(req, res); err != nil {
 		return err
 	}
@@ -98,23 +98,23 @@ func (a *attempt) nameFile(res *fetch.Resource) (skip bool, err error) {
 	if a.Sink.File() {
 		return false, nil // it was named in an earlier attempt
 	}
-	if err := a.nameByServer(res); err != nil || a.Sink.Served == "" {
+	if err := nameByServer(a.place, a.Sink, a.picked, res); err != nil || a.Sink.Served == "" {
 		return false, err
 	}
 	return a.skip()
 }
 
 // nameByServer gives the file the name in the HTTP response, for -J, or else the name of the link
-// that --number has selected.
-func (a *attempt) nameByServer(res *fetch.Resource) error {
-	name := a.picked
-	if !a.place.Destination.Remote || !a.Op.Output.RemoteHeaderName && name == "" {
+// that --number has picked.
+func nameByServer(place *output.Place, sink *output.Sink, picked string, res *fetch.Resource) error {
+	name, o := picked, &place.Op.Output
+	if !place.Destination.Remote || !o.RemoteHeaderName && name == "" {
 		return nil
 	}
-	if info, ok := res.Info.(*fetchhttp.Info); ok && a.Op.Output.RemoteHeaderName {
+	if info, ok := res.Info.(*fetchhttp.Info); ok && o.RemoteHeaderName {
 		name = cmp.Or(output.HeaderName(info.Header), name)
 	}
-	return a.Sink.NameByServer(a.Op.Output.Dir, name)
+	return sink.NameByServer(o.Dir, name)
 }
 
 // handleOther handles a resource that is not a document: it prints what the user can do,
@@ -150,7 +150,7 @@ func (a *attempt) store(res *fetch.Resource) error {
 	if err := writeHead(a.Result, res); err != nil {
 		return err
 	}
-	if a.lists(res) {
+	if lists(a.place, a.Sink, res) {
 		return a.list(res)
 	}
 	switch isNews := client.IsNews(res.Locator); {
@@ -232,30 +232,30 @@ func (a *attempt) attributes(ctx context.Context, req *fetch.Request) error {
 	return a.Sink.Take(strings.NewReader(head))
 }
 
-// note records facts about a response.
-func (a *attempt) note(res *fetch.Resource) {
-	if a.AskedProxy(a.Locator) == nil {
-		a.Answer.Effective = res.Locator
+// note records facts about a response, in the Result and in the state of its server, which may be nil.
+func note(r *Result, h *host, res *fetch.Resource) {
+	if r.AskedProxy(r.Locator) == nil {
+		r.Answer.Effective = res.Locator
 	}
 	if !res.ModTime.IsZero() {
-		a.Answer.Modified = res.ModTime
+		r.Answer.Modified = res.ModTime
 	}
 	switch info := res.Info.(type) {
 	case *fetchhttp.Info:
 		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
-			a.Warn("redirected from https to http: %s", res.Locator.Redacted())
+			r.Warn("redirected from https to http: %s", res.Locator.Redacted())
 		}
-		if !a.Op.HTTP.LocationTrusted {
-			warnOfForwarded(a.Warn, info.Redirects, res.Locator)
+		if !r.Op.HTTP.LocationTrusted {
+			warnOfForwarded(r.Warn, info.Redirects, res.Locator)
 		}
-		a.Answer.Web, a.Answer.Header = info, res.Header
-		a.Answer.Status, a.Answer.Redirects = info.StatusCode, len(info.Redirects)
-		a.Answer.ContentType = info.Header.Get("Content-Type")
-		if a.host != nil && client.IsShared(info) {
-			a.host.shared.Store(true)
+		r.Answer.Web, r.Answer.Header = info, res.Header
+		r.Answer.Status, r.Answer.Redirects = info.StatusCode, len(info.Redirects)
+		r.Answer.ContentType = info.Header.Get("Content-Type")
+		if h != nil && client.IsShared(info) {
+			h.shared.Store(true)
 		}
 	case *ftp.Info:
-		a.Answer.EntryPath = info.EntryPath
+		r.Answer.EntryPath = info.EntryPath
 	}
 }
 

@@ -23,7 +23,7 @@ func (a *attempt) fillForm(ctx context.Context, req *fetch.Request, res *fetch.R
 
 // submit fills in the form of a resource and fetches the response.
 func (a *attempt) submit(ctx context.Context, req *fetch.Request, attributes *gopher.Attributes) (*fetch.Resource, error) {
-	answers, err := a.answers(ctx, req, attributes.Ask)
+	answers, err := answersTo(ctx, a.Result, a.console, attributes.Ask)
 	if err != nil {
 		return nil, err
 	}
@@ -44,18 +44,19 @@ func (a *attempt) submit(ctx context.Context, req *fetch.Request, attributes *go
 	return a.Resolver.Fetch(ctx, &again)
 }
 
-// answers returns the answers of the options, or else those of the user.
-func (a *attempt) answers(ctx context.Context, req *fetch.Request, f *gopher.Form) ([]string, error) {
-	if len(a.Op.Gopher.Answers) > 0 {
-		return form.Match(f, a.Op.Gopher.Answers)
+// answersTo returns the answers of the options, or else those of the user at the console, which may be
+// nil.
+func answersTo(ctx context.Context, r *Result, console Console, f *gopher.Form) ([]string, error) {
+	if len(r.Op.Gopher.Answers) > 0 {
+		return form.Match(f, r.Op.Gopher.Answers)
 	}
 	err := ErrNobody
 	var answers []string
-	if a.console != nil {
-		answers, err = a.console.Answer(ctx, a.Result, f)
+	if console != nil {
+		answers, err = console.Answer(ctx, r, f)
 	}
 	if errors.Is(err, ErrNobody) {
-		err = fault.Errorf(fault.BadURL, "%s is a form; fill it in with --form NAME=VALUE; its fields are %s", req.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
+		err = fault.Errorf(fault.BadURL, "%s is a form; fill it in with --form NAME=VALUE; its fields are %s", r.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
 	}
 	return answers, err
 }

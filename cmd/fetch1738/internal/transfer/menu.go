@@ -6,6 +6,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/internal/entry"
@@ -14,21 +15,22 @@ import (
 
 // lists reports whether a directory or menu is shown as a listing and not as the bytes of the
 // server, as menus and newsgroups are on a terminal.
-func (a *attempt) lists(res *fetch.Resource) bool {
-	return res.Items != nil && (a.Op.Output.List || a.Op.Output.JSON || a.browses(res))
+func lists(place *output.Place, sink *output.Sink, res *fetch.Resource) bool {
+	o := &place.Op.Output
+	return res.Items != nil && (o.List || o.JSON || browses(place, sink, res))
 }
 
 // browses reports whether a menu or newsgroup is shown to a user at a terminal.
-func (a *attempt) browses(res *fetch.Resource) bool {
-	o := &a.Op.Output
-	return (res.Kind == fetch.KindMenu || client.IsNews(res.Locator)) && !o.List && !o.JSON && !o.Raw && a.place.Browses(a.Sink)
+func browses(place *output.Place, sink *output.Sink, res *fetch.Resource) bool {
+	o := &place.Op.Output
+	return (res.Kind == fetch.KindMenu || client.IsNews(res.Locator)) && !o.List && !o.JSON && !o.Raw && place.Browses(sink)
 }
 
 // list writes a listing to the sink.
 func (a *attempt) list(res *fetch.Resource) error {
 	_, isProspero := res.Locator.(*locator.Prospero)
 	list := &listing.Listing{
-		Charset: a.Op.Output.Charset, JSON: a.Op.Output.JSON, References: res.Kind == fetch.KindMenu && a.browses(res), Columns: a.Sink.Columns(),
+		Charset: a.Op.Output.Charset, JSON: a.Op.Output.JSON, References: res.Kind == fetch.KindMenu && browses(a.place, a.Sink, res), Columns: a.Sink.Columns(),
 		Detailed: res.Kind != fetch.KindMenu || res.MediaType == "application/gopher+-menu" || isProspero,
 	}
 	r := list.Read(res)
@@ -62,7 +64,7 @@ func (a *attempt) follow(ctx context.Context, res *fetch.Resource, n int, furthe
 		return nil, err
 	}
 	next.From = res.Origin()
-	a.askArticles(next, further)
+	a.newest = askArticles(&a.Op.Output, next, further, a.place.Browses(a.Sink)) || a.newest
 	if plus := entry.Field(item, gopher.HeaderPlus); plus != nil && *plus == "?" {
 		next.Locator = client.WithForm(next.Locator)
 	}
@@ -79,11 +81,4 @@ func (a *attempt) follow(ctx context.Context, res *fetch.Resource, n int, furthe
 		return nil, err
 	}
 	return a.fillForm(ctx, next, found)
-}
-
-// askArticles requests no more of a newsgroup than is shown.
-func (a *attempt) askArticles(req *fetch.Request, numbers []int) {
-	if askArticles(&a.Op.Output, req, numbers, a.place.Browses(a.Sink)) {
-		a.newest = true
-	}
 }

@@ -5,20 +5,21 @@ import (
 	"errors"
 	"io"
 
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
 )
 
-// telnetOptions returns the options of a session.
-func (a *attempt) telnetOptions() *telnet.Options {
-	options := a.Op.Telnet.Options
+// telnetOptions returns the options of a session. The console may be nil.
+func telnetOptions(o *plan.Telnet, upload bool, console Console) *telnet.Options {
+	options := o.Options
 	options.Idle = -1 // the Console has its own limit
 	if options.Binary == telnet.BinaryRefuse {
 		options.Binary = telnet.BinaryAccept // or servers strip the eighth bit
 	}
-	if options.Columns == 0 && a.Op.Telnet.Script == nil && !a.Upload && a.console != nil {
-		options.Columns, options.Rows = a.console.Size()
+	if options.Columns == 0 && o.Script == nil && !upload && console != nil {
+		options.Columns, options.Rows = console.Size()
 	}
 	return &options
 }

@@ -258,7 +258,7 @@ func (t *Transfer) attempt(ctx context.Context, a *attempt) (err error) {
 	a.seekable(req)
 	err = a.receive(ctx, req)
 	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.Op.Ask.Head {
-		if req, err = a.redirect(ref); err == nil {
+		if req, err = redirect(a.Result, ref); err == nil {
 			err = cmp.Or(output.TakeHead(t.Sink, t.Heads.Shown()), a.attributes(ctx, req))
 		}
 	}
@@ -271,7 +271,7 @@ func (a *attempt) request(ctx context.Context) (*fetch.Request, error) {
 	if p := a.AskedProxy(a.Locator); p != nil {
 		req, err = client.RequestTo(a.Op, p, a.Locator)
 	} else if _, isService := a.Locator.(*locator.Telnet); isService && err == nil {
-		req.Interact, req.Options = true, a.telnetOptions()
+		req.Interact, req.Options = true, telnetOptions(&a.Op.Telnet, a.Upload, a.console)
 	}
 	if err != nil {
 		return nil, err

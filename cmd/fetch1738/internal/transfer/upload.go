@@ -116,11 +116,11 @@ func (a *attempt) put(ctx context.Context, req *fetch.Request) error {
 		return a.uploadToRedirect(ctx, body, err)
 	}
 	defer res.Close()
-	a.note(res)
+	note(a.Result, a.host, res)
 	if err := a.checkStatus(req, res); err != nil {
 		return err
 	}
-	if err := a.nameByServer(res); err != nil {
+	if err := nameByServer(a.place, a.Sink, a.picked, res); err != nil {
 		return err
 	}
 	a.watch.expect(req, res.Size)
@@ -137,7 +137,7 @@ func (a *attempt) uploadToRedirect(ctx context.Context, body *source, err error)
 	if !a.Op.HTTP.LocationTrusted {
 		a.Warn("the data is also sent to another server: %s", ref.To.Redacted())
 	}
-	next, err := a.redirect(ref)
+	next, err := redirect(a.Result, ref)
 	if err != nil {
 		return err
 	}
@@ -147,12 +147,12 @@ func (a *attempt) uploadToRedirect(ctx context.Context, body *source, err error)
 }
 
 // redirect changes the transfer to the URL that an HTTP server refers to.
-func (a *attempt) redirect(ref *fetch.Referral) (*fetch.Request, error) {
-	next, err := client.Request(a.Op, ref.To)
+func redirect(r *Result, ref *fetch.Referral) (*fetch.Request, error) {
+	next, err := client.Request(r.Op, ref.To)
 	if err == nil {
 		next.From = ref.From
-		a.Locator, a.Answer.Effective = next.Locator, next.Locator
-		a.Answer.Redirects++
+		r.Locator, r.Answer.Effective = next.Locator, next.Locator
+		r.Answer.Redirects++
 	}
 	return next, err
 }
