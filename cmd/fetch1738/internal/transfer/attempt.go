@@ -21,7 +21,7 @@ type attempt struct {
 	newest    bool      // only the newest articles of the group are listed
 	submitted bool      // a form was filled in
 
-	leaves
+	carried
 }
 
 // given is what every attempt of a transfer gets.
@@ -36,8 +36,8 @@ type given struct {
 	more    func() bool   // reports whether a transfer with the same server follows
 }
 
-// leaves is what an attempt leaves to what follows it.
-type leaves struct {
+// carried is what an attempt hands on: to the next one, or to the end of the transfer.
+type carried struct {
 	came       resume.Edition  // version of the document whose beginning is in the sink
 	document   *entry.Document // what --json says about it; nil for nothing
 	retryAfter time.Duration   // as the server requests

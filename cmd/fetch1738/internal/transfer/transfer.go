@@ -196,13 +196,13 @@ func (t *Transfer) attempts(ctx context.Context) error {
 	if t.watch.Stop != nil {
 		defer t.watch.Stop()
 	}
-	asked, given := t.Locator, given{
+	asked, each := t.Locator, given{
 		hosted: t.hosted, place: &t.place, watch: &t.watch, console: t.console, in: t.in, early: t.early, etag: etag, more: t.more,
 	}
 	var came resume.Edition
 	for t.Tries = 1; ; t.Tries++ {
 		t.Locator = asked // a followed link has changed it
-		a := &attempt{Result: &t.Result, given: given, leaves: leaves{came: came}}
+		a := &attempt{Result: &t.Result, given: each, carried: carried{came: came}}
 		err := t.attempt(ctx, a)
 		if err == nil {
 			return tellDocument(&t.Result, t.place.Keeps(), a.document)
