@@ -9,7 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FTPFetcher returns the Fetcher of ftp and ftps, which keeps so many idle sessions; 0 means the default.
+// FTPFetcher returns the Fetcher of ftp and ftps, which keeps at most idle sessions; 0 means the default.
 func FTPFetcher(o *plan.Connections, idle int, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
 		Env: env, Exact: o.Exact, GuessType: o.FTPSession.GuessType, DisableEPSV: o.FTPSession.DisableEPSV,
