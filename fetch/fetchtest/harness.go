@@ -46,7 +46,7 @@ type Harness struct {
 	// driver.Replacer, Run fetches what it stored.
 	ReadOnly bool
 	// Encoded means that the Trace and the Explanation show the conversation in another form than it
-	// on the connection (HTTP/2).
+	// has on the connection (HTTP/2).
 	Encoded bool
 	// Forbidden is the kind of error for a document that the server refuses to deliver; Other, the
 	// zero value, means Permission.

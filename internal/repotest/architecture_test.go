@@ -20,10 +20,10 @@ const module = "github.com/fetch1738/fetch1738"
 // layers lists the packages of the command line, below cmd/fetch1738/internal, from the lowest
 // layer to the highest. A package may import packages of lower layers only.
 var layers = []string{
-	"dial fault glob picture play record term used version wildcard",
+	"dial fault glob outcome picture play term used version wildcard",
 	"stdio progress render",
 	"plan",
-	"client output source listing form speed",
+	"client output listing form",
 	"transfer curl exit",
 	"dialogue report",
 	"cli",

@@ -49,7 +49,7 @@ var large = map[string]struct {
 
 	"cmd/fetch1738/internal/curl":         {2700, "one grammar: the table of options, what each sets, configuration files and variables"},
 	"cmd/fetch1738/internal/files":        {3350, "six verbs share one run, its operands and its listings; a fifth keeps rm and mv from deleting too much, a tenth is the options of coreutils"},
-	"cmd/fetch1738/internal/transfer":     {2600, "the attempts of one transfer share its state; sources, outputs and reports are in other packages"},
+	"cmd/fetch1738/internal/transfer":     {3050, "what one transfer does, from its URL to its file, and the pool of several; its files point one way, and what has another user is in other packages"},
 	"cmd/fetch1738/internal/curl.Options": {200, "a table with one line for each option"},
 }
 

@@ -79,7 +79,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 
 // converse runs a session and returns the exit code.
 func converse(ctx context.Context, op *plan.Operation, set *settings, shown *report.Reporter) int {
-	op.HTTP.Location = true // without -L
+	op.HTTPSession.Location = true // without -L
 	s := &session{Reporter: shown, op: op, login: op.Login.Given, bookmarkFile: set.bookmarks}
 	if s.bookmarkFile == "" {
 		s.bookmarkFile = filepath.Join(filepath.Dir(curl.DefaultConfig()), "bookmarks")
@@ -95,12 +95,12 @@ func converse(ctx context.Context, op *plan.Operation, set *settings, shown *rep
 	}
 	reach := &client.Client{Streams: shown.Streams}
 	defer reach.Close()
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		return shown.Misused(err)
 	}
-	access.Pick() // the user chooses each link
-	s.access, s.out = access, stdio.CheckOutput(s.Out)
+	network.Pick() // the user chooses each link
+	s.network, s.out = network, stdio.CheckOutput(s.Out)
 	defer s.removeTemporary()
 	s.input = newInput(s)
 	s.run(ctx, op.URLs)

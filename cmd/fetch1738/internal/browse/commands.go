@@ -388,7 +388,7 @@ func explained(ctx context.Context, s *session, args []string) error {
 	t, ctx, req, err := s.request(ctx, l)
 	var text strings.Builder
 	if err == nil {
-		err = explain.Show(ctx, &text, s.access.ResolverFor(l.to), req)
+		err = explain.Show(ctx, &text, s.network.ResolverFor(l.to), req)
 	}
 	if err != nil {
 		return &failure{t, err}

@@ -126,7 +126,7 @@ func (s *session) download(ctx context.Context, l link, name string) error {
 				fmt.Fprintln(s.out, strings.TrimSpace(text))
 			})
 		}
-		err = download.Request(ctx, s.access.ResolverFor(l.to), req, name)
+		err = download.Request(ctx, s.network.ResolverFor(l.to), req, name)
 	}
 	if err != nil {
 		return &failure{t, err}
@@ -148,7 +148,7 @@ func mirrorTree(ctx context.Context, s *session, args []string) error {
 	if err != nil {
 		return &failure{t, err}
 	}
-	m := mirror.Mirror{Fetcher: s.access.Resolver, Start: req.Locator, From: l.from, Options: req.Options, Dir: dir, Rate: s.op.Limits.Rate}
+	m := mirror.Mirror{Fetcher: s.network.Resolver, Start: req.Locator, From: l.from, Options: req.Options, Dir: dir, Rate: s.op.Limits.Rate}
 	var first error
 	m.Report = func(e mirror.Event) {
 		switch e.Action {

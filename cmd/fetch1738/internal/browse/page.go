@@ -132,14 +132,14 @@ func (s *session) request(ctx context.Context, l link) (*transfer.Result, contex
 
 // result returns the Result of a request for a link, for messages.
 func (s *session) result(l link) *transfer.Result {
-	t := &transfer.Result{URL: l.to.String(), Call: client.Call{Access: s.access, Locator: l.to}, Out: s.out}
+	t := &transfer.Result{Call: client.Call{Network: s.network, Locator: l.to}, Task: transfer.Task{URL: l.to.String(), Out: s.out}}
 	t.Account.Begin()
 	return t
 }
 
 // fetch performs a request, and that of the form that it may lead to.
 func (s *session) fetch(ctx context.Context, t *transfer.Result, req *fetch.Request) (*fetch.Resource, error) {
-	resolver := s.access.ResolverFor(t.Locator)
+	resolver := s.network.ResolverFor(t.Locator)
 	res, err := resolver.Fetch(ctx, req)
 	if err != nil {
 		return nil, err

@@ -24,10 +24,10 @@ import (
 // A session is what a user has browsed, and how.
 type session struct {
 	*report.Reporter
-	op     *plan.Operation
-	access *client.Access
-	login  *locator.Login  // of -u, for the server of the first URL only
-	first  locator.Locator // the first URL; nil until there was one
+	op      *plan.Operation
+	network *client.Network
+	login   *locator.Login  // of -u, for the server of the first URL only
+	first   locator.Locator // the first URL; nil until there was one
 
 	isTerminal   bool // a user types the commands
 	input        input
@@ -227,5 +227,5 @@ func (in *input) line(ctx context.Context, prompt string) (string, error) {
 
 // malformed returns the failure of a typed text that is no URL.
 func malformed(s *session, typed string, err error) error {
-	return &failure{&transfer.Result{URL: typed, Call: client.Call{Access: s.access}}, err}
+	return &failure{&transfer.Result{Call: client.Call{Network: s.network}, Task: transfer.Task{URL: typed}}, err}
 }

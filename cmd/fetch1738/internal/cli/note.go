@@ -19,7 +19,7 @@ func NoteServers(notes *used.Notes, c *curl.CommandLine, args []string) {
 	for _, op := range c.Operations {
 		for i, url := range op.URLs[:min(len(op.URLs), maxNoted)] {
 			ref, err := op.Reading.Parse(url)
-			if err != nil || op.Listed[i] || op.Policy.Gateways[ref.Locator.Scheme()] != "" {
+			if err != nil || op.Listed[i] || op.Gateways[ref.Locator.Scheme()] != "" {
 				continue
 			}
 			notes.Note(ref.Locator, client.Via(op, ref.Locator))

@@ -73,7 +73,7 @@ func (a *Ahead) depth() int {
 // May reports whether the document of c may be requested early: its server is that of the last call.
 func (a *Ahead) May(c *Call) bool {
 	l := c.Locator
-	return a.depth() > 0 && l.Scheme() == a.scheme && c.ServerOf(l).HostPort == a.server && c.AskedProxy(l) == nil && c.Op.Policy.Gateways[a.scheme] == ""
+	return a.depth() > 0 && l.Scheme() == a.scheme && c.ServerOf(l).HostPort == a.server && c.AskedProxy(l) == nil && c.Op.Gateways[a.scheme] == ""
 }
 
 // Requesting yields the elements of list, in order. It calls request for those whose turn comes next,

@@ -37,7 +37,7 @@ func (a answers) early(t *testing.T) (*Ahead, *Early) {
 	ahead := NewAhead(t.Context())
 	op := plan.New(new(plan.Global))
 	resolver := &fetch1738.Resolver{Schemes: []fetch1738.Scheme{{Names: Kin("http"), New: func(*fetch.Env) driver.Fetcher { return a }}}}
-	return ahead, ahead.Early(&Call{Access: &Access{Op: op, Resolver: resolver, client: new(Client)}, Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "a.example"}}}})
+	return ahead, ahead.Early(&Call{Network: &Network{Op: op, Resolver: resolver, client: new(Client)}, Locator: &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "a.example"}}}})
 }
 
 // sentTo returns a Trace that calls told.
@@ -50,8 +50,8 @@ func TestEarlyFailure(t *testing.T) {
 	broken := errors.New("broken")
 	ask := func(ctx context.Context) (io.Reader, error) {
 		l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "a.example"}}}
-		access := &Access{Op: plan.New(new(plan.Global)), client: new(Client)}
-		_, err := access.ask(ctx, fetch.Challenge{Locator: l, User: "me"})
+		network := &Network{Op: plan.New(new(plan.Global)), client: new(Client)}
+		_, err := network.ask(ctx, fetch.Challenge{Locator: l, User: "me"})
 		return nil, err
 	}
 	for name, tc := range map[string]struct {

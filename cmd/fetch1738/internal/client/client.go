@@ -14,7 +14,7 @@ import (
 )
 
 // A Client has what the Operations of a command line share: sessions, and the answers
-// to password prompts. Its methods are for one goroutine, its Accesses for many. The
+// to password prompts. Its methods are for one goroutine, its Networks for many. The
 // caller must close it.
 type Client struct {
 	Streams stdio.Streams
@@ -23,29 +23,29 @@ type Client struct {
 
 	secrets   secrets
 	passwords passwordSource
-	accesses  []*Access
+	networks  []*Network
 }
 
-// Access returns the Access of an Operation. It may prompt for the password of a proxy.
-func (c *Client) Access(ctx context.Context, op *plan.Operation) (*Access, error) {
-	e, err := newAccess(c, op)
+// Network returns the Network of an Operation. It may prompt for the password of a proxy.
+func (c *Client) Network(ctx context.Context, op *plan.Operation) (*Network, error) {
+	n, err := newNetwork(c, op)
 	if err == nil {
-		err = e.askProxyPassword(ctx)
+		err = n.askProxyPassword(ctx)
 	}
-	return e, err
+	return n, err
 }
 
 // Close closes the idle sessions.
 func (c *Client) Close() {
-	for _, e := range c.accesses {
-		_ = errors.Join(e.Resolver.Close(), e.referred.Close()) // shared ones more than once, which has no effect
+	for _, n := range c.networks {
+		_ = errors.Join(n.Resolver.Close(), n.referred.Close()) // shared ones more than once, which has no effect
 	}
 }
 
-// A Call is one transfer with an Access. Fetchers that are called with its Context use
+// A Call is one transfer with a Network. Fetchers that are called with its Context use
 // its policy and logins.
 type Call struct {
-	*Access
+	*Network
 	Locator locator.Locator // changes as links are followed
 
 	asking atomic.Bool

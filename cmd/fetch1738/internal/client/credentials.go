@@ -76,11 +76,11 @@ func (t *Call) fromNetrc(l locator.Locator, given *locator.Login) (*locator.Logi
 
 // readNetrc reads the netrc file. It returns nil if none is to be used, or if the
 // default one does not exist.
-func (e *Access) readNetrc() (netrc.File, error) {
-	if e.Op.Login.Netrc == plan.NetrcUnused && e.Op.Login.NetrcFile == "" {
+func (n *Network) readNetrc() (netrc.File, error) {
+	if n.Op.Login.Netrc == plan.NetrcUnused && n.Op.Login.NetrcFile == "" {
 		return nil, nil
 	}
-	named := cmp.Or(e.Op.Login.NetrcFile, os.Getenv("NETRC"))
+	named := cmp.Or(n.Op.Login.NetrcFile, os.Getenv("NETRC"))
 	path := cmp.Or(named, filepath.Join(os.Getenv("HOME"), ".netrc"))
 	file, exposed, err := netrc.Read(path)
 	switch {
@@ -89,7 +89,7 @@ func (e *Access) readNetrc() (netrc.File, error) {
 	case err != nil:
 		return nil, fault.New(fault.Read, err)
 	case exposed:
-		e.Warn("other users can read or change the passwords in %s; run: chmod 600 %s", path, path)
+		n.Warn("other users can read or change the passwords in %s; run: chmod 600 %s", path, path)
 	}
 	return file, nil
 }
@@ -97,7 +97,7 @@ func (e *Access) readNetrc() (netrc.File, error) {
 // credentials answers a server that requires a password: from the netrc file, or, if
 // the user name is known, with a prompt on the terminal. The login for one server is
 // never sent to another one.
-func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+func (n *Network) credentials(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
 	t := callerOf(ctx).call
 	if t == nil {
 		return locator.Login{}, errors.New("no login is available")
@@ -116,7 +116,7 @@ func (e *Access) credentials(ctx context.Context, c fetch.Challenge) (locator.Lo
 	if given := LoginOf(t.Locator); !c.Account && given != nil && given.HasPassword {
 		return locator.Login{}, errors.New("the login was refused")
 	}
-	return e.ask(ctx, c)
+	return n.ask(ctx, c)
 }
 
 // orEmpty returns l, or an empty Login for nil.
@@ -134,8 +134,8 @@ type secrets struct {
 }
 
 // ask prompts for a password, once for each user and server, one prompt at a time.
-func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
-	place := HostOf(e.ServerOf(c.Locator))
+func (n *Network) ask(ctx context.Context, c fetch.Challenge) (locator.Login, error) {
+	place := HostOf(n.ServerOf(c.Locator))
 	what, option := "Password", ""
 	if c.Account {
 		what, option = "Account", " (--ftp-account)"
@@ -146,7 +146,7 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 		t.asking.Store(true)
 		defer t.asking.Store(false)
 	}
-	a := &e.client.secrets
+	a := &n.client.secrets
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	secret, known := a.known[question]
@@ -155,7 +155,7 @@ func (e *Access) ask(ctx context.Context, c fetch.Challenge) (locator.Login, err
 	}
 	if !known {
 		var err error
-		if secret, err = e.client.secret(ctx, e.Op.Password, question); err != nil {
+		if secret, err = n.client.secret(ctx, n.Op.Password, question); err != nil {
 			return locator.Login{}, fmt.Errorf("the %s of %s is required%s: %w", strings.ToLower(what), fetch.Printable(c.User), option, err)
 		}
 		if a.known == nil {

@@ -4,18 +4,17 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 func TestRouted(t *testing.T) {
-	o := plan.Operation{Connect: plan.Connect{Dialer: dial.Dialer{Routes: []dial.Route{
+	d := dial.Dialer{Routes: []dial.Route{
 		{From: locator.HostPort{Host: "a", Port: 21}, To: locator.HostPort{Host: "b", Port: 2121}},
 		{From: locator.HostPort{Host: "s", Port: 990}, To: locator.HostPort{Host: "b", Port: 9990}},
 		{From: locator.HostPort{Host: "a"}, To: locator.HostPort{Host: "c"}},
 		{From: locator.HostPort{Port: 70}, To: locator.HostPort{Port: 7070}},
-	}}}}
+	}}
 	for _, c := range []struct {
 		url     string
 		purpose fetch.Purpose
@@ -36,7 +35,7 @@ func TestRouted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := routed(&o, fetch.Target{Locator: ref.Locator, Purpose: c.purpose, Host: c.host, Port: c.port})
+		at := routed(&d, fetch.Target{Locator: ref.Locator, Purpose: c.purpose, Host: c.host, Port: c.port})
 		if got := HostOf(locator.Server{HostPort: at}); got != c.want {
 			t.Errorf("%s, %v to %s:%d: %s, want %s", c.url, c.purpose, c.host, c.port, got, c.want)
 		}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/record"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
@@ -19,7 +18,7 @@ import (
 // says that it is busy, and what is too large: it is requested again.
 type Early struct {
 	ahead *Ahead
-	later record.Later
+	later later
 	done  chan struct{} // closed when the goroutine ends
 
 	mu      sync.Mutex // protects the next two
@@ -44,7 +43,7 @@ func (a *Ahead) Early(c *Call) *Early {
 	}
 	e := &Early{ahead: a, done: make(chan struct{})}
 	frames := c.Op.Trace.Form > plan.TraceLines
-	ctx := fetch.WithTrace(caller{c, e}.in(a.ctx), e.later.Trace(frames))
+	ctx := fetch.WithTrace(caller{c, e}.in(a.ctx), e.later.trace(frames))
 	from := c.ResolverFor(req.Locator)
 	a.users.Go(func() {
 		defer close(e.done)
@@ -138,7 +137,7 @@ func (e *Early) Take(t *fetch.Trace) (*fetch.Resource, error) {
 	if e == nil || !e.take() {
 		return nil, nil
 	}
-	e.later.Tell(t)
+	e.later.tell(t)
 	<-e.done
 	if e.res == nil {
 		return nil, e.err

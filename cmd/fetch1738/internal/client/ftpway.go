@@ -9,13 +9,13 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// FTPFetcher returns the Fetcher of ftp and ftps.
-func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
+// FTPFetcher returns the Fetcher of ftp and ftps, which keeps at most idle sessions; 0 means the default.
+func FTPFetcher(o *plan.Connections, idle int, env *fetch.Env) *ftp.Fetcher {
 	f := &ftp.Fetcher{
-		Env: env, Exact: o.Exact, GuessType: o.FTP.Session.GuessType, DisableEPSV: o.FTP.Session.DisableEPSV,
-		MaxIdle: idleSessions(o), ClearCommands: o.FTP.Session.ClearCommands, CheckHost: o.FTP.Session.Distrust,
+		Env: env, Exact: o.Exact, GuessType: o.FTPSession.GuessType, DisableEPSV: o.FTPSession.DisableEPSV,
+		MaxIdle: idle, ClearCommands: o.FTPSession.ClearCommands, CheckHost: o.FTPSession.Distrust,
 		QuitTime:          -1, // a reply to QUIT costs a round trip at the end of each run
-		DisablePipelining: o.FTP.Session.NoPipelining,
+		DisablePipelining: o.FTPSession.NoPipelining,
 	}
 	switch {
 	case o.TLS.Require:
@@ -25,9 +25,9 @@ func FTPFetcher(o *plan.Operation, env *fetch.Env) *ftp.Fetcher {
 	case o.TLS.Control:
 		f.Security = ftp.RequireControl
 	}
-	if o.FTP.Session.Active != nil {
-		active := *o.FTP.Session.Active
-		active.DisableEPRT = o.FTP.Session.DisableEPRT
+	if o.FTPSession.Active != nil {
+		active := *o.FTPSession.Active
+		active.DisableEPRT = o.FTPSession.DisableEPRT
 		f.Active = &active
 	}
 	return f
@@ -53,10 +53,10 @@ func (c *Call) AsFolder() locator.Locator {
 }
 
 // Secures reports whether the conversation for l is encrypted.
-func Secures(o *plan.Operation, l locator.Locator) bool {
+func Secures(o *plan.TLS, l locator.Locator) bool {
 	scheme, _ := locator.SchemeOf(l.Scheme())
 	_, isFTP := l.(*locator.FTP)
-	return scheme.Secure || isFTP && (o.TLS.Require || o.TLS.Control && !o.TLS.Try)
+	return scheme.Secure || isFTP && (o.Require || o.Control && !o.Try)
 }
 
 // InDirectory returns l with another last name; "" means the directory itself.

@@ -82,14 +82,14 @@ func (c *Client) secret(ctx context.Context, fd *uintptr, question string) (stri
 
 // askProxyPassword prompts for the passwords of proxies that use a login of -U without
 // a password.
-func (e *Access) askProxyPassword(ctx context.Context) error {
-	if e.Op.Proxy.User == "" || strings.Contains(e.Op.Proxy.User, ":") {
+func (n *Network) askProxyPassword(ctx context.Context) error {
+	if n.options.Proxy.User == "" || strings.Contains(n.options.Proxy.User, ":") {
 		return nil
 	}
-	login := proxyLogin(&e.Op.Proxy)
+	login := proxyLogin(&n.options.Proxy)
 	user := fetch.Printable(login.User)
 	answers := make(map[string]string) // by place
-	for _, p := range e.proxies {
+	for _, p := range n.proxies {
 		if p.err != nil || p.Login == nil || *p.Login != *login {
 			continue
 		}
@@ -97,7 +97,7 @@ func (e *Access) askProxyPassword(ctx context.Context) error {
 		answer, known := answers[place]
 		if !known {
 			var err error
-			if answer, err = e.client.secret(ctx, e.Op.Password, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
+			if answer, err = n.client.secret(ctx, n.Op.Password, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
 				return fault.Errorf(fault.Login, "the password of %s for the proxy is required: %w", user, err)
 			}
 			answers[place] = answer

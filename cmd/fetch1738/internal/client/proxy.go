@@ -36,7 +36,7 @@ type schemeProxy struct {
 }
 
 // proxyOf returns the proxy for a scheme, or nil. header is sent with its requests.
-func proxyOf(o *plan.Operation, scheme string, header http.Header) *schemeProxy {
+func proxyOf(o *plan.Connections, scheme string, header http.Header) *schemeProxy {
 	text, _ := proxyText(&o.Proxy, scheme)
 	if text == "" {
 		return nil
@@ -63,15 +63,13 @@ func proxyLogin(o *plan.Proxy) *locator.Login {
 }
 
 // proxyHeader returns the header of a CONNECT request.
-func proxyHeader(o *plan.Operation) (http.Header, error) {
+func proxyHeader(o *plan.Connections) (http.Header, error) {
 	h := http.Header{"User-Agent": {"fetch1738/" + version.String()}, "Proxy-Connection": {"Keep-Alive"}} // as curl
-	if o.HTTP.UserAgent != nil {
-		h["User-Agent"] = plan.NonEmpty(*o.HTTP.UserAgent)
+	if o.HTTPSession.UserAgent != nil {
+		h["User-Agent"] = plan.NonEmpty(*o.HTTPSession.UserAgent)
 	}
-	for _, line := range o.HTTP.Headers {
-		if name, values, err := plan.HeaderLine(line); err == nil && strings.EqualFold(name, "Proxy-Connection") {
-			h["Proxy-Connection"] = values
-		}
+	if o.Proxy.Persist != nil {
+		h["Proxy-Connection"] = o.Proxy.Persist
 	}
 	given := make(map[string]bool)
 	for _, line := range o.Proxy.Headers {
@@ -89,25 +87,28 @@ func proxyHeader(o *plan.Operation) (http.Header, error) {
 }
 
 // ProxyFor returns the proxy for l, or nil.
-func (e *Access) ProxyFor(l locator.Locator) *proxy.Proxy {
+func (c *connections) ProxyFor(l locator.Locator) *proxy.Proxy {
 	at, ok := locator.ServerOf(l)
 	if !ok {
 		return nil
 	}
-	return e.ProxyTo(l.Scheme(), at.HostPort)
+	return c.ProxyTo(l.Scheme(), at.HostPort)
 }
 
 // ProxyTo returns the proxy for a scheme's connections to a server. It returns nil
 // without a proxy, or if it cannot be used.
-func (e *Access) ProxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
-	p, _ := e.UsableProxyTo(scheme, at)
+func (c *connections) ProxyTo(scheme string, at locator.HostPort) *proxy.Proxy {
+	p, _ := c.UsableProxyTo(scheme, at)
 	return p
 }
 
 // UsableProxyTo is ProxyTo, with an error for a proxy that cannot be used.
-func (e *Access) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy, error) {
-	p := e.proxies[scheme]
-	if p == nil || bypasses(&e.Op.Proxy, at.Host) {
+func (c *connections) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy, error) {
+	if c == nil {
+		return nil, nil
+	}
+	p := c.proxies[scheme]
+	if p == nil || bypasses(&c.options.Proxy, at.Host) {
 		return nil, nil
 	}
 	return p.Proxy, p.err
@@ -115,21 +116,21 @@ func (e *Access) UsableProxyTo(scheme string, at locator.HostPort) (*proxy.Proxy
 
 // forwarder returns the HTTP proxy that is sent the URL in a request, or nil if a tunnel or
 // no proxy is used. URLs over TLS and URLs that --connect-to redirects use a tunnel.
-func (e *Access) forwarder(l locator.Locator) *proxy.Proxy {
+func (c *connections) forwarder(l locator.Locator) *proxy.Proxy {
 	at, _ := locator.ServerOf(l)
-	p := e.ProxyFor(l)
-	if p == nil || p.Scheme != "http" || e.Op.Proxy.Tunnel || Secures(e.Op, l) || e.Op.Connect.Dialer.Route(at.HostPort) != at.HostPort {
+	p := c.ProxyFor(l)
+	if p == nil || p.Scheme != "http" || c.options.Proxy.Tunnel || Secures(&c.options.TLS, l) || c.options.Connect.Dialer.Route(at.HostPort) != at.HostPort {
 		return nil
 	}
 	return p
 }
 
 // AskedProxy returns the HTTP proxy that is sent an ftp URL, or nil.
-func (e *Access) AskedProxy(l locator.Locator) *proxy.Proxy {
+func (c *connections) AskedProxy(l locator.Locator) *proxy.Proxy {
 	if _, isFTP := l.(*locator.FTP); !isFTP {
 		return nil
 	}
-	return e.forwarder(l)
+	return c.forwarder(l)
 }
 
 // RequestTo asks a proxy for l.
@@ -167,40 +168,40 @@ func bypasses(o *plan.Proxy, host string) bool {
 
 // dial is the Dial of all Fetchers. It applies --connect-to and the proxies. A proxy
 // itself is reached directly, and so are servers over UDP.
-func (e *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	t, ok := fetch.ContextTarget(ctx)
-	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && IsHTTP(t.Locator) || e.asks(t) {
-		return e.connect(ctx, network, address)
+	if !ok || t.Locator == nil || t.Purpose == fetch.PurposeProxy && IsHTTP(t.Locator) || c.asks(t) {
+		return c.connect(ctx, network, address)
 	}
-	at := routed(e.Op, t)
+	at := routed(&c.options.Connect.Dialer, t)
 	to := net.JoinHostPort(at.Host, strconv.Itoa(int(at.Port)))
 	meant := locator.HostPort{Host: t.Host, Port: t.Port}
 	if named, ok := locator.ServerOf(t.Locator); ok && t.Purpose == fetch.PurposeData {
 		meant = named.HostPort // it uses the proxy of its control connection
 	}
-	p, err := e.UsableProxyTo(t.Locator.Scheme(), meant)
+	p, err := c.UsableProxyTo(t.Locator.Scheme(), meant)
 	switch {
 	case network != "tcp", p == nil && err == nil:
-		return e.connect(ctx, network, to)
+		return c.connect(ctx, network, to)
 	case err != nil:
 		return nil, err
 	}
-	return p.Dial(&e.direct)(ctx, network, to)
+	return p.Dial(&c.direct)(ctx, network, to)
 }
 
-// connect connects to an address by the options of the Operation, without --connect-to and the proxies.
-func (e *Access) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	d := e.Op.Connect.Dialer
-	d.Through = e.client.Streams.Dial
+// connect connects to an address by the options, without --connect-to and the proxies.
+func (c *connections) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	d := c.options.Connect.Dialer
+	d.Through = c.through
 	return d.Dial(ctx, network, address)
 }
 
 // asks reports whether t is a proxy that is sent the URL of another scheme.
-func (e *Access) asks(t fetch.Target) bool {
+func (c *connections) asks(t fetch.Target) bool {
 	if t.From.Kind != fetch.OriginConfig || t.From.By == nil {
 		return false
 	}
-	p := e.AskedProxy(t.From.By)
+	p := c.AskedProxy(t.From.By)
 	return p != nil && p.Address() == locator.HostPort{Host: t.Host, Port: t.Port}
 }
 

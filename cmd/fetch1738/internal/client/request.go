@@ -40,7 +40,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 	case isFTP:
 		req.Locator, req.Options = Rewritten(l, func(path *locator.FTP) { setType(o, path) }), FTPOptions(o)
 		return req, nil
-	case o.FTP.Session.CRLF && o.Uploading():
+	case o.FTPSession.CRLF && o.Uploading():
 		return nil, fault.Usagef("--crlf applies only to FTP uploads")
 	}
 	switch l := l.(type) {
@@ -107,7 +107,7 @@ func FTPOptions(o *plan.Operation) *ftp.Options {
 	options := &ftp.Options{
 		ListOnly: o.FTP.ListOnly, Facts: o.Output.List || o.Output.JSON || o.Ask.Numbers != nil, Ranges: o.Ask.Head, CreateDirs: o.FTP.CreateDirs, Account: o.FTP.Account,
 		ListCommand:       o.Ask.Method,
-		AlternativeToUser: o.FTP.Session.Alternative, PRET: o.FTP.Session.PRET, CRLF: o.FTP.Session.CRLF,
+		AlternativeToUser: o.FTPSession.Alternative, PRET: o.FTPSession.PRET, CRLF: o.FTPSession.CRLF,
 		Method: map[string]ftp.Method{"singlecwd": ftp.SingleCWD, "nocwd": ftp.NoCWD}[o.FTP.Method],
 	}
 	for _, command := range o.FTP.Quotes {

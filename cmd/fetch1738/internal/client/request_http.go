@@ -14,13 +14,13 @@ import (
 func httpOptions(o *plan.Operation) (*fetchhttp.Options, error) {
 	options := &fetchhttp.Options{
 		Verb: o.Ask.Method, Target: o.HTTP.Target, Header: http.Header{}, AnyStatus: true,
-		Compressed: o.HTTP.Compressed, HTTP10: o.HTTP.Version == plan.HTTPVersion10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
+		Compressed: o.HTTP.Compressed, HTTP10: o.HTTPSession.Version == plan.HTTPVersion10, LocationTrusted: o.HTTP.LocationTrusted, AutoReferer: o.HTTP.AutoReferer, KeepPost: o.HTTP.KeepPost,
 	}
 	if !o.HTTP.Compressed {
 		options.Header["Accept-Encoding"] = []string{} // as curl, which sends none
 	}
-	if o.HTTP.UserAgent != nil {
-		options.Header["User-Agent"] = plan.NonEmpty(*o.HTTP.UserAgent)
+	if o.HTTPSession.UserAgent != nil {
+		options.Header["User-Agent"] = plan.NonEmpty(*o.HTTPSession.UserAgent)
 	}
 	if o.HTTP.Referer != nil {
 		options.Header["Referer"] = plan.NonEmpty(*o.HTTP.Referer)

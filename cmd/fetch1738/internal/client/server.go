@@ -10,12 +10,12 @@ import (
 )
 
 // ServerOf returns the server that l is fetched from, also if l does not name it.
-func (e *Access) ServerOf(l locator.Locator) locator.Server {
+func (n *Network) ServerOf(l locator.Locator) locator.Server {
 	server, named := locator.ServerOf(l)
 	if named {
 		return server
 	}
-	if plan, _ := e.Resolver.Explain(context.Background(), &fetch.Request{Locator: l}); plan != nil { // also if the policy refuses it
+	if plan, _ := n.Resolver.Explain(context.Background(), &fetch.Request{Locator: l}); plan != nil { // also if the policy refuses it
 		server.Host, server.Port = plan.Host, plan.Port
 	}
 	return server

@@ -131,7 +131,7 @@ func (p *place) lines(ctx context.Context, op *plan.Operation, streams stdio.Str
 		return lines
 	}
 	notes, via := streams.Notes, client.Via(op, p.dir)
-	if !notes.Knows(p.dir, via) || op.Policy.Gateways[p.dir.Scheme()] != "" {
+	if !notes.Knows(p.dir, via) || op.Gateways[p.dir.Scheme()] != "" {
 		return nil
 	}
 	key := p.dir.Redacted() + "\n" + via
@@ -158,16 +158,16 @@ func (p *place) fetch(ctx context.Context, op *plan.Operation, streams stdio.Str
 		if all.Secure = l.Secure; l.Secure {
 			all.HostPort = l.HostPort
 		}
-		dir, op.News.Server = all, serverAddress(l)
+		dir, op.NewsServer = all, serverAddress(l)
 	}
 	reach := &client.Client{Streams: streams}
 	defer reach.Close()
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	call := &client.Call{Access: access, Locator: dir}
-	if access.AskedProxy(dir) != nil {
+	call := &client.Call{Network: network, Locator: dir}
+	if network.AskedProxy(dir) != nil {
 		return nil, fetch.ErrUnsupported
 	}
 	if err := call.Authenticate(); err != nil {
@@ -178,7 +178,7 @@ func (p *place) fetch(ctx context.Context, op *plan.Operation, streams stdio.Str
 		return nil, err
 	}
 	req.Stream = true // what has come when the time is over is enough
-	res, err := access.Resolver.Fetch(call.Context(ctx), req)
+	res, err := network.Resolver.Fetch(call.Context(ctx), req)
 	if err != nil {
 		return nil, err
 	}

@@ -74,14 +74,14 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 		return shown.Misused(err)
 	}
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause, Archive: kept}
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		return shown.Misused(errors.Join(err, kept.Close()))
 	}
-	access.Pick() // links are followed as if the user had chosen them, if Links permits it
+	network.Pick() // links are followed as if the user had chosen them, if Links permits it
 	links := op.Policy.Rules
 	links.PublicOnly = true
-	s.Resolver, s.Links, s.Records, s.Report = access.ResolverFor(&locator.Prospero{}), links.Allow, kept, watch.event
+	s.Resolver, s.Links, s.Records, s.Report = network.ResolverFor(&locator.Prospero{}), links.Allow, kept, watch.event
 	timed, cancel := ctx, context.CancelFunc(func() {})
 	if op.Limits.Time > 0 {
 		timed, cancel = context.WithTimeout(ctx, op.Limits.Time)
@@ -102,7 +102,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 			return fail(shown, exit.Write, err)
 		}
 	}
-	return s.code(ctx, shown, access, err)
+	return s.code(ctx, shown, network, err)
 }
 
 // start sets the URLs to begin with.
@@ -111,7 +111,7 @@ func (s *settings) start(op *plan.Operation, urls []string) error {
 		return fault.Usagef("a crawl is anonymous; -u, --user cannot be used with it")
 	}
 	for _, url := range urls {
-		t := &transfer.Result{URL: url, Call: client.Call{Access: &client.Access{Op: op}}}
+		t := &transfer.Result{Call: client.Call{Network: &client.Network{Op: op}}, Task: transfer.Task{URL: url}}
 		if err := t.Read(); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (s *settings) start(op *plan.Operation, urls []string) error {
 }
 
 // code reports the error of the crawl and returns the exit code.
-func (s *settings) code(ctx context.Context, shown *report.Reporter, access *client.Access, err error) int {
+func (s *settings) code(ctx context.Context, shown *report.Reporter, network *client.Network, err error) int {
 	switch {
 	case err == nil:
 		return exit.OK
@@ -135,7 +135,7 @@ func (s *settings) code(ctx context.Context, shown *report.Reporter, access *cli
 	case errors.Is(err, crawl.ErrLimit):
 		return fail(shown, exit.TooLarge, errors.New("a limit was reached; the summary says which, and a higher one continues"))
 	}
-	t := &transfer.Result{URL: s.Start[0].Redacted(), Call: client.Call{Access: access, Locator: s.Start[0]}, Err: err}
+	t := &transfer.Result{Call: client.Call{Network: network, Locator: s.Start[0]}, Task: transfer.Task{URL: s.Start[0].Redacted()}, Err: err}
 	if errors.Is(err, crawl.ErrRefused) {
 		return fail(shown, report.Code(t), errors.New(stdio.InOptions(err.Error())+"; then run the same command again"))
 	}

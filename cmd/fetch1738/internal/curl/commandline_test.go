@@ -63,8 +63,8 @@ func TestValues(t *testing.T) {
 	switch {
 	case o.Limits.Time != 1500*time.Millisecond:
 		t.Errorf("-m: %v", o.Limits.Time)
-	case o.Limits.Size != 3<<20:
-		t.Errorf("--max-filesize: %v", o.Limits.Size)
+	case o.MaxSize != 3<<20:
+		t.Errorf("--max-filesize: %v", o.MaxSize)
 	case *o.Ask.Span != plan.Span{Offset: 10, Length: 10}:
 		t.Errorf("-r: %v", *o.Ask.Span)
 	case o.Ask.Resume != plan.ResumeFound:
@@ -73,8 +73,8 @@ func TestValues(t *testing.T) {
 		t.Errorf("--retry: %v", o.Retry.Times)
 	case o.Login.Given.User != "me" || o.Login.Given.Password != "a:b" || !o.Login.Given.HasPassword:
 		t.Errorf("-u: %v", *o.Login.Given)
-	case o.HTTP.MaxRedirects != 1000:
-		t.Errorf("--max-redirs: %v", o.HTTP.MaxRedirects)
+	case o.HTTPSession.MaxRedirects != 1000:
+		t.Errorf("--max-redirs: %v", o.HTTPSession.MaxRedirects)
 	case o.Proxy.URL == nil || *o.Proxy.URL != "":
 		t.Errorf("-x: %v", o.Proxy)
 	}

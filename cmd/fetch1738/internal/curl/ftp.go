@@ -40,7 +40,7 @@ func setFTPPort(c *CommandLine, value string) error {
 		}
 		active.Ports = [2]uint16{uint16(from), uint16(to)}
 	}
-	c.op.FTP.Session.Active = active
+	c.op.FTPSession.Active = active
 	return nil
 }
 
@@ -49,7 +49,7 @@ func setPassive(c *CommandLine, value string) error {
 	if value != "true" {
 		return errors.New("cannot be switched off; use -P, --ftp-port for active mode")
 	}
-	c.op.FTP.Session.Active = nil
+	c.op.FTPSession.Active = nil
 	return nil
 }
 
@@ -57,9 +57,9 @@ func setCCC(c *CommandLine, value string) error {
 	on, err := strconv.ParseBool(value)
 	switch {
 	case !on:
-		c.op.FTP.Session.ClearCommands = ftp.KeepTLS
-	case c.op.FTP.Session.ClearCommands == ftp.KeepTLS:
-		c.op.FTP.Session.ClearCommands = ftp.CCCPassive
+		c.op.FTPSession.ClearCommands = ftp.KeepTLS
+	case c.op.FTPSession.ClearCommands == ftp.KeepTLS:
+		c.op.FTPSession.ClearCommands = ftp.CCCPassive
 	}
 	return err
 }
@@ -67,9 +67,9 @@ func setCCC(c *CommandLine, value string) error {
 func setCCCMode(c *CommandLine, value string) error {
 	switch value {
 	case "active":
-		c.op.FTP.Session.ClearCommands = ftp.CCCActive
+		c.op.FTPSession.ClearCommands = ftp.CCCActive
 	case "passive":
-		c.op.FTP.Session.ClearCommands = ftp.CCCPassive
+		c.op.FTPSession.ClearCommands = ftp.CCCPassive
 	default:
 		return errors.New("expected active or passive")
 	}

@@ -33,7 +33,7 @@ func TestFTPPort(t *testing.T) {
 	} {
 		c := &CommandLine{op: plan.New(new(plan.Global))}
 		err := setFTPPort(c, value)
-		got := c.op.FTP.Session.Active
+		got := c.op.FTPSession.Active
 		if (err == nil) != (want != nil) || want != nil && *got != *want || want == nil && got != nil {
 			t.Errorf("%q: %+v, %v; want %+v", value, got, err, want)
 		}

@@ -13,9 +13,13 @@ import (
 
 // addHeader adds a header line. As in curl, a malformed one is ignored.
 func addHeader(c *CommandLine, line string) {
-	if _, _, err := plan.HeaderLine(line); err != nil {
+	name, values, err := plan.HeaderLine(line)
+	switch {
+	case err != nil:
 		c.warn("%v; ignored", err)
 		return
+	case strings.EqualFold(name, "Proxy-Connection"):
+		c.op.Proxy.Persist = values
 	}
 	c.op.HTTP.Headers = append(c.op.HTTP.Headers, line)
 }
@@ -49,21 +53,21 @@ func setVersion(v plan.HTTPVersion) Setter {
 		if value != "true" {
 			return errors.New("cannot be switched off; give another version")
 		}
-		c.op.HTTP.Version = v
+		c.op.HTTPSession.Version = v
 		return nil
 	}
 }
 
 // setLocation is --location. As in curl, it undoes --follow.
 func setLocation(c *CommandLine, value string) (err error) {
-	c.op.HTTP.Location, err = strconv.ParseBool(value)
+	c.op.HTTPSession.Location, err = strconv.ParseBool(value)
 	c.op.HTTP.Follow = false
 	return err
 }
 
 func setFollow(c *CommandLine, value string) (err error) {
 	c.op.HTTP.Follow, err = strconv.ParseBool(value)
-	c.op.HTTP.Location = c.op.HTTP.Follow
+	c.op.HTTPSession.Location = c.op.HTTP.Follow
 	return err
 }
 
@@ -122,7 +126,7 @@ func setMaxRedirects(c *CommandLine, value string) error {
 	case n == -1:
 		n = 1000
 	}
-	c.op.HTTP.MaxRedirects = n
+	c.op.HTTPSession.MaxRedirects = n
 	return nil
 }
 

@@ -58,9 +58,9 @@ func addGateway(c *CommandLine, value string) error {
 	if !found || scheme == "" || !strings.Contains(url, ":") {
 		return errors.New("expected SCHEME=URL, such as wais=http://127.0.0.1:8118/?url={url}")
 	}
-	if c.op.Policy.Gateways == nil {
-		c.op.Policy.Gateways = make(map[string]string)
+	if c.op.Gateways == nil {
+		c.op.Gateways = make(map[string]string)
 	}
-	c.op.Policy.Gateways[strings.ToLower(scheme)] = url
+	c.op.Gateways[strings.ToLower(scheme)] = url
 	return nil
 }

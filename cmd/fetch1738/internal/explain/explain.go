@@ -55,9 +55,9 @@ func define(v *cli.Verb) func(context.Context) int {
 			return v.Complain("no URL given")
 		}
 		x := explainer{op: op, show: explainText, resolver: &fetch1738.Resolver{
-			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.News.Server)},
+			Env: fetch.Env{Allow: op.Policy.Rules.Allow, NewsServer: plan.NewsServer(op.NewsServer)},
 			Schemes: []fetch1738.Scheme{
-				{Names: client.Kin("ftp"), New: func(env *fetch.Env) driver.Fetcher { return client.FTPFetcher(op, env) }},
+				{Names: client.Kin("ftp"), New: func(env *fetch.Env) driver.Fetcher { return client.FTPFetcher(&op.Connections, 0, env) }},
 			},
 		}}
 		defer x.resolver.Close()

@@ -45,7 +45,7 @@ func (o *operand) perform(ctx context.Context, at locator.Locator, edits []fetch
 				part, places = append(part, e), append(places, i)
 			}
 		}
-		err = o.access.ResolverFor(at).Edit(ctx, req, part)
+		err = o.network.ResolverFor(at).Edit(ctx, req, part)
 		failed := err
 		for i, e := range part {
 			if repeated && errors.Is(e.Err, fetch.ErrNotFound) && (e.Kind == fetch.EditRemove || e.Kind == fetch.EditRemoveDir) {
@@ -112,7 +112,7 @@ func (o *operand) exists(ctx context.Context, at locator.Locator) (bool, error) 
 		return false, err
 	}
 	err = o.repeatedly(ctx, func() error {
-		_, err := o.access.ResolverFor(at).FindAttributes(ctx, req)
+		_, err := o.network.ResolverFor(at).FindAttributes(ctx, req)
 		return err
 	})
 	if isRefusal(err) {

@@ -90,14 +90,14 @@ func (v verb) run(ctx context.Context, c *curl.CommandLine, shown *report.Report
 		}
 		return shown.Misused(fault.Usagef("%s requires %s; see fetch1738 %s --help", v.name, what, v.name))
 	}
-	op.HTTP.Location = v.follows
+	op.HTTPSession.Location = v.follows
 	r := &run{Reporter: shown, settings: s, verb: v, op: op}
 	shown.Show(op.Global, r.line)
 	r.out = stdio.CheckOutput(shown.Out)
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	defer reach.Close()
 	var err error
-	if r.access, err = reach.Access(ctx, op); err != nil {
+	if r.network, err = reach.Network(ctx, op); err != nil {
 		return shown.Misused(err)
 	}
 	timed, cancel := ctx, context.CancelFunc(func() {})

@@ -102,7 +102,7 @@ func (o *operand) listOnce(ctx context.Context, at locator.Locator, facts bool) 
 	if err != nil {
 		return nil, err
 	}
-	res, err := o.access.ResolverFor(at).Fetch(ctx, req)
+	res, err := o.network.ResolverFor(at).Fetch(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (o lister) lsMenu(ctx context.Context) error {
 	var res *fetch.Resource
 	if err == nil {
 		err = o.repeatedly(ctx, func() error {
-			res, err = o.access.ResolverFor(o.t.Locator).Fetch(ctx, req)
+			res, err = o.network.ResolverFor(o.t.Locator).Fetch(ctx, req)
 			return err
 		})
 	}
@@ -238,8 +238,8 @@ func sorted(items []fetch.Item, order func(a, b fetch.Item) int) []fetch.Item {
 
 // lsTree lists all below a menu.
 func (o lister) lsTree(ctx context.Context) error {
-	o.access.Pick() // every menu is on the server of the URL
-	fsys, err := remotefs.New(ctx, o.access.ResolverFor(o.t.Locator), o.t.Locator.String())
+	o.network.Pick() // every menu is on the server of the URL
+	fsys, err := remotefs.New(ctx, o.network.ResolverFor(o.t.Locator), o.t.Locator.String())
 	if err != nil {
 		o.fail(o.t, err)
 		return nil

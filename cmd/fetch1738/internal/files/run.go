@@ -32,15 +32,15 @@ import (
 type run struct {
 	*report.Reporter
 	*settings
-	verb   verb
-	op     *plan.Operation
-	access *client.Access
-	out    *stdio.Checked // standard output
-	code   int            // the exit code: that of the first failure
-	failed int
-	done   tally
-	listed atomic.Int64 // entries, for the progress line
-	total  atomic.Int64 // what is to be deleted, for the progress line
+	verb    verb
+	op      *plan.Operation
+	network *client.Network
+	out     *stdio.Checked // standard output
+	code    int            // the exit code: that of the first failure
+	failed  int
+	done    tally
+	listed  atomic.Int64 // entries, for the progress line
+	total   atomic.Int64 // what is to be deleted, for the progress line
 }
 
 // A tally counts what a verb has changed.
@@ -104,7 +104,7 @@ func (r *run) each(ctx context.Context, do func(ctx context.Context, o *operand)
 
 // operand returns the operand of a URL.
 func (r *run) operand(url string, malformed error) (*operand, error) {
-	o := &operand{run: r, t: &transfer.Result{URL: url, Call: client.Call{Access: r.access}, Out: r.out}}
+	o := &operand{run: r, t: &transfer.Result{Call: client.Call{Network: r.network}, Task: transfer.Task{URL: url, Out: r.out}}}
 	if err := cmp.Or(malformed, o.t.Read()); err != nil {
 		return o, err
 	}
@@ -170,7 +170,7 @@ func (r *run) fail(t *transfer.Result, err error) {
 
 // failAt is fail for a URL at or below the operand.
 func (o *operand) failAt(l locator.Locator, err error) {
-	o.fail(&transfer.Result{URL: l.Redacted(), Call: client.Call{Access: o.access, Locator: l}}, err)
+	o.fail(&transfer.Result{Call: client.Call{Network: o.network, Locator: l}, Task: transfer.Task{URL: l.Redacted()}}, err)
 }
 
 // failure returns the error of an operation at l that was decided here.

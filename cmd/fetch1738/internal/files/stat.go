@@ -62,7 +62,7 @@ func (o viewer) stat(ctx context.Context) error {
 	}
 	var found *fetch1738.Status
 	err = o.repeatedly(ctx, func() error {
-		found, err = o.access.ResolverFor(o.t.Locator).StatRequest(ctx, req)
+		found, err = o.network.ResolverFor(o.t.Locator).StatRequest(ctx, req)
 		return err
 	})
 	if err != nil {

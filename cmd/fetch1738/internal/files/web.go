@@ -64,7 +64,7 @@ func (o webdav) exchangeOnce(ctx context.Context, method string, l locator.Locat
 	for name, value := range fields {
 		options.Header.Set(name, value)
 	}
-	res, err := o.access.ResolverFor(l).Fetch(ctx, req)
+	res, err := o.network.ResolverFor(l).Fetch(ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -140,13 +140,13 @@ func (o *options) resolver(ctx context.Context, c *client.Client) (*fetch1738.Re
 	if o.op.Proxy.URL == nil {
 		o.op.Proxy.URL = new("") // a proxy in the environment may be this gateway
 	}
-	access, err := c.Access(ctx, o.op)
+	network, err := c.Network(ctx, o.op)
 	if err != nil {
 		return nil, err
 	}
 	given := o.op.Policy.Rules
 	rules := policy.Rules{PublicOnly: true, AllowPorts: given.AllowPorts, AllowZones: given.AllowZones, AllowPrefixes: given.AllowPrefixes}
-	env := access.Resolver.Env
+	env := network.Resolver.Env
 	env.Allow, env.Credentials, env.Limits = rules.Allow, nil, gateway.Limits()
 	return &fetch1738.Resolver{Env: env, MaxTransfers: 64, MaxTransfersPerHost: 8}, nil
 }

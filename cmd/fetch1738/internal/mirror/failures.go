@@ -53,7 +53,7 @@ func (r *mirrorReport) fail(e event) {
 		}
 		f.named[e.file] = true
 	}
-	one := &transfer.Result{URL: r.t.URL, Call: client.Call{Access: r.t.Access, Locator: r.t.Locator}, Err: e.err}
+	one := &transfer.Result{Call: client.Call{Network: r.t.Network, Locator: r.t.Locator}, Task: transfer.Task{URL: r.t.URL}, Err: e.err}
 	r.reporter.FailedFile(one, e.file, more)
 }
 

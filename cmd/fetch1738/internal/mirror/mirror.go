@@ -80,7 +80,7 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 
 // copyTree creates or updates a copy and returns the exit code.
 func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan.Operation, url, dir string) int {
-	t := &transfer.Result{URL: url, Sink: output.At(dir)}
+	t := &transfer.Result{Task: transfer.Task{URL: url}, Sink: output.At(dir)}
 	rep := &mirrorReport{t: t, reporter: shown, dry: s.DryRun, json: s.json, upload: s.isUpload}
 	rep.gauge = gauge{meter: shown.Meter, moved: t.Account.Moved.Load, upload: rep.upload}
 	shown.Show(op.Global, func(progress.Totals) string { return rep.gauge.line() })
@@ -91,12 +91,12 @@ func copyTree(ctx context.Context, s *settings, shown *report.Reporter, op *plan
 	}
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause, Archive: kept}
 	defer reach.Close()
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		kept.Close()
 		return shown.Misused(err)
 	}
-	t.Access, t.Out = access, shown.Out
+	t.Network, t.Out = network, shown.Out
 	t.Account.Begin()
 	t.Err = runMirror(ctx, t, s, dir, rep)
 	t.Err = cmp.Or(t.Err, kept.Close(), rep.out.Err(), shown.Lost())
@@ -169,7 +169,7 @@ func (s *settings) copy(ctx context.Context, t *transfer.Result, options any, di
 	m.Retry, m.Rate = t.AwaitRetry, t.Op.Limits.Rate
 	m.Report = func(e mirror.Event) { rep.event(ofCopy(e)) }
 	if l, isNews := t.Locator.(*locator.News); isNews && l.Host == "" {
-		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.News.Server))
+		m.NewsServer = strings.ToLower(plan.NewsServer(t.Op.NewsServer))
 	}
 	return m.Run(ctx)
 }

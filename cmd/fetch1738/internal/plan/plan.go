@@ -27,18 +27,14 @@ type Operation struct {
 	Uploads   []string
 	GlobOff   bool // braces and brackets have no special meaning
 
+	Connections
 	Reading Reading
 	Policy  Policy
-	Connect Connect
 	Limits  Limits
-	Proxy   Proxy
-	TLS     TLS
-	Login   Login
 	Ask     Ask
 	Output  Output
 	Retry   Retry
 
-	Exact    bool // send only what RFC 1738 specifies
 	FTP      FTP
 	HTTP     HTTP
 	Gopher   Gopher
@@ -46,7 +42,24 @@ type Operation struct {
 	WAIS     WAIS
 	Telnet   Telnet
 	FileMode fs.FileMode // of new files at file URLs; 0 for the default
-	SMTP     string      // the mail server, HOST:PORT
+}
+
+// Connections has the options that the Fetchers are made from: those that affect how sessions with
+// servers begin, and so which of them a transfer may use. Operations with equal Connections share
+// their sessions, also across --next.
+type Connections struct {
+	Connect       Connect
+	Proxy         Proxy
+	TLS           TLS
+	Login         Login // a session with a news server stays logged in
+	Exact         bool  // send only what RFC 1738 specifies
+	MaxSize       int64 // bytes of a document; 0 for no limit
+	FTPSession    FTPSession
+	HTTPSession   HTTPSession
+	NewsServer    string            // "" for that of the environment
+	SMTP          string            // the mail server, HOST:PORT
+	Gateways      map[string]string // by scheme
+	GatewayLogins bool              // send URLs with a login to gateways
 }
 
 // Global has the options that apply to all Operations of a command line.
@@ -119,11 +132,9 @@ type Destination struct {
 
 // Policy says which servers URLs may lead to.
 type Policy struct {
-	Schemes       SchemeSet
-	Redirects     SchemeSet // that redirects may lead to
-	Rules         policy.Rules
-	Gateways      map[string]string // by scheme
-	GatewayLogins bool              // send URLs with a login to gateways
+	Schemes   SchemeSet
+	Redirects SchemeSet // that redirects may lead to
+	Rules     policy.Rules
 }
 
 // Connect says how to connect to servers.
@@ -135,7 +146,6 @@ type Connect struct {
 // Limits end a transfer, or slow it down. Zero means no limit.
 type Limits struct {
 	Time      time.Duration
-	Size      int64 // bytes of a document
 	Rate      int64 // bytes per second
 	Speed     int   // minimum of bytes per second, averaged over SpeedTime
 	SpeedTime int   // seconds
@@ -147,8 +157,9 @@ type Proxy struct {
 	HTTP10  bool    // send CONNECT with HTTP/1.0
 	User    string  // USER[:PASSWORD], as in a URL
 	Headers []string
-	Tunnel  bool    // use CONNECT even for http
-	None    *string // hosts to connect to directly; if nil, use the environment
+	Persist []string // values of Proxy-Connection in CONNECT; nil for the default
+	Tunnel  bool     // use CONNECT even for http
+	None    *string  // hosts to connect to directly; if nil, use the environment
 }
 
 // TLS has the options for TLS, for all schemes that use it.
@@ -293,7 +304,6 @@ type Retry struct {
 
 // FTP has the options for ftp URLs.
 type FTP struct {
-	Session    FTPSession
 	Account    string
 	CreateDirs bool
 	Method     string // how to change to the directory; "" for multicwd
@@ -320,7 +330,6 @@ type FTPSession struct {
 type HTTP struct {
 	AutoReferer     bool
 	Compressed      bool
-	ContinueTimeout time.Duration
 	Cookies         []string
 	ETagCompare     string // a file
 	ETagSave        string // a file
@@ -331,13 +340,18 @@ type HTTP struct {
 	Get             bool // add Data to the URL
 	Headers         []string
 	KeepPost        []int // redirect statuses after which POST remains POST
-	Location        bool  // follow redirects
 	LocationTrusted bool
-	MaxRedirects    int
 	Query           []string
 	Referer         *string
 	Target          string
-	UserAgent       *string
+}
+
+// HTTPSession has the options for HTTP connections, and for redirects, which may need new ones.
+type HTTPSession struct {
+	ContinueTimeout time.Duration
+	Location        bool // follow redirects
+	MaxRedirects    int
+	UserAgent       *string // also of CONNECT; if nil, the default; "" for none
 	Version         HTTPVersion
 }
 
@@ -366,7 +380,6 @@ type Answer struct{ Name, Value string }
 // News has the options for news and nntp URLs.
 type News struct {
 	Articles string // a range of article numbers
-	Server   string
 }
 
 // WAIS has the options for wais URLs.
@@ -401,7 +414,7 @@ func New(g *Global) *Operation {
 			Redirects: SchemeSet{"http", "https", "ftp", "ftps"},
 			Rules:     policy.Rules{AnyHTTPPort: true, RedirectToFTP: true},
 		},
-		HTTP: HTTP{MaxRedirects: 50, ContinueTimeout: time.Second},
+		Connections: Connections{HTTPSession: HTTPSession{MaxRedirects: 50, ContinueTimeout: time.Second}},
 	}
 }
 
@@ -420,7 +433,7 @@ func (o *Operation) Resuming() bool { return o.Ask.Resume != ResumeNot }
 // depends neither on the transfers before it nor on a file, and no limit counts from its turn.
 func (o *Operation) MayGoAhead() bool {
 	a, h := o.Ask, o.HTTP
-	limited := o.FailEarly || o.FTP.Session.NoPipelining || o.Interval > 0 || o.Limits != (Limits{})
+	limited := o.FailEarly || o.FTPSession.NoPipelining || o.Interval > 0 || o.Limits != (Limits{}) || o.MaxSize > 0
 	plain := a.Method == "" && !a.Head && a.Span == nil && a.Ranges == "" && a.Numbers == nil && a.Segments < 2 && !o.Uploading() && o.Posted() == nil
 	depends := o.Resuming() || !a.Time.When.IsZero() || h.ETagCompare != "" || h.ETagSave != "" || o.Output.SkipExisting || o.Archive.Path != ""
 	return plain && !limited && !depends

@@ -176,7 +176,7 @@ func (s *SchemeSet) Apply(modifiers string, names []string) {
 
 // Fetches reports whether URLs of a scheme can be fetched, directly or through a gateway.
 func (o *Operation) Fetches(scheme string) bool {
-	return o.Policy.Gateways[scheme] != "" || slices.Contains(fetch1738.Schemes(), scheme)
+	return o.Gateways[scheme] != "" || slices.Contains(fetch1738.Schemes(), scheme)
 }
 
 // PlainScheme returns the variant of a scheme without TLS.

@@ -48,8 +48,8 @@ func TestSpoken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		access := &client.Access{Op: new(plan.Operation), Resolver: new(fetch1738.Resolver)}
-		one := &told{Result: &transfer.Result{Call: client.Call{Access: access, Locator: ref.Locator}}}
+		network := &client.Network{Op: new(plan.Operation), Resolver: new(fetch1738.Resolver)}
+		one := &told{Result: &transfer.Result{Call: client.Call{Network: network, Locator: ref.Locator}}}
 		if tt.overTLS {
 			record := tls.RecordHeaderError{Msg: "no TLS"}
 			copy(record.RecordHeader[:], tt.greeting)

@@ -104,7 +104,7 @@ func anyFailure(*told, *fetch.Error) bool { return true }
 
 func lacksNewsServer(t *told, _ *fetch.Error) bool {
 	l, isNews := t.Locator.(*locator.News)
-	return isNews && l.Host == "" && plan.NewsServer(t.Op.News.Server) == ""
+	return isNews && l.Host == "" && plan.NewsServer(t.Op.NewsServer) == ""
 }
 
 func lacksFetcher(t *told, e *fetch.Error) bool {
@@ -311,7 +311,7 @@ func nameItemType(t *told) string {
 // activeFails reports whether the server did not connect in active mode.
 func activeFails(t *told, e *fetch.Error) bool {
 	switch {
-	case t.Op.FTP.Session.Active == nil:
+	case t.Op.FTPSession.Active == nil:
 		return false
 	case t.code == exit.Accept, t.code == exit.AcceptTime:
 		return true

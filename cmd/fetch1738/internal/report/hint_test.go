@@ -17,7 +17,7 @@ func TestHintsAreShown(t *testing.T) {
 	}
 	shown := strings.NewReplacer(`\`, "", `''`, `'`).Replace(string(script))
 	for _, h := range hints() {
-		text := h.text(&told{Result: &transfer.Result{URL: "name"}, reporter: new(Reporter)})
+		text := h.text(&told{Result: &transfer.Result{Task: transfer.Task{URL: "name"}}, reporter: new(Reporter)})
 		if start := text[:min(len(text), 12)]; !strings.Contains(shown, "hint: "+start) {
 			t.Errorf("no script shows the hint %q", text)
 		}

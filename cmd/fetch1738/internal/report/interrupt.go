@@ -60,7 +60,7 @@ func canResume(t *told) bool {
 	case *locator.FTP:
 		isFile := l.Name != "" && (l.Type == 0 || l.Type == 'i') && !t.Op.FTP.ASCII && t.AskedProxy(l) == nil && t.Gateway() == ""
 		if t.Upload {
-			return isFile && !t.Op.FTP.Session.CRLF && !t.Op.Ask.Append && !stdio.IsStdin(t.Source)
+			return isFile && !t.Op.FTPSession.CRLF && !t.Op.Ask.Append && !stdio.IsStdin(t.Source)
 		}
 		return isFile && t.Verbatim()
 	case *locator.File:

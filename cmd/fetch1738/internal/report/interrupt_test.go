@@ -60,7 +60,7 @@ func TestSayKept(t *testing.T) {
 			var said bytes.Buffer
 			sayKept(&told{
 				Result: &transfer.Result{
-					Call: client.Call{Access: &client.Access{Op: op}, Locator: ref.Locator}, Sink: sink,
+					Call: client.Call{Network: &client.Network{Op: op}, Locator: ref.Locator}, Sink: sink,
 					Answer: transfer.Answer{Effective: ref.Locator, Web: tc.web},
 				},
 				reporter: &Reporter{Streams: stdio.Streams{Err: &said}},
@@ -107,8 +107,8 @@ func TestSayKeptOfUploads(t *testing.T) {
 			sink := output.At(filepath.Join(t.TempDir(), "file"))
 			defer sink.Close()
 			result := &transfer.Result{
-				Call: client.Call{Access: &client.Access{Op: op}, Locator: ref.Locator}, Sink: sink,
-				Upload: true, Source: tc.source,
+				Call: client.Call{Network: &client.Network{Op: op}, Locator: ref.Locator}, Sink: sink,
+				Task: transfer.Task{Upload: true, Source: tc.source},
 			}
 			result.Account.Moved.Store(tc.moved)
 			sayKept(&told{Result: result, reporter: &Reporter{Streams: stdio.Streams{Err: &said}}})

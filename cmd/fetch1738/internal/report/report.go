@@ -148,7 +148,7 @@ func (r *Reporter) Watch(ctx context.Context, t *transfer.Result) context.Contex
 // warnOfPassword prints who can read the password.
 func (n *narrator) warnOfPassword(t *transfer.Result) {
 	login := client.LoginOf(t.Locator)
-	if login == nil || !t.SendsLogin(t.Locator) || client.Secures(t.Op, t.Locator) {
+	if login == nil || !t.SendsLogin(t.Locator) || client.Secures(&t.Op.TLS, t.Locator) {
 		return
 	}
 	n.remark("%s sends the password over the network unencrypted", t.Locator.Scheme())

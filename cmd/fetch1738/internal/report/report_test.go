@@ -22,7 +22,7 @@ func TestBodyIsFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &locator.HTTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-		w := r.Begin(&transfer.Result{Call: client.Call{Access: &client.Access{Op: op}, Locator: l}, Sink: output.At("file")})
+		w := r.Begin(&transfer.Result{Call: client.Call{Network: &client.Network{Op: op}, Locator: l}, Sink: output.At("file")})
 		if (w.Data != nil) != shown {
 			t.Errorf("form %v: the octets of the body are wanted: %v", form, w.Data != nil)
 		}

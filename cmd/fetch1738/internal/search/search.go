@@ -88,12 +88,12 @@ func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.R
 	op := c.Operations[0]
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
 	defer reach.Close()
-	access, err := reach.Access(ctx, op)
+	network, err := reach.Network(ctx, op)
 	if err != nil {
 		return shown.Misused(err)
 	}
 	op.WAIS.MaxHits = s.max
-	t := &transfer.Result{URL: args[0], Call: client.Call{Access: access}, Out: shown.Out}
+	t := &transfer.Result{Call: client.Call{Network: network}, Task: transfer.Task{URL: args[0], Out: shown.Out}}
 	q := &query{settings: s, t: t, words: args[1:], out: stdio.CheckOutput(shown.Out)}
 	shown.NoRetries = true
 	shown.Show(op.Global, q.line)

@@ -180,7 +180,7 @@ func TestNotAhead(t *testing.T) {
 		"--fail-early":    func(op *plan.Operation) { op.FailEarly = true },
 		"--rate":          func(op *plan.Operation) { op.Interval = time.Nanosecond },
 		"-m":              func(op *plan.Operation) { op.Limits.Time = time.Hour },
-		"--max-filesize":  func(op *plan.Operation) { op.Limits.Size = 1 << 20 },
+		"--max-filesize":  func(op *plan.Operation) { op.MaxSize = 1 << 20 },
 		"--limit-rate":    func(op *plan.Operation) { op.Limits.Rate = 1 << 30 },
 		"-y":              func(op *plan.Operation) { op.Limits.SpeedTime = 3600 },
 		"-I":              func(op *plan.Operation) { op.Ask.Head = true },
@@ -191,7 +191,7 @@ func TestNotAhead(t *testing.T) {
 		"-z":              func(op *plan.Operation) { op.Ask.Time.When = time.Unix(1e9, 0) },
 		"--etag-compare":  func(op *plan.Operation) { op.HTTP.ETagCompare = t.TempDir() + "/none" },
 		"--skip-existing": func(op *plan.Operation) { op.Output.SkipExisting = true },
-		"--no-pipelining": func(op *plan.Operation) { op.FTP.Session.NoPipelining = true },
+		"--no-pipelining": func(op *plan.Operation) { op.FTPSession.NoPipelining = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			events := new(ended)

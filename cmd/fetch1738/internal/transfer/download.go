@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
@@ -12,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
-	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/fetch/ftp"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
 	"github.com/fetch1738/fetch1738/internal/file/segments"
@@ -21,66 +22,69 @@ import (
 )
 
 // receive fetches a document into the sink.
-func (t *Transfer) receive(ctx context.Context, req *fetch.Request) error {
-	if t.Op.Ask.Span != nil && t.Op.Ask.Span.Empty {
+func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
+	if a.Op.Ask.Span != nil && a.Op.Ask.Span.Empty {
 		return fault.New(fault.Range, errors.New("the range is empty"))
 	}
-	if err := setOffset(t, req); err != nil {
+	if err := setOffset(a.Op, a.Sink, req); err != nil {
 		return err
 	}
-	requestModTime(t, req)
-	askArticles(t, req, t.Op.Ask.Numbers)
+	requestModTime(a.Op, req)
+	a.newest = askArticles(&a.Op.Output, req, a.Op.Ask.Numbers, a.place.Browses(a.Sink))
 	whole := req
-	req, res, err := t.fetch(ctx, req)
+	req, res, err := a.fetch(ctx, req)
 	if err != nil {
 		return err
 	}
-	if res, err = fillForm(ctx, t, req, res); err != nil {
+	if res, err = a.fillForm(ctx, req, res); err != nil {
 		return err
 	}
-	for i, n := range t.Op.Ask.Numbers {
-		if res, err = t.follow(ctx, res, n, t.Op.Ask.Numbers[i+1:]); err != nil {
+	for i, n := range a.Op.Ask.Numbers {
+		if res, err = a.follow(ctx, res, n, a.Op.Ask.Numbers[i+1:]); err != nil {
 			return err
 		}
 	}
 	defer res.Close()
-	if len(t.Op.Gopher.Answers) > 0 && !t.Answer.submitted {
+	if len(a.Op.Gopher.Answers) > 0 && !a.submitted {
 		return fault.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
-	t.note(res)
-	if err := t.checkStatus(req, res); err != nil {
+	note(a.Result, a.host, res)
+	if err := a.checkStatus(req, res); err != nil {
 		return err
 	}
-	if unmet(t, req, res) {
+	if unmet(a.Op.Ask.Time, a.etag != "", a.Answer.Modified, req, res) {
+		if _, isHTTP := res.Info.(*fetchhttp.Info); isHTTP {
+			a.Answer.Status = http.StatusNotModified // as the server should have sent
+		}
 		if client.IsHTTP(res.Locator) {
-			return writeHead(t, res)
+			return writeHead(a.Result, res)
 		}
 		return nil
 	}
-	if skip, err := nameFile(t, res); skip || err != nil {
+	if skip, err := a.nameFile(res); skip || err != nil {
 		return err
 	}
-	if said, err := handleOther(ctx, t, res); said || err != nil {
+	if said, err := a.handleOther(ctx, res); said || err != nil {
 		return err
 	}
-	if done, err := t.describe(res); done || err != nil {
+	if done, err := a.describe(res); done || err != nil {
 		return err
 	}
-	expect(t, whole, res.Size)
-	if done, err := inSegments(ctx, t, req, res); done || err != nil {
+	a.watch.expect(whole, res.Size)
+	if done, err := a.inSegments(ctx, req, res); done || err != nil {
 		return err
 	}
-	return t.store(res)
+	return a.store(res)
 }
 
 // setOffset sets the offset of -C.
-func setOffset(t *Transfer, req *fetch.Request) error {
-	switch t.Op.Ask.Resume {
+func setOffset(o *plan.Operation, sink *output.Sink, req *fetch.Request) error {
+	switch o.Ask.Resume {
 	case plan.ResumeGiven:
-		t.Sink.Resume() // at its end, wherever the document resumes
-		req.Offset = t.Op.Ask.ResumeAt
+		sink.Resume() // at its end, wherever the document resumes
+		req.Offset = o.Ask.ResumeAt
 	case plan.ResumeFound:
-		req.Offset = t.Sink.Resume()
+		req.Offset = sink.Resume()
 		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
 			return fault.New(fault.Resume, errors.New("cannot resume an ASCII transfer: line-ending conversion changes the size"))
 		}
@@ -90,147 +94,182 @@ func setOffset(t *Transfer, req *fetch.Request) error {
 
 // nameFile gives the file the name that the server chooses, if it may. It reports
 // whether that file exists and the transfer is to be skipped.
-func nameFile(t *Transfer, res *fetch.Resource) (skip bool, err error) {
-	if t.Sink.File() {
+func (a *attempt) nameFile(res *fetch.Resource) (skip bool, err error) {
+	if a.Sink.File() {
 		return false, nil // it was named in an earlier attempt
 	}
-	if err := nameByServer(t, res); err != nil || t.Sink.Served == "" {
+	if err := nameByServer(a.place, a.Sink, a.picked, res); err != nil || a.Sink.Served == "" {
 		return false, err
 	}
-	return skips(t)
+	return a.skip()
 }
 
 // nameByServer gives the file the name in the HTTP response, for -J, or else the name of the link
-// that --number has selected.
-func nameByServer(t *Transfer, res *fetch.Resource) error {
-	name := t.picked
-	if !t.place.Destination.Remote || !t.Op.Output.RemoteHeaderName && name == "" {
+// that --number has picked.
+func nameByServer(place *output.Place, sink *output.Sink, picked string, res *fetch.Resource) error {
+	name, o := picked, &place.Op.Output
+	if !place.Destination.Remote || !o.RemoteHeaderName && name == "" {
 		return nil
 	}
-	if info, ok := res.Info.(*fetchhttp.Info); ok && t.Op.Output.RemoteHeaderName {
+	if info, ok := res.Info.(*fetchhttp.Info); ok && o.RemoteHeaderName {
 		name = cmp.Or(output.HeaderName(info.Header), name)
 	}
-	return t.Sink.NameByServer(t.Op.Output.Dir, name)
+	return sink.NameByServer(o.Dir, name)
 }
 
 // handleOther handles a resource that is not a document: it prints what the user can do,
 // or conducts the session. It reports false for a document.
-func handleOther(ctx context.Context, t *Transfer, res *fetch.Resource) (bool, error) {
+func (a *attempt) handleOther(ctx context.Context, res *fetch.Resource) (bool, error) {
 	switch res.Kind {
 	case fetch.KindQuery:
 		if res.Advice != "" {
-			return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
+			return true, a.Sink.Take(strings.NewReader(res.Advice + "\n"))
 		}
 		return true, fault.Errorf(fault.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), client.QueryForm(res))
 	case fetch.KindInteractive:
-		return true, converse(ctx, t, res)
+		return true, a.converse(ctx, res)
 	case fetch.KindAdvice:
-		return true, t.Sink.Take(strings.NewReader(res.Advice + "\n"))
+		return true, a.Sink.Take(strings.NewReader(res.Advice + "\n"))
 	}
 	names := false
-	if t.Op.FTP.ListOnly && res.Items != nil {
-		if p := output.Pattern(t.Locator, t.URL); p != nil {
+	if a.Op.FTP.ListOnly && res.Items != nil {
+		if p := output.Pattern(a.Locator, a.URL); p != nil {
 			names, res.Items = true, listing.Matching(res, p)
 		}
 	}
 	_, isProspero := res.Locator.(*locator.Prospero)
-	if (names || isProspero && res.Items != nil) && !t.Op.Output.List && !t.Op.Output.JSON {
-		return true, t.Sink.Take(listing.Lines(res))
+	if (names || isProspero && res.Items != nil) && !a.Op.Output.List && !a.Op.Output.JSON {
+		return true, a.Sink.Take(listing.Lines(res))
 	}
 	return false, nil
 }
 
-// fillForm returns res, or, if that is a form, the response to the filled form.
-func fillForm(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (*fetch.Resource, error) {
-	info, ok := res.Info.(*gopher.Info)
-	if !ok || res.Kind != fetch.KindQuery || info.Attributes == nil {
-		return res, nil
-	}
-	res.Close()
-	return t.submit(ctx, req, info.Attributes)
-}
-
 // store writes a response to the sink: its head if requested, and its body.
-func (t *Transfer) store(res *fetch.Resource) error {
-	t.Sink.Charset = cmp.Or(t.Op.Output.Charset, charset.Declared(res.Charset))
-	if err := writeHead(t, res); err != nil {
+func (a *attempt) store(res *fetch.Resource) error {
+	a.Sink.Charset = cmp.Or(a.Op.Output.Charset, charset.Declared(res.Charset))
+	if err := writeHead(a.Result, res); err != nil {
 		return err
 	}
-	if lists(t, res) {
-		return t.list(res)
+	if lists(a.place, a.Sink, res) {
+		return a.list(res)
 	}
 	switch isNews := client.IsNews(res.Locator); {
-	case isNews && res.MediaType == "application/mbox" && t.place.Destination.Remote:
-		return articleFiles(t, res)
+	case isNews && res.MediaType == "application/mbox" && a.place.Destination.Remote:
+		return articleFiles(a.place, output.LastSegment(a.Locator, a.URL), res, a.incoming)
 	case isNews && res.MediaType == "message/rfc822":
-		if shown, err := showArticle(t, res); shown || err != nil {
+		if shown, err := showArticle(a.Sink, a.Op.Output.Charset, a.incoming(res.Body)); shown || err != nil {
 			return err
 		}
 	}
-	if t.Verbatim() {
-		t.came = resume.Of(res)
+	if a.Verbatim() {
+		a.came = resume.Of(res)
 	}
-	if err := t.Sink.Take(t.incoming(res.Body)); err != nil {
+	if err := a.Sink.Take(a.incoming(res.Body)); err != nil {
 		return err
 	}
-	if trailer := t.Heads.Trailer(); t.Op.Output.Include && client.IsHTTP(res.Locator) && len(trailer) > 0 {
-		t.Answer.ShownHead += len(trailer)
-		if err := output.TakeHead(t.Sink, trailer); err != nil {
+	if trailer := a.Heads.Trailer(); a.Op.Output.Include && client.IsHTTP(res.Locator) && len(trailer) > 0 {
+		a.Answer.ShownHead += len(trailer)
+		if err := output.TakeHead(a.Sink, trailer); err != nil {
 			return err
 		}
 	}
-	if info, ok := res.Info.(*fetchhttp.Info); ok && (info.FailedPart != "" || t.Op.HTTP.FailWithBody && info.StatusCode >= 400) {
-		return fault.Errorf(fault.Status, "%s: %s", t.Answer.Effective.Redacted(), cmp.Or(info.FailedPart, info.Status))
+	if info, ok := res.Info.(*fetchhttp.Info); ok && (info.FailedPart != "" || a.Op.HTTP.FailWithBody && info.StatusCode >= 400) {
+		return fault.Errorf(fault.Status, "%s: %s", a.Answer.Effective.Redacted(), cmp.Or(info.FailedPart, info.Status))
 	}
 	return nil
-}
-
-// showHeads writes the heads of responses that led to a failure or to an upload elsewhere,
-// for -i and -I. An existing file is not changed.
-func showHeads(t *Transfer) {
-	head := t.Heads.Shown()
-	if !t.Op.Output.Include && !t.Op.Ask.Head || len(head) == 0 || t.Answer.ShownHead > 0 || t.Sink.Count > 0 || t.Sink.Exists() {
-		return
-	}
-	t.Answer.ShownHead = len(head)
-	_ = output.TakeHead(t.Sink, head) // there is an error already, or no document
-}
-
-// writeHead writes the heads of an HTTP response, and of the redirects to it, for -i
-// and -I. For a file it writes lines in the same format.
-func writeHead(t *Transfer, res *fetch.Resource) error {
-	head := t.Heads.Shown()
-	if res.Locator.Scheme() == "file" {
-		head = []byte(listing.FileHead(&res.Attributes) + "\r\n")
-		t.Heads.Add(string(head))
-	}
-	if !t.Op.Output.Include && !t.Op.Ask.Head {
-		return nil
-	}
-	t.Answer.ShownHead = len(head)
-	return output.TakeHead(t.Sink, head)
 }
 
 // inSegments fetches a document over several connections; res is the response to req, and becomes
 // the first segment. Only it shows whether the document is large and available in parts. It reports
 // false if segments are not requested or not possible.
-func inSegments(ctx context.Context, t *Transfer, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
-	if t.Op.Ask.Segments < 2 || t.Op.Archive.Path != "" { // which records whole documents
+func (a *attempt) inSegments(ctx context.Context, req *fetch.Request, res *fetch.Resource) (done bool, err error) {
+	if a.Op.Ask.Segments < 2 || a.Op.Archive.Path != "" { // which records whole documents
 		return false, nil
 	}
 	job := segments.Job{
-		Connections: t.Op.Ask.Segments, Request: req, Fetcher: t.ResolverFor(req.Locator),
-		Incoming: t.incoming, Warn: t.Warn, Remark: t.watch.Remark,
+		Connections: a.Op.Ask.Segments, Request: req, Fetcher: a.ResolverFor(req.Locator),
+		Incoming: a.incoming, Warn: a.Warn, Remark: a.watch.Remark,
 		Missing: func(octets int64) {
-			t.Heads.Stop()
-			expect(t, req, octets)
+			a.Heads.Stop()
+			a.watch.expect(req, octets)
 		},
 	}
-	if !t.Verbatim() || t.watch.Data != nil || t.Sink.Path == "" || t.Sink.File() || !job.Worth(res) {
+	if !a.Verbatim() || a.data != nil || a.Sink.Path == "" || a.Sink.File() || !job.Worth(res) {
 		return false, nil
 	}
-	if done, err = output.TakeSegments(ctx, t.Sink, job, res); done && err == nil {
-		t.Account.Replied(226) // of FTP; the sessions have received other replies since
+	if done, err = output.TakeSegments(ctx, a.Sink, job, res); done && err == nil {
+		a.Account.Replied(226) // of FTP; the sessions have received other replies since
 	}
 	return done, err
+}
+
+// describe sets what --json says about a document. If no file gets the document, it is read only
+// for its size or for --include-body, and describe reports true.
+func (a *attempt) describe(res *fetch.Resource) (done bool, err error) {
+	if !a.Op.Output.JSON || res.Items != nil {
+		return false, nil
+	}
+	a.document = describes(a.name(res.Locator), res.Locator, &res.Attributes)
+	if a.place.Keeps() {
+		return false, nil
+	}
+	return true, measure(a.document, a.Op.Output.IncludeBody, a.incoming(res.Body))
+}
+
+// name returns the name of a document for --json.
+func (a *attempt) name(l locator.Locator) string {
+	return cmp.Or(a.picked, output.DecodedName(l, a.URL))
+}
+
+// attributes shows the attributes of a document, for -I.
+func (a *attempt) attributes(ctx context.Context, req *fetch.Request) error {
+	head, modified, err := findHead(ctx, a.ResolverFor(req.Locator), a.Op, req)
+	if err != nil {
+		return err
+	}
+	a.Answer.Modified, a.Answer.ShownHead = modified, len(head)
+	a.Heads.Add(head)
+	return a.Sink.Take(strings.NewReader(head))
+}
+
+// note records facts about a response, in the Result and in the state of its server, which may be nil.
+func note(r *Result, h *host, res *fetch.Resource) {
+	if r.AskedProxy(r.Locator) == nil {
+		r.Answer.Effective = res.Locator
+	}
+	if !res.ModTime.IsZero() {
+		r.Answer.Modified = res.ModTime
+	}
+	switch info := res.Info.(type) {
+	case *fetchhttp.Info:
+		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
+			r.Warn("redirected from https to http: %s", res.Locator.Redacted())
+		}
+		if !r.Op.HTTP.LocationTrusted {
+			warnOfForwarded(r.Warn, info.Redirects, res.Locator)
+		}
+		r.Answer.Web, r.Answer.Header = info, res.Header
+		r.Answer.Status, r.Answer.Redirects = info.StatusCode, len(info.Redirects)
+		r.Answer.ContentType = info.Header.Get("Content-Type")
+		if h != nil && client.IsShared(info) {
+			h.shared.Store(true)
+		}
+	case *ftp.Info:
+		r.Answer.EntryPath = info.EntryPath
+	}
+}
+
+// warnOfForwarded warns about data that redirects have sent to further servers.
+func warnOfForwarded(warn func(format string, args ...any), redirects []fetchhttp.Redirect, last locator.Locator) {
+	for i, r := range redirects {
+		to := last
+		if i+1 < len(redirects) {
+			to = redirects[i+1].Locator
+		}
+		from, _ := locator.ServerOf(r.Locator)
+		there, _ := locator.ServerOf(to)
+		if r.SentOn && from.HostPort != there.HostPort {
+			warn("status %d: the data was also sent to another server: %s", r.StatusCode, to.Redacted())
+		}
+	}
 }

@@ -34,7 +34,7 @@ func TestRemoveOnError(t *testing.T) {
 			t.Run(name+"/"+served, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "file")
 				op := &plan.Operation{Output: plan.Output{RemoveOnError: true}}
-				one := &Transfer{Result: Result{Call: client.Call{Access: &client.Access{Op: op}}, Sink: &output.Sink{Path: path, Served: served}}}
+				one := &Result{Call: client.Call{Network: &client.Network{Op: op}}, Sink: &output.Sink{Path: path, Served: served}}
 				body := io.MultiReader(strings.NewReader("some of it"), readerFunc(func() error { return tc.meanwhile(path) }), iotest.ErrReader(broken))
 				if one.Err = one.Sink.Take(body); one.Err != broken {
 					t.Fatal(one.Err)

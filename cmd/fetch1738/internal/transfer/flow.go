@@ -6,43 +6,50 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/speed"
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/pace"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A flow is the rate limit of one attempt.
+// A flow is what the bytes of one attempt pass through: its rate limit, and the hook of the Watch.
 type flow struct {
 	pace *pace.Pace      // nil: no limit
 	ends context.Context // ends a wait
+	data func(upload bool, octets []byte)
 }
 
-// incoming returns a body with the rate limit and the hook for its bytes. Without
+// incoming returns a body of l with the rate limit and the hook for its bytes. Without
 // either it is the body itself.
-func (t *Transfer) incoming(body io.Reader) io.Reader { return tapped(t, paced(t, body), false) }
+func (f flow) incoming(l locator.Locator, body io.Reader) io.Reader {
+	return f.tapped(f.paced(l, body), false)
+}
 
 // outgoing is the same for uploads.
-func (t *Transfer) outgoing(body io.Reader) io.Reader { return tapped(t, paced(t, body), true) }
-
-// tapped returns body, whose bytes the Watch sees if it has a hook for them.
-func tapped(t *Transfer, body io.Reader, upload bool) io.Reader {
-	if t.watch.Data == nil {
-		return body
-	}
-	return speed.Tapped(body, func(octets []byte) { t.watch.Data(upload, octets) })
+func (f flow) outgoing(l locator.Locator, body io.Reader) io.Reader {
+	return f.tapped(f.paced(l, body), true)
 }
 
-// paced returns body with the rate limit of the attempt, if there is one.
-func paced(t *Transfer, body io.Reader) io.Reader {
-	if t.flow.pace == nil {
+// tapped returns body, whose bytes the hook sees if there is one.
+func (f flow) tapped(body io.Reader, upload bool) io.Reader {
+	if f.data == nil {
 		return body
 	}
-	return speed.Paced(t.flow.ends, body, t.flow.pace, t.Locator)
+	return tap{body, f.data, upload}
 }
 
-// outgoingData applies outgoing to posted data, which stays seekable.
-func outgoingData(t *Transfer, req *fetch.Request) {
+// paced returns body with the rate limit, if there is one. If the attempt ends, the reader fails with
+// an error for l.
+func (f flow) paced(l locator.Locator, body io.Reader) io.Reader {
+	if f.pace == nil {
+		return body
+	}
+	return pacedReader{body, f, l}
+}
+
+// seekable applies outgoing to posted data, which stays seekable.
+func (f flow) seekable(req *fetch.Request) {
 	options, ok := req.Options.(*fetchhttp.Options)
 	if !ok || options.Body == nil {
 		return
@@ -51,24 +58,53 @@ func outgoingData(t *Transfer, req *fetch.Request) {
 		options.Body = struct {
 			io.Reader
 			io.Seeker
-		}{t.outgoing(body), body}
+		}{f.outgoing(req.Locator, body), body}
 	}
+}
+
+type pacedReader struct {
+	r       io.Reader
+	flow    flow
+	locator locator.Locator
+}
+
+func (r pacedReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(r.flow.pace.Portion(b))
+	if late := r.flow.pace.Wait(r.flow.ends, int64(n)); late != nil {
+		err = driver.Fail(fetch.OpTransfer, r.locator, fetch.KindOf(late), late)
+	}
+	return n, err
+}
+
+// tap shows the bytes that are read. It hides an io.WriterTo, so that all bytes pass through the
+// program.
+type tap struct {
+	io.Reader
+	show   func(upload bool, octets []byte)
+	upload bool
+}
+
+func (t tap) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if n > 0 {
+		t.show(t.upload, p[:n])
+	}
+	return n, err
 }
 
 // limit returns ctx with the limits of time and speed of one attempt. The caller must
 // call end, which returns the error of the attempt, when the attempt has ended.
-func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error) error) {
+func limit(ctx context.Context, r *Result) (_ context.Context, end func(error) error) {
 	cancel, stop := func() {}, func() {}
 	whole := ctx
-	if t.Op.Limits.Time > 0 {
-		ctx, cancel = context.WithTimeout(ctx, t.Op.Limits.Time)
+	if r.Op.Limits.Time > 0 {
+		ctx, cancel = context.WithTimeout(ctx, r.Op.Limits.Time)
 	}
-	if slow := speed.Tolerated(&t.Op.Limits); slow != nil && t.Locator.Scheme() != "telnet" {
-		ctx, stop = slow.Guard(ctx, t.Account.Octets, func() bool { return underWay(t) })
+	if slow := tolerated(&r.Op.Limits); slow != nil && r.Locator.Scheme() != "telnet" {
+		ctx, stop = slow.watch(ctx, r.Account.Octets, r.underWay)
 	}
-	t.flow = flow{pace.New(t.Op.Limits.Rate), ctx}
 	return ctx, func(err error) error {
-		err = blameLimit(whole, ctx, t, err)
+		err = blameLimit(whole, ctx, r, err)
 		stop()
 		cancel()
 		return err
@@ -76,22 +112,15 @@ func (t *Transfer) limit(ctx context.Context) (_ context.Context, end func(error
 }
 
 // blameLimit returns err, or, if one of the limits has ended ctx, an error that names it.
-func blameLimit(whole, ctx context.Context, t *Transfer, err error) error {
-	if slow, ok := context.Cause(ctx).(*speed.Slowness); ok && err != nil {
-		return &fetch.Error{Op: fetch.OpTransfer, URL: t.Locator.Redacted(), Kind: fetch.ErrTimeout, Err: slow}
+func blameLimit(whole, ctx context.Context, r *Result, err error) error {
+	if slow, ok := context.Cause(ctx).(*slowness); ok && err != nil {
+		return &fetch.Error{Op: fetch.OpTransfer, URL: r.Locator.Redacted(), Kind: fetch.ErrTimeout, Err: slow}
 	}
 	if late, ok := errors.AsType[*fetch.Error](err); ok && late.Kind == fetch.ErrTimeout && whole.Err() == nil && ctx.Err() == context.DeadlineExceeded {
-		late.Err = fmt.Errorf("timed out after %vs (--max-time)", t.Op.Limits.Time.Seconds())
+		late.Err = fmt.Errorf("timed out after %vs (--max-time)", r.Op.Limits.Time.Seconds())
 		if late.Op == fetch.OpAccept {
 			late.Op = fetch.OpTransfer // OpAccept has the exit code of the limit for accepting
 		}
 	}
 	return err
-}
-
-// underWay reports whether the speed limit applies. It does not during connecting,
-// which has its own limit, and during prompts.
-func underWay(t *Transfer) bool {
-	facts := t.Account.Facts()
-	return !t.Asking() && (!facts.Connected.IsZero() || t.Account.Moved.Load() > 0)
 }

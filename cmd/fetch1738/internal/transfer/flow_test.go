@@ -17,12 +17,12 @@ import (
 // to a file without passing through the program.
 func TestFlowIsFree(t *testing.T) {
 	body := strings.NewReader("octets")
-	free := new(Transfer)
-	if free.incoming(body) != io.Reader(body) || free.outgoing(body) != io.Reader(body) {
+	free := new(flow)
+	if free.incoming(nil, body) != io.Reader(body) || free.outgoing(nil, body) != io.Reader(body) {
 		t.Error("the body is wrapped")
 	}
-	for _, tr := range []*Transfer{{watch: Watch{Data: func(bool, []byte) {}}}, {flow: flow{pace: pace.New(1)}}} {
-		if tr.incoming(body) == io.Reader(body) || tr.outgoing(body) == io.Reader(body) {
+	for _, f := range []flow{{data: func(bool, []byte) {}}, {pace: pace.New(1)}} {
+		if f.incoming(nil, body) == io.Reader(body) || f.outgoing(nil, body) == io.Reader(body) {
 			t.Error("the body is not wrapped")
 		}
 	}
@@ -31,15 +31,15 @@ func TestFlowIsFree(t *testing.T) {
 // The limit for the whole transfer is not that for an FTP server to connect, which has an exit
 // code of its own.
 func TestTimeWhileAccepting(t *testing.T) {
-	tr := &Transfer{Result: Result{Call: client.Call{Access: &client.Access{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}}
+	r := &Result{Call: client.Call{Network: &client.Network{Op: &plan.Operation{Limits: plan.Limits{Time: time.Second}}}}}
 	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
 	for op, want := range map[fetch.Op]fetch.Op{fetch.OpAccept: fetch.OpTransfer, "CWD": "CWD"} {
-		err := blameLimit(t.Context(), late, tr, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
+		err := blameLimit(t.Context(), late, r, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
 		if err.Op != want || !strings.Contains(err.Error(), "--max-time") {
 			t.Errorf("during %q: %v", op, err)
 		}
-		own := blameLimit(t.Context(), t.Context(), tr, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
+		own := blameLimit(t.Context(), t.Context(), r, &fetch.Error{Op: op, Kind: fetch.ErrTimeout}).(*fetch.Error)
 		if own.Op != op {
 			t.Errorf("%q, within the limit: %v", op, own)
 		}

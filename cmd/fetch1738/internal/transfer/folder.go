@@ -24,30 +24,30 @@ const (
 // folderLimit is the time limit of findFolder.
 const folderLimit = 5 * time.Second
 
-// findFolder finds out, by CWD, whether a file that an FTP server refused is a
+// findFolder finds out, by CWD, whether a file that an FTP server refused with err is a
 // directory. It is for a hint only, and does nothing if there would be none.
-func findFolder(ctx context.Context, t *Transfer, err error) {
+func findFolder(ctx context.Context, c *client.Call, err error) Folder {
 	refused, ok := errors.AsType[*fetch.Error](err)
-	path, isFTP := t.Locator.(*locator.FTP)
+	path, isFTP := c.Locator.(*locator.FTP)
 	switch {
-	case !ok || t.Op.Silent || !isFTP || path.Name == "":
-		return
+	case !ok || c.Op.Silent || !isFTP || path.Name == "":
+		return NoFolder
 	case refused.Code != 550 && refused.Code != 553, !slices.Contains([]fetch.Op{"RETR", "SIZE", "STOR", "APPE"}, refused.Op):
-		return
-	case t.Gateway() != "" || t.AskedProxy(t.Locator) != nil:
-		return
+		return NoFolder
+	case c.Op.Gateways[path.Scheme()] != "" || c.AskedProxy(path) != nil:
+		return NoFolder
 	}
-	t.Folder = MaybeFolder
-	req, err := client.Request(t.Op, t.AsFolder())
-	if err != nil || len(t.Op.FTP.Quotes) > 0 { // must not be sent twice
-		return
+	req, err := client.Request(c.Op, c.AsFolder())
+	if err != nil || len(c.Op.FTP.Quotes) > 0 { // must not be sent twice
+		return MaybeFolder
 	}
-	ctx, cancel := context.WithTimeout(traced(ctx, t), folderLimit)
+	ctx, cancel := context.WithTimeout(ctx, folderLimit)
 	defer cancel()
-	switch _, err := t.Resolver.FindAttributes(ctx, req); {
+	switch _, err := c.Resolver.FindAttributes(ctx, req); {
 	case err == nil:
-		t.Folder = IsFolder
+		return IsFolder
 	case errors.As(err, &refused) && refused.Code >= 500:
-		t.Folder = NoFolder
+		return NoFolder
 	}
+	return MaybeFolder
 }

@@ -8,16 +8,12 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"net/http"
 	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
@@ -32,10 +28,6 @@ const (
 	initialPerHost = 8                      // connections to a server at first
 	growAfter      = 100 * time.Millisecond // without the end of a transfer
 	maxHeldBack    = 64                     // transfers that wait for their host or their file
-	maxPutBack     = 8                      // how often a transfer is put back
-	maxAlone       = 5                      // attempts on a server that refuses even one connection
-	aloneWait      = 1 * time.Second        // before the first of them, doubled each time
-	longestPutBack = aloneWait << (maxAlone - 1)
 )
 
 // A pool performs the transfers of Operations in parallel. A worker takes its next transfer itself,
@@ -52,7 +44,7 @@ type pool struct {
 	running int
 	streams int // of running: those with servers that speak HTTP/2
 	adopted int
-	held    []*Transfer // waiting to be started
+	held    []*queued // waiting to be started
 	hosts   map[locator.HostPort]*host
 	files   map[string]bool // those being written
 	folders output.Folders  // their directories
@@ -61,18 +53,16 @@ type pool struct {
 	err     error           // why there are no more transfers
 }
 
-// A host is the state of a server in a pool. Transfers read it, the pool changes it.
-type host struct {
-	running atomic.Int32
-	limit   atomic.Int32 // of running; 0 means no limit
-	alone   atomic.Int32 // successive refusals of a single connection
-	served  atomic.Bool  // a transfer has succeeded
-	shared  atomic.Bool  // it speaks HTTP/2: transfers are streams of one connection
-
-	// For the pool only. Short transfers release their connections soon: to wait for one
-	// is cheaper than a new connection.
-	width int  // limit of running for that reason; 0 means no limit
-	ended bool // a transfer has ended since the last tick
+// A queued is a transfer in a pool.
+type queued struct {
+	*Transfer
+	rank    int   // among the transfers, from 1
+	lost    error // of writing its portion of the output after the transfer
+	server  locator.HostPort
+	file    string        // that is written, or ""
+	streams bool          // it is a stream of a shared connection
+	delay   time.Duration // before it starts
+	next    *queued       // that its worker performs next, if already chosen
 }
 
 // AtOnce performs the transfers of Operations in parallel. It returns the Result of the
@@ -94,12 +84,12 @@ func (e *Engine) AtOnce(ctx context.Context, ops []*plan.Operation) (*Result, er
 func (e *Engine) allTransfers(ctx context.Context, ops []*plan.Operation) iter.Seq2[*Transfer, error] {
 	return func(yield func(*Transfer, error) bool) {
 		for _, op := range ops {
-			access, err := e.Client.Access(ctx, op)
+			network, err := e.Client.Network(ctx, op)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for t := range e.transfers(ctx, e.asked(ctx, access)) {
+			for t := range e.transfers(ctx, e.asked(ctx, network)) {
 				if !yield(t, nil) {
 					return
 				}
@@ -137,7 +127,7 @@ func (p *pool) startMore(ctx context.Context) bool {
 }
 
 // work performs t and further transfers, one after the other, until none may start.
-func (p *pool) work(ctx context.Context, t *Transfer) {
+func (p *pool) work(ctx context.Context, t *queued) {
 	for t != nil {
 		t.more = func() bool { return p.reserve(ctx, t) } // called during perform
 		p.perform(ctx, t)
@@ -149,7 +139,7 @@ func (p *pool) work(ctx context.Context, t *Transfer) {
 
 // reserve chooses the transfer that the worker of t performs next, and reports whether it is a
 // transfer of data with the same server.
-func (p *pool) reserve(ctx context.Context, t *Transfer) bool {
+func (p *pool) reserve(ctx context.Context, t *queued) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.next == nil && t.host != nil && ctx.Err() == nil {
@@ -161,7 +151,7 @@ func (p *pool) reserve(ctx context.Context, t *Transfer) bool {
 }
 
 // turn records that a transfer has ended, and returns the next one of its worker, or nil.
-func (p *pool) turn(ctx context.Context, t *Transfer) *Transfer {
+func (p *pool) turn(ctx context.Context, t *queued) *queued {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.next != nil {
@@ -201,7 +191,7 @@ func (p *pool) widen() {
 
 // take returns a transfer that may start now, or nil. Those that write to the same file keep their
 // order, so that the file is that of the last URL.
-func (p *pool) take() *Transfer {
+func (p *pool) take() *queued {
 	blocked := make(map[string]bool)
 	for i, t := range p.held {
 		if p.mayStart(t) && !blocked[t.file] {
@@ -213,7 +203,7 @@ func (p *pool) take() *Transfer {
 		}
 	}
 	for len(p.held) < maxHeldBack {
-		t, err, ok := p.next()
+		one, err, ok := p.next()
 		if !ok {
 			return nil
 		}
@@ -222,7 +212,7 @@ func (p *pool) take() *Transfer {
 			return nil
 		}
 		p.adopted++
-		t.rank = p.adopted
+		t := &queued{Transfer: one, rank: p.adopted}
 		t.portion = p.output.Portion()
 		t.Out = t.portion
 		p.settle(t)
@@ -239,7 +229,7 @@ func (p *pool) take() *Transfer {
 
 // mayStart reports whether the limits of its server permit t, and no other transfer
 // writes to its file.
-func (p *pool) mayStart(t *Transfer) bool {
+func (p *pool) mayStart(t *queued) bool {
 	if t.Err != nil {
 		return true // it only has to be reported
 	}
@@ -260,7 +250,7 @@ func (p *pool) mayStart(t *Transfer) bool {
 }
 
 // count adds n to the numbers of running transfers that include t.
-func (p *pool) count(t *Transfer, n int) {
+func (p *pool) count(t *queued, n int) {
 	p.running += n
 	if t.host != nil {
 		t.host.running.Add(int32(n))
@@ -271,7 +261,7 @@ func (p *pool) count(t *Transfer, n int) {
 }
 
 // start returns a transfer that now counts as running, or nil.
-func (p *pool) start(ctx context.Context) *Transfer {
+func (p *pool) start(ctx context.Context) *queued {
 	if ctx.Err() != nil || p.running == p.global.Parallel.Transfers() {
 		return nil
 	}
@@ -298,8 +288,8 @@ func (p *pool) start(ctx context.Context) *Transfer {
 }
 
 // perform performs t.
-func (p *pool) perform(ctx context.Context, t *Transfer) {
-	if t.wait > 0 && pace.Sleep(ctx, t.wait) != nil { // it was put back
+func (p *pool) perform(ctx context.Context, t *queued) {
+	if t.delay > 0 && pace.Sleep(ctx, t.delay) != nil { // it was put back
 		t.Err = driver.Fail(fetch.OpTransfer, t.Locator, fetch.ErrCanceled, context.Cause(ctx))
 	}
 	if t.Err == nil {
@@ -309,13 +299,13 @@ func (p *pool) perform(ctx context.Context, t *Transfer) {
 		t.Err = fault.New(fault.Aborted, errAborted)
 	}
 	if !t.crowded {
-		p.engine.end(t)
+		p.engine.end(t.Transfer)
 		t.lost = t.portion.Close()
 	}
 }
 
 // widening returns ctx with a hook that starts more transfers once the server of t chooses HTTP/2.
-func (p *pool) widening(ctx context.Context, t *Transfer) context.Context {
+func (p *pool) widening(ctx context.Context, t *queued) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeDone: func(s tls.ConnectionState, err error) {
 		if err == nil && s.NegotiatedProtocol == "h2" && t.Account.Facts().Heard == 0 && !t.host.shared.Swap(true) { // not after a redirect
 			p.startMore(ctx)
@@ -324,7 +314,7 @@ func (p *pool) widening(ctx context.Context, t *Transfer) context.Context {
 }
 
 // end records a transfer that has ended, or puts it back.
-func (p *pool) end(t *Transfer) {
+func (p *pool) end(t *queued) {
 	p.count(t, -1)
 	p.err = cmp.Or(p.err, t.lost)
 	if t.host != nil {
@@ -340,7 +330,7 @@ func (p *pool) end(t *Transfer) {
 			h.served.Store(true)
 			h.alone.Store(0)
 		}
-		awaited := slices.ContainsFunc(p.held, func(t *Transfer) bool { return t.host == h })
+		awaited := slices.ContainsFunc(p.held, func(t *queued) bool { return t.host == h })
 		if h.running.Load() == 0 && h.limit.Load() == 0 && !awaited {
 			delete(p.hosts, t.server)
 		}
@@ -357,93 +347,31 @@ func (p *pool) end(t *Transfer) {
 
 // putBack schedules t again. The number of transfers that its server serves now becomes
 // its limit. If that is 0, t waits.
-func (p *pool) putBack(t *Transfer) {
+func (p *pool) putBack(t *queued) {
 	h := t.host
-	wait := t.retryAfter
+	delay := t.retryAfter
 	running := h.running.Load()
 	h.limit.Store(max(1, running))
 	if running == 0 {
-		wait = max(wait, aloneWait<<(h.alone.Add(1)-1))
+		delay = max(delay, aloneWait<<(h.alone.Add(1)-1))
 	}
-	if t.Op.Verbose && t.watch.Remark != nil {
-		t.watch.Remark(fmt.Sprintf("%s: %v; continuing with %d at once", t.Locator.Redacted(), t.Err, max(1, running)))
+	if t.Op.Verbose {
+		t.watch.remark(fmt.Sprintf("%s: %v; continuing with %d at once", t.Locator.Redacted(), t.Err, max(1, running)))
 	}
-	t = t.fresh()
-	p.settle(t)
-	t.wait = wait
-	t.putBacks++
-	p.held = slices.Insert(p.held, 0, t)
+	again := &queued{Transfer: t.fresh(), rank: t.rank, delay: delay}
+	p.settle(again)
+	p.held = slices.Insert(p.held, 0, again)
 }
 
 // errAborted is the error of transfers that --fail-early ends.
 var errAborted = errors.New("canceled because another transfer failed")
 
 // settle prepares a transfer and determines its server and file.
-func (p *pool) settle(t *Transfer) {
+func (p *pool) settle(t *queued) {
 	if t.Err = t.prepare(); t.Err != nil {
 		return
 	}
 	t.server, t.file = t.ServerOf(t.Locator).HostPort, ""
 	t.server.Host = strings.ToLower(t.server.Host)
 	t.file = p.folders.Place(t.Sink)
-}
-
-// mayPutBack reports whether a transfer that its server refuses is put back: while the
-// server serves others, and for some time afterwards.
-func mayPutBack(t *Transfer) bool {
-	return besideOthers(t) || t.host != nil && t.putBacks < maxPutBack &&
-		(t.host.served.Load() || t.host.limit.Load() > 0) && t.host.alone.Load() < maxAlone
-}
-
-// besideOthers reports whether other transfers with the server are running.
-func besideOthers(t *Transfer) bool {
-	return t.host != nil && t.putBacks < maxPutBack && t.host.running.Load() > 1
-}
-
-// isPutBack reports whether a transfer is put back because its server has too many
-// connections. For an HTTP status, checkStatus has decided that: whether the server serves
-// others may have changed since.
-func isPutBack(t *Transfer, err error) bool {
-	t.crowded = err != nil && (t.crowded || mayPutBack(t) && tooMany(t, err))
-	return t.crowded
-}
-
-// crowds reports whether an HTTP status means too many connections, and the transfer is
-// put back. A wait longer than longestPutBack requires --retry.
-func crowds(t *Transfer, status int, wait time.Duration) bool {
-	switch {
-	case !client.IsHTTP(t.Locator), t.Account.Moved.Load() > 0, wait > longestPutBack:
-		return false
-	case status == http.StatusTooManyRequests:
-		return mayPutBack(t)
-	}
-	return status == http.StatusServiceUnavailable && besideOthers(t) // alone, it means that it is down
-}
-
-// tooMany reports whether a failure says that a server has too many connections.
-func tooMany(t *Transfer, err error) bool {
-	known, ok := errors.AsType[*fetch.Error](err)
-	if !ok || t.Account.Moved.Load() > 0 {
-		return false
-	}
-	broken := known.Kind == fetch.ErrConnectionFailed || errors.Is(err, syscall.ECONNRESET) // perhaps before it was established
-	if unheard := broken && t.Account.Facts().Heard == 0; unheard || known.Kind == fetch.ErrUnreachable {
-		return t.host.served.Load() || unheard && besideOthers(t)
-	}
-	return client.SaysTooMany(t.Locator, known) // for HTTP see crowds
-}
-
-// A placing is the state of a transfer in a pool.
-type placing struct {
-	rank     int             // among the transfers, from 1
-	portion  *output.Portion // of standard output
-	lost     error           // of writing it after the transfer
-	server   locator.HostPort
-	file     string        // that is written, or ""
-	streams  bool          // it is a stream of a shared connection
-	host     *host         // nil before the transfer is started
-	crowded  bool          // the host refused the connection, and the transfer waits
-	putBacks int           // how often it did
-	wait     time.Duration // before it starts
-	next     *Transfer     // that its worker performs next, if already chosen
 }

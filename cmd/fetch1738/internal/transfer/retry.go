@@ -15,47 +15,50 @@ import (
 // maxRetryWait is the longest wait between two attempts.
 const maxRetryWait = 10 * time.Minute
 
-// waitToRetry reports whether a failed attempt is to be repeated. It waits before it returns
-// true.
-func waitToRetry(ctx context.Context, t *Transfer, try int, err error) bool {
-	if t.left == 0 || ctx.Err() != nil || !t.Transient(err) {
+// left returns how many attempts may follow the current one.
+func (r *Result) left() int { return r.Op.Retry.Times + 1 - r.Tries }
+
+// waitToRetry reports whether an attempt that failed with err is to be repeated. It waits before it
+// returns true, at least the time after. resumes says that the next attempt requests only the rest.
+func waitToRetry(ctx context.Context, r *Result, err error, after time.Duration, resumes bool) bool {
+	if r.left() == 0 || ctx.Err() != nil || !r.Transient(err) {
 		return false
 	}
-	if readOnce(t) {
-		t.Warn("no retry: standard input cannot be read twice")
+	if readOnce(r) {
+		r.Warn("no retry: standard input cannot be read twice")
 		return false
 	}
-	wait, inTime := t.Wait(try, t.retryAfter)
-	if t.retryAfter = 0; !inTime {
+	wait, inTime := r.Wait(r.Tries-1, after)
+	if !inTime {
 		return false
 	}
-	if !t.canResume() && !t.Sink.Rewind() || hasAppended(t) {
-		t.Warn("no retry: part of the document has already been written")
+	if !resumes && !r.Sink.Rewind() || hasAppended(r) {
+		r.Warn("no retry: part of the document has already been written")
 		return false
 	}
-	t.Warn("%v; retrying in %v (retries left: %d)", err, wait, t.left-1)
+	r.Warn("%v; retrying in %v (retries left: %d)", err, wait, r.left()-1)
 	if pace.Sleep(ctx, wait) != nil {
 		return false
 	}
-	if !t.canResume() {
-		t.Account.Moved.Store(0)
+	if !resumes {
+		r.Account.Moved.Store(0)
 	}
 	return true
 }
 
 // mayRepeat reports whether there can be another attempt after the wait that the server
 // requests. If not, its response is final.
-func mayRepeat(t *Transfer, after time.Duration) bool {
-	_, inTime := t.Wait(t.Tries-1, after)
-	return t.left > 0 && !readOnce(t) && inTime
+func mayRepeat(r *Result, after time.Duration) bool {
+	_, inTime := r.Wait(r.Tries-1, after)
+	return r.left() > 0 && !readOnce(r) && inTime
 }
 
 // readOnce reports whether the upload cannot be read again.
-func readOnce(t *Transfer) bool { return t.Upload && stdio.IsStdin(t.Source) }
+func readOnce(r *Result) bool { return r.Upload && stdio.IsStdin(r.Source) }
 
 // hasAppended reports whether the server may have appended a part of the upload to its file.
-func hasAppended(t *Transfer) bool {
-	return t.Upload && t.Op.Ask.Append && t.Account.Moved.Load() > 0 && !client.IsHTTP(t.Locator) && t.Resolver.Can(t.Locator.Scheme()).Replace
+func hasAppended(r *Result) bool {
+	return r.Upload && r.Op.Ask.Append && r.Account.Moved.Load() > 0 && !client.IsHTTP(r.Locator) && r.Resolver.Can(r.Locator.Scheme()).Replace
 }
 
 // Wait returns the wait after the n-th attempt, from 0, which is at least atLeast, and

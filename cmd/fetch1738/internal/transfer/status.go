@@ -13,35 +13,33 @@ import (
 
 // checkStatus decides whether the response of an HTTP server is a failure. Responses of any
 // status arrive as a document.
-func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
+func (a *attempt) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 	info, ok := res.Info.(*fetchhttp.Info)
 	if !ok || info.StatusCode/100 == 2 {
 		return nil
 	}
 	e := &fetch.Error{
-		Op: fetch.Op(t.Method()), URL: t.Answer.Effective.Redacted(), Code: info.StatusCode,
+		Op: fetch.Op(a.Method()), URL: a.Answer.Effective.Redacted(), Code: info.StatusCode,
 		Reply: strings.TrimSpace(info.Status[min(3, len(info.Status)):]),
 	}
 	wait := client.RetryAfter(info.Header)
-	resuming := req.Offset != 0 && (t.Op.Ask.Resume != plan.ResumeNot || t.canResume())
+	crowds := a.crowds(a.Result, info.StatusCode, wait)
+	resuming := req.Offset != 0 && (a.Op.Ask.Resume != plan.ResumeNot || a.canResume())
 	switch status := info.StatusCode; {
-	case client.TransientStatus(status) && mayRepeat(t, wait):
-		e.Kind, t.retryAfter = fetch.ErrBusy, wait
-		t.crowded = crowds(t, status, wait)
-	case crowds(t, status, wait):
-		e.Kind, t.retryAfter, t.crowded = fetch.ErrBusy, wait, true
+	case crowds, client.TransientStatus(status) && mayRepeat(a.Result, wait):
+		e.Kind, a.retryAfter, a.crowded = fetch.ErrBusy, wait, crowds
 	case status == http.StatusRequestedRangeNotSatisfiable && resuming:
 		if info.AtEnd {
 			return nil // the file is complete
 		}
 		e.Kind = fetch.ErrBadRange
-	case t.Op.HTTP.Fail && (status >= 400 || noDocument(t, status)):
-		if err := writeHead(t, res); err != nil {
+	case a.Op.HTTP.Fail && (status >= 400 || noDocument(a.Op, a.etag != "", status)):
+		if err := writeHead(a.Result, res); err != nil {
 			return err
 		}
 	case resuming:
 		e.Kind, e.Err = fetch.ErrBadRange, errors.New("not appended to the existing file")
-	case status/100 == 3 && t.Op.HTTP.Location && t.Op.HTTP.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
+	case status/100 == 3 && a.Op.HTTPSession.Location && a.Op.HTTPSession.MaxRedirects == 0 && strings.TrimSpace(info.Header.Get("Location")) != "":
 		e.Kind, e.Err = fetch.ErrTooManyHops, errors.New("--max-redirs 0 forbids redirects")
 	default:
 		return nil
@@ -49,8 +47,9 @@ func (t *Transfer) checkStatus(req *fetch.Request, res *fetch.Resource) error {
 	return e
 }
 
-// noDocument reports whether a status below 400 was not asked for, or leads nowhere.
-func noDocument(t *Transfer, status int) bool {
-	unasked := status != http.StatusNotModified || t.etag == "" && t.Op.Ask.Time.When.IsZero()
-	return status < 200 || status/100 == 3 && t.Op.HTTP.Location && unasked
+// noDocument reports whether a status below 400 was not asked for, or leads nowhere. conditional says
+// that there was an ETag to compare with.
+func noDocument(o *plan.Operation, conditional bool, status int) bool {
+	unasked := status != http.StatusNotModified || !conditional && o.Ask.Time.When.IsZero()
+	return status < 200 || status/100 == 3 && o.HTTPSession.Location && unasked
 }

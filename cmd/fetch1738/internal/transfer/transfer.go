@@ -7,89 +7,90 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
-	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
-	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
+	"github.com/fetch1738/fetch1738/internal/pace"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A Transfer is the transfer of one URL.
 type Transfer struct {
 	Result
-	engine  *Engine
-	place   output.Place
-	placing // among others that run at once
+	*common
+	hosted
+	place output.Place
 
+	portion    *output.Portion // of standard output; nil unless transfers run at once
 	watch      Watch
-	flow       flow
-	early      *client.Early   // its document, requested before its turn; may be nil
-	input      io.Reader       // what is sent in a session; if nil, the Console's input
-	left       int             // attempts after this one
-	more       func() bool     // reports whether a transfer with the same server follows
-	again      bool            // another file of the same wildcard was transferred before
-	retryAfter time.Duration   // as the server requests
-	came       resume.Edition  // version of the document whose beginning is in the sink
-	etag       string          // of --etag-compare, or ""
-	picked     string          // name of the link that --number has selected
-	document   *entry.Document // what --json says about it; nil for nothing
-	bounded    bool            // only the newest articles of the group are listed
+	early      *client.Early // its document, requested before its turn; may be nil
+	more       func() bool   // reports whether a transfer with the same server follows
+	again      bool          // another file of the same wildcard was transferred before
+	crowded    bool          // the host refused the connection, and the transfer waits
+	retryAfter time.Duration // as the server requests
 }
 
-func (e *Engine) newTransfer(access *client.Access, url string, place output.Place) *Transfer {
-	return &Transfer{Result: Result{Call: client.Call{Access: access}, URL: url, Out: stdio.CheckOutput(e.Out)}, engine: e, place: place}
+// common is what the transfers of an Engine share.
+type common struct {
+	in       io.Reader
+	out, err io.Writer
+	events   Events
+	console  Console
+
+	once   sync.Once
+	starts *pace.Pace // the rate of --rate
+	dumps  output.Dumps
 }
 
-// perform performs a prepared transfer.
-func (t *Transfer) perform(ctx context.Context) {
-	t.engine.wait(ctx, t.Op.Global)
-	t.Account.Begin()
-	if t.Err = t.attempts(ctx); t.Err == nil {
-		t.Err = saveETag(t)
-	}
-	t.Account.Finish()
-	if t.Err != nil && !t.crowded {
-		showHeads(t)
-	}
-	if t.Sink != nil {
-		if o := &t.Op.Output; o.RemoveOnError || o.RemoteTime { // else Close returns the errors of writing
-			t.Err = cmp.Or(t.Err, t.Sink.Flush())
-		}
-		t.Err = cmp.Or(t.Err, finishFile(t), t.Sink.Close())
-	}
-	t.Err = cmp.Or(t.Err, t.Heads.Finish())
+// wait waits before a transfer as --rate requires.
+func (c *common) wait(ctx context.Context, g *plan.Global) {
+	c.once.Do(func() { c.starts = pace.Every(g.Interval) })
+	_ = c.starts.Wait(ctx, 1) // an interrupted transfer fails as it begins
 }
 
-// finishFile sets the time of the transfer's file, or removes the file after a failure, as
-// the options say.
-func finishFile(t *Transfer) error {
-	switch o := t.Op.Output; {
-	case t.Err != nil && o.RemoveOnError:
-		return t.Sink.Remove()
-	case t.Err == nil && o.RemoteTime && !t.Answer.Modified.IsZero():
-		return t.Sink.SetTime(t.Answer.Modified)
+// openDump opens the file for the heads of r.
+func (c *common) openDump(r *Result, place *output.Place) error {
+	o := &r.Op.Output
+	switch o.DumpHeader {
+	case "":
+		return nil
+	case "-":
+		r.Heads.Dump(output.Harmless(r.Out, o.Raw), nil)
+		return nil
+	case "%":
+		r.Heads.Dump(output.Harmless(c.err, o.Raw), nil)
+		return nil
 	}
-	return nil
+	file, err := c.dumps.Open(place)
+	if err == nil {
+		r.Heads.Dump(output.Harmless(file, o.Raw), file)
+	}
+	return err
 }
 
-// fresh returns the transfer as it was before it was performed.
+// newTransfer returns the transfer of a task, which writes to standard output.
+func (c *common) newTransfer(network *client.Network, task Task, place output.Place) *Transfer {
+	task.Out = stdio.CheckOutput(c.out)
+	return &Transfer{Result: Result{Call: client.Call{Network: network}, Task: task}, common: c, place: place}
+}
+
+// fresh returns the transfer as it was before it was performed, to be put back.
 func (t *Transfer) fresh() *Transfer {
 	if !t.portion.Rewind() {
 		_ = t.portion.Close() // else it would block the others
 	}
-	f := t.engine.newTransfer(t.Access, t.URL, t.place)
-	f.Number, f.Serial, f.Upload, f.Source, f.Malformed = t.Number, t.Serial, t.Upload, t.Source, t.Malformed
-	f.placing, f.Out, f.more = t.placing, t.Out, t.more
-	f.crowded = false
-	return f
+	return &Transfer{
+		Result: Result{Call: client.Call{Network: t.Network}, Task: t.Task}, common: t.common, place: t.place,
+		portion: t.portion, hosted: hosted{t.host, t.putBacks + 1},
+	}
 }
 
 // request requests the document of a transfer before its turn. It reports false if that may not be.
@@ -111,7 +112,7 @@ func (t *Transfer) prepare() (err error) {
 	if err := t.Read(); err != nil {
 		return err
 	}
-	if client.Secures(t.Op, t.Locator) { // before it connects
+	if client.Secures(&t.Op.TLS, t.Locator) { // before it connects
 		if _, err := t.TLS(); err != nil {
 			return err
 		}
@@ -123,50 +124,70 @@ func (t *Transfer) prepare() (err error) {
 		t.Locator, err = withName(t.Locator, t.Source)
 	}
 	if err == nil {
-		t.Sink, err = t.place.Sink(t.engine.Out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))
+		t.Sink, err = t.place.Sink(t.out, t.portion, output.LastSegment(t.Locator, t.URL), client.IsHTTP(t.Locator))
 	}
 	return err
 }
 
-// Read parses the URL and sets Locator. --proto must permit the scheme.
-func (r *Result) Read() error {
-	ref, err := r.Op.Reading.Parse(r.URL)
-	if err != nil {
-		return err
+// perform performs a prepared transfer.
+func (t *Transfer) perform(ctx context.Context) {
+	t.wait(ctx, t.Op.Global)
+	t.Account.Begin()
+	if t.Err = t.attempts(ctx); t.Err == nil {
+		t.Err = saveETag(&t.place, t.Out, t.Answer.Web)
 	}
-	r.Departures = ref.Used
-	r.Locator = client.WithQuery(r.Op, ref.Locator)
-	r.Answer.Effective = r.Locator
-	if scheme := r.Locator.Scheme(); !r.Op.Policy.Schemes.Has(scheme) {
-		return fault.Errorf(fault.Unsupported, "the scheme %q is disabled by --proto", scheme)
+	t.Account.Finish()
+	if t.Err != nil && !t.crowded {
+		showHeads(&t.Result)
+	}
+	if t.Sink != nil {
+		if o := &t.Op.Output; o.RemoveOnError || o.RemoteTime { // else Close returns the errors of writing
+			t.Err = cmp.Or(t.Err, t.Sink.Flush())
+		}
+		t.Err = cmp.Or(t.Err, finishFile(&t.Result), t.Sink.Close())
+	}
+	t.Err = cmp.Or(t.Err, t.Heads.Finish())
+}
+
+// finishFile sets the time of the transfer's file, or removes the file after a failure, as
+// the options say.
+func finishFile(r *Result) error {
+	switch o := r.Op.Output; {
+	case r.Err != nil && o.RemoveOnError:
+		return r.Sink.Remove()
+	case r.Err == nil && o.RemoteTime && !r.Answer.Modified.IsZero():
+		return r.Sink.SetTime(r.Answer.Modified)
 	}
 	return nil
 }
 
 // warnOfUnused warns about options that do not apply. curl ignores them silently.
-func warnOfUnused(t *Transfer) {
-	if client.IsHTTP(t.Locator) || t.AskedProxy(t.Locator) != nil || t.place.Listed != nil {
+func warnOfUnused(r *Result) {
+	if client.IsHTTP(r.Locator) || r.AskedProxy(r.Locator) != nil {
 		return
 	}
-	path, isFTP := t.Locator.(*locator.FTP)
-	if t.Op.Ask.Method != "" && !(isFTP && !t.Upload && (path.Name == "" || path.Type == 'd' || t.Op.FTP.ListOnly)) {
-		t.Warn("-X, --request applies only to HTTP and to FTP listings; ignored")
+	path, isFTP := r.Locator.(*locator.FTP)
+	if r.Op.Ask.Method != "" && !(isFTP && !r.Upload && (path.Name == "" || path.Type == 'd' || r.Op.FTP.ListOnly)) {
+		r.Warn("-X, --request applies only to HTTP and to FTP listings; ignored")
 	}
-	if t.Op.Posted() != nil {
-		t.Warn("-d, --data applies only to HTTP; ignored")
+	if r.Op.Posted() != nil {
+		r.Warn("-d, --data applies only to HTTP; ignored")
 	}
 }
 
 // attempts performs the transfer, with retries.
 func (t *Transfer) attempts(ctx context.Context) error {
-	warnOfUnused(t)
-	if err := openDump(t); err != nil {
+	if t.place.Listed == nil { // of a file of a wildcard
+		warnOfUnused(&t.Result)
+	}
+	if err := t.openDump(&t.Result, &t.place); err != nil {
 		return err
 	}
-	if skip, err := skips(t); skip || err != nil {
+	if skipped, err := t.skip(); skipped || err != nil {
 		return err
 	}
-	if err := cmp.Or(readETag(t), readyETag(t)); err != nil {
+	etag, err := readETag(&t.place, t.Warn)
+	if err = cmp.Or(err, readyETag(&t.place)); err != nil {
 		return err
 	}
 	ctx = t.Context(ctx)
@@ -175,22 +196,23 @@ func (t *Transfer) attempts(ctx context.Context) error {
 	if t.watch.Stop != nil {
 		defer t.watch.Stop()
 	}
-	asked := t.Locator
-	for try := range t.Op.Retry.Times + 1 {
-		if try > 0 {
-			t.Locator = asked // a followed link has changed it
-		}
-		t.left, t.Tries = t.Op.Retry.Times-try, try+1
-		err := t.attempt(ctx)
+	asked, each := t.Locator, given{
+		hosted: t.hosted, place: &t.place, watch: &t.watch, console: t.console, in: t.in, early: t.early, etag: etag, more: t.more,
+	}
+	var came resume.Edition
+	for t.Tries = 1; ; t.Tries++ {
+		t.Locator = asked // a followed link has changed it
+		a := &attempt{Result: &t.Result, given: each, carried: carried{came: came}}
+		err := t.attempt(ctx, a)
 		if err == nil {
-			return tellDocument(t)
+			return tellDocument(&t.Result, t.place.Keeps(), a.document)
 		}
-		if isPutBack(t, err) || !waitToRetry(ctx, t, try, err) {
-			findFolder(unwatched, t, err) // its commands are no part of the transfer
+		came, t.retryAfter, t.crowded = a.came, a.retryAfter, a.crowded || t.isRefused(&t.Result, err)
+		if t.crowded || !waitToRetry(ctx, &t.Result, err, a.retryAfter, a.canResume()) {
+			t.Folder = findFolder(t.watch.traced(unwatched), &t.Call, err) // its commands are no part of the transfer
 			return err
 		}
 	}
-	return nil
 }
 
 // watched returns ctx with the hooks that record and show the transfer.
@@ -203,148 +225,68 @@ func (t *Transfer) watched(ctx context.Context) context.Context {
 		heads = nil // those of a listing are not the document's
 	}
 	ctx = t.Account.Watch(ctx, heads, t.Op.Output.WriteOut != "")
-	if t.engine.Events != nil {
-		t.watch = t.engine.Events.Begin(&t.Result)
+	if t.events != nil {
+		t.watch = t.events.Begin(&t.Result)
 	}
-	return traced(ctx, t)
-}
-
-// traced returns ctx with the traces of the Watch.
-func traced(ctx context.Context, t *Transfer) context.Context {
-	for _, trace := range t.watch.Traces {
-		ctx = fetch.WithTrace(ctx, trace)
-	}
-	return ctx
+	return t.watch.traced(ctx)
 }
 
 // attempt performs the transfer once.
-func (t *Transfer) attempt(ctx context.Context) (err error) {
+func (t *Transfer) attempt(ctx context.Context, a *attempt) (err error) {
 	t.Heads.Restart()
-	ctx, end := t.limit(ctx)
+	ctx, end := limit(ctx, &t.Result)
 	defer func() { err = end(err) }()
-	req, err := client.Request(t.Op, t.Locator)
-	if p := t.AskedProxy(t.Locator); p != nil {
-		req, err = client.RequestTo(t.Op, p, t.Locator)
-	} else if _, isService := t.Locator.(*locator.Telnet); isService && err == nil {
-		req.Interact, req.Options = true, telnetOptions(t)
-	}
-	// The effect of an upload through a gateway is not known, and it must not bypass the gateway.
-	if err == nil && t.Gateway() != "" && (t.Upload || t.Op.Ask.Head || t.Op.Gopher.ListViews || t.Op.Posted() != nil) {
-		err = driver.Fail(fetch.OpGateway, t.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
-	}
-	if err == nil {
-		askTime(ctx, t, req)
-		askETag(t, req)
-		if options, ok := req.Options.(*ftp.Options); ok {
-			options.More = t.more
-		}
-	}
+	a.flow = flow{pace.New(t.Op.Limits.Rate), ctx, t.watch.Data}
+	req, err := a.request(ctx)
 	switch {
 	case err != nil:
 		return err
 	case t.Upload:
-		if err := t.send(ctx, req); err != nil {
+		if err := a.send(ctx, req); err != nil {
 			return err
 		}
 		return t.Sink.Take(strings.NewReader("")) // creates the file of -o
 	case t.Op.Gopher.ListViews, t.Op.Ask.Head && !client.IsHTTP(req.Locator):
-		return t.attributes(ctx, req)
+		return a.attributes(ctx, req)
 	}
-	if done, err := attributesSuffice(ctx, t, req); done || err != nil {
+	if found, done, err := suffices(ctx, a.Result, a.place.Keeps(), req); done || err != nil {
+		if found != nil {
+			a.document = describes(a.name(req.Locator), req.Locator, found)
+		}
 		return err
 	}
-	outgoingData(t, req)
-	err = t.receive(ctx, req)
+	a.seekable(req)
+	err = a.receive(ctx, req)
 	if ref, ok := errors.AsType[*fetch.Referral](err); ok && ref.Op == http.MethodHead && t.Op.Ask.Head {
-		if req, err = redirectUpload(t, ref); err == nil {
-			err = cmp.Or(output.TakeHead(t.Sink, t.Heads.Shown()), t.attributes(ctx, req))
+		if req, err = redirect(a.Result, ref); err == nil {
+			err = cmp.Or(output.TakeHead(t.Sink, t.Heads.Shown()), a.attributes(ctx, req))
 		}
 	}
 	return err
 }
 
-// note records facts about a response.
-func (t *Transfer) note(res *fetch.Resource) {
-	if t.AskedProxy(t.Locator) == nil {
-		t.Answer.Effective = res.Locator
+// request returns the request of the attempt.
+func (a *attempt) request(ctx context.Context) (*fetch.Request, error) {
+	req, err := client.Request(a.Op, a.Locator)
+	if p := a.AskedProxy(a.Locator); p != nil {
+		req, err = client.RequestTo(a.Op, p, a.Locator)
+	} else if _, isService := a.Locator.(*locator.Telnet); isService && err == nil {
+		req.Interact, req.Options = true, telnetOptions(&a.Op.Telnet, a.Upload, a.console)
 	}
-	if !res.ModTime.IsZero() {
-		t.Answer.Modified = res.ModTime
+	if err != nil {
+		return nil, err
 	}
-	switch info := res.Info.(type) {
-	case *fetchhttp.Info:
-		if n := len(info.Redirects); n > 0 && info.Redirects[n-1].Locator.Secure && res.Locator.Scheme() == "http" {
-			t.Warn("redirected from https to http: %s", res.Locator.Redacted())
-		}
-		warnOfForwarded(t, info.Redirects, res.Locator)
-		t.Answer.Web, t.Answer.Header = info, res.Header
-		t.Answer.Status, t.Answer.Redirects = info.StatusCode, len(info.Redirects)
-		t.Answer.ContentType = info.Header.Get("Content-Type")
-		if t.host != nil && client.IsShared(info) {
-			t.host.shared.Store(true)
-		}
-	case *ftp.Info:
-		t.Answer.EntryPath = info.EntryPath
+	// The effect of an upload through a gateway is not known, and it must not bypass the gateway.
+	if a.Gateway() != "" && (a.Upload || a.Op.Ask.Head || a.Op.Gopher.ListViews || a.Op.Posted() != nil) {
+		return nil, driver.Fail(fetch.OpGateway, a.Locator, fetch.ErrUnsupported, errors.New("a gateway can only retrieve documents"))
 	}
-}
-
-// warnOfForwarded warns about data that redirects have sent to further servers.
-func warnOfForwarded(t *Transfer, redirects []fetchhttp.Redirect, last locator.Locator) {
-	for i, r := range redirects {
-		to := last
-		if i+1 < len(redirects) {
-			to = redirects[i+1].Locator
-		}
-		from, _ := locator.ServerOf(r.Locator)
-		there, _ := locator.ServerOf(to)
-		if r.SentOn && !t.Op.HTTP.LocationTrusted && from.HostPort != there.HostPort {
-			t.Warn("status %d: the data was also sent to another server: %s", r.StatusCode, to.Redacted())
-		}
+	askTime(a.Op, req)
+	if modified := askGopher(ctx, a.Result, req); !modified.IsZero() {
+		a.Answer.Modified = modified
 	}
-}
-
-// expect reports the number of bytes to transfer, of a resource of a size.
-func expect(t *Transfer, req *fetch.Request, size int64) {
-	switch {
-	case size < 0 || t.watch.Total == nil:
-		return
-	case req.Offset < 0:
-		size = min(size, -req.Offset)
-	default:
-		size = max(0, size-req.Offset)
+	askETag(req, a.etag)
+	if options, ok := req.Options.(*ftp.Options); ok {
+		options.More = a.more
 	}
-	if req.Length > 0 {
-		size = min(size, req.Length)
-	}
-	t.watch.Total(size)
-}
-
-// skips reports whether the file exists and the transfer is to be skipped.
-func skips(t *Transfer) (skip bool, err error) {
-	if t.Upload {
-		return false, nil
-	}
-	skip, err = t.Sink.Skips(t.Op.Output.SkipExisting)
-	t.Skipped = skip
-	return skip, err
-}
-
-// openDump opens the file for heads.
-func openDump(t *Transfer) error {
-	o := &t.Op.Output
-	switch o.DumpHeader {
-	case "":
-		return nil
-	case "-":
-		t.Heads.Dump(output.Harmless(t.Out, o.Raw), nil)
-		return nil
-	case "%":
-		t.Heads.Dump(output.Harmless(t.engine.Err, o.Raw), nil)
-		return nil
-	}
-	file, err := t.engine.dumps.Open(&t.place)
-	if err == nil {
-		t.Heads.Dump(output.Harmless(file, o.Raw), file)
-	}
-	return err
+	return req, nil
 }

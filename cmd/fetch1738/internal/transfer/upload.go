@@ -12,7 +12,6 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
@@ -55,43 +54,43 @@ func withName(l locator.Locator, file string) (locator.Locator, error) {
 }
 
 // send uploads the source.
-func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
+func (a *attempt) send(ctx context.Context, req *fetch.Request) error {
 	if client.IsHTTP(req.Locator) {
-		return t.put(ctx, req)
+		return a.put(ctx, req)
 	}
-	if current, err := keepsRemote(ctx, t, req); current || err != nil {
+	if current, err := keepsRemote(ctx, a.Resolver, a.Op.Ask.Time, req); current || err != nil {
 		return err
 	}
-	body, err := openSource(ctx, t)
+	body, err := a.openSource(ctx)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	if options, isFTP := req.Options.(*ftp.Options); isFTP && t.Op.Output.RemoteTime {
+	if options, isFTP := req.Options.(*ftp.Options); isFTP && a.Op.Output.RemoteTime {
 		options.SetModTime = body.ModTime()
 	}
 	switch req.Locator.(type) {
 	case *locator.Telnet:
-		t.input = body
-		return t.receive(ctx, req)
+		a.input = body
+		return a.receive(ctx, req)
 	case *locator.Mailto:
-		_, err := t.Resolver.Update(ctx, req, body)
+		_, err := a.Resolver.Update(ctx, req, body)
 		return err
 	}
-	can := t.Resolver.Can(req.Locator.Scheme())
+	can := a.Resolver.Can(req.Locator.Scheme())
 	switch {
-	case t.Op.Ask.Resume != plan.ResumeNot && can.Replace:
-		return resumeUpload(ctx, t, req, body)
-	case can.Replace && !t.Op.Ask.Append:
+	case a.Op.Ask.Resume != plan.ResumeNot && can.Replace:
+		return resumeUpload(ctx, a.Result, req, body)
+	case can.Replace && !a.Op.Ask.Append:
 		var data io.Reader = body
 		if _, isFTP := req.Locator.(*locator.FTP); isFTP {
 			if file := body.File(); file != nil { // the trace counts what is sent
-				t.Account.Uploading, data = false, file
+				a.Account.Uploading, data = false, file
 			}
 		}
-		_, err = t.Resolver.Replace(ctx, req, data)
+		_, err = a.Resolver.Replace(ctx, req, data)
 	case can.Update:
-		err = appendUpload(ctx, t, req, body)
+		err = appendUpload(ctx, a.Result, req, body)
 	default:
 		err = driver.Fail(fetch.OpUpload, req.Locator, fetch.ErrUnsupported, fmt.Errorf("%s does not support uploads", req.Locator.Scheme()))
 	}
@@ -99,11 +98,11 @@ func (t *Transfer) send(ctx context.Context, req *fetch.Request) error {
 }
 
 // put uploads by HTTP. The response is a document.
-func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
-	if t.Op.Ask.Resume != plan.ResumeNot {
-		t.Warn("HTTP cannot resume an upload; uploading the whole file")
+func (a *attempt) put(ctx context.Context, req *fetch.Request) error {
+	if a.Op.Ask.Resume != plan.ResumeNot {
+		a.Warn("HTTP cannot resume an upload; uploading the whole file")
 	}
-	body, err := openSource(ctx, t)
+	body, err := a.openSource(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,57 +111,57 @@ func (t *Transfer) put(ctx context.Context, req *fetch.Request) error {
 	if options.Body = body.Reader(); options.Method == "" {
 		options.Method = http.MethodPut
 	}
-	res, err := t.Resolver.Fetch(ctx, req)
+	res, err := a.Resolver.Fetch(ctx, req)
 	if err != nil {
-		return uploadToRedirect(ctx, t, body, err)
+		return a.uploadToRedirect(ctx, body, err)
 	}
 	defer res.Close()
-	t.note(res)
-	if err := t.checkStatus(req, res); err != nil {
+	note(a.Result, a.host, res)
+	if err := a.checkStatus(req, res); err != nil {
 		return err
 	}
-	if err := nameByServer(t, res); err != nil {
+	if err := nameByServer(a.place, a.Sink, a.picked, res); err != nil {
 		return err
 	}
-	expect(t, req, res.Size)
-	return t.store(res)
+	a.watch.expect(req, res.Size)
+	return a.store(res)
 }
 
 // uploadToRedirect uploads the source to the URL that an HTTP server redirects to, for -L. If the
 // source cannot be read again, it returns err; also for POST, which could add the data twice.
-func uploadToRedirect(ctx context.Context, t *Transfer, body *source.Source, err error) error {
+func (a *attempt) uploadToRedirect(ctx context.Context, body *source, err error) error {
 	ref, ok := errors.AsType[*fetch.Referral](err)
-	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !t.Resolver.Can(ref.To.Scheme()).Replace {
+	if !ok || ref.Op != http.MethodPut || body.Size() < 0 || !a.Resolver.Can(ref.To.Scheme()).Replace {
 		return err
 	}
-	if !t.Op.HTTP.LocationTrusted {
-		t.Warn("the data is also sent to another server: %s", ref.To.Redacted())
+	if !a.Op.HTTP.LocationTrusted {
+		a.Warn("the data is also sent to another server: %s", ref.To.Redacted())
 	}
-	next, err := redirectUpload(t, ref)
+	next, err := redirect(a.Result, ref)
 	if err != nil {
 		return err
 	}
-	t.Account.Moved.Store(0)
-	showHeads(t)
-	return t.send(ctx, next)
+	a.Account.Moved.Store(0)
+	showHeads(a.Result)
+	return a.send(ctx, next)
 }
 
-// redirectUpload changes the transfer to the URL that an HTTP server refers to.
-func redirectUpload(t *Transfer, ref *fetch.Referral) (*fetch.Request, error) {
-	next, err := client.Request(t.Op, ref.To)
+// redirect changes the transfer to the URL that an HTTP server refers to.
+func redirect(r *Result, ref *fetch.Referral) (*fetch.Request, error) {
+	next, err := client.Request(r.Op, ref.To)
 	if err == nil {
 		next.From = ref.From
-		t.Locator, t.Answer.Effective = next.Locator, next.Locator
-		t.Answer.Redirects++
+		r.Locator, r.Answer.Effective = next.Locator, next.Locator
+		r.Answer.Redirects++
 	}
 	return next, err
 }
 
 // openSource opens the upload.
-func openSource(ctx context.Context, t *Transfer) (*source.Source, error) {
-	s, err := source.Open(ctx, t.Source, t.engine.In, t.outgoing, &t.Account.Moved)
-	if err == nil && t.watch.Total != nil && s.Size() >= 0 {
-		t.watch.Total(s.Size())
+func (a *attempt) openSource(ctx context.Context) (*source, error) {
+	s, err := newSource(ctx, a.Source, a.in, a.outgoing, &a.Account.Moved)
+	if err == nil && a.watch.Total != nil && s.Size() >= 0 {
+		a.watch.Total(s.Size())
 	}
 	return s, err
 }

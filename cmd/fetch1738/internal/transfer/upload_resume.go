@@ -8,27 +8,26 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/source"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // resumeUpload uploads the rest of the source, for -C. It compares the sizes of the source and
 // of the file on the server before and after.
-func resumeUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
+func resumeUpload(ctx context.Context, r *Result, req *fetch.Request, body *source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
-	if isFTP && (path.Type == 'a' || t.Op.FTP.Session.CRLF) {
+	if isFTP && (path.Type == 'a' || r.Op.FTPSession.CRLF) {
 		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
 	}
-	present, err := client.SizeThere(ctx, t.Resolver, req)
+	present, err := client.SizeThere(ctx, r.Resolver, req)
 	if err != nil {
 		return err
 	}
 	at := max(present, 0)
-	if t.Op.Ask.Resume == plan.ResumeGiven {
-		at = t.Op.Ask.ResumeAt
+	if r.Op.Ask.Resume == plan.ResumeGiven {
+		at = r.Op.Ask.ResumeAt
 	} else if present < 0 {
-		t.Warn("the server does not report the size of the existing file; uploading the whole file")
+		r.Warn("the server does not report the size of the existing file; uploading the whole file")
 	}
 	whole := body.Size()
 	switch {
@@ -43,32 +42,32 @@ func resumeUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *so
 		return err
 	}
 	if isFTP && at > 0 && at == present { // APPE, as in curl
-		if _, err := t.Resolver.Update(ctx, req, body); err != nil {
+		if _, err := r.Resolver.Update(ctx, req, body); err != nil {
 			return err
 		}
-		return client.HasSize(ctx, t.Resolver, req, at+t.Account.Moved.Load(), present)
+		return client.HasSize(ctx, r.Resolver, req, at+r.Account.Moved.Load(), present)
 	}
 	req.Offset = at
-	if _, err = t.Resolver.Replace(ctx, req, body); err != nil || !isFTP || at == 0 {
+	if _, err = r.Resolver.Replace(ctx, req, body); err != nil || !isFTP || at == 0 {
 		return err
 	}
 	req.Offset = 0 // of the request for the size
 	// The old end of the file may stay.
-	return client.HasSize(ctx, t.Resolver, req, at+t.Account.Moved.Load(), present)
+	return client.HasSize(ctx, r.Resolver, req, at+r.Account.Moved.Load(), present)
 }
 
 // appendUpload appends the source to a file, or sends it where there is no other upload, as to a
 // newsgroup.
-func appendUpload(ctx context.Context, t *Transfer, req *fetch.Request, body *source.Source) error {
+func appendUpload(ctx context.Context, r *Result, req *fetch.Request, body *source) error {
 	present := int64(-1)
-	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !t.Op.FTP.Session.CRLF {
-		if n, err := client.SizeThere(ctx, t.Resolver, req); err == nil {
+	if path, isFTP := req.Locator.(*locator.FTP); isFTP && path.Type != 'a' && !r.Op.FTPSession.CRLF {
+		if n, err := client.SizeThere(ctx, r.Resolver, req); err == nil {
 			present = n
 		}
 	}
-	if _, err := t.Resolver.Update(ctx, req, body); err != nil || present < 0 {
+	if _, err := r.Resolver.Update(ctx, req, body); err != nil || present < 0 {
 		return err
 	}
 	// Other clients may append, too.
-	return client.HasSize(ctx, t.Resolver, req, present+t.Account.Moved.Load(), math.MaxInt64)
+	return client.HasSize(ctx, r.Resolver, req, present+r.Account.Moved.Load(), math.MaxInt64)
 }

@@ -17,9 +17,9 @@ import (
 
 // expanded returns the transfers of t: itself, or, if its URL ends in a wildcard, one
 // for each matching file. If the listing fails, t fails, after the files that were found.
-func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
+func expanded(ctx context.Context, t *Transfer) iter.Seq[*Transfer] {
 	return func(yield func(*Transfer) bool) {
-		l, p := wildcardOf(t)
+		l, p := wildcardOf(&t.Result)
 		if p == nil {
 			yield(t)
 			return
@@ -47,26 +47,26 @@ func (t *Transfer) expanded(ctx context.Context) iter.Seq[*Transfer] {
 // wildcardOf returns the Locator of a transfer and the pattern that it ends in. The
 // pattern is nil without a wildcard, or without a directory to list, as with an HTTP proxy or a
 // gateway.
-func wildcardOf(t *Transfer) (locator.Locator, *wildcard.Pattern) {
-	if t.Upload || t.Malformed != nil || !wildcard.Is(t.URL) {
+func wildcardOf(r *Result) (locator.Locator, *wildcard.Pattern) {
+	if r.Upload || r.Malformed != nil || !wildcard.Is(r.URL) {
 		return nil, nil
 	}
-	ref, err := t.Op.Reading.Parse(t.URL)
+	ref, err := r.Op.Reading.Parse(r.URL)
 	l := ref.Locator
-	if err != nil || !t.Op.Policy.Schemes.Has(l.Scheme()) || t.AskedProxy(l) != nil || t.Op.Policy.Gateways[l.Scheme()] != "" {
+	if err != nil || !r.Op.Policy.Schemes.Has(l.Scheme()) || r.AskedProxy(l) != nil || r.Op.Gateways[l.Scheme()] != "" {
 		return nil, nil
 	}
-	if _, isFTP := l.(*locator.FTP); isFTP && t.Op.FTP.ListOnly {
+	if _, isFTP := l.(*locator.FTP); isFTP && r.Op.FTP.ListOnly {
 		return nil, nil
 	}
-	return l, output.Pattern(l, t.URL)
+	return l, output.Pattern(l, r.URL)
 }
 
 // matches lists the directory. It returns nil without an error if t's URL is to be used
 // literally: a file has exactly that name. With an error it may return some matches.
 func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pattern) (*wildcard.Matches, error) {
-	look := t.engine.newTransfer(t.Access, t.URL, t.place)
-	look.Looks, look.Locator, look.Sink = true, client.InDirectory(l, ""), new(output.Sink)
+	look := t.newTransfer(t.Network, Task{URL: t.URL, Looks: true}, t.place)
+	look.Locator, look.Sink = client.InDirectory(l, ""), new(output.Sink)
 	if err := look.Authenticate(); err != nil {
 		return nil, err
 	}
@@ -75,17 +75,16 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 	if look.watch.Stop != nil {
 		defer look.watch.Stop()
 	}
-	if _, isFTP := l.(*locator.FTP); isFTP && !strings.ContainsAny(output.LastSegment(l, t.URL), "*[") && hasFile(ctx, look, p.Name) {
+	if _, isFTP := l.(*locator.FTP); isFTP && !strings.ContainsAny(output.LastSegment(l, t.URL), "*[") && hasFile(ctx, &look.Result, p.Name) {
 		return nil, nil
 	}
-	for try := 0; ; try++ {
-		look.left = t.Op.Retry.Times - try
-		found, err := lookUp(ctx, look, p)
+	for look.Tries = 1; ; look.Tries++ {
+		found, err := lookUp(ctx, &look.Result, p)
 		if client.RefusesListing(err) {
 			t.Warn("%v; using the name literally", err)
 			return nil, nil
 		}
-		if err == nil || !waitToRetry(ctx, look, try, err) {
+		if err == nil || !waitToRetry(ctx, &look.Result, err, 0, false) {
 			return found, err
 		}
 	}
@@ -93,47 +92,46 @@ func matches(ctx context.Context, t *Transfer, l locator.Locator, p *wildcard.Pa
 
 // hasFile reports whether the directory has a file of that name. A "?" is often part of a
 // name, so the file is looked up before the directory is listed.
-func hasFile(ctx context.Context, t *Transfer, name string) bool {
-	l := client.InDirectory(t.Locator, name)
-	ctx, end := t.limit(ctx)
-	options := client.FTPOptions(t.Op)
+func hasFile(ctx context.Context, r *Result, name string) bool {
+	l := client.InDirectory(r.Locator, name)
+	ctx, end := limit(ctx, r)
+	options := client.FTPOptions(r.Op)
 	options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil // for the transfers
-	found, err := t.Resolver.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
+	found, err := r.Resolver.FindAttributes(ctx, &fetch.Request{Locator: l, Options: options})
 	return end(err) == nil && (found.Size >= 0 || !found.ModTime.IsZero())
 }
 
 // lookUp lists the directory once.
-func lookUp(ctx context.Context, t *Transfer, p *wildcard.Pattern) (found *wildcard.Matches, err error) {
-	ctx, end := t.limit(ctx)
+func lookUp(ctx context.Context, r *Result, p *wildcard.Pattern) (found *wildcard.Matches, err error) {
+	ctx, end := limit(ctx, r)
 	defer func() { err = end(err) }()
 	ctx, stop := listing.Bounded(ctx)
 	defer func() {
 		if context.Cause(ctx) == listing.ErrTooLong {
-			err = driver.Fail(fetch.OpMatch, t.Locator, fetch.ErrTooLarge, listing.ErrTooLong)
+			err = driver.Fail(fetch.OpMatch, r.Locator, fetch.ErrTooLarge, listing.ErrTooLong)
 		}
 		stop(nil)
 	}()
-	req := &fetch.Request{Locator: t.Locator}
-	if _, isFTP := t.Locator.(*locator.FTP); isFTP {
-		options := client.FTPOptions(t.Op)
+	req := &fetch.Request{Locator: r.Locator}
+	if _, isFTP := r.Locator.(*locator.FTP); isFTP {
+		options := client.FTPOptions(r.Op)
 		options.Quote, options.PreTransfer, options.PostQuote = nil, nil, nil
 		options.Facts, options.ListOnly = true, false
 		req.Options = options
 	}
-	res, err := t.ResolverFor(t.Locator).Fetch(ctx, req)
+	res, err := r.ResolverFor(r.Locator).Fetch(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Close()
-	return listing.Select(res, p, t.Warn)
+	return listing.Select(res, p, r.Warn)
 }
 
 // matchTransfer returns the transfer of one matching file. No two write to the same file.
 func matchTransfer(t *Transfer, l locator.Locator, m wildcard.Match, names *output.Names) *Transfer {
 	place := t.place
 	place.Listed = &m
-	one := t.engine.newTransfer(t.Access, client.InDirectory(l, m.Name).String(), place)
-	one.Number = t.Number
+	one := t.newTransfer(t.Network, Task{URL: client.InDirectory(l, m.Name).String(), Number: t.Number}, place)
 	if name, free := names.Take(m); !free {
 		one.Locator = l
 		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing is written to %s", client.InDirectory(l, m.Name).Redacted(), name)

@@ -60,11 +60,10 @@ func TestListingMemory(t *testing.T) {
 // Nor do lines that are no entries go on for ever.
 func TestEndlessJunk(t *testing.T) {
 	l := &locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h"}}}
-	access := &client.Access{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
+	network := &client.Network{Op: plan.New(new(plan.Global)), Resolver: &fetch1738.Resolver{Schemes: []fetch1738.Scheme{
 		{Names: []string{"ftp"}, New: func(*fetch.Env) driver.Fetcher { return junk{} }},
 	}}}
-	one := transferOf(access)
-	one.Locator = l
+	one := &Result{Call: client.Call{Network: network, Locator: l}}
 	matches, err := lookUp(t.Context(), one, wildcard.Parse("*"))
 	if fetch.KindOf(err) != fetch.ErrTooLarge || matches != nil {
 		t.Errorf("%v, %v", matches, err)
@@ -85,8 +84,4 @@ func (junk) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resource, err
 			yield(fetch.Item{}, driver.Fail("LIST", req.Locator, fetch.ErrCanceled, ctx.Err()))
 		},
 	}, nil
-}
-
-func transferOf(access *client.Access) *Transfer {
-	return &Transfer{Result: Result{Call: client.Call{Access: access}}}
 }

@@ -1,6 +1,6 @@
-// Package record keeps the events of one transfer: times, byte counts, and the replies
+// Package outcome keeps the events of one transfer: times, byte counts, and the replies
 // of the server.
-package record
+package outcome
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package speed
+package transfer
 
 import (
 	"context"
@@ -44,8 +44,8 @@ func TestSlowness(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var octets atomic.Int64
 				var connected atomic.Bool
-				slow := &Slowness{limit: 100, time: 3}
-				ctx, stop := slow.Guard(t.Context(), octets.Load, connected.Load)
+				slow := &slowness{limit: 100, time: 3}
+				ctx, stop := slow.watch(t.Context(), octets.Load, connected.Load)
 				defer stop()
 				start := time.Now()
 				time.Sleep(time.Second / 2) // octets come between the guard's looks
@@ -76,13 +76,13 @@ func TestSlowness(t *testing.T) {
 func TestToleratedSpeed(t *testing.T) {
 	for _, c := range []struct {
 		limit, time int
-		want        Slowness
-	}{{500, 0, Slowness{500, 30}}, {0, 5, Slowness{1, 5}}, {7, 8, Slowness{7, 8}}} {
-		if got := Tolerated(&plan.Limits{Speed: c.limit, SpeedTime: c.time}); got == nil || *got != c.want {
+		want        slowness
+	}{{500, 0, slowness{500, 30}}, {0, 5, slowness{1, 5}}, {7, 8, slowness{7, 8}}} {
+		if got := tolerated(&plan.Limits{Speed: c.limit, SpeedTime: c.time}); got == nil || *got != c.want {
 			t.Errorf("-Y %d -y %d: %v, want %v", c.limit, c.time, got, c.want)
 		}
 	}
-	if Tolerated(new(plan.Limits)) != nil {
+	if tolerated(new(plan.Limits)) != nil {
 		t.Error("without -Y and -y every speed is tolerated")
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package client
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
-// Later keeps the events of a request that is made before the turn of its transfer. The zero value
+// later keeps the events of a request that is made before the turn of its transfer. The zero value
 // is ready to use.
-type Later struct {
+type later struct {
 	mu   sync.Mutex
 	kept []func(*fetch.Trace)
 	to   *fetch.Trace // nil before the turn
 }
 
-// Tell calls the hooks of t for the events so far, and, as they happen, for further ones. Those of t
+// tell calls the hooks of t for the events so far, and, as they happen, for further ones. Those of t
 // must be callable, as those of [driver.ContextTrace] are.
-func (l *Later) Tell(t *fetch.Trace) {
+func (l *later) tell(t *fetch.Trace) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, event := range l.kept {
@@ -26,8 +26,8 @@ func (l *Later) Tell(t *fetch.Trace) {
 	l.kept, l.to = nil, t
 }
 
-// Trace returns hooks that keep events, those of frames only if frames is set.
-func (l *Later) Trace(frames bool) *fetch.Trace {
+// trace returns hooks that keep events, those of frames only if frames is set.
+func (l *later) trace(frames bool) *fetch.Trace {
 	t := &fetch.Trace{
 		DialStart: func(network, address string) { l.note(func(t *fetch.Trace) { t.DialStart(network, address) }) },
 		Connected: func(c fetch.Connection) { l.note(func(t *fetch.Trace) { t.Connected(c) }) },
@@ -45,7 +45,7 @@ func (l *Later) Trace(frames bool) *fetch.Trace {
 }
 
 // note keeps an event, or tells it.
-func (l *Later) note(event func(*fetch.Trace)) {
+func (l *later) note(event func(*fetch.Trace)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.to != nil {
@@ -56,7 +56,7 @@ func (l *Later) note(event func(*fetch.Trace)) {
 }
 
 // noteOctets is note for an event with bytes that its hook must not keep.
-func (l *Later) noteOctets(octets []byte, event func(*fetch.Trace, []byte)) {
+func (l *later) noteOctets(octets []byte, event func(*fetch.Trace, []byte)) {
 	octets = bytes.Clone(octets)
 	l.note(func(t *fetch.Trace) { event(t, octets) })
 }

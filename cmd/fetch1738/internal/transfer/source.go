@@ -1,5 +1,4 @@
-// Package source reads what is uploaded: a file or standard input.
-package source
+package transfer
 
 import (
 	"context"
@@ -13,19 +12,19 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// A Source is the data of an upload. The caller must close it.
-type Source struct {
+// A source is the data of an upload: a file or standard input. The caller must close it.
+type source struct {
 	file  io.ReadCloser
 	flow  io.Reader     // file, with rate limit and trace
 	count *atomic.Int64 // bytes read
 }
 
-// Open opens a file; "-" and "." mean in. The file is read through the reader that
+// newSource opens a file; "-" and "." mean in. The file is read through the reader that
 // flow returns, and count is increased by the bytes read.
-func Open(ctx context.Context, name string, in io.Reader, flow func(io.Reader) io.Reader, count *atomic.Int64) (*Source, error) {
+func newSource(ctx context.Context, name string, in io.Reader, flow func(io.Reader) io.Reader, count *atomic.Int64) (*source, error) {
 	if stdio.IsStdin(name) {
 		file := stdio.Interruptible(ctx, in)
-		return &Source{file, flow(file), count}, nil
+		return &source{file, flow(file), count}, nil
 	}
 	f, err := os.Open(name)
 	if err == nil {
@@ -38,21 +37,21 @@ func Open(ctx context.Context, name string, in io.Reader, flow func(io.Reader) i
 	if err != nil {
 		return nil, fault.New(fault.Read, err)
 	}
-	return &Source{f, flow(f), count}, nil
+	return &source{f, flow(f), count}, nil
 }
 
 // Read implements io.Reader.
-func (s *Source) Read(p []byte) (int, error) {
+func (s *source) Read(p []byte) (int, error) {
 	n, err := s.flow.Read(p)
 	s.count.Add(int64(n))
 	return n, err
 }
 
 // Close implements io.Closer.
-func (s *Source) Close() error { return s.file.Close() }
+func (s *source) Close() error { return s.file.Close() }
 
 // Reader returns s, as an io.Seeker if the file is one.
-func (s *Source) Reader() io.Reader {
+func (s *source) Reader() io.Reader {
 	if f, ok := s.file.(*os.File); ok {
 		return rewindable{s, f}
 	}
@@ -61,7 +60,7 @@ func (s *Source) Reader() io.Reader {
 
 // rewindable counts the bytes read since the last Seek.
 type rewindable struct {
-	*Source
+	*source
 	f *os.File
 }
 
@@ -72,7 +71,7 @@ func (r rewindable) Seek(offset int64, whence int) (int64, error) {
 
 // File returns the file if its bytes go through nothing else, so that the kernel can send them, and
 // nil otherwise. They are not counted.
-func (s *Source) File() *os.File {
+func (s *source) File() *os.File {
 	f, ok := s.file.(*os.File)
 	if !ok || s.flow != io.Reader(f) || s.regular() == nil {
 		return nil
@@ -81,7 +80,7 @@ func (s *Source) File() *os.File {
 }
 
 // Size returns the size of a regular file, or -1 for anything else.
-func (s *Source) Size() int64 {
+func (s *source) Size() int64 {
 	if info := s.regular(); info != nil {
 		return info.Size()
 	}
@@ -90,7 +89,7 @@ func (s *Source) Size() int64 {
 
 // ModTime returns the modification time of a regular file, or the zero Time for
 // anything else.
-func (s *Source) ModTime() time.Time {
+func (s *source) ModTime() time.Time {
 	if info := s.regular(); info != nil {
 		return info.ModTime()
 	}
@@ -98,7 +97,7 @@ func (s *Source) ModTime() time.Time {
 }
 
 // regular returns nil unless s is a regular file.
-func (s *Source) regular() os.FileInfo {
+func (s *source) regular() os.FileInfo {
 	if f, ok := s.file.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			return info
@@ -108,7 +107,7 @@ func (s *Source) regular() os.FileInfo {
 }
 
 // Skip discards n bytes.
-func (s *Source) Skip(n int64) error {
+func (s *source) Skip(n int64) error {
 	if f, ok := s.file.(*os.File); ok {
 		if _, err := f.Seek(n, io.SeekCurrent); err == nil {
 			return nil

@@ -1,5 +1,4 @@
-// Package speed aborts transfers that are too slow.
-package speed
+package transfer
 
 import (
 	"context"
@@ -18,25 +17,25 @@ const (
 // speedWindow is the number of seconds of which the speed is the mean.
 const speedWindow = 5
 
-// A Slowness is the error of a transfer that was slower than limit for time seconds.
-type Slowness struct {
+// A slowness is the error of a transfer that was slower than limit for time seconds.
+type slowness struct {
 	limit int64 // bytes per second
 	time  int   // seconds
 }
 
-func (s *Slowness) Error() string {
+func (s *slowness) Error() string {
 	return fmt.Sprintf("Operation too slow. Less than %d bytes/sec transferred the last %d seconds", s.limit, s.time)
 }
 
 // Timeout returns true, as the method of net.Error for timeouts.
-func (s *Slowness) Timeout() bool { return true }
+func (s *slowness) Timeout() bool { return true }
 
-// Tolerated returns the limit of speed as an error, or nil if there is no limit.
-func Tolerated(l *plan.Limits) *Slowness {
+// tolerated returns the limit of speed as an error, or nil if there is no limit.
+func tolerated(l *plan.Limits) *slowness {
 	if l.Speed == 0 && l.SpeedTime == 0 {
 		return nil
 	}
-	s := &Slowness{int64(l.Speed), l.SpeedTime}
+	s := &slowness{int64(l.Speed), l.SpeedTime}
 	if s.limit == 0 {
 		s.limit = defaultSpeedLimit
 	}
@@ -46,9 +45,9 @@ func Tolerated(l *plan.Limits) *Slowness {
 	return s
 }
 
-// Guard cancels ctx when moved, a count of bytes, has grown too slowly for too long.
+// watch cancels ctx when moved, a count of bytes, has grown too slowly for too long.
 // Time in which underWay returns false does not count. The caller must call stop.
-func (s *Slowness) Guard(ctx context.Context, moved func() int64, underWay func() bool) (_ context.Context, stop func()) {
+func (s *slowness) watch(ctx context.Context, moved func() int64, underWay func() bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	gone := make(chan struct{})
 	go func() {
