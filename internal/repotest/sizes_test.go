@@ -36,7 +36,6 @@ var large = map[string]struct {
 	"fetch/ftp.control":                {40, "a net.Conn for the client library, with the replies that it awaits"},
 	"fetch/ftp.session":                {95, "one login: every command depends on what the earlier ones have changed"},
 	"fetch/http.call":                  {40, "one operation with its redirects, logins and repeats"},
-	"gateway.visit":                    {45, "one request of a browser, with all that its page shows"},
 	"locator.parser":                   {50, "one method for each production of the grammar"},
 	"testserver/simdisk.folder":        {30, "a method for each system call"},
 	"deploy.run":       {80, "one run, whose steps share what was listed, the state and the summary"},
