@@ -18,7 +18,7 @@ type admission struct {
 	header http.Header // of the response
 }
 
-// check returns why the request is refused, or nil. It sets crossSite.
+// check returns why the request is refused, or nil. It sets native and crossSite.
 //
 // The order matters: no answer depends on more about a request than what the checks before it have
 // established.
@@ -48,12 +48,15 @@ func (a admission) checkLength() *failure {
 // URL (RFC 9112 §3.2.2). So a gateway that is no proxy accepts no whole URLs at all, because the
 // field could have another name.
 func (a admission) checkTarget() *failure {
-	switch whole := a.whole(); {
+	whole := a.r.Method == http.MethodConnect || !strings.HasPrefix(a.r.RequestURI, "/")
+	switch {
 	case whole && !a.h.Proxy && a.r.Method == http.MethodConnect:
 		return &failure{Status: http.StatusForbidden, Text: "The gateway is not a proxy."}
 	case whole && !a.h.Proxy:
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway is not a proxy.", Do: "Ask for a path of the gateway.", Field: "Handler.Proxy"}
-	case !a.native && !a.ownHost():
+	case whole && !(a.r.URL.Scheme == "http" && a.ownHost()):
+		a.native = true
+	case !a.ownHost():
 		return &failure{Status: http.StatusMisdirectedRequest, Text: "The gateway does not have this name.", Do: "Use the address that the gateway printed when it started.", Field: "Handler.Hosts"}
 	}
 	return nil
@@ -148,8 +151,8 @@ func (a admission) isOwnURL(name string) bool {
 	return value == "" || err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host == a.r.Host
 }
 
-// mayShowAtOnce reports whether a link of another site may show the Locator at once: it is only read, and
-// asks no server to search, log in or do anything else.
+// mayShowAtOnce reports whether a link of another site may show the Locator at once: it is only read,
+// and asks no server to search, log in or do anything else.
 func mayShowAtOnce(q *request) bool {
 	if q.headerValue("Sec-Fetch-Site") == "" || q.user != nil || q.r.Method == http.MethodPost {
 		return false // without Sec-Fetch-Dest it could be an image that another site shows

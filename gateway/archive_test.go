@@ -410,8 +410,8 @@ func TestArchiveFront(t *testing.T) {
 	}
 }
 
-// TestArchiveGuard tests that a page as of a time is guarded as any other.
-func TestArchiveGuard(t *testing.T) {
+// TestArchiveAdmission tests that a page as of a time is admitted as any other.
+func TestArchiveAdmission(t *testing.T) {
 	s := startArchive(t, captured(t, overYears()), time.Time{}, func(h *Handler) { h.Token = "a secret of the test"; h.Proxy = true })
 	const path, bearer = "/at/1994/gopher/h.example/0/text", "Bearer a secret of the test"
 	for _, tc := range []struct {

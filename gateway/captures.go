@@ -12,10 +12,10 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// mementos are what an archive has of the Locator of a request. They follow RFC 7089 (Memento): the page
-// of a URL is its TimeGate, a page below "/at/TIME" is a Memento, and "?timemap" is the TimeMap. The
-// TimeGate redirects a client that sends Accept-Datetime (pattern 2.1), and shows its usual time to
-// others (pattern 2.2). A client of the proxy negotiates with the URL itself (pattern 1.3).
+// mementos are what an archive has of the Locator of a request. They follow RFC 7089 (Memento): the
+// page of a URL is its TimeGate, a page below "/at/TIME" is a Memento, and "?timemap" is the TimeMap.
+// The TimeGate redirects a client that sends Accept-Datetime (pattern 2.1), and shows its usual time
+// to others (pattern 2.2). A client of the proxy negotiates with the URL itself (pattern 1.3).
 type mementos struct{ req *request }
 
 // located is the Locator with the words of the search in the query.

@@ -135,8 +135,8 @@ func packedHeading(q *request) string {
 	return visible.Name(place.LastPart(q.loc))
 }
 
-// above are the links to the folder or menu above the page's own and to the start of its server, as far as
-// there are any.
+// above are the links to the folder or menu above the page's own and to the start of its server, as
+// far as there are any.
 func above(q *request) []crumb {
 	way := slices.DeleteFunc(crumbs(q, ""), func(c crumb) bool { return c.Link.Empty() || !q.native && c.Link == q.ownPage("/") })
 	if len(way) == 0 {

@@ -31,8 +31,8 @@ type choice struct {
 	Unsorted bool
 }
 
-// choiceOf reads the query of the page. A folder of an archive has no pages of pictures or sounds: each
-// would read the archive once more.
+// choiceOf reads the query of the page. A folder of an archive has no pages of pictures or sounds:
+// each would read the archive once more.
 func choiceOf(q *request, packed bool) (c choice) {
 	if q.native {
 		return c

@@ -81,7 +81,7 @@ func (n *counts) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Empty reports whether nothing was counten.
+// Empty reports whether nothing was counted.
 func (n *counts) Empty() bool { return n.Files+n.Folders == 0 }
 
 // patience is how long a browser waits for the rest of a listing, after its first entry, before it

@@ -37,7 +37,8 @@ func basic(values []string) (user, password string, ok bool) {
 	return r.BasicAuth()
 }
 
-// takesLogin reports whether a login can be sent for the Locator, and nobody on a network can read the request.
+// takesLogin reports whether a login can be sent for the Locator, and nobody on a network can read
+// the request.
 func takesLogin(q *request) bool {
 	if path, _ := strings.CutPrefix(q.r.URL.EscapedPath(), q.prefix); !q.native && path == "/url" {
 		return false

@@ -58,7 +58,7 @@ func (v newsPages) postOf(item *fetch.Item) *article.Post {
 }
 
 // posts are the articles of a group, in the order of their arrival. If the listing fails, they are
-// those before; the page shows v.cut and is broken off.
+// those before; the page shows out.cut and is broken off.
 func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*article.Post {
 	var posts []*article.Post
 	for item, err := range items {

@@ -16,8 +16,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// pages are what a kind of page works with: it reads the request, accesses servers by the upstream, and
-// writes the response or returns an error.
+// pages are what a kind of page works with: it reads the request, accesses servers by the upstream,
+// and writes the response or returns an error.
 type pages struct {
 	req *request
 	up  *upstream

@@ -18,7 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A request is what a client asks for. It is only read: what finds out more about it makes a copy.
+// A request is what a client asks for. Once it is admitted, it is only read: what finds out more about
+// it makes a copy.
 type request struct {
 	h         *Handler // the settings
 	r         *http.Request
@@ -37,14 +38,11 @@ type request struct {
 }
 
 // newRequest returns a request for the usual time of the Handler, without a Locator.
-//
-// A request for a whole URL is one to a proxy, unless the URL is that of a page of the gateway.
 func newRequest(h *Handler, r *http.Request) *request {
 	q := &request{h: h, r: r, prefix: h.Prefix, resolver: h.resolver()}
 	if h.Archive != nil {
 		q.at = h.Archive.Time
 	}
-	q.native = h.Proxy && q.whole() && !(r.URL.Scheme == "http" && q.ownHost())
 	return q
 }
 
@@ -56,17 +54,12 @@ func (q *request) of(l locator.Locator) *request {
 }
 
 // asOf returns the request for the same archive as of another time. All its pages, with their links,
-// are below below.
-func (q *request) asOf(at time.Time, below string, resolver *fetch1738.Resolver) *request {
+// are below path, which is relative to the Handler's own.
+func (q *request) asOf(at time.Time, path string, resolver *fetch1738.Resolver) *request {
 	copied := *q
 	copied.at, copied.dated, copied.resolver = at, true, resolver
-	copied.prefix += below
+	copied.prefix += path
 	return &copied
-}
-
-// whole reports whether the target of the request is not a path.
-func (q *request) whole() bool {
-	return q.r.Method == http.MethodConnect || !strings.HasPrefix(q.r.RequestURI, "/")
 }
 
 // ownHost reports whether the field Host, or the host of a whole URL, is a name of the gateway.

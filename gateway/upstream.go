@@ -20,7 +20,7 @@ import (
 	"github.com/fetch1738/fetch1738/locator"
 )
 
-// An upstream performs the accesses for one request of a client, by the Resolver.
+// An upstream performs the accesses to servers for one request of a client, by the Resolver.
 type upstream struct {
 	resolver *fetch1738.Resolver
 	ctx      context.Context // of the request, with the rules of the gateway; it records what is sent

@@ -26,7 +26,7 @@ var large = map[string]struct {
 	"fetch/ftp":              {7000, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher":           {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
 	"fetch/nntp":             {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
-	"gateway":                {8700, "every page reads the state of one visit; a second package would export that state"},
+	"gateway":                {8200, "every kind of page reads one request and writes one response in the same frame; a second package would export all three"},
 	"locator":                {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
 	"mirror":                 {4150, "listing, comparing, fetching and noticing loops change one run; the manifest is part of the API"},
 	"deploy": {2720, "comparing, sending, checking, renaming and deleting change one run; the packages beside it have what does not"},
