@@ -3,81 +3,86 @@ package gateway
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
-// A captureBar says which capture a page shows, and leads to the others. Its links are empty for a
-// client of the proxy.
-type captureBar struct {
-	// Time is that of the capture. It is zero if the page is made from other captures, as that of a
-	// directory whose listing was not recorded.
-	Time           time.Time
-	Number, Count  int    // this capture, counted from 1, of all of the URL
-	AsOf           string // the time that the links of the page keep; empty if these are the last captures
-	Previous, Next captureLink
-	Calendar       place.Link
-	Usual          crumb      // the page at the usual time; empty if this is it
-	Live           crumb      // the original URL
-	Form           place.Link // where the query "at" chooses another time
-	Hidden         []fetch.Field
-	Date           string // that the form begins with
+// archivePages are the pages about captures.
+type archivePages pages
+
+const badTime = "Write a date as 1994-12-01, or a part of it, such as 1994."
+
+// chooseTime redirects from a page to the same page as of the time in the query "at". The path is
+// that of place.Of.
+func (v archivePages) chooseTime(path string) error {
+	text := v.req.r.URL.Query().Get("at")
+	at, ok := memento.ParseTime(strings.TrimSpace(text))
+	if !ok || v.req.h.Archive.At == nil {
+		return &failure{Status: http.StatusBadRequest, Text: "This is not a time.", Detail: visible.Name(text), Do: badTime}
+	}
+	v.out.seeOther(v.req, v.req.h.Prefix+place.Dated(memento.Stamp(at))+path)
+	return nil
 }
 
-// A captureLink leads to a capture.
-type captureLink struct {
-	Time time.Time
-	Link place.Link
+// asked answers a request about captures.
+func (v archivePages) asked() (answered bool, err error) {
+	if v.req.h.Archive == nil || v.req.h.Archive.Captures == nil {
+		return false, nil
+	}
+	switch {
+	case v.req.wants("at"):
+		return true, v.chooseTime(v.req.within(place.At(place.Of(mementos{v.req}.located()))).Path)
+	case v.req.wants("captures"):
+		return true, v.calendar()
+	case v.req.wants("timemap"):
+		return true, v.timeMap()
+	case v.req.wants("explain"):
+		return false, nil
+	}
+	if answered, err := v.negotiate(); answered || err != nil {
+		return answered, err
+	}
+	if v.req.r.Method == http.MethodHead && isA[*locator.Gopher](v.req) && place.IsDocument(v.req.loc) && (v.req.wants("raw") || v.req.wantsOctets()) {
+		return true, v.head()
+	}
+	return false, nil
 }
 
-// bar is the captureBar of the page that is rendered, or nil if it shows no capture. Programs that
-// copy pages do not get it, because they would copy each page as of every time.
-func (v archivePages) bar() *captureBar {
-	if v.h.Archive == nil || v.loc == nil || v.h.Archive.Captures == nil || !v.showsCapture() || !v.accepts("text/html") {
-		return nil
+// negotiate redirects a client that asks for a time to the capture.
+func (v archivePages) negotiate() (answered bool, err error) {
+	if v.req.native || v.req.dated || v.req.h.Archive.At == nil {
+		return false, nil
 	}
-	l := place.WithoutLogin(v.located())
-	b := &captureBar{Count: len(v.timeline), Date: v.date(), Live: crumb{visible(l.Redacted()), place.URL(l), true}}
-	if !v.h.at.IsZero() {
-		b.AsOf = v.h.at.UTC().Format("2006-01-02 15:04:05 UTC")
+	at, err := acceptDatetime(v.req)
+	i := v.req.timeline.At(at)
+	if err != nil || at.IsZero() || i < 0 {
+		return false, err
 	}
-	b.Calendar = v.undatedLink().With("captures")
-	if v.h.Archive.At != nil && !v.native {
-		b.Form, b.Hidden = within(v.visit, v.undatedLink()).Form()
-		if v.h.undated != nil {
-			b.Usual = crumb{"Latest", within(v.visit, v.undatedLink()), true}
-			if at := v.root().at; !at.IsZero() {
-				b.Usual.Text = "As of " + at.UTC().Format(time.DateOnly)
-			}
-		}
-	}
-	i := v.timeline.At(v.h.at)
-	if i < 0 {
-		return b
-	}
-	b.Time, b.Number = v.timeline[i], i+1
-	if b.Date == "" {
-		b.Date = b.Time.Format(time.DateOnly)
-	}
-	if i > 0 {
-		b.Previous = captureLink{v.timeline[i-1], within(v.visit, v.captureAt(v.timeline[i-1]))}
-	}
-	if i+1 < len(v.timeline) {
-		b.Next = captureLink{v.timeline[i+1], within(v.visit, v.captureAt(v.timeline[i+1]))}
-	}
-	return b
+	v.out.kind = "redirect"
+	v.out.secure(v.req)
+	stamp := memento.Stamp(v.req.timeline[i])
+	v.out.Header().Set("Location", v.req.prefix+place.Dated(stamp)+strings.TrimPrefix(v.req.r.URL.RequestURI(), v.req.prefix))
+	v.out.Header().Set("Link", mementos{v.req}.links().TimeGateHeader())
+	v.out.WriteHeader(http.StatusFound)
+	return true, nil
 }
 
-// date is the day of the time that pages show, or empty for the last captures.
-func (v archivePages) date() string {
-	if v.h.at.IsZero() {
-		return ""
+// head answers HEAD for a document of gopher. Its protocol has no such request, except for the
+// attributes of Gopher+, which the archive need not have.
+func (v archivePages) head() error {
+	res, err := v.up.fetch(v.up.bare(v.req.loc))
+	if err != nil {
+		return err
 	}
-	return v.h.at.UTC().Format(time.DateOnly)
+	defer res.Close()
+	return documentPages(v).octetsOf(res)
 }
 
 const (
@@ -102,23 +107,23 @@ type capturesPage struct {
 // At is the link to the capture of a time.
 func (p *capturesPage) At(t time.Time) place.Link { return p.at(t) }
 
-// calendar shows the captures of v.loc by year, month and day.
+// calendar shows the captures of the Locator by year, month and day.
 func (v archivePages) calendar() error {
-	p := &capturesPage{Text: visible(place.WithoutLogin(v.located()).Redacted()), Page: v.undatedLink(), Count: len(v.timeline), TimeMap: v.undatedLink().With("timemap"), at: v.captureAt}
+	p := &capturesPage{Text: visible.Name(place.WithoutLogin(mementos{v.req}.located()).Redacted()), Page: mementos{v.req}.undatedLink(), Count: len(v.req.timeline), TimeMap: mementos{v.req}.undatedLink().With("timemap"), at: mementos{v.req}.captureAt}
 	if p.Count == 0 {
 		return v.noCaptures()
 	}
-	p.First, p.Last = v.timeline[0], v.timeline[p.Count-1]
-	p.Years = v.timeline.Years()
+	p.First, p.Last = v.req.timeline[0], v.req.timeline[p.Count-1]
+	p.Years = v.req.timeline.Years()
 	if p.Count > maxCalendar {
-		shown, err := strconv.Atoi(v.query.Get("captures"))
+		shown, err := strconv.Atoi(v.req.query.Get("captures"))
 		if err != nil {
 			shown = p.Last.Year()
 		}
 		all := p.Years
 		p.Years = nil
 		for _, y := range all {
-			link := v.undatedLink().With("captures=" + strconv.Itoa(y.Number))
+			link := mementos{v.req}.undatedLink().With("captures=" + strconv.Itoa(y.Number))
 			if y.Number == shown {
 				p.Years, link = []memento.Year{y}, place.Link{}
 			}
@@ -129,13 +134,13 @@ func (v archivePages) calendar() error {
 		p.Cut = true
 		p.Years = v.ofYear(p.Years[0].Number)
 	}
-	return v.render("captures", http.StatusOK, &page{Heading: "Captures of " + heading(v.located()), Main: p, Actions: []crumb{}})
+	return v.out.render(v.req, "captures", http.StatusOK, &page{Heading: "Captures of " + place.Heading(mementos{v.req}.located()), Main: p, Actions: []crumb{}})
 }
 
 // ofYear are the first captures of a year.
 func (v archivePages) ofYear(year int) []memento.Year {
 	var first memento.Timeline
-	for _, t := range v.timeline {
+	for _, t := range v.req.timeline {
 		if t.Year() == year && len(first) < maxInYear {
 			first = append(first, t)
 		}
@@ -143,23 +148,23 @@ func (v archivePages) ofYear(year int) []memento.Year {
 	return first.Years()
 }
 
-// timeMap sends the TimeMap of v.loc.
+// timeMap sends the TimeMap of the Locator.
 func (v archivePages) timeMap() error {
-	if len(v.timeline) == 0 {
+	if len(v.req.timeline) == 0 {
 		return v.noCaptures()
 	}
-	v.page = "timemap"
-	v.secure()
-	v.w.Header().Set("Content-Type", "application/link-format")
-	v.w.WriteHeader(http.StatusOK)
-	if v.r.Method == http.MethodHead {
+	v.out.kind = "timemap"
+	v.out.secure(v.req)
+	v.out.Header().Set("Content-Type", "application/link-format")
+	v.out.WriteHeader(http.StatusOK)
+	if v.req.r.Method == http.MethodHead {
 		return nil
 	}
-	_, err := v.links().WriteTo(v.w)
+	_, err := mementos{v.req}.links().WriteTo(v.out)
 	return err
 }
 
 // noCaptures is the failure for what has no captures of its own.
 func (v archivePages) noCaptures() error {
-	return v.accessFailure(driver.Fail(fetch.OpParse, v.loc, fetch.ErrNotFound, nil))
+	return accessFailure(pages(v), driver.Fail(fetch.OpParse, v.req.loc, fetch.ErrNotFound, nil))
 }

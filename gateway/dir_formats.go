@@ -8,6 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
@@ -18,23 +19,23 @@ type format struct {
 	write     func(io.Writer, *fetch.Item) error
 }
 
-// format is JSON Lines, or names, one a line. It is nil if the client gets a page.
-func (v directoryPages) format() *format {
+// formatOf is JSON Lines, or names, one a line. It is nil if the client gets a page.
+func formatOf(q *request) *format {
 	switch {
-	case v.accepts("text/html"):
-	case v.accepts("application/json"), v.accepts("application/x-ndjson"):
+	case q.accepts("text/html"):
+	case q.accepts("application/json"), q.accepts("application/x-ndjson"):
 		return &format{"application/x-ndjson", writeJSON}
-	case v.accepts("text/plain"):
+	case q.accepts("text/plain"):
 		return &format{"text/plain; charset=utf-8", writeName}
 	}
 	return nil
 }
 
 // formatted sends the entries of a listing to a program. res may be nil for a HEAD.
-func (v directoryPages) formatted(res *fetch.Resource, f *format) error {
-	v.page = "listing"
+func (w *response) formatted(q *request, res *fetch.Resource, f *format) error {
+	w.kind = "listing"
 	items := func(func(fetch.Item, error) bool) {}
-	if res != nil && v.r.Method != http.MethodHead {
+	if res != nil && q.r.Method != http.MethodHead {
 		rest, stop, err := begun(res.Items)
 		defer stop()
 		if err != nil {
@@ -42,10 +43,10 @@ func (v directoryPages) formatted(res *fetch.Resource, f *format) error {
 		}
 		items = rest
 	}
-	v.secure()
-	v.w.Header().Set("Content-Type", f.mediaType)
-	v.w.WriteHeader(http.StatusOK)
-	out := bufio.NewWriterSize(v.w, 16<<10)
+	w.secure(q)
+	w.Header().Set("Content-Type", f.mediaType)
+	w.WriteHeader(http.StatusOK)
+	out := bufio.NewWriterSize(w, 16<<10)
 	for item, err := range items {
 		if err == nil {
 			err = f.write(out, &item)
@@ -67,7 +68,7 @@ func writeJSON(w io.Writer, item *fetch.Item) error {
 }
 
 func writeName(w io.Writer, item *fetch.Item) error {
-	_, err := io.WriteString(w, visible(item.Name)+"\n")
+	_, err := io.WriteString(w, visible.Name(item.Name)+"\n")
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/locator"
 )
 
 // TestLongNames tests that a server cannot fill the memory with long names: what is held of a listing is
@@ -26,8 +27,8 @@ func TestLongNames(t *testing.T) {
 	const most = heldNames / size
 	for _, n := range []int{most / 2, 2 * most} {
 		for _, order := range []string{"", "name"} {
-			d := &directory{v: &visit{}, Choice: choice{Order: order}}
-			stop, err := d.gather(long(n))
+			d := &listing{out: new(response), Choice: choice{Order: order}}
+			stop, err := d.gather(&locator.FTP{}, long(n))
 			if made > most+1 {
 				t.Errorf("%d entries, %q: %d are held", n, order, made)
 			}

@@ -16,32 +16,32 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // packedPages show what is in zip and tar archives: ?in=PATH of the URL of an archive. A path that is
 // empty or ends in a slash is that of a folder, any other one is that of a file.
-type packedPages struct{ *visit }
+type packedPages pages
 
 const (
-	heldArchive  = 16 << 20 // bytes of a zip archive whose server sends no parts of it
-	heldArchives = 4        // at once
+	heldArchive = 16 << 20 // bytes of a zip archive whose server sends no parts of it
 )
 
 // show shows a folder or a file of an archive.
 func (v packedPages) show() error {
-	if packed.FormatOf(lastPart(v.loc)) == packed.None || !isDocument(v.loc) {
+	if packed.FormatOf(place.LastPart(v.req.loc)) == packed.None || !place.IsDocument(v.req.loc) {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway cannot open this as an archive.", Do: "It opens zip and tar archives, by the suffix of the name: .zip, .tar, .tar.gz, .tgz, .tar.bz2 and others."}
 	}
-	ctx, cancel := context.WithCancel(v.context())
+	ctx, cancel := context.WithCancel(v.up.ctx)
 	defer cancel()
 	archive, end, err := v.open(ctx)
 	if err != nil {
 		return v.failure(err)
 	}
 	defer end()
-	within := v.query.Get("in")
+	within := v.req.query.Get("in")
 	if within == "" || strings.HasSuffix(within, "/") {
 		return v.folder(archive, strings.TrimSuffix(within, "/"), cancel)
 	}
@@ -51,12 +51,11 @@ func (v packedPages) show() error {
 // open opens the archive. A zip archive is read by parts, if the server sends parts. Otherwise it is
 // held in memory, if it is small. end must be called.
 func (v packedPages) open(ctx context.Context) (a packed.Archive, end func(), err error) {
-	req := v.request(v.loc)
-	v.prepare(req)
+	req := v.up.request(v.req.loc)
 	limits := packed.Usual()
-	format := packed.FormatOf(lastPart(v.loc))
+	format := packed.FormatOf(place.LastPart(v.req.loc))
 	if format == packed.Zip {
-		doc, err := download.ReaderAt(ctx, v.h.resolver(), req.Locator.String())
+		doc, err := download.ReaderAt(ctx, v.up.resolver, req.Locator.String())
 		if err == nil {
 			end = func() { _ = doc.Close() }
 			a, err := packed.OpenZip(doc, doc.Size(), limits)
@@ -69,17 +68,17 @@ func (v packedPages) open(ctx context.Context) (a packed.Archive, end func(), er
 			return nil, nil, err
 		}
 		select {
-		case v.h.heldArchives <- struct{}{}:
+		case v.req.h.heldArchives <- struct{}{}:
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		}
 	}
 	release := func() {
 		if format == packed.Zip {
-			<-v.h.heldArchives
+			<-v.req.h.heldArchives
 		}
 	}
-	res, err := v.h.resolver().Fetch(ctx, req)
+	res, err := v.up.resolver.Fetch(ctx, req)
 	if err != nil {
 		release()
 		return nil, nil, err
@@ -113,7 +112,7 @@ func held(res *fetch.Resource, limits packed.Limits) (packed.Archive, error) {
 func (v packedPages) failure(err error) error {
 	limit, exceeded := errors.AsType[*packed.LimitError](err)
 	_, damaged := errors.AsType[*packed.DamagedError](err)
-	f := &failure{Detail: visible(err.Error()), Links: []crumb{{"Download the archive", v.linkTo(v.loc).With("raw"), true}}, err: err}
+	f := &failure{Detail: visible.Name(err.Error()), Links: []crumb{{"Download the archive", v.req.linkTo(v.req.loc).With("raw"), true}}, err: err}
 	switch {
 	case exceeded:
 		f.Status, f.Text, f.Detail = http.StatusRequestEntityTooLarge, "The archive exceeds a limit of the gateway: "+limit.Text+".", ""
@@ -122,7 +121,7 @@ func (v packedPages) failure(err error) error {
 		f.Status, f.Text, f.Do = http.StatusBadGateway, "The archive is damaged, or it is not what its name says.", "Download it to see what it is."
 	case errors.Is(err, packed.ErrNotFound):
 		f.Status, f.Text, f.Do, f.Detail = http.StatusNotFound, "The archive has no such file.", "Look for it in the archive.", ""
-		f.Links = []crumb{{"Contents of the archive", v.linkTo(v.loc).With("in="), true}}
+		f.Links = []crumb{{"Contents of the archive", v.req.linkTo(v.req.loc).With("in="), true}}
 	case errors.Is(err, packed.ErrEncrypted):
 		f.Status, f.Text, f.Do = http.StatusForbidden, "This file is encrypted.", "Download the archive, and open it with its password."
 	case errors.Is(err, packed.ErrMethod):
@@ -139,22 +138,22 @@ func (v packedPages) failure(err error) error {
 // folder shows a folder of an archive.
 func (v packedPages) folder(archive packed.Archive, folder string, cancel func()) error {
 	items := v.items(archive, folder)
-	res := &fetch.Resource{Locator: v.loc, Kind: fetch.KindDirectory, Body: http.NoBody, Items: items}
-	if format := directoryPages(v).format(); format != nil {
-		return directoryPages(v).formatted(res, format)
+	res := &fetch.Resource{Locator: v.req.loc, Kind: fetch.KindDirectory, Body: http.NoBody, Items: items}
+	if format := formatOf(v.req); format != nil {
+		return v.out.formatted(v.req, res, format)
 	}
-	if v.r.Method == http.MethodHead {
+	if v.req.r.Method == http.MethodHead {
 		for _, err := range items { // the first one says whether the folder is there
 			if err != nil {
 				return v.failure(err)
 			}
 			break
 		}
-		return v.render("directory", http.StatusOK, &page{})
+		return v.out.render(v.req, "directory", http.StatusOK, &page{})
 	}
 	d := &directory{
-		res: res, cancel: cancel, Unread: new(unread), Archive: archive,
-		UTC: packed.FormatOf(lastPart(v.loc)) != packed.Zip, entries: v.entries(folder, items),
+		res: res, Unread: new(unread), Archive: archive,
+		UTC: packed.FormatOf(place.LastPart(v.req.loc)) != packed.Zip, listing: listing{cancel: cancel, entries: v.entries(folder, items)},
 	}
 	if err := directoryPages(v).list(d); err != nil {
 		return v.failure(err)
@@ -204,7 +203,7 @@ func (v packedPages) entries(folder string, items iter.Seq2[fetch.Item, error]) 
 				yield(dirEntry{}, err)
 				return
 			}
-			e := directoryPages(v).entry("", "", &item)
+			e := entryOf(v.req, "", "", &item)
 			for _, field := range item.Header {
 				if field.Name == headerEncrypted {
 					e.kind = kindEncrypted
@@ -212,9 +211,9 @@ func (v packedPages) entries(folder string, items iter.Seq2[fetch.Item, error]) 
 			}
 			switch e.kind {
 			case kindFolder:
-				e.more = &entryMore{link: v.linkTo(v.loc).With("in=" + url.QueryEscape(within+item.Name+"/"))}
+				e.more = &entryMore{link: v.req.linkTo(v.req.loc).With("in=" + url.QueryEscape(within+item.Name+"/"))}
 			case kindFile:
-				e.more = &entryMore{link: v.linkTo(v.loc).With("in=" + url.QueryEscape(within+item.Name))}
+				e.more = &entryMore{link: v.req.linkTo(v.req.loc).With("in=" + url.QueryEscape(within+item.Name))}
 			}
 			if !yield(e, nil) {
 				return
@@ -235,8 +234,8 @@ func (v packedPages) file(archive packed.Archive, within string) error {
 		Locator: &locator.FTP{Name: name}, Kind: fetch.KindDocument, Body: io.NopCloser(body),
 		Attributes: fetch.Attributes{Size: m.Size, ModTime: m.ModTime, MediaType: mediaType},
 	}
-	page := !v.wants("raw") && v.accepts("text/html") && v.r.Header.Get("Range") == ""
-	kind := mediaKindOf(mediaType)
+	page := !v.req.wants("raw") && v.req.accepts("text/html") && v.req.r.Header.Get("Range") == ""
+	kind := place.KindOfType(mediaType)
 	switch {
 	case page && kind != "":
 		return documentPages(v).showMedia(&mediaPage{
@@ -253,46 +252,23 @@ func (v packedPages) file(archive packed.Archive, within string) error {
 	return nil
 }
 
-// way is the way to a page about an archive and on to what is in it.
-func (v packedPages) way(way []crumb) []crumb {
-	within := v.query.Get("in")
-	if len(way) == 0 || within == "" {
-		return way
+// picturesBeside are the neighbours of a picture in a zip archive, whose directory has been read. A tar
+// archive would have to be read once more.
+func (v packedPages) picturesBeside(archive packed.Archive) *beside {
+	if packed.FormatOf(place.LastPart(v.req.loc)) != packed.Zip {
+		return nil
 	}
-	way[len(way)-1].Link = v.linkTo(v.loc).With("in=")
-	parts := strings.SplitAfter(strings.TrimSuffix(within, "/"), "/")
-	at := ""
-	for i, part := range parts {
-		at += part
-		c := crumb{Text: visible(strings.TrimSuffix(part, "/"))}
-		if i < len(parts)-1 {
-			c.Link = v.linkTo(v.loc).With("in=" + url.QueryEscape(at))
+	in := v.req.query.Get("in")
+	folder := in[:max(0, strings.LastIndexByte(in, '/'))]
+	var pictures []picture
+	for e, err := range v.entries(folder, v.items(archive, folder)) {
+		if err != nil {
+			return nil
 		}
-		way = append(way, c)
+		if e.isPicture() && e.kind == kindFile {
+			pictures = append(pictures, picture{e.name, e.more.link})
+		}
 	}
-	return way
-}
-
-// heading is the name of what is in the archive, or of the archive itself.
-func (v packedPages) heading() string {
-	if within := strings.Trim(v.query.Get("in"), "/"); within != "" {
-		return visible(path.Base(within))
-	}
-	return visible(lastPart(v.loc))
-}
-
-// parent is the link to the folder that has this one: in the archive, or that of the archive.
-func (v packedPages) parent() place.Link {
-	within := strings.TrimSuffix(v.query.Get("in"), "/")
-	if within != "" {
-		dir, _ := path.Split(within)
-		return v.linkTo(v.loc).With("in=" + url.QueryEscape(dir))
-	}
-	l, ok := v.loc.(*locator.FTP)
-	if !ok {
-		return place.Link{}
-	}
-	folder := *l
-	folder.Name, folder.Type = "", 0
-	return v.linkTo(&folder)
+	sortPictures(pictures)
+	return besideOf(pictures, v.req.here())
 }

@@ -2,34 +2,23 @@ package gateway
 
 import "github.com/fetch1738/fetch1738/gateway/internal/place"
 
-// Pages is the number of pages; 0 if it is not known.
-func (d *directory) Pages() int {
-	switch {
-	case !d.Known:
-		return 0
-	case d.Choice.Page == 0: // all of it
-		return 1
-	}
-	return (d.Files + d.Folders + d.perPage() - 1) / d.perPage()
+// A pager leads to the other pages of a listing.
+type pager struct {
+	listing *listing
+	here    place.Link // the page without a choice
 }
 
-// Pager are the links to the other pages of the listing.
-func (d *directory) Pager() pager { return pager{d} }
-
-// A pager leads to the other pages of a listing.
-type pager struct{ d *directory }
-
 // Page is the number of this page, and Pages that of all; 0 if it is not known.
-func (p pager) Page() int  { return p.d.Choice.Page }
-func (p pager) Pages() int { return p.d.Pages() }
+func (p pager) Page() int  { return p.listing.Choice.Page }
+func (p pager) Pages() int { return p.listing.Pages() }
 
 // to is the link to another page, in the same order.
 func (p pager) to(page int) place.Link {
-	c := p.d.Choice
-	if c.Page = page; p.d.Known && c.Order == "" {
+	c := p.listing.Choice
+	if c.Page = page; p.listing.Known && c.Order == "" {
 		c.Order = "name" // without it, the page is in the order of the server
 	}
-	return p.d.link(c)
+	return c.link(p.here)
 }
 
 // First is the link to the first page; empty if this is it.
@@ -50,7 +39,7 @@ func (p pager) Previous() place.Link {
 
 // Next is the link to the page after this one.
 func (p pager) Next() place.Link {
-	if !p.d.more && p.Page() >= p.Pages() {
+	if !p.listing.more && p.Page() >= p.Pages() {
 		return place.Link{}
 	}
 	return p.to(p.Page() + 1)

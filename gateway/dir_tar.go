@@ -18,6 +18,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/remotefs"
@@ -32,14 +34,13 @@ const (
 // tar sends a directory with everything below it as one archive. Nothing of it is kept. If a member
 // fails, the response is broken off, so that no archive without it looks complete.
 func (v directoryPages) tar() error {
-	switch v.loc.(type) {
+	switch v.req.loc.(type) {
 	case *locator.FTP, *locator.Gopher, *locator.Prospero:
 	default:
 		return &failure{Status: http.StatusBadRequest, Text: "This is not a directory."}
 	}
-	req := v.request(v.loc)
-	v.prepare(req)
-	tree, err := remotefs.New(v.context(), v.h.resolver(), req.Locator.String())
+	req := v.up.request(v.req.loc)
+	tree, err := remotefs.New(v.up.ctx, v.up.resolver, req.Locator.String())
 	if err != nil {
 		return err
 	}
@@ -48,18 +49,18 @@ func (v directoryPages) tar() error {
 	if err != nil {
 		return err
 	}
-	v.page = "tar"
-	top := filename.Component(topOf(v.loc))
-	v.secure()
-	v.w.Header().Set("Content-Security-Policy", octetsSecurity)
-	v.w.Header().Set("Content-Type", "application/x-tar")
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": top + ".tar"}))
-	v.w.WriteHeader(http.StatusOK)
-	if v.r.Method == http.MethodHead {
+	v.out.kind = "tar"
+	top := filename.Component(place.TopOf(v.req.loc))
+	v.out.secure(v.req)
+	v.out.Header().Set("Content-Security-Policy", octetsSecurity)
+	v.out.Header().Set("Content-Type", "application/x-tar")
+	v.out.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": top + ".tar"}))
+	v.out.WriteHeader(http.StatusOK)
+	if v.req.r.Method == http.MethodHead {
 		return nil
 	}
-	out := bufio.NewWriterSize(v.w, 64<<10)
-	a := newArchive(v.visit, out, top)
+	out := bufio.NewWriterSize(v.out, 64<<10)
+	a := newArchive(v.up, out, top)
 	err = a.directory(top+"/", &fetch.Item{})
 	for item, failure := range members {
 		if err == nil {
@@ -78,28 +79,10 @@ func (v directoryPages) tar() error {
 	return cmp.Or(err, out.Flush())
 }
 
-// topOf is the name of a directory.
-func topOf(l locator.Locator) string {
-	name := server(l)
-	switch l := l.(type) {
-	case *locator.FTP:
-		if n := len(l.CWD); n > 0 && l.CWD[n-1] != "" {
-			name = l.CWD[n-1]
-		}
-	case *locator.Gopher:
-		if last := path.Base(l.Selector); last != "." && last != "/" {
-			name = last
-		}
-	case *locator.Prospero:
-		name = path.Base("/" + l.HSOName)
-	}
-	return name
-}
-
 // An archive is a tar archive that is being sent. Its members are below one directory. Their names
 // are safe on every system, as those of files that the command line writes.
 type archive struct {
-	v     *visit
+	up    *upstream
 	w     *tar.Writer
 	top   string
 	dirs  []archiveDir         // the directory whose entries are being added, and those above it
@@ -111,8 +94,8 @@ type archive struct {
 // An archiveDir is a directory in an archive.
 type archiveDir struct{ path, name string } // with a slash; the path of the top is empty
 
-func newArchive(v *visit, out io.Writer, top string) *archive {
-	return &archive{v: v, w: tar.NewWriter(out), top: top, dirs: []archiveDir{{"", top + "/"}}, used: make(map[[8]byte]struct{})}
+func newArchive(up *upstream, out io.Writer, top string) *archive {
+	return &archive{up: up, w: tar.NewWriter(out), top: top, dirs: []archiveDir{{"", top + "/"}}, used: make(map[[8]byte]struct{})}
 }
 
 // add adds an entry of the directory. The entries of a directory come right after it.
@@ -216,11 +199,11 @@ func (a *archive) file(name string, item *fetch.Item) error {
 
 // fetch fetches a document of the archive.
 func (a *archive) fetch(item *fetch.Item) (*fetch.Resource, error) {
-	req := a.v.request(item.Locator)
+	req := a.up.bare(item.Locator)
 	if _, ok := item.Locator.(*locator.FTP); ok {
 		req.Options = &ftp.Options{EndAtSize: true}
 	}
-	res, err := a.v.h.resolver().Fetch(a.v.context(), req)
+	res, err := a.up.fetch(req)
 	if err == nil && res.Kind != fetch.KindDocument {
 		res.Close()
 		err = driver.Fail(fetch.OpRead, item.Locator, fetch.ErrNoOctets, nil)
@@ -231,7 +214,7 @@ func (a *archive) fetch(item *fetch.Item) (*fetch.Resource, error) {
 // leaveOut notes that something is not in the archive.
 func (a *archive) leaveOut(path, what string) {
 	if a.left++; len(a.notes) < tarNotes {
-		a.notes = append(a.notes, visible(path)+": "+visible(what)+"\n")
+		a.notes = append(a.notes, visible.Name(path)+": "+visible.Name(what)+"\n")
 	}
 }
 

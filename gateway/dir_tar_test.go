@@ -185,8 +185,8 @@ func TestTarOfChanged(t *testing.T) {
 	for _, again := range []string{big + "m", big + strings.Repeat("more", 20_000), big[:len(big)-1]} {
 		srv := gophertest.New(t, func(s *gophertest.Server) { s.Content = fstest.MapFS{"big.bin": {Data: []byte(big)}, "z.bin": {}} })
 		srv.On("REQUEST /big.bin", 2, testserver.Data(again))
-		logged := make(chan Access, 1)
-		s := start(t, func(h *Handler) { h.Log = func(a Access) { logged <- a } })
+		logged := make(chan LogEntry, 1)
+		s := start(t, func(h *Handler) { h.Log = func(a LogEntry) { logged <- a } })
 		_, body, err := ask(t, s, http.MethodGet, "/gopher/"+srv.Addr+"/?tar", program...)
 		if members, _ := untar(body); err == nil || len(members) > 2 {
 			t.Errorf("%d bytes instead of %d: %d members, %v", len(again), len(big), len(members), err)

@@ -27,6 +27,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -287,8 +288,8 @@ func TestGather(t *testing.T) {
 			}
 			in = append(in, e)
 		}
-		d := &directory{v: &visit{}}
-		stop, err := d.gather(pairs(in, nil))
+		d := &listing{out: new(response)}
+		stop, err := d.gather(&locator.FTP{}, pairs(in, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -589,9 +590,9 @@ func TestHostileNames(t *testing.T) {
 		for _, name := range hostileNames {
 			e := *base.(*locator.FTP)
 			e.Name = name
-			want[visible(name)+" at "+e.String()]++
+			want[visible.Name(name)+" at "+e.String()]++
 			e.CWD, e.Name = append(slices.Clone(e.CWD), name), ""
-			want[visible(name)+"/ at "+e.String()]++
+			want[visible.Name(name)+"/ at "+e.String()]++
 		}
 		for _, row := range rows {
 			if row.href == "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
 )
@@ -157,12 +158,12 @@ func TestParent(t *testing.T) {
 
 // TestMarkdownPart tests that a page shows a text in Markdown up to a limit, and says so.
 func TestMarkdownPart(t *testing.T) {
-	srv := startFTP(t, map[string]string{"long.md": strings.Repeat(strings.Repeat("x", 99)+"\n", maxShown/100+10), "line.md": strings.Repeat("y", 3*partSize) + "é"})
+	srv := startFTP(t, map[string]string{"long.md": strings.Repeat(strings.Repeat("x", 99)+"\n", maxShown/100+10), "line.md": strings.Repeat("y", 3*textview.PartSize) + "é"})
 	s := start(t, nil)
 	if page := pageAt(t, s, at(srv, "/long.md"), browser); !strings.Contains(page, "the first 4 MiB") || strings.Count(page, "x") < maxShown*98/100 {
 		t.Errorf("%d bytes are shown", strings.Count(page, "x"))
 	}
-	if page := pageAt(t, s, at(srv, "/line.md"), browser); strings.Count(page, "y") < 3*partSize || !strings.Contains(page, "é</p>") {
+	if page := pageAt(t, s, at(srv, "/line.md"), browser); strings.Count(page, "y") < 3*textview.PartSize || !strings.Contains(page, "é</p>") {
 		t.Errorf("%d bytes are shown", strings.Count(page, "y"))
 	}
 	srv.On("RETR", 0, testserver.Reset(500_000))

@@ -8,6 +8,8 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -15,9 +17,9 @@ import (
 type advicePage struct {
 	What   string // what a person does with it
 	Fields []field
-	Text   []piece    // of a message, or of the server
-	Link   place.Link // for the program that does it
-	Label  string     // of the link
+	Text   []textview.Piece // of a message, or of the server
+	Link   place.Link       // for the program that does it
+	Label  string           // of the link
 }
 
 // A field is a label and a value, both safe to show.
@@ -28,12 +30,12 @@ type field struct{ Name, Text string }
 func (v documentPages) advice(res *fetch.Resource) error {
 	p := &advicePage{}
 	name := "" // that of the URL
-	switch l := v.loc.(type) {
+	switch l := v.req.loc.(type) {
 	case *locator.Mailto:
-		name = visible(l.Address)
+		name = visible.Name(l.Address)
 		v.adviseMail(p, l)
 	case *locator.Telnet:
-		name = server(l)
+		name = place.Server(l)
 		p.session(l, "telnet", place.TelnetUser(l))
 		without, _ := locator.WithLogin(l, nil)
 		p.openBy("a telnet program", without)
@@ -49,11 +51,11 @@ func (v documentPages) advice(res *fetch.Resource) error {
 	default:
 		p.What = "This is not a document: it is for a person, or for another program."
 		if res != nil {
-			p.Text = v.linked(res.Advice)
+			p.Text = v.req.linked(res.Advice)
 		}
 	}
 	// There are no octets, and nothing would be sent: no link leads there.
-	return v.render("advice", http.StatusOK, &page{Heading: name, Main: p, Actions: []crumb{}})
+	return v.out.render(v.req, "advice", http.StatusOK, &page{Heading: name, Main: p, Actions: []crumb{}})
 }
 
 // session describes a session with a program such as telnet.
@@ -63,9 +65,9 @@ func (p *advicePage) session(l locator.Locator, program, login string) {
 	if g, ok := l.(*locator.Gopher); ok && g.Port == 0 {
 		server.Port = locator.DefaultPort("telnet") // see sessionServer
 	}
-	p.Fields = []field{{"Host", visible(server.Host)}, {"Port", strconv.Itoa(int(server.Port))}}
+	p.Fields = []field{{"Host", visible.Name(server.Host)}, {"Port", strconv.Itoa(int(server.Port))}}
 	if login != "" {
-		p.Fields = append(p.Fields, field{"Log in as", visible(login)})
+		p.Fields = append(p.Fields, field{"Log in as", visible.Name(login)})
 	}
 }
 
@@ -88,18 +90,18 @@ func (p *advicePage) openBy(program string, l locator.Locator) {
 func (v documentPages) adviseMail(p *advicePage, l *locator.Mailto) {
 	p.What = "This is an address, not a document. The gateway does not send mail. Open it with a mail program."
 	if l.Address != "" {
-		p.Fields = append(p.Fields, field{"To", visible(l.Address)})
+		p.Fields = append(p.Fields, field{"To", visible.Name(l.Address)})
 	}
 	var safe []locator.Field
 	for _, f := range l.Headers {
 		name := strings.ToLower(f.Name)
 		switch name {
 		case "to", "cc", "bcc", "subject", "in-reply-to":
-			p.Fields = append(p.Fields, field{strings.ToUpper(name[:1]) + name[1:], visible(f.Value)})
+			p.Fields = append(p.Fields, field{strings.ToUpper(name[:1]) + name[1:], visible.Name(f.Value)})
 		case "body":
-			p.Text = append(p.Text, v.linked(f.Value)...)
+			p.Text = append(p.Text, v.req.linked(f.Value)...)
 		default:
-			p.Fields = append(p.Fields, field{"Ignored", visible(f.Name)})
+			p.Fields = append(p.Fields, field{"Ignored", visible.Name(f.Name)})
 			continue
 		}
 		safe = append(safe, f)
@@ -123,9 +125,8 @@ type step struct {
 
 // explain shows what would be sent for a URL, without a connection.
 func (v documentPages) explain() error {
-	req := v.request(v.loc)
-	v.prepare(req)
-	plan, err := v.h.resolver().Explain(v.context(), req)
+	req := v.up.request(v.req.loc)
+	plan, err := v.up.resolver.Explain(v.up.ctx, req)
 	if plan == nil {
 		return err
 	}
@@ -135,17 +136,17 @@ func (v documentPages) explain() error {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		}
-		p.Server = visible(host) + ":" + strconv.Itoa(int(plan.Port)) + " (" + plan.Network + ")"
+		p.Server = visible.Name(host) + ":" + strconv.Itoa(int(plan.Port)) + " (" + plan.Network + ")"
 	}
 	for _, s := range plan.Steps {
-		p.Steps = append(p.Steps, step{visible(strings.TrimRight(s.Send, "\r\n")), visible(s.Do), visible(s.When), s.Ahead})
+		p.Steps = append(p.Steps, step{visible.Name(strings.TrimRight(s.Send, "\r\n")), visible.Name(s.Do), visible.Name(s.When), s.Ahead})
 	}
 	for _, note := range plan.Notes {
-		p.Notes = append(p.Notes, visible(note))
+		p.Notes = append(p.Notes, visible.Name(note))
 	}
-	if err != nil && !v.crossSite {
+	if err != nil && !v.req.crossSite {
 		f := failureOf(err)
-		p.Refused = strings.TrimSpace(cmp.Or(f.Detail, f.Reply) + " " + f.Do + " " + v.h.permits(f.Field))
+		p.Refused = strings.TrimSpace(cmp.Or(f.Detail, f.Reply) + " " + f.Do + " " + v.req.h.permits(f.Field))
 	}
-	return v.render("explain", http.StatusOK, &page{Main: p})
+	return v.out.render(v.req, "explain", http.StatusOK, &page{Main: p})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
 	"github.com/fetch1738/fetch1738/gateway/internal/natural"
-	"github.com/fetch1738/fetch1738/gateway/internal/packed"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -63,7 +62,7 @@ func besideOf(pictures []picture, this place.Link) *beside {
 // above is the folder of a document on an FTP server, or the menu that its selector is below. The
 // latter is a guess, because selectors need not be paths. If nil, there is no such folder.
 func (v documentPages) above() locator.Locator {
-	switch l := v.loc.(type) {
+	switch l := v.req.loc.(type) {
 	case *locator.FTP:
 		at := *l
 		at.Name, at.Type = "", 0
@@ -83,14 +82,13 @@ func (v documentPages) picturesBeside() *beside {
 	if folder == nil {
 		return nil
 	}
-	req := v.request(folder)
-	v.prepare(req)
-	if isA[*locator.FTP](v.visit) {
+	req := v.up.request(folder)
+	if isA[*locator.FTP](v.req) {
 		req.Options = &ftp.Options{Facts: true}
 	}
-	ctx, cancel := context.WithTimeout(v.context(), besideTime)
+	ctx, cancel := context.WithTimeout(v.up.ctx, besideTime)
 	defer cancel()
-	res, err := v.h.resolver().Fetch(ctx, req)
+	res, err := v.up.resolver.Fetch(ctx, req)
 	if err != nil || res.Items == nil {
 		return nil
 	}
@@ -99,10 +97,10 @@ func (v documentPages) picturesBeside() *beside {
 	if !complete {
 		return nil
 	}
-	if isA[*locator.FTP](v.visit) { // a menu has an order of its own
+	if isA[*locator.FTP](v.req) { // a menu has an order of its own
 		sortPictures(pictures)
 	}
-	return besideOf(pictures, v.linkTo(v.loc))
+	return besideOf(pictures, v.req.linkTo(v.req.loc))
 }
 
 // pictures are those of a folder, or those of a menu that are on its server, each once. The second
@@ -115,10 +113,10 @@ func (v documentPages) pictures(items iter.Seq2[fetch.Item, error]) (pictures []
 		}
 		var p picture
 		if l, ok := item.Locator.(*locator.Gopher); ok {
-			if mediaKind(l, typeOfURL(l)) == "image" && locator.SameServer(l, v.loc) {
-				p.link = v.linkTo(l)
+			if place.MediaKind(l, place.MediaType(l)) == "image" && locator.SameServer(l, v.req.loc) {
+				p.link = v.req.linkTo(l)
 			}
-		} else if e := directoryPages(v).entry("", "", &item); e.isPicture() && e.more != nil {
+		} else if e := entryOf(v.req, "", "", &item); e.isPicture() && e.more != nil {
 			p = picture{strings.Clone(e.name), e.more.link}
 		}
 		if !p.link.Empty() && !seen[p.link] {
@@ -130,25 +128,4 @@ func (v documentPages) pictures(items iter.Seq2[fetch.Item, error]) (pictures []
 		}
 	}
 	return pictures, true
-}
-
-// picturesBeside are the neighbours of a picture in a zip archive, whose directory has been read. A tar
-// archive would have to be read once more.
-func (v packedPages) picturesBeside(archive packed.Archive) *beside {
-	if packed.FormatOf(lastPart(v.loc)) != packed.Zip {
-		return nil
-	}
-	in := v.query.Get("in")
-	folder := in[:max(0, strings.LastIndexByte(in, '/'))]
-	var pictures []picture
-	for e, err := range v.entries(folder, v.items(archive, folder)) {
-		if err != nil {
-			return nil
-		}
-		if e.isPicture() && e.kind == kindFile {
-			pictures = append(pictures, picture{e.name, e.more.link})
-		}
-	}
-	sortPictures(pictures)
-	return besideOf(pictures, here(v.visit))
 }

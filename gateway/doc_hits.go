@@ -10,6 +10,8 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/wais"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -23,17 +25,17 @@ type hitsPage struct {
 	Hits        int
 	List        iter.Seq[*hit] // nil if nothing was found
 	Source      []field        // the description of the database
-	Description []piece
+	Description []textview.Piece
 	Maintainer  crumb
 	Catalogue   crumb
 	SeedWords   string
 	Diagnostics []string
 
-	visit *visit
+	out *response
 }
 
 // Cut says, after List, why there are no more documents; empty if all were shown.
-func (p *hitsPage) Cut() string { return p.visit.cut() }
+func (p *hitsPage) Cut() string { return p.out.cut() }
 
 // A hit is a document that a search has found, safe to show.
 type hit struct {
@@ -47,10 +49,10 @@ type hit struct {
 
 // hits shows what a WAIS search has found, or the database and a form to search it.
 func (v documentPages) hits(res *fetch.Resource) error {
-	p := &hitsPage{visit: v.visit, Words: v.query.Get("q"), Searched: res.Kind == fetch.KindMenu}
-	if l, ok := v.loc.(*locator.WAIS); ok {
-		if p.Of = visible(l.Database); p.Of == "" {
-			p.Server = visible(server(l))
+	p := &hitsPage{out: v.out, Words: v.req.query.Get("q"), Searched: res.Kind == fetch.KindMenu}
+	if l, ok := v.req.loc.(*locator.WAIS); ok {
+		if p.Of = visible.Name(l.Database); p.Of == "" {
+			p.Server = visible.Name(place.Server(l))
 			p.Of = "the databases of " + p.Server
 		}
 		if l.Form == locator.WAISDocument {
@@ -59,22 +61,22 @@ func (v documentPages) hits(res *fetch.Resource) error {
 		if l.Form == locator.WAISSearch && p.Words == "" {
 			p.Words = l.Search
 		}
-		if !v.native && l.Form != locator.WAISDocument {
+		if !v.req.native && l.Form != locator.WAISDocument {
 			database := *l
 			database.Form, database.Search = locator.WAISDatabase, ""
-			if p.Form = v.linkTo(&database); strings.Contains(p.Form.Path, "?") {
+			if p.Form = v.req.linkTo(&database); strings.Contains(p.Form.Path, "?") {
 				p.Form = place.Link{} // a form would replace the query
 			}
 			if p.Searched {
 				database.Form, database.Search = locator.WAISSearch, p.Words
-				v.loc = &database // for the links of the page
+				v.req = v.req.of(&database) // for the links of the page
 			}
 		}
 	}
-	p.Words = visible(p.Words)
+	p.Words = visible.Name(p.Words)
 	p.Hits = -1
 	if info, ok := res.Info.(*wais.Info); ok && info != nil {
-		p.describe(v.visit, info)
+		p.describe(v.req, info)
 	}
 	if res.Items != nil && p.Hits != 0 {
 		p.List = v.found(res.Items)
@@ -83,32 +85,32 @@ func (v documentPages) hits(res *fetch.Resource) error {
 	if p.Searched && p.Words != "" {
 		heading = "Results for " + p.Words + " in " + p.Of
 	}
-	return v.render("hits", http.StatusOK, &page{Heading: heading, Main: p})
+	return v.out.render(v.req, "hits", http.StatusOK, &page{Heading: heading, Main: p})
 }
 
 // describe adds what the server says besides the documents.
-func (p *hitsPage) describe(v *visit, info *wais.Info) {
+func (p *hitsPage) describe(q *request, info *wais.Info) {
 	p.Hits = info.Hits
-	p.SeedWords = visible(info.SeedWords)
+	p.SeedWords = visible.Name(info.SeedWords)
 	for _, d := range info.Diagnostics {
-		p.Diagnostics = append(p.Diagnostics, visible(d.Error()))
+		p.Diagnostics = append(p.Diagnostics, visible.Name(d.Error()))
 	}
 	if c := info.Catalogue; c != nil {
-		p.Catalogue = crumb{Text: visible(c.Name), Link: v.linkTo(c.Locator)}
+		p.Catalogue = crumb{Text: visible.Name(c.Name), Link: q.linkTo(c.Locator)}
 	}
 	s := info.Source
 	if s == nil {
 		return
 	}
-	p.Description = v.linked(strings.Trim(s.Description, "\r\n"))
-	p.Maintainer = v.admin(s.Maintainer)
+	p.Description = q.linked(strings.Trim(s.Description, "\r\n"))
+	p.Maintainer = administrator(q, s.Maintainer)
 	if strings.Contains(s.Maintainer, "@") && p.Maintainer.Link.Empty() {
-		p.Maintainer = v.admin("<" + s.Maintainer + ">")
-		p.Maintainer.Text = visible(s.Maintainer)
+		p.Maintainer = administrator(q, "<"+s.Maintainer+">")
+		p.Maintainer.Text = visible.Name(s.Maintainer)
 	}
 	for _, f := range []field{{"Keywords", strings.Join(s.Keywords, ", ")}, {"Cost", cost(s)}} {
 		if f.Text != "" {
-			p.Source = append(p.Source, field{f.Name, visible(f.Text)})
+			p.Source = append(p.Source, field{f.Name, visible.Name(f.Text)})
 		}
 	}
 }
@@ -126,10 +128,10 @@ func (v documentPages) found(items iter.Seq2[fetch.Item, error]) iter.Seq[*hit] 
 	return func(yield func(*hit) bool) {
 		var last *hit
 		var name, score string
-		for r := range v.rows(items) {
+		for r := range v.out.rows(v.req, items) {
 			header := make(map[string]string)
 			for _, f := range r.Header {
-				header[f.Name] = visible(f.Value)
+				header[f.Name] = visible.Name(f.Value)
 			}
 			format := crumb{Text: header[wais.HeaderType], Link: r.Link}
 			if last != nil && name == r.Name && score == header[wais.HeaderScore] && !hasFormat(last, format.Text) {

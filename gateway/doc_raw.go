@@ -13,13 +13,13 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
+	"github.com/fetch1738/fetch1738/gateway/internal/screen"
 	"github.com/fetch1738/fetch1738/internal/wire"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/transport"
 )
-
-// documentPages send documents, and show those that have a page.
-type documentPages struct{ *visit }
 
 // The header fields of a request for octets that have an effect, and those of the response.
 var (
@@ -29,32 +29,34 @@ var (
 
 // raw sends the octets of a document or listing. Ranges and conditions work as HTTP defines them.
 func (v documentPages) raw() error {
-	v.page = "raw"
-	loc := v.searched()
+	v.out.kind = "raw"
+	loc := place.Searched(v.req.loc, v.req.query.Get("q"))
 	u, err := url.Parse(loc.String())
 	if err != nil {
 		return failureOf(driver.Fail(fetch.OpParse, loc, fetch.ErrBadURL, errors.New("it cannot be written in a request")))
 	}
-	t := &transport.Transport{Resolver: v.h.resolver()}
-	out := (&http.Request{Method: v.r.Method, URL: u, Header: make(http.Header)}).WithContext(v.context())
+	t := &transport.Transport{Resolver: v.up.resolver}
+	out := (&http.Request{Method: v.req.r.Method, URL: u, Header: make(http.Header)}).WithContext(v.up.ctx)
 	for _, name := range octetsRequest {
-		if values := v.r.Header[name]; values != nil {
+		if values := v.req.r.Header[name]; values != nil {
 			out.Header[name] = values
 		}
 	}
-	guard(v).login(out)
+	if v.req.user != nil {
+		out.SetBasicAuth(v.req.user.User, v.req.user.Password)
+	}
 	res, err := t.RoundTrip(out)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	if v.r.Method == http.MethodHead && res.ContentLength < 0 { // as GET, which the server refuses
+	if v.req.r.Method == http.MethodHead && res.ContentLength < 0 { // as GET, which the server refuses
 		if dir := v.folder(); dir != nil {
-			v.redirectTo(dir)
+			v.out.redirectTo(v.req, dir)
 			return nil
 		}
 	}
-	header := v.w.Header()
+	header := v.out.Header()
 	for _, name := range octetsResponse {
 		if values := res.Header[name]; values != nil {
 			header[name] = values
@@ -65,9 +67,9 @@ func (v documentPages) raw() error {
 
 // octetsOf sends the octets of a document that has been fetched already.
 func (v documentPages) octetsOf(res *fetch.Resource) error {
-	v.page = "raw"
-	if v.wants("in") && res.Size >= 0 {
-		v.w.Header().Set("Content-Length", strconv.FormatInt(res.Size, 10))
+	v.out.kind = "raw"
+	if v.req.wants("in") && res.Size >= 0 {
+		v.out.Header().Set("Content-Length", strconv.FormatInt(res.Size, 10))
 		return v.send(http.StatusOK, mime.FormatMediaType(mediaTypeOf(res), nil), res.Body, res.Size)
 	}
 	return v.send(http.StatusOK, mime.FormatMediaType(mediaTypeOf(res), nil), res.Body, -1)
@@ -79,16 +81,16 @@ func (v documentPages) octetsOf(res *fetch.Resource) error {
 // that, the connection is broken, because a part must not look complete.
 func (v documentPages) send(status int, contentType string, body io.Reader, length int64) error {
 	whole := status == http.StatusOK || status == http.StatusPartialContent
-	if v.r.Method == http.MethodHead || !whole {
-		v.secureOctets(contentType)
+	if v.req.r.Method == http.MethodHead || !whole {
+		v.out.secureOctets(v.req, contentType)
 		if contentType == "" { // what GET finds out
-			v.w.Header().Del("Content-Type")
-			v.w.Header().Del("Content-Disposition")
+			v.out.Header().Del("Content-Type")
+			v.out.Header().Del("Content-Disposition")
 		}
-		v.w.WriteHeader(status)
+		v.out.WriteHeader(status)
 		return nil
 	}
-	start := make([]byte, 0, sniffed)
+	start := make([]byte, 0, plaintext.Sniffed)
 	if contentType == "" && status == http.StatusOK {
 		n, err := io.ReadFull(body, start[:cap(start)])
 		start = start[:n]
@@ -97,19 +99,19 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 			body = wire.ErrorReader{Err: err}
 		}
 		switch {
-		case v.showsUnknown() && looksLikeText(textStart(v.visit, start)) && (n > 0 || !fails):
+		case v.showsUnknown() && plaintext.LooksLikeText(screen.TextStart(v.req.loc, start)) && (n > 0 || !fails):
 			v.removeHeaders()
-			return v.text("", "", bufio.NewReaderSize(io.MultiReader(bytes.NewReader(start), body), sniffed))
+			return v.text("", "", bufio.NewReaderSize(io.MultiReader(bytes.NewReader(start), body), plaintext.Sniffed))
 		case fails:
 			body = io.MultiReader(bytes.NewReader(start), body)
 			start = start[:0]
 		default:
-			contentType = sniff(v.loc, start)
+			contentType = sniff(v.req.loc, start)
 		}
 	}
-	v.secureOctets(contentType)
-	v.w.code = status
-	out := &octetWriter{countingWriter: v.w, left: math.MaxInt64}
+	v.out.secureOctets(v.req, contentType)
+	v.out.code = status
+	out := &octetWriter{response: v.out, left: math.MaxInt64}
 	if length >= 0 {
 		out.left = max(0, length-1)
 	}
@@ -124,7 +126,7 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 	if err == nil {
 		err = out.end()
 	}
-	if v.w.status == 0 {
+	if v.out.status == 0 {
 		v.removeHeaders()
 	}
 	return err
@@ -133,45 +135,26 @@ func (v documentPages) send(status int, contentType string, body io.Reader, leng
 // removeHeaders removes the header fields of a document from the response.
 func (v documentPages) removeHeaders() {
 	for _, name := range append(octetsResponse, "Content-Disposition") {
-		v.w.Header().Del(name)
+		v.out.Header().Del(name)
 	}
 }
 
 // showsUnknown reports whether the client asks for a page of a file whose URL does not say what it
 // is. The file is requested like a download, because that is what it may turn out to be.
-func (v *visit) showsUnknown() bool {
-	_, ok := v.loc.(*locator.FTP)
-	return ok && isDocument(v.loc) && typeOfURL(v.loc) == "" && v.r.Method == http.MethodGet && !v.wants("raw") && !v.wantsOctets()
-}
-
-// searched is v.loc with the words of the search in the query.
-func (v documentPages) searched() locator.Locator {
-	words := v.query.Get("q")
-	if words == "" {
-		return v.loc
-	}
-	switch l := v.loc.(type) {
-	case *locator.Gopher:
-		with := *l
-		with.Search, with.Fields, with.HasPath = words, max(1, l.Fields), true
-		return &with
-	case *locator.WAIS:
-		with := *l
-		with.Form, with.Search = locator.WAISSearch, words
-		return &with
-	}
-	return v.loc
+func (v documentPages) showsUnknown() bool {
+	_, ok := v.req.loc.(*locator.FTP)
+	return ok && place.IsDocument(v.req.loc) && place.MediaType(v.req.loc) == "" && v.req.r.Method == http.MethodGet && !v.req.wants("raw") && !v.req.wantsOctets()
 }
 
 // sniff is the media type of a document of unknown type, by its first bytes.
 func sniff(l locator.Locator, start []byte) string {
-	if mediaKind(l, "") != "" {
+	if place.MediaKind(l, "") != "" {
 		// Content sniffing for a picture, a sound or a video cannot make anything else of it.
-		if found := http.DetectContentType(start); mediaKindOf(found) != "" {
+		if found := http.DetectContentType(start); place.KindOfType(found) != "" {
 			return found
 		}
 	}
-	if len(start) > 0 && looksLikeText(start) {
+	if len(start) > 0 && plaintext.LooksLikeText(start) {
 		return "text/plain"
 	}
 	return "application/octet-stream"

@@ -296,9 +296,9 @@ func TestClientGone(t *testing.T) {
 			s.Content = fstest.MapFS{"a.ogg": {Data: bytes.Repeat([]byte("x"), 64<<20), ModTime: lastWritten}}
 		})
 		var mu sync.Mutex
-		var logged []Access
+		var logged []LogEntry
 		client := inMemory(t, &srv.Server, func(_ *http.Server, h *Handler) {
-			h.Log = func(a Access) { mu.Lock(); defer mu.Unlock(); logged = append(logged, a) }
+			h.Log = func(a LogEntry) { mu.Lock(); defer mu.Unlock(); logged = append(logged, a) }
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -336,8 +336,8 @@ func TestAbortIsNoCrash(t *testing.T) {
 	})
 	srv.On("RETR", 0, testserver.Truncate(50_000))
 	var crashes bytes.Buffer
-	logged := make(chan Access, 1)
-	h := &Handler{Log: func(a Access) { logged <- a }}
+	logged := make(chan LogEntry, 1)
+	h := &Handler{Log: func(a LogEntry) { logged <- a }}
 	h.Resolver = &fetch1738.Resolver{Env: fetch.Env{Limits: Limits(), Allow: func(context.Context, fetch.Target) error { return nil }}}
 	defer h.Close()
 	s := httptest.NewUnstartedServer(h)
@@ -402,7 +402,7 @@ func TestOctetWriter(t *testing.T) {
 		for _, step := range []int{1, 3, 9, 10} {
 			for _, read := range []bool{false, true} {
 				rec := httptest.NewRecorder()
-				w := &octetWriter{countingWriter: &countingWriter{ResponseWriter: rec, code: 206}, left: 1 << 40}
+				w := &octetWriter{response: &response{ResponseWriter: rec, code: 206}, left: 1 << 40}
 				if length >= 0 {
 					w.left = length - 1
 				}

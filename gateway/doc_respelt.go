@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/fetch1738/fetch1738/fetch"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // After a URL of FTP has failed, the server is asked whether it has what another spelling names: a
 // directory without its slash, or a file whose name ends like a type code.
 
-// respelt returns the URL that the client should have asked for instead of v.loc, whose access has
+// respelt returns the URL that the client should have asked for instead of the Locator, whose access has
 // failed with err; nil if the server has no such thing.
 func (v documentPages) respelt(err error) locator.Locator {
 	if e, ok := errors.AsType[*fetch.Error](err); ok && e.Op == "RETR" && e.Code/100 == 5 { // it may be a directory
@@ -22,11 +23,11 @@ func (v documentPages) respelt(err error) locator.Locator {
 	return v.withType(err)
 }
 
-// folder asks the server of v.loc whether the file is a directory. If so, it returns the URL with a
+// folder asks the server of the Locator whether the file is a directory. If so, it returns the URL with a
 // slash behind it, otherwise nil.
 func (v documentPages) folder() locator.Locator {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok || !isDocument(l) {
+	l, ok := v.req.loc.(*locator.FTP)
+	if !ok || !place.IsDocument(l) {
 		return nil
 	}
 	dir := *l
@@ -37,8 +38,8 @@ func (v documentPages) folder() locator.Locator {
 // withType returns the URL of the file whose name ends in what was taken for the type code of FTP,
 // such as ";type=a", if there is such a file and err says that there is no other; otherwise nil.
 func (v documentPages) withType(err error) locator.Locator {
-	l, ok := v.loc.(*locator.FTP)
-	if !ok || l.Type == 0 || v.native || fetch.KindOf(err) != fetch.ErrNotFound {
+	l, ok := v.req.loc.(*locator.FTP)
+	if !ok || l.Type == 0 || v.req.native || fetch.KindOf(err) != fetch.ErrNotFound {
 		return nil
 	}
 	file := *l
@@ -48,9 +49,8 @@ func (v documentPages) withType(err error) locator.Locator {
 
 // present asks the server whether it has l, and returns l or nil.
 func (v documentPages) present(l locator.Locator) locator.Locator {
-	req := v.request(l)
-	v.prepare(req)
-	if _, err := v.h.resolver().FindAttributes(v.context(), req); err != nil {
+	req := v.up.request(l)
+	if _, err := v.up.attributes(req); err != nil {
 		return nil
 	}
 	return l

@@ -18,6 +18,7 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/policy"
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/ftptest"
@@ -371,7 +372,7 @@ func TestAdvicePages(t *testing.T) {
 		if res.StatusCode != 200 || strings.Contains(body, "secret") {
 			t.Errorf("%s: %s %s", name, res.Status, body)
 		}
-		if !explain && (strings.Count(body, ">"+visible(url)[:8]) > 1 || strings.Contains(body, "?raw") || strings.Contains(body, "?explain")) {
+		if !explain && (strings.Count(body, ">"+visible.Name(url)[:8]) > 1 || strings.Contains(body, "?raw") || strings.Contains(body, "?explain")) {
 			t.Errorf("%s: %s", name, body)
 		}
 		golden(t, "advice/"+name+".html", mainOf(t, body, "http://none.example:1/"))

@@ -54,7 +54,7 @@ func ExampleHandler_resolver() {
 			Env:          fetch.Env{Allow: rules.Allow, Limits: gateway.Limits()},
 			MaxTransfers: 64, MaxTransfersPerHost: 8,
 		},
-		Log: func(a gateway.Access) { fmt.Println(a.Method, a.Page, a.Status, a.Bytes) },
+		Log: func(a gateway.LogEntry) { fmt.Println(a.Method, a.Page, a.Status, a.Bytes) },
 	}
 	site := httptest.NewServer(pages)
 

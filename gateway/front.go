@@ -4,27 +4,27 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // The front are the pages of the gateway itself: its start, /open and /setup, and the page that
 // asks before something is done for a link of another site.
-type front struct{ *visit }
+type front pages
 
 // open redirects to the page of the URL in the query. It is the address that browsers and desktops
 // open for a link, and that of the form on the page "/".
 func (v front) open() error {
-	text := strings.Trim(v.r.URL.Query().Get("url"), " \t\r\n<>")
+	text := strings.Trim(v.req.r.URL.Query().Get("url"), " \t\r\n<>")
 	text = strings.TrimPrefix(text, "URL:") // as in the appendix of RFC 1738
 	text = strings.TrimPrefix(text, "web+") // as browsers let a page register other schemes
-	if form, ok := place.FormOf(v.r.URL.Query().Get("scheme")); ok && text != "" && !typed.HasKnownScheme(text) {
+	if form, ok := place.FormOf(v.req.r.URL.Query().Get("scheme")); ok && text != "" && !typed.HasKnownScheme(text) {
 		text = form.Before + strings.TrimPrefix(text, "//")
 	}
 	if text == "" {
@@ -37,11 +37,11 @@ func (v front) open() error {
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
-		if v.loc = l; v.headerValue("Sec-Fetch-Site") == "none" && !v.mayShowAtOnce() {
+		if v.req.loc = l; v.req.headerValue("Sec-Fetch-Site") == "none" && !mayShowAtOnce(v.req) {
 			return v.interstitial()
 		}
-		v.loc = nil
-		v.redirect(place.Of(l))
+		v.req.loc = nil
+		v.out.redirect(v.req, place.Of(l))
 		return nil
 	}
 	f := v.noPage(text, err)
@@ -51,14 +51,14 @@ func (v front) open() error {
 
 // ways are the links for a person who has come to no page.
 func (v front) ways() []crumb {
-	return []crumb{{"First page", v.start(), true}, {"Help", v.at("/help"), true}}
+	return []crumb{{"First page", v.req.ownPage("/"), true}, {"Help", v.req.ownPage("/help"), true}}
 }
 
 // noPage is the failure for a text that is not a URL with a page here, as err says.
 func (v front) noPage(text string, err error) *failure {
 	f := failureOf(err)
 	ref, parseErr := place.Parser.Parse(text)
-	if _, ok := ref.Locator.(*locator.HTTP); ok && parseErr == nil && v.h.Archive == nil {
+	if _, ok := ref.Locator.(*locator.HTTP); ok && parseErr == nil && v.req.h.Archive == nil {
 		f.Text, f.Do, f.Links = "Browsers show this URL themselves.", "Open it without the gateway:", v.urls(text)
 		return f
 	}
@@ -103,8 +103,8 @@ func (v front) urls(texts ...string) []crumb {
 	var links []crumb
 	for _, text := range texts {
 		if ref, err := place.Parser.Parse(text); err == nil && driver.CheckOctets(ref.Locator) == nil {
-			if to := v.linkTo(ref.Locator); !to.Empty() {
-				links = append(links, crumb{visible(place.WithoutLogin(ref.Locator).Redacted()), to, true})
+			if to := v.req.linkTo(ref.Locator); !to.Empty() {
+				links = append(links, crumb{visible.Name(place.WithoutLogin(ref.Locator).Redacted()), to, true})
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (v front) nowhere(path string, err error) *failure {
 	scheme, rest, ok := strings.Cut(path[1:], "/")
 	switch {
 	case path == "/url":
-		text = v.r.URL.Query().Get("u")
+		text = v.req.r.URL.Query().Get("u")
 	case ok && !strings.Contains(scheme, "."): // not a name of a server
 		return v.noPage(scheme+"://"+rest, err)
 	}
@@ -131,28 +131,15 @@ func (v front) nowhere(path string, err error) *failure {
 	return f
 }
 
-// strays reports whether the query of the request consists of words, as in a URL of wais, and not of
-// a name that the gateway gives a meaning.
-func (v front) strays() bool {
-	for name := range v.query {
-		own := slices.Contains([]string{"q", "raw", "explain", "tar", "info", "login", "atom", "threads", "grid", "wrap", "play", "download", "open", "captures", "timemap"}, name)
-		return !own && len(v.query) == 1 && !strings.Contains(v.r.URL.RawQuery, "=")
-	}
-	return false
-}
-
-// stray is the failure for a query that is no name of the gateway's own, where nothing can be
+// unsearchable is the failure for a query that is no name of the gateway's own, where nothing can be
 // searched. The question mark may be that of a name, in which it has to be encoded.
-func (v front) stray() *failure {
-	here := v.loc.String()
+func (v front) unsearchable() *failure {
+	here := v.req.loc.String()
 	return &failure{
-		Status: http.StatusBadRequest, Text: "Nothing can be searched here.", Detail: visible("The query is ?" + v.r.URL.RawQuery),
-		Do: "Leave the query out. A question mark in the name of a document is written %3F:", Links: v.urls(here, here+"%3F"+v.r.URL.RawQuery),
+		Status: http.StatusBadRequest, Text: "Nothing can be searched here.", Detail: visible.Name("The query is ?" + v.req.r.URL.RawQuery),
+		Do: "Leave the query out. A question mark in the name of a document is written %3F:", Links: v.urls(here, here+"%3F"+v.req.r.URL.RawQuery),
 	}
 }
-
-// start is the link to the page "/".
-func (v front) start() place.Link { return place.At(v.h.Prefix + "/") }
 
 // A setupPage is the data of the page that registers the gateway with the browser, by a script.
 type setupPage struct {
@@ -174,13 +161,13 @@ var registered = []handled{
 
 // setup registers the gateway with the browser, by a script.
 func (v front) setup() error {
-	data := setupPage{v.h.Prefix, v.origin(), v.h.Prefix + "/open?url=%s", registered, nil}
+	data := setupPage{v.req.prefix, v.req.origin(), v.req.prefix + "/open?url=%s", registered, nil}
 	for _, url := range []string{"ftp://ftp.gnu.org/gnu/", "gopher://gopher.floodgap.com/", "nntp://news.gmane.io/gmane.discuss"} {
 		if l, err := place.Parse(url); err == nil {
 			data.Examples = append(data.Examples, crumb{Text: url, Link: place.URL(l)})
 		}
 	}
-	return v.render("setup", http.StatusOK, &page{Heading: "Open links in this gateway", Early: true, Main: data})
+	return v.out.render(v.req, "setup", http.StatusOK, &page{Heading: "Open links in this gateway", Early: true, Main: data})
 }
 
 // An interstitialPage is the data of the page that asks before something is done.
@@ -193,25 +180,25 @@ type interstitialPage struct {
 func (v front) interstitial() error {
 	action := "fetch this URL"
 	switch {
-	case v.query.Has("login") || v.user != nil:
+	case v.req.query.Has("login") || v.req.user != nil:
 		action = "log in to this server"
-	case v.query.Has("q") || v.query.Has("author") || v.searches():
+	case v.req.query.Has("q") || v.req.query.Has("author") || v.searches():
 		action = "send this search"
-	case v.query.Has("tar"):
+	case v.req.query.Has("tar"):
 		action = "download this folder"
-	case v.query.Has("in"):
+	case v.req.query.Has("in"):
 		action = "open this archive"
 	}
-	words := strings.TrimSpace(v.query.Get("q") + " " + v.query.Get("author"))
-	return v.render("interstitial", http.StatusOK, &page{
+	words := strings.TrimSpace(v.req.query.Get("q") + " " + v.req.query.Get("author"))
+	return v.out.render(v.req, "interstitial", http.StatusOK, &page{
 		Heading: "Another site leads here",
-		Main:    interstitialPage{action, visible(place.WithoutLogin(v.loc).Redacted()), visible(words), v.requestLink()},
+		Main:    interstitialPage{action, visible.Name(place.WithoutLogin(v.req.loc).Redacted()), visible.Name(words), v.req.again()},
 	})
 }
 
-// searches reports whether v.loc has words to search for.
+// searches reports whether the Locator has words to search for.
 func (v front) searches() bool {
-	switch l := v.loc.(type) {
+	switch l := v.req.loc.(type) {
 	case *locator.Gopher:
 		return l.Search != ""
 	case *locator.WAIS:

@@ -6,16 +6,13 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/webapp"
 )
 
-// manifestPath is the path of the manifest, below the Prefix.
-const manifestPath = "/manifest.webmanifest"
-
 // manifest sends the description of the gateway as an app.
 func (v front) manifest() {
 	var schemes []string
 	for _, scheme := range registered {
 		schemes = append(schemes, scheme.Scheme)
 	}
-	v.static("manifest", "application/manifest+json", webapp.Manifest(v.h.Prefix+"/", schemes))
+	v.out.static(v.req, "manifest", "application/manifest+json", webapp.Manifest(v.req.prefix+"/", schemes))
 }
 
 // icon sends an icon of the gateway.
@@ -27,5 +24,5 @@ func (v front) icon(name string) {
 	if path.Ext(name) == ".svg" {
 		mediaType = "image/svg+xml"
 	}
-	v.static("icon", mediaType, v.h.templates().icons[name])
+	v.out.static(v.req, "icon", mediaType, v.req.h.templates().icons[name])
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -42,31 +43,31 @@ const maxArchiveHits = 200
 
 // archive is the first page for an archive, with what a search has found.
 func (v front) archive() error {
-	if v.r.URL.Query().Has("at") {
+	if v.req.r.URL.Query().Has("at") {
 		return archivePages(v).chooseTime("/")
 	}
-	if v.h.undated == nil && guard(v).enter() {
+	if !v.req.dated && v.out.enter(v.req) {
 		return nil
 	}
-	data := archivePage{About: v.h.Archive.About, Date: archivePages(v).date()}
-	if v.h.Archive.Search != nil {
-		data.Search = v.start()
+	data := archivePage{About: v.req.h.Archive.About, Date: mementos{v.req}.date()}
+	if v.req.h.Archive.Search != nil {
+		data.Search = v.req.ownPage("/")
 	}
-	if v.h.Archive.At != nil {
-		data.Dates = v.start()
+	if v.req.h.Archive.At != nil {
+		data.Dates = v.req.ownPage("/")
 	}
-	if v.h.undated != nil {
-		data.About = "The captures as of " + v.h.at.UTC().Format("2006-01-02 15:04:05 UTC") + "."
+	if v.req.dated {
+		data.About = "The captures as of " + v.req.at.UTC().Format("2006-01-02 15:04:05 UTC") + "."
 	}
-	for _, s := range v.h.Archive.Sites {
+	for _, s := range v.req.h.Archive.Sites {
 		data.Sites = append(data.Sites, v.site(s))
 	}
-	words := v.r.URL.Query().Get("q")
-	if data.Searched = words != "" && !v.crossSite && !data.Search.Empty(); data.Searched {
-		data.Words = visible(words)
+	words := v.req.r.URL.Query().Get("q")
+	if data.Searched = words != "" && !v.req.crossSite && !data.Search.Empty(); data.Searched {
+		data.Words = visible.Name(words)
 		for hit, err := range v.search(words) {
 			if err != nil {
-				data.End = visible("The search ended early: " + err.Error())
+				data.End = visible.Name("The search ended early: " + err.Error())
 				break
 			}
 			if len(data.Hits) == maxArchiveHits {
@@ -76,23 +77,23 @@ func (v front) archive() error {
 			data.Hits = append(data.Hits, v.row(hit.Title, hit.URL, hit.Time))
 		}
 	}
-	return v.render("archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data})
+	return v.out.render(v.req, "archive", http.StatusOK, &page{Heading: "An archive", Title: "fetch1738 gateway: an archive", Main: data})
 }
 
 // row is the row of a URL.
 func (v front) row(text, url string, at time.Time) archiveRow {
-	r := archiveRow{Text: visible(text), URL: visible(url), Time: at}
+	r := archiveRow{Text: visible.Name(text), URL: visible.Name(url), Time: at}
 	if l, err := place.Parse(url); err == nil {
-		r.Link = v.linkTo(l)
+		r.Link = v.req.linkTo(l)
 	}
 	return r
 }
 
 // site is the row of a site.
 func (v front) site(s Site) archiveSite {
-	is := archiveSite{archiveRow: archiveRow{URL: visible(s.URL)}, Web: strings.HasPrefix(s.URL, "http")}
-	if v.h.Archive.Search != nil {
-		is.Documents = v.start().With("q=" + url.QueryEscape(s.URL))
+	is := archiveSite{archiveRow: archiveRow{URL: visible.Name(s.URL)}, Web: strings.HasPrefix(s.URL, "http")}
+	if v.req.h.Archive.Search != nil {
+		is.Documents = v.req.ownPage("/").With("q=" + url.QueryEscape(s.URL))
 	}
 	for _, page := range s.Pages {
 		text := strings.TrimPrefix(page, s.URL)
@@ -111,11 +112,11 @@ func (v front) site(s Site) archiveSite {
 
 // search yields the documents with some words. A URL finds what begins with it.
 func (v front) search(words string) iter.Seq2[Hit, error] {
-	a := v.h.Archive
+	a := v.req.h.Archive
 	if scheme, _, ok := strings.Cut(words, ":"); ok && a.Documents != nil {
 		if _, known := locator.SchemeOf(scheme); known && !strings.ContainsAny(words, " \t") {
-			return a.Documents(v.r.Context(), v.h.at, words)
+			return a.Documents(v.req.r.Context(), v.req.at, words)
 		}
 	}
-	return a.Search(v.r.Context(), v.h.at, words)
+	return a.Search(v.req.r.Context(), v.req.at, words)
 }

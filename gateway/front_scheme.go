@@ -15,6 +15,13 @@ type schemePage struct {
 	Examples []example
 }
 
+// An example is a URL to begin with.
+type example struct {
+	Text string
+	Link place.Link
+	Is   string
+}
+
 // schemeOf returns the scheme of a path that names nothing else.
 func schemeOf(path string) (scheme string, ok bool) {
 	scheme = strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
@@ -25,22 +32,19 @@ func schemeOf(path string) (scheme string, ok bool) {
 // scheme is the page of a scheme without a server, where a person enters the rest of a URL.
 func (v front) scheme(scheme string) error {
 	form, _ := place.FormOf(scheme)
-	data := schemePage{Open: v.at("/open"), Scheme: scheme, Form: form}
-	if v.h.Archive == nil && (form.Before != "news:" || v.h.resolver().Env.NewsServer != "") {
+	data := schemePage{Open: v.req.ownPage("/open"), Scheme: scheme, Form: form}
+	if v.req.h.Archive == nil && (form.Before != "news:" || v.up.resolver.Env.NewsServer != "") {
 		data.Examples = v.examples(form.Examples...)
 	}
-	return v.render("scheme", http.StatusOK, &page{Heading: "Open " + scheme + " URLs", Main: data})
+	return v.out.render(v.req, "scheme", http.StatusOK, &page{Heading: "Open " + scheme + " URLs", Main: data})
 }
 
 // examples are the links to URLs, each with what it is.
 func (v front) examples(of ...[2]string) (examples []example) {
 	for _, e := range of {
 		if l, err := place.Parse(e[0]); err == nil {
-			examples = append(examples, example{e[0], v.linkTo(l), e[1]})
+			examples = append(examples, example{e[0], v.req.linkTo(l), e[1]})
 		}
 	}
 	return examples
 }
-
-// at is the link to a page of the gateway itself.
-func (v front) at(path string) place.Link { return place.At(v.h.Prefix + path) }

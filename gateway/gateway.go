@@ -13,8 +13,6 @@
 package gateway
 
 import (
-	"crypto/rand"
-	"net/http"
 	"net/netip"
 	"sync"
 	"time"
@@ -22,7 +20,6 @@ import (
 	"github.com/fetch1738/fetch1738"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/groups"
-	"github.com/fetch1738/fetch1738/policy"
 )
 
 // Handler is an [http.Handler] that fetches URLs and shows them as pages. It only reads: it never
@@ -59,15 +56,12 @@ type Handler struct {
 	// if there is nothing. If Option is nil, they say only that the operator can.
 	Option func(field string) string
 	// Log is called after each request; nil means not at all. It is called concurrently.
-	Log func(Access)
+	Log func(LogEntry)
 
-	own       fetch1738.Resolver
-	once      sync.Once
-	pseudonym string // in the field Via
-	groups    groups.Cache
-
-	undated      *Handler      // the Handler of the same archive for its usual time; nil in that Handler itself
-	at           time.Time     // of the captures; the zero Time means the last ones
+	own          fetch1738.Resolver
+	once         sync.Once
+	pseudonym    string // in the field Via
+	groups       groups.Cache
 	heldArchives chan struct{} // has an element for each archive that is held in memory
 }
 
@@ -80,8 +74,8 @@ func Limits() fetch.Limits {
 	}
 }
 
-// An Access is a request that has been answered, for a log. It contains no secret.
-type Access struct {
+// A LogEntry is a request that has been answered, for a log. It contains no secret.
+type LogEntry struct {
 	Time   time.Time // when the request arrived
 	Client netip.AddrPort
 	Method string
@@ -95,28 +89,6 @@ type Access struct {
 	Err    error // why there is no page, or why the response was broken off; nil if there is no error
 }
 
-// ServeHTTP implements [http.Handler]. If the server breaks off a transfer, so does ServeHTTP, with
-// the panic [http.ErrAbortHandler]: a truncated document never looks complete.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.once.Do(func() {
-		h.own.Env = fetch.Env{Allow: policy.Public, Limits: Limits()}
-		h.own.MaxTransfers, h.own.MaxTransfersPerHost = 64, 8
-		h.pseudonym = "fetch1738-" + rand.Text()
-		if h.Archive != nil {
-			h.at = h.Archive.Time
-		}
-		h.heldArchives = make(chan struct{}, heldArchives)
-	})
-	v := &visit{h: h, w: &countingWriter{ResponseWriter: w}, r: r, arrived: time.Now()}
-	defer v.log()
-	defer func() {
-		if v.done != nil {
-			v.done()
-		}
-	}()
-	h.serve(v)
-}
-
 // Close ends the sessions that are kept for further requests. The Handler can be used again.
 func (h *Handler) Close() error {
 	h.groups.Close()
@@ -128,4 +100,15 @@ func (h *Handler) resolver() *fetch1738.Resolver {
 		return h.Resolver
 	}
 	return &h.own
+}
+
+// heldArchives is how many zip archives are held in memory at once.
+const heldArchives = 4
+
+// templates are those of the pages.
+func (h *Handler) templates() *Templates {
+	if h.Templates != nil {
+		return h.Templates
+	}
+	return builtin()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/atom"
 	"github.com/fetch1738/fetch1738/gateway/internal/dated"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -38,20 +39,10 @@ func datedOf(it *fetch.Item, dates *dated.Finder) (d datedItem, ok bool) {
 	return datedItem{date, title, l}, ok
 }
 
-// Feed is the link to the newest documents of a journal; empty for any other menu. It is called after
-// Rows.
-func (m *menuPage) Feed() place.Link {
-	l, ok := m.v.loc.(*locator.Gopher)
-	if !ok || m.v.native || m.dated < minDated || l.Type != '1' && l.Type != 0 || l.Plus != "" {
-		return place.Link{}
-	}
-	return m.v.linkTo(l).With("atom")
-}
-
 // feed sends the newest documents of a journal, the newest first. Those of a day are in the order of the
 // menu.
 func (v gopherPages) feed(res *fetch.Resource) error {
-	v.page = "atom"
+	v.out.kind = "atom"
 	var found []datedItem
 	var dates dated.Finder
 	var names strings.Builder // of which the charset is detected
@@ -76,7 +67,7 @@ func (v gopherPages) feed(res *fetch.Resource) error {
 		return &failure{Status: http.StatusNotFound, Text: "This menu has no feed: a feed needs at least two documents with a date in their names."}
 	}
 	slices.SortStableFunc(found, func(a, b datedItem) int { return b.date.Compare(a.date) })
-	c, err := charset.Named(v.query.Get("charset"))
+	c, err := charset.Named(v.req.query.Get("charset"))
 	if err != nil || c.Name() == "" {
 		c = charset.Guess([]byte(names.String()))
 	}
@@ -86,15 +77,15 @@ func (v gopherPages) feed(res *fetch.Resource) error {
 
 // sendDated sends documents, whose names are in a charset, as a feed.
 func (v gopherPages) sendDated(found []datedItem, c charset.Charset) {
-	base, here, title := v.origin(), v.linkTo(v.loc), heading(v.loc)
+	base, here, title := v.req.origin(), v.req.linkTo(v.req.loc), place.Heading(v.req.loc)
 	feed := &atom.Feed{
-		ID: v.loc.String(), Title: title, Author: &atom.Person{Name: title}, Updated: atom.Time(found[0].date),
+		ID: v.req.loc.String(), Title: title, Author: &atom.Person{Name: title}, Updated: atom.Time(found[0].date),
 		Links: []atom.Link{atom.Self(base + here.With("atom").Path), atom.Page(base + here.Path)},
 	}
 	for _, d := range found {
 		feed.Entries = append(feed.Entries, atom.Entry{
-			ID: d.at.String(), Title: visible(c.Decode(d.title)), Updated: atom.Time(d.date), Page: atom.Page(base + v.linkTo(d.at).Path),
+			ID: d.at.String(), Title: visible.Name(c.Decode(d.title)), Updated: atom.Time(d.date), Page: atom.Page(base + v.req.linkTo(d.at).Path),
 		})
 	}
-	sendFeed(v.visit, feed)
+	v.out.feed(v.req, feed)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/file/filename"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -46,16 +47,16 @@ func (q *formQuestion) Is(kind string) bool { return q.Kind.String() == kind }
 
 // form shows the form that must be filled in to get an item. Nothing is sent yet.
 func (v gopherPages) form(a *gopher.Attributes) error {
-	p := &formPage{Action: v.linkTo(v.loc), Native: v.native}
+	p := &formPage{Action: v.req.linkTo(v.req.loc), Native: v.req.native}
 	for i, q := range a.Ask.Questions {
-		text := visible(q.Prompt)
+		text := visible.Name(q.Prompt)
 		if text == "" {
 			text = fmt.Sprintf("Question %d", i+1)
 		}
-		asked := formQuestion{Question: q, ID: nth("a", i), Text: text, Value: visible(q.Default)}
+		asked := formQuestion{Question: q, ID: nth("a", i), Text: text, Value: visible.Name(q.Default)}
 		for n, choice := range q.Choices {
 			asked.Choices = append(asked.Choices, formChoice{
-				ID: fmt.Sprintf("a%d-%d", i, n), Text: visible(choice), Value: url.QueryEscape(choice), Checked: choice == q.Default,
+				ID: fmt.Sprintf("a%d-%d", i, n), Text: visible.Name(choice), Value: url.QueryEscape(choice), Checked: choice == q.Default,
 			})
 		}
 		p.Questions = append(p.Questions, asked)
@@ -63,10 +64,10 @@ func (v gopherPages) form(a *gopher.Attributes) error {
 	}
 	if len(a.Views) > 1 {
 		for _, view := range a.Views {
-			p.Views = append(p.Views, visible(view.Label))
+			p.Views = append(p.Views, visible.Name(view.Label))
 		}
 	}
-	return v.render("form", http.StatusOK, &page{Main: p, Actions: v.actions()})
+	return v.out.render(v.req, "form", http.StatusOK, &page{Main: p, Actions: v.actions()})
 }
 
 // maxForm is the maximum size of the answers to a form.
@@ -83,31 +84,31 @@ type confirmPage struct {
 
 // submit shows what a filled Gopher+ form sends. If the user has seen that, it sends the form.
 func (v gopherPages) submit() error {
-	l, ok := v.loc.(*locator.Gopher)
-	if !ok || v.native {
-		v.w.Header().Set("Allow", "GET, HEAD")
+	l, ok := v.req.loc.(*locator.Gopher)
+	if !ok || v.req.native {
+		v.out.Header().Set("Allow", "GET, HEAD")
 		return &failure{Status: http.StatusMethodNotAllowed, Text: "The gateway only reads."}
 	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
+	v.req.r.Body = http.MaxBytesReader(v.out, v.req.r.Body, maxForm)
+	if err := v.req.r.ParseForm(); err != nil {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway cannot read the form.", Detail: err.Error(), err: err}
 	}
-	req := v.request(l)
+	req := v.up.bare(l)
 	req.From.Kind = fetch.OriginUser
 	saveAs := ""
-	if !filled(l) {
-		filled, name, err := fillIn(v.r.PostForm)
+	if !place.Filled(l) {
+		filled, name, err := fillIn(v.req.r.PostForm)
 		if err != nil {
 			return &failure{Status: http.StatusBadRequest, Text: "The form cannot be sent.", Detail: fetch.Printable(err.Error()), Do: "Go back and change the answer.", err: err}
 		}
 		req.Options = &gopher.Options{Form: filled}
 		saveAs = name
 	}
-	if !v.r.PostForm.Has("send") {
-		return v.confirm(req, v.r.PostForm)
+	if !v.req.r.PostForm.Has("send") {
+		return v.confirm(req, v.req.r.PostForm)
 	}
-	v.hideAnswers()
-	res, err := v.h.resolver().Fetch(v.context(), req)
+	v = v.hidden()
+	res, err := v.up.fetch(req)
 	if err != nil {
 		return err
 	}
@@ -123,12 +124,12 @@ func (v gopherPages) submit() error {
 
 // answer sends what a server sent for a filled form as a download.
 func (v gopherPages) answer(res *fetch.Resource, saveAs string) error {
-	v.page = "raw"
-	v.secureOctets(mime.FormatMediaType(res.MediaType, nil))
+	v.out.kind = "raw"
+	v.out.secureOctets(v.req, mime.FormatMediaType(res.MediaType, nil))
 	name, _ := filename.Safe(saveAs)
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	v.w.WriteHeader(http.StatusOK)
-	_, err := io.Copy(v.w, res.Body)
+	v.out.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	v.out.WriteHeader(http.StatusOK)
+	_, err := io.Copy(v.out, res.Body)
 	return err
 }
 
@@ -174,38 +175,39 @@ func questionKind(name string) gopher.QuestionKind {
 	return gopher.Ask
 }
 
-// fillsForm reports whether v.loc is a filled form, and the user has not clicked on its button.
-func (v *visit) fillsForm() bool { return filled(v.loc) && v.r.Method != http.MethodPost }
+// fillsForm reports whether the Locator is a filled form, and the user has not clicked on its button.
+func (v gopherPages) fillsForm() bool {
+	return place.Filled(v.req.loc) && v.req.r.Method != http.MethodPost
+}
 
 // confirmFilled asks before the filled form in a URL is sent.
 func (v gopherPages) confirmFilled() error {
-	if v.native {
-		v.hideAnswers()
+	if v.req.native {
 		return &failure{Status: http.StatusForbidden, Text: "The gateway sends a filled form only from a page of its own."}
 	}
-	req := v.request(v.loc)
+	req := v.up.bare(v.req.loc)
 	req.From.Kind = fetch.OriginUser
 	return v.confirm(req, nil)
 }
 
-// hideAnswers removes the answers of a filled form from v.loc, which is shown and logged.
-func (v gopherPages) hideAnswers() {
-	if l, ok := v.loc.(*locator.Gopher); ok && filled(l) {
-		v.loc = withPlus(l, "?")
+// hidden are the pages of the form, without its answers in the URL that is shown and logged.
+func (v gopherPages) hidden() gopherPages {
+	if l, ok := v.req.loc.(*locator.Gopher); ok && place.Filled(l) {
+		return gopherPages(pages(v).with(v.req.of(place.WithPlus(l, "?"))))
 	}
+	return v
 }
 
 // confirm shows what a request sends, with a button that sends it. The page has the answers in
 // hidden inputs, and browsers do not keep it.
 func (v gopherPages) confirm(req *fetch.Request, answers url.Values) error {
-	plan, err := v.h.resolver().Explain(v.r.Context(), req) // notItself permits only what is sent by POST
+	plan, err := v.up.resolver.Explain(v.req.r.Context(), req) // notItself permits only what is sent by POST
 	if err != nil {
-		v.hideAnswers()
 		return err
 	}
-	p := &confirmPage{Server: server(req.Locator), Action: v.linkTo(req.Locator)}
+	p := &confirmPage{Server: place.Server(req.Locator), Action: v.req.linkTo(req.Locator)}
 	for _, step := range plan.Steps {
-		p.Bytes += visibleText(strings.ReplaceAll(step.Send, "\t", " <TAB> "))
+		p.Bytes += visible.Text(strings.ReplaceAll(step.Send, "\t", " <TAB> "))
 	}
 	if options, ok := req.Options.(*gopher.Options); ok && options.Form != nil {
 		p.Secret = options.Form.Secret()
@@ -220,8 +222,8 @@ func (v gopherPages) confirm(req *fetch.Request, answers url.Values) error {
 	if answers.Has("view") {
 		p.Hidden = append(p.Hidden, fetch.Field{Name: "view", Value: answers.Get("view")})
 	}
-	v.hideAnswers()
-	return v.render("confirm", http.StatusOK, &page{Heading: "Send this form?", Main: p, Actions: v.actions()})
+	v = v.hidden()
+	return v.out.render(v.req, "confirm", http.StatusOK, &page{Heading: "Send this form?", Main: p, Actions: v.actions()})
 }
 
 // nth is the name of an input for the question with a number.

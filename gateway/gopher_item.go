@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/ansi"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -42,13 +43,12 @@ type itemBlock struct{ Name, Text string }
 
 // info shows what a server says about an item: its Gopher+ attributes, or those of a file.
 func (v gopherPages) info() error {
-	req := v.request(v.loc)
-	v.prepare(req)
-	found, err := v.h.resolver().FindAttributes(v.context(), req)
+	req := v.up.request(v.req.loc)
+	found, err := v.up.attributes(req)
 	switch {
-	case err != nil && v.loc.Scheme() == "gopher" && fetch.KindOf(err) == fetch.ErrProtocol:
+	case err != nil && v.req.loc.Scheme() == "gopher" && fetch.KindOf(err) == fetch.ErrProtocol:
 		return &failure{
-			Status: http.StatusNotFound, Text: "The server has no information about this item.", Detail: err.Error(), Retry: v.linkTo(v.loc),
+			Status: http.StatusNotFound, Text: "The server has no information about this item.", Detail: err.Error(), Retry: v.req.linkTo(v.req.loc),
 			Do: "The item itself may be there.", err: err,
 		}
 	case err != nil:
@@ -61,18 +61,18 @@ func (v gopherPages) info() error {
 
 // fileInfo shows the attributes of a file, or the fields of a phone book.
 func (v gopherPages) fileInfo(found *fetch.Attributes) error {
-	p := &itemPage{Item: v.linkTo(v.loc)}
+	p := &itemPage{Item: v.req.linkTo(v.req.loc)}
 	if found.Size >= 0 {
 		p.Facts = append(p.Facts, itemFact{Name: "Size", Text: strconv.FormatInt(found.Size, 10) + " bytes"})
 	}
 	p.addTime("Modified", found)
 	if found.MediaType != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Type", Text: visible(found.MediaType)})
+		p.Facts = append(p.Facts, itemFact{Name: "Type", Text: visible.Name(found.MediaType)})
 	}
 	for _, f := range found.Header {
-		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Text: visible(f.Value)})
+		p.Facts = append(p.Facts, itemFact{Name: visible.Name(f.Name), Text: visible.Name(f.Value)})
 	}
-	return v.render("item", http.StatusOK, &page{Main: p, Actions: v.actions()})
+	return v.out.render(v.req, "item", http.StatusOK, &page{Main: p, Actions: v.actions()})
 }
 
 // addTime adds the time of the last modification, if it is known.
@@ -82,37 +82,37 @@ func (p *itemPage) addTime(name string, a *fetch.Attributes) {
 	}
 }
 
-// item shows the Gopher+ attributes of v.loc.
+// item shows the Gopher+ attributes of the Locator.
 func (v gopherPages) item(a *gopher.Attributes) error {
-	l, ok := v.loc.(*locator.Gopher)
+	l, ok := v.req.loc.(*locator.Gopher)
 	if !ok {
 		return &failure{Status: http.StatusBadGateway, Text: "The server sent attributes of gopher."}
 	}
 	plain := *l
 	plain.Plus, plain.Search, plain.Fields = "", "", 0
-	p := &itemPage{Item: v.linkTo(&plain), Abstract: visibleText(a.Abstract), Folded: true}
+	p := &itemPage{Item: v.req.linkTo(&plain), Abstract: visible.Text(a.Abstract), Folded: true}
 	line := menu.Parse([]byte(a.Descriptor))
-	name := visible(ansi.Plain(string(line.Display)))
+	name := visible.Name(ansi.Plain(string(line.Display)))
 	if a.Admin != "" {
-		p.Facts = append(p.Facts, itemFact{Name: "Administrator", Text: visible(a.Admin), Link: v.mailTo(a.Admin)})
+		p.Facts = append(p.Facts, itemFact{Name: "Administrator", Text: visible.Name(a.Admin), Link: v.mailTo(a.Admin)})
 	}
 	p.addTime("Modified", &fetch.Attributes{ModTime: a.ModTime})
 	for _, f := range a.Details {
-		p.Facts = append(p.Facts, itemFact{Name: visible(f.Name), Text: visible(f.Value)})
+		p.Facts = append(p.Facts, itemFact{Name: visible.Name(f.Name), Text: visible.Name(f.Value)})
 	}
 	for _, view := range a.Views {
 		p.Views = append(p.Views, itemView{
-			Type: visible(view.Type), Language: visible(view.Language), Size: sizeText(view.Size),
-			Link: v.linkTo(withPlus(&plain, "+"+view.Label)),
+			Type: visible.Name(view.Type), Language: visible.Name(view.Language), Size: visible.Size(view.Size),
+			Link: v.req.linkTo(place.WithPlus(&plain, "+"+view.Label)),
 		})
 	}
 	if a.Ask != nil {
-		p.Form = v.linkTo(withPlus(&plain, "?"))
+		p.Form = v.req.linkTo(place.WithPlus(&plain, "?"))
 	}
 	for _, b := range a.Other {
-		p.Blocks = append(p.Blocks, itemBlock{visible(b.Name), visibleText(strings.Join(b.Lines, "\n"))})
+		p.Blocks = append(p.Blocks, itemBlock{visible.Name(b.Name), visible.Text(strings.Join(b.Lines, "\n"))})
 	}
-	return v.render("item", http.StatusOK, &page{Heading: name, Main: p, Actions: v.actions()})
+	return v.out.render(v.req, "item", http.StatusOK, &page{Heading: name, Main: p, Actions: v.actions()})
 }
 
 // mailTo is a link to the address in "Name <address>"; else empty.
@@ -124,12 +124,12 @@ func (v gopherPages) mailTo(admin string) place.Link {
 	if !ok || name == "" || host == "" || strings.ContainsFunc(admin, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>?&"`, r) }) {
 		return place.Link{}
 	}
-	return v.linkTo(&locator.Mailto{Address: admin})
+	return v.req.linkTo(&locator.Mailto{Address: admin})
 }
 
 // document shows the response to a request for attributes, or a document.
 func (v gopherPages) document(res *fetch.Resource) error {
-	if info, ok := res.Info.(*gopher.Info); ok && info.Attributes != nil && v.accepts("text/html") {
+	if info, ok := res.Info.(*gopher.Info); ok && info.Attributes != nil && v.req.accepts("text/html") {
 		return v.item(info.Attributes)
 	}
 	return documentPages(v).document(res)

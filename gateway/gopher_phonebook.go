@@ -11,6 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
@@ -48,7 +49,7 @@ func (v gopherPages) phoneBook(res *fetch.Resource) error {
 
 // phones shows a page of a phone book.
 func (v gopherPages) phones(status int, p *phonePage) error {
-	p.v, p.Form = v, v.searchAt(v.loc)
+	p.v, p.Form = v, searchAt(v.req, v.req.loc)
 	if p.Fields == nil {
 		p.All = p.Form.Action
 	}
@@ -57,13 +58,13 @@ func (v gopherPages) phones(status int, p *phonePage) error {
 		heading = "Results for " + p.Form.Words
 	}
 	p.Form.Placeholder = "name"
-	return v.render("phonebook", status, &page{Heading: heading, Main: p, Actions: v.actions()})
+	return v.out.render(v.req, "phonebook", status, &page{Heading: heading, Main: p, Actions: v.actions()})
 }
 
 // phoneForm shows the fields that can be searched for. The phone book is asked for them.
 func (v gopherPages) phoneForm() error {
 	p := &phonePage{}
-	if found, err := v.h.resolver().FindAttributes(v.context(), v.request(v.loc)); err != nil {
+	if found, err := v.up.attributes(v.up.bare(v.req.loc)); err != nil {
 		switch fetch.KindOf(err) {
 		case fetch.ErrRefused, fetch.ErrUnresolved, fetch.ErrUnreachable, fetch.ErrTimeout:
 			return err
@@ -78,13 +79,13 @@ func (v gopherPages) phoneForm() error {
 // phoneReply shows the error with which a phone book replied to a query, above the form. Any
 // other error is returned.
 func (v gopherPages) phoneReply(err error) error {
-	l, ok := v.loc.(*locator.Gopher)
+	l, ok := v.req.loc.(*locator.Gopher)
 	var e *fetch.Error
 	if !ok || l.Type != '2' || !errors.As(err, &e) || e.Op != "query" || e.Code < 400 {
 		return err
 	}
-	v.err = err
-	return v.phones(failureOf(err).Status, &phonePage{Text: "The phone book replied: " + visible(e.Reply)})
+	v.out.err = err
+	return v.phones(failureOf(err).Status, &phonePage{Text: "The phone book replied: " + visible.Name(e.Reply)})
 }
 
 // phoneQuery is the query for the fields that are filled in; empty without any. Quotes are
@@ -96,7 +97,7 @@ func phoneQuery(query url.Values) string {
 		if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == 0x7f }) {
 			continue
 		}
-		value := strings.TrimSpace(inOneLine(strings.ReplaceAll(values[0], `"`, "")))
+		value := strings.TrimSpace(place.OneLine(strings.ReplaceAll(values[0], `"`, "")))
 		if strings.Contains(value, " ") {
 			value = `"` + value + `"`
 		}
@@ -115,27 +116,27 @@ func phoneQuery(query url.Values) string {
 }
 
 // fillsFields reports whether the query is that of a phone book's form.
-func (v *visit) fillsFields() bool {
-	l, ok := v.loc.(*locator.Gopher)
-	return ok && l.Type == '2' && v.wants("fields")
+func (v gopherPages) fillsFields() bool {
+	l, ok := v.req.loc.(*locator.Gopher)
+	return ok && l.Type == '2' && v.req.wants("fields")
 }
 
 // takeFields redirects from the fields of a phone book's form to the page of the query, which is
 // the same for every way to ask it.
 func (v gopherPages) takeFields() error {
-	form := v.searchAt(v.loc)
+	form := searchAt(v.req, v.req.loc)
 	query := url.Values{}
 	for _, f := range form.Hidden {
 		query.Set(f.Name, f.Value)
 	}
-	if words := phoneQuery(v.query); words != "" {
+	if words := phoneQuery(v.req.query); words != "" {
 		query.Set("q", words)
 	}
-	to := strings.TrimPrefix(form.Action.Path, v.h.Prefix)
+	to := strings.TrimPrefix(form.Action.Path, v.req.prefix)
 	if len(query) > 0 {
 		to += "?" + query.Encode()
 	}
-	v.redirect(to)
+	v.out.redirect(v.req, to)
 	return nil
 }
 
@@ -147,31 +148,31 @@ func (p *phonePage) Entries() iter.Seq[*phoneEntry] {
 		}
 		for item, err := range p.items {
 			if err != nil {
-				p.v.err = err
+				p.v.out.err = err
 				return
 			}
 			p.found++
-			e := &phoneEntry{Name: visible(item.Name)}
+			e := &phoneEntry{Name: visible.Name(item.Name)}
 			for _, f := range item.Header {
-				e.Fields = append(e.Fields, phoneValue{visible(f.Name), strings.Split(visibleText(f.Value), "\n")})
+				e.Fields = append(e.Fields, phoneValue{visible.Name(f.Name), strings.Split(visible.Text(f.Value), "\n")})
 			}
 			if !yield(e) {
 				return
 			}
-			if p.found == 1 && p.v.flush != nil {
-				p.v.flush()
+			if p.found == 1 {
+				p.v.out.flush()
 			}
 		}
 	}
 }
 
 // None reports whether an answer has no entry.
-func (p *phonePage) None() bool { return p.items != nil && p.found == 0 && p.v.err == nil }
+func (p *phonePage) None() bool { return p.items != nil && p.found == 0 && p.v.out.err == nil }
 
 // Cut says why the answer ended early; empty if it did not.
 func (p *phonePage) Cut() string {
 	if p.items == nil {
 		return ""
 	}
-	return p.v.cut()
+	return p.v.out.cut()
 }

@@ -2,22 +2,33 @@ package gateway
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
+	"github.com/fetch1738/fetch1738/gateway/internal/dated"
 	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/entry"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
+// menuItems makes rows of the items of a menu.
+type menuItems struct {
+	req *request
+	menuText
+	rows  int  // of the menu
+	plus  bool // an item has Gopher+ attributes
+	dated int  // documents with a date in their names, up to minDated
+	dates dated.Finder
+}
+
 // item is the row of an item, of an error or of a line that is not one.
-func (m *menuPage) item(it *fetch.Item) *menuRow {
+func (m *menuItems) item(it *fetch.Item) *menuRow {
 	typ := typeOf(it)
-	r := &menuRow{Link: m.v.linkTo(it.Locator), Size: sizeText(it.Size)}
+	r := &menuRow{Link: m.req.linkTo(it.Locator), Size: visible.Size(it.Size)}
 	r.Kind, r.Icon = gophermenu.TypeOf(typ)
-	r.Kind = visible(r.Kind)
+	r.Kind = visible.Name(r.Kind)
 	m.name(r, it.Name)
 	if !it.ModTime.IsZero() {
 		r.Time = new(it.ModTime.UTC())
@@ -26,7 +37,7 @@ func (m *menuPage) item(it *fetch.Item) *menuRow {
 		if typ == "i" {
 			r.Kind, r.Icon = "line", ""
 		}
-		r.Link, r.Why = place.Link{}, "not a link: "+visible(*fault)
+		r.Link, r.Why = place.Link{}, "not a link: "+visible.Name(*fault)
 		return r
 	}
 	switch l := it.Locator.(type) {
@@ -41,7 +52,7 @@ func (m *menuPage) item(it *fetch.Item) *menuRow {
 		if server, ok := locator.ServerOf(l); ok && l.Scheme() == "tn3270" {
 			m.session(r, 'T', server)
 		} else {
-			r.Kind, r.Icon, r.Why = l.Scheme(), "link", "the gateway has no page for "+visible(l.Redacted())
+			r.Kind, r.Icon, r.Why = l.Scheme(), "link", "the gateway has no page for "+visible.Name(l.Redacted())
 		}
 	default:
 		switch r.Kind, r.Icon = l.Scheme(), "link"; r.Kind {
@@ -57,30 +68,15 @@ func (m *menuPage) item(it *fetch.Item) *menuRow {
 	return r
 }
 
-// name sets the name of an item. Spaces around it are no part of the link.
-func (m *menuPage) name(r *menuRow, name string) {
-	m.colours.Reset()
-	name, spans := m.colours.line(m.charsetOf(name).Decode(name))
-	r.Text = strings.TrimSpace(name)
-	switch {
-	case r.Text == "":
-		r.Text = "(no name)"
-	case spans != nil:
-		r.Spans = spans
-	default:
-		r.Indent = name[:len(name)-len(strings.TrimLeft(name, " "))]
-	}
-}
-
 // gopherItem completes the row of an item on a gopher server.
-func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
+func (m *menuItems) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
 	if m.dated < minDated {
 		if _, ok := datedOf(it, &m.dates); ok {
 			m.dated++
 		}
 	}
 	if l.Type == '7' {
-		if r.Search = m.v.searchAt(l); r.Search != nil {
+		if r.Search = searchAt(m.req, l); r.Search != nil {
 			r.Search.ID, r.Search.Label = fmt.Sprintf("q%d", m.rows), r.Text
 		}
 	}
@@ -88,22 +84,35 @@ func (m *menuPage) gopherItem(r *menuRow, l *locator.Gopher, it *fetch.Item) {
 	case plus == nil:
 		return
 	case *plus == "?":
-		r.Kind, r.Icon, r.Link = "form", "form", m.v.linkTo(withPlus(l, "?"))
+		r.Kind, r.Icon, r.Link = "form", "form", m.req.linkTo(place.WithPlus(l, "?"))
 	}
 	m.plus = true
-	r.About = m.v.linkTo(l).With("info")
+	r.About = m.req.linkTo(l).With("info")
 }
 
 // session completes the row of a session, for which the gateway only has advice.
-func (m *menuPage) session(r *menuRow, typ byte, server locator.Server) {
+func (m *menuItems) session(r *menuRow, typ byte, server locator.Server) {
 	l := &locator.Gopher{HostPort: server.HostPort, Type: typ, HasPath: true}
 	if l.Port == 0 {
 		l.Port = locator.DefaultPort("telnet")
 	}
-	r.Why = fmt.Sprintf("%s, port %d", visible(l.Host), l.Port)
+	r.Why = fmt.Sprintf("%s, port %d", visible.Name(l.Host), l.Port)
 	if server.Login != nil {
 		l.Selector = server.Login.User
-		r.Why += ", log in as " + visible(l.Selector)
+		r.Why += ", log in as " + visible.Name(l.Selector)
 	}
-	r.Link = m.v.linkTo(l)
+	r.Link = m.req.linkTo(l)
+}
+
+// isInfo reports whether a line of a menu is only text.
+func isInfo(it *fetch.Item) bool {
+	return it.Locator == nil && typeOf(it) == "i" && entry.Field(it, gopher.HeaderFault) == nil
+}
+
+// typeOf is the gopher type of an item; empty if it is not one of gopher.
+func typeOf(it *fetch.Item) string {
+	if typ := entry.Field(it, gopher.HeaderType); typ != nil {
+		return *typ
+	}
+	return ""
 }

@@ -3,25 +3,36 @@ package gateway
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/gophermenu"
+	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/screen"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // A textPart is a part of prose, which ends with its line.
 type textPart struct {
 	gophermenu.Part
-	Spans []span // Text with its colours; nil if it has none
+	Spans []screen.Span // Text with its colours; nil if it has none
+}
+
+// A menuText makes rows of the texts of a menu, in turn.
+type menuText struct {
+	charset charset.Charset // the one that was chosen; else the zero Charset
+	dos     bool            // a drawing is in CP437
+	colours screen.Colouring
+	arts    int // drawings
 }
 
 // texts are the rows of consecutive lines of text: prose, columns and drawings, in turn. A colour goes on
 // from one line to the next.
-func (m *menuPage) texts(lines []string) []*menuRow {
+func (m *menuText) texts(lines []string) []*menuRow {
 	c := m.charsetOf(strings.Join(lines, "\n")) // because a single line tells little
-	shown, spans := make([]string, len(lines)), make([][]span, len(lines))
+	shown, spans := make([]string, len(lines)), make([][]screen.Span, len(lines))
 	m.colours.Reset()
 	for i, line := range lines {
-		shown[i], spans[i] = m.colours.line(c.Decode(line))
+		shown[i], spans[i] = m.colours.Visible(c.Decode(line))
 	}
 	var rows []*menuRow
 	for len(shown) > 0 {
@@ -30,7 +41,7 @@ func (m *menuPage) texts(lines []string) []*menuRow {
 		if kind == gophermenu.Prose {
 			r.Parts = partsOf(gophermenu.Paragraphs(shown[:n]), shown, spans)
 		} else {
-			r.Lines, r.Spans = strings.Join(shown[:n], "\n")+"\n", joined(shown[:n], spans[:n])
+			r.Lines, r.Spans = strings.Join(shown[:n], "\n")+"\n", screen.Joined(shown[:n], spans[:n])
 			r.Label = fmt.Sprintf("Text in columns, %d lines", strings.Count(strings.TrimSpace(r.Lines), "\n")+1)
 		}
 		if kind == gophermenu.Drawn {
@@ -44,7 +55,7 @@ func (m *menuPage) texts(lines []string) []*menuRow {
 
 // charsetOf is the charset of a text of the menu: the one that was chosen, or else the detected one. A
 // drawing in CP437 tells it for what is below it.
-func (m *menuPage) charsetOf(text string) charset.Charset {
+func (m *menuText) charsetOf(text string) charset.Charset {
 	switch {
 	case m.charset.Name() != "":
 		return m.charset
@@ -57,12 +68,50 @@ func (m *menuPage) charsetOf(text string) charset.Charset {
 }
 
 // partsOf are parts with the colours of the lines that they consist of.
-func partsOf(prose []gophermenu.Part, lines []string, spans [][]span) (parts []textPart) {
+func partsOf(prose []gophermenu.Part, lines []string, spans [][]screen.Span) (parts []textPart) {
 	at := 0
 	for _, p := range prose {
 		n := strings.Count(p.Text, "\n") + 1
-		parts = append(parts, textPart{p, joined(lines[at:at+n], spans[at:at+n])})
+		parts = append(parts, textPart{p, screen.Joined(lines[at:at+n], spans[at:at+n])})
 		at += n
 	}
 	return parts
+}
+
+// name sets the name of an item. Spaces around it are no part of the link.
+func (m *menuText) name(r *menuRow, name string) {
+	m.colours.Reset()
+	name, spans := m.colours.Visible(m.charsetOf(name).Decode(name))
+	r.Text = strings.TrimSpace(name)
+	switch {
+	case r.Text == "":
+		r.Text = "(no name)"
+	case spans != nil:
+		r.Spans = spans
+	default:
+		r.Indent = name[:len(name)-len(strings.TrimLeft(name, " "))]
+	}
+}
+
+// A menuRow is a part of a menu: lines of text, or an item of a list.
+type menuRow struct {
+	Open, Close bool // a list begins before the row, or ended before it
+
+	Parts  []textPart    // prose
+	Lines  string        // text that keeps its lines, which is announced by Label
+	Spans  []screen.Span // Lines or Text with its colours; nil if it has none
+	Label  string
+	Art    int    // the number of a drawing; 0 for other text
+	Kind   string // the word for the item's type; empty for text
+	Icon   string // the symbol for it
+	Indent string // the spaces before Text, which align it
+	Text   string
+	Link   place.Link
+	Search *searchForm
+	About  place.Link // the Gopher+ attributes of the item
+	Why    string     // why the line is not a link, or how to use a service
+	Size   string
+	Time   *time.Time // in UTC; nil if it is not known
+	Error  bool
+	Web    bool // the link leads to a web server, which must not learn where it was found
 }

@@ -60,7 +60,7 @@ func TestMenuTexts(t *testing.T) {
 		lines = append(lines, strings.TrimSuffix(line[1:], "\n"))
 	}
 	var got strings.Builder
-	for _, r := range new(menuPage).texts(lines) {
+	for _, r := range new(menuText).texts(lines) {
 		for line := range strings.Lines(r.Lines) {
 			kind := "c"
 			if r.Art > 0 {
@@ -89,7 +89,7 @@ func FuzzMenuTexts(f *testing.F) {
 	f.Add("\n\n \n\u2500\u2500\n\xff\x1b[31m\n" + strings.Repeat("-", 60) + "\n" + strings.Repeat("\u2550", 60))
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := strings.Split(text, "\n")
-		m := new(menuPage)
+		m := new(menuText)
 		var got strings.Builder
 		for _, r := range m.texts(lines) {
 			got.WriteString(r.Lines)

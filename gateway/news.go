@@ -3,9 +3,7 @@ package gateway
 import (
 	"cmp"
 	"iter"
-	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,13 +11,14 @@ import (
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // newsPages show newsgroups and articles.
-type newsPages struct{ *visit }
+type newsPages pages
 
 // How many article numbers of a group are requested: for a page, for a client that cannot ask for
 // another page, for a feed, and for the number of a message-id.
@@ -32,24 +31,24 @@ const (
 
 // newsOptions are the options of a request for news: a page of a group needs no more of it.
 // Programs get the whole group.
-func (v newsPages) newsOptions() *nntp.Options {
+func (v newsPages) newsOptions() nntp.Options {
 	switch {
-	case v.wants("atom"):
-		return &nntp.Options{Newest: feedEntries}
-	case !v.accepts("text/html") && (v.accepts("application/json") || v.accepts("application/x-ndjson") || v.accepts("text/plain")):
-		return &nntp.Options{} // see formatted
-	case v.native:
-		return &nntp.Options{Newest: proxyRows}
+	case v.req.wants("atom"):
+		return nntp.Options{Newest: feedEntries}
+	case !v.req.accepts("text/html") && (v.req.accepts("application/json") || v.req.accepts("application/x-ndjson") || v.req.accepts("text/plain")):
+		return nntp.Options{} // see formatted
+	case v.req.native:
+		return nntp.Options{Newest: proxyRows}
 	}
-	return &nntp.Options{Newest: groupRows, Skip: int64(v.number()-1) * groupRows}
+	return nntp.Options{Newest: groupRows, Skip: int64(v.number()-1) * groupRows}
 }
 
 // postOf is the post of an entry of a group.
 func (v newsPages) postOf(item *fetch.Item) *article.Post {
 	h := article.Fields(item.Header)
 	p := &article.Post{
-		Number: visible(item.Name), Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: item.ModTime,
-		Lines: visible(h.Get("Lines")), Link: v.linkTo(item.Locator), References: article.MessageIDs(h.Get("References")),
+		Number: visible.Name(item.Name), Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: item.ModTime,
+		Lines: visible.Name(h.Get("Lines")), Link: v.req.linkTo(item.Locator), References: article.MessageIDs(h.Get("References")),
 	}
 	if ids := article.MessageIDs(h.Get("Message-ID")); len(ids) == 1 {
 		p.ID = ids[0]
@@ -59,12 +58,12 @@ func (v newsPages) postOf(item *fetch.Item) *article.Post {
 }
 
 // posts are the articles of a group, in the order of their arrival. If the listing fails, they are
-// those before; the page shows v.cut and is broken off.
+// those before; the page shows out.cut and is broken off.
 func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*article.Post {
 	var posts []*article.Post
 	for item, err := range items {
 		if err != nil {
-			v.err = err
+			v.out.err = err
 			break
 		}
 		posts = append(posts, v.postOf(&item))
@@ -74,7 +73,7 @@ func (v newsPages) posts(items iter.Seq2[fetch.Item, error]) []*article.Post {
 
 // subject is a subject to show. Old subjects contain encoded words, or octets of any charset.
 func subject(field string, undeclared charset.Charset) string {
-	if text := visible(strings.TrimSpace(mime822.Text(field, undeclared))); text != "" {
+	if text := visible.Name(strings.TrimSpace(mime822.Text(field, undeclared))); text != "" {
 		return text
 	}
 	return "(no subject)"
@@ -82,7 +81,7 @@ func subject(field string, undeclared charset.Charset) string {
 
 // author is who wrote an article.
 func author(from string, undeclared charset.Charset) string {
-	return visible(cmp.Or(mime822.Author(from, undeclared), "(unknown)"))
+	return visible.Name(cmp.Or(mime822.Author(from, undeclared), "(unknown)"))
 }
 
 // sameSubject reports whether two subjects are the same, apart from "Re:".
@@ -99,111 +98,21 @@ func plainSubject(s string) string {
 	}
 }
 
-// A groupPage is the data of the page of a newsgroup.
-type groupPage struct {
-	About   string            // how many articles the group has
-	Posts   []*article.Post   // without threads
-	Threads []*article.Thread // or these
-	Views   []crumb           // other pages
-	Search  *newsForm         // nil without a form
-	Found   bool              // the articles are those of a search
-	Cut     string
-}
-
-// group shows the articles of a newsgroup, the newest first, or all groups.
-func (v newsPages) group(res *fetch.Resource) error {
-	if l, ok := v.loc.(*locator.News); ok && l.All {
-		return v.groups(res)
-	}
-	posts := v.posts(res.Items)
-	if v.wants("atom") {
-		return v.atom(posts)
-	}
-	g := &groupPage{About: "The newsgroup has " + aboutGroup(res) + ".", Search: v.searchForm(), Cut: v.cut()}
-	if v.wants("threads") {
-		g.Threads = article.Threads(posts)
-		v.label(g.Threads, nil)
-	} else {
-		slices.Reverse(posts)
-		g.Posts = posts
-	}
-	article.MarkRepeatedPosts(posts)
-	p := &page{Heading: groupName(v.loc), Feed: v.linkTo(v.loc).With("atom"), Main: g}
-	if !v.native {
-		g.Views = v.groupPages(res)
-		p.Actions = v.groupActions()
-	}
-	return v.render("group", http.StatusOK, p)
-}
-
 // groupName is the name of the group that a URL names.
 func groupName(l locator.Locator) string {
 	switch l := l.(type) {
 	case *locator.News:
-		return visible(l.Group)
+		return visible.Name(l.Group)
 	case *locator.NNTP:
-		return visible(l.Group)
+		return visible.Name(l.Group)
 	}
 	return ""
 }
 
-// aboutGroup says how many articles a group has.
-func aboutGroup(res *fetch.Resource) string {
-	count := article.Fields(res.Header).Get("Articles")
-	switch count {
-	case "", "0":
-		return "no articles"
-	case "1":
-		return "1 article"
-	}
-	return "about " + count + " articles"
-}
-
-// groupAt is the link to a page of the group, from 1, as threads or as a list.
-func (v newsPages) groupAt(page int, threads bool) place.Link {
-	var query []string
-	if threads {
-		query = append(query, "threads")
-	}
-	if page > 1 {
-		query = append(query, "page="+strconv.Itoa(page))
-	}
-	if len(query) == 0 {
-		return v.linkTo(v.loc)
-	}
-	return v.linkTo(v.loc).With(strings.Join(query, "&"))
-}
-
-// groupPages are the links to other pages of a group.
-func (v newsPages) groupPages(res *fetch.Resource) []crumb {
-	var pages []crumb
-	threads, page := v.wants("threads"), v.number()
-	_, last, first := numbersOf(res)
-	if page > 1 {
-		pages = append(pages, crumb{"newer articles", v.groupAt(page-1, threads), threads})
-	}
-	if last-first >= int64(page)*groupRows {
-		pages = append(pages, crumb{"older articles", v.groupAt(page+1, threads), threads})
-	}
-	return pages
-}
-
-// groupActions are the actions of the page of a group: the other view, the feed, and those of every URL.
-func (v newsPages) groupActions() []crumb {
-	other, threads, here := "Threads", v.wants("threads"), v.linkTo(v.loc)
-	if threads {
-		other = "List"
-	}
-	return append([]crumb{{other, v.groupAt(v.number(), !threads), !threads}, {"Atom feed", here.With("atom"), true}}, rawAndHow(here)...)
-}
-
-// maxPage limits the number of a page.
-const maxPage = 1_000_000
-
 // number is the number of the page of a long listing that the client asks for, from 1.
 func (v newsPages) number() int {
-	n, err := strconv.Atoi(v.query.Get("page"))
-	if err != nil || v.native {
+	n, err := strconv.Atoi(v.req.query.Get("page"))
+	if err != nil || v.req.native {
 		return 1
 	}
 	return min(max(n, 1), maxPage)
@@ -214,26 +123,26 @@ func (v newsPages) number() int {
 func (v newsPages) articleLink(id string) place.Link {
 	id = strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">")
 	to := &locator.News{MessageID: id}
-	switch l := v.loc.(type) {
+	switch l := v.req.loc.(type) {
 	case *locator.News:
 		to.HostPort, to.Secure = l.HostPort, l.Secure
 	case *locator.NNTP:
-		if !v.native {
+		if !v.req.native {
 			group := *l
 			group.Article = ""
-			return v.linkTo(&group).With("id=" + url.QueryEscape(id))
+			return v.req.linkTo(&group).With("id=" + url.QueryEscape(id))
 		}
 	}
 	if !named(to) {
 		return place.Link{} // not a message-id that a URL can have
 	}
-	return v.linkTo(to)
+	return v.req.linkTo(to)
 }
 
 // groupLink is the link to another group on the server of the page.
 func (v newsPages) groupLink(name string) place.Link {
 	if to := v.groupOf(name); to != nil {
-		return v.linkTo(to)
+		return v.req.linkTo(to)
 	}
 	return place.Link{}
 }
@@ -242,29 +151,6 @@ func (v newsPages) groupLink(name string) place.Link {
 func named(to locator.Locator) bool {
 	again, err := place.Parse(to.String())
 	return err == nil && locator.Equal(again, to)
-}
-
-// findArticle leads from a message-id to the article of that number, in the group that v.loc names.
-func (v newsPages) findArticle() error {
-	id := "<" + v.query.Get("id") + ">"
-	req := v.request(v.loc)
-	req.Options = &nntp.Options{Newest: searchRows}
-	v.prepare(req)
-	res, err := v.h.resolver().Fetch(v.context(), req)
-	if err != nil {
-		return err
-	}
-	defer res.Close()
-	for item, err := range res.Items {
-		if err != nil {
-			return err
-		}
-		if article.Fields(item.Header).Get("Message-ID") == id && item.Locator != nil {
-			v.redirect(place.Of(item.Locator))
-			return nil
-		}
-	}
-	return &failure{Status: http.StatusNotFound, Text: "The group does not have this article.", Detail: visible(id)}
 }
 
 // label chooses the texts of the links of threads: the subject, or the author of a reply with the
@@ -282,3 +168,56 @@ func (v newsPages) label(threads []*article.Thread, above *article.Post) {
 		v.label(t.Replies, next)
 	}
 }
+
+// groupOf is the Locator of a group on the server of the page; nil if no URL can have its name.
+func (v newsPages) groupOf(name string) locator.Locator {
+	var to locator.Locator = &locator.News{Group: name}
+	switch l := v.req.loc.(type) {
+	case *locator.News:
+		to = &locator.News{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	case *locator.NNTP:
+		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
+	}
+	if !named(to) {
+		return nil
+	}
+	return to
+}
+
+// A newsForm is the form that searches a group, or all groups.
+type newsForm struct {
+	Action        place.Link
+	Hidden        []fetch.Field
+	Words, Author string // that are filled in
+	InGroup       bool   // an author can be given
+}
+
+// newsQuery is what the client searches for in the group of the page.
+func (v newsPages) newsQuery() article.Query {
+	if v.req.native {
+		return article.Query{}
+	}
+	return article.NewQuery(v.req.query.Get("q"), v.req.query.Get("author"))
+}
+
+// numbersOf returns how many article numbers a group has, the last one and the first one.
+func numbersOf(res *fetch.Resource) (count, last, first int64) {
+	header := article.Fields(res.Header)
+	first, _ = strconv.ParseInt(header.Get("First"), 10, 64)
+	last, _ = strconv.ParseInt(header.Get("Last"), 10, 64)
+	return max(0, last-first+1), last, first
+}
+
+// searchForm is the form on the page of a group, or of all groups; nil if the client cannot use it.
+func (v newsPages) searchForm() *newsForm {
+	if v.req.native {
+		return nil
+	}
+	l, ok := v.req.loc.(*locator.News)
+	form := &newsForm{Words: visible.Name(v.req.query.Get("q")), Author: visible.Name(v.req.query.Get("author")), InGroup: !ok || !l.All}
+	form.Action, form.Hidden = v.req.linkTo(v.req.loc).Form()
+	return form
+}
+
+// articlePages show articles.
+type articlePages pages

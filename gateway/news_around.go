@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch/nntp"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/date822"
 	"github.com/fetch1738/fetch1738/locator"
@@ -30,18 +30,28 @@ type neighbour struct {
 	Rel string // as browsers have it, or empty
 }
 
+// The surroundings are what stands around an article in its group.
+type surroundings struct {
+	Parent         *crumb  // what it replies to; nil if that is nothing
+	References     []crumb // the articles before it in its thread, oldest first
+	Neighbours     []neighbour
+	Thread         []*article.Thread // the one with the article, if it has others
+	Near           bool              // only those near the article are in Thread
+	Count, Replies int               // of the articles in the thread; of those that reply to this one
+}
+
 // here is the article of the page as a post of its group, and the number where others are looked for:
 // 0 means among the newest. The group is empty if it is not known.
 func (v articlePages) here(h article.Fields) (group string, number int64, post *article.Post) {
 	post = &article.Post{
 		Subject: subject(h.Get("Subject"), charset.Charset{}), From: author(h.Get("From"), charset.Charset{}), Date: date822.Parse(h.Get("Date")),
-		Link: v.linkTo(v.loc), References: article.MessageIDs(h.Get("References")),
+		Link: v.req.linkTo(v.req.loc), References: article.MessageIDs(h.Get("References")),
 	}
 	post.Text = post.Subject
 	if ids := article.MessageIDs(h.Get("Message-ID")); len(ids) == 1 {
 		post.ID = ids[0]
 	}
-	if l, ok := v.loc.(*locator.NNTP); ok {
+	if l, ok := v.req.loc.(*locator.NNTP); ok {
 		number, _ = strconv.ParseInt(l.Article, 10, 64)
 		post.Number = strconv.FormatInt(number, 10)
 		return l.Group, number, post
@@ -54,21 +64,19 @@ func (v articlePages) here(h article.Fields) (group string, number int64, post *
 // result says why it is not known, for the reader.
 func (v articlePages) around(h article.Fields) (*article.Setting, string) {
 	group, number, post := v.here(h)
-	l := v.groupOf(group)
+	l := newsPages(v).groupOf(group)
 	if l == nil {
 		return article.Around(nil, post), ""
 	}
-	ctx, cancel := context.WithTimeout(v.context(), aroundTime)
+	ctx, cancel := context.WithTimeout(v.up.ctx, aroundTime)
 	defer cancel()
-	options := &nntp.Options{OverviewOnly: true, Newest: aroundBefore + aroundAfter}
+	options := nntp.Options{OverviewOnly: true, Newest: aroundBefore + aroundAfter}
 	if number > 0 {
-		options = &nntp.Options{OverviewOnly: true, List: true, Articles: fmt.Sprintf("%d-%d", max(1, number-aroundBefore), number+aroundAfter)}
+		options = nntp.Options{OverviewOnly: true, List: true, Articles: fmt.Sprintf("%d-%d", max(1, number-aroundBefore), number+aroundAfter)}
 	}
-	req := v.request(l)
-	req.Options = options
-	v.prepare(req)
+	req := v.up.news(l, options)
 	req.Query = ""
-	res, err := v.h.resolver().Fetch(ctx, req)
+	res, err := v.up.resolver.Fetch(ctx, req)
 	if err != nil {
 		return article.Around(nil, post), v.unlisted(err)
 	}
@@ -78,7 +86,7 @@ func (v articlePages) around(h article.Fields) (*article.Setting, string) {
 		if err != nil {
 			return article.Around(posts, post), v.unlisted(err)
 		}
-		if posts = append(posts, v.postOf(&item)); len(posts) == maxAround {
+		if posts = append(posts, newsPages(v).postOf(&item)); len(posts) == maxAround {
 			break
 		}
 	}
@@ -87,16 +95,16 @@ func (v articlePages) around(h article.Fields) (*article.Setting, string) {
 
 // unlisted says that the group of an article cannot be listed. In an archive, that is usual.
 func (v articlePages) unlisted(err error) string {
-	if v.h.Archive != nil {
+	if v.req.h.Archive != nil {
 		return ""
 	}
-	return "The other articles of the group are not shown: " + visible(err.Error())
+	return "The other articles of the group are not shown: " + visible.Name(err.Error())
 }
 
-// settle shows where the article stands in its group. It returns a remark if that is not known.
-func (v articlePages) settle(a *articlePage, h article.Fields) (notes []string) {
-	if v.r.Method == http.MethodHead {
-		return nil
+// settle shows where the article stands in its group. It adds a remark to notes if that is not known.
+func (v articlePages) settle(h article.Fields, notes []string) (a surroundings, more []string) {
+	if v.req.r.Method == http.MethodHead {
+		return a, notes
 	}
 	s, note := v.around(h)
 	if note != "" {
@@ -111,12 +119,12 @@ func (v articlePages) settle(a *articlePage, h article.Fields) (notes []string) 
 		}
 	}
 	a.Thread, a.Count, a.Near, a.Replies = s.Thread, s.Count, s.Shown < s.Count, s.Replies
-	v.label(a.Thread, nil)
+	newsPages(v).label(a.Thread, nil)
 	article.Shorten(a.Thread)
 	article.MarkRepeated(a.Thread)
 	references := article.MessageIDs(h.Get("References"))
 	for i, id := range references {
-		reference := crumb{Text: visible(id), Link: v.articleLink(id)}
+		reference := crumb{Text: visible.Name(id), Link: newsPages(v).articleLink(id)}
 		if p := s.Of(id); p != nil {
 			reference = crumb{Text: article.Shortened(p.Subject) + " (" + article.Shortened(p.From) + ")", Link: p.Link}
 		}
@@ -125,7 +133,7 @@ func (v articlePages) settle(a *articlePage, h article.Fields) (notes []string) 
 		}
 		a.References = append(a.References, reference)
 	}
-	return notes
+	return a, notes
 }
 
 // byAuthor is the link to the articles of an author in the group of the page.
@@ -135,26 +143,5 @@ func (v articlePages) byAuthor(h article.Fields) crumb {
 	if group == "" || address == "" {
 		return crumb{}
 	}
-	return crumb{Text: "Articles by this author", Link: v.groupLink(group).With("author=" + url.QueryEscape(address)), NoFollow: true}
-}
-
-// groupOf is the Locator of a group on the server of the page; nil if no URL can have its name.
-func (v newsPages) groupOf(name string) locator.Locator {
-	var to locator.Locator = &locator.News{Group: name}
-	switch l := v.loc.(type) {
-	case *locator.News:
-		to = &locator.News{Group: name, HostPort: l.HostPort, Secure: l.Secure}
-	case *locator.NNTP:
-		to = &locator.NNTP{Group: name, HostPort: l.HostPort, Secure: l.Secure}
-	}
-	if !named(to) {
-		return nil
-	}
-	return to
-}
-
-// date is the field Date of a header, with its time.
-func date(h article.Fields) articleField {
-	value := h.Get("Date")
-	return articleField{Text: cmp.Or(visible(value), "no date"), Time: date822.Parse(value)}
+	return crumb{Text: "Articles by this author", Link: newsPages(v).groupLink(group).With("author=" + url.QueryEscape(address)), NoFollow: true}
 }

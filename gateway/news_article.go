@@ -9,15 +9,13 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
-	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 	"github.com/fetch1738/fetch1738/internal/text/date822"
 	"github.com/fetch1738/fetch1738/internal/text/mime822"
 	"github.com/fetch1738/fetch1738/locator"
 )
-
-// articlePages show articles.
-type articlePages struct{ newsPages }
 
 // maxBody is how many bytes of the texts of an article are shown.
 const maxBody = 512 << 10
@@ -27,19 +25,13 @@ type articlePage struct {
 	From, Author crumb        // who wrote it; the link to other articles of the author
 	Date         articleField // without a name
 	Groups       []crumb
-	Parent       *crumb         // what it replies to; nil if that is nothing
 	Fields       []articleField // of the header
-	References   []crumb        // the articles before it in its thread, oldest first
 	Texts        []articleText
 	Files        []articleFile
 	// Charsets are the links to the page in other charsets, if that matters.
 	Charset  string // the one that the reader has chosen; else empty
 	Charsets []crumb
-	// What stands around the article in its group.
-	Neighbours     []neighbour
-	Thread         []*article.Thread // the one with the article, if it has others
-	Near           bool              // only those near the article are in Thread
-	Count, Replies int               // of the articles in the thread; of those that reply to this one
+	surroundings
 }
 
 // An articleField is a field of the header, decoded and safe to show: a time, or values with links.
@@ -59,18 +51,8 @@ type articleText struct {
 // A block is a block of text with its links.
 type block struct {
 	*article.Block
-	Lines [][]piece
+	Lines [][]textview.Piece
 	Quote []*block
-}
-
-// An articleFile is a part that can be downloaded.
-type articleFile struct {
-	Name, Type    string
-	Size          int64
-	Link          place.Link
-	Of            string // "part 2 of 5", if the file is in several articles
-	Damaged       string // why the file is not as it was sent; else empty
-	Width, Height int    // of a picture that is shown; else 0
 }
 
 // article shows a news article, or sends one of its parts.
@@ -79,10 +61,10 @@ func (v articlePages) article(res *fetch.Resource) error {
 	if err != nil {
 		return err
 	}
-	if v.wants("part") {
+	if v.req.wants("part") {
 		return v.part(whole, broken)
 	}
-	c, err := charset.Named(v.query.Get("charset"))
+	c, err := charset.Named(v.req.query.Get("charset"))
 	if err != nil {
 		return &failure{Status: http.StatusBadRequest, Text: "The gateway does not know this charset.", Detail: err.Error(), err: err}
 	}
@@ -94,18 +76,18 @@ func (v articlePages) article(res *fetch.Resource) error {
 		return broken.Err
 	}
 	_ = res.Close() // its connection is free for the listing
-	notes = append(notes, v.settle(a, whole.Fields)...)
-	return v.render("article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Above: v.above(whole.Fields), Actions: v.articleActions(a), Notes: notes, Early: true, Main: a})
+	a.surroundings, notes = v.settle(whole.Fields, notes)
+	return v.out.render(v.req, "article", http.StatusOK, &page{Heading: subject(whole.Get("Subject"), c), Above: v.above(whole.Fields), Actions: v.articleActions(a), Notes: notes, Early: true, Main: a})
 }
 
 // above is the group of an article whose URL does not name it; nil if it is not known.
 func (v articlePages) above(h article.Fields) *crumb {
-	if v.native || !isA[*locator.News](v.visit) {
+	if v.req.native || !isA[*locator.News](v.req) {
 		return nil
 	}
 	group, _, _ := v.here(h)
-	if link := v.groupLink(group); !link.Empty() {
-		return &crumb{Text: visible(group), Link: link}
+	if link := newsPages(v).groupLink(group); !link.Empty() {
+		return &crumb{Text: visible.Name(group), Link: link}
 	}
 	return nil
 }
@@ -117,7 +99,7 @@ func (v articlePages) articleActions(a *articlePage) (actions []crumb) {
 			actions = append(actions, n.crumb)
 		}
 	}
-	return append(actions, rawAndHow(v.linkTo(v.loc))...)
+	return append(actions, rawAndHow(v.req.linkTo(v.req.loc))...)
 }
 
 // shownFields are the fields of the header that come first. References are apart.
@@ -128,11 +110,11 @@ var shownFields = []string{"From", "Subject", "Date", "Newsgroups", "Followup-To
 // the one that the header names, or that fits.
 func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (*articlePage, []string) {
 	a := &articlePage{
-		From: crumb{Text: visible(cmp.Or(mime822.Text(whole.Get("From"), chosen), "(unknown)"))}, Author: v.byAuthor(whole.Fields), Date: date(whole.Fields),
+		From: crumb{Text: visible.Name(cmp.Or(mime822.Text(whole.Get("From"), chosen), "(unknown)"))}, Author: v.byAuthor(whole.Fields), Date: date(whole.Fields),
 		Groups: v.groupLinks(whole.Get("Newsgroups")), Fields: v.shown(whole.Fields, chosen), Charset: chosen.Name(),
 	}
 	for _, f := range whole.Others(append(shownFields, "References")) {
-		a.Fields = append(a.Fields, articleField{Name: visible(f.Name), Values: []crumb{{Text: visible(mime822.Text(f.Value, chosen))}}})
+		a.Fields = append(a.Fields, articleField{Name: visible.Name(f.Name), Values: []crumb{{Text: visible.Name(mime822.Text(f.Value, chosen))}}})
 	}
 	var notes []string
 	room, pictures := int64(maxBody), 0
@@ -144,8 +126,8 @@ func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (
 			return true
 		}
 		text, more := p.Text(params["charset"], chosen, room)
-		if !isPlain(strings.NewReplacer("\r", "", "\n", "", "\t", "").Replace(text)) {
-			a.Charsets = v.charsets(chosen)
+		if !visible.IsPlain(strings.NewReplacer("\r", "", "\n", "", "\t", "").Replace(text)) {
+			a.Charsets = charsets(v.req, chosen)
 		}
 		if room -= int64(len(text)); more {
 			notes = append(notes, "The text is longer than shown here: see raw.")
@@ -154,7 +136,7 @@ func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (
 		var blocks []*article.Block
 		switch {
 		case mediaType != "text/plain":
-			t.Type, blocks = visible(mediaType), []*article.Block{{Text: strings.ReplaceAll(text, "\r\n", "\n")}}
+			t.Type, blocks = visible.Name(mediaType), []*article.Block{{Text: strings.ReplaceAll(text, "\r\n", "\n")}}
 		case strings.EqualFold(params["format"], "flowed"):
 			blocks = article.Blocks(article.Flowed(text, strings.EqualFold(params["delsp"], "yes")))
 		default:
@@ -166,7 +148,7 @@ func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (
 		return true
 	})
 	if err != nil {
-		notes = append(notes, "The article is shown in part: "+visible(err.Error())+". All of it: see raw.")
+		notes = append(notes, "The article is shown in part: "+visible.Name(err.Error())+". All of it: see raw.")
 	}
 	return a, notes
 }
@@ -174,7 +156,7 @@ func (v articlePages) articlePage(whole *article.Part, chosen charset.Charset) (
 // groupLinks are the links to groups that a field lists.
 func (v articlePages) groupLinks(value string) (groups []crumb) {
 	for group := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
-		groups = append(groups, crumb{Text: visible(group), Link: v.groupLink(group)})
+		groups = append(groups, crumb{Text: visible.Name(group), Link: newsPages(v).groupLink(group)})
 	}
 	return groups
 }
@@ -190,11 +172,11 @@ func (v articlePages) shown(h article.Fields, chosen charset.Charset) []articleF
 		f := articleField{Name: name}
 		switch name {
 		case "Date":
-			f.Text, f.Time = visible(value), date822.Parse(value)
+			f.Text, f.Time = visible.Name(value), date822.Parse(value)
 		case "Newsgroups", "Followup-To":
 			f.Values = v.groupLinks(value)
 		default:
-			f.Values = []crumb{{Text: visible(mime822.Text(value, chosen))}}
+			f.Values = []crumb{{Text: visible.Name(mime822.Text(value, chosen))}}
 		}
 		if f.Text != "" || len(f.Values) > 0 {
 			list = append(list, f)
@@ -207,7 +189,13 @@ func (v articlePages) shown(h article.Fields, chosen charset.Charset) []articleF
 func (v articlePages) link(blocks []*article.Block) []*block {
 	var linked []*block
 	for _, b := range blocks {
-		linked = append(linked, &block{b, pieceLines(v.linked(b.Text)), v.link(b.Quote)})
+		linked = append(linked, &block{b, textview.PieceLines(v.req.linked(b.Text)), v.link(b.Quote)})
 	}
 	return linked
+}
+
+// date is the field Date of a header, with its time.
+func date(h article.Fields) articleField {
+	value := h.Get("Date")
+	return articleField{Text: cmp.Or(visible.Name(value), "no date"), Time: date822.Parse(value)}
 }

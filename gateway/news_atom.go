@@ -12,13 +12,13 @@ import (
 // atom sends the newest articles of a group as a feed, the newest first. Its links have the name
 // that the client used for the gateway.
 func (v newsPages) atom(posts []*article.Post) error {
-	v.page = "atom"
-	if v.err != nil {
-		return v.err
+	v.out.kind = "atom"
+	if v.out.err != nil {
+		return v.out.err
 	}
-	base, here := v.origin(), v.linkTo(v.loc)
+	base, here := v.req.origin(), v.req.linkTo(v.req.loc)
 	feed := &atom.Feed{
-		ID: v.loc.String(), Title: groupName(v.loc),
+		ID: v.req.loc.String(), Title: groupName(v.req.loc),
 		Links: []atom.Link{atom.Self(base + here.With("atom").Path), atom.Page(base + here.Path)},
 	}
 	seen := make(map[string]bool)
@@ -46,6 +46,6 @@ func (v newsPages) atom(posts []*article.Post) error {
 		feed.Entries = append([]atom.Entry{e}, feed.Entries...)
 	}
 	feed.Updated = atom.Time(updated)
-	sendFeed(v.visit, feed)
+	v.out.feed(v.req, feed)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/article"
 	"github.com/fetch1738/fetch1738/gateway/internal/groups"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/internal/text/newssearch"
 )
 
@@ -25,7 +26,7 @@ type groupRow struct {
 
 // A groupsPage is the data of the page of all newsgroups.
 type groupsPage struct {
-	v      *visit
+	out    *response
 	Rows   iter.Seq[*groupRow]
 	Search *newsForm
 	more   bool
@@ -33,7 +34,7 @@ type groupsPage struct {
 }
 
 // Cut says why there are no more rows, if the listing has failed.
-func (g *groupsPage) Cut() string { return g.v.cut() }
+func (g *groupsPage) Cut() string { return g.out.cut() }
 
 // postings are what the status of a group says about posting (RFC 3977 §7.6.3).
 var postings = map[string]string{"y": "yes", "n": "no", "m": "moderated"}
@@ -41,15 +42,15 @@ var postings = map[string]string{"y": "yes", "n": "no", "m": "moderated"}
 // groups shows all newsgroups of a server, in its order and as they arrive.
 func (v newsPages) groups(res *fetch.Resource) error {
 	first, size := 0, pageGroups
-	if v.r.Header.Get("Sec-Fetch-Mode") == "" { // not a browser
+	if v.req.r.Header.Get("Sec-Fetch-Mode") == "" { // not a browser
 		size = 1 << 30
 	} else {
 		first = (v.number() - 1) * pageGroups
 	}
-	g, words := &groupsPage{v: v.visit, Search: v.searchForm()}, v.newsQuery().Words
+	g, words := &groupsPage{out: v.out, Search: v.searchForm()}, v.newsQuery().Words
 	g.Rows = func(yield func(*groupRow) bool) {
 		n := 0
-		for row := range v.rows(res.Items) {
+		for row := range v.out.rows(v.req, res.Items) {
 			if !newssearch.HasAll(words, row.Name, article.Fields(row.Header).Get("Description")) {
 				continue
 			}
@@ -64,8 +65,8 @@ func (v newsPages) groups(res *fetch.Resource) error {
 	}
 	g.Pages = func() []crumb {
 		var pages []crumb
-		page, here := v.number(), v.linkTo(v.loc)
-		if q := v.query.Get("q"); q != "" {
+		page, here := v.number(), v.req.linkTo(v.req.loc)
+		if q := v.req.query.Get("q"); q != "" {
 			here = here.With("q=" + url.QueryEscape(q))
 		}
 		if first > 0 {
@@ -76,10 +77,10 @@ func (v newsPages) groups(res *fetch.Resource) error {
 		}
 		return pages
 	}
-	return v.render("groups", http.StatusOK, &page{Main: g})
+	return v.out.render(v.req, "groups", http.StatusOK, &page{Main: g})
 }
 
 func groupRowOf(r *row) *groupRow {
 	h := article.Fields(r.Header)
-	return &groupRow{row: r, About: visible(h.Get("Description")), Count: groups.Count(r.Header), Posting: postings[h.Get("Status")]}
+	return &groupRow{row: r, About: visible.Name(h.Get("Description")), Count: groups.Count(r.Header), Posting: postings[h.Get("Status")]}
 }

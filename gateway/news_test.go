@@ -537,8 +537,8 @@ func FuzzArticle(f *testing.F) {
 			t.Fatal(err)
 		}
 		rec := httptest.NewRecorder()
-		v := &visit{h: h, w: &countingWriter{ResponseWriter: rec}, r: httptest.NewRequest(http.MethodGet, "/news/a@b.example", nil), loc: loc, query: url.Values{}}
-		err = articlePages{newsPages{v}}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
+		q := newRequest(h, httptest.NewRequest(http.MethodGet, "/news/a@b.example", nil)).of(loc)
+		err = articlePages{q, newUpstream(q, new(conversation)), &response{ResponseWriter: rec}}.article(&fetch.Resource{Body: io.NopCloser(strings.NewReader(article))})
 		if rec.Code != 200 || err != nil {
 			t.Fatalf("%d %s, %v", rec.Code, rec.Body, err)
 		}

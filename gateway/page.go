@@ -1,19 +1,31 @@
 package gateway
 
 import (
+	"bufio"
+	"errors"
 	"io"
 	"iter"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
+	texttemplate "text/template"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 	"github.com/fetch1738/fetch1738/locator"
 )
+
+// pages are what a kind of page works with: it reads the request, accesses servers by the upstream,
+// and writes the response or returns an error.
+type pages struct {
+	req *request
+	up  *upstream
+	out *response
+}
+
+// with returns the same for another request, or for a request of which more is known.
+func (p pages) with(q *request) pages { return pages{q, newUpstream(q, p.up.sent), p.out} }
 
 // A page is what the template page.html shows: the frame around the content of a kind of page.
 type page struct {
@@ -49,120 +61,110 @@ type page struct {
 	Early bool
 }
 
-// A crumb is a link with its text.
-type crumb struct {
-	Text     string
-	Link     place.Link
-	NoFollow bool // a program that copies pages must not follow it
-}
-
-// linkTo is the link to a Locator, which may be nil. Only the schemes of the gateway, http, https
-// and mailto are links at all.
-func (v *visit) linkTo(l locator.Locator) place.Link {
-	switch l.(type) {
-	case nil, *locator.File, *locator.Opaque:
-		return place.Link{}
-	case *locator.HTTP:
-		if v.h.Archive != nil { // it would lead to the server of today
-			return place.Link{}
-		}
-		return place.URL(l)
-	}
-	if v.native {
-		return place.URL(l)
-	}
-	return place.At(v.h.Prefix + place.Of(l))
-}
-
-// here is the link to the page of a visit: that of its Locator, or of what is in that archive.
-func here(v *visit) place.Link { return within(v, v.linkTo(v.loc)) }
-
-// within is a link to v.loc as the link to what the page shows of that archive.
-func within(v *visit, to place.Link) place.Link {
-	if v.wants("in") {
-		to = to.With("in=" + url.QueryEscape(v.query.Get("in")))
-	}
-	return to
-}
-
-// origin is the gateway as the client calls it.
-func (v *visit) origin() string {
-	if v.r.TLS != nil {
-		return "https://" + v.r.Host
-	}
-	return "http://" + v.r.Host
-}
-
 // render sends a page of a kind. The status is 200 unless another one has
 // been sent. The error is that of the connection, or of an iterator in the data (see rows). A page
 // about an error returns nil.
-func (v *visit) render(kind string, status int, p *page) error {
-	v.page = kind
-	if v.loc != nil {
+func (w *response) render(q *request, kind string, status int, p *page) error {
+	w.kind = kind
+	if q.loc != nil {
 		if p.URL == "" {
-			p.URL = visible(place.WithoutLogin(v.loc).Redacted())
+			p.URL = visible.Name(place.WithoutLogin(q.loc).Redacted())
 		}
 		if p.Heading == "" {
-			p.Heading = heading(v.loc)
-			if v.wants("in") {
-				p.Heading = packedPages{v}.heading()
-			} else if isA[*locator.FTP](v) || isA[*locator.Prospero](v) { // the crumbs have the rest of the path
-				p.Title, p.Heading = p.Heading, lastPart(v.loc)
+			p.Heading = place.Heading(q.loc)
+			if q.wants("in") {
+				p.Heading = packedHeading(q)
+			} else if isA[*locator.FTP](q) || isA[*locator.Prospero](q) { // the crumbs have the rest of the path
+				p.Title, p.Heading = p.Heading, place.LastPart(q.loc)
 			}
 		}
-		if !v.native {
+		if !q.native {
 			if p.Actions == nil && status == http.StatusOK {
-				p.Actions = usualActions(v)
+				p.Actions = usualActions(q)
 			} else if p.Actions == nil {
-				p.Actions = rawAndHow(here(v))
+				p.Actions = rawAndHow(q.here())
 			}
-			p.Original = place.URL(place.WithoutLogin(v.loc))
-			p.Keep = status == http.StatusOK && v.user == nil && v.r.Method == http.MethodGet && !unkept[kind]
+			p.Original = place.URL(place.WithoutLogin(q.loc))
+			p.Keep = status == http.StatusOK && q.user == nil && q.r.Method == http.MethodGet && !unkept[kind]
 		}
 	}
-	if v.loc != nil || kind != "home" && kind != "archive" && !v.native && (guard{v}).ownHost() { // else "/" is not the gateway
-		p.Crumbs = v.crumbs(p.Heading)
+	if q.loc != nil || kind != "home" && kind != "archive" && !q.native && q.ownHost() { // else "/" is not the gateway
+		p.Crumbs = crumbs(q, p.Heading)
 		if n := len(p.Crumbs); p.Above != nil && n > 0 {
 			p.Crumbs = slices.Insert(p.Crumbs, n-1, *p.Above)
 		}
-		if v.wants("in") {
-			p.Crumbs = packedPages{v}.way(p.Crumbs)
+		if q.wants("in") {
+			p.Crumbs = packedWay(q, p.Crumbs)
 		}
 	}
-	if !v.accepts("text/html") { // a program that copies pages would follow them
+	if !q.accepts("text/html") { // a program that copies pages would follow them
 		p.Actions, p.Original = nil, place.Link{}
 	}
 	if p.Title == "" {
 		p.Title = p.Heading
 	}
-	t := v.h.templates()
-	p.Bar = !v.native && v.accepts("text/html")
-	p.Prefix, p.Native, p.Script = v.h.Prefix, v.native, t.digest
-	p.Files, p.Capture = archivePages{v}.root().Prefix, archivePages{v}.bar()
-	p.Early = p.Early || v.h.Archive != nil                           // nobody waits for the disk
+	t := q.h.templates()
+	p.Bar = !q.native && q.accepts("text/html")
+	p.Prefix, p.Native, p.Script = q.prefix, q.native, t.digest
+	p.Files, p.Capture = q.h.Prefix, mementos{q}.bar(kind)
+	p.Early = p.Early || q.h.Archive != nil                           // nobody waits for the disk
 	if c := p.Capture; c != nil && c.AsOf != "" && !c.Time.IsZero() { // to tell bookmarks apart
 		p.Title += ", " + c.Time.Format(time.DateOnly)
 	}
-	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.secure()
-	return t.kinds[kind].send(v, status, p)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.secure(q)
+	return w.execute(q, t.kinds[kind], status, p)
 }
+
+// execute sends a page. The error is that of the connection, or of an iterator in the data.
+func (w *response) execute(q *request, t pageTemplate, status int, p *page) error {
+	w.Header().Set("Content-Security-Policy", t.security)
+	w.code = status
+	if q.r.Method == http.MethodHead {
+		w.begin()
+		return nil
+	}
+	out := bufio.NewWriterSize(w, 16<<10)
+	w.page = out
+	err := t.Execute(out, p)
+	if _, ok := errors.AsType[texttemplate.ExecError](err); ok {
+		return w.templateFails(q, err)
+	}
+	if err == nil {
+		w.begin() // a page may be empty
+		err = out.Flush()
+	}
+	if w.err == nil {
+		w.err = err
+	}
+	if status >= 400 {
+		return nil
+	}
+	return w.err
+}
+
+// templateFails says on the page that its template fails, as err says to the log. If a part of the
+// page is sent, the response is broken off behind that.
+func (w *response) templateFails(q *request, err error) error {
+	const text = "The gateway cannot show this page to its end, because its template has an error. The log has more about it."
+	w.err = err
+	if w.status == 0 {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.code = http.StatusInternalServerError
+		_, _ = io.WriteString(w, text+"\n")
+		return nil
+	}
+	_, _ = w.page.WriteString(`<p class="error" role="alert">` + text + "</p>\n")
+	_ = w.page.Flush()
+	w.abort(q.r, err)
+	return nil
+}
+
+// maxPage limits the number of a page.
+const maxPage = 1_000_000
 
 // unkept are the kinds of pages of a URL that are not its content.
 var unkept = map[string]bool{"explain": true, "confirm": true, "form": true, "interstitial": true}
-
-// usualActions are the actions that the page of a URL has unless it says otherwise.
-func usualActions(v *visit) []crumb {
-	if !isDocument(v.loc) {
-		return rawAndHow(here(v))
-	}
-	return append([]crumb{{"Download", here(v).With("raw&download"), true}}, rawAndHow(here(v))...)
-}
-
-// rawAndHow are the actions that the page of each URL has.
-func rawAndHow(here place.Link) []crumb {
-	return []crumb{{"Raw", here.With("raw"), true}, {"How it was fetched", here.With("explain"), true}}
-}
 
 // A row is an entry of a listing, for a template.
 type row struct {
@@ -174,212 +176,87 @@ type row struct {
 // rows are the entries of a listing for a template. What has been shown goes to the client after
 // the first row, before the server has sent the rest. If the listing fails, the rows end, cut
 // tells the template the error, and the response is broken off.
-func (v *visit) rows(items iter.Seq2[fetch.Item, error]) iter.Seq[*row] {
+func (w *response) rows(q *request, items iter.Seq2[fetch.Item, error]) iter.Seq[*row] {
 	return func(yield func(*row) bool) {
 		first := true
 		for item, err := range items {
 			if err != nil {
-				v.err = err
+				w.err = err
 				return
 			}
-			if !yield(&row{Item: &item, Text: visible(item.Name), Link: v.linkTo(item.Locator)}) {
+			if !yield(&row{Item: &item, Text: visible.Name(item.Name), Link: q.linkTo(item.Locator)}) {
 				return
 			}
-			if first && v.flush != nil {
-				v.flush()
+			if first {
+				w.flush()
 			}
 			first = false
 		}
 	}
 }
 
-// cut says, after the rows, why there are no more; empty if all were shown.
-func (v *visit) cut() string {
-	if v.err == nil {
-		return ""
-	}
-	return v.err.Error()
-}
-
-// secure sets the header fields that protect the gateway's own pages.
-func (v *visit) secure() {
-	header := v.w.Header()
+// secure sets the header fields that protect the gateway's own pages. The log says what the response
+// is about.
+func (w *response) secure(q *request) {
+	w.loc = q.loc
+	header := w.Header()
 	header.Set("Content-Security-Policy", pageSecurity)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
-	if v.page == "form" || v.page == "confirm" {
+	if w.kind == "form" || w.kind == "confirm" {
 		header.Set("Referrer-Policy", "same-origin") // without it, a browser sends the form with "Origin: null"
 	}
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cache-Control", "private, no-cache")
-	if v.user != nil || v.r.Method == http.MethodPost {
+	if q.user != nil || q.r.Method == http.MethodPost {
 		header.Set("Cache-Control", "no-store") // it is private, or contains the answers to a form
 	}
 	header.Set("Vary", "Accept, Authorization, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site")
-	archivePages{v}.setHeaders()
+	mementos{q}.setHeaders(header, w.kind)
 }
 
 // redirectTo sends the client to another URL.
-func (v *visit) redirectTo(l locator.Locator) {
-	if !v.native {
-		v.redirect(place.Of(l))
+func (w *response) redirectTo(q *request, l locator.Locator) {
+	if !q.native {
+		w.redirect(q, place.Of(l))
 		return
 	}
-	v.seeOther(place.WithoutLogin(l).String())
+	w.seeOther(q, place.WithoutLogin(l).String())
 }
 
 // redirect sends the client to another path of the gateway.
-func (v *visit) redirect(path string) {
-	v.seeOther(v.h.Prefix + path)
+func (w *response) redirect(q *request, path string) {
+	w.seeOther(q, q.prefix+path)
 }
 
 // seeOther redirects to a URL by 303, after which a browser sends GET.
-func (v *visit) seeOther(url string) {
-	v.page = "redirect"
-	v.secure()
-	v.w.Header().Set("Location", url)
-	v.w.WriteHeader(http.StatusSeeOther)
+func (w *response) seeOther(q *request, url string) {
+	w.kind = "redirect"
+	w.secure(q)
+	w.Header().Set("Location", url)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // static sends a file that all pages share.
-func (v *visit) static(kind, mediaType string, content []byte) {
-	v.page = kind
-	v.secure()
-	v.w.Header().Set("Content-Type", mediaType)
-	v.w.Header().Set("Cache-Control", "private, max-age=3600")
-	v.w.WriteHeader(http.StatusOK)
-	if v.r.Method != http.MethodHead {
-		_, _ = v.w.Write(content)
+func (w *response) static(q *request, kind, mediaType string, content []byte) {
+	w.kind = kind
+	w.secure(q)
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	w.WriteHeader(http.StatusOK)
+	if q.r.Method != http.MethodHead {
+		_, _ = w.Write(content)
 	}
 }
 
 // robots tells programs that copy pages which ones not to fetch.
-func (v *visit) robots() {
-	v.page = "robots"
-	v.secure()
-	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	v.w.WriteHeader(http.StatusOK)
-	if v.r.Method != http.MethodHead {
-		_, _ = io.WriteString(v.w, "User-agent: *\nDisallow: "+v.h.Prefix+"/open\nDisallow: "+v.h.Prefix+"/url\n")
+func (w *response) robots(q *request) {
+	w.kind = "robots"
+	w.secure(q)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusOK)
+	if q.r.Method != http.MethodHead {
+		_, _ = io.WriteString(w, "User-agent: *\nDisallow: "+q.prefix+"/open\nDisallow: "+q.prefix+"/url\n")
 	}
-}
-
-// heading is the decoded path of a URL, or its server if it has no path.
-func heading(l locator.Locator) string {
-	switch l := l.(type) {
-	case *locator.FTP:
-		return visible(server(l) + "/" + strings.Join(append(l.CWD[:len(l.CWD):len(l.CWD)], l.Name), "/"))
-	case *locator.Gopher:
-		return visible(strings.TrimSpace(server(l) + " " + l.Selector))
-	case *locator.News:
-		switch {
-		case l.All:
-			return "Newsgroups"
-		case l.MessageID != "":
-			return visible("<" + l.MessageID + ">")
-		}
-		return visible(l.Group)
-	case *locator.NNTP:
-		return visible(l.Group + " " + l.Article)
-	case *locator.WAIS:
-		if l.Database == "" {
-			return "Databases of " + visible(server(l))
-		}
-		return visible(l.Database)
-	case *locator.Prospero:
-		return visible(l.HSOName)
-	}
-	return visible(place.WithoutLogin(l).Redacted())
-}
-
-// server is the host of a URL, with its port if that is not the usual one.
-func server(l locator.Locator) string {
-	s, ok := locator.ServerOf(l)
-	if !ok {
-		return ""
-	}
-	host := s.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if s.Port != locator.DefaultPort(l.Scheme()) {
-		host += ":" + strconv.Itoa(int(s.Port))
-	}
-	return host
-}
-
-// crumbs are the way from the gateway's start to a page with a heading, text. For gopher they are a
-// guess, because its selectors need not be paths.
-func (v *visit) crumbs(text string) []crumb {
-	var way []crumb
-	if !v.native {
-		way = append(way, crumb{Text: "gateway", Link: place.At(v.h.Prefix + "/")})
-	}
-	add := func(text string, to locator.Locator) {
-		way = append(way, crumb{Text: visible(text), Link: v.linkTo(to)})
-	}
-	switch l := v.loc.(type) {
-	case *locator.FTP:
-		at := *l
-		at.CWD, at.Name, at.Type, at.HasPath = nil, "", 0, true
-		add(server(l), &at)
-		for i, dir := range l.CWD {
-			at.CWD = l.CWD[:i+1]
-			add(dir, &at)
-		}
-		if l.Name != "" {
-			add(l.Name, nil)
-		}
-	case *locator.Gopher:
-		way = append(way, v.gopherWay(l)...)
-	case *locator.NNTP:
-		group := *l
-		group.Article = ""
-		add(server(l), nil)
-		add(l.Group, &group)
-		if l.Article != "" {
-			add(l.Article, nil)
-		}
-	case *locator.News:
-		add("news", &locator.News{All: true, HostPort: l.HostPort, Secure: l.Secure})
-		add(heading(l), nil)
-	case *locator.WAIS:
-		database := *l
-		database.Form, database.Search, database.WType, database.WPath = locator.WAISDatabase, "", "", ""
-		database.Database = ""
-		add(server(l), &database)
-		if database.Database = l.Database; l.Database != "" {
-			add(l.Database, &database)
-		}
-		switch {
-		case l.Search != "":
-			add(l.Search, nil)
-		case l.Form == locator.WAISDocument:
-			add("document", nil)
-		}
-	case *locator.Prospero:
-		add(server(l), nil)
-		add(l.HSOName, nil)
-	case nil: // a page of the gateway's own
-	default:
-		add(text, nil)
-	}
-	if n := len(way); n > 0 && v.loc != nil { // the page itself is not a link
-		way[n-1].Link = place.Link{}
-	}
-	return way
-}
-
-// gopherWay is the way from a server's first menu to an item.
-func (v *visit) gopherWay(l *locator.Gopher) []crumb {
-	var way []crumb
-	for i, at := range place.Menus(l) {
-		text := server(l)
-		if i > 0 {
-			text = at.Selector[strings.LastIndexByte(at.Selector, '/')+1:]
-		}
-		way = append(way, crumb{Text: visible(text), Link: v.linkTo(at)})
-	}
-	return way
 }

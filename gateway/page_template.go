@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -11,12 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	texttemplate "text/template"
+
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 )
 
 // html/template makes the pages. It escapes each value for the place where it stands, and its
@@ -85,7 +84,7 @@ func parseTemplates(all map[string][]byte) (*Templates, error) {
 		if !isHTML || kind == "page" || kind == "parts" {
 			continue
 		}
-		page := template.New("").Funcs(template.FuncMap{"visible": visible, "breakable": breakable})
+		page := template.New("").Funcs(template.FuncMap{"visible": visible.Name, "breakable": visible.Breakable})
 		for _, part := range []string{"page.html", "parts.html", name} {
 			// Only "\n", as a browser has it when it hashes a script.
 			if _, err := page.New(part).Parse(strings.ReplaceAll(string(all[part]), "\r\n", "\n")); err != nil {
@@ -120,14 +119,6 @@ var builtin = sync.OnceValue(func() *Templates {
 	return t
 })
 
-// templates are those of the pages.
-func (h *Handler) templates() *Templates {
-	if h.Templates != nil {
-		return h.Templates
-	}
-	return builtin()
-}
-
 // pageSecurity are the restrictions of all pages: no script but those of the templates, nothing from
 // elsewhere, no frame around it.
 const pageSecurity = "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -157,52 +148,4 @@ func securityOf(page *template.Template, shared string) string {
 	}
 	slices.Sort(digests[1:])
 	return pageSecurity + "; script-src " + strings.Join(digests, " ")
-}
-
-// send sends a page. The error is that of the connection, or of an iterator in the data.
-func (t pageTemplate) send(v *visit, status int, p *page) error {
-	v.w.Header().Set("Content-Security-Policy", t.security)
-	v.w.code = status
-	if v.r.Method == http.MethodHead {
-		v.w.begin()
-		return nil
-	}
-	out := bufio.NewWriterSize(v.w, 16<<10)
-	v.flush = func() {
-		if out.Flush() == nil {
-			_ = http.NewResponseController(v.w).Flush()
-		}
-	}
-	err := t.Execute(out, p)
-	if _, ok := errors.AsType[texttemplate.ExecError](err); ok {
-		return templateFails(v, err, out)
-	}
-	if err == nil {
-		v.w.begin() // a page may be empty
-		err = out.Flush()
-	}
-	if v.err == nil {
-		v.err = err
-	}
-	if status >= 400 {
-		return nil
-	}
-	return v.err
-}
-
-// templateFails says on the page that its template fails, as err says to the log. If a part of the
-// page is sent, the response is broken off behind that.
-func templateFails(v *visit, err error, out *bufio.Writer) error {
-	const text = "The gateway cannot show this page to its end, because its template has an error. The log has more about it."
-	v.err = err
-	if v.w.status == 0 {
-		v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		v.w.code = http.StatusInternalServerError
-		_, _ = io.WriteString(v.w, text+"\n")
-		return nil
-	}
-	_, _ = out.WriteString(`<p class="error" role="alert">` + text + "</p>\n")
-	_ = out.Flush()
-	v.abort(err)
-	return nil
 }

@@ -18,8 +18,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"golang.org/x/net/html"
-
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 	"github.com/fetch1738/fetch1738/gateway/internal/ansi"
@@ -28,8 +26,10 @@ import (
 	"github.com/fetch1738/fetch1738/gateway/internal/memento"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
 	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
+	"github.com/fetch1738/fetch1738/gateway/internal/screen"
 	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/locator"
+	"golang.org/x/net/html"
 )
 
 // securityWith is the security policy of a page with a script.
@@ -118,8 +118,8 @@ func TestEmptyTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logged := make(chan Access, 1)
-	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a Access) { logged <- a } })
+	logged := make(chan LogEntry, 1)
+	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a LogEntry) { logged <- a } })
 	for path, want := range map[string]int{"/": 200, "/none": 404} {
 		res, body := get(t, s, path)
 		if a := <-logged; res.StatusCode != want || a.Status != want || body != "" {
@@ -164,8 +164,8 @@ func TestTemplateFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logged := make(chan Access, 1)
-	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a Access) { logged <- a } })
+	logged := make(chan LogEntry, 1)
+	s := start(t, func(h *Handler) { h.Templates, h.Log = templates, func(a LogEntry) { logged <- a } })
 	srv := startFTP(t, map[string]string{"a.txt": "", "b.txt": ""})
 	for _, tc := range []struct{ path, page, log string }{
 		{"/", "", `template: home.html:2:2: executing "home.html" at <.Nothing>: can't evaluate field Nothing`},
@@ -195,7 +195,7 @@ func TestTemplateFails(t *testing.T) {
 func everyPage(text string) map[string]any {
 	here, there := place.At("/ftp/h.example/"+text), place.URL(&locator.FTP{Server: locator.Server{HostPort: locator.HostPort{Host: "h.example"}}, Name: text})
 	links := []crumb{{text, here, true}, {text, there, false}, {text, place.Link{}, false}}
-	pieces := []piece{{Text: text, Link: here}, {Text: text, Link: there}, {Text: text}}
+	pieces := []textview.Piece{{Text: text, Link: here}, {Text: text, Link: there}, {Text: text}}
 	fields := []fetch.Field{{Name: text, Value: text}}
 	now := time.Unix(1e9, 0)
 	items := func(yield func(fetch.Item, error) bool) {
@@ -207,8 +207,9 @@ func everyPage(text string) map[string]any {
 			}
 		}
 	}
-	v := &visit{h: &Handler{}, r: httptest.NewRequest(http.MethodGet, "/", nil), loc: &locator.FTP{CWD: []string{"a", text}, HasPath: true}}
-	v.r.Header.Set("Accept", "text/html")
+	q := &request{h: &Handler{}, r: httptest.NewRequest(http.MethodGet, "/", nil), loc: &locator.FTP{CWD: []string{"a", text}, HasPath: true}}
+	q.r.Header.Set("Accept", "text/html")
+	v := pages{q, nil, new(response)}
 	entries := func(yield func(dirEntry, error) bool) {
 		for k := range kindOther {
 			if !yield(dirEntry{name: text, href: "./" + text, size: 3, time: 1e9, kind: k}, nil) || !yield(dirEntry{name: text + ".png", kind: k, more: &entryMore{link: there, target: text}}, nil) || !yield(dirEntry{name: text + ".mp3", href: "./" + text, kind: k}, nil) || !yield(dirEntry{name: text + ".zip", href: "./" + text, kind: k}, nil) {
@@ -217,17 +218,16 @@ func everyPage(text string) map[string]any {
 		}
 	}
 	files := func(c choice) *directory {
-		return &directory{v: v, entries: entries, Of: text, Choice: c, Person: true, UTC: true, Known: c.Page == 0, Message: pieces, Greeting: pieces, Unread: &unread{[]string{text}, 2}, more: true}
+		return &directory{v: directoryPages(v), listing: listing{out: v.out, entries: entries, Choice: c, Known: c.Page == 0, more: true}, Of: text, Person: true, UTC: true, Message: pieces, Greeting: pieces, Unread: &unread{[]string{text}, 2}}
 	}
 	search := &searchForm{here, fields, "q", text, text, text}
-	quoted := []*block{{Block: &article.Block{Mark: text}, Quote: []*block{{Block: &article.Block{Mark: text, Signature: true}, Lines: [][]piece{pieces, pieces}}}}}
+	quoted := []*block{{Block: &article.Block{Mark: text}, Quote: []*block{{Block: &article.Block{Mark: text, Signature: true}, Lines: [][]textview.Piece{pieces, pieces}}}}}
 	post := &article.Post{Number: text, Subject: text, From: text, Date: now, Lines: text, Link: here, Text: text + "x", Repeated: true}
 	threads := []*article.Thread{{Post: post, Count: 20, Newest: now, Replies: []*article.Thread{{ID: text, Missing: there}, {ID: text}, {Post: &article.Post{Text: text, From: text, Here: true}}}}, {Post: post, Count: 2, Replies: []*article.Thread{{Post: post}}}}
 	groupForm := &newsForm{here, fields, text, text, true}
-	screen := somePage(v, text, plaintext.Flowing)
-	screen.reader = strings.NewReader("\x1b[31mtext")
-	screen.Screen = newScreenText(pcPicture, screen)
-	pages := map[string]any{
+	coloured := somePage(q, text, plaintext.Flowing)
+	coloured.Screen = screen.New(screen.PCPicture, slices.Values([]string{"\x1b[31mtext"}), q.linked)
+	data := map[string]any{
 		"home":         homePage{here, here, &newsCard{text, here, links[:2]}, []example{{text, there, text}}, []example{{text, here, text}}},
 		"scheme":       schemePage{here, text, place.Form{Before: text, Is: text, Label: text, Looks: text}, []example{{text, there, text}}},
 		"help":         helpPage{here, here, text, true},
@@ -238,27 +238,27 @@ func everyPage(text string) map[string]any {
 		"error":        &failure{Detail: text, Again: text, Do: text, Typed: true, Reply: text, Ways: links[:2], Links: links[:2], Retry: here, Login: there, Sent: text, Server: pieces, Admin: links[0], Moved: links[1]},
 		"advice":       &advicePage{text, []field{{text, text}}, pieces, there, text},
 		"explain":      &explainPage{text, []step{{text, text, text, true}, {"", text, "", false}}, []string{text}, text},
-		"text":         somePage(v, text, plaintext.Flowing),
-		"text source":  somePage(v, text, plaintext.Source),
-		"text manual":  somePage(v, text, plaintext.Manual),
-		"text rfc":     somePage(v, text, plaintext.RFC),
-		"text markup":  somePage(v, text, plaintext.Markdown),
-		"text gemini":  somePage(v, text, plaintext.Gemtext),
+		"text":         somePage(q, text, plaintext.Flowing),
+		"text source":  somePage(q, text, plaintext.Source),
+		"text manual":  somePage(q, text, plaintext.Manual),
+		"text rfc":     somePage(q, text, plaintext.RFC),
+		"text markup":  somePage(q, text, plaintext.Markdown),
+		"text gemini":  somePage(q, text, plaintext.Gemtext),
 		"hits": &hitsPage{text, text, here, text, true, 2, slices.Values([]*hit{{text, here, []string{text, text}, now, links, text}}), []field{{text, text}}, pieces,
-			links[0], links[1], text, []string{text}, v},
-		"text screen":   screen,
+			links[0], links[1], text, []string{text}, v.out},
+		"text screen":   coloured,
 		"search":        &searchPage{search, text},
-		"phonebook":     &phonePage{v: gopherPages{v}, items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
-		"menu":          &menuPage{v: gopherPages{v}, res: &fetch.Resource{Items: items}, Search: search, legacy: true, Person: true, dated: minDated},
+		"phonebook":     &phonePage{v: gopherPages(v), items: items, Form: search, Fields: []gopher.PhoneField{{Name: text, About: text, Indexed: true}}, Text: text, All: there},
+		"menu":          &menuPage{out: v.out, res: &fetch.Resource{Items: items}, menuItems: menuItems{req: q, dated: minDated}, Search: search, legacy: true, Person: true},
 		"item":          &itemPage{[]itemFact{{text, text, here, ""}, {text, text, here, text}}, text, []itemView{{text, text, text, there}}, []itemBlock{{text, text}}, here, there, true},
 		"confirm":       &confirmPage{text, text, true, here, fields},
-		"groups":        &groupsPage{v: v, Rows: slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), Search: groupForm, more: true, Pages: func() []crumb { return links[:2] }},
+		"groups":        &groupsPage{out: v.out, Rows: slices.Values([]*groupRow{{&row{Text: text, Link: here}, text, 3, text}, {&row{Text: text}, text, -1, text}}), Search: groupForm, more: true, Pages: func() []crumb { return links[:2] }},
 		"group":         &groupPage{About: text, Posts: []*article.Post{post, post}, Views: links[:2], Search: groupForm, Found: true, Cut: text},
 		"group threads": &groupPage{About: text, Threads: threads, Views: links[:2], Search: groupForm, Cut: text},
 		"article": &articlePage{
-			From: links[2], Author: links[0], Date: articleField{text, now, text, nil}, Groups: links, Parent: &links[0], Fields: []articleField{{text, now, text, links}, {text, time.Time{}, text, links}}, References: links,
+			From: links[2], Author: links[0], Date: articleField{text, now, text, nil}, Groups: links, Fields: []articleField{{text, now, text, links}, {text, time.Time{}, text, links}},
 			Texts: []articleText{{text, quoted}}, Files: []articleFile{{text, text, 3, here, text, text, 4, 5}, {Name: text, Type: text}}, Charset: text, Charsets: links,
-			Neighbours: []neighbour{{links[0], "prev"}, {links[0], ""}}, Thread: threads, Near: true, Count: 2, Replies: 1,
+			surroundings: surroundings{Parent: &links[0], References: links, Neighbours: []neighbour{{links[0], "prev"}, {links[0], ""}}, Thread: threads, Near: true, Count: 2, Replies: 1},
 		},
 		"directory":      files(choice{Filter: text}),
 		"directory grid": files(choice{Grid: true, Page: 2}),
@@ -267,16 +267,16 @@ func everyPage(text string) map[string]any {
 		"directory page": files(choice{Order: "name", Filter: text, Page: 3}),
 	}
 	for _, kind := range []string{"image", "audio", "video"} {
-		pages["media "+kind] = &mediaPage{kind, text, here, 3, text, func() {}, func() *beside { return &beside{2, 3, here, there} }}
+		data["media "+kind] = &mediaPage{kind, text, here, 3, text, func() {}, func() *beside { return &beside{2, 3, here, there} }}
 	}
 	form := &formPage{Action: here, Hidden: fields, Views: []string{text}}
 	for kind := gopher.Ask; kind <= gopher.Note; kind++ {
 		form.Questions = append(form.Questions, formQuestion{gopher.Question{Kind: kind}, "a1", text, text, []formChoice{{"a1-1", text, text, true}}})
 	}
-	pages["form"] = form
-	pages["text prose"] = proseOf(text, here)
-	pages["text bits"] = slices.Values([]textview.Bit{{Text: text, Link: here, Line: 1, ID: text, Bold: true, Underline: true}, {Text: text, ID: text}, {Text: text, Underline: true}, {Text: text}})
-	return pages
+	data["form"] = form
+	data["text prose"] = proseOf(text, here)
+	data["text bits"] = slices.Values([]textview.Bit{{Text: text, Link: here, Line: 1, ID: text, Bold: true, Underline: true}, {Text: text, ID: text}, {Text: text, Underline: true}, {Text: text}})
+	return data
 }
 
 // captureOf is the bar of an archive with a text in each place that a URL or a query can set.
@@ -287,10 +287,10 @@ func captureOf(text string) *captureBar {
 }
 
 // somePage is the page of a text of a form, whose name the text may be, too.
-func somePage(v *visit, text string, form plaintext.Form) *textPage {
+func somePage(q *request, text string, form plaintext.Form) *textPage {
 	const body = "text"
 	shown := &io.LimitedReader{R: strings.NewReader(body), N: 4}
-	return &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: []crumb{{text, place.At("/" + text), true}}, Raw: place.At("/" + text), Form: form, visit: v, body: bufio.NewReader(strings.NewReader("more")), shown: shown, reader: shown}
+	return &textPage{Source: true, MediaType: text, Charset: text, How: text, Charsets: []crumb{{text, place.At("/" + text), true}}, Raw: place.At("/" + text), Form: form, req: q, out: new(response), body: bufio.NewReader(strings.NewReader("more")), shown: shown, reader: shown}
 }
 
 // proseOf has a block of each kind, with spans in each style.

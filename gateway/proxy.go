@@ -7,39 +7,41 @@ import (
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/plaintext"
 	"github.com/fetch1738/fetch1738/internal/codec/menu"
 	"github.com/fetch1738/fetch1738/locator"
 )
 
 // A forwardProxy answers clients that use the gateway as their proxy.
-type forwardProxy struct{ *visit }
+type forwardProxy pages
 
-// locate sets v.loc and v.user to those of a request such as "GET ftp://…".
+// locate returns the request with the Locator and the login of a request such as "GET ftp://…".
 //
 // The URL is what the client has sent, because a [net/url.URL] is not: it has the same value for
 // different URLs of gopher. A login in it is for this request only.
-func (v forwardProxy) locate() error {
-	l, err := place.Parse(v.r.RequestURI)
+func (v forwardProxy) locate() (*request, error) {
+	l, err := place.Parse(v.req.r.RequestURI)
 	if err != nil {
 		f := failureOf(err)
-		switch ref, _ := place.Parser.Parse(v.r.RequestURI); {
+		switch ref, _ := place.Parser.Parse(v.req.r.RequestURI); {
 		case ref.Locator == nil:
 		case fetch.KindOf(err) == fetch.ErrUnsupported:
 			f.Status = http.StatusNotImplemented
 			f.Text = "This proxy does not serve " + ref.Locator.Scheme() + " URLs."
 			f.Do = "Set it for ftp, gopher, news and wais only, with ftp_proxy, gopher_proxy and so on."
 		}
-		return f
+		return v.req, f
 	}
-	if g, ok := l.(*locator.Gopher); ok && strings.HasPrefix(v.r.UserAgent(), "w3m/") {
+	if g, ok := l.(*locator.Gopher); ok && strings.HasPrefix(v.req.r.UserAgent(), "w3m/") {
 		l = v.typed(g)
 	}
-	v.loc = l
-	if v.user = loginOf(v.r.RequestURI); v.user != nil && !guard(v).takesLogin() {
-		v.user = nil
-		return &failure{Status: http.StatusForbidden, Text: "The gateway takes logins only at its loopback address."}
+	q := v.req.of(l)
+	login := loginOf(q.r.RequestURI)
+	if login != nil && !takesLogin(q) {
+		return q, &failure{Status: http.StatusForbidden, Text: "The gateway takes logins only at its loopback address."}
 	}
-	return nil
+	q.user = login
+	return q, nil
 }
 
 // loginOf is the login in a URL, or nil.
@@ -64,17 +66,17 @@ func (v forwardProxy) typed(l *locator.Gopher) *locator.Gopher {
 		return &at
 	}
 	at.Type = '9'
-	res, err := v.h.resolver().Fetch(v.context(), v.request(&at))
+	res, err := v.up.fetch(v.up.bare(&at))
 	if err != nil {
 		at.Type = '0' // to fail in the same way
 		return &at
 	}
 	defer res.Close()
-	start, _ := io.ReadAll(io.LimitReader(res.Body, sniffed))
+	start, _ := io.ReadAll(io.LimitReader(res.Body, plaintext.Sniffed))
 	switch {
 	case isMenu(start):
 		at.Type = '1'
-	case looksLikeText(start):
+	case plaintext.LooksLikeText(start):
 		at.Type = '0'
 	}
 	return &at

@@ -159,11 +159,11 @@ func TestConnect(t *testing.T) {
 	gopher := gophertest.New(t, func(s *gophertest.Server) {
 		s.Content = fstest.MapFS{"a.txt": {Data: []byte("one\n.two\n")}, "x.bin": {Data: binary}}
 	})
-	logged := make(chan Access, 100)
+	logged := make(chan LogEntry, 100)
 	s := start(t, func(h *Handler) {
 		h.Proxy = true
 		h.Resolver.Env.Allow = (&policy.Rules{PublicOnly: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow
-		h.Log = func(a Access) { logged <- a }
+		h.Log = func(a LogEntry) { logged <- a }
 	})
 	addr := s.Listener.Addr().String()
 	direct := func(line string) string {

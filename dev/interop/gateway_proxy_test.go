@@ -25,7 +25,7 @@ type proxyLab struct {
 	*testing.T
 	url string
 	mu  sync.Mutex
-	log []gateway.Access
+	log []gateway.LogEntry
 }
 
 func startProxy(t *testing.T, newsServer string) *proxyLab {
@@ -36,7 +36,7 @@ func startProxy(t *testing.T, newsServer string) *proxyLab {
 			NewsServer: newsServer, Limits: gateway.Limits(),
 			Allow: (&policy.Rules{PublicOnly: true, AllowZones: []policy.Zone{policy.ZoneLoopback}}).Allow,
 		}},
-		Log: func(a gateway.Access) {
+		Log: func(a gateway.LogEntry) {
 			lab.mu.Lock()
 			defer lab.mu.Unlock()
 			lab.log = append(lab.log, a)

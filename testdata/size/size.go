@@ -1,14 +1,16 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/fetch1738/fetch1738/gateway/internal/visible"
+)
 
 // size shows how large a document is.
 func (v documentPages) size() error {
-	req := v.request(v.loc)
-	v.prepare(req)
-	found, err := v.h.resolver().FindAttributes(v.context(), req)
+	found, err := v.up.attributes(v.up.request(v.req.loc))
 	if err != nil {
 		return err
 	}
-	return v.render("size", http.StatusOK, &page{Main: sizeText(found.Size)})
+	return v.out.render(v.req, "size", http.StatusOK, &page{Main: visible.Size(found.Size)})
 }

@@ -3,6 +3,9 @@ package webapp
 
 import "encoding/json"
 
+// Path is the path of the manifest, below that of the gateway.
+const Path = "/manifest.webmanifest"
+
 // A manifest is a W3C Web Application Manifest.
 type manifest struct {
 	ID          string    `json:"id"`

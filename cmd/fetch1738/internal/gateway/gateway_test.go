@@ -231,7 +231,7 @@ func TestServerEndsRequests(t *testing.T) {
 func TestAccessLine(t *testing.T) {
 	var out bytes.Buffer
 	j := &journal{w: &out}
-	a := gateway.Access{
+	a := gateway.LogEntry{
 		Time: time.Date(2026, time.November, 22, 12, 0, 0, 0, time.UTC), Client: netip.MustParseAddrPort("127.0.0.1:40000"),
 		Method: "GET", URL: "ftp://ftp.example.org/pub/", Page: "directory", Status: 200, Bytes: 1738, Took: 12345 * time.Microsecond,
 	}

@@ -38,7 +38,7 @@ func (j *journal) Write(p []byte) (int, error) {
 
 // access writes the line of one request: time, client, method, kind of page, URL, status, bytes and
 // duration, and why it failed.
-func (j *journal) access(a gateway.Access) {
+func (j *journal) access(a gateway.LogEntry) {
 	page := a.Page
 	if page == "" {
 		page = "-"
@@ -53,7 +53,7 @@ func (j *journal) access(a gateway.Access) {
 
 // reason returns why a request failed, without the words of a search, which may be in the URL of the
 // error.
-func reason(a gateway.Access) string {
+func reason(a gateway.LogEntry) string {
 	if denied, ok := errors.AsType[*policy.Denied](a.Err); ok {
 		return "denied (rule " + denied.Rule + ")"
 	}

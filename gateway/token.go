@@ -17,44 +17,44 @@ const tokenCookie = "fetch1738-gateway"
 //   - a client of the proxy by a login with the token as its password, for any user.
 //
 // The cookie is not the token, which may contain anything, and which the browser need not keep.
-func (v guard) checkToken() *failure {
-	if v.h.Token == "" || v.knowsToken() {
+func checkToken(q *request, header http.Header) *failure {
+	if q.h.Token == "" || knowsToken(q) {
 		return nil
 	}
 	f := &failure{Status: http.StatusUnauthorized, Text: "This gateway requires its token.", Do: "Open the URL that the gateway printed when it started."}
-	if v.native {
+	if q.native {
 		f.Status = http.StatusProxyAuthRequired
 		f.Do = "Set it as the password of the proxy: http://token:TOKEN@HOST:PORT."
-		v.w.Header().Set("Proxy-Authenticate", `Basic realm="fetch1738 gateway"`)
+		header.Set("Proxy-Authenticate", `Basic realm="fetch1738 gateway"`)
 		return f
 	}
-	v.w.Header().Set("WWW-Authenticate", `Bearer realm="fetch1738 gateway"`)
-	if v.r.Method == http.MethodGet && v.headerValue("Sec-Fetch-Site") != "same-origin" && !v.r.URL.Query().Has("token") {
+	header.Set("WWW-Authenticate", `Bearer realm="fetch1738 gateway"`)
+	if q.r.Method == http.MethodGet && q.headerValue("Sec-Fetch-Site") != "same-origin" && !q.r.URL.Query().Has("token") {
 		// A browser sends the cookie to no request that another site has caused. After a click on a
 		// link of this page it does.
 		f.Do = "If this browser has opened the gateway before, try again. Otherwise open the URL that the gateway printed when it started."
-		f.Retry = v.requestLink()
+		f.Retry = q.again()
 	}
 	return f
 }
 
 // knowsToken reports whether the request has the token: in the query, as Bearer, in a cookie, or, to
 // a proxy, as the password.
-func (v guard) knowsToken() bool {
-	if v.native {
-		if _, password, ok := basic(v.r.Header.Values("Proxy-Authorization")); ok {
-			return v.isToken(password)
+func knowsToken(q *request) bool {
+	if q.native {
+		if _, password, ok := basic(q.r.Header.Values("Proxy-Authorization")); ok {
+			return q.h.isToken(password)
 		}
 		return false
 	}
-	if v.atHome() && v.isToken(v.r.URL.Query().Get("token")) {
+	if atHome(q) && q.h.isToken(q.r.URL.Query().Get("token")) {
 		return true
 	}
-	if scheme, value, _ := strings.Cut(v.headerValue("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && v.isToken(strings.TrimSpace(value)) {
+	if scheme, value, _ := strings.Cut(q.headerValue("Authorization"), " "); strings.EqualFold(scheme, "Bearer") && q.h.isToken(strings.TrimSpace(value)) {
 		return true
 	}
-	for _, c := range v.r.CookiesNamed(tokenCookie) {
-		if same(c.Value, v.h.cookieValue()) {
+	for _, c := range q.r.CookiesNamed(tokenCookie) {
+		if same(c.Value, q.h.cookieValue()) {
 			return true
 		}
 	}
@@ -62,7 +62,7 @@ func (v guard) knowsToken() bool {
 }
 
 // isToken reports whether a text is the token. It reports false for an empty text.
-func (v guard) isToken(s string) bool { return v.h.Token != "" && same(s, v.h.Token) }
+func (h *Handler) isToken(s string) bool { return h.Token != "" && same(s, h.Token) }
 
 // same compares in a time that depends neither on the texts nor on their lengths.
 func same(a, b string) bool {
@@ -77,20 +77,20 @@ func (h *Handler) cookieValue() string {
 }
 
 // atHome reports whether the request is for the path "/".
-func (v guard) atHome() bool { return v.r.URL.EscapedPath() == v.h.Prefix+"/" }
+func atHome(q *request) bool { return q.r.URL.EscapedPath() == q.prefix+"/" }
 
 // enter stores the cookie of a browser that has opened the URL with the token, and leads it to the
 // same URL without the token. It reports whether the request has been answered.
-func (v guard) enter() bool {
-	if !v.r.URL.Query().Has("token") {
+func (w *response) enter(q *request) bool {
+	if !q.r.URL.Query().Has("token") {
 		return false
 	}
-	if v.isToken(v.r.URL.Query().Get("token")) {
-		http.SetCookie(v.w, &http.Cookie{
-			Name: tokenCookie, Value: v.h.cookieValue(), Path: v.h.Prefix + "/",
-			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: v.r.TLS != nil,
+	if q.h.isToken(q.r.URL.Query().Get("token")) {
+		http.SetCookie(w, &http.Cookie{
+			Name: tokenCookie, Value: q.h.cookieValue(), Path: q.prefix + "/",
+			HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: q.r.TLS != nil,
 		})
 	}
-	v.redirect("/")
+	w.redirect(q, "/")
 	return true
 }

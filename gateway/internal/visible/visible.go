@@ -1,29 +1,26 @@
-package gateway
+// Package visible makes texts from servers, and numbers, safe and fit to be shown.
+package visible
 
 import (
-	"bytes"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
-// visible makes a name from a server safe to show: control characters and those that change the
+// Name makes a name from a server safe to show: control characters and those that change the
 // direction of text are shown by their code, and octets that are not UTF-8 as Latin-1.
-func visible(s string) string { return shown(s, "") }
+func Name(s string) string { return shown(s, "") }
 
-// visibleText is visible for text of several lines: line ends and tabs stay. Each of CR LF, CR, LF
+// Text is Name for text of several lines: line ends and tabs stay. Each of CR LF, CR, LF
 // and the form feed between pages is the end of a line.
-func visibleText(s string) string { return shown(s, "\n\r\f\t") }
+func Text(s string) string { return shown(s, "\n\r\f\t") }
 
-// shown is visible, except for the control characters in layout.
+// shown is Name, except for the control characters in layout.
 func shown(s, layout string) string {
-	if isPlain(s) {
+	if IsPlain(s) {
 		return s
 	}
 	var b strings.Builder
@@ -52,7 +49,8 @@ func shown(s, layout string) string {
 	return b.String()
 }
 
-func isPlain(s string) bool {
+// IsPlain reports whether a text has only printable characters of ASCII.
+func IsPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -61,9 +59,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// breakable splits a text where a browser may break a line: after the slashes of words that are
+// Breakable splits a text where a browser may break a line: after the slashes of words that are
 // longer than a line of a small screen, and after other marks in what is still too long.
-func breakable(text string) []string {
+func Breakable(text string) []string {
 	const long = 24 // letters of a heading
 	parts := []string{""}
 	for word := range strings.SplitAfterSeq(text, " ") {
@@ -84,8 +82,8 @@ func breakable(text string) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// sizeText is a number of bytes for people; empty if it is negative, which means unknown.
-func sizeText(n int64) string {
+// Size is a number of bytes for people; empty if it is negative, which means unknown.
+func Size(n int64) string {
 	switch {
 	case n < 0:
 		return ""
@@ -101,41 +99,4 @@ func sizeText(n int64) string {
 		decimals = 1
 	}
 	return strconv.FormatFloat(f, 'f', decimals, 64) + " " + "KMGTPE"[unit:unit+1] + "iB"
-}
-
-// charsets are the links to the text in other charsets; that of the current one has no link.
-func (v *visit) charsets(current charset.Charset) []crumb {
-	var choices []crumb
-	for _, name := range charset.Names() {
-		choice := crumb{Text: name, NoFollow: true}
-		if name != current.Name() {
-			choice.Link = here(v).With("charset=" + url.QueryEscape(strings.ToLower(name)))
-			if v.query.Has("wrap") {
-				choice.Link = choice.Link.With("wrap=" + url.QueryEscape(v.query.Get("wrap")))
-			}
-		}
-		choices = append(choices, choice)
-	}
-	return choices
-}
-
-// sniffed is how many bytes of a document of unknown type are looked at.
-const sniffed = 4 << 10
-
-// looksLikeText reports whether the first bytes of a document are those of a text: no NUL, and few
-// control characters.
-func looksLikeText(start []byte) bool {
-	if bytes.IndexByte(start, 0) >= 0 { // as a text in UTF-16 has
-		start = []byte(charset.Guess(start).Decode(string(start)))
-	}
-	control := 0
-	for _, b := range start {
-		switch {
-		case b == 0:
-			return false
-		case b < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b\x1a", rune(b)), b == 0x7f:
-			control++
-		}
-	}
-	return control*50 <= len(start)
 }

@@ -9,11 +9,12 @@ import (
 	"testing/iotest"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/place"
+	"github.com/fetch1738/fetch1738/gateway/internal/textview"
 	"github.com/fetch1738/fetch1738/internal/text/charset"
 )
 
 // written writes pieces as text, with links in square brackets.
-func written(pieces []piece) string {
+func written(pieces []textview.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		if p.Link.Empty() {
@@ -27,7 +28,7 @@ func written(pieces []piece) string {
 }
 
 func TestLinked(t *testing.T) {
-	v := &visit{h: &Handler{Prefix: "/net"}}
+	v := &request{h: &Handler{}, prefix: "/net"}
 	for text, want := range map[string]string{
 		"":      "",
 		"plain": "plain",
@@ -49,7 +50,7 @@ func TestLinked(t *testing.T) {
 
 // TestLinkedFrom tests that a long document has the links that it has in one piece.
 func TestLinkedFrom(t *testing.T) {
-	v := &visit{h: &Handler{}}
+	v := &request{h: &Handler{}}
 	for name, line := range map[string]string{
 		"lines":     "Grüße at ftp://host/pub/\r\n",
 		"wrapped":   "text <URL:ftp://host/a\n b>\r\n",
@@ -61,8 +62,8 @@ func TestLinkedFrom(t *testing.T) {
 		text := strings.Repeat(line, 100_000/len(line))
 		failed := func(err error) { t.Errorf("%s: %v", name, err) }
 		var b strings.Builder
-		for p := range v.linkedFrom(iotest.OneByteReader(strings.NewReader(text)), charset.Guess([]byte(text)), failed) {
-			b.WriteString(written([]piece{p}))
+		for p := range textview.Pieces(textview.Parts(iotest.OneByteReader(strings.NewReader(text)), charset.Guess([]byte(text)), failed), v.linked) {
+			b.WriteString(written([]textview.Piece{p}))
 		}
 		if want := written(v.linked(text)); b.String() != want {
 			t.Errorf("%s: %d bytes, want %d", name, b.Len(), len(want))
@@ -72,11 +73,11 @@ func TestLinkedFrom(t *testing.T) {
 
 // TestLinkedFromError tests that what has come before an error is shown, and the error reported.
 func TestLinkedFromError(t *testing.T) {
-	v := &visit{h: &Handler{}}
+	v := &request{h: &Handler{}}
 	cause := errors.New("broken")
 	var got error
 	var b strings.Builder
-	for p := range v.linkedFrom(io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(cause)), charset.Charset{}, func(err error) { got = err }) {
+	for p := range textview.Pieces(textview.Parts(io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(cause)), charset.Charset{}, func(err error) { got = err }), v.linked) {
 		b.WriteString(p.Text)
 	}
 	if got != cause || b.String() != "begin" {
@@ -87,7 +88,7 @@ func TestLinkedFromError(t *testing.T) {
 func FuzzLinked(f *testing.F) {
 	f.Add("a <URL:ftp://host/a\r\nb> \x1b\u202e <ftp://host/>.")
 	f.Fuzz(func(t *testing.T, text string) {
-		v := &visit{h: &Handler{}}
+		v := &request{h: &Handler{}}
 		var b strings.Builder
 		for _, p := range v.linked(text) {
 			b.WriteString(p.Text)
@@ -100,8 +101,8 @@ func FuzzLinked(f *testing.F) {
 
 func TestPieceLines(t *testing.T) {
 	to := place.At("/x")
-	lines := pieceLines([]piece{{Text: "a\n\nb "}, {Text: "li\nnk", Link: to}, {Text: "\n"}})
-	if got, want := fmt.Sprint(lines), fmt.Sprint([][]piece{{{Text: "a"}}, nil, {{Text: "b "}, {Text: "li", Link: to}}, {{Text: "nk", Link: to}}, nil}); got != want {
+	lines := textview.PieceLines([]textview.Piece{{Text: "a\n\nb "}, {Text: "li\nnk", Link: to}, {Text: "\n"}})
+	if got, want := fmt.Sprint(lines), fmt.Sprint([][]textview.Piece{{{Text: "a"}}, nil, {{Text: "b "}, {Text: "li", Link: to}}, {{Text: "nk", Link: to}}, nil}); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

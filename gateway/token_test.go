@@ -69,7 +69,7 @@ func TestTokenOfBrowser(t *testing.T) {
 	s := start(t, func(h *Handler) {
 		h.Token = "s3cret"
 		h.AllowClients = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-		h.Log = func(a Access) { logged.WriteString(a.URL + " " + a.Page + "\n") }
+		h.Log = func(a LogEntry) { logged.WriteString(a.URL + " " + a.Page + "\n") }
 	})
 	jar, _ := cookiejar.New(nil)
 	var seen []string

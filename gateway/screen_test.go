@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fetch1738/fetch1738/gateway/internal/screen"
 	"github.com/fetch1738/fetch1738/testserver"
 )
 
@@ -69,14 +70,14 @@ func TestColouredMenu(t *testing.T) {
 
 // TestColoursAreLimited tests that a text does not become millions of elements.
 func TestColoursAreLimited(t *testing.T) {
-	text := strings.Repeat("\x1b[31mx\x1b[32my\n", maxSpans)
+	text := strings.Repeat("\x1b[31mx\x1b[32my\n", screen.MaxSpans)
 	srv := startFTP(t, map[string]string{"a.ans": text})
 	gopher, s := startGopher(t, nil, nil)
-	gopher.On("REQUEST", 0, testserver.Data(strings.Repeat("i"+strings.Repeat("\x1b[31mx\x1b[32my", 600)+"\t\th\t1\r\n", 2*maxSpans/1200)))
+	gopher.On("REQUEST", 0, testserver.Data(strings.Repeat("i"+strings.Repeat("\x1b[31mx\x1b[32my", 600)+"\t\th\t1\r\n", 2*screen.MaxSpans/1200)))
 	for what, page := range map[string]string{"a text": pageAt(t, s, at(srv, "/a.ans"), browser), "a menu": pageAt(t, s, pathOf(t, gopher.URL+"/1"), browser)} {
 		spans := strings.Count(page, `<span class="c`)
 		letters := strings.Count(page, ">x<") + strings.Count(page, ">y<")
-		if spans != maxSpans || strings.Count(page, "x") < letters/2 || !strings.Contains(page, "xy") && !strings.Contains(page, "y\nx") {
+		if spans != screen.MaxSpans || strings.Count(page, "x") < letters/2 || !strings.Contains(page, "xy") && !strings.Contains(page, "y\nx") {
 			t.Errorf("%s: %d elements", what, spans)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
@@ -52,7 +53,7 @@ func newLoginLab(t *testing.T) *loginLab {
 	})
 	lab.gateway = start(t, func(h *Handler) {
 		h.Proxy = true
-		h.Log = func(a Access) {
+		h.Log = func(a LogEntry) {
 			lab.mu.Lock()
 			defer lab.mu.Unlock()
 			fmt.Fprintf(&lab.left, "log %s %s %d %v\n", a.URL, a.Page, a.Status, a.Err)
@@ -169,7 +170,9 @@ func TestLoginOfOthers(t *testing.T) {
 	if got, _ := lab.ask("GET "+pathOf(t, lab.owner.URL+"/pub/"), lab.credentials); got != "served" {
 		t.Fatal(got)
 	}
-	v := &visit{loc: mustParse(t, lab.owner.URL+"/pub/"), user: loginOf("ftp://lab:x@h/")}
+	q := newRequest(new(Handler), httptest.NewRequest(http.MethodGet, "/", nil)).of(mustParse(t, lab.owner.URL+"/pub/"))
+	q.user = loginOf("ftp://lab:x@h/")
+	up := newUpstream(q, new(conversation))
 	for text, want := range map[string]bool{
 		lab.owner.URL + "/other":               true,
 		lab.other.URL + "/pub/":                false,
@@ -177,8 +180,7 @@ func TestLoginOfOthers(t *testing.T) {
 		"ftps://" + lab.owner.Addr + "/pub/":   false,
 		"gopher://" + lab.owner.Addr + "/0pub": false,
 	} {
-		req := &fetch.Request{Locator: mustParse(t, text)}
-		v.prepare(req)
+		req := up.request(mustParse(t, text))
 		if got := strings.Contains(req.Locator.String(), "lab:x@"); got != want {
 			t.Errorf("%s got the login: %t", text, got)
 		}
