@@ -44,7 +44,7 @@ func (c *cleaner) clean(ctx context.Context) {
 		here[f.path] = true
 	}
 	c.adopt(ctx, here)
-	var gone []state.Record
+	var gone []state.Line
 	files := 0
 	for _, rec := range c.All() {
 		if rec.Dir || rec.Found {
@@ -57,7 +57,7 @@ func (c *cleaner) clean(ctx context.Context) {
 		}
 	}
 	kept := c.decide(ctx, gone, files)
-	byDir := make(map[string][]state.Record)
+	byDir := make(map[string][]state.Line)
 	for _, rec := range gone {
 		switch {
 		case !c.deletes:
@@ -77,7 +77,7 @@ func (c *cleaner) clean(ctx context.Context) {
 }
 
 // tell reports an event about a file of the state.
-func (c *cleaner) tell(a Action, rec state.Record) {
+func (c *cleaner) tell(a Action, rec state.Line) {
 	e := c.at(a, rec.File, false)
 	e.URL, e.Size = rec.URL, rec.Size
 	c.Tell(e)
@@ -129,7 +129,7 @@ func (c *cleaner) isKnown(dir string) bool {
 
 // isThere reports whether the server has a file as a run has left it. If it has no such file, the
 // record is dropped; if the file has changed since, it is reported.
-func (c *cleaner) isThere(ctx context.Context, rec state.Record) bool {
+func (c *cleaner) isThere(ctx context.Context, rec state.Line) bool {
 	t, ok := c.entry(rec.File)
 	if c.Web {
 		var err error
@@ -157,7 +157,7 @@ func (c *cleaner) isThere(ctx context.Context, rec state.Record) bool {
 
 // decide returns a function that reports which files are not deleted, and reports why: those of a
 // folder that has no files any more, or all, if they are too many.
-func (c *cleaner) decide(ctx context.Context, gone []state.Record, files int) (kept func(name string) bool) {
+func (c *cleaner) decide(ctx context.Context, gone []state.Line, files int) (kept func(name string) bool) {
 	if !c.deletes || len(gone) == 0 {
 		return func(string) bool { return false }
 	}
@@ -200,7 +200,7 @@ func (c *cleaner) decide(ctx context.Context, gone []state.Record, files int) (k
 }
 
 // deleteAll deletes files, by directory.
-func (c *cleaner) deleteAll(ctx context.Context, byDir map[string][]state.Record) {
+func (c *cleaner) deleteAll(ctx context.Context, byDir map[string][]state.Line) {
 	dirs := slices.Sorted(maps.Keys(byDir))
 	c.each(ctx, len(dirs), func(i int, _ func() bool) error {
 		return c.deleteIn(ctx, dirs[i], byDir[dirs[i]])
@@ -209,7 +209,7 @@ func (c *cleaner) deleteAll(ctx context.Context, byDir map[string][]state.Record
 
 // deleteIn deletes files of one directory. It returns an error if not every edit has a
 // result.
-func (c *cleaner) deleteIn(ctx context.Context, dir string, recs []state.Record) error {
+func (c *cleaner) deleteIn(ctx context.Context, dir string, recs []state.Line) error {
 	edits := make([]fetch.Edit, len(recs))
 	for i, rec := range recs {
 		edits[i] = fetch.Edit{Kind: fetch.EditRemove, Name: path.Base(rec.File)}

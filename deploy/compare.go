@@ -43,7 +43,7 @@ const (
 // A comparer compares the tree with the server and the state.
 type comparer struct {
 	*listing
-	*records
+	*written
 	contents *contents
 	start    locator.Locator
 	newOnly  bool
@@ -125,7 +125,7 @@ func (c *comparer) compare(ctx context.Context, f *file) comparison {
 }
 
 // findShift returns by how much the server lists times later than it did after the files were sent.
-func findShift(l *listing, all []state.Record) time.Duration {
+func findShift(l *listing, all []state.Line) time.Duration {
 	var shift site.Shift
 	for _, rec := range all {
 		t, ok := l.entry(rec.File)
@@ -142,7 +142,7 @@ const skew = 10 * time.Minute
 // isShifted reports whether a file has another time in the listing only because the server lists
 // other times for all files. It must not have been written since it was sent: its time is long before
 // that in any time zone, or the server says so in UTC (MDTM).
-func (c *comparer) isShifted(ctx context.Context, rec state.Record, t site.Entry) bool {
+func (c *comparer) isShifted(ctx context.Context, rec state.Line, t site.Entry) bool {
 	if c.shift == 0 || c.isExact(rec.File) || rec.SHA256 == "" || rec.Size != t.Size || t.Modified.Sub(rec.Stored) != c.shift {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 // A maker creates directories on the server.
 type maker struct {
 	*listing
-	*records
+	*written
 }
 
 // makeDirs creates the directories of the tree that the server does not have, from the top, and
@@ -80,7 +80,7 @@ func (m *maker) makeDirsIn(ctx context.Context, above string, dirs []string) (ma
 			}
 			continue
 		}
-		m.record(state.Record{URL: m.URL(components(dir), true), File: dir, Size: -1, Dir: true})
+		m.record(state.Line{URL: m.URL(components(dir), true), File: dir, Size: -1, Dir: true})
 		made = append(made, dir)
 	}
 	return made, found, nil

@@ -56,7 +56,7 @@ func (l *listing) lists(name string, t site.Entry, modified time.Time) bool {
 }
 
 // isAsSent reports whether the server lists a file as it did when a run sent it.
-func (l *listing) isAsSent(rec state.Record, t site.Entry) bool {
+func (l *listing) isAsSent(rec state.Line, t site.Entry) bool {
 	if t.Size >= 0 && t.Size != rec.Size || rec.SHA256 == "" {
 		return false
 	}

@@ -21,7 +21,7 @@ const maxState = 1 << 30
 // A remoteState is the copy of the state that the server has, which other machines use, too.
 type remoteState struct {
 	*listing
-	records *records
+	written *written
 	name    string // Upload.RemoteState
 	text    []byte // as it was; nil if the server had no such file
 }
@@ -67,7 +67,7 @@ func (s *remoteState) read(ctx context.Context) error {
 	if !theirs.Started() && !state.IsBeginning(text) {
 		return s.isOther("the server has a file of this name that is no state of an upload, and would be replaced")
 	}
-	return s.records.Merge(theirs)
+	return s.written.Merge(theirs)
 }
 
 // isOther returns the error of a file at the server that is not a remote state.
@@ -80,7 +80,7 @@ func (s *remoteState) write(ctx context.Context, send func(context.Context, *fil
 	if s.name == "" || ctx.Err() != nil {
 		return
 	}
-	text, err := s.records.Text(false)
+	text, err := s.written.Text(false)
 	if err != nil {
 		s.fail(ctx, s.name, false, err)
 		return

@@ -26,7 +26,7 @@ type run struct {
 	*Upload
 	server    *server
 	journal   *journal
-	records   *records
+	written   *written
 	root      folder
 	selection selection
 	order     []filter.Filter
@@ -97,25 +97,25 @@ func (r *run) open(outer, ctx context.Context) (err error) {
 	if known.Note != "" {
 		r.journal.note("%s", known.Note)
 	}
-	r.records = &records{State: known, journal: r.journal}
+	r.written = &written{State: known, journal: r.journal}
 	err = r.do(outer, ctx)
-	closeErr := known.Close(err == nil && outer.Err() == nil && r.records.changed.Load())
+	closeErr := known.Close(err == nil && outer.Err() == nil && r.written.changed.Load())
 	return cmp.Or(err, closeErr)
 }
 
 // do performs the run: it reads the folder and the server, compares them, and sends what differs.
 func (r *run) do(outer, ctx context.Context) error {
-	w := walker{Upload: r.Upload, journal: r.journal, selection: r.selection, root: r.root, isAside: r.records.IsAside, maxDepth: max(1, cmp.Or(r.Depth, DefaultDepth))}
+	w := walker{Upload: r.Upload, journal: r.journal, selection: r.selection, root: r.root, isAside: r.written.IsAside, maxDepth: max(1, cmp.Or(r.Depth, DefaultDepth))}
 	here, err := w.walk(ctx)
 	if err != nil {
 		return err
 	}
 	there := &listing{server: r.server, journal: r.journal, dryRun: r.DryRun, dirs: make(map[string]site.Directory), unlisted: make(map[string]bool)}
-	shared := &remoteState{listing: there, records: r.records, name: r.RemoteState}
+	shared := &remoteState{listing: there, written: r.written, name: r.RemoteState}
 	if err := shared.read(ctx); err != nil {
 		return err
 	}
-	if err := there.survey(ctx, r.records.places(here, r.selection)); err != nil {
+	if err := there.survey(ctx, r.written.places(here, r.selection)); err != nil {
 		return cmp.Or(outer.Err(), r.journal.Flush(), err)
 	}
 	h := r.hidden(here, there)
@@ -124,7 +124,7 @@ func (r *run) do(outer, ctx context.Context) error {
 	} else {
 		h.ask(ctx)
 	}
-	c := &comparer{listing: there, records: r.records, contents: h.contents, start: r.Start, newOnly: r.NewOnly, shift: findShift(there, r.records.All())}
+	c := &comparer{listing: there, written: r.written, contents: h.contents, start: r.Start, newOnly: r.NewOnly, shift: findShift(there, r.written.All())}
 	d := c.compareAll(ctx, here.files)
 	clean := &cleaner{comparer: c, selection: r.selection, tree: here, root: r.root, deletes: r.Delete, maxDelete: r.MaxDelete}
 	if r.DryRun {
@@ -135,7 +135,7 @@ func (r *run) do(outer, ctx context.Context) error {
 	send := r.scheduler(there, h.contents)
 	all := slices.Concat(d.fresh, d.changed)
 	r.journal.Tell(Event{Action: Planned, Size: -1, Files: len(all), Octets: d.octets})
-	made := (&maker{listing: there, records: r.records}).makeDirs(ctx, here)
+	made := (&maker{listing: there, written: r.written}).makeDirs(ctx, here)
 	send.send(ctx, d)
 	(&verifier{listing: there, sender: send.sender, hidden: h, files: here.files}).verify(ctx, all, made)
 	clean.clean(ctx)
@@ -147,7 +147,7 @@ func (r *run) do(outer, ctx context.Context) error {
 // hidden returns what asks for the files that listings do not show.
 func (r *run) hidden(here *tree, there *listing) *hidden {
 	h := &hidden{listing: there, files: here.files, contents: &contents{server: r.server, journal: r.journal, root: r.root, checksums: r.Checksums}}
-	for _, rec := range r.records.All() {
+	for _, rec := range r.written.All() {
 		if !rec.Dir && !r.selection.isExcluded(rec.File, false) {
 			h.sent = append(h.sent, rec.File)
 		}
@@ -157,7 +157,7 @@ func (r *run) hidden(here *tree, there *listing) *hidden {
 
 // scheduler returns what sends files.
 func (r *run) scheduler(there *listing, c *contents) *scheduler {
-	s := &sender{server: r.server, journal: r.journal, records: r.records, contents: c, refusals: &r.refusals, pace: pace.New(r.Rate), dir: r.Dir}
+	s := &sender{server: r.server, journal: r.journal, written: r.written, contents: c, refusals: &r.refusals, pace: pace.New(r.Rate), dir: r.Dir}
 	return &scheduler{placer: &placer{sender: s, listing: there, modes: r.Modes}, order: r.order}
 }
 

@@ -30,7 +30,7 @@ const resumable = 64 << 10
 type sender struct {
 	*server
 	*journal
-	*records
+	*written
 	contents *contents
 	refusals *pool.Refusals
 	pace     *pace.Pace
@@ -38,7 +38,7 @@ type sender struct {
 	way      limitations
 
 	mu    sync.Mutex
-	parts []state.Record // temporary files of the server that are of no use any more
+	parts []state.Line // temporary files of the server that are of no use any more
 }
 
 // sendFile stores a file on the server, under a temporary name if it can be renamed.
@@ -259,7 +259,7 @@ func (s *sender) storeDirect(ctx context.Context, f *file) {
 func (s *sender) discardPart(f *file) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parts = append(s.parts, state.Record{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
+	s.parts = append(s.parts, state.Line{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
 }
 
 // done records that a file has its name on the server.
@@ -267,7 +267,7 @@ func (s *sender) done(f *file) {
 	again := f.placed // it was not renamed, whatever the server said
 	f.placed = true
 	if f.part != "" && s.Begun(f.path, f.part) {
-		s.drop(state.Record{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
+		s.drop(state.Line{URL: s.URL(components(f.path), false), File: f.path, Part: f.part})
 	}
 	if f.data != nil {
 		return

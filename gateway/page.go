@@ -2,12 +2,10 @@ package gateway
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"iter"
 	"net/http"
 	"slices"
-	texttemplate "text/template"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -127,7 +125,7 @@ func (w *response) execute(q *request, t pageTemplate, status int, p *page) erro
 	out := bufio.NewWriterSize(w, 16<<10)
 	w.page = out
 	err := t.Execute(out, p)
-	if _, ok := errors.AsType[texttemplate.ExecError](err); ok {
+	if isTemplateError(err) {
 		return w.templateFails(q, err)
 	}
 	if err == nil {

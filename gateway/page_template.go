@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	texttemplate "text/template"
 
 	"github.com/fetch1738/fetch1738/gateway/internal/visible"
 )
@@ -38,6 +39,12 @@ type Templates struct {
 type pageTemplate struct {
 	*template.Template
 	security string // the value of Content-Security-Policy
+}
+
+// isTemplateError reports whether a template could not be executed; other errors are those of writing.
+func isTemplateError(err error) bool {
+	_, ok := errors.AsType[texttemplate.ExecError](err)
+	return ok
 }
 
 // ParseTemplates returns the templates of this package, but a file of changed replaces the one of its

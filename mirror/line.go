@@ -59,36 +59,31 @@ type ManifestLine struct {
 	Unsure bool `json:"unsure,omitempty"`
 	// Time is the time when the line was written.
 	Time time.Time `json:"time"`
-	// Start marks the line whose URL is that of Mirror.Start. Names says there which names of the
-	// server the copy keeps: "safe", "usual" or "all"; it is empty in copies of earlier versions.
-	Start bool   `json:"start,omitempty"`
-	Names string `json:"names,omitempty"`
-	// Parent and Aliases say there what earlier runs have copied: with Mirror.Parent, and with which
-	// of Mirror.Aliases.
-	Parent  bool     `json:"parent,omitempty"`
-	Aliases []string `json:"aliases,omitempty"`
-	// Server is Mirror.NewsServer there.
-	Server string `json:"server,omitempty"`
-	// Gone reports that the file is no longer in the tree and was kept. For an upload it ends the
-	// lines of the file.
+	ManifestStart
+	// Gone reports that the file is no longer in the tree and was kept.
 	Gone bool `json:"gone,omitempty"`
-	// Stored is the time that the server listed after an upload, for which Modified is that of the
-	// local file. Part is the temporary name there of a file that is not complete, which has a SHA256
-	// of what it is to be. Dir reports that
-	// File is a directory: one that an upload has created, or in a copy, one that has another name on
-	// the server.
-	Stored time.Time `json:"stored,omitzero"`
-	Part   string    `json:"part,omitempty"`
-	Dir    bool      `json:"dir,omitempty"`
-	// Found reports that no upload has sent the file: it was on the server, with the same content. It
-	// is never deleted there.
-	Found bool `json:"found,omitempty"`
-	// Folder is the absolute path of Mirror.Dir, in the first line of a state in [Upload.StateDir].
-	Folder string `json:"folder,omitempty"`
+	// Dir reports that File is a directory that has another name on the server.
+	Dir bool `json:"dir,omitempty"`
 	// Octets is File in the text of a line, if that is not UTF-8: a JSON text cannot hold it.
 	Octets []byte `json:"octets,omitempty"`
 	// Error is the reason why the file or listing could not be fetched.
 	Error string `json:"error,omitempty"`
+}
+
+// ManifestStart is what the line whose URL is that of Mirror.Start says about the copy. In other lines
+// it is zero.
+type ManifestStart struct {
+	// Start marks the line.
+	Start bool `json:"start,omitempty"`
+	// Names says which names of the server the copy keeps: "safe", "usual" or "all". It is empty in
+	// copies of earlier versions.
+	Names string `json:"names,omitempty"`
+	// Parent and Aliases say what earlier runs have copied: with Mirror.Parent, and with which of
+	// Mirror.Aliases.
+	Parent  bool     `json:"parent,omitempty"`
+	Aliases []string `json:"aliases,omitempty"`
+	// Server is Mirror.NewsServer.
+	Server string `json:"server,omitempty"`
 }
 
 // maxLine is the maximum length in bytes of a line of the manifest. URLs are much shorter.

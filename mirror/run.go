@@ -117,7 +117,7 @@ func (r *run) begin() error {
 	if r.box != nil {
 		file = r.box.Name
 	}
-	first := ManifestLine{URL: start, File: file, Start: true, Names: r.naming.Word(), Size: -1, Time: now()}
+	first := ManifestLine{URL: start, File: file, Size: -1, Time: now(), ManifestStart: ManifestStart{Start: true, Names: r.naming.Word()}}
 	if g, ok := r.tree.(*gopherTree); ok {
 		first.Parent, first.Aliases = r.Parent || was.Parent, g.allAliases(was)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/verbtest"
 )
 
-func runVerb(t *testing.T, verb, stdin string, args ...string) verbtest.Outcome {
+func runVerb(t *testing.T, verb, stdin string, args ...string) verbtest.Output {
 	t.Helper()
 	return verbtest.Run(t, *verbNamed([]string{verb}), stdin, args...)
 }

@@ -56,10 +56,9 @@ var large = map[string]struct {
 // options lists the structs that may have any number of fields, because they only hold what a caller
 // sets.
 var options = []string{
-	"cmd/fetch1738/internal/plan.HTTP",
 	"cmd/fetch1738/internal/plan.Operation",
 	"crawl.Crawl",
-	"deploy.Job",
+	"deploy.Upload",
 	"fetch/ftp.Options",
 	"judge.Case",
 	"mirror.Mirror",

@@ -186,7 +186,7 @@ func treeOf(d disk.Disk, name string) (tree string, written time.Time) {
 		return "", written
 	}
 	line, _ := bufio.NewReaderSize(f, maxLine).ReadSlice('\n')
-	var rec Record
+	var rec Line
 	if json.Unmarshal(line, &rec) != nil || !rec.Start || strings.ContainsRune(rec.Folder, utf8.RuneError) {
 		return "", written
 	}

@@ -38,7 +38,7 @@ func bring(t *testing.T, p disk.Disk, tree, file string) (had []string) {
 	for _, rec := range s.All() {
 		had = append(had, rec.File)
 	}
-	must(t, errors.Join(s.Add(Record{URL: url + file, File: file, SHA256: "00"}), s.Close(true)))
+	must(t, errors.Join(s.Add(Line{URL: url + file, File: file, SHA256: "00"}), s.Close(true)))
 	return had
 }
 
@@ -117,7 +117,7 @@ func TestStateInTheTree(t *testing.T) {
 				return
 			}
 			if s, err := Open(p, root, Place{Dir: states, Tree: "/site"}, url, false); err == nil {
-				_ = errors.Join(s.Add(Record{URL: url + "a", File: "a"}), s.Close(true))
+				_ = errors.Join(s.Add(Line{URL: url + "a", File: "a"}), s.Close(true))
 			}
 		}()
 		if seed%2 == 0 {
@@ -239,7 +239,7 @@ func TestPermissionsStay(t *testing.T) {
 	must(t, os.Chmod(name, 0o620))
 	s, err = open(t, dir, false)
 	must(t, err)
-	must(t, errors.Join(s.Add(Record{URL: url + "a", File: "a"}), s.Close(true)))
+	must(t, errors.Join(s.Add(Line{URL: url + "a", File: "a"}), s.Close(true)))
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o620 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}

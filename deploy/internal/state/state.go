@@ -24,8 +24,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
-// A Record is a line of the state: a mirror.ManifestLine of an upload.
-type Record struct {
+// A Line is a line of the state: what runs have brought to one path of the server.
+type Line struct {
 	URL      string    `json:"url"`
 	File     string    `json:"file,omitempty"`
 	Size     int64     `json:"size"`
@@ -58,8 +58,8 @@ type State struct {
 	torn    bool // the last line is not complete
 	started bool // it has its first line
 	url     string
-	files   map[string]Record // complete files and directories, by path
-	parts   map[string]Record // files that are not complete, by the path of their temporary name
+	files   map[string]Line // complete files and directories, by path
+	parts   map[string]Line // files that are not complete, by the path of their temporary name
 
 	// Note, if not empty, says what a user should know about the place of the state.
 	Note string
@@ -70,7 +70,7 @@ var errLocked = errors.New("another mirror from this directory to the same serve
 // New returns an empty State that is kept nowhere. If url is not empty, Read accepts only the lines
 // of a state for that URL.
 func New(name, url string) *State {
-	return &State{name: name, url: url, files: make(map[string]Record), parts: make(map[string]Record)}
+	return &State{name: name, url: url, files: make(map[string]Line), parts: make(map[string]Line)}
 }
 
 // openReadOnly reads the state for a dry run.
@@ -120,8 +120,8 @@ func (s *State) start() error {
 }
 
 // first returns the first line of the state.
-func (s *State) first() Record {
-	return Record{URL: s.url, Start: true, Size: -1, Folder: s.tree}
+func (s *State) first() Line {
+	return Line{URL: s.url, Start: true, Size: -1, Folder: s.tree}
 }
 
 // maxLine is the maximum length in bytes of a line of the state.
@@ -156,7 +156,7 @@ func (s *State) Read(r io.Reader) error {
 
 // read reads a line.
 func (s *State) read(line []byte) error {
-	var rec Record
+	var rec Line
 	if json.Unmarshal(line, &rec) != nil {
 		return nil
 	}
@@ -184,7 +184,7 @@ func IsBeginning(text []byte) bool {
 }
 
 // index takes a line into account.
-func (s *State) index(rec Record) {
+func (s *State) index(rec Line) {
 	switch of := s.files; {
 	case rec.Part != "" && rec.Gone:
 		delete(s.parts, rec.part())
@@ -214,10 +214,10 @@ func (s *State) Merge(other *State) error {
 }
 
 // Parts returns the records of files that are not complete, in the order of their paths.
-func (s *State) Parts() []Record { return sorted(s.parts) }
+func (s *State) Parts() []Line { return sorted(s.parts) }
 
 // Add appends a line.
-func (s *State) Add(rec Record) error {
+func (s *State) Add(rec Line) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if rec.Time.IsZero() {
@@ -247,7 +247,7 @@ func isLocal(name string) bool {
 }
 
 // encode returns the line of a record. It also has the octets of a path that is not UTF-8.
-func encode(rec Record) ([]byte, error) {
+func encode(rec Line) ([]byte, error) {
 	if !utf8.ValidString(rec.File) {
 		rec.Octets = []byte(rec.File)
 	}
@@ -259,7 +259,7 @@ func encode(rec Record) ([]byte, error) {
 }
 
 // Known returns the record of a complete file.
-func (s *State) Known(name string) (Record, bool) {
+func (s *State) Known(name string) (Line, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, ok := s.files[name]
@@ -270,7 +270,7 @@ func (s *State) Known(name string) (Record, bool) {
 func (s *State) Begun(file, part string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.parts[Record{File: file, Part: part}.part()]
+	_, ok := s.parts[Line{File: file, Part: part}.part()]
 	return ok
 }
 
@@ -288,15 +288,15 @@ func (s *State) Unfinished(file string) bool {
 }
 
 // part returns the path of the temporary name.
-func (r Record) part() string { return path.Join(path.Dir(r.File), r.Part) }
+func (r Line) part() string { return path.Join(path.Dir(r.File), r.Part) }
 
 // All returns the records of complete files and directories in the order of their paths.
-func (s *State) All() []Record {
+func (s *State) All() []Line {
 	return sorted(s.files)
 }
 
-func sorted(of map[string]Record) []Record {
-	return slices.SortedFunc(maps.Values(of), func(a, b Record) int { return strings.Compare(a.File, b.File) })
+func sorted(of map[string]Line) []Line {
+	return slices.SortedFunc(maps.Values(of), func(a, b Line) int { return strings.Compare(a.File, b.File) })
 }
 
 // Text returns the valid lines. Those that are for this computer only are left out unless here is
@@ -310,7 +310,7 @@ func (s *State) Text(here bool) ([]byte, error) {
 	if !here {
 		first.Folder = ""
 	}
-	lines := append([]Record{first}, s.All()...)
+	lines := append([]Line{first}, s.All()...)
 	if here {
 		lines = append(lines, sorted(s.parts)...)
 	}

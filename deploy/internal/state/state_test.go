@@ -50,7 +50,7 @@ func TestState(t *testing.T) {
 		t.Errorf("a second run: %v", err)
 	}
 	part := PartName("00", "x")
-	records := []Record{
+	records := []Line{
 		{URL: url + "a", File: "a", Size: 1, Modified: then, Stored: then.Truncate(time.Second), SHA256: "00"},
 		{URL: url + "d/", File: "d", Size: -1, Dir: true},
 		{URL: url + "d/x", File: "d/x", Size: 2, Part: part},
@@ -91,8 +91,8 @@ func TestState(t *testing.T) {
 	s, err = open(t, dir, false)
 	must(t, err)
 	check(s)
-	must(t, s.Add(Record{URL: url + "c", File: "c", SHA256: "03"}))
-	must(t, s.Add(Record{URL: url + "c", File: "c", Gone: true}))
+	must(t, s.Add(Line{URL: url + "c", File: "c", SHA256: "03"}))
+	must(t, s.Add(Line{URL: url + "c", File: "c", Gone: true}))
 	must(t, s.Close(true))
 	text, err := os.ReadFile(name)
 	must(t, err)
@@ -124,10 +124,10 @@ func TestStateCrash(t *testing.T) {
 		d := simdisk.New(simdisk.Options{})
 		d.Put("/dir/x", nil, then)
 		s, _ := known(t, d.Process(nil))
-		must(t, errors.Join(s.Add(Record{URL: url + "a", File: "a", SHA256: "00"}), s.Close(true)))
+		must(t, errors.Join(s.Add(Line{URL: url + "a", File: "a", SHA256: "00"}), s.Close(true)))
 		d.Settle()
 		s, _ = known(t, d.Process(nil))
-		must(t, errors.Join(s.Add(Record{URL: url + "b", File: "b", SHA256: "00"}), s.Close(true)))
+		must(t, errors.Join(s.Add(Line{URL: url + "b", File: "b", SHA256: "00"}), s.Close(true)))
 		d.Crash(rand.New(rand.NewPCG(seed, 1)))
 		if _, files := known(t, d.Process(nil)); !slices.Contains(files, "a") {
 			t.Fatalf("seed %d: %q", seed, files)
@@ -148,11 +148,11 @@ func TestShortLine(t *testing.T) {
 	})
 	s, _ := known(t, p)
 	full = true
-	if err := s.Add(Record{URL: url + "a", File: "a", SHA256: "00"}); !errors.Is(err, syscall.ENOSPC) {
+	if err := s.Add(Line{URL: url + "a", File: "a", SHA256: "00"}); !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
 	full = false
-	must(t, errors.Join(s.Add(Record{URL: url + "b", File: "b", SHA256: "00"}), s.Close(false)))
+	must(t, errors.Join(s.Add(Line{URL: url + "b", File: "b", SHA256: "00"}), s.Close(false)))
 	if _, files := known(t, d.Process(nil)); !slices.Equal(files, []string{"b"}) {
 		t.Errorf("%q", files)
 	}
@@ -193,10 +193,10 @@ func TestLongLine(t *testing.T) {
 // Of two states the later line about a file is valid.
 func TestMerge(t *testing.T) {
 	ours, theirs := New("", url), New("", "")
-	for _, rec := range []Record{{File: "a", SHA256: "old", Time: then}, {File: "b", SHA256: "ours", Time: then.Add(time.Hour)}} {
+	for _, rec := range []Line{{File: "a", SHA256: "old", Time: then}, {File: "b", SHA256: "ours", Time: then.Add(time.Hour)}} {
 		must(t, ours.Add(rec))
 	}
-	for _, rec := range []Record{{File: "a", SHA256: "new", Time: then.Add(time.Hour)}, {File: "b", SHA256: "theirs", Time: then}, {File: "c", SHA256: "c", Time: then}} {
+	for _, rec := range []Line{{File: "a", SHA256: "new", Time: then.Add(time.Hour)}, {File: "b", SHA256: "theirs", Time: then}, {File: "c", SHA256: "c", Time: then}} {
 		must(t, theirs.Add(rec))
 	}
 	must(t, ours.Merge(theirs))

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -72,7 +72,7 @@ func Command() cli.Command {
 
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	if len(c.URLs()) > 1 {
-		return shown.Misused(fault.Usagef("browse begins with one URL; see fetch1738 browse --help"))
+		return shown.Misused(localerr.Usagef("browse begins with one URL; see fetch1738 browse --help"))
 	}
 	return converse(ctx, c.Operations[0], s, shown)
 }

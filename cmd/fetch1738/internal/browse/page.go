@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/form"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -100,7 +100,7 @@ func (s *session) open(ctx context.Context, l link) (*page, error) {
 func (s *session) request(ctx context.Context, l link) (*transfer.Result, context.Context, *fetch.Request, error) {
 	t := s.result(l)
 	if !s.op.Policy.Schemes.Has(l.to.Scheme()) {
-		return t, ctx, nil, fault.Errorf(fault.Unsupported, "the scheme %q is disabled by --proto", l.to.Scheme())
+		return t, ctx, nil, localerr.Errorf(localerr.Unsupported, "the scheme %q is disabled by --proto", l.to.Scheme())
 	}
 	s.op.Login.Given = nil // -u is not for the servers that links lead to
 	if s.first != nil && locator.SameServer(s.first, l.to) {
@@ -150,7 +150,7 @@ func (s *session) fetch(ctx context.Context, t *transfer.Result, req *fetch.Requ
 	}
 	res.Close()
 	if !s.isTerminal {
-		return nil, fault.Errorf(fault.BadURL, "%s is a form, which is answered at a terminal, or by fetch1738 --form NAME=VALUE", req.Locator.Redacted())
+		return nil, localerr.Errorf(localerr.BadURL, "%s is a form, which is answered at a terminal, or by fetch1738 --form NAME=VALUE", req.Locator.Redacted())
 	}
 	ask, view := info.Attributes.Ask, ""
 	if len(info.Attributes.Views) > 0 {
@@ -162,7 +162,7 @@ func (s *session) fetch(ctx context.Context, t *transfer.Result, req *fetch.Requ
 	}
 	filled, err := ask.Fill(view, answers)
 	if err != nil {
-		return nil, fault.Usagef("the form: %w", err)
+		return nil, localerr.Usagef("the form: %w", err)
 	}
 	again := *req
 	again.Options = &gopher.Options{Form: filled}

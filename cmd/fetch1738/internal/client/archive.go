@@ -8,7 +8,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/archive"
 	"github.com/fetch1738/fetch1738/archive/warc"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 )
@@ -66,7 +66,7 @@ func (o *Archive) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Errorf(fault.Write, "the archive %s (--warc): %w", o.name, err)
+	return localerr.Errorf(localerr.Write, "the archive %s (--warc): %w", o.name, err)
 }
 
 // Sync writes what was recorded so far to the disk, and returns where that ends.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -87,7 +87,7 @@ func (n *Network) readNetrc() (netrc.File, error) {
 	case errors.Is(err, fs.ErrNotExist) && named == "":
 		return nil, nil
 	case err != nil:
-		return nil, fault.New(fault.Read, err)
+		return nil, localerr.New(localerr.Read, err)
 	case exposed:
 		n.Warn("other users can read or change the passwords in %s; run: chmod 600 %s", path, path)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/netrc"
@@ -98,7 +98,7 @@ func (n *Network) allow(ctx context.Context, t fetch.Target) error {
 		scheme := t.Locator.Scheme()
 		_, resolved := t.From.By.(*locator.Prospero)
 		if !n.Op.Policy.Schemes.Has(scheme) || !resolved && !n.Op.Policy.Redirects.Has(scheme) {
-			return fault.Errorf(fault.Unsupported, "redirect to %s refused: its scheme is not permitted by --proto and --proto-redir", t.Locator.Redacted())
+			return localerr.Errorf(localerr.Unsupported, "redirect to %s refused: its scheme is not permitted by --proto and --proto-redir", t.Locator.Redacted())
 		}
 	}
 	return n.Op.Policy.Rules.Allow(ctx, t)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -98,7 +98,7 @@ func (n *Network) askProxyPassword(ctx context.Context) error {
 		if !known {
 			var err error
 			if answer, err = n.client.secret(ctx, n.Op.Password, fmt.Sprintf("Password of %s at the proxy %s: ", user, fetch.Printable(place))); err != nil {
-				return fault.Errorf(fault.Login, "the password of %s for the proxy is required: %w", user, err)
+				return localerr.Errorf(localerr.Login, "the password of %s for the proxy is required: %w", user, err)
 			}
 			answers[place] = answer
 		}

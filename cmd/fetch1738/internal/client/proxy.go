@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/version"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -45,9 +45,9 @@ func proxyOf(o *plan.Connections, scheme string, header http.Header) *schemeProx
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		scheme, _, _ := strings.Cut(text, ":")
-		return &schemeProxy{err: fault.Errorf(fault.Unreachable, "%w%s", err, plan.Meant(scheme, proxy.Schemes()))}
+		return &schemeProxy{err: localerr.Errorf(localerr.Unreachable, "%w%s", err, plan.Meant(scheme, proxy.Schemes()))}
 	case err != nil:
-		return &schemeProxy{err: fault.New(fault.NoSuchProxy, err)}
+		return &schemeProxy{err: localerr.New(localerr.NoSuchProxy, err)}
 	}
 	if p.Login == nil && o.Proxy.User != "" {
 		p.Login = proxyLogin(&o.Proxy)

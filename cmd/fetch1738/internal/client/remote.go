@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
@@ -30,7 +30,7 @@ func SizeThere(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request) (
 func HasSize(ctx context.Context, r *fetch1738.Resolver, req *fetch.Request, want, most int64) error {
 	size, err := SizeThere(ctx, r, req)
 	if err == nil && size >= 0 && (size < want || size > max(want, most)) {
-		err = fault.Errorf(fault.Partial, "%s has %d bytes instead of %d: another client has written to it, or the server ignores the offset", req.Locator.Redacted(), size, want)
+		err = localerr.Errorf(localerr.Partial, "%s has %d bytes instead of %d: another client has written to it, or the server ignores the offset", req.Locator.Redacted(), size, want)
 	}
 	return err
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/file"
@@ -23,7 +23,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		req.Offset, req.Length = o.Ask.Span.Offset, o.Ask.Span.Length
 	}
 	if _, isWeb := l.(*locator.HTTP); o.Ask.Ranges != "" && !isWeb {
-		return nil, fault.Usagef("-r, --range: only HTTP supports several ranges")
+		return nil, localerr.Usagef("-r, --range: only HTTP supports several ranges")
 	}
 	switch {
 	case IsNews(l):
@@ -33,7 +33,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		}
 		req.Options = options
 	case o.News.Articles != "":
-		return nil, fault.Usagef("--articles applies only to news and nntp URLs")
+		return nil, localerr.Usagef("--articles applies only to news and nntp URLs")
 	}
 	_, isFTP := l.(*locator.FTP)
 	switch {
@@ -41,7 +41,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		req.Locator, req.Options = Rewritten(l, func(path *locator.FTP) { setType(o, path) }), FTPOptions(o)
 		return req, nil
 	case o.FTPSession.CRLF && o.Uploading():
-		return nil, fault.Usagef("--crlf applies only to FTP uploads")
+		return nil, localerr.Usagef("--crlf applies only to FTP uploads")
 	}
 	switch l := l.(type) {
 	case *locator.File:
@@ -55,10 +55,10 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		}
 	case *locator.HTTP:
 		if len(o.Gopher.Answers) > 0 || o.Output.JSON || o.Output.List {
-			return nil, fault.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
+			return nil, localerr.Usagef("--form, --list and --json do not apply to HTTP, which has no menus or directories; for curl's --form and --json, use curl")
 		}
 		if o.Ask.Resume == plan.ResumeGiven && o.Uploading() {
-			return nil, fault.New(fault.Range, errors.New("cannot resume an HTTP upload"))
+			return nil, localerr.New(localerr.Range, errors.New("cannot resume an HTTP upload"))
 		}
 		options, err := httpOptions(o)
 		if err != nil {
@@ -67,7 +67,7 @@ func Request(o *plan.Operation, l locator.Locator) (*fetch.Request, error) {
 		req.Options = options
 	case *locator.Mailto:
 		if o.Posted() != nil {
-			return nil, fault.Usagef("-d, --data does not apply to mailto; send mail with -T FILE --smtp HOST:PORT")
+			return nil, localerr.Usagef("-d, --data does not apply to mailto; send mail with -T FILE --smtp HOST:PORT")
 		}
 	case *locator.WAIS:
 		if l.Form != locator.WAISDocument {
@@ -83,7 +83,7 @@ func newsOptions(o *plan.Operation) (*nntp.Options, error) {
 	if count, newest := strings.CutPrefix(options.Articles, "-"); newest {
 		n, err := strconv.ParseInt(count, 10, 64)
 		if err != nil || n < 1 {
-			return nil, fault.Usagef("--articles: expected a range such as 1-500, or -100 for the newest 100, not %s", options.Articles)
+			return nil, localerr.Usagef("--articles: expected a range such as 1-500, or -100 for the newest 100, not %s", options.Articles)
 		}
 		options.Articles, options.Newest = "1-", n
 	}

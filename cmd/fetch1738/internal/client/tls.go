@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
@@ -22,7 +22,7 @@ import (
 func tlsConfig(o *plan.TLS) (*tls.Config, error) {
 	c := &tls.Config{InsecureSkipVerify: o.Insecure, MinVersion: o.Min, MaxVersion: o.Max, CipherSuites: o.Ciphers}
 	if o.Min > o.Max && o.Max != 0 {
-		return nil, fault.Errorf(fault.TLS, "--tls-max is lower than the minimum, %s", tls.VersionName(o.Min))
+		return nil, localerr.Errorf(localerr.TLS, "--tls-max is lower than the minimum, %s", tls.VersionName(o.Min))
 	}
 	if o.Min == 0 && o.Max != 0 && o.Max < tls.VersionTLS12 {
 		c.MinVersion = tls.VersionTLS10 // the requested maximum is below the default minimum
@@ -35,7 +35,7 @@ func tlsConfig(o *plan.TLS) (*tls.Config, error) {
 	}
 	own, err := loadIdentity(&o.Identity)
 	if err != nil {
-		return nil, fault.New(fault.OwnCertificate, err)
+		return nil, localerr.New(localerr.OwnCertificate, err)
 	}
 	if own != nil {
 		c.Certificates = []tls.Certificate{*own}
@@ -67,10 +67,10 @@ func trustedRoots(o *plan.TLS) (*x509.CertPool, error) {
 	} else {
 		pem, err := stdio.ReadFile(file)
 		if err != nil {
-			return nil, fault.New(fault.Authorities, err)
+			return nil, localerr.New(localerr.Authorities, err)
 		}
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fault.Errorf(fault.Authorities, "%s: no PEM certificate found", file)
+			return nil, localerr.Errorf(localerr.Authorities, "%s: no PEM certificate found", file)
 		}
 	}
 	addDirectory(pool, dir)
@@ -130,5 +130,5 @@ func checkPin(pins []pin, server *x509.Certificate) error {
 			return nil
 		}
 	}
-	return fault.Errorf(fault.Pin, "the server's public key does not match --pinnedpubkey; it is %s%s", pinPrefix, base64.StdEncoding.EncodeToString(key[:]))
+	return localerr.Errorf(localerr.Pin, "the server's public key does not match --pinnedpubkey; it is %s%s", pinPrefix, base64.StdEncoding.EncodeToString(key[:]))
 }

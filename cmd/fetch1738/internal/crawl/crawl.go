@@ -13,7 +13,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -54,9 +54,9 @@ func Command() cli.Command {
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	switch {
 	case len(c.URLs()) == 0:
-		return shown.Misused(fault.Usagef("crawl requires a URL; see fetch1738 crawl --help"))
+		return shown.Misused(localerr.Usagef("crawl requires a URL; see fetch1738 crawl --help"))
 	case s.Dir == "":
-		return shown.Misused(fault.Usagef("crawl requires --dir DIR, the folder of the crawl"))
+		return shown.Misused(localerr.Usagef("crawl requires --dir DIR, the folder of the crawl"))
 	}
 	return s.crawl(ctx, shown, c.Operations[0], c.URLs())
 }
@@ -108,7 +108,7 @@ func (s *settings) crawl(ctx context.Context, shown *report.Reporter, op *plan.O
 // start sets the URLs to begin with.
 func (s *settings) start(op *plan.Operation, urls []string) error {
 	if op.Login.Given != nil {
-		return fault.Usagef("a crawl is anonymous; -u, --user cannot be used with it")
+		return localerr.Usagef("a crawl is anonymous; -u, --user cannot be used with it")
 	}
 	for _, url := range urls {
 		t := &transfer.Result{Call: client.Call{Network: &client.Network{Op: op}}, Task: transfer.Task{URL: url}}
@@ -116,7 +116,7 @@ func (s *settings) start(op *plan.Operation, urls []string) error {
 			return err
 		}
 		if client.LoginOf(t.Locator) != nil {
-			return fault.Usagef("a crawl is anonymous; the URL %s has a login", t.Locator.Redacted())
+			return localerr.Usagef("a crawl is anonymous; the URL %s has a login", t.Locator.Redacted())
 		}
 		s.Start = append(s.Start, t.Locator)
 	}

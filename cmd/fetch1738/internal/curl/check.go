@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
@@ -39,35 +39,35 @@ func Check(o *plan.Operation) error {
 	methods = slices.Compact(methods)
 	switch {
 	case o.Reading.DefaultScheme != "" && !o.Fetches(strings.ToLower(o.Reading.DefaultScheme)):
-		return fault.Errorf(fault.Unsupported, "--proto-default: the scheme %q is not supported%s", o.Reading.DefaultScheme, plan.Meant(o.Reading.DefaultScheme, fetch1738.Schemes()))
+		return localerr.Errorf(localerr.Unsupported, "--proto-default: the scheme %q is not supported%s", o.Reading.DefaultScheme, plan.Meant(o.Reading.DefaultScheme, fetch1738.Schemes()))
 	case len(o.URLs) == 0 && o.Swallowed != "":
-		return fault.Usagef("no URL specified; the URL was read as the value of %s", o.Swallowed)
+		return localerr.Usagef("no URL specified; the URL was read as the value of %s", o.Swallowed)
 	case len(o.URLs) == 0:
-		return fault.Usagef("no URL specified")
+		return localerr.Usagef("no URL specified")
 	case len(methods) > 1:
-		return fault.Usagef("only one of %s can be used for a URL", strings.Join(methods, " and "))
+		return localerr.Usagef("only one of %s can be used for a URL", strings.Join(methods, " and "))
 	case o.Output.IncludeBody && !o.Output.JSON:
-		return fault.Usagef("--include-body requires --json")
+		return localerr.Usagef("--include-body requires --json")
 	case o.Output.IncludeBody && (len(o.Outputs) > 0 || o.Output.RemoteNameAll):
-		return fault.Usagef("--include-body and a file for the document (-o, -O, --out-null) are mutually exclusive")
+		return localerr.Usagef("--include-body and a file for the document (-o, -O, --out-null) are mutually exclusive")
 	case o.Archive.Path != "" && partial(o) != "":
-		return fault.Usagef("--warc records whole documents from servers; it cannot be combined with %s", partial(o))
+		return localerr.Usagef("--warc records whole documents from servers; it cannot be combined with %s", partial(o))
 	case o.HTTP.Fail && o.HTTP.FailWithBody:
-		return fault.Usagef("-f, --fail and --fail-with-body are mutually exclusive")
+		return localerr.Usagef("-f, --fail and --fail-with-body are mutually exclusive")
 	case o.Output.RemoteHeaderName && o.Ask.Resume != plan.ResumeNot:
-		return fault.Usagef("-C, --continue-at and -J, --remote-header-name are mutually exclusive")
+		return localerr.Usagef("-C, --continue-at and -J, --remote-header-name are mutually exclusive")
 	case (o.Ask.Span != nil || o.Ask.Ranges != "") && o.Ask.Resume != plan.ResumeNot:
-		return fault.Usagef("-C, --continue-at and -r, --range are mutually exclusive")
+		return localerr.Usagef("-C, --continue-at and -r, --range are mutually exclusive")
 	case o.Ask.Resume != plan.ResumeNot && o.Posted() != nil:
-		return fault.Usagef("-C, --continue-at and -d, --data are mutually exclusive")
+		return localerr.Usagef("-C, --continue-at and -d, --data are mutually exclusive")
 	case o.Ask.Resume != plan.ResumeNot && o.Output.Clobber == plan.ClobberNever:
-		return fault.Usagef("-C, --continue-at and --no-clobber are mutually exclusive")
+		return localerr.Usagef("-C, --continue-at and --no-clobber are mutually exclusive")
 	case o.Ask.Resume != plan.ResumeNot && o.Output.RemoveOnError:
-		return fault.Usagef("-C, --continue-at and --remove-on-error are mutually exclusive")
+		return localerr.Usagef("-C, --continue-at and --remove-on-error are mutually exclusive")
 	case (o.HTTP.ETagSave != "" || o.HTTP.ETagCompare != "") && len(o.URLs) > 1:
-		return fault.Usagef("--etag-compare and --etag-save work with a single URL; put --next before each other URL")
+		return localerr.Usagef("--etag-compare and --etag-save work with a single URL; put --next before each other URL")
 	case o.Ask.Span != nil && o.Uploading():
-		return fault.Usagef("-r, --range cannot be used for an upload; use -C, --continue-at to resume one")
+		return localerr.Usagef("-r, --range cannot be used for an upload; use -C, --continue-at to resume one")
 	}
 	return nil
 }

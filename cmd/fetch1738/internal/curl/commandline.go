@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
@@ -125,7 +125,7 @@ func explainUsage(err error, table []Option, args []string) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
-	var known *fault.Error
+	var known *localerr.Error
 	switch {
 	case err == nil:
 		return nil
@@ -136,17 +136,17 @@ func explainUsage(err error, table []Option, args []string) error {
 		if unknown.GetSpecifiedShortnames() != "" {
 			long, short = "", long
 		}
-		return fault.Usagef("%s%s", unknownOption(long, short, table), asInWget(short, "", args))
+		return localerr.Usagef("%s%s", unknownOption(long, short, table), asInWget(short, "", args))
 	case errors.As(err, &missing):
-		return fault.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
+		return localerr.Usagef("option %s: requires parameter", spelled(missing.GetFlag()))
 	case errors.As(err, &invalid):
 		flag, wgets := invalid.GetFlag(), ""
 		if flag.Name == "range" || flag.Name == "max-time" { // not an option of a verb with the same letter
 			wgets = asInWget(flag.Shorthand, invalid.GetValue(), args)
 		}
-		return fault.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), wgets)
+		return localerr.Usagef("option %s: %v%s", spelled(flag), errors.Unwrap(invalid), wgets)
 	}
-	return fault.Usagef("%s", err.Error())
+	return localerr.Usagef("%s", err.Error())
 }
 
 // spelled returns a flag with its letter, if it has one.

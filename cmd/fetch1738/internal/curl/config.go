@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 )
 
 // maxConfigs limits the nesting depth of configuration files.
@@ -32,13 +32,13 @@ func readConfig(c *CommandLine, name string) error {
 	for line := range strings.Lines(string(b)) {
 		number++
 		err := c.configLine(strings.TrimRight(line, "\r\n"))
-		switch fault.KindOf(err) {
-		case 0, fault.Usage:
+		switch localerr.KindOf(err) {
+		case 0, localerr.Usage:
 		default: // such as a file that cannot be read
 			return err
 		}
 		if err != nil {
-			return fault.Usagef("%s:%d: %v", name, number, err)
+			return localerr.Usagef("%s:%d: %v", name, number, err)
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 )
 
 // skipsDefault reports whether the arguments begin with -q, which has an effect only there.
@@ -50,8 +50,8 @@ func (c *CommandLine) readDefault() error {
 	switch {
 	case err == nil:
 		return nil
-	case fault.KindOf(err) == fault.Usage:
-		return fault.Usagef("%w%s", err, escape)
+	case localerr.KindOf(err) == localerr.Usage:
+		return localerr.Usagef("%w%s", err, escape)
 	}
-	return fault.Errorf(fault.Read, "%w%s", err, escape)
+	return localerr.Errorf(localerr.Read, "%w%s", err, escape)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -54,7 +54,7 @@ func setNameServers(c *CommandLine, value string) (err error) {
 func addResolve(c *CommandLine, value string) error {
 	entry, err := dial.ParseHostEntry(value)
 	if err != nil {
-		return fault.Errorf(fault.OptionSyntax, "--resolve %s: %w", value, err)
+		return localerr.Errorf(localerr.OptionSyntax, "--resolve %s: %w", value, err)
 	}
 	c.op.Connect.Dialer.Hosts = append(c.op.Connect.Dialer.Hosts, entry)
 	return nil
@@ -64,7 +64,7 @@ func addResolve(c *CommandLine, value string) error {
 func addRoute(c *CommandLine, value string) error {
 	r, err := dial.ParseRoute(value)
 	if err != nil {
-		return fault.Errorf(fault.OptionSyntax, "--connect-to %s: %w", value, err)
+		return localerr.Errorf(localerr.OptionSyntax, "--connect-to %s: %w", value, err)
 	}
 	c.op.Connect.Dialer.Routes = append(c.op.Connect.Dialer.Routes, r)
 	return nil

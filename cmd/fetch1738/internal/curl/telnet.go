@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/telnet"
@@ -23,9 +23,9 @@ func addTelnetOption(c *CommandLine, value string) error {
 	case err == nil:
 		return nil
 	case ok && bad.Unknown():
-		return fault.New(fault.NoOption, err)
+		return localerr.New(localerr.NoOption, err)
 	}
-	return fault.New(fault.OptionSyntax, err)
+	return localerr.New(localerr.OptionSyntax, err)
 }
 
 func setTelnetFilter(c *CommandLine, value string) error {
@@ -42,14 +42,14 @@ func setTelnetScript(c *CommandLine, name string) error {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return fault.New(fault.Read, err)
+			return localerr.New(localerr.Read, err)
 		}
 		defer f.Close()
 		in = f
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxScript+1))
 	if err != nil {
-		return fault.New(fault.Read, err)
+		return localerr.New(localerr.Read, err)
 	}
 	c.op.Telnet.Script, err = parseScript(string(text))
 	return err

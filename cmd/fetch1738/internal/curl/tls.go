@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
@@ -77,7 +77,7 @@ func setCiphers(c *CommandLine, value string) error {
 		}
 	}
 	if c.op.TLS.Ciphers == nil {
-		return fault.Errorf(fault.Ciphers, "--ciphers %s: no known cipher; use names such as ECDHE-RSA-AES128-GCM-SHA256, not groups", value)
+		return localerr.Errorf(localerr.Ciphers, "--ciphers %s: no known cipher; use names such as ECDHE-RSA-AES128-GCM-SHA256, not groups", value)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
@@ -196,7 +196,7 @@ func (c *CommandLine) readFile(name string) ([]byte, error) {
 		b, err = stdio.ReadFile(name)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Read, err)
+		return nil, localerr.New(localerr.Read, err)
 	}
 	return b, nil
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/form"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/transfer"
@@ -199,7 +199,7 @@ func (d *dialogue) relay(ctx context.Context) (done bool, err error) {
 	case ctx.Err() != nil, errors.As(err, &sending): // the next read returns the error
 		return false, nil
 	case err != nil:
-		return true, fault.New(fault.Read, err)
+		return true, localerr.New(localerr.Read, err)
 	case n == 0:
 		return true, nil
 	}

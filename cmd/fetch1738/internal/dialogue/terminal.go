@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -24,7 +24,7 @@ func (d *dialogue) runTerminal(ctx context.Context) error {
 	defer d.console.pause()()
 	terminal, err := term.OpenRaw(d.console.In)
 	if err != nil {
-		return fault.New(fault.Read, err)
+		return localerr.New(localerr.Read, err)
 	}
 	defer terminal.Close()
 	k := &keyboard{d: d, local: terminal}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dial"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -29,17 +29,17 @@ type Failure struct {
 	Err       error
 }
 
-// Of returns the exit code of a fault.Kind.
-func Of(kind fault.Kind) int { return faultCodes()[kind] }
+// Of returns the exit code of a localerr.Kind.
+func Of(kind localerr.Kind) int { return faultCodes()[kind] }
 
-// faultCodes returns the exit code of each fault.Kind.
-func faultCodes() map[fault.Kind]int {
-	return map[fault.Kind]int{
-		fault.Usage: Usage, fault.Unsupported: Unsupported, fault.BadURL: BadURL, fault.NoSuchProxy: NoSuchProxy,
-		fault.Unreachable: Unreachable, fault.Partial: Partial, fault.Status: Status, fault.Write: Write, fault.Output: Write, fault.Read: Read,
-		fault.Timeout: Timeout, fault.Range: Range, fault.TLS: TLS, fault.Resume: Resume, fault.Aborted: Aborted,
-		fault.NoOption: NoOption, fault.OptionSyntax: OptionSyntax, fault.OwnCertificate: OwnCertificate, fault.Ciphers: Ciphers,
-		fault.Login: Login, fault.Authorities: Authorities, fault.Listing: Listing, fault.Pin: Pin,
+// faultCodes returns the exit code of each localerr.Kind.
+func faultCodes() map[localerr.Kind]int {
+	return map[localerr.Kind]int{
+		localerr.Usage: Usage, localerr.Unsupported: Unsupported, localerr.BadURL: BadURL, localerr.NoSuchProxy: NoSuchProxy,
+		localerr.Unreachable: Unreachable, localerr.Partial: Partial, localerr.Status: Status, localerr.Write: Write, localerr.Output: Write, localerr.Read: Read,
+		localerr.Timeout: Timeout, localerr.Range: Range, localerr.TLS: TLS, localerr.Resume: Resume, localerr.Aborted: Aborted,
+		localerr.NoOption: NoOption, localerr.OptionSyntax: OptionSyntax, localerr.OwnCertificate: OwnCertificate, localerr.Ciphers: Ciphers,
+		localerr.Login: Login, localerr.Authorities: Authorities, localerr.Listing: Listing, localerr.Pin: Pin,
 	}
 }
 
@@ -53,8 +53,8 @@ func (f Failure) Code() int {
 	var certificate *tls.CertificateVerificationError
 	var local *dial.LocalError
 	switch {
-	case fault.KindOf(f.Err) != 0:
-		return faultCodes()[fault.KindOf(f.Err)]
+	case localerr.KindOf(f.Err) != 0:
+		return faultCodes()[localerr.KindOf(f.Err)]
 	case errors.As(f.Err, &local):
 		return Interface
 	case !errors.As(f.Err, &known):

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -118,8 +118,8 @@ func exitCases() []exitCase {
 		{Failure{Scheme: "file", Uploading: true, Err: failed("write", fetch.ErrPermission, 0)}, 23},
 		{Failure{Scheme: "file", Uploading: true, Err: failed("read", fetch.ErrLocalIO, 0)}, 26},
 		{Failure{Scheme: "ftp", Err: &fs.PathError{Op: "write", Path: "x", Err: errors.New("full")}}, 23},
-		{Failure{Scheme: "ftp", Err: fmt.Errorf("wrapped: %w", fault.New(fault.NoSuchProxy, errors.New("x")))}, 5},
-		{Failure{Scheme: "ftp", Err: fault.Usagef("x")}, 2},
+		{Failure{Scheme: "ftp", Err: fmt.Errorf("wrapped: %w", localerr.New(localerr.NoSuchProxy, errors.New("x")))}, 5},
+		{Failure{Scheme: "ftp", Err: localerr.Usagef("x")}, 2},
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -153,7 +153,7 @@ func (o sizer) duBelow(ctx context.Context, at locator.Locator, first *directory
 				o.printUsage(&last)
 			}
 			if path == "" && last.Unknown > 0 {
-				o.failAt(at, fault.Errorf(fault.Listing, "%s: the server states no size of %s", at.Redacted(), count(last.Unknown, "file")))
+				o.failAt(at, localerr.Errorf(localerr.Listing, "%s: the server states no size of %s", at.Redacted(), count(last.Unknown, "file")))
 			}
 		},
 	})

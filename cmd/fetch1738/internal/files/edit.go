@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -16,7 +16,7 @@ func (o *operand) changes() error {
 	case *locator.FTP, *locator.File, *locator.HTTP:
 		return nil
 	}
-	return fault.Errorf(fault.Unsupported, "%s works with ftp, ftps, file, http and https URLs, not with %s", o.verb.name, o.t.Locator.Scheme())
+	return localerr.Errorf(localerr.Unsupported, "%s works with ftp, ftps, file, http and https URLs, not with %s", o.verb.name, o.t.Locator.Scheme())
 }
 
 // edit performs the same edit with several names in a directory.

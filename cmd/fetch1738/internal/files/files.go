@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
@@ -88,7 +88,7 @@ func (v verb) run(ctx context.Context, c *curl.CommandLine, shown *report.Report
 		if v.least > 1 {
 			what = "a URL and a new URL"
 		}
-		return shown.Misused(fault.Usagef("%s requires %s; see fetch1738 %s --help", v.name, what, v.name))
+		return shown.Misused(localerr.Usagef("%s requires %s; see fetch1738 %s --help", v.name, what, v.name))
 	}
 	op.HTTPSession.Location = v.follows
 	r := &run{Reporter: shown, settings: s, verb: v, op: op}
@@ -115,7 +115,7 @@ func (v verb) run(ctx context.Context, c *curl.CommandLine, shown *report.Report
 		}
 		return exit.OfSignal(ctx)
 	case timed.Err() != nil:
-		return shown.Misused(fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); %s", op.Limits.Time.Seconds(), cmp.Or(r.interrupted(), "run the same command again")))
+		return shown.Misused(localerr.Errorf(localerr.Timeout, "timed out after %vs (--max-time); %s", op.Limits.Time.Seconds(), cmp.Or(r.interrupted(), "run the same command again")))
 	case err != nil:
 		return shown.Misused(err)
 	}

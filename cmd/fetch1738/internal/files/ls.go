@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -79,9 +79,9 @@ func (o lister) ls(ctx context.Context) error {
 	}
 	switch {
 	case o.itself:
-		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -d works with ftp, ftps, file, http and https; fetch1738 stat %s shows one item", o.t.Locator.Redacted()))
+		o.fail(o.t, localerr.Errorf(localerr.Unsupported, "ls -d works with ftp, ftps, file, http and https; fetch1738 stat %s shows one item", o.t.Locator.Redacted()))
 	case o.recursive && o.order() != nil:
-		o.fail(o.t, fault.Errorf(fault.Unsupported, "ls -R sorts by time or size, or in reverse, only with ftp, ftps, file, http and https"))
+		o.fail(o.t, localerr.Errorf(localerr.Unsupported, "ls -R sorts by time or size, or in reverse, only with ftp, ftps, file, http and https"))
 	case o.recursive:
 		return o.lsTree(ctx)
 	default:

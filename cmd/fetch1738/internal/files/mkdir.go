@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -53,11 +53,11 @@ func mkdir(ctx context.Context, r *run) error {
 func (o maker) mkdir(ctx context.Context) error {
 	err := o.changes()
 	if err == nil && o.pattern != nil {
-		err = fault.Errorf(fault.BadURL, "a new directory cannot have a wildcard; write %%2A for * and %%3F for ?")
+		err = localerr.Errorf(localerr.BadURL, "a new directory cannot have a wildcard; write %%2A for * and %%3F for ?")
 	}
 	if err == nil {
 		if l, ok := o.t.Locator.(*locator.HTTP); ok && o.hasMode {
-			err = fault.Errorf(fault.Unsupported, "HTTP has no permissions; omit -m")
+			err = localerr.Errorf(localerr.Unsupported, "HTTP has no permissions; omit -m")
 		} else if ok {
 			err = webdav(o).mkdir(ctx, l, o.parents)
 		} else {

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
 )
@@ -83,7 +83,7 @@ func (r *run) destination(last int) (*operand, error) {
 	o := new(operand)
 	for url := range globs.All() {
 		if o.t != nil {
-			return o, fault.Errorf(fault.BadURL, "the new URL must be one; -g turns { } and [ ] in URLs off")
+			return o, localerr.Errorf(localerr.BadURL, "the new URL must be one; -g turns { } and [ ] in URLs off")
 		}
 		var err error
 		if o, err = r.operand(url, malformed); err != nil {
@@ -92,7 +92,7 @@ func (r *run) destination(last int) (*operand, error) {
 	}
 	switch {
 	case o.pattern != nil:
-		return o, fault.Errorf(fault.BadURL, "the new URL cannot have a wildcard; write %%2A for * and %%3F for ?")
+		return o, localerr.Errorf(localerr.BadURL, "the new URL cannot have a wildcard; write %%2A for * and %%3F for ?")
 	default:
 		return o, o.changes()
 	}
@@ -105,9 +105,9 @@ func (o *operand) fits(to *operand) error {
 	same := a.Login == b.Login || a.Login != nil && b.Login != nil && *a.Login == *b.Login
 	switch {
 	case !locator.SameServer(o.t.Locator, to.t.Locator):
-		return fault.Errorf(fault.BadURL, "%s and %s are on different servers; mv works on one: fetch the file, then upload it with -T", o.t.Locator.Redacted(), to.t.Locator.Redacted())
+		return localerr.Errorf(localerr.BadURL, "%s and %s are on different servers; mv works on one: fetch the file, then upload it with -T", o.t.Locator.Redacted(), to.t.Locator.Redacted())
 	case !same:
-		return fault.Errorf(fault.BadURL, "%s and %s have different logins; mv works with one", o.t.Locator.Redacted(), to.t.Locator.Redacted())
+		return localerr.Errorf(localerr.BadURL, "%s and %s have different logins; mv works with one", o.t.Locator.Redacted(), to.t.Locator.Redacted())
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (o mover) mv(ctx context.Context, m *move) error {
 	defer end()
 	s, err := spotOf(o.t.Locator)
 	if err == nil && s.isRoot() && o.pattern == nil {
-		err = fault.Errorf(fault.BadURL, "%s is the root of the server or the directory of the login, which cannot be moved", s.dir.Redacted())
+		err = localerr.Errorf(localerr.BadURL, "%s is the root of the server or the directory of the login, which cannot be moved", s.dir.Redacted())
 	}
 	if err == nil && s.slash && o.pattern == nil {
 		isDir, asked := o.exists(ctx, s.as(true))

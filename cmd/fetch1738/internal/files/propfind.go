@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
@@ -69,7 +69,7 @@ func (o webdav) propfind(ctx context.Context, at *locator.HTTP, depth string) ([
 
 // noListing returns the error of a server without PROPFIND.
 func noListing(at locator.Locator, status int) error {
-	return fault.Errorf(fault.Unsupported, "%s: the server lists no files: it replies %d to PROPFIND (WebDAV); fetch1738 stat asks for one document, and fetch1738 crawl --http --same-host --dir DIR records a site",
+	return localerr.Errorf(localerr.Unsupported, "%s: the server lists no files: it replies %d to PROPFIND (WebDAV); fetch1738 stat asks for one document, and fetch1738 crawl --http --same-host --dir DIR records a site",
 		at.Redacted(), status)
 }
 

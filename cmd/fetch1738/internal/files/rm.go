@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -59,7 +59,7 @@ type remover struct{ *operand }
 func rm(ctx context.Context, r *run) error {
 	if (r.recursive || r.ask) && !r.force && !r.dryRun && !r.isAnswered() {
 		letter := map[bool]string{true: "i", false: "r"}[r.ask]
-		return fault.Usagef("rm -%s asks before it deletes: without a terminal, use -f, or --dry-run to see what it would delete", letter)
+		return localerr.Usagef("rm -%s asks before it deletes: without a terminal, use -f, or --dry-run to see what it would delete", letter)
 	}
 	began := time.Now()
 	err := r.each(ctx, func(ctx context.Context, o *operand) error { return remover{o}.rm(ctx) })
@@ -106,7 +106,7 @@ func (o remover) rm(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case s.isRoot() && o.pattern == nil:
-		err = fault.Errorf(fault.BadURL, "%s is the root of the server or the directory of the login, which rm does not delete; name what it has, as in %s*", s.dir.Redacted(), s.dir.Redacted())
+		err = localerr.Errorf(localerr.BadURL, "%s is the root of the server or the directory of the login, which rm does not delete; name what it has, as in %s*", s.dir.Redacted(), s.dir.Redacted())
 	case s.slash && !o.recursive:
 		return o.rmSlash(ctx, s)
 	case o.recursive || o.dryRun || o.pattern != nil:

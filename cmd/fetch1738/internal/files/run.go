@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
@@ -110,7 +110,7 @@ func (r *run) operand(url string, malformed error) (*operand, error) {
 	}
 	o.t.Account.Begin()
 	if o.t.Gateway() != "" || o.t.AskedProxy(o.t.Locator) != nil {
-		return o, fault.Usagef("%s does not work through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel", r.verb.name)
+		return o, localerr.Usagef("%s does not work through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel", r.verb.name)
 	}
 	if wildcard.Is(url) {
 		o.pattern = output.Pattern(o.t.Locator, url)
@@ -119,7 +119,7 @@ func (r *run) operand(url string, malformed error) (*operand, error) {
 			_, rest, _ := strings.Cut(url, "://")
 			_, segments, _ := strings.Cut(rest, "/")
 			if wildcard.Is(path.Dir(strings.TrimSuffix(segments, "/"))) || o.pattern == nil && strings.HasSuffix(segments, "/") && wildcard.Is(segments) {
-				return o, fault.Usagef("a wildcard matches in the last part of a URL only, and not before a slash; write %%2A, %%3F or %%5B for the character itself: %s", o.t.Locator.Redacted())
+				return o, localerr.Usagef("a wildcard matches in the last part of a URL only, and not before a slash; write %%2A, %%3F or %%5B for the character itself: %s", o.t.Locator.Redacted())
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
 	"github.com/fetch1738/fetch1738/locator"
@@ -23,7 +23,7 @@ func spotOf(l locator.Locator) (spot, error) {
 	switch l := l.(type) {
 	case *locator.FTP:
 		if l.Type != 0 {
-			return spot{}, fault.Errorf(fault.BadURL, "remove ;type=%c from %s: it says how a file is transferred", l.Type, l.Redacted())
+			return spot{}, localerr.Errorf(localerr.BadURL, "remove ;type=%c from %s: it says how a file is transferred", l.Type, l.Redacted())
 		}
 		at := *l
 		at.HasPath, at.Name = true, ""
@@ -47,7 +47,7 @@ func spotOf(l locator.Locator) (spot, error) {
 		return s, s.check(l)
 	case *locator.HTTP:
 		if l.HasSearch {
-			return spot{}, fault.Errorf(fault.BadURL, "%s has a query; a directory of a web server has none", l.Redacted())
+			return spot{}, localerr.Errorf(localerr.BadURL, "%s has a query; a directory of a web server has none", l.Redacted())
 		}
 		at := *asFolder(l)
 		s := spot{dir: &at, slash: isFolder(l)}
@@ -56,13 +56,13 @@ func spotOf(l locator.Locator) (spot, error) {
 		at.Path, s.name = path[:i], percent.Decode(path[i:])
 		return s, s.check(l)
 	}
-	return spot{}, fault.Errorf(fault.Unsupported, "%s URLs have no directories", l.Scheme())
+	return spot{}, localerr.Errorf(localerr.Unsupported, "%s URLs have no directories", l.Scheme())
 }
 
 // check refuses a path whose end says nothing about the directory that has the file.
 func (s spot) check(l locator.Locator) error {
 	if s.name == "." || s.name == ".." {
-		return fault.Errorf(fault.BadURL, "%s ends in %s; give the name of the file or directory", l.Redacted(), s.name)
+		return localerr.Errorf(localerr.BadURL, "%s ends in %s; give the name of the file or directory", l.Redacted(), s.name)
 	}
 	return driver.CheckOctets(l)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 	"github.com/fetch1738/fetch1738/internal/urls/percent"
@@ -131,9 +131,9 @@ func (o webdav) checkPath(l *locator.HTTP) error {
 	parts := strings.FieldsFunc(percent.Decode(l.Path), func(r rune) bool { return r == '/' || r == '\\' })
 	switch {
 	case slices.Contains(parts, "."), slices.Contains(parts, ".."):
-		return fault.Errorf(fault.BadURL, "%s has a part . or .. in its path; write the path without it", l.Redacted())
+		return localerr.Errorf(localerr.BadURL, "%s has a part . or .. in its path; write the path without it", l.Redacted())
 	case len(parts) == 0:
-		return fault.Errorf(fault.BadURL, "%s is the root of the server, which %s does not change", l.Redacted(), o.verb.name)
+		return localerr.Errorf(localerr.BadURL, "%s is the root of the server, which %s does not change", l.Redacted(), o.verb.name)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
@@ -51,7 +51,7 @@ func Match(f *gopher.Form, given []plan.Answer) ([]string, error) {
 		case err != nil:
 			return nil, err
 		case answered[i] && f.Questions[i].Kind != gopher.AskL:
-			return nil, fault.Usagef("--form: %q is answered twice", a.Name)
+			return nil, localerr.Usagef("--form: %q is answered twice", a.Name)
 		}
 		if f.Questions[i].Kind == gopher.AskL {
 			value = answers[i] + value + "\n"
@@ -78,7 +78,7 @@ func questionNamed(f *gopher.Form, name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fault.Usagef("--form: the form has no question %q; its questions are %s", name, strings.Join(Prompts(f), ", "))
+	return 0, localerr.Usagef("--form: the form has no question %q; its questions are %s", name, strings.Join(Prompts(f), ", "))
 }
 
 // valueOf converts a typed answer to the value to send for a question.
@@ -91,7 +91,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 		case "0", "n", "no", "off", "false":
 			return "0", nil
 		}
-		return "", fault.Usagef("the answer to %q must be yes or no", q.Prompt)
+		return "", localerr.Usagef("the answer to %q must be yes or no", q.Prompt)
 	case gopher.Choose:
 		if n, err := strconv.Atoi(typed); err == nil && 0 < n && n <= len(q.Choices) && !slices.Contains(q.Choices, typed) {
 			return q.Choices[n-1], nil
@@ -99,7 +99,7 @@ func valueOf(q *gopher.Question, typed string) (string, error) {
 	case gopher.ChooseF:
 		content, err := stdio.ReadFile(typed)
 		if err != nil {
-			return "", fault.New(fault.Read, err)
+			return "", localerr.New(localerr.Read, err)
 		}
 		return string(content), nil
 	}
@@ -177,7 +177,7 @@ func (a *asker) ask(ctx context.Context, q *gopher.Question) (string, error) {
 	}
 }
 
-var errNoAnswer = fault.New(fault.BadURL, errors.New("the form was not answered"))
+var errNoAnswer = localerr.New(localerr.BadURL, errors.New("the form was not answered"))
 
 // line reads a line.
 func (a *asker) line(ctx context.Context) (string, error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
@@ -50,15 +50,15 @@ func TestMatch(t *testing.T) {
 // TestMatchRefused tests that an answer to no question, or a second one, is a mistake of the user.
 func TestMatchRefused(t *testing.T) {
 	for want, tc := range map[string]struct {
-		kind  fault.Kind
+		kind  localerr.Kind
 		given []plan.Answer
 	}{
-		`no question "Age"; its questions are "Name", "Remarks", "Member", "Color", "Picture"`: {fault.Usage, []plan.Answer{{Name: "Age", Value: "7"}}},
-		`"1" is answered twice`: {fault.Usage, []plan.Answer{{Name: "Name", Value: "a"}, {Name: "1", Value: "b"}}},
-		`must be yes or no`:     {fault.Usage, []plan.Answer{{Name: "Member", Value: "perhaps"}}},
-		`no-such-file`:          {fault.Read, []plan.Answer{{Name: "Picture", Value: filepath.Join(t.TempDir(), "no-such-file")}}},
+		`no question "Age"; its questions are "Name", "Remarks", "Member", "Color", "Picture"`: {localerr.Usage, []plan.Answer{{Name: "Age", Value: "7"}}},
+		`"1" is answered twice`: {localerr.Usage, []plan.Answer{{Name: "Name", Value: "a"}, {Name: "1", Value: "b"}}},
+		`must be yes or no`:     {localerr.Usage, []plan.Answer{{Name: "Member", Value: "perhaps"}}},
+		`no-such-file`:          {localerr.Read, []plan.Answer{{Name: "Picture", Value: filepath.Join(t.TempDir(), "no-such-file")}}},
 	} {
-		if _, err := Match(poll(), tc.given); err == nil || fault.KindOf(err) != tc.kind || !strings.Contains(err.Error(), want) {
+		if _, err := Match(poll(), tc.given); err == nil || localerr.KindOf(err) != tc.kind || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

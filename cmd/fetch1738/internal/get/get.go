@@ -12,7 +12,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/dialogue"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -102,7 +102,7 @@ func inTurn(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, 
 			warnOfOutputs(engine.Client, op)
 			var last *transfer.Result
 			if last, err = engine.InTurn(ctx, op); last != nil {
-				code, lost = report.Code(last), fault.KindOf(last.Err) == fault.Output
+				code, lost = report.Code(last), localerr.KindOf(last.Err) == localerr.Output
 			}
 		}
 		if err != nil {
@@ -130,7 +130,7 @@ func atOnce(ctx context.Context, ops []*plan.Operation, shown *report.Reporter, 
 	}
 	last, err := engine.AtOnce(ctx, ops)
 	switch {
-	case fault.KindOf(err) == fault.Output && ops[0].Silent:
+	case localerr.KindOf(err) == localerr.Output && ops[0].Silent:
 		return exit.Write
 	case err != nil:
 		return shown.Misused(err)

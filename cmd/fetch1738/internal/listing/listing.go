@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/ftp"
@@ -206,9 +206,9 @@ func Pick(items iter.Seq2[fetch.Item, error], n int) (chosen *fetch.Item, mirror
 	switch {
 	case chosen != nil:
 	case links == 0:
-		err = fault.Usagef("--number %d: the listing has no such entry", n)
+		err = localerr.Usagef("--number %d: the listing has no such entry", n)
 	default:
-		err = fault.Usagef("--number %d: the listing has only %d links", n, links)
+		err = localerr.Usagef("--number %d: the listing has only %d links", n, links)
 	}
 	return chosen, mirrors, err
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sync/atomic"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
@@ -46,7 +46,7 @@ func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, a
 	entries, octets := 0, 0
 	for item, err := range res.Items {
 		if fetch.KindOf(err) == fetch.ErrProtocol {
-			return nil, fault.New(fault.Listing, err)
+			return nil, localerr.New(localerr.Listing, err)
 		}
 		if err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func Select(res *fetch.Resource, p *wildcard.Pattern, warn func(format string, a
 	case exact:
 		return nil, nil
 	case unread != nil:
-		return found, fault.New(fault.Listing, unread)
+		return found, localerr.New(localerr.Listing, unread)
 	case found.Count == 0:
 		return nil, NoMatch(res, p)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
@@ -58,10 +58,10 @@ func Command() cli.Command {
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	urls := c.URLs()
 	if len(urls) == 1 && strings.HasPrefix(strings.ToLower(urls[0]), "http") && typed.HasKnownScheme(urls[0]) {
-		return shown.Misused(fault.Usagef("mirror requires a folder too, and a web server lists no files; to record a web site: fetch1738 crawl --http --same-host --dir DIR URL"))
+		return shown.Misused(localerr.Usagef("mirror requires a folder too, and a web server lists no files; to record a web site: fetch1738 crawl --http --same-host --dir DIR URL"))
 	}
 	if len(urls) != 2 {
-		return shown.Misused(fault.Usagef("mirror requires a URL and a folder: fetch1738 mirror URL DIR, or to upload fetch1738 mirror DIR URL; see fetch1738 mirror --help"))
+		return shown.Misused(localerr.Usagef("mirror requires a URL and a folder: fetch1738 mirror URL DIR, or to upload fetch1738 mirror DIR URL; see fetch1738 mirror --help"))
 	}
 	url, dir := urls[0], urls[1]
 	if typed.HasKnownScheme(dir) && !typed.HasKnownScheme(url) {
@@ -121,10 +121,10 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 		return err
 	}
 	if last := output.LastSegment(t.Locator, t.URL); !s.isUpload && output.Pattern(t.Locator, t.URL) != nil && strings.ContainsAny(last, "*?") {
-		return fault.Usagef("mirror copies whole directories; for the files that match %[1]s: fetch1738 mirror --include '%[1]s' URL/ FOLDER, with the URL of their directory", last)
+		return localerr.Usagef("mirror copies whole directories; for the files that match %[1]s: fetch1738 mirror --include '%[1]s' URL/ FOLDER, with the URL of their directory", last)
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
-		return fault.Usagef("mirror cannot list directories through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
+		return localerr.Usagef("mirror cannot list directories through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
 	}
 	if err := t.Authenticate(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func runMirror(ctx context.Context, t *transfer.Result, s *settings, dir string,
 	}
 	rep.summary(sum, ctx.Err() != nil || rep.failures.ended)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		err = fault.Errorf(fault.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
+		err = localerr.Errorf(localerr.Timeout, "timed out after %vs (--max-time); run the same command again to continue", t.Op.Limits.Time.Seconds())
 	}
 	return err
 }

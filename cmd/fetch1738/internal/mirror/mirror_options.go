@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -32,21 +32,21 @@ func (s *settings) check(d disk.Disk, dir string) error {
 	for _, option := range s.given {
 		switch {
 		case s.isUpload && about[option] != "":
-			return fault.Usagef("--%s is about %s; it cannot be used for an upload", option, about[option])
+			return localerr.Usagef("--%s is about %s; it cannot be used for an upload", option, about[option])
 		case !s.isUpload && about[option] == "":
-			return fault.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
+			return localerr.Usagef("--%s is about uploads: fetch1738 mirror DIR URL", option)
 		}
 	}
 	switch {
 	case s.Whole && s.DryRun:
-		return fault.Usagef("--warc and --dry-run are mutually exclusive")
+		return localerr.Usagef("--warc and --dry-run are mutually exclusive")
 	case s.Mailbox != "" && s.isUpload:
-		return fault.Usagef("--%s is about copies of newsgroups; it cannot be used for an upload", s.Mailbox)
+		return localerr.Usagef("--%s is about copies of newsgroups; it cannot be used for an upload", s.Mailbox)
 	case s.Mailbox != "" && s.Delete:
-		return fault.Usagef("--%s and --delete cannot be used together: nothing is deleted from a mailbox", s.Mailbox)
+		return localerr.Usagef("--%s and --delete cannot be used together: nothing is deleted from a mailbox", s.Mailbox)
 	}
 	if _, err := d.Stat(dir); s.isUpload && errors.Is(err, fs.ErrNotExist) {
-		return fault.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
+		return localerr.Usagef("there is no folder %s to upload; the URL comes first to copy from it: fetch1738 mirror URL DIR", dir)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 )
 
 // stateDir returns the directory in which the states of this user's uploads are kept. There must be
@@ -15,7 +15,7 @@ import (
 func stateDir(file string) (string, error) {
 	dir, err := stateDirOf(runtime.GOOS, os.Getenv, homeDir)
 	if err != nil && file == "" {
-		return "", fault.Usagef("there is no place for the state of uploads: %w; set HOME, or use --state FILE", err)
+		return "", localerr.Usagef("there is no place for the state of uploads: %w; set HOME, or use --state FILE", err)
 	}
 	return dir, nil
 }

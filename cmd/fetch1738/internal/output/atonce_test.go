@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
@@ -82,7 +82,7 @@ func TestResumedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := second.Take(strings.NewReader("-end"))
-		if fault.KindOf(err) != fault.Resume || !strings.Contains(err.Error(), "has changed the size of "+first.Path+" from 5 to 9 bytes") {
+		if localerr.KindOf(err) != localerr.Resume || !strings.Contains(err.Error(), "has changed the size of "+first.Path+" from 5 to 9 bytes") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := errors.Join(second.Remove(), second.Close()); err != nil {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
@@ -72,7 +72,7 @@ func (s *Sink) keeps() bool {
 
 // kept returns the error of a file that is not overwritten.
 func kept(s *Sink) error {
-	return fault.Errorf(fault.Write, "%s exists, and the server chose this name; --clobber overwrites it, --skip-existing skips it", s.Path)
+	return localerr.Errorf(localerr.Write, "%s exists, and the server chose this name; --clobber overwrites it, --skip-existing skips it", s.Path)
 }
 
 // Skips reports whether the transfer is skipped because the file exists; existing means

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
 )
 
@@ -50,7 +50,7 @@ func openIn(s *Sink, dir disk.Folder, name string, flags int) (disk.File, error)
 // irregular returns the error of a path that is not a regular file, to which a server's
 // document must not be written.
 func irregular(s *Sink) error {
-	return fault.Errorf(fault.Write, "%s is not a regular file; use -o to write to it", s.Path)
+	return localerr.Errorf(localerr.Write, "%s is not a regular file; use -o to write to it", s.Path)
 }
 
 // stat returns the FileInfo of the Sink's path. If a server chose the name, a link is not
@@ -89,7 +89,7 @@ func (s *Sink) inFolder(mkdirs bool, do func(dir disk.Folder, name string) error
 		}
 		info, err := dir.Lstat(parent)
 		if err == nil && !info.IsDir() {
-			return fault.Errorf(fault.Write, "%s: %s is not a directory", s.Path, parent)
+			return localerr.Errorf(localerr.Write, "%s: %s is not a directory", s.Path, parent)
 		}
 		inner := dir
 		if err == nil {

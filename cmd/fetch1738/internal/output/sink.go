@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/fetch1738/fetch1738/archive"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
@@ -172,7 +172,7 @@ func begin(s *Sink, file *disk.Locked) (err error) {
 	// Not O_APPEND: the kernel cannot splice into such a file.
 	end, err := file.Seek(0, io.SeekEnd)
 	if err == nil && s.sized && end != s.Base {
-		err = fault.Errorf(fault.Resume, "cannot resume: another process has changed the size of %s from %d to %d bytes", s.Path, s.Base, end)
+		err = localerr.Errorf(localerr.Resume, "cannot resume: another process has changed the size of %s from %d to %d bytes", s.Path, s.Base, end)
 	}
 	s.Base = end
 	return err
@@ -231,7 +231,7 @@ func (s *Sink) blame(err error) error {
 			if s.Path == "" {
 				return stdio.OutputError(errno)
 			}
-			return fault.Errorf(fault.Write, "write %s: %w", s.Path, errno)
+			return localerr.Errorf(localerr.Write, "write %s: %w", s.Path, errno)
 		}
 	}
 	_, wrote := errors.AsType[*fs.PathError](err)

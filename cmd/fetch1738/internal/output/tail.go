@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/internal/file/resume"
 )
 
@@ -19,7 +19,7 @@ func Tail(s *Sink) ([]byte, error) {
 	case s.file != nil && !s.opened.Mode().IsRegular():
 		return nil, nil
 	case s.file != nil && !s.regular():
-		return nil, fault.Errorf(fault.Resume, "cannot resume: another process has replaced %s", s.Path)
+		return nil, localerr.Errorf(localerr.Resume, "cannot resume: another process has replaced %s", s.Path)
 	}
 	file, err := s.openPath(os.O_RDONLY)
 	if err != nil {

@@ -3,7 +3,7 @@ package plan
 import (
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 )
 
@@ -17,7 +17,7 @@ func HeaderLine(line string) (name string, values []string, err error) {
 	name, value, found := strings.Cut(line, ":")
 	if !found || name == "" {
 		word, _, _ := strings.Cut(line, " ") // a secret may follow the first word
-		return "", nil, fault.Usagef("-H, --header: %s is not a header line", fetch.Printable(word))
+		return "", nil, localerr.Usagef("-H, --header: %s is not a header line", fetch.Printable(word))
 	}
 	return strings.TrimRight(name, " \t"), NonEmpty(strings.TrimSpace(value)), nil
 }

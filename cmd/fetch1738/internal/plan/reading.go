@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/glob"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/urls/idn"
 	"github.com/fetch1738/fetch1738/internal/urls/typed"
@@ -113,7 +113,7 @@ func (o *Operation) Globs(n int) (urls, sources glob.Glob, err error) {
 	}
 	sources, err2 = glob.Parse(source)
 	if err := cmp.Or(err1, err2); err != nil {
-		return glob.Fixed(typed), glob.Fixed(source), fault.New(fault.BadURL, err)
+		return glob.Fixed(typed), glob.Fixed(source), localerr.New(localerr.BadURL, err)
 	}
 	return urls, sources, nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -98,7 +98,7 @@ func (r *Reporter) Open(trace plan.Trace) error {
 	default:
 		f, err := r.create(trace.File)
 		if err != nil {
-			return fault.New(fault.Write, err)
+			return localerr.New(localerr.Write, err)
 		}
 		r.trace = r.checkFile(f)
 	}
@@ -228,7 +228,7 @@ func (r *Reporter) complain(t *told) {
 
 // Misused prints an error of the command line. It returns the exit code.
 func (r *Reporter) Misused(err error) int {
-	if kind := fault.KindOf(err); kind != 0 && kind != fault.Usage {
+	if kind := localerr.KindOf(err); kind != 0 && kind != localerr.Usage {
 		fmt.Fprintf(r.Err, "fetch1738: (%d) %s\n", exit.Of(kind), stdio.Line(err.Error()))
 		return exit.Of(kind)
 	}

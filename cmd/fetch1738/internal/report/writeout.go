@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/term"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -127,7 +127,7 @@ func (p *formatter) fail(err error) {
 	switch {
 	case err == nil || p.err != nil:
 	case p.file != nil:
-		p.err = fault.New(fault.Write, err)
+		p.err = localerr.New(localerr.Write, err)
 	default:
 		p.err = stdio.OutputError(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/nntp"
@@ -26,10 +26,10 @@ func (q *query) gopherSearch(ctx context.Context, l *locator.Gopher) (locator.Lo
 	case '7':
 		return l, nil
 	case '2':
-		return nil, fault.Usagef("%[1]s is a phone book, whose entries have no URLs; use fetch1738 '%[1]s?%[2]s'", l.Redacted(), strings.Join(q.words, "+"))
+		return nil, localerr.Usagef("%[1]s is a phone book, whose entries have no URLs; use fetch1738 '%[1]s?%[2]s'", l.Redacted(), strings.Join(q.words, "+"))
 	case 0, '1':
 	default:
-		return nil, fault.Usagef("%s is not a search; the URL of one has the item type 7: gopher://HOST/7SELECTOR", l.Redacted())
+		return nil, localerr.Usagef("%s is not a search; the URL of one has the item type 7: gopher://HOST/7SELECTOR", l.Redacted())
 	}
 	res, err := q.t.Resolver.Fetch(ctx, &fetch.Request{Locator: l})
 	if err != nil {
@@ -48,7 +48,7 @@ func (q *query) gopherSearch(ctx context.Context, l *locator.Gopher) (locator.Lo
 	if len(searches) == 1 && sameServer(l, searches[0]) {
 		return searches[0], nil
 	}
-	return nil, fault.Usagef("%s is a menu; %s", l.Redacted(), listed(searches))
+	return nil, localerr.Usagef("%s is a menu; %s", l.Redacted(), listed(searches))
 }
 
 // sameServer reports whether two Locators name the same host and port.
@@ -87,13 +87,13 @@ const (
 func (q *query) archieSearch(l *locator.Prospero) (locator.Locator, error) {
 	switch {
 	case len(q.words) > 1:
-		return nil, fault.Usagef("an archie server searches for one name; quote a name with spaces, or use --match regex")
+		return nil, localerr.Usagef("an archie server searches for one name; quote a name with spaces, or use --match regex")
 	case q.max > maxArchieHits:
-		return nil, fault.Usagef("--max-hits %d: an archie server returns at most %d", q.max, maxArchieHits)
+		return nil, localerr.Usagef("--max-hits %d: an archie server returns at most %d", q.max, maxArchieHits)
 	case strings.HasPrefix(l.HSOName, "ARCHIE/MATCH("):
 		return l, nil
 	case strings.Trim(l.HSOName, "/") != "":
-		return nil, fault.Usagef("%s cannot be searched; the URL of an archie server is prospero://HOST", l.Redacted())
+		return nil, localerr.Usagef("%s cannot be searched; the URL of an archie server is prospero://HOST", l.Redacted())
 	}
 	kind, hits := archieKinds[q.kind], q.max
 	if kind == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/curl"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/exit"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/progress"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/report"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -83,7 +83,7 @@ func (s *settings) table() []curl.Option {
 func (s *settings) run(ctx context.Context, c *curl.CommandLine, shown *report.Reporter) int {
 	args := c.URLs()
 	if len(args) < 2 || args[1] == "" {
-		return shown.Misused(fault.Usagef("search requires a URL and words; see fetch1738 search --help"))
+		return shown.Misused(localerr.Usagef("search requires a URL and words; see fetch1738 search --help"))
 	}
 	op := c.Operations[0]
 	reach := &client.Client{Streams: shown.Streams, Pause: shown.Pause}
@@ -155,7 +155,7 @@ func (q *query) perform(ctx context.Context, shown *report.Reporter) error {
 		return err
 	}
 	if t.Gateway() != "" || t.AskedProxy(t.Locator) != nil {
-		return fault.Usagef("search cannot list results through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
+		return localerr.Usagef("search cannot list results through a gateway or a forwarding HTTP proxy; use -p, --proxytunnel")
 	}
 	if err := t.Authenticate(); err != nil {
 		return err
@@ -163,11 +163,11 @@ func (q *query) perform(ctx context.Context, shown *report.Reporter) error {
 	ctx = shown.Watch(t.Account.Watch(t.Context(ctx), nil, false), t)
 	var cancel context.CancelFunc
 	if limit := t.Op.Limits.Time; limit > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fault.Errorf(fault.Timeout, "timed out after %vs (--max-time)", limit.Seconds()))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, localerr.Errorf(localerr.Timeout, "timed out after %vs (--max-time)", limit.Seconds()))
 		defer cancel()
 	}
 	err := q.search(ctx)
-	if cause, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok && err != nil {
+	if cause, ok := errors.AsType[*localerr.Error](context.Cause(ctx)); ok && err != nil {
 		err = cause
 	}
 	return err
@@ -195,7 +195,7 @@ func (q *query) search(ctx context.Context) error {
 		}
 	case *locator.News, *locator.NNTP:
 		if client.IsArticle(l) {
-			return fault.Usagef("%s is an article; use the URL of a newsgroup, or news:*", l.Redacted())
+			return localerr.Usagef("%s is an article; use the URL of a newsgroup, or news:*", l.Redacted())
 		}
 		q.matchNews(req)
 		isHit = q.fits
@@ -208,7 +208,7 @@ func (q *query) search(ctx context.Context) error {
 	}
 	defer res.Close()
 	if res.Items == nil {
-		return fault.Errorf(fault.Unsupported, "%s: the response is a %s, not a list of results", q.t.Locator.Redacted(), res.Kind)
+		return localerr.Errorf(localerr.Unsupported, "%s: the response is a %s, not a list of results", q.t.Locator.Redacted(), res.Kind)
 	}
 	return q.print(res, isHit)
 }
@@ -217,11 +217,11 @@ func (q *query) search(ctx context.Context) error {
 func (q *query) unsearchable(l locator.Locator) error {
 	switch l.Scheme() {
 	case "ftp", "ftps", "file":
-		return fault.Usagef("%s has no search; an archie server finds files by name, and a URL may have wildcards: ftp://HOST/DIRECTORY/*WORD*", l.Scheme())
+		return localerr.Usagef("%s has no search; an archie server finds files by name, and a URL may have wildcards: ftp://HOST/DIRECTORY/*WORD*", l.Scheme())
 	case "http", "https":
-		return fault.Usagef("%s has no search of its own; fetch the URL of a search page, with --url-query q=WORDS", l.Scheme())
+		return localerr.Usagef("%s has no search of its own; fetch the URL of a search page, with --url-query q=WORDS", l.Scheme())
 	}
-	return fault.Usagef("%s URLs cannot be searched; use gopher, wais, news, nntp or prospero (archie)", l.Scheme())
+	return localerr.Usagef("%s URLs cannot be searched; use gopher, wais, news, nntp or prospero (archie)", l.Scheme())
 }
 
 // nothing returns the message that there are no results.

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 )
 
 // OutputError returns the error of a write to standard output as a fault of kind Output.
 func OutputError(err error) error {
-	if err == nil || fault.KindOf(err) != 0 {
+	if err == nil || localerr.KindOf(err) != 0 {
 		return err
 	}
 	if cause, ok := errors.AsType[syscall.Errno](err); ok {
@@ -20,7 +20,7 @@ func OutputError(err error) error {
 	} else if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return fault.Errorf(fault.Output, "write standard output: %w", err)
+	return localerr.Errorf(localerr.Output, "write standard output: %w", err)
 }
 
 // A Checked is a writer that keeps its first error and then writes nothing.
@@ -37,7 +37,7 @@ func CheckOutput(w io.Writer) *Checked { return &Checked{w: w, blame: OutputErro
 
 // CheckFile returns a Checked on a file of the whole run, the loss of which also ends the run.
 func CheckFile(f io.Writer) *Checked {
-	return &Checked{w: f, blame: func(err error) error { return fault.New(fault.Output, err) }}
+	return &Checked{w: f, blame: func(err error) error { return localerr.New(localerr.Output, err) }}
 }
 
 // Write implements io.Writer.

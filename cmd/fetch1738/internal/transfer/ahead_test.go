@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -315,7 +315,7 @@ func TestAheadCanceled(t *testing.T) {
 		fmt.Fprintln(w, n)
 	})
 	op, _ := srv.list(new(plan.Global), 6)
-	if last, err := engineOf(t, &full{2}, nil).InTurn(t.Context(), op); err != nil || last.Serial != 1 || fault.KindOf(last.Err) != fault.Output {
+	if last, err := engineOf(t, &full{2}, nil).InTurn(t.Context(), op); err != nil || last.Serial != 1 || localerr.KindOf(last.Err) != localerr.Output {
 		t.Errorf("%v, %+v", err, last)
 	}
 	canceled.Wait()

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -24,7 +24,7 @@ import (
 // receive fetches a document into the sink.
 func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 	if a.Op.Ask.Span != nil && a.Op.Ask.Span.Empty {
-		return fault.New(fault.Range, errors.New("the range is empty"))
+		return localerr.New(localerr.Range, errors.New("the range is empty"))
 	}
 	if err := setOffset(a.Op, a.Sink, req); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *attempt) receive(ctx context.Context, req *fetch.Request) error {
 	}
 	defer res.Close()
 	if len(a.Op.Gopher.Answers) > 0 && !a.submitted {
-		return fault.Usagef("--form: %s is not a form", res.Locator.Redacted())
+		return localerr.Usagef("--form: %s is not a form", res.Locator.Redacted())
 	}
 	note(a.Result, a.host, res)
 	if err := a.checkStatus(req, res); err != nil {
@@ -86,7 +86,7 @@ func setOffset(o *plan.Operation, sink *output.Sink, req *fetch.Request) error {
 	case plan.ResumeFound:
 		req.Offset = sink.Resume()
 		if l, isFTP := req.Locator.(*locator.FTP); isFTP && l.Type == 'a' && req.Offset > 0 {
-			return fault.New(fault.Resume, errors.New("cannot resume an ASCII transfer: line-ending conversion changes the size"))
+			return localerr.New(localerr.Resume, errors.New("cannot resume an ASCII transfer: line-ending conversion changes the size"))
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (a *attempt) handleOther(ctx context.Context, res *fetch.Resource) (bool, e
 		if res.Advice != "" {
 			return true, a.Sink.Take(strings.NewReader(res.Advice + "\n"))
 		}
-		return true, fault.Errorf(fault.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), client.QueryForm(res))
+		return true, localerr.Errorf(localerr.BadURL, "%s requires search words; add %s to the URL", res.Locator.Redacted(), client.QueryForm(res))
 	case fetch.KindInteractive:
 		return true, a.converse(ctx, res)
 	case fetch.KindAdvice:
@@ -174,7 +174,7 @@ func (a *attempt) store(res *fetch.Resource) error {
 		}
 	}
 	if info, ok := res.Info.(*fetchhttp.Info); ok && (info.FailedPart != "" || a.Op.HTTP.FailWithBody && info.StatusCode >= 400) {
-		return fault.Errorf(fault.Status, "%s: %s", a.Answer.Effective.Redacted(), cmp.Or(info.FailedPart, info.Status))
+		return localerr.Errorf(localerr.Status, "%s: %s", a.Answer.Effective.Redacted(), cmp.Or(info.FailedPart, info.Status))
 	}
 	return nil
 }

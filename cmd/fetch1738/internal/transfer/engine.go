@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/internal/file/disk"
@@ -80,8 +80,8 @@ func (e *Engine) end(t *Transfer) {
 // endsRun reports whether a failure ends the run. A lost output does, because the exit code is that
 // of the last URL, as in curl, and would hide it.
 func endsRun(g *plan.Global, err error) bool {
-	kind := fault.KindOf(err)
-	return kind == fault.Usage || kind == fault.Output || err != nil && g.FailEarly
+	kind := localerr.KindOf(err)
+	return kind == localerr.Usage || kind == localerr.Output || err != nil && g.FailEarly
 }
 
 // transfers returns the transfers of an Operation that asked has, with wildcards expanded, in order.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
@@ -183,7 +183,7 @@ func TestFailuresAtOnce(t *testing.T) {
 	if last, err = engineOf(t, io.Discard, events).AtOnce(t.Context(), []*plan.Operation{op}); err != nil || !errors.Is(last.Err, fetch.ErrNotFound) {
 		t.Errorf("%v, %s: %v", err, last.URL, last.Err)
 	}
-	if len(events.results) != 2 || fault.KindOf(events.results[1].Err) != fault.Aborted {
+	if len(events.results) != 2 || localerr.KindOf(events.results[1].Err) != localerr.Aborted {
 		t.Errorf("%d results", len(events.results))
 	}
 }

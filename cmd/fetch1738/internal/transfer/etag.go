@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
@@ -25,7 +25,7 @@ func readETag(place *output.Place, warn func(format string, args ...any)) (strin
 	case errors.Is(err, fs.ErrNotExist):
 		warn("--etag-compare: %v; comparing with an empty ETag", err)
 	case err != nil:
-		return "", fault.New(fault.Read, err)
+		return "", localerr.New(localerr.Read, err)
 	}
 	return cmp.Or(strings.NewReplacer("\r", "", "\n", "", "\x00", "").Replace(string(b)), `""`), nil
 }
@@ -38,7 +38,7 @@ func readyETag(place *output.Place) error {
 	}
 	f, err := place.Create(name, place.Op.Output.CreateDirs, true)
 	if err != nil {
-		return fault.Errorf(fault.Read, "--etag-save: %w", err) // as curl has it
+		return localerr.Errorf(localerr.Read, "--etag-save: %w", err) // as curl has it
 	}
 	return f.Close()
 }

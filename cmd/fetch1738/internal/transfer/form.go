@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/form"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
 )
@@ -33,7 +33,7 @@ func (a *attempt) submit(ctx context.Context, req *fetch.Request, attributes *go
 	}
 	filled, err := attributes.Ask.Fill(view, answers)
 	if err != nil {
-		return nil, fault.Usagef("the form: %w", err)
+		return nil, localerr.Usagef("the form: %w", err)
 	}
 	if a.Op.Verbose {
 		a.watch.remark(form.AsURL(req.Locator, filled))
@@ -56,7 +56,7 @@ func answersTo(ctx context.Context, r *Result, console Console, f *gopher.Form) 
 		answers, err = console.Answer(ctx, r, f)
 	}
 	if errors.Is(err, ErrNobody) {
-		err = fault.Errorf(fault.BadURL, "%s is a form; fill it in with --form NAME=VALUE; its fields are %s", r.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
+		err = localerr.Errorf(localerr.BadURL, "%s is a form; fill it in with --form NAME=VALUE; its fields are %s", r.Locator.Redacted(), strings.Join(form.Prompts(f), ", "))
 	}
 	return answers, err
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/gopher"
@@ -50,7 +50,7 @@ func (a *attempt) list(res *fetch.Resource) error {
 func (a *attempt) follow(ctx context.Context, res *fetch.Resource, n int, further []int) (*fetch.Resource, error) {
 	defer res.Close()
 	if res.Items == nil {
-		return nil, fault.Usagef("--number %d: neither a directory nor a menu: %s", n, res.Locator.Redacted())
+		return nil, localerr.Usagef("--number %d: neither a directory nor a menu: %s", n, res.Locator.Redacted())
 	}
 	item, mirrors, err := listing.Pick(res.Items, n)
 	if err != nil {

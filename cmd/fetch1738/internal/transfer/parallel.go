@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -296,7 +296,7 @@ func (p *pool) perform(ctx context.Context, t *queued) {
 		t.perform(p.widening(ctx, t))
 	}
 	if errors.Is(t.Err, fetch.ErrCanceled) && context.Cause(ctx) == errAborted {
-		t.Err = fault.New(fault.Aborted, errAborted)
+		t.Err = localerr.New(localerr.Aborted, errAborted)
 	}
 	if !t.crowded {
 		p.engine.end(t.Transfer)
@@ -336,9 +336,9 @@ func (p *pool) end(t *queued) {
 		}
 	}
 	switch {
-	case fault.KindOf(t.Err) == fault.Output: // whatever failed before or behind it
+	case localerr.KindOf(t.Err) == localerr.Output: // whatever failed before or behind it
 		p.last, p.failed = &t.Result, math.MaxInt
-	case t.Err != nil && fault.KindOf(t.Err) != fault.Aborted && t.rank > p.failed:
+	case t.Err != nil && localerr.KindOf(t.Err) != localerr.Aborted && t.rank > p.failed:
 		p.last, p.failed = &t.Result, t.rank
 	case p.last == nil:
 		p.last = &t.Result

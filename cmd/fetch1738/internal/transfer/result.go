@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/outcome"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -65,7 +65,7 @@ func (r *Result) Read() error {
 	r.Locator = client.WithQuery(r.Op, ref.Locator)
 	r.Answer.Effective = r.Locator
 	if scheme := r.Locator.Scheme(); !r.Op.Policy.Schemes.Has(scheme) {
-		return fault.Errorf(fault.Unsupported, "the scheme %q is disabled by --proto", scheme)
+		return localerr.Errorf(localerr.Unsupported, "the scheme %q is disabled by --proto", scheme)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package transfer
 import (
 	"context"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -40,7 +40,7 @@ func (a *attempt) fetch(ctx context.Context, req *fetch.Request) (*fetch.Request
 	}
 	if a.Sink.Count > 0 {
 		if bound || !a.Sink.Rewind() {
-			return nil, nil, fault.Errorf(fault.Partial, "cannot resume: %s, and part of the document has already been written", why)
+			return nil, nil, localerr.Errorf(localerr.Partial, "cannot resume: %s, and part of the document has already been written", why)
 		}
 		a.Account.Moved.Store(0)
 		a.Warn("starting over: %s", why)

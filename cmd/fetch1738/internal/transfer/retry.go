@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/internal/pace"
@@ -78,7 +78,7 @@ func (r *Result) Wait(n int, atLeast time.Duration) (wait time.Duration, inTime 
 func (r *Result) Transient(err error) bool {
 	known, ok := errors.AsType[*fetch.Error](err)
 	switch {
-	case fault.KindOf(err) == fault.Read:
+	case localerr.KindOf(err) == localerr.Read:
 		return false // of a local file
 	case r.Op.Retry.All:
 		return true

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
@@ -35,7 +35,7 @@ func newSource(ctx context.Context, name string, in io.Reader, flow func(io.Read
 		}
 	}
 	if err != nil {
-		return nil, fault.New(fault.Read, err)
+		return nil, localerr.New(localerr.Read, err)
 	}
 	return &source{f, flow(f), count}, nil
 }
@@ -114,7 +114,7 @@ func (s *source) Skip(n int64) error {
 		}
 	}
 	if _, err := io.CopyN(io.Discard, s.file, n); err != nil {
-		return fault.Errorf(fault.Read, "cannot skip %d bytes: %w", n, err)
+		return localerr.Errorf(localerr.Read, "cannot skip %d bytes: %w", n, err)
 	}
 	return nil
 }

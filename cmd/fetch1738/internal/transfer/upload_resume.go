@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/locator"
@@ -17,7 +17,7 @@ import (
 func resumeUpload(ctx context.Context, r *Result, req *fetch.Request, body *source) error {
 	path, isFTP := req.Locator.(*locator.FTP)
 	if isFTP && (path.Type == 'a' || r.Op.FTPSession.CRLF) {
-		return fault.New(fault.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
+		return localerr.New(localerr.Resume, errors.New("cannot resume an ASCII upload: line-ending conversion changes the size"))
 	}
 	present, err := client.SizeThere(ctx, r.Resolver, req)
 	if err != nil {
@@ -32,9 +32,9 @@ func resumeUpload(ctx context.Context, r *Result, req *fetch.Request, body *sour
 	whole := body.Size()
 	switch {
 	case present >= 0 && at > present:
-		return fault.Errorf(fault.Resume, "the file on the server has only %d bytes; cannot resume at byte %d", present, at)
+		return localerr.Errorf(localerr.Resume, "the file on the server has only %d bytes; cannot resume at byte %d", present, at)
 	case whole >= 0 && at > whole:
-		return fault.Errorf(fault.Resume, "cannot resume at byte %d: the file to upload has only %d bytes", at, whole)
+		return localerr.Errorf(localerr.Resume, "cannot resume at byte %d: the file to upload has only %d bytes", at, whole)
 	case whole >= 0 && at == whole && present == whole && whole > 0:
 		return nil // it is complete; an empty source must still create a file (see client.SizeThere)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/client"
-	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/fault"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/listing"
+	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/localerr"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/output"
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/wildcard"
 	"github.com/fetch1738/fetch1738/fetch"
@@ -134,7 +134,7 @@ func matchTransfer(t *Transfer, l locator.Locator, m wildcard.Match, names *outp
 	one := t.newTransfer(t.Network, Task{URL: client.InDirectory(l, m.Name).String(), Number: t.Number}, place)
 	if name, free := names.Take(m); !free {
 		one.Locator = l
-		one.Malformed = fault.Errorf(fault.Write, "%s: another file of this listing is written to %s", client.InDirectory(l, m.Name).Redacted(), name)
+		one.Malformed = localerr.Errorf(localerr.Write, "%s: another file of this listing is written to %s", client.InDirectory(l, m.Name).Redacted(), name)
 	}
 	return one
 }

@@ -20,18 +20,18 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/stdio"
 )
 
-// An Outcome is what a verb printed, and its exit code.
-type Outcome struct {
+// An Output is what a verb printed, and its exit code.
+type Output struct {
 	Code     int
 	Out, Err string
 }
 
 // Run runs a verb to its end.
-func Run(t testing.TB, c cli.Command, stdin string, args ...string) Outcome {
+func Run(t testing.TB, c cli.Command, stdin string, args ...string) Output {
 	t.Helper()
 	var out, err bytes.Buffer
 	code := c.Run(t.Context(), args, stdio.Streams{In: strings.NewReader(stdin), Out: &out, Err: &err})
-	return Outcome{code, out.String(), err.String()}
+	return Output{code, out.String(), err.String()}
 }
 
 // Running is a verb that runs until it is interrupted.

@@ -9,8 +9,8 @@ import (
 	"github.com/fetch1738/fetch1738/internal/sync/pool"
 )
 
-// records are the state, with what the run adds to it.
-type records struct {
+// written is the state, with what the run adds to it.
+type written struct {
 	*state.State
 	journal *journal
 	changed atomic.Bool
@@ -18,7 +18,7 @@ type records struct {
 
 // record adds a line to the state. An error of that ends the run: a later one would not know what this
 // one has sent.
-func (s *records) record(rec state.Record) {
+func (s *written) record(rec state.Line) {
 	s.changed.Store(true)
 	if err := s.Add(rec); err != nil {
 		s.journal.failAs(Event{File: s.journal.at(Failed, rec.File, rec.Dir).File, URL: rec.URL, Size: -1}, pool.Over(err))
@@ -26,14 +26,14 @@ func (s *records) record(rec state.Record) {
 }
 
 // drop records that the server has a file or directory no more.
-func (s *records) drop(rec state.Record) {
+func (s *written) drop(rec state.Line) {
 	rec.Gone = true
 	s.record(rec)
 }
 
 // begin returns the line of a file that is not complete.
-func (s *records) begin(f *file) state.Record {
-	return state.Record{URL: s.journal.of(Started, f).URL, File: f.path, Size: f.size}
+func (s *written) begin(f *file) state.Line {
+	return state.Line{URL: s.journal.of(Started, f).URL, File: f.path, Size: f.size}
 }
 
 // racy is how long after its modification a file may be modified again without another time.
@@ -41,7 +41,7 @@ const racy = 2 * time.Second
 
 // remember records what is known about a complete file, if that is new. stored is the time that the
 // server lists.
-func (s *records) remember(f *file, stored time.Time) {
+func (s *written) remember(f *file, stored time.Time) {
 	rec := s.begin(f)
 	rec.Modified, rec.Stored, rec.SHA256 = f.modified, stored, f.sum
 	old, ok := s.Known(f.path)
@@ -54,7 +54,7 @@ func (s *records) remember(f *file, stored time.Time) {
 }
 
 // places returns the paths of all directories of the tree and of the state.
-func (s *records) places(t *tree, of selection) map[string]bool {
+func (s *written) places(t *tree, of selection) map[string]bool {
 	all := make(map[string]bool)
 	for dir := range t.dirs {
 		all[dir] = true

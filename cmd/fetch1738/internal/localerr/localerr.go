@@ -1,7 +1,7 @@
-// Package fault has the errors of this side of a connection: of the command line,
+// Package localerr has the errors of this side of a connection: of the command line,
 // files and other local resources, and of decisions made here. The error of a URL or
 // a server is a *fetch.Error.
-package fault
+package localerr
 
 import (
 	"errors"
