@@ -20,38 +20,45 @@ import (
 
 // An access is a request as FTP commands and their arguments.
 type access struct {
-	env          *driver.Env
-	limits       fetch.Limits
-	email        string
-	trace        *fetch.Trace
-	loc          *locator.FTP
-	login        *locator.Login // nil for the anonymous user
-	req          *fetch.Request // from the first byte of Request.Lead on
-	lead         int64          // bytes of it that are still to be read
-	opt          Options
-	key          key
-	exact        bool
-	noEPSV       bool
-	pasvOnly     *servers // shared with the Fetcher, as are noPipelining and hidesFiles
-	noPipelining *servers
-	hidesFiles   *servers
-	f            *Fetcher // for the accesses that complete a listing
-	hidden       bool     // LIST is sent with the option -a
-	byNames      bool     // NLST is sent, because LIST is not understood
-	reuses       bool     // sessions are kept for reuse
-	quitTime     time.Duration
-	sequential   bool  // nothing is pipelined: each command waits for the previous reply
-	denied       error // the refusal of MLSD in whose place LIST is sent
-	fellBack     bool  // this attempt has found out what the next one does without
-	active       *Active
-	check227     bool
-	tlsSettings  tlsSettings
+	conditions
+	loc      *locator.FTP
+	login    *locator.Login // nil for the anonymous user
+	req      *fetch.Request // from the first byte of Request.Lead on
+	lead     int64          // bytes of it that are still to be read
+	opt      Options
+	key      key
+	hidden   bool  // LIST is sent with the option -a
+	byNames  bool  // NLST is sent, because LIST is not understood
+	denied   error // the refusal of MLSD in whose place LIST is sent
+	fellBack bool  // this attempt has found out what the next one does without
 
 	dirs []string // arguments of CWD
 	verb fetch.Op // of the transfer
 	name string   // its argument
 	typ  byte     // argument of TYPE; 0 sends none
 	utf8 bool     // names that are sent or listed may be in UTF-8, beyond ASCII
+}
+
+// conditions are what the Fetcher and the context say about an access. They do not change.
+type conditions struct {
+	env         *driver.Env
+	limits      fetch.Limits
+	email       string
+	trace       *fetch.Trace
+	f           *Fetcher // for the accesses that complete a listing
+	exact       bool
+	noEPSV      bool
+	active      *Active
+	check227    bool
+	tlsSettings tlsSettings
+	reuses      bool // sessions are kept for reuse
+	quitTime    time.Duration
+	sequential  bool // nothing is pipelined: each command waits for the previous reply
+
+	// Servers that the Fetcher knows, shared with its other accesses.
+	pasvOnly     *servers
+	noPipelining *servers
+	hidesFiles   *servers
 }
 
 // A key holds what two accesses must have in common to use the same session. The
@@ -91,11 +98,12 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 		return nil, err
 	}
 	env := driver.NewEnv(f.Env)
-	a := &access{
+	a := &access{loc: loc, login: loc.Login, req: req, conditions: conditions{
 		env: env, limits: env.Limits, email: env.Email, trace: driver.ContextTrace(ctx),
-		loc: loc, login: loc.Login, req: req, exact: f.Exact, noEPSV: f.DisableEPSV, pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining, hidesFiles: &f.hidesFiles,
-		active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
-	}
+		f: f, exact: f.Exact, noEPSV: f.DisableEPSV, active: f.Active, check227: f.CheckHost, tlsSettings: f.tlsSettings(),
+		reuses: f.reuses(), quitTime: cmp.Or(f.QuitTime, defaultQuitTime),
+		pasvOnly: &f.pasvOnly, noPipelining: &f.noPipelining, hidesFiles: &f.hidesFiles,
+	}}
 	var err error
 	if a.opt, err = options(req); err != nil {
 		return nil, a.fail(fetch.OpCheck, err)
@@ -107,11 +115,9 @@ func (f *Fetcher) access(ctx context.Context, req *fetch.Request, p purpose) (*a
 	a.utf8 = !a.exact && (a.listing() && a.opt.Facts || isBeyondASCII(append(slices.Clip(a.dirs), a.name)...))
 	a.takeLead()
 	a.key = a.makeKey()
-	a.f, a.hidden = f, f.asksHidden(a)
-	noPipelining := f.noPipelining.has(a.server())
-	a.quitTime = cmp.Or(f.QuitTime, defaultQuitTime)
+	a.hidden = f.asksHidden(a)
 	// updating: after pipelining has failed, the access is repeated, and APPE would append twice.
-	a.reuses, a.sequential = f.reuses(), p == finding || p == updating || f.Exact || f.DisablePipelining || noPipelining
+	a.sequential = p == finding || p == updating || f.Exact || f.DisablePipelining || f.noPipelining.has(a.server())
 	return a, nil
 }
 

@@ -299,7 +299,7 @@ func quitBounded(t *testing.T) {
 func endlessListing(t *testing.T) {
 	const line = "-rw-r--r-- 1 u g 12 Jan  1  2001 x\r\n"
 	const total = 100_000
-	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", trace: driver.ContextTrace(t.Context())}
+	a := &access{req: new(fetch.Request), loc: at("/"), verb: "LIST", conditions: conditions{trace: driver.ContextTrace(t.Context())}}
 	var heap []uint64
 	n := 0
 	for _, err := range a.items(t.Context(), io.LimitReader(&repeater{text: line}, total*int64(len(line))), new(Info)) {

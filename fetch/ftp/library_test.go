@@ -87,7 +87,7 @@ func TestLibrary(t *testing.T) {
 		"REST": "350 ", "RETR": "150 \r\n226 ", "STOR": "150 \r\n226 ", "APPE": "150 \r\n226 ",
 	}}
 	server.out.WriteString("220 \r\n")
-	a := &access{req: new(fetch.Request), loc: at("/"), limits: fetch.Limits{}.WithDefaults()}
+	a := &access{req: new(fetch.Request), loc: at("/"), conditions: conditions{limits: fetch.Limits{}.WithDefaults()}}
 	s := &session{ctx: t.Context(), access: a, ctl: &control{Talk: new(talk.Talk)}}
 	dial := func(_, address string) (net.Conn, error) {
 		log = append(log, "dial "+address)

@@ -35,7 +35,6 @@ var large = map[string]struct {
 	"fetch/ftp.access":             {38, "a request as FTP commands, for the session and for Explain"},
 	"fetch/ftp.control":            {40, "a net.Conn for the client library, with the replies that it awaits"},
 	"fetch/ftp.session":            {95, "one login: every command depends on what the earlier ones have changed"},
-	"fetch/ftp.access{}":           {35, "a request as commands depends on each option, and on what the server has refused"},
 	"fetch/ftp.session{}":          {40, "what is known of one server and of its state, by which the next command is chosen"},
 	"fetch/http.call":              {40, "one operation with its redirects, logins and repeats"},
 	"locator.parser":               {50, "one method for each production of the grammar"},
