@@ -855,7 +855,7 @@ func TestConformance(t *testing.T) {
 // The pages quote the examples, so that the code they show compiles and runs.
 func TestDocsQuoteExamples(t *testing.T) {
 	source := unindented(t, "example_test.go") + unindented(t, "remotefs/example_test.go") +
-		unindented(t, "transport/example_test.go") + unindented(t, "download/example_test.go") + unindented(t, "mirror/example_test.go") +
+		unindented(t, "transport/example_test.go") + unindented(t, "download/example_test.go") + unindented(t, "mirror/example_test.go") + unindented(t, "deploy/example_test.go") +
 		unindented(t, "archive/example_test.go") + unindented(t, "archive/replay/example_test.go") + unindented(t, "testserver/webtest/example_test.go")
 	for _, page := range []string{"docs/library.md", "docs/testing.md"} {
 		blocks := 0

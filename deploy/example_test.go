@@ -30,11 +30,12 @@ func ExampleUpload_Run() {
 	}
 	r := new(fetch1738.Resolver)
 	defer r.Close()
-	u := deploy.Upload{Fetcher: r, Dir: site, Start: ref.Locator, Report: func(e deploy.Event) {
+	u := deploy.Upload{Fetcher: r, Start: ref.Locator, Dir: site}
+	u.Report = func(e deploy.Event) {
 		if e.Action == deploy.Added || e.Action == deploy.Replaced {
 			fmt.Println(e.Action, e.File)
 		}
-	}}
+	}
 	for _, name := range []string{"index.html", "new.html"} {
 		if err := os.WriteFile(filepath.Join(site, name), []byte("<p>Hello"), 0o666); err != nil {
 			log.Fatal(err)
