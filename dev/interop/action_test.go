@@ -51,8 +51,8 @@ echo "a message" >&2
 exit "${RECORD_EXIT:-0}"
 `
 
-// spy is a program in place of a tool that deploy.sh runs. It records how it was run.
-const spy = `#!/bin/sh
+// stub is a program in place of a tool that deploy.sh runs. It records how it was run.
+const stub = `#!/bin/sh
 { printf '%%s\n' "$0" "$@"; /usr/bin/env; } >> "$RECORD/tools"
 exec '%s' "$@"
 `
@@ -172,7 +172,7 @@ func (d *deployment) run(t *testing.T) {
 	}
 	// All that the script and the recorder may run.
 	for _, tool := range []string{"cat", "curl", "env", "gzip", "mktemp", "od", "rm", "sed", "sleep", "tail", "tar", "tee", "tr", "uname", "unzip", hash} {
-		text := fmt.Sprintf(spy, requireTool(t, tool))
+		text := fmt.Sprintf(stub, requireTool(t, tool))
 		daemon.Program(t, filepath.Join(tools, tool), text)
 	}
 	script, err := filepath.Abs("../../.github/action/deploy.sh")

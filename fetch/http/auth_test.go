@@ -23,7 +23,7 @@ func gives(user, password string) func(context.Context, fetch.Challenge) (locato
 // guarded returns a server that requires a login.
 func guarded(user, password, body string) server {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
-	return func(v *visit) string {
+	return func(v *received) string {
 		v.body()
 		if v.field("Authorization") != want {
 			return status("401 Unauthorized", "no", `WWW-Authenticate: Digest realm="d", nonce="1"`, `WWW-Authenticate: Basic realm="the lab"`)
@@ -158,7 +158,7 @@ func TestRedirectSecrets(t *testing.T) {
 		for _, trusted := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				left := chain
-				hop := func(v *visit) string {
+				hop := func(v *received) string {
 					if len(left) == 0 {
 						return document("end")
 					}

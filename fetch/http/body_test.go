@@ -25,7 +25,7 @@ const alphabet = "abcdefghijklmnopqrstuvwxyz"
 
 // ranger returns a server of a document and its ranges. It adds fields to each answer.
 func ranger(content string, fields ...string) server {
-	return func(v *visit) string {
+	return func(v *received) string {
 		spec, ok := strings.CutPrefix(v.field("Range"), "bytes=")
 		if !ok {
 			return document(content, fields...)
@@ -116,7 +116,7 @@ func TestUnsatisfiedWithoutLength(t *testing.T) {
 		"as long as the 416": {"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 2\r\n\r\n", 2, false},
 	} {
 		for _, anyStatus := range []bool{false, true} {
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				if strings.HasPrefix(v.head, "HEAD ") {
 					return tc.head
 				}
@@ -218,7 +218,7 @@ func TestWrongPart(t *testing.T) {
 		}
 	}
 	// A part that is too short is completed; a part of unknown total length is accepted as it is.
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		if v.n == 1 {
 			return status("206 Partial Content", "fg", "Content-Range: bytes 5-6/26", `ETag: "1"`)
 		}
@@ -317,7 +317,7 @@ func TestLeadOfUnknownLength(t *testing.T) {
 // brokenRanger is a ranger whose connection breaks after some bytes, the first times.
 func brokenRanger(content string, times int, after int, fields ...string) server {
 	whole := ranger(content, fields...)
-	return func(v *visit) string {
+	return func(v *received) string {
 		full := whole(v)
 		if v.n > times {
 			return full
@@ -409,7 +409,7 @@ func TestNoResume(t *testing.T) {
 
 // afterCut returns a server whose first answer is truncated. The next answer is then.
 func afterCut(then string) server {
-	return func(v *visit) string {
+	return func(v *received) string {
 		if v.n == 1 {
 			return brokenRanger(alphabet, 1, 7, `ETag: "v1"`)(v)
 		}
@@ -421,7 +421,7 @@ func afterCut(then string) server {
 // part of the rest.
 func TestResumeOfUnknownLength(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			switch v.n {
 			case 1:
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n7\r\n" + alphabet[:7] + "\r\n" + cut
@@ -441,7 +441,7 @@ func TestResumeOfUnknownLength(t *testing.T) {
 // can say so.
 func TestResumeAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if v.n == 1 {
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n1a\r\n" + alphabet + "\r\n" + cut
 			}
@@ -457,7 +457,7 @@ func TestResumeAtTheEnd(t *testing.T) {
 // TestIdle checks that a body that stalls fails after Limits.Idle, and that a slow one does not.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			head, body, _ := strings.Cut(document(alphabet, `ETag: "v1"`), "\r\n\r\n")
 			io.WriteString(v.out, head+"\r\n\r\n")
 			for i := range 10 {
@@ -480,7 +480,7 @@ func TestIdle(t *testing.T) {
 // TestCloseEarly checks that closing an endless body stops reading and closes the connection.
 func TestCloseEarly(t *testing.T) {
 	gone := make(chan int, 1)
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		io.WriteString(v.out, "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n")
 		taken := 0
 		for {
@@ -617,7 +617,7 @@ func TestModified(t *testing.T) {
 func TestAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := "HTTP/1.1 200 Fine\r\nServer: x\r\ncontent-type: Text/HTML; Charset=UTF-8\r\nX-Folded: a\r\n  b\r\nLast-Modified: Tue, 20 Dec 1994 17:38:00 GMT\r\nContent-Length: 3\r\nserver:  y \r\n\r\n"
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if strings.HasPrefix(v.head, "HEAD ") {
 				return answer
 			}
@@ -662,7 +662,7 @@ func TestAttributes(t *testing.T) {
 
 func TestIfModifiedSince(t *testing.T) {
 	when := time.Date(1994, 12, 20, 17, 38, 0, 0, time.FixedZone("", 3600))
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		if v.field("If-Modified-Since") == "Tue, 20 Dec 1994 16:38:00 GMT" {
 			return "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"
 		}

@@ -60,16 +60,16 @@ func TestToFile(t *testing.T) {
 	claims := fmt.Sprintf("Content-Range: bytes %d-%d/%d", from, len(big)-1, len(big))
 	rest := status("206 Partial Content", big[from:], tag, claims)
 	fromStart := status("206 Partial Content", big[:len(big)-from], tag, claims)
-	unsized := func(v *visit) string { // closes after the rest, and resets the connection before
+	unsized := func(v *received) string { // closes after the rest, and resets the connection before
 		answer := regexp.MustCompile("Content-Length: [0-9]+\r\n").ReplaceAllString(ranger(big, tag)(v), "")
 		if v.n == 1 {
 			return answer[:half] + reset
 		}
 		return answer + cut
 	}
-	inTurn := func(answers ...string) server { return func(v *visit) string { return answers[v.n-1] } }
+	inTurn := func(answers ...string) server { return func(v *received) string { return answers[v.n-1] } }
 	silent := func(n int) server {
-		return func(v *visit) string {
+		return func(v *received) string {
 			_, _ = io.WriteString(v.out, start(n))
 			_, _ = io.ReadAll(v.rest) // until the client closes the connection
 			return cut
@@ -234,7 +234,7 @@ func TestFileFails(t *testing.T) {
 // TestMoveEnds ends a copy to a file, by its context and by Close, while the server is silent.
 func TestMoveEnds(t *testing.T) {
 	for _, byClose := range []bool{false, true} {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			_, _ = io.WriteString(v.out, strings.TrimSuffix(document(big), big[1<<20:]))
 			_, _ = io.ReadAll(v.rest) // until the client closes the connection
 			return cut
@@ -272,7 +272,7 @@ func TestMoveEnds(t *testing.T) {
 // TestMoveCanceled cancels a copy to a file while bytes are moved: the error is not that of the file.
 func TestMoveCanceled(t *testing.T) {
 	chunk := strings.Repeat("x", 1<<20)
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		_, err := fmt.Fprintf(v.out, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", int64(1)<<40)
 		for err == nil {
 			_, err = io.WriteString(v.out, chunk)

@@ -13,7 +13,7 @@ import (
 func TestHostileAnswers(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	endless := func(start, line string) server {
-		return func(v *visit) string {
+		return func(v *received) string {
 			io.WriteString(v.out, start)
 			for range 1 << 16 {
 				if _, err := io.WriteString(v.out, line); err != nil {
@@ -109,7 +109,7 @@ func TestPlainFraming(t *testing.T) {
 		"chunked twice, and length": {"Transfer-Encoding: chunked, chunked\r\nContent-Length: 9, 9\r\n", chunks, false},
 	} {
 		for _, piece := range []int{1 << 20, 1} {
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				early := "HTTP/1.1 103 Early Hints\r\n" + tc.fields + "\r\n"
 				all := early + "HTTP/1.1 200 OK\r\n" + tc.fields + "\r\n" + tc.body
 				for ; len(all) > len(tc.body) && len(all) > piece; all = all[piece:] {
@@ -145,7 +145,7 @@ func TestExtraOctets(t *testing.T) {
 		"trailer":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\nX: y\r\n\r\n" + poison,
 		"one octet":  document("good") + "\n",
 	} {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if strings.Contains(v.head, "/bad") {
 				return answer
 			}

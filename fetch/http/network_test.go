@@ -34,21 +34,21 @@ type network struct {
 	serving sync.WaitGroup    // connections that servers have not closed
 
 	mu     sync.Mutex
-	visits []*visit
+	visits []*received
 	dials  []string
 }
 
 // A server returns the bytes of the whole answer to a visit. If the answer ends in cut, the
 // connection is then closed. If it ends in reset, a socket is closed by a reset.
-type server func(v *visit) string
+type server func(v *received) string
 
 const (
 	cut   = "\x00cut"
 	reset = "\x00reset"
 )
 
-// visit is a request that a server received.
-type visit struct {
+// received is a request that a server has read.
+type received struct {
 	to, head string
 	n        int // of the requests to this server, from 1
 	rest     io.Reader
@@ -57,7 +57,7 @@ type visit struct {
 }
 
 // body reads the body of the request.
-func (v *visit) body() string {
+func (v *received) body() string {
 	v.read = true
 	if v.field("Expect") != "" {
 		io.WriteString(v.out, "HTTP/1.1 100 Continue\r\n\r\n")
@@ -78,7 +78,7 @@ func (v *visit) body() string {
 }
 
 // field returns a field of the request.
-func (v *visit) field(name string) string {
+func (v *received) field(name string) string {
 	for line := range strings.SplitSeq(v.head, "\r\n") {
 		if n, value, ok := strings.Cut(line, ": "); ok && strings.EqualFold(n, name) {
 			return value
@@ -154,7 +154,7 @@ func (w *network) serve(c net.Conn, address string, s server) {
 			}
 			head.WriteString(line)
 		}
-		v := &visit{to: address, head: head.String(), rest: br, out: c}
+		v := &received{to: address, head: head.String(), rest: br, out: c}
 		w.mu.Lock()
 		w.visits = append(w.visits, v)
 		for _, other := range w.visits {
@@ -226,7 +226,7 @@ var certificate = func() func(testing.TB) tls.Certificate {
 }()
 
 // says returns a server that always sends the same answer.
-func says(answer string) server { return func(*visit) string { return answer } }
+func says(answer string) server { return func(*received) string { return answer } }
 
 // document returns a 200 with a body.
 func document(body string, fields ...string) string { return status("200 OK", body, fields...) }

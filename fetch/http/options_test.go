@@ -14,7 +14,7 @@ import (
 
 // moved returns a server that redirects /from to /to and sends a document for anything else.
 func moved(code string) server {
-	return func(v *visit) string {
+	return func(v *received) string {
 		if strings.Contains(v.head, " /from ") {
 			return status(code+" Moved", "", "Location: /to")
 		}
@@ -151,7 +151,7 @@ func TestTransferCoding(t *testing.T) {
 		"HTTP/1.0 404 Not Found\r\n" + chunked:                                               "",
 	} {
 		for _, step := range []int{1, len(answer)} {
-			w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"h.example:80": func(v *received) string {
 				rest := answer
 				for len(rest) > step {
 					_, _ = io.WriteString(v.out, rest[:step])
@@ -194,7 +194,7 @@ func TestServerSpeaksFirst(t *testing.T) {
 
 // TestEchoShowsNoPassword checks that a login that the server sends back is not shown.
 func TestEchoShowsNoPassword(t *testing.T) {
-	w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string { return v.head + cut }})
+	w := newNetwork(t, map[string]server{"h.example:80": func(v *received) string { return v.head + cut }})
 	var received strings.Builder
 	ctx := fetch.WithTrace(t.Context(), &fetch.Trace{Received: func(octets []byte) { received.Write(octets) }})
 	_, _, err := do(ctx, w.fetcher(), &fetch.Request{

@@ -74,7 +74,7 @@ func TestForwardProxy(t *testing.T) {
 
 // connectProxy returns a proxy that tunnels to servers of the network.
 func connectProxy(w *network, heads *[]string, connected string) server {
-	return func(v *visit) string {
+	return func(v *received) string {
 		*heads = append(*heads, v.head)
 		to, _, _ := strings.Cut(strings.TrimPrefix(v.head, "CONNECT "), " ")
 		far, err := w.dial(context.Background(), "tcp", to)
@@ -147,7 +147,7 @@ func TestTunnelRefused(t *testing.T) {
 		"does not answer": {"", fetch.ErrTimeout, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newNetwork(t, map[string]server{"p.example:3128": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"p.example:3128": func(v *received) string {
 				if tc.answer == "" {
 					io.Copy(io.Discard, v.rest)
 				}

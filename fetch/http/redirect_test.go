@@ -32,7 +32,7 @@ func TestRedirectMethods(t *testing.T) {
 			{302, "DELETE", "DELETE "},
 		} {
 			var got string
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				body := v.body()
 				if !strings.Contains(v.head, " /there ") {
 					return status(fmt.Sprint(tc.code, " Moved"), "", "Location: /there")
@@ -69,7 +69,7 @@ func TestRedirectMethods(t *testing.T) {
 }
 
 func TestRedirectBodyOnce(t *testing.T) {
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		v.body()
 		return status("307 Moved", "", "Location: /there")
 	}})
@@ -254,7 +254,7 @@ func TestKeptConnectionIsNotPassedOn(t *testing.T) {
 // TestKeptConnection checks that requests of the same provenance reuse connections.
 func TestKeptConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if v.n%2 == 0 {
 				return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n"
 			}
@@ -343,7 +343,7 @@ func TestReferer(t *testing.T) {
 		"own, in lower case":    {Options{AutoReferer: true, Header: http.Header{"referer": {"x"}}}, "http://a.example/x?y", "http://b.example/to", "http://a.example/"},
 		"none, though one hops": {Options{}, "http://a.example/x?y", "http://b.example/to", ""},
 	} {
-		s := func(v *visit) string {
+		s := func(v *received) string {
 			if strings.HasPrefix(v.head, "GET /to ") {
 				return document("there")
 			}
@@ -361,11 +361,11 @@ func TestReferer(t *testing.T) {
 func TestRedirectSentOn(t *testing.T) {
 	for code, sentOn := range map[int]bool{301: false, 302: false, 303: false, 307: true, 308: true} {
 		w := newNetwork(t, map[string]server{
-			"a.example:80": func(v *visit) string {
+			"a.example:80": func(v *received) string {
 				v.body()
 				return status(fmt.Sprint(code, " Moved"), "", "Location: http://b.example/")
 			},
-			"b.example:80": func(v *visit) string { return document(v.body()) },
+			"b.example:80": func(v *received) string { return document(v.body()) },
 		})
 		body, res, err := get(t, w.fetcher(), "http://a.example/", &Options{Body: strings.NewReader("secret")})
 		if err != nil || (body == "secret") != sentOn || res.Info.(*Info).Redirects[0].SentOn != sentOn {

@@ -47,7 +47,7 @@ func TestRetries(t *testing.T) {
 		{"unknown host", 3, "GET", "", unknown, 1, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				v.body()
 				if v.n < 9 {
 					return tc.first
@@ -92,7 +92,7 @@ func TestRetries(t *testing.T) {
 func TestRetrySucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			got = append(got, v.body())
 			switch v.n {
 			case 1:
@@ -108,7 +108,7 @@ func TestRetrySucceeds(t *testing.T) {
 			t.Errorf("%q, %v; got %q", body, err, got)
 		}
 		// A 503 whose body never ends does not delay the retry.
-		w = newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w = newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if v.n == 1 {
 				io.WriteString(v.out, "HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nx")
 				time.Sleep(time.Hour)
@@ -127,7 +127,7 @@ func TestRetrySucceeds(t *testing.T) {
 
 // A connection that the server has closed between two requests is not an error.
 func TestStaleConnection(t *testing.T) {
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		return document("x") + cut // without "Connection: close"
 	}})
 	f := w.fetcher()
@@ -141,7 +141,7 @@ func TestStaleConnection(t *testing.T) {
 // TestReplyLimit checks that Limits.Reply applies to the whole head, even if it arrives slowly.
 func TestReplyLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			for _, octet := range []byte("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1000)) {
 				if _, err := v.out.Write([]byte{octet}); err != nil {
 					break

@@ -56,7 +56,7 @@ func TestChunkAtOnce(t *testing.T) {
 			want += "world"[:min(came, 5)]
 		}
 		synctest.Test(t, func(t *testing.T) {
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				io.WriteString(v.out, head+all[:at])
 				time.Sleep(time.Hour)
 				return all[at:]
@@ -162,14 +162,14 @@ func TestClosedWhileIdle(t *testing.T) {
 	}
 }
 
-func storeAndClose(v *visit) string { v.body(); return document("") + cut }
+func storeAndClose(v *received) string { v.body(); return document("") + cut }
 
 // TestSourceFails checks that an error of the source of a body ends the exchange at once, also if it
 // looks like one of the connection.
 func TestSourceFails(t *testing.T) {
 	for _, failure := range []error{syscall.ECONNRESET, io.ErrUnexpectedEOF, io.ErrClosedPipe, errors.New("x")} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string { v.body(); return document("") }})
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string { v.body(); return document("") }})
 			began := time.Now()
 			body := io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(failure))
 			_, err := w.fetcher().Replace(t.Context(), &fetch.Request{Locator: parse(t, "http://a.example/")}, body)
@@ -186,7 +186,7 @@ func TestSentAgain(t *testing.T) {
 	content := strings.Repeat("0123456789", 100_000)
 	for n := range 100 {
 		var got string
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if v.n == 2 {
 				io.ReadFull(v.rest, make([]byte, n<<12))
 				return reset
@@ -213,7 +213,7 @@ func TestSentAgain(t *testing.T) {
 // repeated, also while the server has other connections.
 func TestOthersOpen(t *testing.T) {
 	release := make(chan bool)
-	w := newNetwork(t, map[string]server{"a.example:443": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:443": func(v *received) string {
 		io.WriteString(v.out, strings.TrimSuffix(document("hello"), "hello"))
 		<-release
 		return "hello"
@@ -251,7 +251,7 @@ func TestSuccessBeforeBody(t *testing.T) {
 		for range 20 {
 			synctest.Test(t, func(t *testing.T) {
 				var got string
-				w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+				w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 					_, _ = io.WriteString(v.out, first+document(""))
 					v.out = io.Discard // of another 100
 					got = v.body()
@@ -276,7 +276,7 @@ func TestSuccessBeforeBody(t *testing.T) {
 // TestSmallBody checks that a small body is sent together with its head.
 func TestSmallBody(t *testing.T) {
 	var got string
-	w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+	w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 		all, _ := v.rest.(*bufio.Reader).Peek(v.rest.(*bufio.Reader).Buffered())
 		got = string(all)
 		v.body()

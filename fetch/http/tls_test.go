@@ -95,7 +95,7 @@ func TestTLS(t *testing.T) {
 // is sent. Requests without TLS are not affected.
 func TestTLSSettings(t *testing.T) {
 	unreadable := errors.New("unreadable")
-	empty := func(*visit) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
+	empty := func(*received) string { return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" }
 	w := newNetwork(t, map[string]server{"h.example:443": empty, "h.example:80": empty})
 	f := w.fetcher(func(f *Fetcher) { f.Env.TLS = func() (*tls.Config, error) { return nil, unreadable } })
 	_, _, err := get(t, f, "https://h.example/", nil)

@@ -18,7 +18,7 @@ var quiet = log.New(io.Discard, "", 0)
 // TestTrace checks that the hooks receive the whole dialogue, without secrets.
 func TestTrace(t *testing.T) {
 	w := newNetwork(t, map[string]server{
-		"a.example:80": func(v *visit) string {
+		"a.example:80": func(v *received) string {
 			v.body()
 			if v.field("Authorization") == "" {
 				return status("401 Unauthorized", "", `WWW-Authenticate: Basic realm="x"`)
@@ -28,7 +28,7 @@ func TestTrace(t *testing.T) {
 		"b.example:80": says(document("x")),
 	})
 	w.servers["a.example:80"] = func(next server) server {
-		return func(v *visit) string {
+		return func(v *received) string {
 			if strings.HasPrefix(v.head, "GET /there ") {
 				return document(alphabet)
 			}

@@ -18,7 +18,7 @@ import (
 
 // store returns a server that stores uploads in got.
 func store(got *string) server {
-	return func(v *visit) string {
+	return func(v *received) string {
 		*got = strings.SplitN(v.head, " ", 2)[0] + " " + v.body()
 		return status("201 Created", "made", `ETag: "new"`)
 	}
@@ -107,7 +107,7 @@ func TestEarlyAnswer(t *testing.T) {
 func TestAnsweredBeforeSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork(t, map[string]server{
-			"a.example:80": func(v *visit) string {
+			"a.example:80": func(v *received) string {
 				v.body()
 				return status("307 Temporary Redirect", "", "Location: http://b.example/f", "Connection: close")
 			},
@@ -163,7 +163,7 @@ func TestUploadHangs(t *testing.T) {
 // TestUploadStalls checks that an upload fails if the server reads nothing for Limits.Idle.
 func TestUploadStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			io.ReadFull(v.rest, make([]byte, 100<<10))
 			time.Sleep(time.Hour)
 			return cut
@@ -182,7 +182,7 @@ func TestUploadStalls(t *testing.T) {
 func TestUploadWithLogin(t *testing.T) {
 	for name, body := range map[string]io.Reader{"twice": strings.NewReader("body"), "once": iotest.OneByteReader(strings.NewReader("body"))} {
 		var got string
-		w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+		w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 			if v.field("Authorization") == "" {
 				if v.field("Expect") == "" {
 					v.body()
@@ -206,7 +206,7 @@ func TestContinueTimeout(t *testing.T) {
 	for limit, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, -1: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			var waited time.Duration
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				v.read = true
 				asked := time.Now()
 				line := make([]byte, len("4\r\nbody\r\n0\r\n\r\n"))
@@ -233,7 +233,7 @@ func TestExpectationFailed(t *testing.T) {
 			if !again {
 				body = io.LimitReader(body, largeBody)
 			}
-			w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+			w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 				if v.field("Expect") != "" {
 					_, _ = io.CopyN(io.Discard, v.rest, 1) // so that the body must be rewound to be sent again
 					return status("417 Expectation Failed", "", "Connection: close") + cut

@@ -237,7 +237,7 @@ func TestExplainBody(t *testing.T) {
 		func() io.Reader { return iotest.OneByteReader(strings.NewReader("body")) },
 		func() io.Reader { return strings.NewReader("") },
 	} {
-		w := newNetwork(t, map[string]server{"h.example:80": func(v *visit) string { v.body(); return document("x") }})
+		w := newNetwork(t, map[string]server{"h.example:80": func(v *received) string { v.body(); return document("x") }})
 		f := w.fetcher()
 		req := &fetch.Request{Locator: parse(t, "http://me:secret@h.example/"), Options: &Options{Body: body()}}
 		explained, err := f.Explain(req)
@@ -267,7 +267,7 @@ func TestChunkLines(t *testing.T) {
 	} {
 		for _, step := range []int{1, 2, 3, 7, 1000} {
 			synctest.Test(t, func(t *testing.T) {
-				w := newNetwork(t, map[string]server{"a.example:80": func(v *visit) string {
+				w := newNetwork(t, map[string]server{"a.example:80": func(v *received) string {
 					rest := head + tc.body
 					for len(rest) > step {
 						_, _ = io.WriteString(v.out, rest[:step])

@@ -71,5 +71,5 @@ func bookmarks(_ context.Context, s *session, _ []string) error {
 		}
 		p.items = append(p.items, it)
 	}
-	return s.visit(p)
+	return s.navigate(p)
 }

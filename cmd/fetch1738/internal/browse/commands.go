@@ -211,7 +211,7 @@ func (s *session) follow(ctx context.Context, l link) error {
 	if err != nil {
 		return err
 	}
-	return s.visit(p)
+	return s.navigate(p)
 }
 
 func back(_ context.Context, s *session, _ []string) error {
@@ -237,7 +237,7 @@ func next(ctx context.Context, s *session, _ []string) error {
 		return err
 	}
 	s.pages = s.pages[:len(s.pages)-1]
-	return s.visit(p)
+	return s.navigate(p)
 }
 
 func list(_ context.Context, s *session, _ []string) error {
@@ -258,7 +258,7 @@ func reload(ctx context.Context, s *session, _ []string) error {
 		return err
 	}
 	s.pages = s.pages[:len(s.pages)-1]
-	return s.visit(p)
+	return s.navigate(p)
 }
 
 func up(ctx context.Context, s *session, _ []string) error {

@@ -124,8 +124,8 @@ func (s *session) current() *page {
 // maxPages is how many pages are kept.
 const maxPages = 100
 
-// visit shows a page, to which the command back returns.
-func (s *session) visit(p *page) error {
+// navigate shows a page, to which the command back returns.
+func (s *session) navigate(p *page) error {
 	s.pages = append(s.pages[max(0, len(s.pages)-maxPages+1):], p)
 	s.show(p)
 	return p.err

@@ -11,12 +11,12 @@ import (
 	"github.com/fetch1738/fetch1738/cmd/fetch1738/internal/plan"
 )
 
-// A guard cancels what has been slow for the whole of its time, and nothing else.
+// The limit cancels what has been slow for the whole of its time, and nothing else.
 func TestSlowness(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		speed func(second int) int64 // octets moved in each second; -1 is not under way yet
-		end   time.Duration          // when the guard steps in; 0 is never
+		end   time.Duration          // when the transfer is cancelled; 0 is never
 	}{
 		{"quick enough", func(int) int64 { return 100 }, 0},
 		{"too slow", func(int) int64 { return 99 }, 4 * time.Second},
@@ -48,7 +48,7 @@ func TestSlowness(t *testing.T) {
 				ctx, stop := slow.watch(t.Context(), octets.Load, connected.Load)
 				defer stop()
 				start := time.Now()
-				time.Sleep(time.Second / 2) // octets come between the guard's looks
+				time.Sleep(time.Second / 2) // octets come between the measurements
 				for second := range 90 {
 					n := c.speed(second)
 					connected.Store(n >= 0)
