@@ -112,7 +112,7 @@ func (c *call) fetch() (*fetch.Resource, error) {
 // must end the call.
 func (c *call) answer() (*answer, error) {
 	for {
-		resp, ex, err := c.visit()
+		resp, ex, err := c.requestHop()
 		if err != nil {
 			return nil, err
 		}
@@ -166,9 +166,9 @@ func (c *call) checkResponse(a *answer) error {
 	return c.statusError(a.resp)
 }
 
-// visit requests the current hop. It repeats the request with a login after a 401, and without the
+// requestHop requests the current hop. It repeats the request with a login after a 401, and without the
 // Expect field after a 417.
-func (c *call) visit() (*http.Response, *exchange.Exchange, error) {
+func (c *call) requestHop() (*http.Response, *exchange.Exchange, error) {
 	resp, ex, err := c.exchange(nil)
 	if err == nil && resp.StatusCode == http.StatusExpectationFailed && resp.Request.Header.Get("Expect") != "" && c.upload.CanResend() {
 		discard(resp)

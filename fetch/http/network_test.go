@@ -38,7 +38,7 @@ type network struct {
 	dials  []string
 }
 
-// A server returns the bytes of the whole answer to a visit. If the answer ends in cut, the
+// A server returns the bytes of the whole answer to a request. If the answer ends in cut, the
 // connection is then closed. If it ends in reset, a socket is closed by a reset.
 type server func(v *received) string
 
