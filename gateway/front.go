@@ -37,10 +37,9 @@ func (v front) open() error {
 	if err == nil {
 		// A desktop that opens a link of any program or site sends its browser here, and that sends
 		// "none".
-		if v.req.loc = l; v.req.headerValue("Sec-Fetch-Site") == "none" && !mayShowAtOnce(v.req) {
-			return v.interstitial()
+		if q := v.req.of(l); q.headerValue("Sec-Fetch-Site") == "none" && !mayShowAtOnce(q) {
+			return front(pages(v).with(q)).interstitial()
 		}
-		v.req.loc = nil
 		v.out.redirect(v.req, place.Of(l))
 		return nil
 	}

@@ -201,7 +201,7 @@ func (v gopherPages) hidden() gopherPages {
 // confirm shows what a request sends, with a button that sends it. The page has the answers in
 // hidden inputs, and browsers do not keep it.
 func (v gopherPages) confirm(req *fetch.Request, answers url.Values) error {
-	plan, err := v.up.resolver.Explain(v.req.r.Context(), req) // notItself permits only what is sent by POST
+	plan, err := v.up.resolver.Explain(v.req.r.Context(), req) // request.allow permits only what is sent by POST
 	if err != nil {
 		return err
 	}

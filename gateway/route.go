@@ -142,6 +142,7 @@ func (v pages) proxied() error {
 func (v pages) showURL() {
 	q := v.req.withQuery()
 	v = v.with(q)
+	v.out.loc = q.loc // for the log of a panic before a response: the path may have words to search for
 	if q.crossSite && !mayShowAtOnce(q) {
 		v.answer(front(v).interstitial())
 		return
