@@ -23,6 +23,8 @@ func TestNetworksShare(t *testing.T) {
 	first := resolverFor(func(*plan.Operation) {})
 	if resolverFor(func(o *plan.Operation) {
 		o.Output.JSON, o.Ask.Head, o.Policy.Schemes = true, true, plan.SchemeSet{"ftp"}
+		o.Limits, o.Retry.Times = plan.Limits{Time: 1, Rate: 1, Speed: 1, SpeedTime: 1}, 1
+		o.Outputs, o.HTTP.Headers, o.FTP.Quotes = []plan.Destination{{Path: "f"}}, []string{"A: b"}, []string{"NOOP"}
 	}) != first {
 		t.Error("options of requests prevent sharing")
 	}

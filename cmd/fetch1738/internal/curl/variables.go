@@ -15,7 +15,8 @@ const (
 	maxExpanded = 10_000_000 // bytes in an expanded text
 )
 
-// variables are those of --variable, for the values of --expand-NAME options. The zero value is empty and ready to use.
+// variables are those of --variable, for the values of --expand-NAME options. The zero value is
+// empty and ready to use.
 type variables struct {
 	contents map[string]string
 }

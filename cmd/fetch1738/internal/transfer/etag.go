@@ -13,8 +13,8 @@ import (
 	fetchhttp "github.com/fetch1738/fetch1738/fetch/http"
 )
 
-// readETag returns the ETag in the file of --etag-compare, or "" without that option. A missing or empty one means an empty
-// ETag, which matches no document.
+// readETag returns the ETag in the file of --etag-compare, or "" without that option. A missing or
+// empty file means an empty ETag, which matches no document.
 func readETag(place *output.Place, warn func(format string, args ...any)) (string, error) {
 	name := place.Op.HTTP.ETagCompare
 	if name == "" {

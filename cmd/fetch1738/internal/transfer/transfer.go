@@ -177,7 +177,7 @@ func warnOfUnused(r *Result) {
 
 // attempts performs the transfer, with retries.
 func (t *Transfer) attempts(ctx context.Context) error {
-	if t.place.Listed == nil { // of a file of a wildcard
+	if t.place.Listed == nil { // else each file of a wildcard would be warned about
 		warnOfUnused(&t.Result)
 	}
 	if err := t.openDump(&t.Result, &t.place); err != nil {
