@@ -81,8 +81,11 @@ func filesOf(t *testing.T, dir string) (names []string) {
 	}
 	defer root.Close()
 	u := &Upload{Dir: dir, MaxEntries: 1000}
-	of, err := newSelection(u, root)
+	of, err := newSelection(u)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if of.ignored, err = readIgnore(root); err != nil {
 		t.Fatal(err)
 	}
 	w := &walker{Upload: u, journal: newJournal(new(site.Site), nil), selection: of, root: folder{root}, isAside: state.New("", "").IsAside, maxDepth: 64}

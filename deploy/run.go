@@ -46,9 +46,13 @@ func (u *Upload) Run(ctx context.Context) (sum Summary, err error) {
 	if !ok {
 		return Summary{}, errCannotUpload
 	}
+	chosen, err := newSelection(u)
+	if err != nil {
+		return Summary{}, err
+	}
 	with := *u
 	with.MaxEntries = max(1, cmp.Or(u.MaxEntries, DefaultMaxEntries))
-	r := &run{Upload: &with, server: &server{
+	r := &run{Upload: &with, selection: chosen, server: &server{
 		Site:  site.Site{Server: to, From: u.From, Options: u.Options, MaxEntries: with.MaxEntries},
 		pool:  pool.New(cmp.Or(u.Connections, DefaultConnections), u.Wait),
 		retry: u.Retry,
@@ -86,9 +90,6 @@ func (r *run) open(outer, ctx context.Context) (err error) {
 	}
 	defer root.Close()
 	r.root.Folder = root
-	if r.selection, err = newSelection(r.Upload, root); err != nil {
-		return err
-	}
 	place := state.Place{File: r.State, Dir: r.StateDir, Tree: r.Dir}
 	known, err := state.Open(d, root, place, r.server.Key(), r.DryRun)
 	if err != nil {
@@ -104,7 +105,10 @@ func (r *run) open(outer, ctx context.Context) (err error) {
 }
 
 // do performs the run: it reads the folder and the server, compares them, and sends what differs.
-func (r *run) do(outer, ctx context.Context) error {
+func (r *run) do(outer, ctx context.Context) (err error) {
+	if r.selection.ignored, err = readIgnore(r.root); err != nil {
+		return err
+	}
 	w := walker{Upload: r.Upload, journal: r.journal, selection: r.selection, root: r.root, isAside: r.written.IsAside, maxDepth: max(1, cmp.Or(r.Depth, DefaultDepth))}
 	here, err := w.walk(ctx)
 	if err != nil {

@@ -18,17 +18,14 @@ const maxIgnore = 1 << 20
 // A selection says which paths on the server are those of the tree.
 type selection struct {
 	filter      filter.Filter
-	ignored     func(path string, dir bool) bool
+	ignored     func(path string, dir bool) bool // by IgnoreFile
 	remoteState string
 }
 
-// newSelection reads IgnoreFile.
-func newSelection(u *Upload, root disk.Folder) (s selection, err error) {
+// newSelection returns the selection of an Upload, without the patterns of IgnoreFile.
+func newSelection(u *Upload) (s selection, err error) {
 	s.remoteState = u.RemoteState
-	if s.filter, err = filter.New(u.Include, u.Exclude); err != nil {
-		return s, err
-	}
-	s.ignored, err = readIgnore(root)
+	s.filter, err = filter.New(u.Include, u.Exclude)
 	return s, err
 }
 

@@ -67,9 +67,10 @@ type Upload struct {
 	// nil. In *ftp.Options, Run sets Facts, Hidden, ModTime, More and Wanted itself.
 	Options any
 	// ServerName, if not nil, returns the name on the server of the file or directory with a
-	// slash-separated path in Dir; an empty name means that of the path. If refused is not nil, it
-	// says why the name is not used: the file is sent under its own name, and an event Noted says so.
-	// For a copy that package mirror has made, mirror.ServerNames returns such a function.
+	// slash-separated path in Dir. The name is one component of a path; an empty one means that of the
+	// path. If refused is not nil, it says why the name is not used: the file is sent under its own
+	// name, and an event Noted says so. For a copy that package mirror has made, mirror.ServerNames
+	// returns such a function.
 	ServerName func(path string) (name string, refused error)
 
 	// Include and Exclude are patterns for paths on the server, below Start. A file is sent if it

@@ -160,3 +160,24 @@ func TestStateOfUser(t *testing.T) {
 	as(&locator.Login{User: "bob", Password: "b", HasPassword: true}, deploy.Summary{Unchanged: 1})
 	as(&locator.Login{User: "ann"}, deploy.Summary{Unchanged: 1, Gone: 1})
 }
+
+// What is wrong is found in this order: the patterns, the folder, the state, the ignore file.
+func TestUploadOrderOfErrors(t *testing.T) {
+	m := upload(t, "file:///nowhere/", map[string]string{deploy.IgnoreFile: "[\n"})
+	site, state := m.Dir, filepath.Join(t.TempDir(), "no", "state")
+	m.Dir, m.State, m.Exclude = filepath.Join(site, "missing"), state, []string{"["}
+	for _, step := range []struct {
+		want string
+		mend func()
+	}{
+		{`"["`, func() { m.Exclude = nil }},
+		{"missing", func() { m.Dir = site }},
+		{state, func() { m.State = filepath.Join(t.TempDir(), "state") }},
+		{deploy.IgnoreFile, func() {}},
+	} {
+		if _, err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%v, want one about %s", err, step.want)
+		}
+		step.mend()
+	}
+}

@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing/fstest"
 
 	fetch1738 "github.com/fetch1738/fetch1738"
+	"github.com/fetch1738/fetch1738/deploy"
 	"github.com/fetch1738/fetch1738/locator"
 	"github.com/fetch1738/fetch1738/mirror"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -104,4 +106,55 @@ func ExampleReadManifest() {
 		}
 	}
 	// Output: 06f961b8 a 2
+}
+
+// A copy goes to another server. There, its files have the names that they have on the server from which
+// they came.
+func ExampleServerNames() {
+	ctx := context.Background()
+	srv, err := ftptest.Start(ctx, "", func(s *ftptest.Server) {
+		s.Content = fstest.MapFS{"pub/README": {Data: []byte("Read me.\n")}, "pub/.htaccess": {Data: []byte("Deny from all\n")}}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	other, err := ftptest.Start(ctx, "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer other.Close()
+	dir, err := os.MkdirTemp("", "mirror")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+
+	from, fromErr := locator.Parser{}.Parse(srv.URL + "/pub/")
+	to, err := locator.Parser{}.Parse(other.URL + "/copy/")
+	if err = errors.Join(fromErr, err); err != nil {
+		log.Fatal(err)
+	}
+	var r fetch1738.Resolver
+	defer r.Close()
+	m := mirror.Mirror{Fetcher: &r, Start: from.Locator, Dir: dir, Names: mirror.ChangeNames}
+	if _, err := m.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	names, err := mirror.ServerNames(ctx, dir, to.Locator, mirror.KeepNames)
+	if err != nil {
+		log.Fatal(err)
+	}
+	u := deploy.Upload{Fetcher: &r, Start: to.Locator, Dir: dir, ServerName: names}
+	u.Report = func(e deploy.Event) {
+		if e.Action == deploy.Added {
+			fmt.Println(e.File, e.URL[len(other.URL):])
+		}
+	}
+	if _, err := u.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Unordered output:
+	// README /copy/README
+	// %2Ehtaccess /copy/.htaccess
 }
