@@ -2,7 +2,6 @@ package outcome
 
 import (
 	"errors"
-	"io"
 	"net/netip"
 	"strings"
 	"testing"
@@ -93,13 +92,20 @@ func TestHeads(t *testing.T) {
 	}
 }
 
+// failsOnce is a file to which the first Write fails, and later ones do not.
+type failsOnce struct{ err error }
+
+func (f *failsOnce) Write(p []byte) (int, error) {
+	err := f.err
+	f.err = nil
+	return len(p), err
+}
+
 // TestHeadsReplies tests the replies of an FTP server, and a file that cannot be written.
 func TestHeadsReplies(t *testing.T) {
-	read, write := io.Pipe()
 	broken := errors.New("the disk is full")
-	read.CloseWithError(broken)
 	h := &Heads{Replies: true}
-	h.Dump(write, read)
+	h.Dump(&failsOnce{err: broken}, nil)
 	h.received([]byte("220 hello\r\n"))
 	h.received([]byte("230 you are in\r\n"))
 	if h.Octets() != 27 || len(h.Shown()) != 0 {
