@@ -38,11 +38,21 @@ var begin = rand.IntN(lastPort - firstPort + 1)
 // twice.
 func FreeAddr(tb testing.TB) string {
 	tb.Helper()
+	return freeAddr(tb, "127.0.0.1")
+}
+
+// freeAddr is FreeAddr for an IP address of the loopback interface.
+func freeAddr(tb testing.TB, ip string) string {
+	tb.Helper()
+	// A process that is being started has the sockets of this one until it runs its program: a port
+	// that is closed meanwhile is not free yet.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	var err error
 	for range 100 {
 		var l net.Listener
 		port := firstPort + (begin+int(tried.Add(1)))%(lastPort-firstPort+1)
-		l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		l, err = net.Listen("tcp", fmt.Sprint(ip, ":", port))
 		if err == nil {
 			l.Close()
 			return l.Addr().String()
