@@ -380,7 +380,7 @@ func (s *session) transfer(command string, do func() error) error {
 	}
 	early, asked := s.early, s.asked
 	err := s.tryTransfer(command, do)
-	if !early || !deniesPort(err) || s.isAbsent() {
+	if !early || s.data.begun() || !deniesPort(err) || s.isAbsent() { // data that was sent cannot be sent again
 		return err
 	}
 	s.dropData()

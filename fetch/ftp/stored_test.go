@@ -186,3 +186,21 @@ func TestSessionAfterListing(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 }
+
+// An upload whose data the server has refused at their end is not sent again, also if the port was
+// requested before: nothing of the source is left.
+func TestRefusedAtEnd(t *testing.T) {
+	for _, reply := range []string{"426 closed", "451 local error", "550 no"} {
+		srv := ftptest.New(t, ftptest.VSFTPD, func(s *ftptest.Server) { s.Content = tree() })
+		srv.On("END", 2, testserver.Reply(reply))
+		f := new(Fetcher)
+		for _, name := range []string{"p", "q"} {
+			opt := &Options{Unchecked: true, More: func() bool { return name == "p" }}
+			_, err := f.Replace(t.Context(), &fetch.Request{Locator: parse(t, srv.URL+"/"+name), Options: opt}, strings.NewReader("the data of "+name))
+			if want := name == "q"; (err != nil) != want || string(srv.Uploads()[name]) != "the data of "+name {
+				t.Errorf("%s: %s: %v, stored %q", reply, name, err, srv.Uploads()[name])
+			}
+		}
+		f.Close()
+	}
+}
