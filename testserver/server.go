@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -243,13 +242,25 @@ func (s *Server) Reset() error {
 // PendingFaults returns an error that lists the armed faults that have not acted, or nil. A test
 // whose server was started by a New function fails with that error when it ends. A program receives
 // it from Close.
+//
+// The error unwraps to one for each call of On. That has a method Partly() bool, which reports whether
+// other faults of the call have acted.
 func (s *Server) PendingFaults() error {
 	var errs []error
-	for _, message := range s.machine().Pending() {
-		errs = append(errs, fmt.Errorf("testserver: %s: %s", s.URL, message))
+	for _, p := range s.machine().Pending() {
+		errs = append(errs, pendingFaults{s.URL, p})
 	}
 	return errors.Join(errs...)
 }
+
+// pendingFaults is the error of a call of On.
+type pendingFaults struct {
+	url  string
+	rule core.Pending
+}
+
+func (p pendingFaults) Error() string { return "testserver: " + p.url + ": " + p.rule.Message }
+func (p pendingFaults) Partly() bool  { return p.rule.Partly }
 
 // WaitIdle returns when every connection that was opened before the call has been served to its
 // end. It returns an error when ctx ends or the server is closed. The transcript then has what a

@@ -118,8 +118,14 @@ func (r *rule) reached() {
 	}
 }
 
-// Pending returns a message for each rule that has faults which have not acted.
-func (all *Rules) Pending() (messages []string) {
+// A Pending is a rule that has faults which have not acted.
+type Pending struct {
+	Message string
+	Partly  bool // other faults of the rule have acted
+}
+
+// Pending returns the rules that have faults which have not acted.
+func (all *Rules) Pending() (pending []Pending) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, r := range all.rules {
@@ -136,9 +142,9 @@ func (all *Rules) Pending() (messages []string) {
 		if r.seen >= max(1, r.nth, r.full) {
 			message += "; the stage was reached, but nothing was sent on which the fault acts"
 		}
-		messages = append(messages, message)
+		pending = append(pending, Pending{message, len(idle) < len(r.armed)})
 	}
-	return messages
+	return pending
 }
 
 // Faults are all faults for one occurrence of a stage. The zero value has none. A fault counts as used
