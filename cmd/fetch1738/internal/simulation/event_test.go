@@ -59,6 +59,8 @@ var kinds = []kind{
 	{name: "restart", onNet: true, happen: func(w *world, _ *process, e Event) { w.acts(e); w.sites[e.Site].restart() }},
 	{name: "jump", onNet: true, happen: func(w *world, _ *process, e Event) {
 		w.acts(e)
+		w.jumps.Add(1)
+		defer w.jumps.Add(-1)
 		time.Sleep(time.Duration(e.N%100) * time.Minute)
 	}},
 	{name: "refuse", happen: later},

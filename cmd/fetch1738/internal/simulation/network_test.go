@@ -52,7 +52,9 @@ func (p *process) dial(ctx context.Context, network, address string) (net.Conn, 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open[address]++
-	if limit := p.w.limit(); p.w.isServer(address) && limit > 0 && p.open[address] > limit {
+	// A call that a jump holds up cannot be ended, so the connection of an access that has taken another
+	// session meanwhile stays open. The system's would be closed at once.
+	if limit := p.w.limit(); p.w.isServer(address) && limit > 0 && p.open[address] > limit && p.w.jumps.Load() == 0 {
 		p.w.breaks("%d connections to %s, although the limit is %d", p.open[address], address, limit)
 	}
 	if c.mem == nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver"
@@ -50,6 +51,7 @@ type world struct {
 	was         []string // what a.bin had before each time; "" for none
 	links       []string // of another user, in the place of files that are not complete
 	began       time.Time
+	jumps       atomic.Int32 // that hold up a call now
 }
 
 func newWorld(p *Plan, keep bool) (*world, error) {
