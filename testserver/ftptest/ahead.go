@@ -100,7 +100,7 @@ func (f *session) ahead(line input) error {
 	case f.srv.Ahead == AheadLost:
 		return nil
 	case f.srv.Ahead == AheadCloses:
-		core.EndConn(f.Conn, false)
+		f.HangUp()
 		return core.ErrCut
 	case f.moving && interferes(verb):
 		return f.Client.Answer(new(core.Faults), "450 "+verb+": data transfer in progress")

@@ -472,6 +472,20 @@ func TestTooManyConnections(t *testing.T) {
 	})
 }
 
+// TestHangUpCountsAtOnce has a server that serves one connection, and ends it. A client that has seen the
+// end may come again at once.
+func TestHangUpCountsAtOnce(t *testing.T) {
+	srv := ftptest.New(t, func(s *ftptest.Server) { s.MaxConns = 1 })
+	srv.On("NOOP", 0, testserver.Hangup())
+	for n := range 200 {
+		c := testclient.Dial(t, srv, srv.Addr)
+		_, _ = io.WriteString(c, "NOOP\r\n")
+		if got, err := io.ReadAll(c); !strings.HasPrefix(string(got), "220") || err != nil {
+			t.Fatalf("connection %d: %q, %v", n, got, err)
+		}
+	}
+}
+
 // TestOneClient has a server with one client at a time. Another connection gets its greeting when the
 // first client has gone, and one that has been closed meanwhile is skipped.
 func TestOneClient(t *testing.T) {

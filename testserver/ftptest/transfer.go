@@ -301,7 +301,7 @@ func (f *session) finish(faults *core.Faults, last string) error {
 	}
 	err := f.answer(end, last)
 	if err == nil && faults.Acts(core.Hangup) {
-		core.EndConn(f.Conn, false)
+		f.HangUp()
 		err = core.ErrCut
 	}
 	return err

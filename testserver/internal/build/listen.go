@@ -161,11 +161,12 @@ func (a *acceptor) accept(l net.Listener) {
 // handle returns what the goroutine of a connection does.
 func (a *acceptor) handle(nc net.Conn) func() {
 	var c *core.Client
+	release := sync.OnceFunc(a.m.Release)
 	begin := func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.clients++
-		c = core.NewClient(a.m, nc, a.clients, a.srv.IdleTimeout, a.srv.TLS)
+		c = core.NewClient(a.m, nc, a.clients, a.srv.IdleTimeout, a.srv.TLS, release)
 	}
 	serve := func() {
 		if c == nil {
@@ -192,6 +193,7 @@ func (a *acceptor) handle(nc net.Conn) func() {
 	return func() {
 		defer a.m.Untrack(nc)
 		run()
+		release()
 		a.m.Leave()
 		if c != nil {
 			c.Linger()

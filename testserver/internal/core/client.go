@@ -29,17 +29,19 @@ type Client struct {
 	tap    *tap
 	idle   time.Duration // how long Read waits
 	tls    *tls.Config   // of Secure
+
+	release func() // the connection does not count as open any more
 }
 
 // NewClient returns the client of a new connection, whose number is id. It may be silent for the time
-// idle. secure is the configuration of Secure; it may be nil.
-func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config) *Client {
+// idle. secure is the configuration of Secure; it may be nil. release is [Conns.Release], but counts once.
+func NewClient(m *Machine, nc net.Conn, id int, idle time.Duration, secure *tls.Config, release func()) *Client {
 	at := &place{conn: id}
 	faults := m.at(at, "CONNECT")
 	tap := &tap{to: nc, sent: LineWriter{log: &m.Log, conn: id, from: FromServer}}
 	return &Client{
 		Conn: nc, ID: id, m: m, place: at, faults: faults, tap: tap, out: faults.Shape(m.Ctx(), tap, nc),
-		Received: &LineWriter{log: &m.Log, conn: id, from: FromClient}, idle: idle, tls: secure,
+		Received: &LineWriter{log: &m.Log, conn: id, from: FromClient}, idle: idle, tls: secure, release: release,
 	}
 }
 
@@ -167,7 +169,7 @@ func (c *Client) preempt(faults *Faults) error {
 	case faults.Acts(Silence):
 		return ErrSilent
 	case faults.Acts(Close):
-		EndConn(c.Conn, false)
+		c.HangUp()
 		return ErrCut
 	case faults.Acts(EndlessLine):
 		return WriteEndlessLine(c)
@@ -196,10 +198,16 @@ func (c *Client) Answer(faults *Faults, reply string) error {
 	}
 	_, err := io.WriteString(faults.Shape(c.m.Ctx(), c, c.Conn), text)
 	if err == nil && faults.Acts(Hangup) {
-		EndConn(c.Conn, false)
+		c.HangUp()
 		return ErrCut
 	}
 	return err
+}
+
+// HangUp ends the connection. What the client still sends is read.
+func (c *Client) HangUp() {
+	c.release()
+	EndConn(c.Conn, false)
 }
 
 // Wait reads and logs until the client or the server ends.

@@ -19,6 +19,7 @@ type Conns struct {
 
 	mu      sync.Mutex
 	open    map[io.Closer]bool // nil once the server is closed; true means a client
+	counted int                // accepted connections that count as open
 	serving int                // accepted connections that have not ended
 	quiet   sync.Cond          // signals, under mu, that serving is 0 again
 }
@@ -78,17 +79,26 @@ func (c *Conns) Untrack(closer io.Closer) {
 	_ = closer.Close()
 }
 
-// Admit registers the connection of a client, which is served until Leave. It returns false if there
-// may not be another one beside limit others.
+// Admit registers the connection of a client, which is served until Leave, and counts as open until
+// Release. It returns false if there may not be another one beside limit others.
 func (c *Conns) Admit(nc net.Conn, limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open == nil || c.serving >= limit || c.Ctx().Err() != nil {
+	if c.open == nil || c.counted >= limit || c.Ctx().Err() != nil {
 		return false
 	}
+	c.counted++
 	c.serving++
 	c.open[nc] = true
 	return true
+}
+
+// Release records that a connection does not count as open any more. It precedes the end of the
+// connection, because a client that has seen that may come again before the server does anything else.
+func (c *Conns) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counted--
 }
 
 // Leave records that the connection of a client is no longer served.
