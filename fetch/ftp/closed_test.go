@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -154,4 +155,23 @@ func TestEditClosedAfterReply(t *testing.T) {
 		}
 		f.Close()
 	}
+}
+
+// After 421, the next connection is made when the server has closed this one, because it may serve one at
+// a time.
+func TestNextConnectionAfter421(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, err := ftptest.Start(t.Context(), "127.0.0.1:21", func(s *ftptest.Server) { s.InMemory, s.Content, s.MaxConns = true, tree(), 1 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer srv.Close()
+		srv.On("SIZE", 2, testserver.Reply("421 No more time."))
+		f := &Fetcher{Env: &fetch.Env{Dial: srv.Dial}, DisablePipelining: true}
+		defer f.Close()
+		edits := []fetch.Edit{{Kind: fetch.EditSize, Name: "x.txt"}, {Kind: fetch.EditSize, Name: "x.txt"}}
+		if err := f.Edit(t.Context(), &fetch.Request{Locator: at("/")}, edits); err != nil || edits[1].Size != 4 || logins(srv) != 2 {
+			t.Errorf("%v, %+v, %d logins", err, edits, logins(srv))
+		}
+	})
 }

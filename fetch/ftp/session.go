@@ -234,13 +234,14 @@ func (s *session) Close() error {
 }
 
 // End is like Close, for a session whose access may have failed or been canceled. If pipelining has
-// failed, another connection follows: a server that serves one at a time must have closed this one.
+// failed, or the server has said 421, another connection may follow: a server that serves one at a time
+// must have closed this one.
 func (s *session) End() {
 	s.dropData()
 	switch {
 	case s.ctx.Err() != nil:
 		s.ctl.Close()
-	case s.ctl.pipeliningFailed:
+	case s.ctl.pipeliningFailed, s.ctl.phase >= commanding && s.ctl.last.Code == 421:
 		s.ctl.HangUp(closeTime)
 	case s.last != nil:
 		s.ctl.Quit(min(abortTime, s.quitTime))
