@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -46,6 +47,7 @@ func freeAddr(tb testing.TB, ip string) string {
 	tb.Helper()
 	// A process that is being started has the sockets of this one until it runs its program: a port
 	// that is closed meanwhile is not free yet.
+	forked()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	var err error
@@ -62,10 +64,19 @@ func freeAddr(tb testing.TB, ip string) string {
 	return ""
 }
 
+// forked makes the package os start the process with which it finds out what the system supports. It
+// starts this one, which is the first, without ForkLock.
+var forked = sync.OnceFunc(func() {
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		p.Release()
+	}
+})
+
 // Program writes a program that a test runs. No process that another test starts at the same time
 // inherits the file while it is open: the system would refuse to run it (ETXTBSY).
 func Program(tb testing.TB, path, content string) {
 	tb.Helper()
+	forked()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.WriteFile(path, []byte(content), 0o755), os.Chmod(path, 0o755)); err != nil { // whatever the umask
