@@ -45,11 +45,8 @@ func FreeAddr(tb testing.TB) string {
 // freeAddr is FreeAddr for an IP address of the loopback interface.
 func freeAddr(tb testing.TB, ip string) string {
 	tb.Helper()
-	// A process that is being started has the sockets of this one until it runs its program: a port
-	// that is closed meanwhile is not free yet.
-	forked()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
+	// A port is not free while a process that is being started has a socket of it.
+	defer holdForks()()
 	var err error
 	for range 100 {
 		var l net.Listener
@@ -64,6 +61,14 @@ func freeAddr(tb testing.TB, ip string) string {
 	return ""
 }
 
+// holdForks holds up all starts of processes until the function that it returns is called: a process
+// that is being started has the open files of this one until it runs its program.
+func holdForks() (release func()) {
+	forked()
+	syscall.ForkLock.RLock()
+	return syscall.ForkLock.RUnlock
+}
+
 // forked makes the package os start the process with which it finds out what the system supports. It
 // starts this one, which is the first, without ForkLock.
 var forked = sync.OnceFunc(func() {
@@ -76,9 +81,7 @@ var forked = sync.OnceFunc(func() {
 // inherits the file while it is open: the system would refuse to run it (ETXTBSY).
 func Program(tb testing.TB, path, content string) {
 	tb.Helper()
-	forked()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
+	defer holdForks()()
 	if err := errors.Join(os.WriteFile(path, []byte(content), 0o755), os.Chmod(path, 0o755)); err != nil { // whatever the umask
 		tb.Fatal(err)
 	}
