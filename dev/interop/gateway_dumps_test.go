@@ -29,8 +29,11 @@ func TestGatewayDumps(t *testing.T) {
 				"lynx": {lynx, "-dump", "-nolist", "-width=80", "-display_charset=utf-8", "-assume_charset=utf-8"},
 				"w3m":  {w3m, "-dump", "-cols", "80", "-I", "UTF-8", "-O", "UTF-8"},
 			} {
-				gw := start(t)                                               // a new one: it has no session that another page has opened
-				out, _ := runTool(t, cmd[0], append(cmd[1:], gw+tt.path)...) // the code is that of the page's status
+				gw := start(t) // a new one: it has no session that another page has opened
+				out := completePage(tt.path, func() string {
+					out, _ := runTool(t, cmd[0], append(cmd[1:], gw+tt.path)...) // the code is that of the page's status
+					return out
+				})
 				got := strings.ReplaceAll(out, strings.TrimPrefix(gw, "http://"), "GATEWAY")
 				golden := filepath.Join("testdata", "gateway", tt.name+"."+name)
 				if *update {

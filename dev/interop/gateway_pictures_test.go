@@ -64,19 +64,22 @@ func pathOfPage(t *testing.T, name string) string {
 
 // pageDigest returns the digest of all that a browser loads for a page: its HTML and the style sheet.
 func pageDigest(t *testing.T, gw, path string) string {
-	sum := sha256.New()
-	for _, url := range []string{gw + path, gw + "/style.css"} {
-		res, err := http.DefaultClient.Do(htmlRequest(t, url))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.Copy(sum, res.Body)
-		res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s, %v", url, res.Status, err)
-		}
+	page := completePage(path, func() string { return load(t, gw+path) })
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(page+load(t, gw+"/style.css"))))
+}
+
+// load returns what a browser loads from a URL of the gateway.
+func load(t *testing.T, url string) string {
+	res, err := http.DefaultClient.Do(htmlRequest(t, url))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return fmt.Sprintf("%x", sum.Sum(nil))
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", url, res.Status, err)
+	}
+	return string(content)
 }
 
 // screenshot returns a PNG of a page that is 1000 pixels wide.

@@ -58,6 +58,19 @@ func (w *world) gateway(t *testing.T) string {
 	return srv.URL
 }
 
+// completePage takes a page of gatewayPages until it is not early: the gateway shows one when it has waited
+// a moment for the end of a listing or for the names of the groups, and the machine may be slower.
+func completePage(path string, take func() string) (page string) {
+	for range 100 {
+		page = take()
+		text := strings.Join(strings.Fields(page), " ")
+		if !strings.Contains(text, "In the order of the server") && (path != "/" || strings.Contains(text, "comp.lighthouses")) {
+			break
+		}
+	}
+	return page
+}
+
 // lighthouseTime is the time of most files in the world.
 var lighthouseTime = time.Date(1994, time.March, 4, 5, 6, 0, 0, time.UTC)
 
