@@ -166,6 +166,7 @@ func (a *access) newMatches(s *session, list []span, free func(*session)) (*seri
 		line, err := b.block.ReadLine()
 		switch {
 		case err == io.EOF:
+			b.single = b.single || b.block.Bare()
 			b.block = nil
 			found, err = b.nextListing()
 			return err
@@ -179,10 +180,11 @@ func (a *access) newMatches(s *session, list []span, free func(*session)) (*seri
 	return b, nil
 }
 
-// nextListing is next for blocks that are listings.
+// nextListing is next for blocks that are listings. While other replies are on their way, such a block
+// must end in CR LF: what shows the end of one whose lines end in LF is that nothing comes behind it.
 func (p *pipeline) nextListing() (bool, error) {
 	found, err := p.next()
-	if found && err == nil {
+	if found && err == nil && len(p.asked) == 0 {
 		p.block.Listing()
 	}
 	return found, err

@@ -1,10 +1,12 @@
 package nntp
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/testserver"
@@ -98,6 +100,28 @@ func TestMatchRefused(t *testing.T) {
 			t.Errorf("%d connections were made", n)
 		}
 	})
+}
+
+// TestMatchBareLF asks a server whose lines end in LF. The end of its listings cannot be told from what
+// comes behind it: so nothing may come.
+func TestMatchBareLF(t *testing.T) {
+	withServer(t, nil, func(w *harness) {
+		w.srv.On("OVER", 0, testserver.BareLF())
+		if got, _ := w.matched(&Options{Match: []Match{{"Subject", "*"}}}); !slices.Equal(got, []string{"1", "2", "4"}) {
+			t.Errorf("got %v", got)
+		}
+		w.sent("GROUP local.test", "XPAT Subject 1-4 *", "OVER 1", "OVER 2", "OVER 4")
+	})
+	// What ends in LF later is not a listing that has ended, however late the next reply comes.
+	for _, late := range []time.Duration{0, time.Second} {
+		withServer(t, nil, func(w *harness) {
+			w.env.Limits.Idle = 10 * time.Second
+			w.srv.On("OVER 2", 1, testserver.BareLF())
+			w.srv.On("OVER 4", 1, testserver.Delay(late))
+			_, err := w.getAs(w.req("/local.test", &Options{Match: []Match{{"Subject", "*"}}}))
+			w.fails(fmt.Sprintf("the next reply after %v", late), err, fetch.ErrTimeout)
+		})
+	}
 }
 
 // TestMatchClosed closes a listing before its end. The Fetcher must work afterwards.

@@ -68,8 +68,10 @@ type pipeline struct {
 	left  []span
 	asked []int64 // requested but without a reply yet, oldest first
 	begun bool
-	block *wire.DotReader // of the current article
-	got   answer
+	// single is set when each reply must end before the next command: the server ends its lines in LF.
+	single bool
+	block  *wire.DotReader // of the current article
+	got    answer
 }
 
 // answer is the part of a reply that identifies the article.
@@ -134,8 +136,12 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 		r, err = p.s.command(p.line(first[0]))
 		return r, first[0], err
 	}
-	if len(p.asked) <= window/2 {
-		more := p.take(window - len(p.asked))
+	ahead := window
+	if p.single {
+		ahead = 1
+	}
+	if len(p.asked) <= ahead/2 {
+		more := p.take(ahead - len(p.asked))
 		lines := make([]string, len(more))
 		for i, n := range more {
 			lines[i] = p.line(n)

@@ -104,6 +104,9 @@ func (d *DotReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// Bare reports whether a bare LF ends the lines of this listing, as far as it has been read.
+func (d *DotReader) Bare() bool { return d.bare }
+
 // Ends reads what is left of the block as far as it has arrived already, and reports whether it has
 // reached the end. It does not wait.
 func (d *DotReader) Ends() bool {
