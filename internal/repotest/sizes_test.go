@@ -44,7 +44,6 @@ var large = map[string]struct {
 	"testserver/ftptest":           {3750, "the imitated servers set the fields of one server; their texts are a third of it"},
 	"testserver/ftptest.session{}": {35, "what is known of one client and its login, by which the next command is answered"},
 	"testserver/ftptest.session":   {100, "one login, with a method for each command of FTP"},
-	"testserver/nntptest.session":  {50, "one login, with a method for each command of NNTP"},
 
 	"cmd/fetch1738/internal/curl":         {2700, "one grammar: the table of options, what each sets, configuration files and variables"},
 	"cmd/fetch1738/internal/files":        {3350, "six verbs share one run, its operands and its listings; a fifth keeps rm and mv from deleting too much, a tenth is the options of coreutils"},

@@ -2,7 +2,7 @@ package nntptest
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
 	"net/mail"
 	"path"
 	"slices"
@@ -11,23 +11,28 @@ import (
 	"time"
 )
 
-// Articles by their headers and by their age (RFC 3977 §7.3, §7.4, §8.5, §8.6;
-// RFC 2980 §2.6, §2.9).
+// Articles by their headers and by their age (RFC 3977 §7.4, §8.5; RFC 2980 §2.6, §2.9).
 
-// hdr is HDR. The value is empty if an article lacks the field. An article requested by its
-// message-id has the number 0.
-func (n *session) hdr(arg string) error {
-	return n.headers("225 Headers follow", arg, "", func(string) string { return "0" }, nil)
+// fieldList is a reply that lists one header field of several articles.
+type fieldList struct {
+	first   string
+	missing string                  // the value if an article lacks the field
+	zero    bool                    // an article requested by its message-id has the number 0, not that id
+	fits    func(value string) bool // selects values; nil means all
 }
 
-// xhdr is XHDR. The value is "(none)" if an article lacks the field. An article requested by its
-// message-id is shown by that message-id.
-func (n *session) xhdr(arg string) error {
-	return n.headers("221 Header follows", arg, "(none)", func(id string) string { return id }, nil)
+// hdr is HDR.
+func hdr(n *session, arg string) error {
+	return fieldList{first: "225 Headers follow", zero: true}.send(n, arg)
+}
+
+// xhdr is XHDR.
+func xhdr(n *session, arg string) error {
+	return fieldList{first: "221 Header follows", missing: "(none)"}.send(n, arg)
 }
 
 // xpat is XPAT: XHDR with a pattern, which may contain spaces and, as in INN, no commas.
-func (n *session) xpat(arg string) error {
+func xpat(n *session, arg string) error {
 	name, rest, _ := strings.Cut(arg, " ")
 	which, pattern, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if pattern = strings.TrimSpace(pattern); pattern == "" {
@@ -39,12 +44,11 @@ func (n *session) xpat(arg string) error {
 		is, err := path.Match(slashes.Replace(pattern), slashes.Replace(value))
 		return err == nil && is
 	}
-	return n.headers("221 Header follows", name+" "+which, "", func(id string) string { return id }, fits)
+	return fieldList{first: "221 Header follows", fits: fits}.send(n, name+" "+which)
 }
 
-// headers lists one header field of each article of a range, or of one article. If fits is not nil, it
-// omits values that do not fit.
-func (n *session) headers(first, arg, missing string, called func(id string) string, fits func(value string) bool) error {
+// send sends the field that arg names, of each article of a range, or of one article.
+func (l fieldList) send(n *session, arg string) error {
 	name, which, _ := strings.Cut(arg, " ")
 	which = strings.TrimSpace(which)
 	if name == "" {
@@ -57,21 +61,21 @@ func (n *session) headers(first, arg, missing string, called func(id string) str
 			return
 		}
 		value := overviewField.Replace(headerOf(a, text, name))
-		if fits != nil && !fits(value) {
+		if l.fits != nil && !l.fits(value) {
 			return
 		}
-		if value == "" {
-			value = missing
-		}
-		lines.WriteString(label + " " + value + "\r\n")
+		lines.WriteString(label + " " + cmp.Or(value, l.missing) + "\r\n")
 	}
 	if strings.HasPrefix(which, "<") {
 		a, _, refusal := n.locate(which)
 		if refusal != "" {
 			return n.reply(refusal)
 		}
-		add(called(which), a)
-		return n.block(first, strings.NewReader(lines.String()), true)
+		if l.zero {
+			which = "0"
+		}
+		add(which, a)
+		return n.block(l.first, strings.NewReader(lines.String()), true)
 	}
 	numbers, refusal := n.inRange(which)
 	if refusal != "" {
@@ -82,7 +86,7 @@ func (n *session) headers(first, arg, missing string, called func(id string) str
 			add(strconv.Itoa(number), a)
 		}
 	}
-	return n.block(first, strings.NewReader(lines.String()), true)
+	return n.block(l.first, strings.NewReader(lines.String()), true)
 }
 
 // headerOf returns a field of an article's header, or metadata of the article.
@@ -99,13 +103,8 @@ func headerOf(a *article, text []byte, name string) string {
 	return field(text, name)
 }
 
-// listHeaders is LIST HEADERS: any field, and the metadata that are not in the header.
-func (n *session) listHeaders(string) error {
-	return n.block("215 fields that HDR knows:", strings.NewReader(":\r\n:bytes\r\n:lines\r\n"), true)
-}
-
 // newNews is NEWNEWS wildmat date time [GMT].
-func (n *session) newNews(arg string) error {
+func newNews(n *session, arg string) error {
 	pattern, when, _ := strings.Cut(arg, " ")
 	since, ok := parseSince(when)
 	if !ok {
@@ -132,41 +131,6 @@ func (n *session) newNews(arg string) error {
 	return n.block("230 New articles follow", strings.NewReader(strings.Join(slices.Compact(ids), "")), true)
 }
 
-// newGroups is NEWGROUPS date time [GMT]. All groups were created when the server started.
-func (n *session) newGroups(arg string) error {
-	since, ok := parseSince(arg)
-	if !ok {
-		return n.reply("501 Bad date.")
-	}
-	pattern := "*"
-	if n.srv.news.opened.Before(since) {
-		pattern = "!*"
-	}
-	return n.listGroups("231 New groups follow", pattern)
-}
-
-// parseSince reads "[yy]yymmdd hhmmss [GMT]". A two-digit year is one of this century unless that
-// year is in the future (RFC 3977 §7.3.2).
-func parseSince(s string) (since time.Time, ok bool) {
-	fields := strings.Fields(s)
-	zone := time.Local
-	if len(fields) == 3 && strings.EqualFold(fields[2], "GMT") {
-		zone, fields = time.UTC, fields[:2]
-	}
-	if len(fields) != 2 {
-		return since, false
-	}
-	short := len(fields[0]) == len("yymmdd")
-	if short {
-		fields[0] = fmt.Sprintf("%02d%s", time.Now().Year()/100, fields[0])
-	}
-	since, err := time.ParseInLocation("20060102 150405", fields[0]+" "+fields[1], zone)
-	if short && since.Year() > time.Now().Year() {
-		since = since.AddDate(-100, 0, 0)
-	}
-	return since, err == nil
-}
-
 // arrival returns when an article arrived: a posted one when it was posted, others at the time of
 // their Date.
 func (r *store) arrival(a *article, text []byte) time.Time {
@@ -177,16 +141,4 @@ func (r *store) arrival(a *article, text []byte) time.Time {
 		return date
 	}
 	return r.opened
-}
-
-// wildmat reports whether a name matches a list of patterns (RFC 3977 §4.1). The last pattern that
-// matches decides.
-func wildmat(patterns, name string) (fits bool) {
-	for pattern := range strings.SplitSeq(patterns, ",") {
-		pattern, not := strings.CutPrefix(pattern, "!")
-		if is, err := path.Match(pattern, name); err == nil && is {
-			fits = !not
-		}
-	}
-	return fits
 }

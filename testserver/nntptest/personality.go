@@ -1,6 +1,8 @@
 package nntptest
 
 import (
+	"time"
+
 	"github.com/fetch1738/fetch1738/testserver"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
@@ -67,7 +69,7 @@ func Leafnode(s *Server) {
 }
 
 // SlowNews is the personality slow-news.
-func SlowNews(s *Server) { s.Delay = slow }
+func SlowNews(s *Server) { s.Delay = 3 * time.Second }
 
 // Old is the personality rfc977.
 func Old(s *Server) { s.RFC977 = true }

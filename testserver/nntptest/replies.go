@@ -2,7 +2,6 @@ package nntptest
 
 import (
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
@@ -56,6 +55,3 @@ func (n *session) fill(text, usual string) string {
 	}
 	return strings.NewReplacer("{arg}", n.arg, "{field}", field, "{range}", span, "{name}", name, "{usual}", usual, "{group}", group).Replace(text)
 }
-
-// slow is how long the personality slow-news waits before each reply.
-const slow = 3 * time.Second

@@ -4,161 +4,130 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"os"
 	"strings"
-	"time"
 
-	"github.com/fetch1738/fetch1738/testserver"
-	"github.com/fetch1738/fetch1738/testserver/internal/build"
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 )
 
-// Session administration (RFC 3977 §5, RFC 4642, RFC 4643).
+// session is one connection.
+type session struct {
+	*core.Client
+	srv *Server
+	r   *bufio.Reader
+	request
 
-func (n *session) capabilities(string) error {
-	list := []string{"VERSION 2", "IMPLEMENTATION testserver"}
-	if n.reader {
-		list = append(list, "READER", "LIST ACTIVE HEADERS NEWSGROUPS OVERVIEW.FMT", "OVER", "HDR", "NEWNEWS", "XHDR", "XPAT")
-		if !n.srv.ReadOnly {
-			list = append(list, "POST")
+	quit    bool
+	secured bool
+	reader  bool
+
+	user     string // argument of AUTHINFO USER, until PASS
+	loggedIn bool
+	group    *group
+	current  int // article number; 0 means no current article
+}
+
+// request is the current command, and the faults armed for it.
+type request struct {
+	verb   string // one or two words
+	arg    string
+	faults *core.Faults
+}
+
+// maxLine is the maximum length of a command.
+const maxLine = 4 << 10
+
+// serve serves one connection.
+func (s *Server) serve(c *core.Client) {
+	n := &session{Client: c, srv: s, reader: !s.Reader, secured: s.ImplicitTLS}
+	n.r = bufio.NewReaderSize(c, maxLine)
+	n.faults = n.At("GREETING")
+	err := n.Preempt(n.faults)
+	if err == nil {
+		err = n.reply(s.greeting())
+	}
+	for err == nil && !n.quit {
+		var line string
+		if line, err = n.readLine(); err == nil {
+			err = n.carryOut(line)
 		}
-	} else {
-		list = append(list, "MODE-READER")
 	}
-	list = append(list, "AUTHINFO USER", "STARTTLS")
-	return n.block("101 Capability list:", strings.NewReader(n.allowed(list)), true)
-}
-
-// allowed returns the lines of a block, without capabilities that do not work.
-func (n *session) allowed(list []string) string {
-	var text strings.Builder
-	for _, line := range list {
-		verb, _, _ := strings.Cut(line, " ")
-		switch {
-		case core.ContainsFold(n.srv.Hide, verb):
-		case verb == "STARTTLS" && (n.srv.TLS == nil || n.secured):
-		case verb == "AUTHINFO" && (len(n.srv.Users) == 0 || n.loggedIn):
-		default:
-			text.WriteString(line + "\r\n")
-		}
-	}
-	return text.String()
-}
-
-func (n *session) modeReader(string) error {
-	n.reader = true
-	return n.reply(n.greeting())
-}
-
-func (n *session) authUser(name string) error {
-	if n.loggedIn {
-		return n.reply("502 Already logged in.")
-	}
-	n.user = name
-	if u, known := n.srv.Users[name]; known && u.Password == "" {
-		n.loggedIn = true
-		return n.reply("281 Welcome.")
-	}
-	return n.reply("381 Password, please.")
-}
-
-func (n *session) authPass(password string) error {
 	switch {
-	case n.user == "":
-		return n.reply("482 USER first.")
-	case !build.Allowed(n.srv.Users, n.user, password):
-		return n.reply("481 Wrong.")
+	case errors.Is(err, core.ErrSilent):
+		c.Wait()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		_ = n.Answer(new(core.Faults), "400 Timeout.")
 	}
-	n.loggedIn = true
-	return n.reply("281 Welcome.")
 }
 
-func (n *session) startTLS(string) error {
+func (s *Server) greeting() string {
 	switch {
-	case n.srv.TLS == nil:
-		return n.reply("580 No TLS here.")
-	case n.secured:
-		return n.reply("502 TLS is on.")
+	case s.Greeting != "":
+		return s.Greeting
+	case s.ReadOnly:
+		return "201 testserver ready, no posting"
 	}
-	err := n.reply("382 Begin.")
-	if reply, armed := n.faults.Peek(core.Reply); err != nil || armed && !strings.HasPrefix(reply.Text, "382") {
-		return err
-	}
-	if err := n.Secure(); err != nil {
-		return err
-	}
-	n.secured = true
-	n.r.Reset(n.Client) // discard what was sent before TLS (RFC 4642 §2.2.2)
-	n.loggedIn, n.group, n.reader = false, nil, !n.srv.Reader
-	return nil
+	return "200 testserver ready, posting allowed"
 }
 
-func (n *session) leave(string) error {
-	n.quit = true
-	return n.reply("205 Bye.")
-}
-
-func (n *session) help(string) error {
-	return n.block("100 Help:", strings.NewReader("A test server: RFC 3977, 4642, 4643, 2980, 977.\r\n"), true)
-}
-
-func (n *session) date(string) error {
-	return n.reply("111 " + time.Now().UTC().Format("20060102150405"))
-}
-
-func (n *session) slave(string) error { return n.reply("202 Slave status noted.") }
-
-// Posting (RFC 3977 §6.3.1).
-
-func (n *session) post(string) error {
-	reply, armed := n.faults.Peek(core.Reply)
-	switch {
-	case armed && !strings.HasPrefix(reply.Text, "3"):
-		return n.reply("")
-	case n.srv.ReadOnly, n.loggedIn && !n.srv.Users[n.user].May(testserver.Write):
-		return n.reply("440 Posting not allowed.")
+// readLine reads and records a command.
+func (n *session) readLine() (string, error) {
+	line, err := n.r.ReadSlice('\n')
+	_, _ = n.Received.Write(line)
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return "\x00", core.SkipLine(n.r) // not a command, so 500
 	}
-	if err := n.reply("340 Send it."); err != nil {
-		return err
-	}
-	text, whole, err := n.receiveArticle()
 	if err != nil {
-		return err
+		n.Received.End()
+		return "", err
 	}
-	n.faults = n.At("END")
+	return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+}
+
+// carryOut carries out one line.
+func (n *session) carryOut(line string) error {
+	verb, arg, _ := strings.Cut(line, " ")
+	verb, arg = strings.ToUpper(verb), strings.Trim(arg, " \t")
+	full := verb
+	switch verb {
+	case "LIST", "MODE", "AUTHINFO": // commands of two words
+		word, rest, _ := strings.Cut(arg, " ")
+		if word != "" {
+			full, arg = verb+" "+strings.ToUpper(word), strings.TrimSpace(rest)
+		}
+	}
+	n.request = request{full, arg, n.At(verb, line, full)}
 	if err := n.Preempt(n.faults); err != nil {
 		return err
 	}
-	switch reply, armed := n.faults.Peek(core.Reply); {
-	case armed && !strings.HasPrefix(reply.Text, "2"):
+	if reply, armed := n.faults.Peek(core.Reply); armed && !strings.HasPrefix(reply.Text, "2") && verb != "POST" {
 		return n.reply("")
-	case !whole:
-		return n.reply("441 Too large.")
 	}
-	return n.reply(n.srv.news.accept(text))
+	c, known := commands[full]
+	switch {
+	case !known, core.ContainsFold(n.srv.Hide, verb), core.ContainsFold(n.srv.Hide, full), n.srv.RFC977 && !c.old:
+		if verb == "LIST" || verb == "MODE" {
+			return n.reply("501 Syntax error.")
+		}
+		return n.reply("500 What?")
+	case n.srv.Protected == nil && len(n.srv.Users) > 0 && !n.loggedIn && !c.open:
+		return n.reply("480 Authentication required.")
+	case !n.reader && !c.open:
+		return n.reply("401 MODE-READER")
+	}
+	if text, ok := n.srv.Replies[full]; ok {
+		return n.Answer(n.faults, n.fill(text, ""))
+	}
+	return c.do(n, arg)
 }
 
-// receiveArticle reads a block and unstuffs its dots. Lines beyond MaxUpload are read and
-// discarded.
-func (n *session) receiveArticle() (text string, whole bool, err error) {
-	var b strings.Builder
-	whole = true
-	for begins := true; ; {
-		part, err := n.r.ReadSlice('\n')
-		_, _ = n.Received.Write(part)
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return "", false, err
-		}
-		if begins && string(part) == ".\r\n" {
-			return b.String(), whole, nil
-		}
-		if begins && part[0] == '.' {
-			part = part[1:]
-		}
-		if whole = whole && int64(b.Len()+len(part)) <= n.srv.MaxUpload; whole {
-			b.Write(part)
-		}
-		begins = strings.HasSuffix(string(part), "\n")
+// reply sends a single line, or the armed reply if there is one.
+func (n *session) reply(usual string) error {
+	text, err := n.replyText(usual)
+	if err != nil {
+		return err
 	}
+	return n.Answer(n.faults, n.faults.Text(core.Reply, text))
 }
 
 // block sends a reply of several lines. If record is true, the transcript has all of them.
@@ -181,4 +150,30 @@ func (n *session) block(first string, lines io.Reader, record bool) error {
 		return err
 	}
 	return n.sendBlock(out, lines, record)
+}
+
+// sendBlock sends the lines of a block with the armed faults.
+func (n *session) sendBlock(out io.Writer, lines io.Reader, record bool) error {
+	n.Mute(!record)
+	defer n.Mute(false)
+	sent := &core.Counter{W: out}
+	var err error
+	if data, ok := n.faults.Take(core.Data); ok {
+		_, err = io.WriteString(sent, data.Text)
+	} else {
+		err = n.faults.DotText(core.DotText{Exact: n.srv.Spool != nil}).Send(sent, lines)
+	}
+	if err != nil {
+		return err
+	}
+	if !record {
+		n.Count(core.FromServer, sent.N)
+	}
+	if n.faults.Has(core.NoDot) || n.faults.Acts(core.Hangup) {
+		n.quit = true
+	}
+	if extra, ok := n.faults.Take(core.ExtraReply); ok {
+		_, err = io.WriteString(out, core.ReplyOctets(extra.Text))
+	}
+	return err
 }

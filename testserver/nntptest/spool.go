@@ -91,7 +91,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// failing is the end of a text that cannot be read further.
+// failing is the end of a text, such as one that cannot be read further.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
