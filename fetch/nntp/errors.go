@@ -2,48 +2,60 @@ package nntp
 
 import (
 	"errors"
-	"io"
+	"fmt"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
 
 // fail wraps err for this access. An error of unknown kind becomes ErrConnectionFailed.
 func (a *access) fail(op fetch.Op, err error) *fetch.Error {
-	e := driver.Fail(op, a.loc, fetch.ErrOther, err)
-	e.URL = a.loc.Redacted() // the requested URL, not that of the configured server
+	e := driver.Fail(op, a.req.Locator, fetch.ErrOther, err)
+	e.URL = a.req.Locator.Redacted() // the requested URL, not that of the configured server
 	if e.Kind == fetch.ErrOther {
 		e.Kind = fetch.ErrConnectionFailed
 	}
 	return e
 }
 
-// bodyFailure wraps the error of a failed read of a block: the data is incomplete.
-func (a *access) bodyFailure(op fetch.Op, err error) error {
-	switch kind := fetch.KindOf(err); {
-	case errors.Is(err, wire.ErrLineTooLong):
-		err = &fetch.Error{Kind: fetch.ErrTooLarge, Err: err}
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: errors.New("the connection ended before the final dot")}
-	case kind != fetch.ErrTimeout && kind != fetch.ErrCanceled && kind != fetch.ErrTooLarge && kind != fetch.ErrProtocol:
-		err = &fetch.Error{Kind: fetch.ErrTruncated, Err: err}
+// wrapError wraps the error of an operation and masks secrets in its reply. If the connection has failed
+// after a 400, that is the reason.
+func (s *session) wrapError(op fetch.Op, err error) error {
+	if s.leaving != nil && s.Err != nil && fetch.KindOf(err) != fetch.ErrTimeout && s.ctx.Err() == nil {
+		err = s.leaving
 	}
-	return a.fail(op, err)
+	e := s.access.fail(op, err)
+	e.Reply = s.Mask(e.Reply)
+	return e
 }
 
-// replyFailure returns the error for a failed read of a block that is part of a reply, not of a
-// Body.
-func replyFailure(err error) error {
-	switch err {
-	case io.ErrUnexpectedEOF:
-		return talk.ErrClosed
-	case wire.ErrLineTooLong:
-		return &fetch.Error{Kind: fetch.ErrProtocol, Err: err}
+// replyError returns the error for a reply with an unwanted code.
+func (s *session) replyError(verb fetch.Op, r talk.Reply) error {
+	if r.Class() <= 3 {
+		return s.unexpected(verb, r)
 	}
-	return err
+	return s.wrapError(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.Code, Reply: r.Text})
+}
+
+// unexpected returns the error for a reply that does not fit the command. The session is unusable
+// afterwards, because later replies may be out of step too.
+func (s *session) unexpected(verb fetch.Op, r talk.Reply) error {
+	return s.violation(verb, fmt.Sprint(r.Code, " ", r.Text), talk.Unexpected(verb))
+}
+
+// violation returns the error for a breach of the protocol. The session is unusable afterwards.
+func (s *session) violation(op fetch.Op, text, what string) error {
+	return s.wrapError(op, s.Fail(talk.Violation(text, what)))
+}
+
+// canceled returns the error of an access whose context is done, else nil.
+func (s *session) canceled(op fetch.Op) error {
+	if err := s.ctx.Err(); err != nil {
+		return s.wrapError(op, s.Fail(err))
+	}
+	return nil
 }
 
 // kindOf classifies a negative reply to a command (RFC 3977 §3.2, RFC 4643).
@@ -57,7 +69,7 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrProtocol
 	case 435:
 		return fetch.ErrExists
-	case 437, 440, 502:
+	case 437, 440, 483, 502: // 483 requires TLS
 		return fetch.ErrPermission
 	case 441:
 		if strings.Contains(r.Text, "435") || strings.Contains(strings.ToLower(r.Text), "duplicate") {
@@ -66,8 +78,6 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 		return fetch.ErrPermission
 	case 480, 481, 482:
 		return fetch.ErrUnauthenticated
-	case 483: // requires TLS
-		return fetch.ErrPermission
 	case 401, 500, 501, 503, 580:
 		return fetch.ErrUnsupported
 	}
@@ -81,22 +91,14 @@ func kindOf(verb fetch.Op, r talk.Reply) fetch.ErrorKind {
 }
 
 // isUnsupported reports whether err is a reply that the command is not supported or not permitted.
-func isUnsupported(err error) bool {
-	var e *fetch.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Code {
-	case 500, 501, 502, 503:
-		return true
-	}
-	return false
-}
+func isUnsupported(err error) bool { c := code(err); return 500 <= c && c <= 503 }
+
+// isMissing reports whether the code of a reply says that there is no such article.
+func isMissing(code int) bool { return code == 420 || code == 423 || code == 430 }
 
 // code returns the code of the negative reply in err, or 0.
 func code(err error) int {
-	var e *fetch.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		return e.Code
 	}
 	return 0

@@ -80,10 +80,10 @@ func (n *notes) access(a *access) {
 		n.send("ARTICLE "+a.article, "")
 	default:
 		n.send("GROUP "+a.group, "")
-		for _, m := range a.matches {
+		for _, m := range a.opt.Match {
 			n.send(fmt.Sprintf("XPAT %s <first>-<last> %s", m.Header, m.Pattern), "")
 		}
-		if a.matches != nil {
+		if len(a.opt.Match) > 0 {
 			n.send("OVER <number>", "for each article that matches; XOVER or HEAD as below")
 			n.note("when the server does not support XPAT, all articles are listed:")
 		}
@@ -94,8 +94,8 @@ func (n *notes) access(a *access) {
 		if a.within != nil {
 			n.note(fmt.Sprintf("only the articles from %d to %d are requested", a.within.from, a.within.to))
 		}
-		if a.newest > 0 {
-			n.note(fmt.Sprintf("only the %d highest article numbers are requested, after %d others", a.newest, a.skip))
+		if a.opt.Newest > 0 {
+			n.note(fmt.Sprintf("only the %d highest article numbers are requested, after %d others", a.opt.Newest, a.opt.Skip))
 		}
 	}
 	n.send("AUTHINFO USER <user>", "when the server requires a login (480)")

@@ -2,7 +2,6 @@ package nntp
 
 import (
 	"context"
-	"io"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -23,35 +22,14 @@ func (f *Fetcher) fetchGroups(ctx context.Context, a *access) (*fetch.Resource, 
 	}
 	res := a.resource(s)
 	res.Kind = fetch.KindDirectory
-	res.Body = newListing(a, s, "LIST", f.release)
-	d := &descriptions{f: f, ctx: ctx, a: a}
+	res.Body = newBody(openBlock(s, "LIST").listing())
+	d := &descriptions{ctx: ctx, a: a}
 	list := a.items(ctx, res.Body, func(line string) (fetch.Item, bool) { return a.groupItem(line, d.of) })
 	res.Items = func(yield func(fetch.Item, error) bool) {
 		defer d.close()
 		list(yield)
 	}
 	return res, nil
-}
-
-// groupItem parses "group last first status" (RFC 3977 §7.6.3).
-func (a *access) groupItem(line string, describe func(group string) string) (fetch.Item, bool) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 {
-		return fetch.Item{}, false
-	}
-	item := fetch.Item{
-		Name: fields[0], Locator: a.groupLocator(fields[0]), Kind: fetch.KindDirectory, Attributes: fetch.Attributes{Size: -1},
-	}
-	fields = append(fields, "")
-	for _, f := range []fetch.Field{
-		{Name: "First", Value: fields[2]}, {Name: "Last", Value: fields[1]}, {Name: "Status", Value: fields[3]},
-		{Name: "Description", Value: describe(fields[0])},
-	} {
-		if f.Value != "" {
-			item.Header = append(item.Header, f)
-		}
-	}
-	return item, true
 }
 
 // Limits of the descriptions held in memory.
@@ -65,17 +43,15 @@ const (
 // description that is far out of order is not found, so that the memory in use does not depend on
 // the number of groups.
 type descriptions struct {
-	f     *Fetcher
 	ctx   context.Context
 	a     *access
-	begun bool
 	s     *session
-	block *wire.DotReader // nil at the end of the list
+	block *block // nil at the end of the list
 
-	ahead map[string]description
-	order []string // keys of ahead, oldest first; may include removed ones
-	size  int      // bytes in ahead
-	read  int      // lines read so far
+	ahead map[string]description // nil before the list is requested
+	order []string               // keys of ahead, oldest first; may include removed ones
+	size  int                    // bytes in ahead
+	read  int                    // lines read so far
 }
 
 type description struct {
@@ -85,7 +61,7 @@ type description struct {
 
 // of returns the description of a group, or "".
 func (d *descriptions) of(group string) string {
-	if !d.begun {
+	if d.ahead == nil {
 		d.begin()
 	}
 	for {
@@ -103,8 +79,8 @@ func (d *descriptions) of(group string) string {
 
 // begin requests the list. If the server does not send one, there are no descriptions.
 func (d *descriptions) begin() {
-	d.begun, d.ahead = true, make(map[string]description)
-	s, err := d.f.begin(d.ctx, d.a, func(s *session) error {
+	d.ahead = make(map[string]description)
+	s, err := d.a.f.begin(d.ctx, d.a, func(s *session) error {
 		_, err := s.expect("LIST NEWSGROUPS", 215)
 		return err
 	})
@@ -112,7 +88,7 @@ func (d *descriptions) begin() {
 		d.a.trace.Note("the groups have no descriptions: " + err.Error())
 		return
 	}
-	d.s, d.block = s, s.openBlock().Listing()
+	d.s, d.block = s, openBlock(s, "LIST").listing()
 	for d.block != nil && d.size <= maxAhead {
 		d.readOne() // releases the session at the end of the list
 	}
@@ -120,9 +96,8 @@ func (d *descriptions) begin() {
 
 // readOne reads one line into ahead.
 func (d *descriptions) readOne() {
-	line, err := d.block.ReadLine()
-	if err != nil {
-		d.s.block = err != io.EOF
+	line, err := d.block.dots.ReadLine()
+	if d.block.ended(err) != nil {
 		d.close()
 		return
 	}
@@ -161,8 +136,7 @@ func (d *descriptions) remove(name string) {
 // close ends the list.
 func (d *descriptions) close() {
 	if d.s != nil {
-		d.f.release(d.s)
+		d.a.f.release(d.s)
 		d.s, d.block = nil, nil
 	}
-	d.begun = true
 }

@@ -61,12 +61,7 @@ func readHeader(next func() ([]byte, error), max int) (header, error) {
 
 // isFieldName reports whether a name is a valid field name by RFC 5322 §2.2.
 func isFieldName(name []byte) bool {
-	for _, c := range name {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return len(name) > 0
+	return len(name) > 0 && !bytes.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // get returns the value of the first field of that name, or "".

@@ -7,13 +7,13 @@ package nntp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
-	"github.com/fetch1738/fetch1738/locator"
 )
 
 // Fetcher fetches news, nntp, nntps and snews URLs. The zero value is ready to use for URLs that
@@ -34,43 +34,6 @@ type Fetcher struct {
 	IdleTime time.Duration
 
 	idle sessions.Keeper[key, *access, *session]
-}
-
-// Options are the [fetch.Request.Options] of this package. The zero value and nil mean the
-// defaults.
-type Options struct {
-	// Articles selects articles of the group that the URL names, by number and in the given
-	// order: "1-500", "7", "480-" or "1-10,12,20-". Numbers without an article are skipped. If no
-	// selected article exists, the error is of kind ErrNotFound.
-	//
-	// The Resource is then a KindDocument of media type application/mbox (RFC 4155). In its Body,
-	// lines that begin with any number of ">" and "From " are quoted by one more ">", and lines
-	// end in LF. Info.Articles yields the articles one by one.
-	Articles string
-	// List lists the articles that Articles selects, which then is one range, as the listing of the
-	// group does, instead of fetching them. A range without articles is an empty listing.
-	List bool
-	// Newest limits the listing of a group, or Articles, to that many of its highest article numbers,
-	// after Skip of them. There may be fewer articles, because not every number has one. Zero means
-	// no limit.
-	Newest, Skip int64
-	// Match limits the listing of a group to the articles that one of the Matches selects, as far as
-	// the server can find them (XPAT, RFC 2980). If it cannot, all are listed; Info.Matched tells. It
-	// cannot be combined with Articles that are fetched.
-	Match []Match
-	// OverviewOnly makes the listing of a group fail with ErrUnsupported if the server has no overview,
-	// instead of fetching the header of each article.
-	OverviewOnly bool
-	// Login is used if the server requires a login. If nil, Env.Credentials is called. Sessions are
-	// shared only by requests with equal Logins, and a session that Env.Credentials has logged in
-	// only by requests without one.
-	Login *locator.Login
-	// StartTLS starts TLS on an unencrypted connection before any other command, and fails if the
-	// server refuses.
-	StartTLS bool
-	// TryTLS is like StartTLS, but continues without TLS if the server refuses STARTTLS. It does
-	// not stop an active attacker, who can force such a refusal.
-	TryTLS bool
 }
 
 // Info is the [fetch.Resource.Info] of this package.
@@ -99,6 +62,8 @@ type Article struct {
 	Body io.Reader
 }
 
+var errPart = errors.New("news articles have no ranges; request the whole article")
+
 // Fetch implements [driver.Fetcher]. Request.Options is nil or an *[Options]. The kind of the
 // Resource depends on the URL:
 //
@@ -126,9 +91,9 @@ func (f *Fetcher) Fetch(ctx context.Context, req *fetch.Request) (*fetch.Resourc
 		return f.fetchArticles(ctx, a)
 	case a.all:
 		return f.fetchGroups(ctx, a)
-	case a.matches != nil:
+	case len(a.opt.Match) > 0:
 		return f.fetchMatches(ctx, a)
-	case a.article == "" && a.id == "":
+	case a.isGroup():
 		return f.fetchGroup(ctx, a)
 	}
 	return f.fetchArticle(ctx, a)
@@ -167,19 +132,3 @@ func (f *Fetcher) Update(ctx context.Context, req *fetch.Request, body io.Reader
 
 // Close closes the idle sessions. Sessions in use are closed together with the Bodies that use them.
 func (f *Fetcher) Close() error { return f.idle.Close() }
-
-// terms returns the limits for idle sessions. An access waits for one within l.
-func (f *Fetcher) terms(l fetch.Limits) sessions.Terms {
-	return sessions.Terms{Limit: f.MaxIdle, Age: f.IdleTime, Limits: l}
-}
-
-// begin takes an idle session or opens one, and calls start with it. If begin fails, the caller must
-// not call release.
-func (f *Fetcher) begin(ctx context.Context, a *access, start func(*session) error) (*session, error) {
-	open := func(o sessions.Opening) (*session, error) { return dial(ctx, o, a) }
-	again := func(err error) { a.trace.Retry(fetch.Retry{Attempt: 1, Err: err}) }
-	return f.idle.Begin(ctx, a.key, a, f.terms(a.limits), open, start, again)
-}
-
-// release ends an access. Its session becomes idle, or is closed if it cannot be reused.
-func (f *Fetcher) release(s *session) { f.idle.Release(s.key, s, f.terms(fetch.Limits{})) }

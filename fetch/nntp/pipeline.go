@@ -3,65 +3,19 @@ package nntp
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
-	"github.com/fetch1738/fetch1738/internal/wire"
 )
-
-// span is a range of article numbers, both ends included.
-type span struct{ from, to int64 }
-
-// maxAsked limits the number of ranges in Options.Articles.
-const maxAsked = 1000
-
-// last is larger than any article number (RFC 3977 §6).
-const last = int64(1e16) - 1
-
-// parseSpans parses Options.Articles: numbers, "n-m" and "n-", separated by commas.
-func parseSpans(s string) ([]span, error) {
-	var list []span
-	for part := range strings.SplitSeq(s, ",") {
-		first, end, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		from, err := number(first)
-		to := from
-		switch {
-		case err == nil && isRange && end == "":
-			to = last
-		case err == nil && isRange:
-			to, err = number(end)
-		}
-		if err != nil || from == 0 || to < from {
-			return nil, fmt.Errorf("invalid range of article numbers %q; use a form such as 1-500", part)
-		}
-		if list = append(list, span{from, to}); len(list) > maxAsked {
-			return nil, fmt.Errorf("more than %d ranges of article numbers", maxAsked)
-		}
-	}
-	return list, nil
-}
-
-// clamp limits the spans to the range of a group.
-func clamp(list []span, g groupInfo) []span {
-	var in []span
-	for _, s := range list {
-		if s.from, s.to = max(s.from, g.low), min(s.to, g.high); s.from <= s.to && !g.empty() {
-			in = append(in, s)
-		}
-	}
-	return in
-}
 
 // window is the maximum number of commands without a reply. Together they fit into the buffers of
 // any connection. So the client never blocks in a write while the server blocks in a write too.
 const window = 200
 
-// pipeline requests articles of the selected group, or their headers, and sends commands ahead of
-// the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply that
-// it requires a login.
+// pipeline requests articles of the selected group, or their headers or overviews, and sends commands
+// ahead of the replies (RFC 3977 §3.5). The first command is sent alone, because the server may reply
+// that it requires a login.
 type pipeline struct {
-	a     *access
 	s     *session
 	verb  fetch.Op
 	want  int // code of the reply
@@ -70,57 +24,62 @@ type pipeline struct {
 	begun bool
 	// single is set when each reply must end before the next command: the server ends its lines in LF.
 	single bool
-	block  *wire.DotReader // of the current article
-	got    answer
+	block  *block // of the current article
+	number int64  // of the current article
+	id     string // its message-id, as in the reply
 }
 
-// answer is the part of a reply that identifies the article.
-type answer struct {
-	number int64
-	id     string
-}
-
-// next reads to the end of the current article and advances to the next one that exists. It reports
-// false if there are no more.
-func (p *pipeline) next() (bool, error) {
+// next reads to the end of the current article and advances to the next one that exists. It returns
+// io.EOF if there are no more.
+func (p *pipeline) next() error {
 	if p.block != nil {
 		if _, err := io.Copy(io.Discard, p.block); err != nil {
-			return false, p.a.bodyFailure(p.verb, p.s.Fail(err))
+			return err
 		}
 		p.block = nil
 	}
 	for {
-		if err := p.s.ctx.Err(); err != nil {
-			return false, p.s.wrapError(p.verb, p.s.Fail(err))
+		if err := p.s.canceled(p.verb); err != nil {
+			return err
 		}
 		r, n, err := p.exchange()
-		if err != nil {
-			return false, err
-		}
 		switch {
+		case err != nil:
+			return err
 		case n == 0:
-			p.s.block = false
-			return false, nil
+			p.s.state = ready // also if the last articles are missing
+			return io.EOF
 		case r.Code == p.want:
-			return true, p.begin(r, n)
-		case r.Code == 420 || r.Code == 423 || r.Code == 430: // no such article, for example expired
-		default:
-			return false, p.s.replyError(p.verb, r)
+			return p.open(r, n)
+		case !isMissing(r.Code): // it may have expired
+			return p.s.replyError(p.verb, r)
 		}
 	}
 }
 
-// begin opens the block after a reply.
-func (p *pipeline) begin(r talk.Reply, asked int64) error {
+// nextListing is next for blocks that are listings. While other replies are on their way, such a block
+// must end in CR LF: what shows the end of one whose lines end in LF is that nothing comes behind it.
+func (p *pipeline) nextListing() error {
+	if p.block != nil {
+		p.single = p.single || p.block.dots.Bare()
+	}
+	err := p.next()
+	if err == nil && len(p.asked) == 0 {
+		p.block.listing()
+	}
+	return err
+}
+
+// open opens the block after a reply about the article n.
+func (p *pipeline) open(r talk.Reply, n int64) error {
 	told, id := int64(0), ""
 	if p.want != 224 { // the text after the code of an overview has no meaning
 		told, id = parseArticle(r.Text)
 	}
-	if told != 0 && told != asked {
+	if told != 0 && told != n {
 		return p.s.unexpected(p.verb, r)
 	}
-	p.got = answer{asked, id}
-	p.block = p.s.openBlock()
+	p.number, p.id, p.block = n, id, openBlock(p.s, p.verb)
 	return nil
 }
 
@@ -140,23 +99,21 @@ func (p *pipeline) exchange() (r talk.Reply, n int64, err error) {
 	if p.single {
 		ahead = 1
 	}
-	if len(p.asked) <= ahead/2 {
+	if len(p.asked) <= ahead/2 && len(p.left) > 0 {
 		more := p.take(ahead - len(p.asked))
 		lines := make([]string, len(more))
 		for i, n := range more {
 			lines[i] = p.line(n)
 		}
-		if len(more) > 0 {
-			if err := p.s.send(lines...); err != nil {
-				return r, 0, p.s.wrapError(p.verb, err)
-			}
-			p.asked = append(p.asked, more...)
+		if err := p.s.send(lines...); err != nil {
+			return r, 0, p.s.wrapError(p.verb, err)
 		}
+		p.asked = append(p.asked, more...)
 	}
 	if len(p.asked) == 0 {
 		return r, 0, nil
 	}
-	p.s.block = true
+	p.s.state = receiving
 	n, p.asked = p.asked[0], p.asked[1:]
 	r, err = p.s.receive()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fetch1738/fetch1738/fetch"
@@ -18,11 +19,11 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	switch {
 	case ctx.Err() != nil:
 		return nil, a.fail(fetch.OpConnect, ctx.Err())
-	case a.group == "" || a.article != "" || a.articles != nil:
+	case !a.isGroup() || a.articles != nil:
 		return nil, a.fail("POST", &fetch.Error{Kind: fetch.ErrBadURL, Err: errors.New("cannot post: the URL does not name a newsgroup")})
 	}
-	src := newArticleReader(body, a.limits)
-	if err := src.checkHeader(a.group); err != nil {
+	src := &articleReader{lines: wire.NewLineReader(bufio.NewReaderSize(body, readBuffer), maxPosted)}
+	if err := src.checkHeader(a.group, a.env.Limits.Header); err != nil {
 		return nil, a.fail("POST", &fetch.Error{Kind: fetch.ErrLocalIO, Err: err})
 	}
 	s, err := f.begin(ctx, a, func(s *session) error {
@@ -33,7 +34,7 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 		return nil, err
 	}
 	defer f.release(s)
-	s.block = true
+	s.state = receiving
 	if err := a.sendArticle(s, src); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (f *Fetcher) post(ctx context.Context, a *access, body io.Reader) (*fetch.A
 	if err != nil {
 		return nil, a.fail("POST", err)
 	}
-	s.block = false
+	s.state = ready
 	if r.Code != 240 {
 		return nil, s.replyError("POST", r)
 	}
@@ -65,8 +66,8 @@ func (a *access) sendArticle(s *session, src *articleReader) error {
 		if err != nil {
 			return a.fail("POST", &fetch.Error{Kind: fetch.ErrLocalIO, Err: s.Fail(err)})
 		}
-		if err := s.ctx.Err(); err != nil {
-			return s.wrapError("POST", s.Fail(err))
+		if err := s.canceled("POST"); err != nil {
+			return err
 		}
 		if _, err := block.Write(line); err != nil {
 			return s.wrapError("POST", s.Fail(err))
@@ -98,7 +99,6 @@ func idIn(text string) string {
 // line endings.
 type articleReader struct {
 	lines  *wire.LineReader
-	limits fetch.Limits
 	queue  [][]byte // lines of the header, already read
 	line   []byte
 	number int
@@ -107,10 +107,6 @@ type articleReader struct {
 // maxPosted limits the length of a line of a posted article. By RFC 5536 §2.2 a line should have at
 // most 998 octets.
 const maxPosted = 1 << 20
-
-func newArticleReader(r io.Reader, limits fetch.Limits) *articleReader {
-	return &articleReader{lines: wire.NewLineReader(bufio.NewReaderSize(r, readBuffer), maxPosted), limits: limits}
-}
 
 // ReadLine returns the next line, or io.EOF.
 func (r *articleReader) ReadLine() ([]byte, error) {
@@ -135,8 +131,8 @@ func (r *articleReader) ReadLine() ([]byte, error) {
 // adds the other required fields.
 var mandatory = []string{"From", "Subject", "Newsgroups"}
 
-// checkHeader reads the header and checks that it is valid and includes group.
-func (r *articleReader) checkHeader(group string) error {
+// checkHeader reads a header of at most max bytes and checks that it is valid and includes group.
+func (r *articleReader) checkHeader(group string, max int) error {
 	var queue [][]byte
 	h, err := readHeader(func() ([]byte, error) {
 		line, err := r.ReadLine()
@@ -146,7 +142,7 @@ func (r *articleReader) checkHeader(group string) error {
 		line = bytes.Clone(line)
 		queue = append(queue, line)
 		return line, checkHeaderLine(line, len(queue))
-	}, r.limits.Header)
+	}, max)
 	switch {
 	case err == io.EOF:
 		return errors.New("the article ends inside its header; put an empty line after the header")
@@ -159,8 +155,13 @@ func (r *articleReader) checkHeader(group string) error {
 			return fmt.Errorf("the article has no %s field", name)
 		}
 	}
+	times := make(map[string]int)
 	for _, f := range h.fields {
-		if n := countFields(h.fields, f.Name); n > 1 && isMandatory(f.Name) {
+		times[strings.ToLower(f.Name)]++
+	}
+	for _, f := range h.fields {
+		is := func(name string) bool { return strings.EqualFold(name, f.Name) }
+		if n := times[strings.ToLower(f.Name)]; n > 1 && slices.ContainsFunc(mandatory, is) {
 			return fmt.Errorf("the article has %d %s fields; only one is allowed", n, f.Name)
 		}
 	}
@@ -181,23 +182,4 @@ func checkHeaderLine(line []byte, number int) error {
 		return nil
 	}
 	return fmt.Errorf("line %d of the article is not a header field; put an empty line after the header", number)
-}
-
-// isMandatory reports whether the header of an article must have a field.
-func isMandatory(name string) bool {
-	for _, m := range mandatory {
-		if strings.EqualFold(m, name) {
-			return true
-		}
-	}
-	return false
-}
-
-func countFields(fields []fetch.Field, name string) (n int) {
-	for _, f := range fields {
-		if strings.EqualFold(f.Name, name) {
-			n++
-		}
-	}
-	return n
 }

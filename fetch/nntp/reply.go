@@ -26,14 +26,6 @@ func parseGroup(text string) (g groupInfo, err error) {
 // §6.1.1.2).
 func (g groupInfo) empty() bool { return g.count == 0 || g.high < g.low }
 
-// newest returns g with the n highest article numbers only, after skip of them; n zero means no limit.
-func (g groupInfo) newest(n, skip int64) groupInfo {
-	if g.high -= skip; n > 0 {
-		g.low = max(g.low, g.high-n+1)
-	}
-	return g
-}
-
 // fields describes a group in a Header.
 func (g groupInfo) fields() []fetch.Field {
 	return []fetch.Field{

@@ -200,6 +200,9 @@ func TestNoArticles(t *testing.T) {
 			_, err := w.getAs(w.req(tt.url, articles(tt.spec)))
 			w.fails(tt.url+" "+tt.spec, err, tt.kind)
 		}
+		if got, err := w.getAs(w.req("/local.test", articles("1-3"))); strings.Count(got, "\nFrom: ") != 2 || err != nil { // 3 is missing
+			w.Errorf("1-3: %q, %v", got, err)
+		}
 		w.want("/local.test/1", testArticles()["local.test"][0])
 		if n := w.connections(); n != 1 {
 			w.Errorf("%d connections, want 1", n)

@@ -2,22 +2,18 @@ package nntp
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"net"
 	"net/netip"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/fetch1738/fetch1738/fetch"
 	"github.com/fetch1738/fetch1738/fetch/driver"
 	sessions "github.com/fetch1738/fetch1738/fetch/internal/session"
 	"github.com/fetch1738/fetch1738/fetch/internal/talk"
 	"github.com/fetch1738/fetch1738/internal/wire"
+	"github.com/fetch1738/fetch1738/locator"
 )
-
-// quitTime is the timeout for QUIT.
-const quitTime = 2 * time.Second
 
 // readBuffer is the size of the read buffer. It is large because thousands of articles may come in
 // a row.
@@ -35,13 +31,21 @@ type session struct {
 	overview fetch.Op     // the supported command for overviews, once it is known
 	loggedIn bool
 	leaving  error // the 400 to CAPABILITIES, after which the server may close the connection
-	block    bool  // a block, or replies to pipelined commands, are not fully read
 
 	// Of the current access:
-	ctx      context.Context
-	access   *access
-	answered bool // the server has sent a reply
+	ctx    context.Context
+	access *access
+	state  state
 }
+
+// state is how far the replies to an access are read.
+type state uint8
+
+const (
+	unanswered state = iota // there is no reply yet; the connection may be dead
+	ready                   // all are read, with their blocks
+	receiving               // a block, or replies to pipelined commands, are not
+)
 
 // dial connects to the server and switches it to reader mode. Until the greeting has come,
 // o.Context applies.
@@ -50,7 +54,7 @@ func dial(ctx context.Context, o sessions.Opening, a *access) (*session, error) 
 	if err != nil {
 		return nil, a.fail(fetch.OpConnect, err)
 	}
-	s := &session{Talk: talk.New(o.Context, conn, "NNTP", readBuffer, a.limits, a.trace), key: a.key, ctx: o.Context, access: a}
+	s := &session{Talk: talk.New(o.Context, conn, "NNTP", readBuffer, a.env.Limits, a.trace), key: a.key, ctx: o.Context, access: a}
 	s.peer = driver.AddrPort(conn.RemoteAddr())
 	if err := s.open(ctx, o); err != nil {
 		s.End()
@@ -75,7 +79,7 @@ func (s *session) open(ctx context.Context, o sessions.Opening) error {
 	}
 	s.greeting = r.Text
 	s.ctx = ctx
-	s.Talk.Resume(ctx, s.access.limits, s.access.trace)
+	s.Talk.Resume(ctx, s.access.env.Limits, s.access.trace)
 	o.Greeted()
 	if s.key.secure == explicit || s.key.secure == tried {
 		if err := s.startTLS(); err != nil {
@@ -112,7 +116,7 @@ func (s *session) readerMode() error {
 	if err := s.askCapabilities(); err != nil {
 		return err
 	}
-	if s.can != nil && !s.can.has("MODE-READER") {
+	if s.can != nil && !s.can["MODE-READER"] {
 		return nil
 	}
 	_, err := s.expect("MODE READER", 200, 201)
@@ -125,10 +129,8 @@ func (s *session) readerMode() error {
 	return err
 }
 
-// capabilities are the capabilities that a server lists, in upper case.
-type capabilities map[string][]string
-
-func (c capabilities) has(name string) bool { _, ok := c[name]; return ok }
+// capabilities are the capabilities that a server lists, in upper case, without their arguments.
+type capabilities map[string]bool
 
 // maxCapabilities limits the lines of the reply to CAPABILITIES. Limits.Header limits its size.
 const maxCapabilities = 1000
@@ -154,65 +156,58 @@ func (s *session) askCapabilities() error {
 		}
 		octets += len(line)
 		if fields := strings.Fields(strings.ToUpper(string(line))); len(fields) > 0 {
-			s.can[fields[0]] = fields[1:]
+			s.can[fields[0]] = true
 		}
 		switch {
 		case err == io.EOF:
 			s.Trace.Received([]byte(".\r\n"))
 			return nil
+		case err == io.ErrUnexpectedEOF:
+			return s.wrapError("CAPABILITIES", s.Fail(talk.ErrClosed))
+		case err == wire.ErrLineTooLong:
+			return s.wrapError("CAPABILITIES", s.Fail(&fetch.Error{Kind: fetch.ErrProtocol, Err: err}))
 		case err != nil:
-			return s.wrapError("CAPABILITIES", s.Fail(replyFailure(err)))
+			return s.wrapError("CAPABILITIES", s.Fail(err))
 		case len(s.can) > maxCapabilities, s.Limits.Header > 0 && octets > s.Limits.Header:
-			return s.wrapError("CAPABILITIES", s.Fail(talk.Violation("", "the list of capabilities is too long")))
+			return s.violation("CAPABILITIES", "", "the list of capabilities is too long")
 		}
 	}
 }
 
-// wrapError wraps the error of an operation and masks secrets in its reply. If the connection has failed
-// after a 400, that is the reason.
-func (s *session) wrapError(op fetch.Op, err error) error {
-	if s.leaving != nil && s.Err != nil && fetch.KindOf(err) != fetch.ErrTimeout && s.ctx.Err() == nil {
-		err = s.leaving
+// ensureGroup selects a group unless it is already selected.
+func (s *session) ensureGroup(group string) error {
+	if s.group == group {
+		return nil
 	}
-	e := s.access.fail(op, err)
-	e.Reply = s.Mask(e.Reply)
-	return e
+	_, err := s.selectGroup(group)
+	return err
 }
 
-// openBlock returns a reader for the block after the reply just received.
-func (s *session) openBlock() *wire.DotReader {
-	s.block = true
-	return s.Block()
-}
-
-// send sends command lines in one write.
-func (s *session) send(lines ...string) error {
-	for _, line := range lines {
-		if len(line)+len("\r\n") > maxCommand {
-			return &fetch.Error{Kind: fetch.ErrBadURL, Err: errLong}
-		}
+// selectGroup sends GROUP.
+func (s *session) selectGroup(group string) (groupInfo, error) {
+	r, err := s.expect("GROUP "+group, 211)
+	if err != nil {
+		return groupInfo{}, err
 	}
-	return s.Send(lines...)
+	g, err := parseGroup(r.Text)
+	if err != nil {
+		return g, s.violation("GROUP", r.Text, "the reply to GROUP has no article numbers")
+	}
+	s.group = group
+	return g, nil
 }
 
-// receive reads a reply. The session is unusable after 400 (the server closes the connection) and
-// after anything that is not a reply.
-func (s *session) receive() (talk.Reply, error) {
-	r, err := s.LineReply()
-	r.Text = strings.TrimSpace(r.Text)
-	switch {
-	case err != nil:
+// expect is like command, but returns an error unless the reply has one of the given codes.
+func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
+	verb := verbOf(line)
+	r, err := s.command(line)
+	if err != nil {
 		return r, err
-	case r.Code == 400:
-		return r, s.Fail(busy(r))
 	}
-	s.leaving, s.answered = nil, true
-	return r, nil
-}
-
-// busy returns the error for the reply 400.
-func busy(r talk.Reply) *fetch.Error {
-	return &fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text}
+	if !slices.Contains(codes, r.Code) {
+		err = s.replyError(verb, r)
+	}
+	return r, err
 }
 
 // command sends a command and reads its reply. If the server requires a login or MODE READER first,
@@ -221,7 +216,7 @@ func (s *session) command(line string) (talk.Reply, error) {
 	verb := verbOf(line)
 	for tries := 0; ; tries++ {
 		if s.Err == nil && s.Lines.Buffered() > 0 {
-			return talk.Reply{}, s.wrapError(verb, s.Fail(talk.Violation("", "the server sent a reply without a command")))
+			return talk.Reply{}, s.violation(verb, "", "the server sent a reply without a command")
 		}
 		if err := s.send(line); err != nil {
 			return talk.Reply{}, s.wrapError(verb, err)
@@ -250,39 +245,35 @@ func (s *session) command(line string) (talk.Reply, error) {
 	}
 }
 
+// send sends command lines in one write.
+func (s *session) send(lines ...string) error {
+	for _, line := range lines {
+		if len(line)+len("\r\n") > maxCommand {
+			return &fetch.Error{Kind: fetch.ErrBadURL, Err: errLong}
+		}
+	}
+	return s.Send(lines...)
+}
+
+// receive reads a reply. The session is unusable after 400 (the server closes the connection) and
+// after anything that is not a reply.
+func (s *session) receive() (talk.Reply, error) {
+	r, err := s.LineReply()
+	r.Text = strings.TrimSpace(r.Text)
+	switch {
+	case err != nil:
+		return r, err
+	case r.Code == 400:
+		return r, s.Fail(&fetch.Error{Kind: fetch.ErrBusy, Code: r.Code, Reply: r.Text})
+	}
+	s.leaving, s.state = nil, max(s.state, ready)
+	return r, nil
+}
+
 // verbOf returns the first word of a command. It is the Op of the command's errors.
 func verbOf(line string) fetch.Op {
 	verb, _, _ := strings.Cut(line, " ")
 	return fetch.Op(verb)
-}
-
-// expect is like command, but returns an error unless the reply has one of the given codes.
-func (s *session) expect(line string, codes ...int) (talk.Reply, error) {
-	verb := verbOf(line)
-	r, err := s.command(line)
-	if err != nil {
-		return r, err
-	}
-	for _, code := range codes {
-		if r.Code == code {
-			return r, nil
-		}
-	}
-	return r, s.replyError(verb, r)
-}
-
-// replyError returns the error for a reply with an unwanted code.
-func (s *session) replyError(verb fetch.Op, r talk.Reply) error {
-	if r.Class() <= 3 {
-		return s.unexpected(verb, r)
-	}
-	return s.wrapError(verb, &fetch.Error{Kind: kindOf(verb, r), Code: r.Code, Reply: r.Text})
-}
-
-// unexpected returns the error for a reply that does not fit the command. The session is unusable
-// afterwards, because later replies may be out of step too.
-func (s *session) unexpected(verb fetch.Op, r talk.Reply) error {
-	return s.wrapError(verb, s.Fail(talk.Violation(fmt.Sprint(r.Code, " ", r.Text), talk.Unexpected(verb))))
 }
 
 // passCommand is the command whose argument is a password.
@@ -294,7 +285,7 @@ func (s *session) login(text string) error {
 	login, err := s.access.credentials(s.ctx, text)
 	switch {
 	case err != nil:
-		e := *driver.Fail("AUTHINFO", s.access.loc, fetch.ErrUnauthenticated, err)
+		e := *driver.Fail("AUTHINFO", s.access.req.Locator, fetch.ErrUnauthenticated, err)
 		if e.Kind == fetch.ErrUnauthenticated {
 			e.Code, e.Reply = 480, text
 		}
@@ -317,83 +308,16 @@ func (s *session) login(text string) error {
 	return nil
 }
 
-// ensureGroup selects a group unless it is already selected.
-func (s *session) ensureGroup(group string) error {
-	if s.group == group {
-		return nil
+// credentials returns Options.Login, or the login from Env.Credentials, which may prompt the user.
+// It calls Env.Credentials only once, although an access may use a second session. text is the text
+// of the server's reply that requires the login.
+func (a *access) credentials(ctx context.Context, text string) (locator.Login, error) {
+	if a.opt.Login != nil {
+		return *a.opt.Login, nil
 	}
-	_, err := s.selectGroup(group)
-	return err
-}
-
-// selectGroup sends GROUP.
-func (s *session) selectGroup(group string) (groupInfo, error) {
-	r, err := s.expect("GROUP "+group, 211)
-	if err != nil {
-		return groupInfo{}, err
+	login, err := a.env.Login(ctx, fetch.Challenge{Locator: a.req.Locator, Text: text})
+	if err == nil {
+		a.opt.Login = &login
 	}
-	g, err := parseGroup(r.Text)
-	if err != nil {
-		return g, s.wrapError("GROUP", s.Fail(talk.Violation(r.Text, "the reply to GROUP has no article numbers")))
-	}
-	s.group = group
-	return g, nil
-}
-
-// Permit asks the policy whether an access may use the session.
-func (s *session) Permit(ctx context.Context, a *access) error {
-	if ctx.Err() != nil {
-		return a.fail(fetch.OpConnect, ctx.Err())
-	}
-	return talk.PermitReuse(ctx, a.env, a.target(), s.peer)
-}
-
-// Drop closes the session without QUIT.
-func (s *session) Drop() { s.Talk.Close() }
-
-// Stale reports whether the session was probably dead before the access began.
-func (s *session) Stale() bool { return !s.answered && s.ctx.Err() == nil }
-
-// Resume assigns an idle session to an access.
-func (s *session) Resume(ctx context.Context, a *access) {
-	s.ctx, s.access, s.answered = ctx, a, false
-	s.Talk.Resume(ctx, a.limits, a.trace)
-	a.trace.Reused(s.describe())
-}
-
-// describe returns the session's connection for the trace.
-func (s *session) describe() fetch.Connection {
-	c := fetch.Connection{Network: "tcp", Purpose: fetch.PurposeControl, Host: s.key.host, Remote: s.peer}
-	if tcp, ok := s.Raw.LocalAddr().(*net.TCPAddr); ok {
-		c.Local = tcp.AddrPort()
-	}
-	return c
-}
-
-// Reusable reports whether another access may use the session.
-func (s *session) Reusable() bool {
-	return s.Err == nil && !s.block && s.ctx.Err() == nil && s.Lines.Buffered() == 0
-}
-
-// Rest detaches the session from its access.
-func (s *session) Rest() {
-	s.ctx, s.access = context.Background(), nil
-	s.Talk.Rest()
-}
-
-// Close sends QUIT, with a timeout, and closes the connection.
-func (s *session) Close() error {
-	if s.block {
-		return s.Talk.Close()
-	}
-	return s.Quit(quitTime)
-}
-
-// End closes a session whose access may have failed or been canceled.
-func (s *session) End() {
-	if s.ctx.Err() != nil {
-		s.Talk.Close()
-		return
-	}
-	_ = s.Close()
+	return login, err
 }

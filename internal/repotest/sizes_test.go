@@ -26,7 +26,7 @@ var large = map[string]struct {
 }{
 	"fetch/ftp":    {7000, "control, data connections, pipelining and listings without LIST change the state of one session; the parsers are in ftplist and talk"},
 	"fetch/gopher": {2950, "the end of a response depends on the request, so framing, Gopher+ and menus share it; the parsers are in menu and cso"},
-	"fetch/nntp":   {2650, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
+	"fetch/nntp":   {2550, "one session: articles, listings, searches and posts share its selected group, its pipeline and the commands that its server has"},
 	"gateway":      {8200, "every kind of page reads one request and writes one response in the same frame; a second package would export all three"},
 	"locator":      {2950, "one grammar: Locator is a sealed interface, whose types must be in one package"},
 	"mirror":       {4100, "listing, comparing, deleting and fetching hand on the entries of a listing and write the manifest, whose lines are part of the API; the packages beside it have what needs neither"},
