@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -224,10 +225,120 @@ func (l Listing) prefix() string {
 	return strings.TrimSuffix(l.Dir, "/") + "/"
 }
 
+// files formats what LIST and STAT list: each file or directory by itself.
+func (l Listing) files(line func(fs.FileInfo) string) []string {
+	if l.Command != "LIST" && l.Command != "STAT" {
+		return l.Usual()
+	}
+	lines := make([]string, len(l.Entries))
+	for i, e := range l.Entries {
+		lines[i] = line(e)
+	}
+	return lines
+}
+
 // date formats a time as ls does: with the year if it is long ago.
 func date(t time.Time, day string) string {
 	if age := time.Since(t); age >= 0 && age < 180*24*time.Hour {
 		return t.UTC().Format(day + " 15:04")
 	}
 	return t.UTC().Format(day + "  2006")
+}
+
+// DOSListing is a Listing in the style of MS-DOS, which IIS has: the date as month, day and year, and
+// <DIR> in place of the size of a directory.
+func DOSListing(l Listing) []string {
+	return l.files(func(e fs.FileInfo) string {
+		size := fmt.Sprintf("%21d", e.Size())
+		if e.IsDir() {
+			size = "       <DIR>         "
+		}
+		return e.ModTime().UTC().Format("01-02-06  03:04PM") + size + " " + e.Name()
+	})
+}
+
+// EPLFListing is a Listing in the Easily Parsed LIST Format (https://cr.yp.to/ftp/list/eplf.html):
+// facts that end in commas, a TAB, and the name.
+func EPLFListing(l Listing) []string {
+	return l.files(func(e fs.FileInfo) string {
+		kind := fmt.Sprintf("r,s%d,", e.Size())
+		if e.IsDir() {
+			kind = "/,"
+		}
+		return fmt.Sprintf("+%sm%d,\t%s", kind, e.ModTime().Unix(), e.Name())
+	})
+}
+
+// pureListing is the Listing of Pure-FTPd.
+func pureListing(l Listing) []string {
+	facts := func(name, typ, modify, size string, mode fs.FileMode) string {
+		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g%s;", typ, size, modify, mode.Perm(), l.unique(name))
+	}
+	lines := l.lines("%s %4d ftp        ftp        %10d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
+		if e.IsDir() {
+			return facts(e.Name(), "dir", modify, "sizd=4096", e.Mode())
+		}
+		return facts(e.Name(), "file", modify, fmt.Sprintf("size=%d", e.Size()), e.Mode())
+	})
+	modify := l.Self.ModTime().UTC().Format(timeFormat)
+	switch {
+	case l.Command == "MLST":
+		lines[0] = strings.Replace(lines[0], "; /", "; ", 1)
+	case l.Command == "MLSD":
+		lines = append(lines, facts(".", "cdir", modify, "sizd=4096", 0o755)+" .", facts("..", "pdir", modify, "sizd=4096", 0o755)+" ..")
+	case l.Command == "NLST" && l.Self.IsDir():
+		lines = append(lines, l.prefix()+".", l.prefix()+"..")
+	}
+	return lines
+}
+
+// lsListing is what ls -l prints: the columns are as wide as their contents.
+func lsListing(l Listing) []string {
+	var widest int64
+	for _, e := range l.Entries {
+		widest = max(widest, onDisk(e))
+	}
+	width := len(strconv.FormatInt(widest, 10))
+	return withTotal(l, l.lines("%s %2d ftp  ftp  %"+strconv.Itoa(width)+"d %s %s", "Jan _2", nil))
+}
+
+// withTotal adds the line with which ls begins: the number of KiB on the disk.
+func withTotal(l Listing, lines []string) []string {
+	if l.Command != "LIST" || !l.Self.IsDir() {
+		return lines
+	}
+	var total int64
+	for _, e := range l.Entries {
+		total += (onDisk(e) + 4095) / 4096 * 4
+	}
+	return append([]string{fmt.Sprint("total ", total)}, lines...)
+}
+
+// onDisk returns the size of a file, or that which a directory usually has.
+func onDisk(e fs.FileInfo) int64 {
+	if e.IsDir() {
+		return 4096
+	}
+	return e.Size()
+}
+
+// narrow is a listing with one link for each file.
+func narrow(l Listing, day string) []string {
+	lines := l.lines("%s %d ftp ftp %12d %s %s", day, func(e fs.FileInfo, modify string) string {
+		return fmt.Sprintf("Type=%s;Size=%d;Modify=%s;", typeOf(e), onDisk(e), modify)
+	})
+	for i, line := range lines {
+		if strings.HasPrefix(line, "d") && l.Command == "LIST" {
+			lines[i] = strings.Replace(line, " 2 ", " 1 ", 1)
+		}
+	}
+	return lines
+}
+
+// typeOf returns the value of the fact type.
+func typeOf(e fs.FileInfo) string {
+	if e.IsDir() {
+		return "dir"
+	}
+	return "file"
 }
