@@ -1,7 +1,6 @@
 package ftptest
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,33 +24,7 @@ func (f *session) name(arg string) string {
 }
 
 // fail replies to an error of the tree.
-func (f *session) fail(err error) error { return f.reply(f.failure(err)) }
-
-// failure returns the reply to an error of the tree.
-func (f *session) failure(err error) string {
-	f.now.about = reason(err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "550 No such file or directory."
-	case errors.Is(err, fs.ErrPermission):
-		return "550 Permission denied."
-	case errors.Is(err, fs.ErrExist):
-		return "550 File exists."
-	case errors.Is(err, tree.ErrIsDir):
-		return "550 Not a plain file."
-	case errors.Is(err, tree.ErrNotDir):
-		return "550 Not a directory."
-	case errors.Is(err, tree.ErrNotEmpty):
-		return "550 Directory not empty."
-	case errors.Is(err, tree.ErrTooLarge):
-		return "552 Exceeded storage allocation."
-	case errors.Is(err, fs.ErrInvalid):
-		return "553 File name not allowed."
-	case errors.Is(err, errors.ErrUnsupported):
-		return "502 Command not implemented."
-	}
-	return "451 Local error in processing."
-}
+func (f *session) fail(err error) error { return f.reply(f.now.failure(err)) }
 
 func (f *session) printDir(string) error {
 	return f.replyf("257 %s is the current directory.", quoted(f.dir))

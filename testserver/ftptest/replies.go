@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
@@ -131,12 +130,10 @@ func (f *session) fill(text, usual string) string {
 	).Replace(text)
 }
 
-// capital returns s with its first letter in upper case.
+// capital returns s, which is ASCII, with its first letter in upper case.
 func capital(s string) string {
-	for i, r := range s {
-		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
-	}
-	return s
+	n := min(1, len(s))
+	return strings.ToUpper(s[:n]) + s[n:]
 }
 
 // mode returns the name of the type in replies.
@@ -147,20 +144,32 @@ func (f *session) mode() string {
 	return "BINARY"
 }
 
-// reason returns the reason of an error of the tree, as in the keys of Replies.
-func reason(err error) string {
-	for _, known := range []error{fs.ErrPermission, tree.ErrNotDir, tree.ErrIsDir, tree.ErrNotEmpty} {
-		if errors.Is(err, known) {
-			return known.Error()
+// failure returns the reply to an error of the tree, whose reason it sets.
+func (c *current) failure(err error) string {
+	for _, known := range failures {
+		if errors.Is(err, known.err) {
+			c.about = known.about
+			return known.reply
 		}
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or directory"
-	case errors.Is(err, fs.ErrExist):
-		return "file exists"
-	}
-	return ""
+	c.about = ""
+	return "451 Local error in processing."
+}
+
+// failures are the errors of the tree: their reasons, as in the keys of Replies, and the replies to them.
+var failures = []struct {
+	err          error
+	about, reply string
+}{
+	{fs.ErrNotExist, "no such file or directory", "550 No such file or directory."},
+	{fs.ErrPermission, "permission denied", "550 Permission denied."},
+	{fs.ErrExist, "file exists", "550 File exists."},
+	{tree.ErrIsDir, "is a directory", "550 Not a plain file."},
+	{tree.ErrNotDir, "not a directory", "550 Not a directory."},
+	{tree.ErrNotEmpty, "directory not empty", "550 Directory not empty."},
+	{tree.ErrTooLarge, "", "552 Exceeded storage allocation."},
+	{fs.ErrInvalid, "", "553 File name not allowed."},
+	{errors.ErrUnsupported, "", "502 Command not implemented."},
 }
 
 // withFeatures completes the reply to FEAT: without the commands of Hide, with those that this

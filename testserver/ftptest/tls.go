@@ -1,9 +1,9 @@
 package ftptest
 
 import (
+	"bufio"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"strings"
 	"time"
@@ -76,7 +76,8 @@ func (f *session) clearCommands(string) error {
 		return err
 	}
 	_ = secure.SetDeadline(time.Time{}) // CloseWrite has set one
-	f.Replace(&afterTLS{Conn: secure.NetConn()})
+	nc := secure.NetConn()
+	f.Replace(&afterTLS{Conn: nc, r: bufio.NewReader(nc)})
 	f.secured = false
 	return nil
 }
@@ -85,8 +86,8 @@ func (f *session) clearCommands(string) error {
 // continues.
 type afterTLS struct {
 	net.Conn
+	r     *bufio.Reader // reads Conn
 	begun bool
-	held  []byte
 }
 
 const alertRecord = 21 // the content type of RFC 8446 §5.1
@@ -98,28 +99,19 @@ func (c *afterTLS) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if len(c.held) > 0 {
-		n := copy(p, c.held)
-		c.held = c.held[n:]
-		return n, nil
-	}
-	return c.Conn.Read(p)
+	return c.r.Read(p)
 }
 
 // skipNotice discards the client's close_notify, which has the content type of data with TLS 1.3.
 func (c *afterTLS) skipNotice() error {
-	head := make([]byte, 5)
-	if _, err := io.ReadFull(c.Conn, head[:1]); err != nil {
+	kind, err := c.r.Peek(1)
+	if err != nil || kind[0] != alertRecord && kind[0] != alertRecord+2 {
 		return err
 	}
-	if head[0] != alertRecord && head[0] != alertRecord+2 {
-		c.held = head[:1]
-		return nil
+	head, err := c.r.Peek(5)
+	if err == nil {
+		_, err = c.r.Discard(len(head) + int(head[3])<<8 + int(head[4]))
 	}
-	if _, err := io.ReadFull(c.Conn, head[1:]); err != nil {
-		return err
-	}
-	_, err := io.CopyN(io.Discard, c.Conn, int64(head[3])<<8|int64(head[4]))
 	return err
 }
 

@@ -68,10 +68,11 @@ func (f *session) sendListing(command, arg string) error {
 		return f.transfer(listingReply, func(d *dataConn) error { return d.send(octets) })
 	}
 	lines, err := f.listing(command, arg)
-	if _, lists := f.srv.Replies[command+" 226 "+reason(err)]; err != nil && lists {
-		f.now.about = reason(err)
-	} else if err != nil {
-		return f.fail(err)
+	if err != nil {
+		failure := f.now.failure(err)
+		if _, lists := f.srv.Replies[command+" 226 "+f.now.about]; !lists {
+			return f.reply(failure)
+		}
 	}
 	f.now.lines = lines
 	var text bytes.Buffer
@@ -274,7 +275,7 @@ func (f *session) lastReply(err error) string {
 	case errors.Is(err, errAborted), errors.Is(err, io.ErrUnexpectedEOF), isNetError(err):
 		return "426 Connection closed; transfer aborted."
 	}
-	return f.failure(err)
+	return f.now.failure(err)
 }
 
 // isNetError reports whether err is that of a connection, and not of the tree.
