@@ -1,7 +1,6 @@
 package ftptest
 
 import (
-	"strings"
 	"time"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
@@ -42,32 +41,18 @@ func (s *Server) CameAhead() int { return int(s.cameAhead.Load()) }
 
 // checksAhead reports whether the server now treats commands that came ahead in a special way.
 func (f *session) checksAhead() bool {
-	return f.srv.Ahead != AheadKept && !f.outOfTurn && (f.moving || !f.srv.AheadInTransfers)
-}
-
-// answer sends the last reply to a command, after it has dealt with commands that have already
-// arrived.
-func (f *session) answer(faults *core.Faults, reply string) error {
-	if reply == "" {
-		return nil
-	}
-	if f.checksAhead() {
-		if err := f.checkAhead(); err != nil {
-			return err
-		}
-	}
-	return f.Client.Answer(faults, f.toClient(reply))
+	return f.srv.Ahead != AheadKept && !f.now.outOfTurn && (f.moving || !f.srv.AheadInTransfers)
 }
 
 // checkAhead waits for commands that arrive too early, for the time of aheadTime.
 func (f *session) checkAhead() error {
 	wait := time.NewTimer(aheadTime)
 	defer wait.Stop()
-	for len(f.queue) == 0 {
+	for len(f.inputs.queue) == 0 {
 		select {
 		case <-wait.C:
 			return nil
-		case line, more := <-f.lines:
+		case line, more := <-f.inputs.lines:
 			if !more {
 				return nil
 			}
@@ -85,37 +70,27 @@ func (f *session) checkAhead() error {
 // ahead deals with a command that arrived before the answer to the current one. An error ends the
 // session.
 func (f *session) ahead(line input) error {
-	verb, _, _ := strings.Cut(strings.ToUpper(line.text), " ")
-	if f.moving && verb == "ABOR" {
-		f.queue = append(f.queue, line)
+	c := f.srv.commands.of(line.text)
+	if f.moving && c.verb == "ABOR" {
+		f.inputs.queue = append(f.inputs.queue, line)
 		return nil
 	}
 	f.srv.cameAhead.Add(1)
-	if f.srv.Ahead == AheadOutOfTurn && !f.moving && (isTransfer(verb) || turnsTLS(line.text)) {
-		f.queue = append(f.queue, line)
+	if f.srv.Ahead == AheadOutOfTurn && !f.moving && c.has(download|upload|turnsTLS) {
+		f.inputs.queue = append(f.inputs.queue, line)
 		return nil
 	}
-	f.logCommand(line)
+	f.inputs.log(line)
 	switch {
 	case f.srv.Ahead == AheadLost:
 		return nil
 	case f.srv.Ahead == AheadCloses:
 		f.HangUp()
 		return core.ErrCut
-	case f.moving && interferes(verb):
-		return f.Client.Answer(new(core.Faults), "450 "+verb+": data transfer in progress")
+	case f.moving && c.has(interferes):
+		return f.Client.Answer(new(core.Faults), "450 "+c.verb+": data transfer in progress")
 	}
-	at, now := f.faults, f.now
-	f.outOfTurn = true
-	defer func() { f.faults, f.now, f.outOfTurn = at, now, false }()
-	return f.carryOut(line.text)
-}
-
-// interferes reports whether a command would disturb a transfer that is under way.
-func interferes(verb string) bool {
-	switch verb {
-	case "PASV", "EPSV", "PORT", "EPRT", "RNFR", "RNTO", "REIN", "AUTH", "CCC", "PROT":
-		return true
-	}
-	return isTransfer(verb)
+	now := f.now
+	defer func() { f.now = now }()
+	return f.carryOut(line.text, true)
 }

@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
+// codePage means that names are in the code page 1252 of Windows. Otherwise they are octets.
+type codePage bool
+
 // windows1252 are the characters of the octets 80 to 9F in the code page 1252 of Windows. The octets
 // from A0 on are those of ISO 8859-1.
 var windows1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
-// fromClient returns a command as the server reads it.
-func (f *session) fromClient(line string) string {
-	if !f.srv.CodePage || f.utf8 {
+// decode returns a command as the server reads it.
+func (on codePage) decode(line string) string {
+	if !on {
 		return line
 	}
 	var b strings.Builder
@@ -25,10 +28,10 @@ func (f *session) fromClient(line string) string {
 	return b.String()
 }
 
-// toClient returns a reply, or a line of a listing, as the server sends it. A character that the code
+// encode returns a reply, or a line of a listing, as the server sends it. A character that the code
 // page does not have becomes a question mark.
-func (f *session) toClient(text string) string {
-	if !f.srv.CodePage || f.utf8 {
+func (on codePage) encode(text string) string {
+	if !on {
 		return text
 	}
 	var b strings.Builder

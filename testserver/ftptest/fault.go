@@ -55,6 +55,6 @@ var table = core.Table{
 
 // The commands that use a data connection.
 var (
-	downloads = []string{"RETR", "NLST", "LIST", "MLSD"}
-	uploads   = []string{"STOR", "STOU", "APPE"}
+	downloads = newCommands().with(download)
+	uploads   = newCommands().with(upload)
 )

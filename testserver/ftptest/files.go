@@ -1,11 +1,9 @@
 package ftptest
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,47 +12,47 @@ import (
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
 )
 
-// Commands about files and directories that need no data connection.
+// files are the files of the server as one client sees them.
+type files struct {
+	*tree.Tree
+	srv      *Server
+	user     testserver.User // whose rights count
+	dir      string          // working directory, a name in the tree
+	renaming string          // what RNTO will rename, a name in the tree; or ""
+	facts    facts
+}
 
 // name turns a pathname argument into a name in the tree.
-func (f *session) name(arg string) string {
+func (t *files) name(arg string) string {
 	if strings.HasPrefix(arg, "/") {
 		return tree.Clean(arg)
 	}
-	return tree.Clean(f.dir + "/" + arg)
+	return tree.Clean(t.dir + "/" + arg)
 }
 
-// fail replies to an error of the tree.
-func (f *session) fail(err error) error { return f.reply(f.failure(err)) }
+// stat returns what a pathname argument names.
+func (t *files) stat(arg string) (tree.Entry, error) { return t.Stat(t.name(arg)) }
 
-// failure returns the reply to an error of the tree.
-func (f *session) failure(err error) string {
-	f.now.about = reason(err)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "550 No such file or directory."
-	case errors.Is(err, fs.ErrPermission):
-		return "550 Permission denied."
-	case errors.Is(err, fs.ErrExist):
-		return "550 File exists."
-	case errors.Is(err, tree.ErrIsDir):
-		return "550 Not a plain file."
-	case errors.Is(err, tree.ErrNotDir):
-		return "550 Not a directory."
-	case errors.Is(err, tree.ErrNotEmpty):
-		return "550 Directory not empty."
-	case errors.Is(err, tree.ErrTooLarge):
-		return "552 Exceeded storage allocation."
-	case errors.Is(err, fs.ErrInvalid):
-		return "553 File name not allowed."
-	case errors.Is(err, errors.ErrUnsupported):
-		return "502 Command not implemented."
+// may reports whether the user has a right.
+func (t *files) may(r testserver.Rights) bool {
+	const changing = testserver.Write | testserver.Delete
+	return t.user.May(r) && !(t.srv.ReadOnly && r&changing != 0)
+}
+
+// change makes a change that requires a right, and replies.
+func (f *session) change(r testserver.Rights, do func() error, format string, args ...any) error {
+	err := fs.ErrPermission
+	if f.files.may(r) {
+		err = do()
 	}
-	return "451 Local error in processing."
+	if err != nil {
+		return f.fail(err)
+	}
+	return f.replyf(format, args...)
 }
 
-func (f *session) printDir(string) error {
-	return f.replyf("257 %s is the current directory.", quoted(f.dir))
+func doPWD(f *session, _ string) error {
+	return f.replyf("257 %s is the current directory.", quoted(f.files.dir))
 }
 
 // quoted formats a pathname for a 257 reply (RFC 959 appendix II).
@@ -62,7 +60,7 @@ func quoted(name string) string {
 	return `"/` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-func (f *session) changeDir(arg string) error {
+func doCWD(f *session, arg string) error {
 	if arg == "" {
 		switch null := f.srv.NullCWD; {
 		case null == "":
@@ -73,38 +71,36 @@ func (f *session) changeDir(arg string) error {
 			return f.reply(null)
 		}
 	}
-	name := f.name(arg)
-	e, err := f.tree.Stat(name)
+	name := f.files.name(arg)
+	e, err := f.files.Stat(name)
 	switch {
 	case err != nil:
 		return f.fail(err)
 	case !e.Dir:
 		return f.fail(tree.ErrNotDir)
-	case f.tree.Refused(name):
+	case f.files.Refused(name):
 		return f.fail(fs.ErrPermission)
 	}
-	f.dir = name
+	f.files.dir = name
 	return f.replyf("250 Directory changed to /%s", name)
 }
 
-func (f *session) changeUp(string) error { return f.changeDir("..") }
+func doCDUP(f *session, _ string) error { return doCWD(f, "..") }
 
-func (f *session) size(arg string) error {
-	name := f.name(arg)
-	file, e, err := f.tree.Open(name)
+func doSIZE(f *session, arg string) error {
+	name := f.files.name(arg)
+	file, e, err := f.files.Open(name)
 	if err != nil {
 		return f.fail(err)
 	}
 	defer file.Close()
 	size := e.Size
-	if f.ascii {
-		switch f.srv.SizeInASCII {
-		case SizeRefused:
-			return f.reply("550 SIZE not allowed in ASCII mode.")
-		case SizeConverted:
-			if size, err = io.Copy(io.Discard, core.ToNetASCII(file)); err != nil {
-				return f.fail(err)
-			}
+	switch ascii, choice := f.parameters.ascii, f.srv.SizeInASCII; {
+	case ascii && choice == SizeRefused:
+		return f.reply("550 SIZE not allowed in ASCII mode.")
+	case ascii && choice == SizeConverted:
+		if size, err = io.Copy(io.Discard, core.ToNetASCII(file)); err != nil {
+			return f.fail(err)
 		}
 	}
 	return f.replyf("213 %d", size)
@@ -113,8 +109,8 @@ func (f *session) size(arg string) error {
 // timeFormat is the format of times in RFC 3659 §2.3.
 const timeFormat = "20060102150405"
 
-func (f *session) modTime(arg string) error {
-	e, err := f.tree.Stat(f.name(arg))
+func doMDTM(f *session, arg string) error {
+	e, err := f.files.stat(arg)
 	if err != nil {
 		return f.fail(err)
 	}
@@ -124,106 +120,66 @@ func (f *session) modTime(arg string) error {
 	return f.reply("213 " + f.now.time)
 }
 
-func (f *session) setModTime(arg string) error {
+func doMFMT(f *session, arg string) error {
 	stamp, file, _ := strings.Cut(arg, " ")
 	t, err := time.Parse(timeFormat, stamp)
 	if err != nil || file == "" {
 		return f.reply("501 MFMT YYYYMMDDhhmmss name")
 	}
-	err = f.withRight(testserver.Write, func() error { return f.tree.Touch(f.name(file), t) })
-	return f.change(err, "213 Modify=%s; %s", stamp, file)
+	return f.change(testserver.Write, func() error { return f.files.Touch(f.files.name(file), t) }, "213 Modify=%s; %s", stamp, file)
 }
 
-// change replies to a command that changed the tree, or failed to.
-func (f *session) change(err error, format string, args ...any) error {
-	if err != nil {
+func doDELE(f *session, arg string) error {
+	return f.change(testserver.Delete, func() error { return f.files.Remove(f.files.name(arg), false) }, "250 Deleted.")
+}
+
+func doRMD(f *session, arg string) error {
+	return f.change(testserver.Delete, func() error { return f.files.Remove(f.files.name(arg), true) }, "250 Removed.")
+}
+
+func doMKD(f *session, arg string) error {
+	name := f.files.name(arg)
+	return f.change(testserver.Write, func() error { return f.files.Mkdir(name) }, "257 %s created.", quoted(name))
+}
+
+func doRNFR(f *session, arg string) error {
+	name := f.files.name(arg)
+	if _, err := f.files.Stat(name); err != nil {
 		return f.fail(err)
 	}
-	return f.reply(fmt.Sprintf(format, args...))
-}
-
-// hasRight reports whether the user has a right.
-func (f *session) hasRight(r testserver.Rights) bool {
-	const changing = testserver.Write | testserver.Delete
-	return f.srv.Users[f.user].May(r) && !(f.srv.ReadOnly && r&changing != 0)
-}
-
-// withRight runs a change that requires a right.
-func (f *session) withRight(r testserver.Rights, change func() error) error {
-	if !f.hasRight(r) {
-		return fs.ErrPermission
-	}
-	return change()
-}
-
-func (f *session) deleteFile(arg string) error {
-	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), false) })
-	return f.change(err, "250 Deleted.")
-}
-
-func (f *session) removeDir(arg string) error {
-	err := f.withRight(testserver.Delete, func() error { return f.tree.Remove(f.name(arg), true) })
-	return f.change(err, "250 Removed.")
-}
-
-func (f *session) makeDir(arg string) error {
-	name := f.name(arg)
-	err := f.withRight(testserver.Write, func() error { return f.tree.Mkdir(name) })
-	return f.change(err, "257 %s created.", quoted(name))
-}
-
-func (f *session) renameFrom(arg string) error {
-	name := f.name(arg)
-	if _, err := f.tree.Stat(name); err != nil {
-		return f.fail(err)
-	}
-	f.renaming = name
+	f.files.renaming = name
 	return f.reply("350 Ready for RNTO.")
 }
 
-func (f *session) renameTo(arg string) error {
-	from := f.renaming
+func doRNTO(f *session, arg string) error {
+	from := f.files.renaming
 	if from == "" {
 		return f.reply("503 RNFR first.")
 	}
-	f.renaming = ""
-	err := f.withRight(testserver.Write|testserver.Delete, func() error { return f.tree.Rename(from, f.name(arg)) })
-	return f.change(err, "250 Renamed.")
+	f.files.renaming = ""
+	const both = testserver.Write | testserver.Delete
+	return f.change(both, func() error { return f.files.Rename(from, f.files.name(arg)) }, "250 Renamed.")
 }
 
-func (f *session) restart(arg string) error {
-	n, err := strconv.ParseInt(arg, 10, 64)
-	if err != nil || n < 0 {
-		return f.reply("501 REST takes a number of octets.")
-	}
-	if f.rest = n; f.faults.Acts(core.FromStart) || f.srv.IgnoreREST {
-		f.rest = 0
-	}
-	return f.replyf("350 Restarting at %d.", n)
-}
-
-func (f *session) mlst(arg string) error {
-	name := f.name(arg)
-	e, err := f.tree.Stat(name)
+func doMLST(f *session, arg string) error {
+	name := f.files.name(arg)
+	e, err := f.files.Stat(name)
 	if err != nil {
 		return f.fail(err)
 	}
 	e.Name = "/" + name
-	f.now.lines = f.format("MLST", "", "", e, []tree.Entry{e})
+	f.now.lines = f.files.format("MLST", "", "", e, []tree.Entry{e})
 	return f.replyf("250-Listing\n %s\n250 End", strings.Join(f.now.lines, "\n "))
 }
 
-func (f *session) status(arg string) error {
+func doSTAT(f *session, arg string) error {
 	if arg == "" {
 		return f.reply("211 A test server; all is well.")
 	}
-	lines, err := f.listing("STAT", arg)
+	lines, err := f.files.listing("STAT", arg)
 	if err != nil {
 		return f.fail(err)
 	}
-	text := "213-Status of " + arg + ":"
-	for _, line := range lines {
-		text += "\n " + line
-	}
-	return f.reply(text + "\n213 End")
+	lines = slices.Concat([]string{"213-Status of " + arg + ":"}, lines)
+	return f.reply(strings.Join(lines, "\n ") + "\n213 End")
 }

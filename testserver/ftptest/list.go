@@ -1,12 +1,14 @@
 package ftptest
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,88 +19,125 @@ import (
 
 // Listings: names (NLST), ls -l (LIST), facts (MLSD). The lines have no line ends here.
 
+// doLIST is also NLST and MLSD. Lines end in CR LF, whatever the type.
+func doLIST(f *session, arg string) error {
+	command := f.now.verb
+	f.parameters.takeRest()
+	if octets, err := f.files.listingOctets(command, arg); err != nil {
+		return f.fail(err)
+	} else if octets != nil {
+		defer octets.Close()
+		return f.transfer(listingReply, func(d *dataConn) error { return d.send(octets) })
+	}
+	lines, err := f.files.listing(command, arg)
+	if err != nil {
+		failure := f.now.failure(err)
+		if _, lists := f.srv.Replies[command+" 226 "+f.now.about]; !lists {
+			return f.reply(failure)
+		}
+	}
+	f.now.lines = lines
+	var text bytes.Buffer
+	for _, l := range lines {
+		text.WriteString(f.codePage.encode(l) + "\r\n")
+	}
+	return f.transfer(listingReply, func(d *dataConn) error { return d.send(&text) })
+}
+
+const listingReply = "150 Here comes the directory listing."
+
+func doMLSD(f *session, arg string) error {
+	switch e, err := f.files.stat(arg); {
+	case err != nil: // MLSD accepts no patterns
+		return f.fail(err)
+	case !e.Dir:
+		return f.reply("501 Not a directory.")
+	}
+	return doLIST(f, arg)
+}
+
 // listingOctets returns the octets that the program has for the listing of a directory, or nil.
-func (f *session) listingOctets(command, arg string) (io.ReadCloser, error) {
-	if f.srv.ListingOctets == nil {
+func (t *files) listingOctets(command, arg string) (io.ReadCloser, error) {
+	if t.srv.ListingOctets == nil {
 		return nil, nil
 	}
-	name := f.name(f.withoutFlags(arg))
-	if e, err := f.tree.Stat(name); err != nil || !e.Dir {
+	name := t.name(t.withoutFlags(arg))
+	if e, err := t.Stat(name); err != nil || !e.Dir {
 		return nil, nil
 	}
-	return f.srv.ListingOctets(command, name)
+	return t.srv.ListingOctets(command, name)
 }
 
 // listing lists a directory, or a file as its only line.
-func (f *session) listing(command, arg string) ([]string, error) {
+func (t *files) listing(command, arg string) ([]string, error) {
 	flagged := arg
-	arg = f.withoutFlags(arg)
+	arg = t.withoutFlags(arg)
 	flags := strings.TrimSuffix(flagged, arg)
-	name := f.name(arg)
-	e, err := f.tree.Stat(name)
+	name := t.name(arg)
+	e, err := t.Stat(name)
 	if err != nil && strings.ContainsAny(path.Base(arg), "*?[") {
-		return f.listMatching(command, arg)
+		return t.listMatching(command, arg)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if !e.Dir {
 		e.Name = arg
-		return f.format(command, "", flags, e, []tree.Entry{e}), nil
+		return t.format(command, "", flags, e, []tree.Entry{e}), nil
 	}
-	if !f.hasRight(testserver.List) {
+	if !t.may(testserver.List) {
 		return nil, fs.ErrPermission
 	}
-	if lines, ok := first(f.srv.Listings, []string{command + " /" + name, command}); ok {
+	if lines, ok := first(t.srv.Listings, []string{command + " /" + name, command}); ok {
 		return lines, nil
 	}
-	entries, err := f.tree.List(name)
+	entries, err := t.List(name)
 	if err != nil {
 		return nil, err
 	}
-	if command == "NLST" && f.srv.BareNLST {
+	if command == "NLST" && t.srv.BareNLST {
 		arg = ""
 	}
-	return f.format(command, arg, flags, e, entries), nil
+	return t.format(command, arg, flags, e, entries), nil
 }
 
 // format formats what the command lists.
-func (f *session) format(command, dir, flags string, self tree.Entry, entries []tree.Entry) []string {
-	l := Listing{Command: command, Dir: dir, All: strings.Contains(flags, "a"), Self: self.Info(), perm: f.perm}
+func (t *files) format(command, dir, flags string, self tree.Entry, entries []tree.Entry) []string {
+	l := Listing{Command: command, Dir: dir, All: strings.Contains(flags, "a"), Self: self.Info(), perm: t.perm}
 	l.unique = func(name string) string {
 		if dir != "" {
 			name = dir + "/" + name
 		}
 		h := fnv.New32a()
-		_, _ = io.WriteString(h, f.name(name))
+		_, _ = io.WriteString(h, t.name(name))
 		return fmt.Sprintf("%x", h.Sum32())
 	}
-	local := f.srv.ListOffset != nil && (command == "LIST" || command == "STAT")
+	local := t.srv.ListOffset != nil && (command == "LIST" || command == "STAT")
 	for _, e := range entries {
 		e.Name = core.OneLine.Replace(e.Name)
 		if local {
-			e.ModTime = e.ModTime.Add(f.srv.ListOffset())
+			e.ModTime = e.ModTime.Add(t.srv.ListOffset())
 		}
 		l.Entries = append(l.Entries, e.Info())
 	}
 	format := Listing.Usual
-	if f.srv.Listing != nil {
-		format = f.srv.Listing
+	if t.srv.Listing != nil {
+		format = t.srv.Listing
 	}
 	if command == "MLST" || command == "MLSD" {
-		return f.facts.only(format(l))
+		return t.facts.only(format(l))
 	}
 	return format(l)
 }
 
 // listMatching lists the names that match a pattern in the last part of arg, as servers do that run
 // ls; clients send such patterns for mget. Hidden names require a pattern that begins with a dot.
-func (f *session) listMatching(command, arg string) ([]string, error) {
-	if !f.hasRight(testserver.List) {
+func (t *files) listMatching(command, arg string) ([]string, error) {
+	if !t.may(testserver.List) {
 		return nil, fs.ErrPermission
 	}
 	dir, pattern := path.Split(arg)
-	entries, err := f.tree.List(f.name(dir))
+	entries, err := t.List(t.name(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -114,16 +153,16 @@ func (f *session) listMatching(command, arg string) ([]string, error) {
 	if fits == nil {
 		return nil, fs.ErrNotExist
 	}
-	return f.format(command, "", "", tree.Entry{}, fits), nil
+	return t.format(command, "", "", tree.Entry{}, fits), nil
 }
 
 // withoutFlags removes ls flags, as in "-a dir", which some clients send to LIST. It keeps them if
 // a file of that name exists.
-func (f *session) withoutFlags(arg string) string {
+func (t *files) withoutFlags(arg string) string {
 	if !strings.HasPrefix(arg, "-") {
 		return arg
 	}
-	if _, err := f.tree.Stat(f.name(arg)); err == nil {
+	if _, err := t.stat(arg); err == nil {
 		return arg
 	}
 	_, rest, _ := strings.Cut(arg, " ")
@@ -131,12 +170,12 @@ func (f *session) withoutFlags(arg string) string {
 }
 
 // perm returns the letters of the perm fact for which the user has the right (RFC 3659 §7.5.5).
-func (f *session) perm(letters string) string {
+func (t *files) perm(letters string) string {
 	needs := map[rune]testserver.Rights{'r': testserver.Read, 'l': testserver.List, 'd': testserver.Delete, 'f': testserver.Delete, 'p': testserver.Delete,
 		'a': testserver.Write, 'c': testserver.Write, 'm': testserver.Write, 'w': testserver.Write}
 	return strings.Map(func(letter rune) rune {
 		right, known := needs[letter]
-		if known && !f.hasRight(right) {
+		if known && !t.may(right) {
 			return -1
 		}
 		return letter
@@ -224,10 +263,120 @@ func (l Listing) prefix() string {
 	return strings.TrimSuffix(l.Dir, "/") + "/"
 }
 
+// files formats what LIST and STAT list: each file or directory by itself.
+func (l Listing) files(line func(fs.FileInfo) string) []string {
+	if l.Command != "LIST" && l.Command != "STAT" {
+		return l.Usual()
+	}
+	lines := make([]string, len(l.Entries))
+	for i, e := range l.Entries {
+		lines[i] = line(e)
+	}
+	return lines
+}
+
 // date formats a time as ls does: with the year if it is long ago.
 func date(t time.Time, day string) string {
 	if age := time.Since(t); age >= 0 && age < 180*24*time.Hour {
 		return t.UTC().Format(day + " 15:04")
 	}
 	return t.UTC().Format(day + "  2006")
+}
+
+// DOSListing is a Listing in the style of MS-DOS, which IIS has: the date as month, day and year, and
+// <DIR> in place of the size of a directory.
+func DOSListing(l Listing) []string {
+	return l.files(func(e fs.FileInfo) string {
+		size := fmt.Sprintf("%21d", e.Size())
+		if e.IsDir() {
+			size = "       <DIR>         "
+		}
+		return e.ModTime().UTC().Format("01-02-06  03:04PM") + size + " " + e.Name()
+	})
+}
+
+// EPLFListing is a Listing in the Easily Parsed LIST Format (https://cr.yp.to/ftp/list/eplf.html):
+// facts that end in commas, a TAB, and the name.
+func EPLFListing(l Listing) []string {
+	return l.files(func(e fs.FileInfo) string {
+		kind := fmt.Sprintf("r,s%d,", e.Size())
+		if e.IsDir() {
+			kind = "/,"
+		}
+		return fmt.Sprintf("+%sm%d,\t%s", kind, e.ModTime().Unix(), e.Name())
+	})
+}
+
+// pureListing is the Listing of Pure-FTPd.
+func pureListing(l Listing) []string {
+	facts := func(name, typ, modify, size string, mode fs.FileMode) string {
+		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g%s;", typ, size, modify, mode.Perm(), l.unique(name))
+	}
+	lines := l.lines("%s %4d ftp        ftp        %10d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
+		if e.IsDir() {
+			return facts(e.Name(), "dir", modify, "sizd=4096", e.Mode())
+		}
+		return facts(e.Name(), "file", modify, fmt.Sprintf("size=%d", e.Size()), e.Mode())
+	})
+	modify := l.Self.ModTime().UTC().Format(timeFormat)
+	switch {
+	case l.Command == "MLST":
+		lines[0] = strings.Replace(lines[0], "; /", "; ", 1)
+	case l.Command == "MLSD":
+		lines = append(lines, facts(".", "cdir", modify, "sizd=4096", 0o755)+" .", facts("..", "pdir", modify, "sizd=4096", 0o755)+" ..")
+	case l.Command == "NLST" && l.Self.IsDir():
+		lines = append(lines, l.prefix()+".", l.prefix()+"..")
+	}
+	return lines
+}
+
+// lsListing is what ls -l prints: the columns are as wide as their contents.
+func lsListing(l Listing) []string {
+	var widest int64
+	for _, e := range l.Entries {
+		widest = max(widest, onDisk(e))
+	}
+	width := len(strconv.FormatInt(widest, 10))
+	return withTotal(l, l.lines("%s %2d ftp  ftp  %"+strconv.Itoa(width)+"d %s %s", "Jan _2", nil))
+}
+
+// withTotal adds the line with which ls begins: the number of KiB on the disk.
+func withTotal(l Listing, lines []string) []string {
+	if l.Command != "LIST" || !l.Self.IsDir() {
+		return lines
+	}
+	var total int64
+	for _, e := range l.Entries {
+		total += (onDisk(e) + 4095) / 4096 * 4
+	}
+	return append([]string{fmt.Sprint("total ", total)}, lines...)
+}
+
+// onDisk returns the size of a file, or that which a directory usually has.
+func onDisk(e fs.FileInfo) int64 {
+	if e.IsDir() {
+		return 4096
+	}
+	return e.Size()
+}
+
+// narrow is a listing with one link for each file.
+func narrow(l Listing, day string) []string {
+	lines := l.lines("%s %d ftp ftp %12d %s %s", day, func(e fs.FileInfo, modify string) string {
+		return fmt.Sprintf("Type=%s;Size=%d;Modify=%s;", typeOf(e), onDisk(e), modify)
+	})
+	for i, line := range lines {
+		if strings.HasPrefix(line, "d") && l.Command == "LIST" {
+			lines[i] = strings.Replace(line, " 2 ", " 1 ", 1)
+		}
+	}
+	return lines
+}
+
+// typeOf returns the value of the fact type.
+func typeOf(e fs.FileInfo) string {
+	if e.IsDir() {
+		return "dir"
+	}
+	return "file"
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 )
 
@@ -155,29 +154,6 @@ func PureFTPd(s *Server) {
 	s.Listing = pureListing
 }
 
-// pureListing is the Listing of Pure-FTPd.
-func pureListing(l Listing) []string {
-	facts := func(name, typ, modify, size string, mode fs.FileMode) string {
-		return fmt.Sprintf("type=%s;%s;modify=%s;UNIX.mode=%04o;UNIX.uid=65534;UNIX.gid=65534;unique=fe01g%s;", typ, size, modify, mode.Perm(), l.unique(name))
-	}
-	lines := l.lines("%s %4d ftp        ftp        %10d %s %s", "Jan _2", func(e fs.FileInfo, modify string) string {
-		if e.IsDir() {
-			return facts(e.Name(), "dir", modify, "sizd=4096", e.Mode())
-		}
-		return facts(e.Name(), "file", modify, fmt.Sprintf("size=%d", e.Size()), e.Mode())
-	})
-	modify := l.Self.ModTime().UTC().Format(timeFormat)
-	switch {
-	case l.Command == "MLST":
-		lines[0] = strings.Replace(lines[0], "; /", "; ", 1)
-	case l.Command == "MLSD":
-		lines = append(lines, facts(".", "cdir", modify, "sizd=4096", 0o755)+" .", facts("..", "pdir", modify, "sizd=4096", 0o755)+" ..")
-	case l.Command == "NLST" && l.Self.IsDir():
-		lines = append(lines, l.prefix()+".", l.prefix()+"..")
-	}
-	return lines
-}
-
 // Inetutils is the personality inetutils.
 func Inetutils(s *Server) {
 	s.Greeting = "220 localhost FTP server (GNU inetutils 2.4) ready."
@@ -215,36 +191,6 @@ func Inetutils(s *Server) {
 		"DELE 250": "250 DELE command successful.",
 	})
 	s.Listing = lsListing
-}
-
-// lsListing is what ls -l prints: the columns are as wide as their contents.
-func lsListing(l Listing) []string {
-	var widest int64
-	for _, e := range l.Entries {
-		widest = max(widest, onDisk(e))
-	}
-	width := len(strconv.FormatInt(widest, 10))
-	return withTotal(l, l.lines("%s %2d ftp  ftp  %"+strconv.Itoa(width)+"d %s %s", "Jan _2", nil))
-}
-
-// withTotal adds the line with which ls begins: the number of KiB on the disk.
-func withTotal(l Listing, lines []string) []string {
-	if l.Command != "LIST" || !l.Self.IsDir() {
-		return lines
-	}
-	var total int64
-	for _, e := range l.Entries {
-		total += (onDisk(e) + 4095) / 4096 * 4
-	}
-	return append([]string{fmt.Sprint("total ", total)}, lines...)
-}
-
-// onDisk returns the size of a file, or that which a directory usually has.
-func onDisk(e fs.FileInfo) int64 {
-	if e.IsDir() {
-		return 4096
-	}
-	return e.Size()
 }
 
 // Pyftpdlib is the personality pyftpdlib.
@@ -312,27 +258,6 @@ func FtpSrv(s *Server) {
 		"RNFR 350": "350 Requested file action pending further information", "QUIT 221": "221 Client called QUIT",
 	})
 	s.Listing = func(l Listing) []string { return narrow(l, "Jan 02") }
-}
-
-// narrow is a listing with one link for each file.
-func narrow(l Listing, day string) []string {
-	lines := l.lines("%s %d ftp ftp %12d %s %s", day, func(e fs.FileInfo, modify string) string {
-		return fmt.Sprintf("Type=%s;Size=%d;Modify=%s;", typeOf(e), onDisk(e), modify)
-	})
-	for i, line := range lines {
-		if strings.HasPrefix(line, "d") && l.Command == "LIST" {
-			lines[i] = strings.Replace(line, " 2 ", " 1 ", 1)
-		}
-	}
-	return lines
-}
-
-// typeOf returns the value of the fact type.
-func typeOf(e fs.FileInfo) string {
-	if e.IsDir() {
-		return "dir"
-	}
-	return "file"
 }
 
 // Ftpserverlib is the personality ftpserverlib.
@@ -456,15 +381,10 @@ func Nodeftpd(s *Server) {
 		"DELE 550": "550 Permission denied", "QUIT 221": "221 Goodbye",
 	})
 	s.Listing = func(l Listing) []string {
-		if l.Command == "NLST" {
-			return l.Usual()
-		}
-		var lines []string
-		for _, e := range l.Entries {
+		return l.files(func(e fs.FileInfo) string {
 			size := cmp.Or(e.Size(), onDisk(e))
-			lines = append(lines, fmt.Sprintf("%s 1 ftp ftp %12d %s %s", e.Mode(), size, e.ModTime().UTC().Format("Jan _2 15:04"), e.Name()))
-		}
-		return lines
+			return fmt.Sprintf("%s 1 ftp ftp %12d %s %s", e.Mode(), size, e.ModTime().UTC().Format("Jan _2 15:04"), e.Name())
+		})
 	}
 }
 
@@ -483,23 +403,6 @@ func IIS(s *Server) {
 		"150": "125 Data connection already open; Transfer starting.",
 	})
 	s.Listing = DOSListing
-}
-
-// DOSListing is a Listing in the style of MS-DOS, which IIS has: the date as month, day and year, and
-// <DIR> in place of the size of a directory.
-func DOSListing(l Listing) []string {
-	if l.Command != "LIST" && l.Command != "STAT" {
-		return l.Usual()
-	}
-	lines := make([]string, len(l.Entries))
-	for i, e := range l.Entries {
-		size := fmt.Sprintf("%21d", e.Size())
-		if e.IsDir() {
-			size = "       <DIR>         "
-		}
-		lines[i] = e.ModTime().UTC().Format("01-02-06  03:04PM") + size + " " + e.Name()
-	}
-	return lines
 }
 
 // WuFTPD is the personality wu-ftpd.

@@ -1,9 +1,6 @@
 package ftptest
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // The ways in which servers differ.
 
@@ -79,20 +76,3 @@ func PASVRefused(s *Server) { s.Passive = PassiveRefused }
 
 // EPLF is the personality eplf.
 func EPLF(s *Server) { s.Listing = EPLFListing }
-
-// EPLFListing is a Listing in the Easily Parsed LIST Format (https://cr.yp.to/ftp/list/eplf.html):
-// facts that end in commas, a TAB, and the name.
-func EPLFListing(l Listing) []string {
-	if l.Command != "LIST" && l.Command != "STAT" {
-		return l.Usual()
-	}
-	lines := make([]string, len(l.Entries))
-	for i, e := range l.Entries {
-		kind := fmt.Sprintf("r,s%d,", e.Size())
-		if e.IsDir() {
-			kind = "/,"
-		}
-		lines[i] = fmt.Sprintf("+%sm%d,\t%s", kind, e.ModTime().Unix(), e.Name())
-	}
-	return lines
-}

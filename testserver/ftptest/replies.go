@@ -1,13 +1,11 @@
 package ftptest
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/fetch1738/fetch1738/testserver/internal/core"
 	"github.com/fetch1738/fetch1738/testserver/internal/tree"
@@ -65,24 +63,47 @@ func (r Replies) fixedReply(verb, arg string) (text string, ok bool) {
 	return text, ok
 }
 
-// current is the current command, with what replies to it say.
+// current is the command that is carried out, with what replies to it say.
 type current struct {
-	line, verb, arg string   // the verb is without the X of the old names
-	about           string   // the reason of the reply, a part of its key
-	size, left      int64    // of the file that is sent
-	time            string   // of the file or directory
-	bytes           int64    // that a transfer has moved
-	lines           []string // of a listing
+	line, verb, arg string       // the verb of XPWD is PWD
+	faults          *core.Faults // armed for it
+	outOfTurn       bool         // it arrived before an earlier one was answered
+
+	about      string   // the reason of the reply, a part of its key
+	size, left int64    // of the file that is sent
+	time       string   // of the file or directory
+	bytes      int64    // that a transfer has moved
+	lines      []string // of a listing
 }
 
-// newCurrent returns the command in a line.
-func newCurrent(line string) current {
-	verb, arg, _ := strings.Cut(line, " ")
-	verb = strings.ToUpper(verb)
-	if old, ok := strings.CutPrefix(verb, "X"); ok && len(old) == len("PWD") {
-		verb = cmp.Or(map[string]string{"PWD": "PWD", "CWD": "CWD", "MKD": "MKD", "RMD": "RMD", "CUP": "CDUP"}[old], verb)
+// reply sends the reply to a command, or the armed one if there is one.
+func (f *session) reply(usual string) error {
+	text, wait := f.replyText(usual)
+	if err := core.Sleep(f.srv.m.Ctx(), wait); err != nil {
+		return err
 	}
-	return current{line: line, verb: verb, arg: arg}
+	if reply, armed := f.now.faults.Take(core.Reply); armed {
+		text = f.fill(reply.Text, usual)
+	}
+	return f.answer(f.now.faults, text)
+}
+
+// answer sends the last reply to a command, after it has dealt with commands that have already
+// arrived.
+func (f *session) answer(faults *core.Faults, reply string) error {
+	if reply == "" {
+		return nil
+	}
+	if f.checksAhead() {
+		if err := f.checkAhead(); err != nil {
+			return err
+		}
+	}
+	return f.Client.Answer(faults, f.codePage.encode(reply))
+}
+
+func (f *session) replyf(format string, args ...any) error {
+	return f.reply(fmt.Sprintf(format, args...))
 }
 
 // replyText returns the text of a reply, and how long the server waits before it.
@@ -116,71 +137,51 @@ func (f *session) fill(text, usual string) string {
 	_, rest, _ := strings.Cut(usual, " ")
 	_, numbers, _ := strings.Cut(usual, "(")
 	numbers, _, _ = strings.Cut(numbers, ")")
-	name, port := f.name(f.now.arg), uint16(0)
-	if f.passive != nil {
-		port = f.srv.m.PublicPort(f.passive.port())
-	}
+	name, port := f.files.name(f.now.arg), f.channel.port()
 	return strings.NewReplacer(
-		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.user,
-		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.dir), "{dir}", "/"+f.dir,
+		"{line}", f.now.line, "{verb}", f.now.verb, "{arg}", f.now.arg, "{user}", f.account.user,
+		`"{path}"`, quoted(name), "{path}", "/"+name, `"{dir}"`, quoted(f.files.dir), "{dir}", "/"+f.files.dir,
 		"{error}", f.now.about, "{Error}", capital(f.now.about),
-		"{usual}", rest, "{numbers}", numbers, "{mode}", f.mode(),
+		"{usual}", rest, "{numbers}", numbers, "{mode}", f.parameters.mode(),
 		"{port}", fmt.Sprint(port), "{high}", fmt.Sprint(port>>8), "{low}", fmt.Sprint(port&0xff),
 		"{time}", f.now.time, "{size}", fmt.Sprint(f.now.size), "{left}", fmt.Sprint(f.now.left),
 		"{listing}", strings.Join(f.now.lines, "\n "), "{bytes}", fmt.Sprint(f.now.bytes), "{lines}", fmt.Sprint(len(f.now.lines)),
 	).Replace(text)
 }
 
-// capital returns s with its first letter in upper case.
+// capital returns s, which is ASCII, with its first letter in upper case.
 func capital(s string) string {
-	for i, r := range s {
-		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
-	}
-	return s
+	n := min(1, len(s))
+	return strings.ToUpper(s[:n]) + s[n:]
 }
 
-// mode returns the name of the type in replies.
-func (f *session) mode() string {
-	if f.ascii {
-		return "ASCII"
+// fail replies to an error of the tree.
+func (f *session) fail(err error) error { return f.reply(f.now.failure(err)) }
+
+// failure returns the reply to an error of the tree, whose reason it sets.
+func (c *current) failure(err error) string {
+	for _, known := range failures {
+		if errors.Is(err, known.err) {
+			c.about = known.about
+			return known.reply
+		}
 	}
-	return "BINARY"
+	c.about = ""
+	return "451 Local error in processing."
 }
 
-// reason returns the reason of an error of the tree, as in the keys of Replies.
-func reason(err error) string {
-	for _, known := range []error{fs.ErrPermission, tree.ErrNotDir, tree.ErrIsDir, tree.ErrNotEmpty} {
-		if errors.Is(err, known) {
-			return known.Error()
-		}
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file or directory"
-	case errors.Is(err, fs.ErrExist):
-		return "file exists"
-	}
-	return ""
-}
-
-// withFeatures completes the reply to FEAT: without the commands of Hide, with those that this
-// server has in addition.
-func (f *session) withFeatures(text string, more []string) string {
-	lines := strings.Split(text, "\n")
-	head, last := lines[:len(lines)-1], lines[len(lines)-1]
-	kept, listed := []string{}, make(map[string]bool)
-	for i, line := range head {
-		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		listed[verb] = true
-		if i == 0 || !core.ContainsFold(f.srv.Hide, verb) {
-			kept = append(kept, f.facts.feature(line))
-		}
-	}
-	for _, feature := range more {
-		verb, _, _ := strings.Cut(feature, " ")
-		if !listed[verb] && !core.ContainsFold(f.srv.Hide, verb) {
-			kept = append(kept, " "+feature)
-		}
-	}
-	return strings.Join(append(kept, last), "\n")
+// failures are the errors of the tree: their reasons, as in the keys of Replies, and the replies to them.
+var failures = []struct {
+	err          error
+	about, reply string
+}{
+	{fs.ErrNotExist, "no such file or directory", "550 No such file or directory."},
+	{fs.ErrPermission, "permission denied", "550 Permission denied."},
+	{fs.ErrExist, "file exists", "550 File exists."},
+	{tree.ErrIsDir, "is a directory", "550 Not a plain file."},
+	{tree.ErrNotDir, "not a directory", "550 Not a directory."},
+	{tree.ErrNotEmpty, "directory not empty", "550 Directory not empty."},
+	{tree.ErrTooLarge, "", "552 Exceeded storage allocation."},
+	{fs.ErrInvalid, "", "553 File name not allowed."},
+	{errors.ErrUnsupported, "", "502 Command not implemented."},
 }
