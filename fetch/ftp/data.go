@@ -371,8 +371,7 @@ func (d *dataConn) watch() (stop func()) {
 	}
 }
 
-// Close ends a transfer. The library also calls it when the command of a transfer is refused; then
-// it does nothing, because the connection may be kept, and a handshake may show the cause.
+// Close ends the use of the connection. Before its first use it does nothing.
 func (d *dataConn) Close() error {
 	if d.Conn != nil {
 		d.once.Do(func() { // errors do not matter: the final reply decides
@@ -429,7 +428,7 @@ func (d *dataConn) reset() {
 // copySize is the size of the buffer for data that is not spliced.
 const copySize = 128 << 10
 
-// ReadFrom sends a file; the library's io.Copy calls it. If src fails, it aborts the
+// ReadFrom sends a file. If src fails, it aborts the
 // connection, so that the server does not take the part for the whole file.
 func (d *dataConn) ReadFrom(src io.Reader) (sent int64, err error) {
 	d.SetTimeout(d.idle) // of a write
